@@ -1,0 +1,69 @@
+/** Whether a failed call may have moved money. */
+export type Applied = 'no' | 'unknown';
+
+export type VenueErrorCode =
+  | 'connect' // no connection: nothing was sent
+  | 'timeout' // no (whole) answer in time
+  | 'broken' // the connection ended before the answer did
+  | 'too_large' // the answer is larger than its cap
+  | 'redirect' // the venue pointed elsewhere: never followed
+  | 'unreadable' // not JSON, or not what the interface says
+  | 'refused' // a well-formed {error}
+  | 'unauthorised' // 401 or 403
+  | 'rate_limited' // 429
+  | 'unavailable' // 5xx
+  | 'forbidden_route'; // our own allow-list refused the call
+
+export interface VenueErrorDetail {
+  readonly code: VenueErrorCode;
+  readonly applied: Applied;
+  /** What was tried, in words: `GET /v1/currency`. */
+  readonly attempt: string;
+  /** HTTP status when there was one. */
+  readonly status?: number | undefined;
+  /** Text of the venue, cut and with control characters replaced. */
+  readonly said?: string | undefined;
+  /** From `retry-after`, when sane. */
+  readonly retryAfterMs?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** What a call to the venue may fail with. The engine branches on `code` and `applied`; the message is for people. */
+export class VenueError extends Error {
+  override readonly name = 'VenueError';
+  readonly code: VenueErrorCode;
+  readonly applied: Applied;
+  readonly status: number | undefined;
+  readonly said: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor({ code, applied, attempt, status, said, retryAfterMs, cause }: VenueErrorDetail) {
+    const answer = status === undefined ? code : `${code} ${status}`;
+    super(`${attempt} failed: ${answer}${said === undefined ? '' : ` "${said}"`} (money moved: ${applied})`, { cause });
+    this.code = code;
+    this.applied = applied;
+    this.status = status;
+    this.said = said;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** Exit codes as in sysexits(3): what scripts branch on. */
+export const exitCodes = { usage: 64, data: 65, unavailable: 69, software: 70, storage: 74, again: 75, config: 78 } as const;
+export type ExitName = keyof typeof exitCodes;
+
+/** An error whose message is for the operator and whose exit code is fixed. Printed without a stack. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+  readonly exit: ExitName;
+
+  constructor(exit: ExitName, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.exit = exit;
+  }
+}
+
+/** A bug, not a business answer: something that the code relies on does not hold. Ends the process. */
+export function invariant(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new Error(`invariant broken: ${message}`);
+}

@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * Ids are pure functions of what they name: recomputable after a crash, recognisable at the venue, never drawn.
+ *
+ * A client id is `tr-<desk>-<parent>-<slice>-<attempt>-<check>`: at most 36 characters of `[a-z0-9-]`. It is sent as
+ * `client_quote_id` and again as `client_order_id`.
+ */
+export interface AttemptName {
+  /** Name of the desk, as in the config. */
+  readonly desk: string;
+  /** Id of the parent, from `parentId`. */
+  readonly parent: string;
+  /** Number of the slice in its parent, from 0. */
+  readonly slice: number;
+  /** Number of the attempt at the slice, from 0. */
+  readonly attempt: number;
+}
+
+/** What can be read back from a client id. */
+export interface ClientId {
+  /** Mark of the desk: `deskMark(desk)`. */
+  readonly mark: string;
+  readonly parent: string;
+  readonly slice: number;
+  readonly attempt: number;
+}
+
+const BASE32 = 'abcdefghijkmnpqrstuvwxyz23456789';
+const SHAPE = /^tr-(?<mark>[a-z2-9]{4})-(?<parent>[a-z2-9]{8})-(?<slice>[0-9a-z]{1,5})-(?<attempt>[0-9a-z]{1,3})-(?<check>[a-z2-9]{4})$/u;
+
+/** `length` characters that stand for `text`. 5 bits each. */
+export function digest(text: string, length: number): string {
+  const bytes = createHash('sha256').update(text).digest();
+  let out = '';
+  for (let i = 0; i < length; i++) out += BASE32[(bytes[i] ?? 0) & 31] ?? '';
+  return out;
+}
+
+/** The first characters after `tr-` of every client id of a desk. */
+export const deskMark = (desk: string): string => digest(`desk\n${desk}`, 4);
+
+/** Id of a parent: a function of the desk, the strategy, its content, the run and the leg. */
+export const parentId = (desk: string, strategy: string, hash: string, run: string, leg: string): string =>
+  digest(['parent', desk, strategy, hash, run, leg].join('\n'), 8);
+
+export function clientId({ desk, parent, slice, attempt }: AttemptName): string {
+  if (slice < 0 || slice >= 36 ** 5 || attempt < 0 || attempt >= 36 ** 3) {
+    throw new RangeError(`clientId: slice ${slice} or attempt ${attempt} is out of range`);
+  }
+  const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${attempt.toString(36)}`;
+  return `${body}-${digest(body, 4)}`;
+}
+
+/** Reads a client id back; `undefined` when it is not one of ours or its check does not hold. */
+export function parseClientId(id: string): ClientId | undefined {
+  const groups = SHAPE.exec(id)?.groups;
+  if (groups === undefined) return undefined;
+  const cut = id.lastIndexOf('-');
+  if (digest(id.slice(0, cut), 4) !== id.slice(cut + 1)) return undefined;
+  return {
+    mark: groups['mark'] ?? '',
+    parent: groups['parent'] ?? '',
+    slice: Number.parseInt(groups['slice'] ?? '', 36),
+    attempt: Number.parseInt(groups['attempt'] ?? '', 36),
+  };
+}

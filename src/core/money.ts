@@ -1,0 +1,118 @@
+import { Decimal } from 'decimal.js';
+
+/**
+ * Amounts with units that the compiler knows. This file is the one home of `decimal.js`.
+ *
+ * Every amount is exact: precision is far above what any wire message holds (30 digits), so sums and products never
+ * round by themselves. Rounding happens only in the functions whose names say which way.
+ */
+const Exact = Decimal.clone({ precision: 80, rounding: Decimal.ROUND_DOWN, toExpNeg: -100, toExpPos: 100 });
+
+declare const unit: unique symbol;
+type Amount<Unit extends string> = Decimal & { readonly [unit]: Unit };
+
+/** Quote currency per one unit of base currency. */
+export type Price = Amount<'quote/base'>;
+/** An amount of the base currency of a pair, or of any single currency when it is held. */
+export type Quantity = Amount<'base'>;
+/** An amount of the quote currency of a pair. */
+export type Money = Amount<'quote'>;
+/** A pure number: a weight, a rate, a fraction. */
+export type Ratio = Amount<'1'>;
+export type AnyAmount = Price | Quantity | Money | Ratio;
+
+const PLAIN = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/u;
+/** Most digits an amount may have in all, and after the point: what the journal and the wire promise to keep. */
+export const DIGITS_MAX = 40;
+
+/** Whether `text` is a number this module reads: digits, one point, an optional short exponent; at most 40 digits. */
+export function isAmountText(text: string): boolean {
+  if (text.length > 64 || !PLAIN.test(text)) return false;
+  const value = new Exact(text);
+  return value.precision(false) <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
+}
+
+function read(what: string, text: string): Decimal {
+  if (typeof text !== 'string' || !isAmountText(text)) {
+    throw new RangeError(`${what}: expected a plain decimal such as "0.25", got ${JSON.stringify(text)}`);
+  }
+  return new Exact(text);
+}
+
+/** Takes text only: a JSON number has already lost digits. */
+export const price = (text: string): Price => read('price', text) as Price;
+export const quantity = (text: string): Quantity => read('quantity', text) as Quantity;
+export const money = (text: string): Money => read('money', text) as Money;
+export const ratio = (text: string): Ratio => read('ratio', text) as Ratio;
+
+export const NO_QUANTITY = quantity('0');
+export const NO_MONEY = money('0');
+export const ONE = ratio('1');
+export const NOTHING = ratio('0');
+
+/** The one spelling of an amount: no exponent, no leading plus, no trailing zeros. */
+export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amount.toFixed());
+
+/** What `of` units cost at `each`. Exact. */
+export const cost = (each: Price, of: Quantity): Money => each.times(of) as Money;
+
+export const add = <A extends AnyAmount>(a: A, b: A): A => a.plus(b) as A;
+export const subtract = <A extends AnyAmount>(a: A, b: A): A => a.minus(b) as A;
+export const negate = <A extends AnyAmount>(a: A): A => a.negated() as A;
+export const size = <A extends AnyAmount>(a: A): A => a.abs() as A;
+export const scale = <A extends AnyAmount>(a: A, by: Ratio): A => a.times(by) as A;
+export const least = <A extends AnyAmount>(a: A, ...more: readonly A[]): A =>
+  more.reduce((x, y) => (y.lt(x) ? y : x), a);
+export const greatest = <A extends AnyAmount>(a: A, ...more: readonly A[]): A =>
+  more.reduce((x, y) => (y.gt(x) ? y : x), a);
+
+/** `part / whole`, 80 digits, towards zero. `whole` must not be zero. */
+export const fraction = <A extends AnyAmount>(part: A, whole: A): Ratio => {
+  if (whole.isZero()) throw new RangeError('fraction: the whole is zero');
+  return part.div(whole) as Ratio;
+};
+
+/** The base quantity that `amount` buys at `each`, cut down to `precision` decimals: never more than was meant. */
+export const quantityDown = (amount: Money, each: Price, precision: number): Quantity =>
+  amount.div(each).toDecimalPlaces(precision, Decimal.ROUND_DOWN) as Quantity;
+
+/** The price that makes `of` cost `amount`. 80 digits. */
+export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
+
+/** The middle of two prices. Exact. */
+export const middle = (a: Price, b: Price): Price => a.plus(b).div(2) as Price;
+
+/** Towards zero: a size we send, a balance we count on. */
+export const roundDown = <A extends AnyAmount>(amount: A, precision: number): A =>
+  amount.toDecimalPlaces(precision, Decimal.ROUND_DOWN) as A;
+
+/** Away from zero: a cost we must be able to bear. */
+export const roundUp = <A extends AnyAmount>(amount: A, precision: number): A =>
+  amount.toDecimalPlaces(precision, Decimal.ROUND_UP) as A;
+
+/** To the nearest, halves to even: figures for people, and money a venue books. */
+export const roundEven = <A extends AnyAmount>(amount: A, precision: number): A =>
+  amount.toDecimalPlaces(precision, Decimal.ROUND_HALF_EVEN) as A;
+
+/** One of `parts` equal parts of `total`, cut down to `precision` decimals; the last part takes what is left. */
+export const share = <A extends AnyAmount>(total: A, parts: number, precision: number): A =>
+  total.div(parts).toDecimalPlaces(precision, Decimal.ROUND_DOWN) as A;
+
+/** Decimals after the point that `amount` really uses. */
+export const decimalsOf = (amount: AnyAmount): number => amount.decimalPlaces();
+
+/** How much worse than `reference` a price is for us, in basis points: positive is bad on either side. */
+export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price): Ratio {
+  const away = paid.minus(reference).div(reference).times(10_000);
+  return (side === 'buy' ? away : away.negated()) as Ratio;
+}
+
+/** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
+export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>
+  reference.times(new Exact(1).plus((side === 'buy' ? bps : bps.negated()).div(10_000))) as Price;
+
+/** For figures that never become money again: metrics, charts, progress. */
+export const approximate = (amount: AnyAmount): number => amount.toNumber();
+
+/** A ratio from a counting number or a setting that is not money (a percentage, a number of steps). */
+export const ratioOf = (count: number): Ratio => new Exact(count) as Ratio;

@@ -1,0 +1,37 @@
+/** A currency pair taken apart. All symbols are lower case. */
+export interface Pair {
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+}
+
+/** Why a pair could not be taken apart. */
+export interface PairProblem {
+  readonly problem: 'unknown_pair' | 'ambiguous_pair';
+  readonly pair: string;
+  /** In words for the operator. */
+  readonly why: string;
+}
+
+/**
+ * Takes `pair` apart into two known currencies. `usdcusdt` is `usdc` + `usdt` only if both are known and no other cut
+ * gives two known currencies: a pair is never guessed.
+ */
+export function splitPair(pair: string, currencies: Iterable<string>): Pair | PairProblem {
+  const known = new Set(currencies);
+  const cuts: Pair[] = [];
+  for (let at = 1; at < pair.length; at++) {
+    const base = pair.slice(0, at);
+    const quote = pair.slice(at);
+    if (base !== quote && known.has(base) && known.has(quote)) cuts.push({ pair, base, quote });
+  }
+  const [first, ...others] = cuts;
+  if (first === undefined) {
+    return { problem: 'unknown_pair', pair, why: `"${pair}" is not two currencies that the account can access` };
+  }
+  if (others.length > 0) {
+    const ways = cuts.map(({ base, quote }) => `${base}/${quote}`).join(' or ');
+    return { problem: 'ambiguous_pair', pair, why: `"${pair}" could be ${ways}; switch on venue.capabilities.pairs` };
+  }
+  return first;
+}

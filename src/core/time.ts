@@ -1,0 +1,85 @@
+/** Unix milliseconds, UTC. Wall time: for records, calendars and people; never for deciding whether a quote lives. */
+export type Instant = number & { readonly __time: 'wall' };
+/** Milliseconds of the monotonic clock of this process. Means nothing to another process. */
+export type Monotonic = number & { readonly __time: 'monotonic' };
+
+export const instant = (ms: number): Instant => ms as Instant;
+export const monotonic = (ms: number): Monotonic => ms as Monotonic;
+export const after = <T extends Instant | Monotonic>(time: T, ms: number): T => (time + ms) as T;
+
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** ISO 8601 in UTC with milliseconds, as in `2026-12-01T09:00:00.000Z`. */
+export const isoOf = (at: Instant): string => new Date(at).toISOString();
+
+/** Reads an ISO 8601 time that names its offset or zone; `undefined` when it is not one. */
+export function parseIso(text: string): Instant | undefined {
+  if (!/(?:Z|[+-]\d{2}:?\d{2})$/iu.test(text)) return undefined;
+  const ms = Date.parse(text);
+  return Number.isFinite(ms) ? instant(ms) : undefined;
+}
+
+/**
+ * Reads a point in time written by a person: `2026-12-01T09:00:00Z`, with an offset, or with an IANA zone in brackets
+ * (`2026-12-01T09:00:00[Europe/London]`). A local time that a clock change skips or repeats is refused.
+ *
+ * @throws RangeError in words for the operator.
+ */
+export function parseTime(text: string): Instant {
+  const bracket = /\[(?<zone>[^\]]+)\]$/u.exec(text);
+  const zone = bracket?.groups?.['zone'];
+  if (zone === undefined) {
+    const at = parseIso(text);
+    if (at === undefined) {
+      throw new RangeError(
+        `expected a time with its zone, such as "2026-12-01T09:00:00[Europe/London]" or "2026-12-01T09:00:00Z", got "${text}"`,
+      );
+    }
+    return at;
+  }
+  checkZone(zone);
+  try {
+    return instant(Temporal.ZonedDateTime.from(text, { disambiguation: 'reject', offset: 'reject' }).epochMilliseconds);
+  } catch (cause) {
+    throw new RangeError(
+      `"${text}" is not one moment: the date is wrong, or a clock change in ${zone} skips or repeats it`,
+      { cause },
+    );
+  }
+}
+
+/** @throws RangeError when `zone` is not an IANA time zone. */
+export function checkZone(zone: string): void {
+  try {
+    Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
+  } catch (cause) {
+    throw new RangeError(`"${zone}" is not a time zone; write an IANA name such as "Europe/London" or "UTC"`, { cause });
+  }
+}
+
+/**
+ * Milliseconds of an ISO 8601 duration of fixed length: `PT4H`, `P1DT12H`, `PT0.5S`. Months and years are refused.
+ *
+ * @throws RangeError in words for the operator.
+ */
+export function parseDuration(text: string): number {
+  try {
+    const duration = Temporal.Duration.from(text);
+    if (duration.years !== 0 || duration.months !== 0) throw new RangeError('no fixed length');
+    const ms = duration.total({ unit: 'milliseconds', relativeTo: Temporal.PlainDate.from('2000-01-01') });
+    if (ms <= 0) throw new RangeError('not positive');
+    return ms;
+  } catch (cause) {
+    throw new RangeError(
+      `expected an ISO 8601 duration such as "PT30S", "PT4H" or "P1D", got ${JSON.stringify(text)}`,
+      { cause },
+    );
+  }
+}
+
+/** The shortest ISO 8601 duration for `ms`, for people and for golden files. */
+export const durationText = (ms: number): string =>
+  Temporal.Duration.from({ milliseconds: Math.round(ms) }).round({ largestUnit: 'hours' }).toString();

@@ -1,0 +1,141 @@
+import type { Money, Price, Quantity, Ratio } from './money.ts';
+import type { Instant } from './time.ts';
+
+/** The venue's messages in our own words: what `wire/` reads them into. Unknown extra fields are gone here. */
+export type Side = 'buy' | 'sell';
+export const opposite = (side: Side): Side => (side === 'buy' ? 'sell' : 'buy');
+
+/** What to trade: exactly one of base quantity or quote amount, as the quote request wants it. */
+export type Size =
+  | { readonly by: 'quantity'; readonly quantity: Quantity }
+  | { readonly by: 'amount'; readonly amount: Money };
+
+export interface QuoteRequest {
+  readonly pair: string;
+  readonly side: Side;
+  readonly size: Size;
+  /** Left out for probes, which are never executed. */
+  readonly clientId?: string | undefined;
+}
+
+/** An executable price. Lives for `lifeMs` after it was made, by the clock of the venue. */
+export interface Quote {
+  readonly quoteId: string;
+  readonly pair: string;
+  readonly side: Side;
+  /** Base currency. */
+  readonly quantity: Quantity;
+  /** Quote currency. */
+  readonly amount: Money;
+  /** Quote currency per base. */
+  readonly price: Price;
+  readonly quotedAt: Instant;
+  readonly expiresAt: Instant;
+  /** `expiresAt - quotedAt`: both stamps are the venue's, so no clocks are compared. Milliseconds. */
+  readonly lifeMs: number;
+}
+
+export interface OrderRequest {
+  readonly pair: string;
+  readonly side: Side;
+  readonly quoteId: string;
+  /** As in the quote request. */
+  readonly size: Size;
+  readonly clientId: string;
+}
+
+/** An order as the venue tells it. `status` in the spelling of the venue; compare without case. */
+export interface Order {
+  readonly orderId: string;
+  readonly clientId: string;
+  readonly quoteId: string;
+  readonly pair: string;
+  readonly side: Side;
+  readonly status: string;
+  /** Filled base quantity. */
+  readonly filled: Quantity;
+  /** Filled quote amount, before fees. */
+  readonly filledAmount: Money;
+  /** Average fill price; zero when nothing filled. */
+  readonly vwap: Price;
+  /** Fees in quote currency. */
+  readonly fees: Money;
+}
+
+export type TransactionAction = 'deposit' | 'withdraw' | 'buy' | 'sell' | 'credit' | 'charge';
+
+/** One row of the account's transactions. A trade has two rows, one a currency, sharing `orderId` and `tradeId`. */
+export interface Transaction {
+  readonly id: number;
+  readonly orderId: string | undefined;
+  readonly clientId: string | undefined;
+  readonly tradeId: string | undefined;
+  readonly at: Instant;
+  readonly action: TransactionAction;
+  readonly currency: string;
+  /** Signed: negative leaves the account. */
+  readonly amount: Quantity;
+  readonly price: Price | undefined;
+  /** In `currency`. */
+  readonly fees: Quantity;
+  readonly status: string;
+  /** Balance of `currency` after the transaction. */
+  readonly balance: Quantity;
+  /** Pair of a trade. */
+  readonly pair: string | undefined;
+}
+
+/** Everything that the transactions route can be asked. Times are Unix ms. */
+export interface TransactionsQuery {
+  readonly from: Instant;
+  readonly limit: number;
+  readonly offset?: number | undefined;
+  readonly after?: number | undefined;
+}
+
+export interface Currency {
+  readonly symbol: string;
+  readonly name: string;
+  readonly isFiat: boolean;
+  /** Decimals after the point in amounts of this currency. */
+  readonly precision: number;
+  readonly minWithdrawal: Quantity;
+  readonly tradingEnabled: boolean;
+}
+
+/** Balance of one currency from the balances route (a capability). */
+export interface Balance {
+  readonly currency: string;
+  readonly balance: Quantity;
+  readonly available: Quantity;
+}
+
+/** What borrowing a currency costs. */
+export interface FundingRate {
+  readonly currency: string;
+  /** A year, as a fraction: 0.02 is 2 %. */
+  readonly annualRate: Ratio;
+  readonly graceMinutes: number;
+  readonly frequencyMinutes: number;
+}
+
+export type RiskMode = 'Enabled' | 'Long-Only' | 'Short-Only' | 'Reduce-Only';
+
+export interface ValuationPoint {
+  readonly at: Instant;
+  readonly usd: Money;
+}
+
+/** How the venue answered a request for a quote. */
+export type QuoteAnswer =
+  | { readonly kind: 'quote'; readonly quote: Quote }
+  | { readonly kind: 'error'; readonly status: number; readonly error: string; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: 'garbled'; readonly status: number; readonly why: string }
+  | { readonly kind: 'lost'; readonly sent: boolean; readonly why: string };
+
+/** How the venue answered an order. `sent: false` means that certainly no byte left on a fresh connection. */
+export type OrderAnswer =
+  | { readonly kind: 'order'; readonly status: number; readonly order: Order }
+  | { readonly kind: 'error'; readonly status: number; readonly error: string; readonly retryAfterMs?: number | undefined }
+  | { readonly kind: 'garbled'; readonly status: number; readonly why: string }
+  | { readonly kind: 'lost'; readonly sent: boolean; readonly why: string };

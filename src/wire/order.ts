@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { NO_MONEY, price } from '../core/money.ts';
+import type { Order, OrderRequest } from '../core/venue.ts';
+import { wireId, wireMoney, wirePrice, wireQuantity } from './message.ts';
+import { sizeFields } from './quote.ts';
+
+/** Body of `POST /v1/orders/buy` and of the sell path when it executes a quote. */
+export const orderRequestSchema = z
+  .object({
+    currency_pair: z.string().min(2).max(32),
+    quote_id: z.string().min(1).max(128),
+    quantity: wireQuantity.optional().describe('base currency; at most the quoted quantity'),
+    amount: wireMoney.optional().describe('quote currency; at most the quoted amount'),
+    client_order_id: z.string().max(128).optional().describe('must equal client_quote_id when that was given'),
+  })
+  .refine((body) => (body.quantity === undefined) !== (body.amount === undefined), {
+    error: 'exactly one of quantity or amount',
+  });
+
+/** Answer of order placement, and element of the order routes. Spec: "Order (response of order placement)". */
+export const orderSchema = z
+  .object({
+    id: wireId,
+    side_id: z.int().optional(),
+    action: z.string().describe('Buy or Sell; compare without case'),
+    algorithm_id: z.int().nullish(),
+    algorithm: z.string().nullish(),
+    type: z.string().nullish(),
+    pair: z.string(),
+    quantity: wireQuantity.optional(),
+    price: wirePrice.optional(),
+    amount: wireMoney.optional(),
+    net_market_amount: wireMoney.nullish(),
+    filled: wireQuantity.describe('base currency, cumulative'),
+    vwap: wirePrice.nullish(),
+    filled_amount: wireMoney.describe('quote currency, cumulative'),
+    fees: wireMoney.nullish().describe('quote currency, cumulative'),
+    net_proceeds: wireMoney.nullish().describe('signed, after fees; negative for a buy'),
+    status: z.string().min(1).max(64),
+    status_code: z.int().nullish(),
+    routing_option: z.string().nullish(),
+    routing_type: z.string().nullish(),
+    time_in_force: z.string().nullish(),
+    expires: z.unknown().optional(),
+    dateupdated: z.string().nullish(),
+    date_added: z.string().nullish(),
+    client_order_id: z.string().nullish().describe('empty when not set'),
+    user_tx_id: z.string().nullish(),
+    o_action: z.string().nullish(),
+    algo_id: z.int().nullish(),
+    algorithm_options: z.unknown().optional(),
+    destination: z.string().nullish(),
+    quote_id: z.string().nullish(),
+  })
+  .transform((body, context): Order => {
+    const side = body.action.toLowerCase();
+    if (side !== 'buy' && side !== 'sell') {
+      context.addIssue({ code: 'custom', message: 'expected action Buy or Sell' });
+      return z.NEVER;
+    }
+    return {
+      orderId: body.id,
+      clientId: body.client_order_id ?? '',
+      quoteId: body.quote_id ?? '',
+      pair: body.pair,
+      side,
+      status: body.status,
+      filled: body.filled,
+      filledAmount: body.filled_amount,
+      vwap: body.vwap ?? price('0'),
+      fees: body.fees ?? NO_MONEY,
+    };
+  });
+
+export const orderRequestBody = ({ pair, quoteId, size, clientId }: OrderRequest): string =>
+  JSON.stringify({ currency_pair: pair, quote_id: quoteId, ...sizeFields(size), client_order_id: clientId });
