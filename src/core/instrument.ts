@@ -1,0 +1,19 @@
+import type { Money, Quantity } from './money.ts';
+
+/** What can be traded, with its precisions and the venue's minimum. */
+export interface Instrument {
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  /** Decimals of base quantities. */
+  readonly basePrecision: number;
+  /** Decimals of quote amounts. */
+  readonly quotePrecision: number;
+  readonly minimum: Minimum;
+}
+
+/** The smallest order of a pair: both hold when both are there. */
+export interface Minimum {
+  readonly quantity?: Quantity | undefined;
+  readonly notional?: Money | undefined;
+}

@@ -1,0 +1,213 @@
+import type { Reason } from './reasons.ts';
+import type { Instant } from './time.ts';
+import type { Side } from './venue.ts';
+import type { Wait } from './wake.ts';
+
+/**
+ * Every kind of journal record. Plain JSON: amounts are text in their one spelling, times are Unix ms. Everything else
+ * that the engine knows is a fold of these. Names are stable: exports and old journals rely on them.
+ */
+export type RecordBody =
+  | StartedRecord
+  | StoppedRecord
+  | StrategyRecord
+  | WakeRecord
+  | IntentRecord
+  | QuoteRecord
+  | AttemptRecord
+  | FillRecord
+  | SliceRecord
+  | BalancesRecord
+  | MaximumRecord
+  | ControlRecord;
+
+/** A process took the journal over. */
+export interface StartedRecord {
+  readonly kind: 'started';
+  readonly version: string;
+  readonly mode: string;
+  readonly desk: string;
+  readonly config_hash: string;
+  /** Hash of origin and token: a journal belongs to one account. */
+  readonly account: string;
+}
+
+/** A process let the journal go in good order. */
+export interface StoppedRecord {
+  readonly kind: 'stopped';
+  readonly why: string;
+  readonly open_doubts: number;
+}
+
+/** A strategy begins a life: the same content never begins twice in one journal. */
+export interface StrategyRecord {
+  readonly kind: 'strategy';
+  readonly strategy: string;
+  /** Hash of the content of the YAML document. */
+  readonly hash: string;
+  readonly type: string;
+  /** What `start_time` means when it is left out. */
+  readonly begun_at: Instant;
+  /** The document, as written: a running parent keeps its snapshot. */
+  readonly document: unknown;
+}
+
+/** One wake and what came of it: exactly one line a wake ("why no trade"). */
+export interface WakeRecord {
+  readonly kind: 'wake';
+  readonly strategy: string;
+  readonly hash: string;
+  readonly on: 'start' | 'at' | 'drift' | 'outcome';
+  /** For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. */
+  readonly detail: Readonly<Record<string, string | number>>;
+  /** Why nothing, or less, is traded; absent when all is as planned. */
+  readonly reason?: Reason | undefined;
+  readonly note?: string | undefined;
+  /** State of the kernel afterwards. */
+  readonly state: unknown;
+  readonly waits: readonly Wait[];
+  readonly intents: readonly IntentText[];
+  /** Slices that passed without a try. */
+  readonly missed: readonly { readonly leg: string; readonly slice: number }[];
+  /** The strategy has nothing more to do. */
+  readonly finished?: Reason | undefined;
+}
+
+/** An intent as text. */
+export interface IntentText {
+  readonly leg: string;
+  readonly parent: string;
+  readonly slice: number;
+  readonly pair: string;
+  readonly side: Side;
+  readonly by: 'quantity' | 'amount';
+  readonly size: string;
+  readonly limit?: string | undefined;
+  readonly deadline: Instant;
+  /** Reference price when the strategy decided, if one was known. */
+  readonly decision_price?: string | undefined;
+}
+
+/** Durable before the order leaves: from here on the attempt may have traded until something proves otherwise. */
+export interface IntentRecord {
+  readonly kind: 'intent';
+  readonly client_order_id: string;
+  readonly strategy: string;
+  readonly parent: string;
+  readonly slice: number;
+  readonly attempt: number;
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly side: Side;
+  readonly by: 'quantity' | 'amount';
+  readonly size: string;
+  /** Worst price at which the order may leave, quote per base. */
+  readonly worst_price: string;
+  readonly reference_price: string;
+  /** Worst case of the order in the currency of the limits, for limits while the outcome is unknown. */
+  readonly notional_usd: string;
+  /** Why the size is smaller than wanted. */
+  readonly cuts: readonly Reason[];
+}
+
+/** The quote that an order leaves for. Written with the outcome: not needed to be safe. */
+export interface QuoteRecord {
+  readonly kind: 'quote';
+  readonly client_order_id: string;
+  readonly quote_id: string;
+  readonly quantity: string;
+  readonly price: string;
+  readonly amount: string;
+  readonly life_ms: number;
+  /** From the quote's arrival to the order's first byte, milliseconds. */
+  readonly age_ms: number;
+}
+
+/** What became of an attempt. Only `filled` traded; only `doubt` leaves it open. */
+export interface AttemptRecord {
+  readonly kind: 'attempt';
+  readonly client_order_id: string;
+  /**
+   * `discarded`: no order was sent. `doubt`: one may have traded. `rejected`: the venue did not fill it, and a read of
+   * the account agrees. `absent`: proven not to have traded. `filled`: traded.
+   */
+  readonly result: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
+  readonly reason?: Reason | undefined;
+  readonly detail?: string | undefined;
+}
+
+/** Money moved. Never changed, never removed. */
+export interface FillRecord {
+  readonly kind: 'fill';
+  readonly client_order_id: string;
+  readonly order_id: string;
+  readonly quote_id: string;
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly side: Side;
+  readonly quantity: string;
+  readonly price: string;
+  readonly amount: string;
+  /** In quote currency. */
+  readonly fees: string;
+  readonly executed_at: Instant;
+  readonly strategy: string;
+  readonly parent: string;
+  readonly slice: number;
+  readonly attempt: number;
+  /** In the currency of the limits. */
+  readonly notional_usd: string;
+  /** Reference price when the parent was decided; empty when none was known. */
+  readonly decision_price: string;
+  /** Where the proof came from. */
+  readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run';
+}
+
+/** A slice ended. */
+export interface SliceRecord {
+  readonly kind: 'slice';
+  readonly strategy: string;
+  readonly parent: string;
+  readonly leg: string;
+  readonly slice: number;
+  readonly result: 'filled' | 'skipped' | 'expired';
+  readonly reason?: Reason | undefined;
+  readonly filled: string;
+  readonly filled_amount: string;
+}
+
+/** Balances proven by a read of the account. */
+export interface BalancesRecord {
+  readonly kind: 'balances';
+  readonly balances: Readonly<Record<string, string>>;
+  /** Newest transaction seen; 0 when there was none. */
+  readonly newest_id: number;
+  readonly read_at: Instant;
+}
+
+/** The venue told the largest size it quotes in one piece. */
+export interface MaximumRecord {
+  readonly kind: 'maximum';
+  readonly pair: string;
+  readonly usd: string;
+}
+
+/** The state of the desk changed. */
+export interface ControlRecord {
+  readonly kind: 'control';
+  readonly state: 'active' | 'paused' | 'reducing' | 'halted';
+  readonly by: string;
+  readonly why: string;
+}
+
+/** A record as it lies in the journal. */
+export interface StoredRecord {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  readonly at: Instant;
+  readonly body: RecordBody;
+  /** SHA-256 over the hash before and this record, hex. */
+  readonly hash: string;
+}

@@ -1,0 +1,56 @@
+import type { Money, Price, Quantity, Ratio } from './money.ts';
+import type { Reason } from './reasons.ts';
+import type { Instant } from './time.ts';
+import type { Side, Size } from './venue.ts';
+
+/** What a strategy waits for. Plain data, so that the journal can hold it: amounts are text. */
+export type Wait =
+  | { readonly on: 'at'; readonly at: Instant }
+  | {
+      readonly on: 'drift';
+      /** Weight of each currency, as text; they sum to 1. */
+      readonly targets: Readonly<Record<string, string>>;
+      readonly cash: string;
+      readonly driftType: DriftType;
+      /** A fraction, as text: "0.02". */
+      readonly threshold: string;
+      /** Not before this instant. */
+      readonly notBefore: Instant;
+    }
+  | { readonly on: 'outcome'; readonly leg: string; readonly slice: number };
+
+export type DriftType = 'absolute' | 'relative';
+
+/** What came true. `at` is now. */
+export type Wake =
+  | { readonly on: 'start'; readonly at: Instant }
+  | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }
+  | { readonly on: 'drift'; readonly at: Instant; readonly drift: Ratio }
+  | { readonly on: 'outcome'; readonly at: Instant; readonly outcome: SliceOutcome };
+
+/** How a slice ended. */
+export interface SliceOutcome {
+  readonly leg: string;
+  readonly slice: number;
+  readonly result: 'filled' | 'skipped' | 'expired';
+  /** Why it did not fill, or not whole. */
+  readonly reason?: Reason | undefined;
+  /** Base currency, all attempts of the slice together. */
+  readonly filled: Quantity;
+  /** Quote currency, before fees. */
+  readonly filledAmount: Money;
+}
+
+/** What a strategy wants to trade now: one slice, before sizing and controls. */
+export interface Intent {
+  /** Names the parent within its strategy: one instruction, such as one leg of one rebalancing. */
+  readonly leg: string;
+  readonly slice: number;
+  readonly pair: string;
+  readonly side: Side;
+  readonly size: Size;
+  /** Worst price, quote per base. */
+  readonly limit?: Price | undefined;
+  /** Nothing is started for the slice from this instant on. */
+  readonly deadline: Instant;
+}

@@ -1,0 +1,113 @@
+import type { Observable, SchedulerLike } from 'rxjs';
+import type { ReferencePrice } from '../core/market.ts';
+import type { Pair } from '../core/pairs.ts';
+import type { RecordBody, StoredRecord } from '../core/record.ts';
+import type { Instant, Monotonic } from '../core/time.ts';
+import type {
+  Balance,
+  Currency,
+  FundingRate,
+  Order,
+  OrderAnswer,
+  OrderRequest,
+  QuoteAnswer,
+  QuoteRequest,
+  RiskMode,
+  Transaction,
+  TransactionsQuery,
+  ValuationPoint,
+} from '../core/venue.ts';
+
+/** Time, in its two kinds, and the scheduler that waits. All three agree: on `VirtualClock` they are one counter. */
+export interface Clock {
+  /** For every RxJS operator that waits. */
+  readonly scheduler: SchedulerLike;
+  /** Wall time. */
+  wall(): Instant;
+  /** For durations: quote life, limits, staleness. Never steps. */
+  monotonic(): Monotonic;
+}
+
+/** Randomness for jitter of waits. Nothing that must be recomputable after a crash comes from here. */
+export interface Random {
+  /** Uniform in [0, 1). */
+  next(): number;
+}
+
+/**
+ * The trading venue, as far as trading needs it. All calls are cold: nothing happens before `subscribe`. Unsubscribing
+ * closes the exchange; an order whose subscription ended early is a doubt for the caller.
+ *
+ * - Reads error with `VenueError`, `applied: 'no'`.
+ * - No call is repeated here; whoever calls decides.
+ * - Source of all routes: the venue's interface specification, "Endpoints".
+ */
+export interface VenuePort {
+  /** Asks for an executable price. Moves no money. Never errors: failures are answers. `POST /v1/quote`. */
+  quote(request: QuoteRequest): Observable<QuoteAnswer>;
+
+  /**
+   * Executes a quote. Moves money. The first byte leaves in the tick of `subscribe`. Never errors: failures are answers,
+   * and everything but a well-formed answer may have traded. `POST /v1/orders/buy`, or the configured sell path.
+   */
+  order(request: OrderRequest): Observable<OrderAnswer>;
+
+  /** One page of the account's transactions, any order. `GET /v1/account/transactions`, 1 request a 10 s. */
+  transactions(query: TransactionsQuery): Observable<readonly Transaction[]>;
+
+  /** Currencies of the account. `GET /v1/currency`. */
+  currencies(): Observable<readonly Currency[]>;
+
+  /** `GET /v1/post-trade-settlement/interest`. */
+  fundingRates(): Observable<readonly FundingRate[]>;
+
+  /** Risk mode of each pair; pairs whose mode could not be read are absent. `GET /v1/post-trade-settlement/risk-modes`. */
+  riskModes(): Observable<ReadonlyMap<string, RiskMode>>;
+
+  /** Portfolio value in USD since `from`, hourly. `GET /v1/account/balance/history`. */
+  valuation(from: Instant): Observable<readonly ValuationPoint[]>;
+
+  /** Capability `balances`. `GET /v1/user/balance`. */
+  readonly balances?: (() => Observable<readonly Balance[]>) | undefined;
+
+  /** Capability `pairs`. `GET /v1/markets/currency-pairs`. */
+  readonly pairs?: (() => Observable<readonly Pair[]>) | undefined;
+
+  /** Capability `order_lookup`: the order with this client id, `undefined` when the venue knows none. `GET /v1/orders/:id`. */
+  readonly lookup?: ((clientId: string) => Observable<Order | undefined>) | undefined;
+}
+
+/** Prices that arrive by themselves (capability `ticker`). Never errors: the adapter reconnects. */
+export interface MarketPort {
+  readonly prices$: Observable<ReferencePrice>;
+}
+
+/** Commands of the operator: CLI, signals. Never errors. */
+export type Command =
+  | { readonly do: 'pause' | 'resume' | 'halt'; readonly by: string; readonly why: string }
+  | { readonly do: 'drain'; readonly why: string };
+
+/** The append-only, durable record. One writer. */
+export interface JournalPort {
+  /**
+   * Appends all or none, in order, stamped `at`. Emits once the records are durable, then completes.
+   *
+   * - Errors: any. A journal that failed once is poisoned: the process must end.
+   */
+  append(bodies: readonly RecordBody[], at: Instant): Observable<readonly StoredRecord[]>;
+
+  /** All records from the first. Throws when the chain does not hold. */
+  read(): Iterable<StoredRecord>;
+
+  close(): void;
+}
+
+/** All that the engine needs of the world. A mode is a choice of these. */
+export interface Ports {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly venue: VenuePort;
+  readonly market?: MarketPort | undefined;
+  readonly journal: JournalPort;
+  readonly operator$: Observable<Command>;
+}

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { isAmountText, ratio } from '../core/money.ts';
+import { parseDuration, parseTime } from '../core/time.ts';
+
+/** Fields that strategies and the config share. Messages are for the operator: what is wrong, what to write instead. */
+
+const bareNumber = 'write amounts in quotes, such as "1.5": a bare YAML number has already lost digits';
+
+export const decimalText = z
+  .string({ error: (issue) => (typeof issue.input === 'number' ? bareNumber : 'expected an amount in quotes, such as "1.5"') })
+  .refine((value) => isAmountText(value) && !/e/iu.test(value), { error: 'expected a plain decimal such as "0.25"' });
+
+export const positiveText = decimalText.refine((value) => !/^-|^0*(?:\.0*)?$/u.test(value), {
+  error: 'expected an amount above zero',
+});
+
+/** A fraction between 0 and 1, in quotes. */
+export const fractionText = decimalText.refine((value) => isAmountText(value) && ratio(value).gte(0) && ratio(value).lte(1), {
+  error: 'expected a fraction from "0" to "1": 2 % is "0.02"',
+});
+
+export const currencySymbol = z
+  .string()
+  .regex(/^[a-z0-9]{2,12}$/u, { error: 'expected a currency symbol in lower case, such as btc' });
+
+export const pairSymbol = z
+  .string()
+  .regex(/^[a-z0-9]{4,24}$/u, { error: 'expected a pair in lower case without a separator, such as btcusd' });
+
+/** An amount with its currency: `{ amount: "1.5", currency: btc }`. */
+export const amountOf = (what: string) => // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+  z
+    .strictObject(
+      {
+        amount: positiveText.describe('Plain decimal in quotes'),
+        currency: currencySymbol.describe('Currency the amount is in'),
+      },
+      { error: (issue) => (issue.code === 'invalid_type' ? 'expected { amount: "1.5", currency: btc }' : undefined) },
+    )
+    .describe(what);
+
+const reads = (read: (text: string) => unknown) => (value: string, context: z.RefinementCtx<string>) => {
+  try {
+    read(value);
+  } catch (cause) {
+    context.addIssue({ code: 'custom', message: cause instanceof Error ? cause.message : 'unreadable' });
+  }
+};
+
+/** ISO 8601 duration, kept as text. */
+export const durationText = z.string().superRefine(reads(parseDuration));
+/** A time with its zone, kept as text. */
+export const timeText = z.string().superRefine(reads(parseTime));
+
+export const whole = z.int({ error: 'expected a whole number, without quotes' });
+export const plainNumber = z.number({ error: 'expected a number, without quotes' });

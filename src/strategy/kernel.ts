@@ -1,0 +1,120 @@
+import type { z } from 'zod';
+import type { Instrument, Minimum } from '../core/instrument.ts';
+import type { ReferencePrice } from '../core/market.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { Instant } from '../core/time.ts';
+import type { Intent, Wait, Wake } from '../core/wake.ts';
+
+/** What a kernel may look at. Everything is as of `at`; nothing in it changes while a step runs. */
+export interface View {
+  readonly at: Instant;
+  /** Instruments by pair: every pair that the strategy names is there. */
+  instrument(pair: string): Instrument;
+  /** The newest reference price of a pair, if one was ever seen and is not stale. */
+  reference(pair: string): ReferencePrice | undefined;
+  /** Balance of each currency, own fills included; `undefined` while the account is not known. */
+  readonly holdings: ReadonlyMap<string, Quantity> | undefined;
+  /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
+  readonly valuation: Money | undefined;
+  /** Pair that trades `base` against `quote`, if the venue has it. */
+  pairOf(base: string, quote: string): string | undefined;
+}
+
+/** What a step leaves behind: plain data, journaled before any of it takes effect. */
+export interface Step<State> {
+  readonly state: State;
+  readonly waits: readonly Wait[];
+  readonly intents?: readonly Intent[];
+  /** Slices that passed without a try. */
+  readonly missed?: readonly { readonly leg: string; readonly slice: number }[];
+  /** Why nothing, or less than planned, is traded. */
+  readonly reason?: Reason | undefined;
+  /** Figures behind the reason, for people. */
+  readonly note?: string | undefined;
+  /** Set when nothing more will be done. */
+  readonly finished?: Reason | undefined;
+}
+
+/** A planned slice, for `validate`, `plan` and progress. */
+export interface Slot {
+  readonly slice: number;
+  readonly at: Instant;
+  /** Size as text, with its currency. */
+  readonly size: string;
+  readonly currency: string;
+}
+
+/** What is wrong with parameters that each look right alone. `path` names the field at fault. */
+export interface Problem {
+  readonly path: readonly (string | number)[];
+  /** What is wrong and what to write instead. */
+  readonly message: string;
+}
+
+/** What is known when parameters are checked without a venue. */
+export interface CheckWorld {
+  minimum(pair: string): Minimum;
+  /** Quote currencies and such: base and quote of a pair, when they are known without asking. */
+  currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
+}
+
+/** One kind of strategy: a pure step that says what it waits for next. */
+export interface StrategyKind<Params = unknown, State = unknown> {
+  readonly kind: string;
+  /** One sentence for `--help` and the schema. */
+  readonly summary: string;
+  /** Shape of the YAML document, without `id` and `kind`. Every field says its unit. */
+  readonly params: z.ZodType<Params>;
+  /** Reads a state back from the journal. */
+  readonly state: z.ZodType<State>;
+  /** Pairs whose reference price the strategy needs. `currencies` are those of the account. */
+  pairs(params: Params): readonly string[];
+  /** Checks across fields. */
+  check(params: Params, world: CheckWorld): readonly Problem[];
+  /** First step of a life that begins at `begunAt`. */
+  start(params: Params, begunAt: Instant, view: View): Step<State>;
+  step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
+  /** The slots ahead, if they are known beforehand. */
+  slots(params: Params, begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+}
+
+export interface Context {
+  readonly begunAt: Instant;
+  readonly view: View;
+}
+
+/** Ties the types of parameters and state together, then forgets them: the registry holds kinds of any shape. */
+export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>): AnyStrategy {
+  return {
+    ...kind,
+    bind(raw) {
+      const params = kind.params.parse(raw);
+      const read = (state: unknown): State => kind.state.parse(state);
+      return {
+        pairs: kind.pairs(params),
+        check: (world) => kind.check(params, world),
+        start: (begunAt, view) => kind.start(params, begunAt, view),
+        step: (state, wake, context) => kind.step(read(state), wake, params, context),
+        slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
+      };
+    },
+  };
+}
+
+/** A strategy with its parameters inside. States are plain JSON between steps. */
+export interface BoundStrategy {
+  readonly pairs: readonly string[];
+  check(world: CheckWorld): readonly Problem[];
+  start(begunAt: Instant, view: View): Step<unknown>;
+  step(state: unknown, wake: Wake, context: Context): Step<unknown>;
+  slots(begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+}
+
+export interface AnyStrategy {
+  readonly kind: string;
+  readonly summary: string;
+  readonly params: z.ZodType;
+  /** @throws ZodError when `raw` does not fit `params`. */
+  bind(raw: unknown): BoundStrategy;
+}
