@@ -62,6 +62,7 @@ export const reasons = {
   never_sent: 'the order was certainly never sent',
   proven_absent: 'the account shows that the order did not trade',
   outcome_unknown: 'the order may have traded; waiting for proof',
+  invalid_plan: 'precision or minimum of the venue make the plan impossible',
   missed_slot: 'the slot passed while nothing could run',
   caught_up: 'the missed quantity is spread over later slices',
   aborted: 'the parent stopped because of its catch_up rule',

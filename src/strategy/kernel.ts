@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Instrument, Minimum } from '../core/instrument.ts';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Money, Quantity } from '../core/money.ts';
+import type { Targets, Valued } from '../core/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Instant } from '../core/time.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
@@ -17,8 +18,10 @@ export interface View {
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
   readonly valuation: Money | undefined;
-  /** Pair that trades `base` against `quote`, if the venue has it. */
-  pairOf(base: string, quote: string): string | undefined;
+  /** Values the currencies of `targets` and `cash` in cash; `undefined` when a price is missing or nothing is held. */
+  value(targets: Targets, cash: string): Valued | undefined;
+  /** Value in `cash` of everything that the account holds, and the currencies that have no price. */
+  accountValue(cash: string): { readonly value: Money; readonly unpriced: readonly string[] };
 }
 
 /** What a step leaves behind: plain data, journaled before any of it takes effect. */

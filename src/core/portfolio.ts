@@ -1,0 +1,61 @@
+import { add, cost, fraction, NO_MONEY, NO_QUANTITY, NOTHING, size, subtract } from './money.ts';
+import type { Money, Price, Quantity, Ratio } from './money.ts';
+import type { DriftType } from './wake.ts';
+
+/** A portfolio against its targets, valued in cash. */
+export interface Valued {
+  /** `Σ balance_i · mid_i`, cash at 1. In the cash currency. */
+  readonly value: Money;
+  readonly weights: ReadonlyMap<string, Ratio>;
+}
+
+/** Target weight of each currency; they sum to 1. Cash may be among them. */
+export type Targets = ReadonlyMap<string, Ratio>;
+
+/**
+ * Values the currencies of `targets` and cash. `midOf` gives the price of one unit in cash.
+ * `undefined` when a price that matters is missing or the portfolio is worth nothing.
+ */
+export function value(
+  targets: Targets,
+  cash: string,
+  holdings: ReadonlyMap<string, Quantity>,
+  midOf: (currency: string) => Price | undefined,
+): Valued | undefined {
+  const values = new Map<string, Money>();
+  let total = NO_MONEY;
+  for (const currency of new Set([...targets.keys(), cash])) {
+    const held = holdings.get(currency) ?? NO_QUANTITY;
+    const each = currency === cash ? undefined : midOf(currency);
+    if (currency !== cash && each === undefined) return undefined;
+    const worth = each === undefined ? cashValue(held) : cost(each, held);
+    values.set(currency, worth);
+    total = add(total, worth);
+  }
+  if (total.lte(0)) return undefined;
+  return { value: total, weights: new Map([...values].map(([currency, worth]) => [currency, fraction(worth, total)])) };
+}
+
+/** One unit of cash is worth one. */
+const cashValue = (held: Quantity): Money => add(NO_MONEY, held as unknown as Money); // oxlint-disable-line typescript/no-unsafe-type-assertion -- the unit changes here
+
+/**
+ * Drift of each currency: `w − w*` (absolute, a fraction of the portfolio) or `(w − w*)/w*` (relative).
+ * A currency with target 0 drifts absolutely in either case.
+ */
+export function drifts(weights: ReadonlyMap<string, Ratio>, targets: Targets, type: DriftType): ReadonlyMap<string, Ratio> {
+  const result = new Map<string, Ratio>();
+  for (const [currency, weight] of weights) {
+    const target = targets.get(currency) ?? NOTHING;
+    const away = subtract(weight, target);
+    result.set(currency, type === 'absolute' || target.isZero() ? away : fraction(away, target));
+  }
+  return result;
+}
+
+/** The largest drift, without its sign. */
+export function largestDrift(all: ReadonlyMap<string, Ratio>): Ratio {
+  let largest = NOTHING;
+  for (const drift of all.values()) if (size(drift).gt(largest)) largest = size(drift);
+  return largest;
+}

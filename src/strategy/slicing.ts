@@ -1,0 +1,76 @@
+import { add, least, ratioOf, roundDown, scale, share, subtract } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+
+type Sliceable = Quantity | Money;
+
+export interface Jitter {
+  /** Largest move of a slot into its own interval, percent of the interval. */
+  readonly timePct: number;
+  /** Largest change of a size, percent. */
+  readonly sizePct: number;
+  readonly seed: number;
+}
+
+/** How a total is cut: `n` slices at `start + k·(duration/n)`. Everything follows from these numbers alone. */
+export interface SlicePlan<A extends Sliceable> {
+  readonly total: A;
+  /** Number of slices. */
+  readonly slices: number;
+  /** Unix ms. */
+  readonly startMs: number;
+  readonly durationMs: number;
+  /** Decimals of a slice. */
+  readonly precision: number;
+  readonly jitter?: Jitter | undefined;
+}
+
+/** Planned instant of slice `k`, Unix ms. Jitter moves it later within its own interval, so order and window hold. */
+export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
+  const gap = plan.durationMs / plan.slices;
+  const jitter = plan.jitter === undefined ? 0 : (plan.jitter.timePct / 100) * gap * uniform(plan.jitter.seed, 2 * k);
+  return Math.floor(plan.startMs + k * gap + jitter);
+}
+
+/** Planned size of slice `k`. The last takes what rounding left; jitter moves size between neighbours, so Σ holds. */
+export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+  const each = share(plan.total, plan.slices, plan.precision);
+  const base = k === plan.slices - 1 ? subtract(plan.total, scale(each, ratioOf(plan.slices - 1))) : each;
+  const partner = k % 2 === 0 ? k + 1 : k - 1;
+  if (plan.jitter === undefined || partner >= plan.slices) return base;
+  const moved = movedSize(plan, each, Math.min(k, partner));
+  return k % 2 === 0 ? add(base, moved) : subtract(base, moved);
+}
+
+/** Σ of the planned sizes of the slices before `k`. */
+export function plannedBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+  if (k >= plan.slices) return plan.total;
+  const each = share(plan.total, plan.slices, plan.precision);
+  const even = scale(each, ratioOf(k));
+  return k % 2 === 0 || plan.jitter === undefined ? even : add(even, movedSize(plan, each, k - 1));
+}
+
+/** What the even slice `k` takes from the odd one after it. Cut towards zero, so that both stay inside the bound. */
+function movedSize<A extends Sliceable>(plan: SlicePlan<A>, each: A, k: number): A {
+  const { sizePct, seed } = plan.jitter ?? { sizePct: 0, seed: 0 };
+  return roundDown(scale(each, ratioOf((sizePct / 100) * (2 * uniform(seed, 2 * k + 1) - 1))), plan.precision);
+}
+
+/**
+ * What slice `k` should take when `left` is still to do: its plan, and its part of what earlier slices missed when
+ * `spread` is on, at most half again as much as planned.
+ */
+export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left: A, spread: boolean): A {
+  const planned = plannedSize(plan, k);
+  if (!spread) return least(planned, left);
+  const missed = subtract(left, subtract(plan.total, plannedBefore(plan, k)));
+  const isLast = k === plan.slices - 1;
+  const wanted = isLast ? left : add(planned, share(missed, plan.slices - k, plan.precision));
+  return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);
+}
+
+/** Uniform in [0, 1), a pure function of its two whole numbers. Mixing steps of the murmur3 finaliser. */
+export function uniform(seed: number, index: number): number {
+  let x = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca77)) >>> 0;
+  for (const by of [0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f]) x = Math.imul(x ^ (x >>> 15), by) >>> 0;
+  return ((x ^ (x >>> 16)) >>> 0) / 2 ** 32;
+}
