@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto';
+import { OperatorError, invariant } from '../core/errors.ts';
+import type { RecordBody, StoredRecord } from '../core/record.ts';
+import { instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { canonical, startOf } from './canonical.ts';
+import { problemWith, readBodyText } from './record.ts';
+
+/**
+ * The hash chain. The hash of a record is SHA-256, in hex, of
+ *
+ *     <hash before> "\n" <seq> "\n" <at, Unix ms> "\n" <canonical text of the body>
+ *
+ * so that whoever has the lines and the newest hash can prove offline that nothing was changed, removed or moved.
+ */
+export interface Line {
+  /** From 1, without gaps. */
+  readonly seq: number;
+  /** Unix ms. */
+  readonly at: number;
+  readonly kind: string;
+  /** Canonical text of the body. */
+  readonly body: string;
+  /** Hex. */
+  readonly hash: string;
+}
+
+/** The end of a chain: where the next record is tied on. */
+export interface Head {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** "Hash before" of the first record. */
+export const GENESIS = '0'.repeat(64);
+export const EMPTY: Head = { seq: 0, hash: GENESIS };
+
+export type Verdict =
+  | { readonly ok: true; readonly count: number; readonly head: string }
+  | { readonly ok: false; readonly seq: number; readonly why: string };
+
+/** A record that was tied on, and the line to store for it. */
+export interface Tied {
+  readonly record: StoredRecord;
+  readonly line: Line;
+}
+
+export const link = (before: string, seq: number, at: number, body: string): string =>
+  hash('sha256', `${before}\n${seq}\n${at}\n${body}`);
+
+/** Ties `bodies` to `head`. @throws Error when a body is not a record: it must not be written. */
+export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): readonly Tied[] {
+  invariant(Number.isSafeInteger(at), `the time of a record is whole milliseconds, got ${at}`);
+  let { seq, hash: before } = head;
+  return bodies.map((body) => {
+    const problem = problemWith(body);
+    invariant(problem === undefined, `not a record: ${problem}`);
+    const text = canonical(body);
+    seq += 1;
+    before = link(before, seq, at, text);
+    return {
+      record: { seq, at, body, hash: before },
+      line: { seq, at, kind: body.kind, body: text, hash: before },
+    };
+  });
+}
+
+/** Checks `lines` from the first; `end`, if given, is where the journal itself says that the chain ends. */
+export function verify(lines: Iterable<Line>, end?: Head): Verdict {
+  let head = EMPTY;
+  for (const line of lines) {
+    const why = breakAt(head, line);
+    if (why !== undefined) return { ok: false, seq: head.seq + 1, why };
+    head = line;
+  }
+  if (end !== undefined && (end.seq !== head.seq || end.hash !== head.hash)) {
+    const why = `the journal says that it ends with record ${end.seq}, but its last record is ${head.seq}`;
+    return { ok: false, seq: head.seq + 1, why };
+  }
+  return { ok: true, count: head.seq, head: head.hash };
+}
+
+/**
+ * Reads `lines` as records, checking the chain on the way.
+ *
+ * @throws OperatorError `data` at the first record that does not hold; `where` names the journal.
+ */
+export function* readLines(where: string, lines: Iterable<Line>): Generator<StoredRecord> {
+  let head = EMPTY;
+  for (const line of lines) {
+    const why = breakAt(head, line);
+    if (why !== undefined) throw damage(where, head.seq + 1, why);
+    head = line;
+    yield { seq: line.seq, at: instant(line.at), body: bodyOf(where, line), hash: line.hash };
+  }
+}
+
+export const damage = (where: string, seq: number, why: string, cause?: unknown): OperatorError =>
+  new OperatorError(
+    'data',
+    `journal ${where} is damaged at record ${seq}: ${why}. Nothing was changed. Keep the file as evidence and restore a backup; ` +
+      'on start the desk compares the journal with the account of the venue.',
+    cause,
+  );
+
+/** Why `line` cannot follow `head`; `undefined` when it does. */
+function breakAt(head: Head, line: Line): string | undefined {
+  if (line.seq !== head.seq + 1)
+    return `expected record ${head.seq + 1}, found ${line.seq}: records are missing or moved`;
+  if (!line.body.startsWith(startOf(line.kind)))
+    return `it is filed as "${line.kind}", but its text says otherwise`;
+  if (link(head.hash, line.seq, line.at, line.body) !== line.hash)
+    return 'its hash does not match its content';
+  return undefined;
+}
+
+function bodyOf(where: string, line: Line): RecordBody {
+  try {
+    return readBodyText(line.kind, line.body);
+  } catch (cause) {
+    throw new OperatorError(
+      'data',
+      `journal ${where}: record ${line.seq} (${line.kind}) is intact, but this version cannot read it: ${String(cause)}. ` +
+        'Run the version of tranche that wrote it.',
+      cause,
+    );
+  }
+}

@@ -1,0 +1,14 @@
+import type { JournalPort } from '../engine/ports.ts';
+import type { Head, Line, Verdict } from './chain.ts';
+
+/** A journal as its drivers make it: what the engine needs, and what proves and exports it. */
+export interface Journal extends JournalPort {
+  /** The newest record. Its hash stands for the whole content. */
+  head(): Head;
+
+  /** All records as they are stored, unchecked: for proof and export. */
+  lines(): Iterable<Line>;
+
+  /** Checks the chain from the first record to the head. Never throws for damage. */
+  verify(): Verdict;
+}

@@ -1,0 +1,27 @@
+import { defer, of } from 'rxjs';
+import { EMPTY, readLines, tie, verify } from './chain.ts';
+import type { Line } from './chain.ts';
+import { appender } from './append.ts';
+import type { Journal } from './journal.ts';
+
+/** A journal that lives as long as its process: for backtests and tests. Same text and same hashes as on disk. */
+export function memoryJournal(): Journal {
+  const lines: Line[] = [];
+  let head = EMPTY;
+  const append = appender('memory:', (bodies, at) => {
+    const added = tie(head, bodies, at);
+    for (const { line } of added) {
+      lines.push(line);
+      head = { seq: line.seq, hash: line.hash };
+    }
+    return added;
+  });
+  return {
+    append: (bodies, at) => defer(() => of(append.run(bodies, at))),
+    read: () => readLines('memory:', lines.slice()),
+    close: () => append.close(),
+    head: () => head,
+    lines: () => lines.slice(),
+    verify: () => verify(lines),
+  };
+}

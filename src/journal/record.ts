@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { isReason } from '../core/reasons.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { RecordBody } from '../core/record.ts';
+import { instant } from '../core/time.ts';
+
+/**
+ * Shapes of all records of `core/record.ts`, for what comes from a file and for what goes into one: a record that could
+ * not be read back is never written. Objects are strict, because a field that is dropped in silence would be a changed
+ * record.
+ */
+
+/** A decimal as the journal spells it: digits and at most one point, no exponent. */
+const amount = z
+  .string()
+  .regex(/^-?\d+(?:\.\d+)?$/u, { error: 'expected an amount as text, such as "0.25"' });
+const at = z.int().transform(instant);
+const count = z.int().nonnegative();
+const side = z.enum(['buy', 'sell']);
+const sizedBy = z.enum(['quantity', 'amount']);
+const reason = z.custom<Reason>((code) => typeof code === 'string' && isReason(code), {
+  error: 'unknown reason',
+});
+const list = <T extends z.ZodType>(element: T): z.ZodReadonly<z.ZodArray<T>> => z.array(element).readonly();
+const sliceResult = z.enum(['filled', 'skipped', 'expired']);
+
+const wait = z.discriminatedUnion('on', [
+  z.strictObject({ on: z.literal('at'), at }),
+  z.strictObject({
+    on: z.literal('drift'),
+    targets: z.record(z.string(), amount),
+    cash: z.string(),
+    driftType: z.enum(['absolute', 'relative']),
+    threshold: amount,
+    notBefore: at,
+  }),
+  z.strictObject({ on: z.literal('outcome'), leg: z.string(), slice: count }),
+]);
+
+const intentText = z.strictObject({
+  leg: z.string(),
+  parent: z.string(),
+  slice: count,
+  pair: z.string(),
+  side,
+  by: sizedBy,
+  size: amount,
+  limit: amount.optional(),
+  deadline: at,
+  decision_price: amount.optional(),
+});
+
+export const recordSchemas = {
+  started: z.strictObject({
+    kind: z.literal('started'),
+    version: z.string(),
+    mode: z.string(),
+    desk: z.string(),
+    config_hash: z.string(),
+    account: z.string(),
+  }),
+  stopped: z.strictObject({ kind: z.literal('stopped'), why: z.string(), open_doubts: count }),
+  strategy: z.strictObject({
+    kind: z.literal('strategy'),
+    strategy: z.string(),
+    hash: z.string(),
+    type: z.string(),
+    begun_at: at,
+    document: z.unknown(),
+  }),
+  wake: z.strictObject({
+    kind: z.literal('wake'),
+    strategy: z.string(),
+    hash: z.string(),
+    on: z.enum(['start', 'at', 'drift', 'outcome']),
+    detail: z.record(z.string(), z.union([z.string(), z.number()])),
+    reason: reason.optional(),
+    note: z.string().optional(),
+    state: z.unknown(),
+    waits: list(wait),
+    intents: list(intentText),
+    missed: list(z.strictObject({ leg: z.string(), slice: count })),
+    finished: reason.optional(),
+  }),
+  intent: z.strictObject({
+    kind: z.literal('intent'),
+    client_order_id: z.string(),
+    strategy: z.string(),
+    parent: z.string(),
+    slice: count,
+    attempt: count,
+    pair: z.string(),
+    base: z.string(),
+    quote: z.string(),
+    side,
+    by: sizedBy,
+    size: amount,
+    worst_price: amount,
+    reference_price: amount,
+    notional_usd: amount,
+    cuts: list(reason),
+  }),
+  quote: z.strictObject({
+    kind: z.literal('quote'),
+    client_order_id: z.string(),
+    quote_id: z.string(),
+    quantity: amount,
+    price: amount,
+    amount,
+    life_ms: z.number(),
+    age_ms: z.number(),
+  }),
+  attempt: z.strictObject({
+    kind: z.literal('attempt'),
+    client_order_id: z.string(),
+    result: z.enum(['discarded', 'doubt', 'rejected', 'absent', 'filled']),
+    reason: reason.optional(),
+    detail: z.string().optional(),
+  }),
+  fill: z.strictObject({
+    kind: z.literal('fill'),
+    client_order_id: z.string(),
+    order_id: z.string(),
+    quote_id: z.string(),
+    pair: z.string(),
+    base: z.string(),
+    quote: z.string(),
+    side,
+    quantity: amount,
+    price: amount,
+    amount,
+    fees: amount,
+    executed_at: at,
+    strategy: z.string(),
+    parent: z.string(),
+    slice: count,
+    attempt: count,
+    notional_usd: amount,
+    decision_price: amount.or(z.literal('')),
+    source: z.enum(['order', 'transactions', 'lookup', 'dry_run']),
+  }),
+  slice: z.strictObject({
+    kind: z.literal('slice'),
+    strategy: z.string(),
+    parent: z.string(),
+    leg: z.string(),
+    slice: count,
+    result: sliceResult,
+    reason: reason.optional(),
+    filled: amount,
+    filled_amount: amount,
+  }),
+  balances: z.strictObject({
+    kind: z.literal('balances'),
+    balances: z.record(z.string(), amount),
+    newest_id: count,
+    read_at: at,
+  }),
+  maximum: z.strictObject({ kind: z.literal('maximum'), pair: z.string(), usd: amount }),
+  control: z.strictObject({
+    kind: z.literal('control'),
+    state: z.enum(['active', 'paused', 'reducing', 'halted']),
+    by: z.string(),
+    why: z.string(),
+  }),
+} as const;
+
+export type RecordKind = RecordBody['kind'];
+export const recordKinds = Object.keys(recordSchemas).filter(isRecordKind);
+
+export function isRecordKind(name: string): name is RecordKind {
+  return Object.hasOwn(recordSchemas, name);
+}
+
+/** What is wrong with `body`, with the name of the field; `undefined` when it is a record. */
+export function problemWith(body: RecordBody): string | undefined {
+  const result = recordSchemas[body.kind].safeParse(body);
+  if (result.success) return undefined;
+  const [first] = result.error.issues;
+  return `${[body.kind, ...(first?.path ?? [])].map(String).join('.')}: ${first?.message ?? 'unreadable'}`;
+}
+
+/** Reads the canonical text of a body that is filed as `kind`. @throws Error in words when this version cannot. */
+export function readBodyText(kind: string, text: string): RecordBody {
+  if (!isRecordKind(kind)) throw new Error(`unknown kind of record "${kind}"`);
+  return recordSchemas[kind].parse(JSON.parse(text));
+}
+
+type Shape<K extends RecordKind> = z.output<(typeof recordSchemas)[K]>;
+type Typed<K extends RecordKind> = Extract<RecordBody, { kind: K }>;
+type Agrees<K extends RecordKind> = [Shape<K>, keyof Shape<K>] extends [Typed<K>, keyof Typed<K>]
+  ? [Typed<K>, keyof Typed<K>] extends [Shape<K>, keyof Shape<K>]
+    ? true
+    : K
+  : K;
+/** `tsc` names the kind whose schema and type disagree here. */
+const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
+  started: true,
+  stopped: true,
+  strategy: true,
+  wake: true,
+  intent: true,
+  quote: true,
+  attempt: true,
+  fill: true,
+  slice: true,
+  balances: true,
+  maximum: true,
+  control: true,
+};
+void agreement;
