@@ -1,0 +1,94 @@
+import { OperatorError } from '../core/errors.ts';
+import type { FillRecord, RecordBody, StoredRecord } from '../core/record.ts';
+import { isoOf } from '../core/time.ts';
+import { canonical, canonicalValue } from './canonical.ts';
+import { isRecordKind, recordKinds, recordSchemas } from './record.ts';
+import type { RecordKind } from './record.ts';
+
+export type ExportFormat = 'csv' | 'jsonl';
+export const exportFormats: readonly ExportFormat[] = ['csv', 'jsonl'];
+
+/** Columns of `--kind fills`: scripts and accountants rely on the names and their order. */
+export const FILL_COLUMNS = [
+  'client_order_id', 'order_id', 'quote_id', 'pair', 'side', 'quantity', 'price', 'amount', 'fees', 'executed_at',
+  'strategy', 'parent', 'slice', 'attempt',
+] as const; // prettier-ignore
+
+/** What `--kind` names: `fills` or `fill`, any other kind of record in singular or plural, or `all`. */
+export type Selection = RecordKind | 'all';
+
+/** @throws OperatorError `usage`. */
+export function readSelection(name: string): Selection {
+  if (name === 'all') return name;
+  const found = [name, name.replace(/s$/u, '')].find(isRecordKind);
+  if (found !== undefined) return found;
+  throw new OperatorError('usage', `--kind: expected all or one of ${recordKinds.join(', ')}, got "${name}"`);
+}
+
+/**
+ * The records of one kind, one line at a time, each with its line end.
+ *
+ * - `csv` follows RFC 4180: CRLF, quotes doubled, a header. A text cell that a spreadsheet would take for a formula gets
+ *   a leading apostrophe; plain numbers stay as they are. What is no plain value is canonical JSON in its cell.
+ * - `jsonl`: one object a line. Amounts are text, exactly as stored, because most readers turn numbers into floats.
+ * - Fills have the columns of `FILL_COLUMNS`, with `executed_at` in ISO 8601. Other kinds have `seq`, `at` (ISO 8601) and all
+ *   their fields as stored. `all` (jsonl only) is `wholeRecord`.
+ *
+ * @throws OperatorError `usage` for `all` as CSV; what reading throws.
+ */
+export function* exportRecords(
+  records: Iterable<StoredRecord>,
+  { format, kind }: { readonly format: ExportFormat; readonly kind: Selection },
+): Generator<string> {
+  if (kind === 'all') {
+    if (format === 'csv')
+      throw new OperatorError('usage', '--kind all has no common columns; use --format jsonl');
+    for (const record of records) yield wholeRecord(record);
+    return;
+  }
+  const columns = columnsOf(kind);
+  if (format === 'csv') yield csvRow(columns);
+  for (const record of records) {
+    if (record.body.kind !== kind) continue;
+    const row = rowOf(record);
+    yield format === 'csv' ? csvRow(columns.map((column) => row[column])) : jsonRow(columns, row);
+  }
+}
+
+/** A record as one line of JSON. `body` is the very text that was hashed, so the chain can be checked elsewhere. */
+export const wholeRecord = ({ seq, at, body, hash }: StoredRecord): string =>
+  `{"seq":${seq},"at":${at},"body":${canonical(body)},"hash":"${hash}"}\n`;
+
+type Row = Readonly<Record<string, unknown>>;
+
+const columnsOf = (kind: RecordKind): readonly string[] =>
+  kind === 'fill' ? FILL_COLUMNS : ['seq', 'at', ...Object.keys(recordSchemas[kind].shape)];
+
+function rowOf({ seq, at, body }: StoredRecord): Row {
+  return body.kind === 'fill' ? fillRow(body) : { seq, at: isoOf(at), ...(body satisfies RecordBody) };
+}
+
+const fillRow = (fill: FillRecord): Row => ({ ...fill, executed_at: isoOf(fill.executed_at) });
+
+/** In the order of the columns; what a record leaves out is left out here. */
+function jsonRow(columns: readonly string[], row: Row): string {
+  return `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])))}\n`;
+}
+
+const csvRow = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`;
+
+function csvCell(value: unknown): string {
+  if (value === undefined) return '';
+  const plain = typeof value === 'string' ? harmless(value) : canonicalValue(value);
+  return /[",\r\n]/u.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+}
+
+/**
+ * Spreadsheets run cells that begin with one of these. A number with its sign is no formula and must stay a number.
+ *
+ * Source: OWASP, "CSV Injection".
+ */
+function harmless(text: string): string {
+  if (/^-?\d+(?:\.\d+)?$/u.test(text)) return text;
+  return /^[=+\-@\t\r\n＝＋－＠]/u.test(text) ? `'${text}` : text;
+}

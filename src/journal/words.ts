@@ -1,0 +1,89 @@
+import { reasons } from '../core/reasons.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { FillRecord, IntentText, RecordBody, StoredRecord, WakeRecord } from '../core/record.ts';
+import { isoOf } from '../core/time.ts';
+
+/** One line for people: time in UTC, kind, words. Control characters of the venue or of a YAML file cannot get through. */
+export const lineFor = ({ at, body }: StoredRecord): string =>
+  `${isoOf(at)}  ${body.kind.padEnd(8)}  ${wordsFor(body).replaceAll(/\p{Cc}/gu, '\u{FFFD}')}`;
+
+function wordsFor(body: RecordBody): string {
+  switch (body.kind) {
+    case 'started':
+      return `tranche ${body.version} took the journal over for desk ${body.desk} in mode ${body.mode}`;
+    case 'stopped':
+      return `stopped: ${body.why}${body.open_doubts === 0 ? '' : `; ${count(body.open_doubts, 'doubt')} left open`}`;
+    case 'strategy':
+      return `${body.strategy} (${body.type}) begins at ${isoOf(body.begun_at)}`;
+    case 'wake':
+      return wakeWords(body);
+    case 'intent':
+      return joined(
+        `${body.strategy} ${place(body)}: ${body.side} ${body.size} ${body.by === 'quantity' ? body.base : body.quote} of ${body.pair}`,
+        `worst price ${body.worst_price}, reference ${body.reference_price}`,
+        ...body.cuts.map(because),
+        body.client_order_id,
+      );
+    case 'quote':
+      return `${body.quantity} at ${body.price} = ${body.amount}, quote ${body.quote_id}, taken after ${body.age_ms} of ${body.life_ms} ms`;
+    case 'attempt':
+      return joined(`${body.client_order_id} ${body.result}`, because(body.reason), body.detail);
+    case 'fill':
+      return fillWords(body);
+    case 'slice':
+      return joined(
+        `${body.strategy} ${body.leg} slice ${body.slice} ${body.result}: ${body.filled} for ${body.filled_amount}`,
+        because(body.reason),
+      );
+    case 'balances':
+      return Object.entries(body.balances)
+        .map(([currency, balance]) => `${balance} ${currency}`)
+        .join(', ');
+    case 'maximum':
+      return `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
+    case 'control':
+      return `desk ${body.state} by ${body.by}: ${body.why}`;
+  }
+  return body satisfies never;
+}
+
+function wakeWords(wake: WakeRecord): string {
+  const detail = Object.entries(wake.detail)
+    .map(([name, value]) => ` ${name} ${value}`)
+    .join('');
+  return joined(
+    `${wake.strategy} woke on ${wake.on}${detail}`,
+    ...wake.intents.map(intentWords),
+    wake.missed.length === 0 ? undefined : `${count(wake.missed.length, 'slice')} missed`,
+    because(wake.reason),
+    wake.note,
+    wake.finished === undefined ? undefined : `done, ${because(wake.finished)}`,
+  );
+}
+
+const intentWords = (intent: IntentText): string =>
+  joined(
+    `wants to ${intent.side} ${intent.size} (${intent.by}) of ${intent.pair}`,
+    intent.limit === undefined ? undefined : `limit ${intent.limit}`,
+  );
+
+function fillWords(fill: FillRecord): string {
+  const verb = fill.side === 'buy' ? 'bought' : 'sold';
+  return joined(
+    `${fill.strategy} ${place(fill)}: ${verb} ${fill.quantity} ${fill.base} at ${fill.price} = ${fill.amount} ${fill.quote}`,
+    `fees ${fill.fees}`,
+    `order ${fill.order_id}`,
+    fill.source === 'order' ? undefined : `proven by ${fill.source}`,
+  );
+}
+
+const place = ({ parent, slice, attempt }: { parent: string; slice: number; attempt: number }): string =>
+  `${parent} slice ${slice} attempt ${attempt}`;
+
+const because = (reason: Reason | undefined): string | undefined =>
+  reason === undefined ? undefined : `${reason}: ${reasons[reason]}`;
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+const joined = (...parts: readonly (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined).join('; ');
