@@ -1,0 +1,125 @@
+import { mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import process from 'node:process';
+import { destination as openDestination, pino } from 'pino';
+import type { Logger } from 'pino';
+import { OperatorError } from '../core/errors.ts';
+import { isoOf } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { plainFields } from './plain.ts';
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Path of a file to append to (made readable for its owner alone); standard error when absent. */
+  readonly file?: string | undefined;
+  /** Wall time for the lines. */
+  readonly now: () => Instant;
+  /** Tokens in use: taken out of every line even where they stand in the middle of other text. */
+  readonly secrets?: readonly { reveal(): string }[] | undefined;
+}
+
+/** Writes one JSON object a line. No method throws or waits: a log must never stop or delay a trade. */
+export interface Log {
+  debug(message: string, fields?: object): void;
+  info(message: string, fields?: object): void;
+  warn(message: string, fields?: object): void;
+  error(message: string, fields?: object): void;
+  /** A log that adds `fields` to each of its lines. */
+  with(fields: object): Log;
+  /** Writes out what is still held. Lines after that are dropped. */
+  close(): void;
+}
+
+/** What may wait for a slow reader. Past it, lines are dropped. */
+const HELD_MAX_BYTES = 1_048_576;
+/** Tries, 100 ms apart, to hand the last lines to a reader that does not read, before the process ends without. */
+const LAST_TRIES = 10;
+
+/** @throws OperatorError `storage` when the file cannot be written. */
+export function createLog({ level, file, now, secrets = [] }: LogOptions): Log {
+  const target = file === undefined ? process.stderr.fd : openFile(file);
+  let tries = Number.POSITIVE_INFINITY;
+  const out = openDestination({
+    dest: target,
+    sync: false,
+    maxLength: HELD_MAX_BYTES,
+    retryEAGAIN: () => tries-- > 0,
+  });
+  // A reader that went away (EPIPE), a full disk: the daemon trades on without its log.
+  out.on('error', () => undefined);
+
+  const clean = cleaner(secrets);
+  const logger = pino(
+    {
+      level,
+      base: { pid: process.pid },
+      timestamp: () => `,"time":"${isoOf(now())}"`,
+      formatters: { level: (label) => ({ level: label }) },
+      hooks: { streamWrite: clean },
+    },
+    out,
+  );
+  let isOpen = true;
+
+  return face(logger, () => isOpen, () => {
+    if (!isOpen) return;
+    isOpen = false;
+    tries = LAST_TRIES;
+    try {
+      out.flushSync();
+      out.end();
+    } catch {
+      // Nobody reads it, and nobody is left to tell.
+    }
+  }); // prettier-ignore
+}
+
+function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
+  const write = (level: 'debug' | 'info' | 'warn' | 'error') => (message: string, fields?: object) => {
+    if (!isOpen() || !logger.isLevelEnabled(level)) return;
+    try {
+      logger[level](fields === undefined ? {} : plainFields(fields), '%s', message);
+    } catch {
+      // Whatever it was, it was about a line of log.
+    }
+  };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    with: (fields) => face(logger.child({ ...plainFields(fields) }), isOpen, close),
+    close,
+  };
+}
+
+/**
+ * Takes secrets out of a finished line and escapes what JSON leaves as it is but terminals act on: DEL, the C1
+ * controls, line separators, and marks that turn the direction of text. All of it can only stand inside a string there.
+ */
+function cleaner(secrets: readonly { reveal(): string }[]): (line: string) => string {
+  const hidden = secrets
+    .map((secret) => JSON.stringify(secret.reveal()).slice(1, -1))
+    .filter((text) => text.length > 0);
+  return (line) => {
+    let cleaned = line;
+    for (const text of hidden) cleaned = cleaned.replaceAll(text, '[redacted]');
+    return cleaned.replaceAll(
+      /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu,
+      (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  };
+}
+
+function openFile(file: string): number {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    return openSync(file, 'a', 0o600);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new OperatorError('storage', `cannot write the log to log.file: ${why}`, cause);
+  }
+}

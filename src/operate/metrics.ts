@@ -1,0 +1,218 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import process from 'node:process';
+import { Registry } from 'prom-client';
+import type { Histogram } from 'prom-client';
+import type { Reason } from '../core/reasons.ts';
+import type { ControlRecord, StoredRecord } from '../core/record.ts';
+import { SECOND_MS } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { RiskMode } from '../core/venue.ts';
+import { boundedLabels, countRecord } from './count.ts';
+import type { Labels } from './count.ts';
+import { OpenAttempts } from './doubts.ts';
+import type { OpenAttempt } from './doubts.ts';
+import { createMeters } from './meters.ts';
+import type { Meters } from './meters.ts';
+
+export interface MetricsOptions {
+  readonly version: string;
+  /** `paper`, `dry_run` or `live`. */
+  readonly mode: string;
+  /** Name of the desk; a label of every series. */
+  readonly desk: string;
+  /** Wall time, for ages and the start time. */
+  readonly now: () => Instant;
+}
+
+/** How a request for a quote was answered: the kinds of `QuoteAnswer`, its errors told apart. */
+export type QuoteResult =
+  'quote' | 'unavailable' | 'rate_limited' | 'unauthorised' | 'refused' | 'garbled' | 'lost';
+
+/** The parts of a cycle: waiting for a turn, the quote, from quote to order (checks and the journal), the order. */
+export type CyclePart = 'pace' | 'quote' | 'decide' | 'order';
+
+/** How a cycle ended, as the attempt records say it. */
+export type CycleResult = 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
+
+/**
+ * What the daemon shows to Prometheus. What the journal says is counted from its records, after they are durable
+ * (`record`); what it does not say comes through the other methods. All durations go in as milliseconds and come out
+ * as seconds. No method throws on odd values: a metric must never stop a trade.
+ */
+export interface Metrics {
+  /** Counts a record that was written by this process. */
+  record(stored: StoredRecord): void;
+  /** Takes in a record of an earlier process: state such as open doubts, no counts. */
+  replay(stored: StoredRecord): void;
+  quoteAnswered(pair: string, result: QuoteResult): void;
+  cyclePart(part: CyclePart, ms: number): void;
+  cycleEnded(result: CycleResult, ms: number): void;
+  retried(reason: Reason): void;
+  /** `used` is the used part of the limit in its window, 0 to 1. */
+  budget(route: string, used: number): void;
+  budgetWaited(route: string, ms: number): void;
+  journalCommitted(ms: number): void;
+  /** A reference price arrived that was made `at`. */
+  referenceSeen(pair: string, at: Instant): void;
+  /** The account's transactions were read `at`. */
+  transactionsRead(at: Instant): void;
+  /** In USD. */
+  portfolioValue(usd: number): void;
+  /** Weight minus target weight. */
+  portfolioDrift(strategy: string, currency: string, drift: number): void;
+  riskMode(pair: string, mode: RiskMode | 'unknown'): void;
+  extraFields(resource: string, count: number): void;
+  /** The exposition, in the text format of Prometheus. */
+  text(): Promise<string>;
+  readonly contentType: string;
+  /** Stops watching the event loop. */
+  close(): void;
+}
+
+const DESK_STATES = [
+  'active',
+  'paused',
+  'reducing',
+  'halted',
+] as const satisfies readonly ControlRecord['state'][];
+const RISK_MODES = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'unknown'] as const;
+const QUANTILES = [0.5, 0.9, 0.99, 1] as const;
+/** How often the event loop is looked at. It is part of every measured delay and taken off again. */
+const LAG_RESOLUTION_MS = 10;
+
+export function createMetrics({ version, mode, desk, now }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  registry.setDefaultLabels({ desk });
+  const meters = createMeters(registry);
+  const labels = boundedLabels();
+  const attempts = new OpenAttempts();
+  const references = new Map<string, Instant>();
+  let accountReadAt: Instant | undefined;
+  const age = (since: Instant): number => Math.max(0, now() - since) / SECOND_MS;
+  const showProcess = watchProcess(meters);
+
+  meters.build.set({ version, mode, node: process.version }, 1);
+  meters.started.set(now() / SECOND_MS);
+  showDeskState(meters, 'active');
+
+  function take(stored: StoredRecord): OpenAttempt | undefined {
+    const { body, seq } = stored;
+    meters.journalHead.set(seq);
+    if (body.kind === 'control') showDeskState(meters, body.state);
+    if (body.kind === 'balances') accountReadAt = body.read_at;
+    return attempts.take(stored);
+  }
+
+  function showAges(): void {
+    const { count, oldest } = attempts.doubts();
+    meters.doubts.set(count);
+    meters.oldestDoubt.set(oldest === undefined ? 0 : age(oldest));
+    for (const [pair, at] of references) meters.referenceAge.set({ pair }, age(at));
+    if (accountReadAt !== undefined) meters.transactionsAge.set(age(accountReadAt));
+  }
+
+  return {
+    ...direct(meters, labels),
+    record: (stored) => {
+      countRecord(meters, labels, stored.body, take(stored));
+    },
+    replay: (stored) => {
+      take(stored);
+    },
+    referenceSeen: (pair, at) => {
+      references.set(labels.pair(pair), at);
+    },
+    transactionsRead: (at) => {
+      accountReadAt = at;
+    },
+    async text() {
+      showAges();
+      showProcess.now();
+      return await registry.metrics();
+    },
+    contentType: registry.contentType,
+    close: showProcess.close,
+  };
+}
+
+type Direct =
+  | 'quoteAnswered' | 'cyclePart' | 'cycleEnded' | 'retried' | 'budget' | 'budgetWaited' | 'journalCommitted'
+  | 'portfolioValue' | 'portfolioDrift' | 'riskMode' | 'extraFields'; // prettier-ignore
+
+/** The methods that only pass their values on. */
+function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
+  return {
+    quoteAnswered: (pair, result) => {
+      meters.quotes.inc({ pair: labels.pair(pair), result });
+    },
+    cyclePart: (part, ms) => {
+      observe(meters.cyclePart, { part }, ms);
+    },
+    cycleEnded: (result, ms) => {
+      observe(meters.cycle, { result }, ms);
+    },
+    retried: (reason) => {
+      meters.retries.inc({ reason });
+    },
+    budget: (route, used) => {
+      meters.budget.set({ route: labels.route(route) }, used);
+    },
+    budgetWaited: (route, ms) => {
+      observe(meters.budgetWait, { route: labels.route(route) }, ms);
+    },
+    journalCommitted: (ms) => {
+      observe(meters.journalCommit, {}, ms);
+    },
+    portfolioValue: (usd) => {
+      meters.value.set(usd);
+    },
+    portfolioDrift: (strategy, currency, drift) => {
+      meters.drift.set({ strategy: labels.strategy(strategy), currency: labels.currency(currency) }, drift);
+    },
+    riskMode: (pair, current) => {
+      for (const mode of RISK_MODES) {
+        meters.riskMode.set({ pair: labels.pair(pair), mode }, mode === current ? 1 : 0);
+      }
+    },
+    extraFields: (resource, count) => {
+      if (count > 0) meters.extras.inc({ resource: labels.route(resource) }, count);
+    },
+  };
+}
+
+/** Leaves a broken measurement out: prom-client throws on NaN, and a metric must never end a cycle. */
+function observe<Label extends string>(
+  into: Histogram<Label>,
+  labels: Partial<Record<Label, string>>,
+  ms: number,
+): void {
+  if (Number.isFinite(ms)) into.observe(labels, Math.max(0, ms) / SECOND_MS);
+}
+
+function showDeskState(meters: Meters, current: ControlRecord['state']): void {
+  for (const state of DESK_STATES) meters.deskState.set({ state }, state === current ? 1 : 0);
+}
+
+/** Event loop, memory and processor time, read when somebody looks. */
+function watchProcess(meters: Meters): { now: () => void; close: () => void } {
+  const lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  lag.enable();
+  let cpuSeconds = 0;
+
+  return {
+    now() {
+      for (const quantile of QUANTILES) {
+        const ms = lag.count === 0 ? 0 : lag.percentile(quantile * 100) / 1e6 - LAG_RESOLUTION_MS;
+        meters.loopLag.set({ quantile: String(quantile) }, Math.max(0, ms) / SECOND_MS);
+      }
+      lag.reset();
+      meters.memory.set(process.memoryUsage.rss());
+      const { user, system } = process.cpuUsage();
+      meters.cpu.inc((user + system) / 1e6 - cpuSeconds);
+      cpuSeconds = (user + system) / 1e6;
+    },
+    close() {
+      lag.disable();
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import Fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { OperatorError } from '../core/errors.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Where to listen. Port 0 takes any free port. */
+export interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface OperateOptions {
+  /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Another address than loopback only when the operator writes it. */
+  readonly listen: string;
+  readonly version: string;
+  readonly metrics: Pick<Metrics, 'text' | 'contentType'>;
+  /** Why the daemon is not ready to trade, in words; empty when it is. */
+  readonly ready: () => readonly string[];
+  /** Values of the `Host` header to accept besides the loopback names, as in `tranche.internal:8321`. */
+  readonly hosts?: readonly string[] | undefined;
+}
+
+export interface Operate {
+  /** As in `http://127.0.0.1:8321`. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/**
+ * Serves `/metrics`, `/healthz` and `/readyz` to whoever watches the daemon. Read-only: no other method, no body.
+ *
+ * A request whose `Host` is not expected is answered 421, so that a web page in a browser on this machine cannot read
+ * the figures through a name that it made point here (DNS rebinding).
+ *
+ * @throws OperatorError `unavailable` when the address cannot be listened on, `config` when it is not an address.
+ */
+export async function startOperate(options: OperateOptions): Promise<Operate> {
+  const listen = parseListen(options.listen);
+  const server = Fastify({
+    logger: false,
+    bodyLimit: 1024,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    requestTimeout: 10_000,
+    connectionTimeout: 30_000,
+  });
+  const allowed = new Set(options.hosts?.map((host) => host.toLowerCase()));
+  addRoutes(server, options, allowed);
+
+  try {
+    await server.listen({ host: listen.host, port: listen.port });
+  } catch (cause) {
+    await server.close();
+    throw new OperatorError('unavailable', whyNot(options.listen, cause), cause);
+  }
+  const address = server.server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : listen.port;
+  for (const name of ['127.0.0.1', 'localhost', '[::1]']) {
+    allowed.add(`${name}:${port}`);
+    // Clients leave the port of plain HTTP out.
+    if (port === 80) allowed.add(name);
+  }
+  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host;
+  return {
+    url: `http://${host}:${port}`,
+    close: async () => {
+      await server.close();
+    },
+  };
+}
+
+const PATHS = ['/metrics', '/healthz', '/readyz'] as const;
+
+function addRoutes(server: FastifyInstance, options: OperateOptions, allowed: ReadonlySet<string>): void {
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
+    if (!allowed.has(request.headers.host?.toLowerCase() ?? '')) {
+      await reply.code(421).send({ error: 'unexpected Host header; name it in operate.hosts to allow it' });
+    }
+  });
+
+  server.get('/metrics', async (_request, reply) => {
+    const text = await options.metrics.text();
+    return await reply.type(options.metrics.contentType).send(text);
+  });
+  server.get(
+    '/healthz',
+    async (_request, reply) => await reply.send({ status: 'alive', version: options.version }),
+  );
+  server.get('/readyz', async (_request, reply) => {
+    const reasons = options.ready();
+    const ready = reasons.length === 0;
+    return await reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', reasons });
+  });
+
+  server.setNotFoundHandler(async (request, reply) => {
+    const path = request.url.split('?', 1)[0];
+    const isOurs = PATHS.some((each) => each === path);
+    if (isOurs) return await reply.code(405).header('allow', 'GET').send({ error: 'only GET' });
+    return await reply.code(404).send({ error: `nothing here; try ${PATHS.join(', ')}` });
+  });
+  server.setErrorHandler(async (error, _request, reply) => {
+    const status = errorStatus(error);
+    // What went wrong inside is for the log of the daemon, not for whoever asks.
+    return await reply.code(status).send({ error: status < 500 ? 'bad request' : 'internal error' });
+  });
+}
+
+/** Takes `host:port` apart. @throws OperatorError `config`. */
+export function parseListen(text: string): Listen {
+  const groups = /^(?:\[(?<six>[0-9a-f:.]+)\]|(?<name>[a-z0-9.-]+)):(?<port>\d{1,5})$/iu.exec(text)?.groups;
+  const host = groups?.['six'] ?? groups?.['name'];
+  const port = Number(groups?.['port']);
+  if (host === undefined || port > 65_535) {
+    throw new OperatorError(
+      'config',
+      `operate.listen: expected an address and a port such as "127.0.0.1:8321", got ${JSON.stringify(text)}`,
+    );
+  }
+  return { host, port };
+}
+
+function whyNot(listen: string, cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  const words: Readonly<Record<string, string>> = {
+    EADDRINUSE:
+      'another program uses that port: stop it, choose another port, or write port 0 to take any free one',
+    EACCES: 'this user may not use that port: choose one above 1023',
+    EADDRNOTAVAIL: 'this machine does not have that address: use 127.0.0.1, or an address of this machine',
+    ENOTFOUND: 'no such name: use 127.0.0.1, or an address of this machine',
+  };
+  return `cannot serve metrics on operate.listen "${listen}": ${words[code] ?? code}`;
+}
+
+function errorStatus(error: unknown): number {
+  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  return status >= 400 && status < 600 ? status : 500;
+}
