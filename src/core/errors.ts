@@ -19,6 +19,8 @@ export interface VenueErrorDetail {
   readonly applied: Applied;
   /** What was tried, in words: `GET /v1/currency`. */
   readonly attempt: string;
+  /** Whether a byte of the request may have left. Left out where the question makes no sense. */
+  readonly sent?: boolean | undefined;
   /** HTTP status when there was one. */
   readonly status?: number | undefined;
   /** Text of the venue, cut and with control characters replaced. */
@@ -33,15 +35,17 @@ export class VenueError extends Error {
   override readonly name = 'VenueError';
   readonly code: VenueErrorCode;
   readonly applied: Applied;
+  readonly sent: boolean | undefined;
   readonly status: number | undefined;
   readonly said: string | undefined;
   readonly retryAfterMs: number | undefined;
 
-  constructor({ code, applied, attempt, status, said, retryAfterMs, cause }: VenueErrorDetail) {
+  constructor({ code, applied, attempt, sent, status, said, retryAfterMs, cause }: VenueErrorDetail) {
     const answer = status === undefined ? code : `${code} ${status}`;
     super(`${attempt} failed: ${answer}${said === undefined ? '' : ` "${said}"`} (money moved: ${applied})`, { cause });
     this.code = code;
     this.applied = applied;
+    this.sent = sent;
     this.status = status;
     this.said = said;
     this.retryAfterMs = retryAfterMs;

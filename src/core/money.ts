@@ -22,11 +22,14 @@ export type Ratio = Amount<'1'>;
 export type AnyAmount = Price | Quantity | Money | Ratio;
 
 const PLAIN = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/u;
+const SHORT = /^-?\d+(?:\.\d+)?$/u;
 /** Most digits an amount may have in all, and after the point: what the journal and the wire promise to keep. */
 export const DIGITS_MAX = 40;
 
 /** Whether `text` is a number this module reads: digits, one point, an optional short exponent; at most 40 digits. */
 export function isAmountText(text: string): boolean {
+  // Nearly all amounts: too short to break the bounds below, so no Decimal is made just to count digits.
+  if (text.length <= DIGITS_MAX && SHORT.test(text)) return true;
   if (text.length > 64 || !PLAIN.test(text)) return false;
   const value = new Exact(text);
   return value.precision(false) <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
@@ -55,6 +58,9 @@ export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amou
 
 /** What `of` units cost at `each`. Exact. */
 export const cost = (each: Price, of: Quantity): Money => each.times(of) as Money;
+
+/** An amount of the quote currency of a pair as a holding of that currency: where the pair no longer matters. */
+export const holding = (amount: Money): Quantity => amount as Decimal as Quantity;
 
 export const add = <A extends AnyAmount>(a: A, b: A): A => a.plus(b) as A;
 export const subtract = <A extends AnyAmount>(a: A, b: A): A => a.minus(b) as A;

@@ -1,0 +1,109 @@
+import { add, greatest, least, money, negate, NO_MONEY, NO_QUANTITY, NOTHING, ratioOf, scale, subtract } from './money.ts';
+import type { Money, Quantity, Ratio } from './money.ts';
+import type { Reason } from './reasons.ts';
+import { MINUTE_MS } from './time.ts';
+import type { FundingRate, RiskMode, Side } from './venue.ts';
+
+/**
+ * Post-trade settlement: an order is split into the part paid from own funds and the part that would use credit, and
+ * the risk mode of the pair says whether the second may be. All amounts are of the currency that the order pays with:
+ * quote for a buy, base for a sell.
+ */
+export interface PtsQuestion {
+  readonly side: Side;
+  /** What the order would pay, at its worst price. */
+  readonly outgoing: Quantity;
+  /** Balance that the order can count on, reservations taken off; below zero when something is already borrowed. */
+  readonly available: Quantity;
+  /** The part of the order that reduces an open position, in the same currency. */
+  readonly reducing: Quantity;
+  /** `undefined` when the mode is unknown, stale, or the endpoint refused. */
+  readonly mode: RiskMode | undefined;
+  readonly use: 'never' | 'when_enabled';
+  /** Most that may still be borrowed, in the same currency; `undefined` when there is no cap. */
+  readonly creditLeft: Quantity | undefined;
+  /** Expected cost of the credit, basis points of it; `undefined` when the funding rate is unknown. */
+  readonly carryBps: Ratio | undefined;
+  readonly carryBpsMax: Ratio | undefined;
+}
+
+export interface PtsAnswer {
+  /** What may be paid: at most `outgoing`. */
+  readonly allowed: Quantity;
+  /** The part of it that is borrowed. */
+  readonly credit: Quantity;
+  /** Why it is less than asked for. */
+  readonly cuts: readonly Reason[];
+}
+
+const ZERO: Quantity = NO_QUANTITY;
+
+/** Cuts an order to own funds, what reduces a position, and the credit that mode, caps and carry allow. */
+export function sizeForPts(question: PtsQuestion): PtsAnswer {
+  const { outgoing } = question;
+  const own = greatest(least(question.available, outgoing), ZERO);
+  const free = least(outgoing, greatest(own, least(question.reducing, outgoing)));
+  const wanted = subtract(outgoing, free);
+  if (wanted.isZero()) return { allowed: outgoing, credit: subtract(outgoing, own), cuts: [] };
+  const refusal = creditRefusal(question);
+  if (refusal !== undefined) return { allowed: free, credit: subtract(free, own), cuts: ['clipped_funds', refusal] };
+  const left = question.creditLeft === undefined ? wanted : greatest(least(question.creditLeft, wanted), ZERO);
+  const allowed = add(free, left);
+  return {
+    allowed,
+    credit: subtract(allowed, own),
+    cuts: left.lt(wanted) ? ['clipped_funds', 'pts_max_credit'] : [],
+  };
+}
+
+/** Why no credit at all may be used; `undefined` when it may. */
+function creditRefusal({ side, mode, use, carryBps, carryBpsMax }: PtsQuestion): Reason | undefined {
+  if (use === 'never') return 'pts_never';
+  if (mode === undefined) return 'pts_unknown';
+  if (!modeAllows(mode, side)) return 'pts_mode';
+  if (carryBpsMax === undefined) return undefined;
+  if (carryBps === undefined) return 'pts_unknown';
+  return carryBps.gt(carryBpsMax) ? 'pts_max_carry' : undefined;
+}
+
+/** Whether a mode lets credit open or grow a long (buy) or a short (sell). */
+function modeAllows(mode: RiskMode, side: Side): boolean {
+  switch (mode) {
+    case 'Enabled':
+      return true;
+    case 'Long-Only':
+      return side === 'buy';
+    case 'Short-Only':
+      return side === 'sell';
+    case 'Reduce-Only':
+      return false;
+  }
+}
+
+const MINUTES_A_YEAR = 365 * 24 * 60;
+
+/**
+ * Expected carry of borrowed money in basis points: interest accrues in whole steps of `frequencyMinutes` once the
+ * grace period is over, for as long as the strategy expects to hold.
+ */
+export function expectedCarryBps(rate: FundingRate, holdingMs: number): Ratio {
+  const charged = Math.max(0, holdingMs / MINUTE_MS - rate.graceMinutes);
+  const steps = Math.floor(charged / rate.frequencyMinutes);
+  if (steps === 0) return NOTHING;
+  return scale(rate.annualRate, ratioOf((steps * rate.frequencyMinutes * 10_000) / MINUTES_A_YEAR));
+}
+
+/** What is borrowed in `balances`, in the currency of the cap. `convert` is `undefined` for currencies without a price. */
+export function borrowed(
+  balances: ReadonlyMap<string, Quantity>,
+  convert: (currency: string, amount: Quantity) => Money | undefined,
+): Money | undefined {
+  let sum = NO_MONEY;
+  for (const [currency, balance] of balances) {
+    if (!balance.lt(0)) continue;
+    const worth = convert(currency, negate(balance));
+    if (worth === undefined) return undefined;
+    sum = add(sum, worth);
+  }
+  return money(sum.toFixed());
+}

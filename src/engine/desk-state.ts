@@ -1,0 +1,324 @@
+import { add, cost, money, negate, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type {
+  BalancesRecord,
+  FillRecord,
+  IntentRecord,
+  IntentText,
+  QuoteRecord,
+  SliceRecord,
+  StoredRecord,
+  StrategyRecord,
+  WakeRecord,
+} from '../core/record.ts';
+import { DAY_MS, MINUTE_MS } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { SliceOutcome, Wait } from '../core/wake.ts';
+
+/** One life of a strategy: from its first wake to its end. */
+export interface Life {
+  readonly strategy: string;
+  readonly hash: string;
+  readonly type: string;
+  readonly begunAt: Instant;
+  readonly document: unknown;
+  /** State of the kernel after its last step; `undefined` before the first. */
+  state: unknown;
+  waits: readonly Wait[];
+  finished: Reason | undefined;
+  /** Outcomes that no step has seen yet. */
+  readonly outcomes: SliceOutcome[];
+  slicesDone: number;
+  lastReason: Reason | undefined;
+}
+
+/** A slice that was decided and has not ended. */
+export interface OpenSlice {
+  readonly strategy: string;
+  readonly hash: string;
+  readonly intent: IntentText;
+  readonly decidedAt: Instant;
+  /** Attempts begun: the number of the next one. */
+  attempts: number;
+  filled: Quantity;
+  filledAmount: Money;
+  /** Client id of the attempt under way, or in doubt. */
+  openAttempt: string | undefined;
+}
+
+/** An attempt whose order may leave, or may have left. */
+export interface OpenAttempt {
+  readonly intent: IntentRecord;
+  readonly since: Instant;
+  quote: QuoteRecord | undefined;
+  /** Set once the outcome is unknown. */
+  doubt: { readonly since: Instant; readonly reason: Reason | undefined } | undefined;
+}
+
+const RECENT_MS = 10 * MINUTE_MS;
+
+export const sliceKey = (parent: string, slice: number): string => `${parent}/${slice}`;
+
+/**
+ * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
+ * afterwards, so that what is in memory cannot differ from what would be rebuilt.
+ */
+export class DeskState {
+  readonly lives = new Map<string, Life>();
+  readonly slices = new Map<string, OpenSlice>();
+  readonly attempts = new Map<string, OpenAttempt>();
+  readonly maximums = new Map<string, Money>();
+  /** Client ids that traded, with the time: a fill is booked once, whoever reports it. */
+  readonly filledIds = new Map<string, Instant>();
+  /** Attempts closed without a fill, with the time: a fill that turns up later is an incident. */
+  readonly closedIds = new Map<string, Instant>();
+  /** Client ids older than this are forgotten. Unix ms. */
+  rememberedSince = 0;
+  control: 'active' | 'paused' | 'reducing' | 'halted' = 'active';
+  controlWhy = '';
+  balances: Map<string, Quantity> | undefined;
+  balancesReadAt: Instant | undefined;
+  newestTransaction = 0;
+  fills = 0;
+  lastRecordAt: Instant | undefined;
+  startedAt: Instant | undefined;
+  account: string | undefined;
+  #dayStart = 0;
+  #dayTotal = NO_MONEY;
+  readonly #dayByPair = new Map<string, Money>();
+  #recent: FillRecord[] = [];
+
+  apply({ at, body }: StoredRecord): void {
+    this.lastRecordAt = at;
+    switch (body.kind) {
+      case 'started':
+        this.startedAt ??= at;
+        this.account = body.account;
+        break;
+      case 'stopped':
+        break;
+      case 'strategy':
+        this.#begin(body);
+        break;
+      case 'wake':
+        this.#step(body, at);
+        break;
+      case 'intent':
+        this.#intend(body, at);
+        break;
+      case 'quote': {
+        const open = this.attempts.get(body.client_order_id);
+        if (open !== undefined) open.quote = body;
+        break;
+      }
+      case 'attempt':
+        if (body.result === 'doubt') {
+          const open = this.attempts.get(body.client_order_id);
+          if (open !== undefined) open.doubt = { since: at, reason: body.reason };
+        } else this.#close(body.client_order_id, body.result === 'filled' ? undefined : at);
+        break;
+      case 'fill':
+        this.#book(body, at);
+        break;
+      case 'slice':
+        this.#endSlice(body);
+        break;
+      case 'balances':
+        this.#setBalances(body);
+        break;
+      case 'maximum':
+        this.maximums.set(body.pair, money(body.usd));
+        break;
+      case 'control':
+        this.control = body.state;
+        this.controlWhy = body.why;
+        break;
+    }
+  }
+
+  /** Attempts whose outcome is unknown. */
+  get doubts(): readonly OpenAttempt[] {
+    return [...this.attempts.values()].filter((open) => open.doubt !== undefined);
+  }
+
+  /** Traded since midnight UTC, in the currency of the limits: by pair, or all together. */
+  dayNotional(at: Instant, pair?: string): Money {
+    if (Math.floor(at / DAY_MS) * DAY_MS > this.#dayStart) return NO_MONEY;
+    return pair === undefined ? this.#dayTotal : (this.#dayByPair.get(pair) ?? NO_MONEY);
+  }
+
+  /** Fills of the last ten minutes: a read of the account may not show them yet. */
+  recentFills(now: Instant): readonly FillRecord[] {
+    this.#recent = this.#recent.filter((fill) => fill.executed_at > now - RECENT_MS);
+    return this.#recent;
+  }
+
+  /** What attempts under way may take from the balance of `currency`, at worst. `except` names one not to count. */
+  reserved(currency: string, except?: string): Quantity {
+    let sum = NO_QUANTITY;
+    for (const { intent } of this.attempts.values()) {
+      if (intent.client_order_id !== except) sum = add(sum, outgoing(intent, currency));
+    }
+    return sum;
+  }
+
+  /** Worst case of attempts under way, in the currency of the limits. */
+  openNotional(pair?: string, except?: string): Money {
+    let sum = NO_MONEY;
+    for (const { intent } of this.attempts.values()) {
+      if (intent.client_order_id === except || (pair !== undefined && intent.pair !== pair)) continue;
+      sum = add(sum, money(intent.notional_usd));
+    }
+    return sum;
+  }
+
+  #begin(body: StrategyRecord): void {
+    this.lives.set(body.strategy, {
+      strategy: body.strategy,
+      hash: body.hash,
+      type: body.type,
+      begunAt: body.begun_at,
+      document: body.document,
+      state: undefined,
+      waits: [],
+      finished: undefined,
+      outcomes: [],
+      slicesDone: 0,
+      lastReason: undefined,
+    });
+  }
+
+  #step(body: WakeRecord, at: Instant): void {
+    const life = this.lives.get(body.strategy);
+    if (life === undefined || life.hash !== body.hash) return;
+    life.state = body.state;
+    life.waits = body.waits;
+    life.finished = body.finished;
+    life.lastReason = body.reason;
+    life.slicesDone += body.missed.length;
+    if (body.on === 'outcome') {
+      const seen = life.outcomes.findIndex((o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice']);
+      if (seen >= 0) life.outcomes.splice(seen, 1);
+    }
+    for (const intent of body.intents) {
+      this.slices.set(sliceKey(intent.parent, intent.slice), {
+        strategy: body.strategy,
+        hash: body.hash,
+        intent,
+        decidedAt: at,
+        attempts: 0,
+        filled: NO_QUANTITY,
+        filledAmount: NO_MONEY,
+        openAttempt: undefined,
+      });
+    }
+  }
+
+  #intend(body: IntentRecord, at: Instant): void {
+    this.attempts.set(body.client_order_id, { intent: body, since: at, quote: undefined, doubt: undefined });
+    const slice = this.slices.get(sliceKey(body.parent, body.slice));
+    if (slice === undefined) return;
+    slice.attempts = Math.max(slice.attempts, body.attempt + 1);
+    slice.openAttempt = body.client_order_id;
+  }
+
+  #close(clientId: string, at: Instant | undefined): void {
+    const open = this.attempts.get(clientId);
+    this.attempts.delete(clientId);
+    if (at !== undefined) this.#remember(this.closedIds, clientId, at);
+    if (open === undefined) return;
+    const slice = this.slices.get(sliceKey(open.intent.parent, open.intent.slice));
+    if (slice?.openAttempt === clientId) slice.openAttempt = undefined;
+  }
+
+  #book(fill: FillRecord, at: Instant): void {
+    if (this.filledIds.has(fill.client_order_id)) return;
+    this.#remember(this.filledIds, fill.client_order_id, at);
+    this.#close(fill.client_order_id, undefined);
+    this.fills++;
+    this.#recent.push(fill);
+    for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
+    const day = Math.floor(fill.executed_at / DAY_MS) * DAY_MS;
+    if (day > this.#dayStart) {
+      this.#dayStart = day;
+      this.#dayTotal = NO_MONEY;
+      this.#dayByPair.clear();
+    }
+    if (day === this.#dayStart) {
+      const notional = money(fill.notional_usd);
+      this.#dayTotal = add(this.#dayTotal, notional);
+      this.#dayByPair.set(fill.pair, add(this.#dayByPair.get(fill.pair) ?? NO_MONEY, notional));
+    }
+    const slice = this.slices.get(sliceKey(fill.parent, fill.slice));
+    if (slice === undefined) return;
+    slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
+    slice.filled = add(slice.filled, quantity(fill.quantity));
+    slice.filledAmount = add(slice.filledAmount, money(fill.amount));
+  }
+
+  #move(currency: string, change: Quantity): void {
+    this.balances?.set(currency, add(this.balances.get(currency) ?? NO_QUANTITY, change));
+  }
+
+  #endSlice(body: SliceRecord): void {
+    const slice = this.slices.get(sliceKey(body.parent, body.slice));
+    this.slices.delete(sliceKey(body.parent, body.slice));
+    const life = this.lives.get(body.strategy);
+    if (life === undefined || slice === undefined || slice.hash !== life.hash) return;
+    life.slicesDone++;
+    life.outcomes.push({
+      leg: body.leg,
+      slice: body.slice,
+      result: body.result,
+      reason: body.reason,
+      filled: quantity(body.filled),
+      filledAmount: money(body.filled_amount),
+    });
+  }
+
+  #setBalances(body: BalancesRecord): void {
+    this.balances = new Map(Object.entries(body.balances).map(([currency, amount]) => [currency, quantity(amount)]));
+    this.balancesReadAt = body.read_at;
+    this.newestTransaction = Math.max(this.newestTransaction, body.newest_id);
+  }
+
+  /** Ids are kept for two days: the venue refuses a client id for one. */
+  #remember(where: Map<string, Instant>, clientId: string, at: Instant): void {
+    where.set(clientId, at);
+    for (const [id, since] of where) {
+      if (since > at - 2 * DAY_MS) break;
+      where.delete(id);
+      this.rememberedSince = at - 2 * DAY_MS;
+    }
+  }
+}
+
+/** What the order of an intent takes from `currency` at worst. */
+function outgoing(intent: IntentRecord, currency: string): Quantity {
+  const sized = quantity(intent.size);
+  if (intent.side === 'sell') {
+    if (currency !== intent.base) return NO_QUANTITY;
+    return intent.by === 'quantity' ? sized : quantity(sized.div(price(intent.worst_price)).toFixed(18, 0));
+  }
+  if (currency !== intent.quote) return NO_QUANTITY;
+  return intent.by === 'amount' ? sized : asHeld(cost(price(intent.worst_price), sized));
+}
+
+/** A quote amount is an amount held of the quote currency. */
+const asHeld = (amount: Money): Quantity => quantity(amount.toFixed());
+
+/** How a fill changes the balances. Fees are taken in quote currency. */
+export function changesOf(fill: FillRecord): readonly (readonly [string, Quantity])[] {
+  const base = quantity(fill.quantity);
+  const [amount, fees] = [quantity(fill.amount), quantity(fill.fees)];
+  return fill.side === 'buy'
+    ? [
+        [fill.base, base],
+        [fill.quote, negate(add(amount, fees))],
+      ]
+    : [
+        [fill.base, negate(base)],
+        [fill.quote, subtract(amount, fees)],
+      ];
+}
