@@ -42,7 +42,9 @@ export class VenueError extends Error {
 
   constructor({ code, applied, attempt, sent, status, said, retryAfterMs, cause }: VenueErrorDetail) {
     const answer = status === undefined ? code : `${code} ${status}`;
-    super(`${attempt} failed: ${answer}${said === undefined ? '' : ` "${said}"`} (money moved: ${applied})`, { cause });
+    super(`${attempt} failed: ${answer}${said === undefined ? '' : ` "${said}"`} (money moved: ${applied})`, {
+      cause,
+    });
     this.code = code;
     this.applied = applied;
     this.sent = sent;
@@ -53,7 +55,15 @@ export class VenueError extends Error {
 }
 
 /** Exit codes as in sysexits(3): what scripts branch on. */
-export const exitCodes = { usage: 64, data: 65, unavailable: 69, software: 70, storage: 74, again: 75, config: 78 } as const;
+export const exitCodes = {
+  usage: 64,
+  data: 65,
+  unavailable: 69,
+  software: 70,
+  storage: 74,
+  again: 75,
+  config: 78,
+} as const;
 export type ExitName = keyof typeof exitCodes;
 
 /** An error whose message is for the operator and whose exit code is fixed. Printed without a stack. */

@@ -18,11 +18,17 @@ const AMOUNT_FIELDS = [
 export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
 /** An amount on the wire: read from its source text, or sent as text by the venue itself. */
-const amountText = z.string().refine(isAmountText, { error: 'expected a decimal number' });
-export const wirePrice = amountText.transform(price);
-export const wireQuantity = amountText.transform(quantity);
-export const wireMoney = amountText.transform(money);
-export const wireRatio = amountText.transform(ratio);
+const amount = <A>(read: (text: string) => A) =>
+  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+  z.string().transform((text, context): A => {
+    if (isAmountText(text)) return read(text);
+    context.addIssue({ code: 'custom', message: 'expected a decimal number' });
+    return z.NEVER;
+  });
+export const wirePrice = amount(price);
+export const wireQuantity = amount(quantity);
+export const wireMoney = amount(money);
+export const wireRatio = amount(ratio);
 
 export const wireIso = z.string().transform((value, context) => {
   const at = parseIso(value);
@@ -44,23 +50,54 @@ export function readMessage<T>(schema: z.ZodType<T>, body: unknown): Read<T> {
   const result = schema.safeParse(body);
   if (!result.success) {
     const [first] = result.error.issues;
-    return { ok: false, why: `${first?.path.map(String).join('.') ?? ''}: ${first?.message ?? 'unreadable'}` };
+    return {
+      ok: false,
+      why: `${first?.path.map(String).join('.') ?? ''}: ${first?.message ?? 'unreadable'}`,
+    };
   }
+  const walk = walkOf(schema);
+  if (walk === undefined) return { ok: true, value: result.data, extras: [] };
   const extras = new Set<string>();
-  collectExtras(schema, body, extras);
+  walk(body, extras);
   return { ok: true, value: result.data, extras: [...extras] };
 }
 
-/** Lists need only their first row looked at: the venue does not mix shapes within one answer. */
-function collectExtras(schema: unknown, body: unknown, into: Set<string>): void {
-  if (schema instanceof z.ZodPipe) collectExtras(schema.in, body, into);
-  else if (schema instanceof z.ZodArray && Array.isArray(body)) {
-    if (body.length > 0) collectExtras(schema.element, body[0], into);
-  } else if (schema instanceof z.ZodObject && typeof body === 'object' && body !== null) {
-    const shape = schema.shape as Readonly<Record<string, unknown>>;
-    for (const [key, value] of Object.entries(body)) {
-      if (!Object.hasOwn(shape, key)) into.add(key);
-      else collectExtras(shape[key], value, into);
-    }
-  }
+/** Adds the names of the fields of `body` that a schema does not know. */
+type Walk = (body: unknown, into: Set<string>) => void;
+
+const walks = new WeakMap<z.ZodType, Walk | undefined>();
+
+/** The walk over bodies of `schema`, made once: asking a zod schema what it is costs more than reading a quote. */
+function walkOf(schema: z.ZodType): Walk | undefined {
+  if (walks.has(schema)) return walks.get(schema);
+  const walk = makeWalk(schema);
+  walks.set(schema, walk);
+  return walk;
 }
+
+/** Lists need only their first row looked at: the venue does not mix shapes within one answer. */
+function makeWalk(schema: unknown): Walk | undefined {
+  if (schema instanceof z.ZodPipe) return makeWalk(schema.in);
+  if (schema instanceof z.ZodArray) {
+    const row = makeWalk(schema.element);
+    return row && ((body, into) => Array.isArray(body) && body.length > 0 && row(body[0], into));
+  }
+  if (schema instanceof z.ZodRecord) {
+    const value = makeWalk(schema.valueType);
+    return (
+      value && ((body, into) => isObject(body) && Object.values(body).forEach((each) => value(each, into)))
+    );
+  }
+  if (!(schema instanceof z.ZodObject)) return undefined;
+  const known = new Map(Object.entries(schema.shape).map(([key, field]) => [key, makeWalk(field)]));
+  return (body, into) => {
+    if (!isObject(body)) return;
+    for (const key of Object.keys(body)) {
+      if (known.has(key)) known.get(key)?.(body[key], into);
+      else into.add(key);
+    }
+  };
+}
+
+const isObject = (body: unknown): body is Readonly<Record<string, unknown>> =>
+  typeof body === 'object' && body !== null;

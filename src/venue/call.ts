@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer';
+import type { Dispatcher } from 'undici';
+import { VenueError } from '../core/errors.ts';
+import type { VenueErrorCode } from '../core/errors.ts';
+import { monotonic } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
+import type { Route } from './routes.ts';
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** A whole answer. Statuses other than 3xx are answers; what they mean is the caller's business. */
+export interface Reply {
+  readonly status: number;
+  readonly body: string;
+  /** Names in lower case. */
+  readonly headers: Headers;
+  /** From `retry-after`, when it is a number of seconds above 0 and at most 300. */
+  readonly retryAfterMs: number | undefined;
+  /** When the first byte of the request left. */
+  readonly sentAt: Monotonic;
+  /** When the last byte of the answer was here. */
+  readonly lastByteAt: Monotonic;
+}
+
+export interface CallOptions {
+  readonly route: Route;
+  /** In words, for errors: `GET /v1/currency`. */
+  readonly attempt: string;
+  readonly capBytes: number;
+  readonly now: () => Monotonic;
+  /** Makes text from the network fit to be shown. */
+  readonly clean: (text: string) => string;
+  readonly done: (reply: Reply) => void;
+  readonly failed: (error: VenueError) => void;
+}
+
+/**
+ * One exchange as undici tells it. Settles once: with a whole answer, or with an error that says whether money may have
+ * moved. undici calls `onRequestStart` right before it writes, so that a call that never started sent nothing.
+ */
+export class Call implements Dispatcher.DispatchHandler {
+  readonly #options: CallOptions;
+  #controller: Dispatcher.DispatchController | undefined;
+  #phase: 'waiting' | 'sent' | 'answering' | 'settled' = 'waiting';
+  #sent = false;
+  #sentAt = monotonic(0);
+  #status = 0;
+  #headers: Headers = {};
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(options: CallOptions) {
+    this.#options = options;
+  }
+
+  /** Ends the call without a word: nobody listens any more. A call that has not left yet never leaves. */
+  abandon(): void {
+    if (this.#phase === 'settled') return;
+    this.#phase = 'settled';
+    this.#hangUp('abandoned');
+  }
+
+  /** The time for the whole exchange is over. */
+  expire(): void {
+    const why = {
+      waiting: 'no connection in time',
+      sent: 'no answer in time',
+      answering: 'no whole answer in time',
+      settled: '',
+    };
+    this.#fail(this.#sent ? 'timeout' : 'connect', why[this.#phase]);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // Thrown before the first byte: undici drops the request and keeps the connection.
+    if (this.#phase === 'settled') throw new Error('abandoned before it was sent');
+    this.#controller = controller;
+    this.#phase = 'sent';
+    this.#sent = true;
+    this.#sentAt = this.#options.now();
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (this.#phase === 'settled' || status < 200) return;
+    this.#phase = 'answering';
+    this.#status = status;
+    this.#headers = headers;
+    if (status >= 300 && status < 400) {
+      this.#fail('redirect', 'the venue pointed elsewhere');
+      return;
+    }
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') {
+      this.#fail('unreadable', `content-encoding ${String(encoding)}, identity was asked for`);
+      return;
+    }
+    if (Number(headers['content-length'] ?? 0) > this.#options.capBytes) this.#failTooLarge();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#phase === 'settled') return;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#options.capBytes) this.#failTooLarge();
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#phase === 'settled') return;
+    const [first] = this.#chunks;
+    const bytes = this.#chunks.length === 1 && first !== undefined ? first : Buffer.concat(this.#chunks);
+    if (!isUtf8(bytes)) {
+      this.#fail('unreadable', 'the answer is not UTF-8');
+      return;
+    }
+    this.#phase = 'settled';
+    this.#options.done({
+      status: this.#status,
+      body: bytes.toString('utf8'),
+      headers: this.#headers,
+      retryAfterMs: retryAfterMs(this.#headers),
+      sentAt: this.#sentAt,
+      lastByteAt: this.#options.now(),
+    });
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+    this.#fail(this.#sent ? failureOf(code) : 'connect', `${code} ${error.message}`);
+  }
+
+  #failTooLarge(): void {
+    this.#fail('too_large', `the answer is larger than ${this.#options.capBytes} bytes`);
+  }
+
+  #fail(code: VenueErrorCode, why: string): void {
+    if (this.#phase === 'settled') return;
+    this.#phase = 'settled';
+    const { route, attempt, clean, failed } = this.#options;
+    const hasAnswer = this.#status !== 0;
+    // undici's own error is not passed on: it can hold bytes of the answer and of the socket.
+    const cause = new Error(clean(why));
+    const error = new VenueError({
+      code,
+      applied: route.movesMoney === true && this.#sent ? 'unknown' : 'no',
+      attempt,
+      sent: this.#sent,
+      status: hasAnswer ? this.#status : undefined,
+      retryAfterMs: hasAnswer ? retryAfterMs(this.#headers) : undefined,
+      cause,
+    });
+    this.#hangUp(code);
+    failed(error);
+  }
+
+  #hangUp(why: string): void {
+    this.#chunks = [];
+    const controller = this.#controller;
+    if (controller !== undefined && !controller.aborted) controller.abort(new Error(why));
+  }
+}
+
+function failureOf(undiciCode: string): VenueErrorCode {
+  if (undiciCode === 'UND_ERR_HEADERS_TIMEOUT' || undiciCode === 'UND_ERR_BODY_TIMEOUT') return 'timeout';
+  if (undiciCode === 'UND_ERR_HEADERS_OVERFLOW') return 'too_large';
+  return 'broken';
+}
+
+/** The other form of `retry-after`, a date, would need our clock to agree with the venue's: it is left unread. */
+function retryAfterMs(headers: Headers): number | undefined {
+  const said = headers['retry-after'];
+  if (typeof said !== 'string' || !/^\d{1,3}(?:\.\d{1,3})?$/u.test(said)) return undefined;
+  const seconds = Number(said);
+  return seconds > 0 && seconds <= 300 ? Math.ceil(seconds * 1000) : undefined;
+}

@@ -1,0 +1,166 @@
+import { Client, Pool } from 'undici';
+import { Observable } from 'rxjs';
+import { OperatorError, VenueError } from '../core/errors.ts';
+import type { Clock } from '../engine/ports.ts';
+import { Call } from './call.ts';
+import type { Reply } from './call.ts';
+import { venueUrl } from './origin.ts';
+import { routeFinder } from './routes.ts';
+import type { Method, Route } from './routes.ts';
+import { cleaned } from './said.ts';
+import { spareConnections } from './spares.ts';
+
+/** One request. */
+export interface Exchange {
+  readonly method: Method;
+  /** Below the base address: `/v1/currency`. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
+  /** JSON. */
+  readonly body?: string | undefined;
+  /** For the whole exchange, connecting included. */
+  readonly timeoutMs: number;
+  /** Most bytes of the answer, if fewer than the route allows. */
+  readonly capBytes?: number | undefined;
+  /** `at_once`: on a ready connection that was never used, if there is one, written to in the tick of `subscribe`. */
+  readonly lane?: 'shared' | 'at_once' | undefined;
+}
+
+export interface VenueHttp {
+  /**
+   * Makes one exchange. Cold; unsubscribing aborts it. Nothing is ever repeated or followed.
+   *
+   * - Errors: `VenueError` and nothing else. `sent: false` means that certainly no byte left. `applied` is `unknown` as
+   *   soon as a byte of a route that moves money may have left.
+   */
+  exchange(request: Exchange): Observable<Reply>;
+  /** Opens connections ahead of `at_once` exchanges, so that `wanted` are ready. */
+  warm(wanted: number): void;
+  /** Makes text of the venue fit to be shown: short, on one line, without the token. */
+  clean(text: string): string;
+  /** Closes all connections; what is under way fails. */
+  close(): Promise<void>;
+}
+
+export interface HttpOptions {
+  readonly baseUrl: string;
+  /** Asked for every request, and never kept. */
+  readonly token: { reveal(): string };
+  /** The only routes that can be reached. */
+  readonly routes: readonly Route[];
+  readonly clock: Clock;
+  /** Of Tranche, for `user-agent`. */
+  readonly version: string;
+  /** Time for a connection, for the first byte of an answer, and between two pieces of it. */
+  readonly connectTimeoutMs?: number | undefined;
+  readonly headersTimeoutMs?: number | undefined;
+  readonly bodyTimeoutMs?: number | undefined;
+  readonly connections?: number | undefined;
+}
+
+/** Shorter than what servers and middle boxes commonly use, so that a reused connection is rarely a dead one. */
+const KEEP_ALIVE_MS = 4_000;
+/** A spare waits for the order that follows a quote, and quotes live about ten seconds. */
+const SPARE_KEEP_ALIVE_MS = 10_000;
+
+/**
+ * The one way out to the venue: bound to one origin and to a table of routes.
+ *
+ * @throws OperatorError `config` when the address or the token cannot be used.
+ */
+export function venueHttp(options: HttpOptions): VenueHttp {
+  const { token, clock, version } = options;
+  const base = venueUrl('venue.base_url', options.baseUrl, 'http');
+  const prefix = base.pathname.replace(/\/+$/u, '');
+  if (!/^[\x21-\x7e]+$/u.test(token.reveal())) {
+    throw new OperatorError(
+      'config',
+      'venue.token: expected printable characters without spaces or line ends',
+    );
+  }
+  const clean = (text: string): string => cleaned(text, token.reveal());
+  const find = routeFinder(options.routes);
+  const shared = {
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: options.connectTimeoutMs ?? 5_000, minVersion: 'TLSv1.2' },
+    headersTimeout: options.headersTimeoutMs ?? 15_000,
+    bodyTimeout: options.bodyTimeoutMs ?? 10_000,
+    maxHeaderSize: 16 * 1024,
+    keepAliveTimeoutThreshold: 1_000,
+  } as const;
+  const keepAlive = (ms: number) => ({ keepAliveTimeout: ms, keepAliveMaxTimeout: ms }); // oxlint-disable-line unicorn/consistent-function-scoping -- belongs to the options
+  const pool = new Pool(base.origin, {
+    ...shared,
+    ...keepAlive(KEEP_ALIVE_MS),
+    connections: options.connections ?? 16,
+  });
+  const spares = spareConnections(
+    () => new Client(base.origin, { ...shared, ...keepAlive(SPARE_KEEP_ALIVE_MS) }),
+  );
+
+  const send = (request: Exchange, call: Call): void => {
+    const spare = request.lane === 'at_once' ? spares.take() : undefined;
+    const headers = [
+      'authorization', `Bearer ${token.reveal()}`,
+      'accept', 'application/json',
+      'accept-encoding', 'identity',
+      'user-agent', `tranche/${version}`,
+    ]; // prettier-ignore
+    if (request.body !== undefined) headers.push('content-type', 'application/json');
+    (spare ?? pool).dispatch(
+      {
+        method: request.method,
+        path: prefix + request.path + queryText(request.query),
+        headers,
+        body: request.body ?? null,
+        // undici's own limits are coarse: the total is kept by our scheduler.
+        reset: spare !== undefined,
+      },
+      call,
+    );
+  };
+
+  return {
+    exchange: (request) =>
+      new Observable<Reply>((subscriber) => {
+        const attempt = `${request.method} ${request.path}`;
+        const route = find(request.method, request.path);
+        if (route === undefined) {
+          subscriber.error(
+            new VenueError({ code: 'forbidden_route', applied: 'no', sent: false, attempt: clean(attempt) }),
+          );
+          return undefined;
+        }
+        const call = new Call({
+          route,
+          attempt,
+          capBytes: Math.min(request.capBytes ?? route.capBytes, route.capBytes),
+          now: () => clock.monotonic(),
+          clean,
+          done: (reply) => {
+            subscriber.next(reply);
+            subscriber.complete();
+          },
+          failed: (error) => subscriber.error(error),
+        });
+        subscriber.add(() => call.abandon());
+        subscriber.add(clock.scheduler.schedule(() => call.expire(), request.timeoutMs));
+        send(request, call);
+        return undefined;
+      }),
+    warm: (wanted) => spares.ready(wanted),
+    clean,
+    async close() {
+      await Promise.all([pool.destroy(), spares.close()]);
+    },
+  };
+}
+
+function queryText(query: Exchange['query']): string {
+  if (query === undefined) return '';
+  const parts = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`);
+  return parts.length === 0 ? '' : `?${parts.join('&')}`;
+}

@@ -1,0 +1,79 @@
+import { Client } from 'undici';
+import type { Dispatcher } from 'undici';
+
+/** Most connections kept ready, whatever is asked for. */
+export const SPARES_MAX = 4;
+
+/** Connections that are open and have never carried a request, for calls whose first byte must leave at once. */
+export interface Spares {
+  /** Sees to it that `wanted` connections are ready or on their way. */
+  ready(wanted: number): void;
+  /** Takes a ready connection, if there is one. Good for one request; closed after it. */
+  take(): Client | undefined;
+  close(): Promise<void>;
+}
+
+/**
+ * undici lets one turn of the event loop pass before it writes to a connection that was used before: bytes of a closing
+ * or cheating peer that are already here must be seen first. A connection that was never used needs no such look, so it
+ * is written to in the tick of `dispatch`. It is also the only kind on which "not sent" is certain.
+ *
+ * A spare that the peer closes, or that idles for longer than the keep-alive of `make`, is dropped; nobody waits for it.
+ */
+export function spareConnections(make: () => Client): Spares {
+  const opening = new Set<Client>();
+  const open = new Set<Client>();
+  const drop = (client: Client): void => {
+    opening.delete(client);
+    if (!open.delete(client) && client.destroyed) return;
+    void client.destroy();
+  };
+
+  const add = (): void => {
+    const client = make();
+    opening.add(client);
+    client.on('disconnect', () => drop(client));
+    client.on('connectionError', () => drop(client));
+    client.dispatch(
+      { method: 'GET', path: '/' },
+      connectOnly(() => {
+        opening.delete(client);
+        open.add(client);
+      }),
+    );
+  };
+
+  return {
+    ready(wanted) {
+      const missing = Math.min(wanted, SPARES_MAX) - open.size - opening.size;
+      for (let i = 0; i < missing; i++) add();
+    },
+    take() {
+      for (const client of open) {
+        open.delete(client);
+        return client;
+      }
+      return undefined;
+    },
+    async close() {
+      const all = [...opening, ...open];
+      opening.clear();
+      open.clear();
+      await Promise.all(all.map(async (client) => client.destroy()));
+    },
+  };
+}
+
+/** A request that connects and then throws right before its first byte: undici drops it and keeps the connection. */
+function connectOnly(connected: () => void): Dispatcher.DispatchHandler {
+  let hasConnected = false;
+  return {
+    onRequestStart() {
+      hasConnected = true;
+      throw new Error('connected; nothing to send');
+    },
+    onResponseError() {
+      if (hasConnected) connected();
+    },
+  };
+}
