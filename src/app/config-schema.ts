@@ -1,0 +1,250 @@
+import { z } from 'zod';
+import { money, quantity, ratio } from '../core/money.ts';
+import { parseDuration } from '../core/time.ts';
+import { venueOptionsSchema } from '../simulator/options.ts';
+import {
+  amountOf,
+  durationText,
+  fractionText,
+  pairSymbol,
+  plainNumber,
+  positiveText,
+  whole,
+} from '../strategy/fields.ts';
+
+/** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
+
+const duration = (otherwise: string, what: string) =>
+  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+  durationText
+    .transform(parseDuration)
+    .prefault(otherwise)
+    .describe(`${what}, ISO 8601; ${otherwise} when left out`);
+
+const moneyOf = (what: string) =>
+  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+  amountOf(what).transform(({ amount, currency }) => ({ amount: money(amount), currency }));
+
+/** Basis points may be written as a number: they are not money. */
+const bps = z
+  .union([plainNumber.min(0).max(10_000), positiveText], {
+    error: 'expected basis points, such as 50 (half a percent)',
+  })
+  .transform((value) => ratio(String(value)));
+
+const fraction = (otherwise: string, what: string) =>
+  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+  z
+    .union([fractionText, z.number().min(0).max(1)], {
+      error: 'expected a fraction from 0 to 1: 20 % is "0.2"',
+    })
+    .transform(Number)
+    .prefault(otherwise)
+    .describe(`${what}, a fraction from 0 to 1; ${otherwise} when left out`);
+
+const flag = (what: string) => z.boolean().default(false).describe(`${what}; false when left out`); // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+
+const minimum = z.strictObject({
+  quantity: positiveText.transform(quantity).optional().describe('Smallest order in base currency'),
+  notional: positiveText.transform(money).optional().describe('Smallest order in quote currency'),
+});
+
+const venue = z.strictObject({
+  base_url: z
+    .string()
+    .optional()
+    .describe('Address of the REST API: https, or http on this machine; left out: paper mode'),
+  ws_url: z.string().optional().describe('Address of the WebSocket API: wss, or ws on this machine'),
+  token: z
+    .string()
+    .optional()
+    .describe('Bearer token as "${TRANCHE_TOKEN}"; written out only for a venue on this machine'),
+  token_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File that holds the token alone, readable by its owner only; relative to this file'),
+  capabilities: z
+    .strictObject({
+      balances: flag('The venue answers GET /v1/user/balance'),
+      pairs: flag('The venue answers GET /v1/markets/currency-pairs'),
+      order_lookup: flag('The venue finds orders by client id'),
+      ticker: flag('The venue sends prices over its WebSocket'),
+    })
+    .prefault({})
+    .describe('What the venue has beyond its interface specification'),
+  sell_path: z
+    .string()
+    .regex(/^\/v1\/[\w/-]{1,64}$/u, { error: 'expected a path such as /v1/orders/sell' })
+    .optional()
+    .describe('Route that executes sell quotes; selling stays off in live mode until it is set'),
+  connect_timeout: duration('PT3S', 'Longest wait for a connection'),
+  headers_timeout: duration('PT5S', 'Longest wait for the head of an answer'),
+  body_timeout: duration('PT5S', 'Longest silence inside an answer'),
+  order_timeout: duration('PT8S', 'Longest wait for the answer to an order; after it the order is a doubt'),
+  history: duration('P30D', 'How far back the first read of transactions goes'),
+  minimums: z
+    .strictObject({
+      default: moneyOf('Smallest order of pairs quoted in this currency').prefault({
+        amount: '5',
+        currency: 'usd',
+      }),
+      pairs: z.record(pairSymbol, minimum).default({}).describe('Smallest order of single pairs'),
+    })
+    .prefault({})
+    .describe('Smallest orders that the venue accepts'),
+  simulated: venueOptionsSchema.prefault({}).describe('The embedded simulated venue of paper mode'),
+});
+
+const controls = z.strictObject({
+  max_order_notional: moneyOf('Largest value of one order').optional(),
+  max_day_notional: moneyOf(
+    'Largest value of all orders of one UTC day, doubts counted as filled',
+  ).optional(),
+  max_order_quantity: z
+    .record(pairSymbol, positiveText.transform(quantity))
+    .default({})
+    .describe('Largest order of a pair in base currency, in quotes'),
+  collar_bps: bps.optional().describe('Largest distance of a quote from the reference price, basis points'),
+  max_drift_bps: bps
+    .optional()
+    .describe('Largest distance of a quote from the price at the decision, basis points'),
+  max_open_doubts: whole
+    .min(1)
+    .max(100)
+    .default(2)
+    .describe('Nothing new starts with so many doubts open; 2 when left out'),
+  pairs: z.array(pairSymbol).min(1).max(500).optional().describe('Pairs that may be traded'),
+  sides: z
+    .array(z.enum(['buy', 'sell']))
+    .min(1)
+    .max(2)
+    .optional()
+    .describe('Sides that may be traded'),
+});
+
+const pts = z.strictObject({
+  use: z
+    .enum(['never', 'when_enabled'])
+    .default('never')
+    .describe(
+      'never: own funds only. when_enabled: credit as the risk mode of the pair allows; never when left out',
+    ),
+  max_age: duration('PT5M', 'Risk modes older than this count as unknown'),
+  poll: duration('PT1M', 'Time between reads of risk modes and funding rates'),
+  max_credit: moneyOf('Largest credit in use').optional(),
+  max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
+  holding_time: duration('PT24H', 'How long credit is expected to be used'),
+});
+
+const reference = z.strictObject({
+  interval: duration('PT5S', 'Time between reference prices from probe quotes'),
+  max_age: duration('PT30S', 'Reference prices older than this count as unknown'),
+  probe_notional: moneyOf('Size of a probe quote, never executed; 50 usd when left out').prefault({
+    amount: '50',
+    currency: 'usd',
+  }),
+  share: fraction('0.2', 'Largest share of the quote limit that probes may use'),
+});
+
+const pacing = z.strictObject({
+  quotes_per_second: whole
+    .min(1)
+    .max(1000)
+    .default(10)
+    .describe('Quote requests the venue allows in any second; 10 when left out'),
+  quote_share: fraction('1', "Share of the venue's limits that this instance may use").refine(
+    (value) => value > 0,
+    {
+      error: 'expected a fraction above 0',
+    },
+  ),
+  guard: duration('PT0.005S', 'Added to every window of a limit, against jitter of the network'),
+});
+
+const retry = z.strictObject({
+  base: duration('PT0.5S', 'First wait after an unavailable venue; doubles each time'),
+  cap: duration('PT30S', 'Longest wait between tries'),
+  budget: duration('PT10M', 'Longest time that one slice is tried'),
+  share: fraction('0.2', 'Largest share of quote requests that may be retries'),
+});
+
+const inDoubt = z.strictObject({
+  booking_margin: duration('PT10S', 'How late a fill may appear in the transactions after its quote expired'),
+  trust_first_canceled: flag('Take Canceled as the answer to a first order for proof that nothing traded'),
+  trust_4xx: flag('Take a 4xx answer to a first order for proof that nothing traded'),
+  poll: duration('PT10S', 'Time between looks for the order'),
+});
+
+const log = z.strictObject({
+  level: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error'])
+    .default('info')
+    .describe('Least severity that is logged'),
+  file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('File for the log, relative to the working directory; left out: stderr'),
+});
+
+/** Host and port as in `127.0.0.1:8321` or `[::1]:0`. */
+const LISTEN = /^(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):(?:[1-9]\d{0,4}|0)$/u;
+const operate = z.strictObject({
+  listen: z
+    .string()
+    .refine((text) => LISTEN.test(text) && Number(text.slice(text.lastIndexOf(':') + 1)) <= 65_535, {
+      error: 'expected an address and a port, such as "127.0.0.1:8321"',
+    })
+    .default('127.0.0.1:8321')
+    .describe('Address and port of metrics and health; port 0 takes a free one'),
+});
+
+/** The whole file. */
+export const configSchema = z.strictObject({
+  desk: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
+    .default('main')
+    .describe('Name of the account at the venue; part of every client id, so keep it; main when left out'),
+  mode: z
+    .enum(['paper', 'dry_run', 'live'])
+    .optional()
+    .describe(
+      'paper: embedded simulated venue. dry_run: quotes from the venue, orders answered at home. live: real orders. Left out: dry_run with venue.base_url, else paper',
+    ),
+  venue: venue.prefault({}).describe('Where to trade'),
+  controls: controls.prefault({}).describe('Limits that no order gets past; no defaults in live mode'),
+  pts: pts.prefault({}).describe('Use of post-trade-settlement credit'),
+  reference: reference.prefault({}).describe('Prices that quotes are compared with'),
+  pacing: pacing.prefault({}).describe('Use of the rate limits of the venue'),
+  retry: retry.prefault({}).describe('What happens when the venue is unavailable'),
+  in_doubt: inDoubt.prefault({}).describe('How an order without an answer is resolved'),
+  order_margin: duration(
+    'PT0.5S',
+    'Life that a quote must have left beyond order_timeout when its order leaves',
+  ),
+  max_cycles: whole.min(1).max(1000).default(64).describe('Slices in progress at once; 64 when left out'),
+  journal: z
+    .string()
+    .regex(/^(?:sqlite:.|memory:$|postgres(?:ql)?:\/\/)/u, {
+      error: 'expected a journal such as "sqlite:./var/journal.db"',
+    })
+    .default('sqlite:./var/journal.db')
+    .describe(
+      'Where records go, relative to the working directory; {started_at} becomes the time of the start',
+    ),
+  operate: z
+    .union([z.literal(false), operate], { error: 'expected { listen: "127.0.0.1:8321" }, or false' })
+    .prefault({})
+    .describe('Metrics and health over HTTP; false: none'),
+  log: log.prefault({}).describe('The log'),
+  strategies: z
+    .union([z.string().min(1), z.array(z.string().min(1)).max(1000)], {
+      error: 'expected a folder, or a list of files',
+    })
+    .describe('Folder of strategies, or a list of files; relative to this file'),
+});
+
+/** A file that fits the schema; settings still by their names in the file. */
+export type RawConfig = z.output<typeof configSchema>;

@@ -1,0 +1,216 @@
+import { dirname, resolve } from 'node:path';
+import type { Minimum } from '../core/instrument.ts';
+import { money, ratio } from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
+import { isoOf } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Side } from '../core/venue.ts';
+import type { VenueOptions } from '../simulator/options.ts';
+import type { RawConfig } from './config-schema.ts';
+import type { Secret } from './secret.ts';
+
+export type Mode = 'paper' | 'dry_run' | 'live';
+
+/** An amount of the currency beside it. */
+export interface MoneyOf {
+  readonly amount: Money;
+  readonly currency: string;
+}
+
+/** A checked config file: every setting has a value, durations are ms, amounts are exact. */
+export interface Config {
+  /** The file itself, absolute. */
+  readonly file: string;
+  readonly desk: string;
+  readonly mode: Mode;
+  readonly venue: VenueConfig;
+  readonly controls: ControlsConfig;
+  readonly pts: {
+    readonly use: 'never' | 'when_enabled';
+    readonly ageMaxMs: number;
+    readonly pollMs: number;
+    readonly creditMax: MoneyOf | undefined;
+    readonly carryBpsMax: Ratio | undefined;
+    readonly holdingMs: number;
+  };
+  readonly reference: {
+    readonly intervalMs: number;
+    readonly ageMaxMs: number;
+    readonly probeNotional: MoneyOf;
+    /** Of the quote limit, 0 to 1. */
+    readonly share: number;
+  };
+  readonly pacing: {
+    readonly quotesPerSecond: number;
+    readonly quoteShare: number;
+    readonly guardMs: number;
+  };
+  readonly retry: {
+    readonly baseMs: number;
+    readonly capMs: number;
+    readonly budgetMs: number;
+    /** Of quote requests, 0 to 1. */
+    readonly share: number;
+  };
+  readonly inDoubt: {
+    readonly bookingMarginMs: number;
+    readonly trustFirstCanceled: boolean;
+    readonly trust4xx: boolean;
+    readonly pollMs: number;
+  };
+  readonly orderMarginMs: number;
+  readonly cyclesMax: number;
+  /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` is replaced. */
+  readonly journal: string;
+  /** Where metrics and health are served; `undefined`: nowhere. */
+  readonly operate: { readonly host: string; readonly port: number } | undefined;
+  readonly log: {
+    readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+    readonly file: string | undefined;
+  };
+  /** Files of strategies, absolute, sorted as listed or by name. */
+  readonly strategyFiles: readonly string[];
+}
+
+export interface VenueConfig {
+  /** Without a slash at the end. Set in every mode but paper. */
+  readonly baseUrl: string | undefined;
+  readonly wsUrl: string | undefined;
+  /** Set in every mode but paper. */
+  readonly token: Secret | undefined;
+  readonly capabilities: {
+    readonly balances: boolean;
+    readonly pairs: boolean;
+    readonly orderLookup: boolean;
+    readonly ticker: boolean;
+  };
+  /** Route that executes sell quotes; `undefined`: selling is off. */
+  readonly sellPath: string | undefined;
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly orderTimeoutMs: number;
+  readonly historyMs: number;
+  readonly minimums: {
+    /** For pairs quoted in its currency that `pairs` does not name. */
+    readonly default: MoneyOf;
+    readonly pairs: ReadonlyMap<string, Minimum>;
+  };
+  /** Options of the embedded venue, paper mode only. Files of prices are absolute. */
+  readonly simulated: VenueOptions | undefined;
+}
+
+export interface ControlsConfig {
+  readonly orderNotionalMax: MoneyOf;
+  readonly dayNotionalMax: MoneyOf;
+  /** Base currency, by pair. */
+  readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
+  readonly collarBps: Ratio;
+  readonly driftBpsMax: Ratio | undefined;
+  readonly openDoubtsMax: number;
+  /** `undefined`: all pairs. Never in live mode. */
+  readonly pairs: ReadonlySet<string> | undefined;
+  readonly sides: ReadonlySet<Side>;
+}
+
+/** Limits outside live mode: wide enough to try things, narrow enough to notice a wrong unit. */
+const otherwise = {
+  orderNotionalMax: { amount: money('250000'), currency: 'usd' },
+  dayNotionalMax: { amount: money('5000000'), currency: 'usd' },
+  collarBps: ratio('100'),
+} as const;
+
+export interface ValueContext {
+  readonly file: string;
+  readonly mode: Mode;
+  readonly token: Secret | undefined;
+  readonly strategyFiles: readonly string[];
+  readonly now: Instant;
+}
+
+/** The settings of a checked file under the names that the code uses. */
+export function configOf(raw: RawConfig, context: ValueContext): Config {
+  const { pts, reference, pacing, retry, in_doubt: inDoubt } = raw;
+  return {
+    file: context.file,
+    desk: raw.desk,
+    mode: context.mode,
+    venue: venueOf(raw.venue, context),
+    controls: controlsOf(raw.controls),
+    pts: {
+      use: pts.use,
+      ageMaxMs: pts.max_age,
+      pollMs: pts.poll,
+      creditMax: pts.max_credit,
+      carryBpsMax: pts.max_carry_bps,
+      holdingMs: pts.holding_time,
+    },
+    reference: {
+      intervalMs: reference.interval,
+      ageMaxMs: reference.max_age,
+      probeNotional: reference.probe_notional,
+      share: reference.share,
+    },
+    pacing: {
+      quotesPerSecond: pacing.quotes_per_second,
+      quoteShare: pacing.quote_share,
+      guardMs: pacing.guard,
+    },
+    retry: { baseMs: retry.base, capMs: retry.cap, budgetMs: retry.budget, share: retry.share },
+    inDoubt: {
+      bookingMarginMs: inDoubt.booking_margin,
+      trustFirstCanceled: inDoubt.trust_first_canceled,
+      trust4xx: inDoubt.trust_4xx,
+      pollMs: inDoubt.poll,
+    },
+    orderMarginMs: raw.order_margin,
+    cyclesMax: raw.max_cycles,
+    journal: raw.journal.replaceAll('{started_at}', compactStamp(context.now)),
+    operate: raw.operate === false ? undefined : addressOf(raw.operate.listen),
+    log: { level: raw.log.level, file: raw.log.file },
+    strategyFiles: context.strategyFiles,
+  };
+}
+
+function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): VenueConfig {
+  const isPaper = mode === 'paper';
+  const { balances, pairs, order_lookup: orderLookup, ticker } = raw.capabilities;
+  return {
+    baseUrl: isPaper ? undefined : raw.base_url?.replace(/\/+$/u, ''),
+    wsUrl: isPaper ? undefined : raw.ws_url,
+    token: isPaper ? undefined : token,
+    capabilities: { balances, pairs, orderLookup, ticker },
+    sellPath: raw.sell_path,
+    connectTimeoutMs: raw.connect_timeout,
+    headersTimeoutMs: raw.headers_timeout,
+    bodyTimeoutMs: raw.body_timeout,
+    orderTimeoutMs: raw.order_timeout,
+    historyMs: raw.history,
+    minimums: { default: raw.minimums.default, pairs: new Map(Object.entries(raw.minimums.pairs)) },
+    simulated: isPaper
+      ? { ...raw.simulated, prices: absolute(raw.simulated.prices, dirname(file)) }
+      : undefined,
+  };
+}
+
+const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([pair, file]) => [pair, resolve(folder, file)]));
+
+const controlsOf = (raw: RawConfig['controls']): ControlsConfig => ({
+  orderNotionalMax: raw.max_order_notional ?? otherwise.orderNotionalMax,
+  dayNotionalMax: raw.max_day_notional ?? otherwise.dayNotionalMax,
+  orderQuantityMax: new Map(Object.entries(raw.max_order_quantity)),
+  collarBps: raw.collar_bps ?? otherwise.collarBps,
+  driftBpsMax: raw.max_drift_bps,
+  openDoubtsMax: raw.max_open_doubts,
+  pairs: raw.pairs === undefined ? undefined : new Set(raw.pairs),
+  sides: new Set(raw.sides ?? ['buy', 'sell']),
+});
+
+/** `20261201T090000Z`: sorts by time, fits a file name. */
+export const compactStamp = (at: Instant): string => isoOf(at).replace(/\.\d+/u, '').replaceAll(/[-:]/gu, '');
+
+function addressOf(listen: string): { readonly host: string; readonly port: number } {
+  const at = listen.lastIndexOf(':');
+  return { host: listen.slice(0, at).replaceAll(/[[\]]/gu, ''), port: Number(listen.slice(at + 1)) };
+}

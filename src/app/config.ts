@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { OperatorError } from '../core/errors.ts';
+import { canonicalValue } from '../journal/canonical.ts';
+import { checkConfig } from './config-checks.ts';
+import type { ConfigOptions } from './config-checks.ts';
+import { configSchema } from './config-schema.ts';
+import { configOf } from './config-values.ts';
+import type { Config } from './config-values.ts';
+import { explain } from './explain.ts';
+import { findStrategyFiles, problemAt, readFile, shownPath } from './files.ts';
+import { formatProblems } from './problems.ts';
+import type { FileProblem } from './problems.ts';
+import type { YamlDocument } from './yaml.ts';
+
+export type { ConfigOptions } from './config-checks.ts';
+export type { Config, ControlsConfig, Mode, MoneyOf, VenueConfig } from './config-values.ts';
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** SHA-256 of the document, hex; the token is not part of it. */
+  readonly hash: string;
+}
+
+/** What could be read of a config file, with all that is wrong with it. */
+export interface ReadConfig {
+  /** Set when there are no problems. */
+  readonly loaded: LoadedConfig | undefined;
+  readonly problems: readonly FileProblem[];
+  /** Known even when other settings are wrong, so that strategies can be checked in the same run. */
+  readonly strategyFiles: readonly string[];
+}
+
+/** @throws OperatorError `config`, with every problem of the file. */
+export function loadConfig(file: string, options: ConfigOptions): LoadedConfig {
+  const { loaded, problems } = readConfig(file, options);
+  if (loaded === undefined) throw unusable(problems);
+  return loaded;
+}
+
+/** The error that ends a command when files are not usable. */
+export const unusable = (problems: readonly FileProblem[]): OperatorError =>
+  new OperatorError('config', formatProblems(problems, { colour: false }).trimEnd());
+
+export function readConfig(file: string, options: ConfigOptions): ReadConfig {
+  const path = resolve(options.cwd, file);
+  const { documents, problems } = readFile(path, options);
+  const [document, second] = documents;
+  if (document === undefined || problems.length > 0) {
+    const nothing = problemAt(
+      shownPath(path, options.cwd),
+      'the file is empty: "tranche init" writes an example',
+    );
+    return { loaded: undefined, problems: problems.length > 0 ? problems : [nothing], strategyFiles: [] };
+  }
+  const extra =
+    second === undefined
+      ? []
+      : [second.problem([], 'a config is one document: remove the --- and what follows')];
+  const found = findStrategyFiles(document, dirname(path));
+  const parsed = configSchema.safeParse(document.value);
+  if (!parsed.success) {
+    const wrong = explain(parsed.error, configSchema, document);
+    return {
+      loaded: undefined,
+      problems: [...extra, ...wrong, ...found.problems],
+      strategyFiles: found.files,
+    };
+  }
+  const mode =
+    options.mode ?? parsed.data.mode ?? (parsed.data.venue.base_url === undefined ? 'paper' : 'dry_run');
+  const checked = checkConfig(parsed.data, document, { ...options, mode, folder: dirname(path) });
+  const wrong = [...extra, ...checked.problems, ...found.problems];
+  if (wrong.length > 0) return { loaded: undefined, problems: wrong, strategyFiles: found.files };
+  const context = { file: path, mode, token: checked.token, strategyFiles: found.files, now: options.now };
+  return {
+    loaded: { config: configOf(parsed.data, context), hash: hashOf(document) },
+    problems: [],
+    strategyFiles: found.files,
+  };
+}
+
+/** Hash of what the file says, variables filled in. A new token is not a new config. */
+function hashOf(document: YamlDocument): string {
+  const value = document.value as z.input<typeof configSchema>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- has just passed the schema
+  const { token: _, ...venue } = value.venue ?? {};
+  return contentHash({ ...value, venue });
+}
+
+/** SHA-256 over the canonical JSON of plain data, hex. */
+export const contentHash = (value: unknown): string =>
+  createHash('sha256').update(canonicalValue(value)).digest('hex');

@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { nearest } from './problems.ts';
+import type { FileProblem } from './problems.ts';
+import type { YamlDocument } from './yaml.ts';
+
+/** What a schema found wrong with a document, each at its place and in words for the operator. */
+export function explain(
+  error: z.ZodError,
+  schema: z.ZodType,
+  document: YamlDocument,
+  /** Keys of the document that `schema` does not describe. */
+  otherKeys: readonly string[] = [],
+): readonly FileProblem[] {
+  return error.issues.flatMap(innermost).flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') {
+      const message = messageOf(issue, schemasAt(schema, issue.path), valueAt(document.value, issue.path));
+      return [document.problem(issue.path, message)];
+    }
+    const known = [
+      ...(issue.path.length === 0 ? otherKeys : []),
+      ...schemasAt(schema, issue.path).flatMap(keysOf),
+    ];
+    return issue.keys.map((key) => document.problem([...issue.path, key], unknownKey(key, known), 'key'));
+  });
+}
+
+/** Where several shapes are possible, the one that the writer came closest to: it fails deeper inside. */
+function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const closest = issue.errors.find((errors) => errors.some(({ path }) => path.length > 0));
+  if (closest === undefined) return [issue];
+  // Paths of branches begin at the union.
+  return closest.flatMap((inner) =>
+    innermost(Object.assign(inner, { path: [...issue.path, ...inner.path] })),
+  );
+}
+
+/** Says that a key is not known, with the nearest one that is. */
+export function unknownKey(key: string, known: readonly string[]): string {
+  const meant = nearest(key, known);
+  if (meant !== undefined) return `"${key}" is not a setting: did you mean "${meant}"?`;
+  return `"${key}" is not a setting; known here: ${known.join(', ')}`;
+}
+
+function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], value: unknown): string {
+  if (value === undefined && issue.code !== 'custom') return missing(issue, schemas);
+  // Messages of our own schemas stand; only those that zod made up are put into plain words.
+  if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
+    return `expected ${kindName(issue.expected)}, got ${shownValue(value)}`;
+  }
+  if (issue.code === 'invalid_value') {
+    const options = issue.values.map(String);
+    const meant = typeof value === 'string' ? nearest(value, options) : undefined;
+    const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
+    return `expected ${listOf(options)}, got ${shownValue(value)}${hint}`;
+  }
+  if (issue.code === 'too_small' && issue.message.startsWith('Too small')) {
+    return `expected ${bound(issue.origin, 'at least', issue.minimum)}`;
+  }
+  if (issue.code === 'too_big' && issue.message.startsWith('Too big')) {
+    return `expected ${bound(issue.origin, 'at most', issue.maximum)}`;
+  }
+  return issue.message;
+}
+
+function missing(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[]): string {
+  const name = String(issue.path.at(-1) ?? 'the document');
+  const what = schemas.map(({ description }) => description).find((text) => text !== undefined);
+  const options = issue.code === 'invalid_value' ? `expected ${listOf(issue.values.map(String))}` : undefined;
+  return `"${name}" is missing: ${what ?? options ?? issue.message}`;
+}
+
+const bound = (origin: string, how: string, limit: number | bigint): string => {
+  const unit = origin === 'string' ? ' characters' : origin === 'array' || origin === 'set' ? ' entries' : '';
+  return `${how} ${limit}${unit}`;
+};
+
+const listOf = (options: readonly string[]): string =>
+  options.length < 2 ? options.join('') : `${options.slice(0, -1).join(', ')} or ${options.at(-1) ?? ''}`;
+
+const kindNames: Readonly<Record<string, string>> = {
+  string: 'a text in quotes',
+  number: 'a number, without quotes',
+  int: 'a whole number, without quotes',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a group of settings',
+  record: 'a group of settings',
+};
+const kindName = (expected: string): string => kindNames[expected] ?? expected;
+
+/** A short picture of what stands there. Texts are not shown: they may be secret, and the line is shown anyway. */
+function shownValue(value: unknown): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return 'another text';
+  return Array.isArray(value) ? 'a list' : 'a group of settings';
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Readonly<Record<PropertyKey, unknown>>)[step]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- walks plain data
+  }
+  return at;
+}
+
+/** The schemas that may hold at `path`: several where a union branches. */
+function schemasAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly z.ZodType[] {
+  let at: readonly z.ZodType[] = [schema];
+  for (const step of path) at = at.flatMap(bare).flatMap((each) => childOf(each, step));
+  return at;
+}
+
+function childOf(schema: z.ZodType, step: PropertyKey): readonly z.ZodType[] {
+  if (schema instanceof z.ZodObject) {
+    const child = (schema.shape as Readonly<Record<PropertyKey, z.ZodType | undefined>>)[step]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- zod's shape, read by name
+    return child === undefined ? [] : [child];
+  }
+  if (schema instanceof z.ZodRecord) return [schema.valueType as z.ZodType]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- core type
+  if (schema instanceof z.ZodArray) return [schema.element as z.ZodType]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- core type
+  return [];
+}
+
+/** Takes off what does not change the shape: optional, defaults, transforms. */
+function bare(schema: z.ZodType): readonly z.ZodType[] {
+  let inner: z.core.$ZodType | undefined;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    inner = schema.unwrap();
+  } else if (schema instanceof z.ZodPipe) {
+    inner = schema.in;
+  } else if (schema instanceof z.ZodUnion) {
+    return schema.options.flatMap((option) => bare(option as z.ZodType)); // oxlint-disable-line typescript/no-unsafe-type-assertion -- core type
+  }
+  return inner === undefined ? [schema] : bare(inner as z.ZodType); // oxlint-disable-line typescript/no-unsafe-type-assertion -- core type
+}
+
+const keysOf = (schema: z.ZodType): readonly string[] =>
+  bare(schema).flatMap((each) => (each instanceof z.ZodObject ? Object.keys(each.shape) : []));

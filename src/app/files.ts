@@ -1,0 +1,109 @@
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import type { FileProblem } from './problems.ts';
+import { readYaml } from './yaml.ts';
+import type { Environment, YamlDocument, YamlFile } from './yaml.ts';
+
+export interface ReadOptions {
+  readonly env: Environment;
+  /** Working directory: paths are shown relative to it. */
+  readonly cwd: string;
+}
+
+/** Reads one YAML file; that it cannot be read is a problem like any other. */
+export function readFile(path: string, { cwd, env }: ReadOptions): YamlFile {
+  const shown = shownPath(path, cwd);
+  try {
+    return readYaml(readFileSync(path), shown, env);
+  } catch (cause) {
+    return {
+      documents: [],
+      problems: [problemAt(shown, `the file cannot be read: ${whyUnreadable(cause)}`)],
+    };
+  }
+}
+
+/** A problem with a file as a whole. */
+export const problemAt = (file: string, message: string): FileProblem => ({
+  file,
+  line: 1,
+  column: 1,
+  path: '',
+  message,
+  excerpt: '',
+});
+
+/** A path as the operator knows it: relative to the working directory when it lies inside. */
+export function shownPath(path: string, cwd: string): string {
+  const near = relative(cwd, path);
+  return near === '' || near.startsWith('..') || isAbsolute(near) ? path : join(near);
+}
+
+export function whyUnreadable(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  if (code === 'ENOENT') return 'there is no such file';
+  if (code === 'EACCES') return 'its permissions do not allow it';
+  if (code === 'EISDIR') return 'it is a folder';
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+const TOKEN_BYTES_MAX = 64 * 1024;
+
+/** The content of a file that only its owner can read, trimmed; or why not. */
+export function readTokenFile(path: string): { readonly text: string } | { readonly problem: string } {
+  let handle: number | undefined;
+  try {
+    handle = openSync(path, 'r');
+    const facts = fstatSync(handle);
+    if (!facts.isFile()) return { problem: `${path} is not a regular file` };
+    if (facts.size > TOKEN_BYTES_MAX) return { problem: `${path} is too large to be a token` };
+    // Windows has no such bits: there the folder's rights decide.
+    if (process.platform !== 'win32' && (facts.mode & 0o066) !== 0) {
+      return { problem: `others on this machine can read or change ${path}: run "chmod 600 ${path}"` };
+    }
+    return { text: readFileSync(handle, 'utf8').trim() };
+  } catch (cause) {
+    return { problem: `${path} cannot be read: ${whyUnreadable(cause)}` };
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+const STRATEGY_FILES_MAX = 1_000;
+
+/** Files named by `strategies`, absolute: those of the list, or the YAML files right in the folder, by name. */
+export function findStrategyFiles(
+  document: YamlDocument,
+  folder: string,
+): { readonly files: readonly string[]; readonly problems: readonly FileProblem[] } {
+  const value = isRecord(document.value) ? document.value['strategies'] : undefined;
+  const problems: FileProblem[] = [];
+  if (Array.isArray(value)) {
+    const files: string[] = [];
+    for (const [i, file] of value.entries()) {
+      if (typeof file !== 'string') continue; // The schema says so.
+      const path = resolve(folder, file);
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) files.push(path);
+      else problems.push(document.problem(['strategies', i], `there is no file ${path}`));
+    }
+    return { files: [...new Set(files)], problems };
+  }
+  if (typeof value !== 'string') return { files: [], problems };
+  const path = resolve(folder, value);
+  const refuse = (message: string): ReturnType<typeof findStrategyFiles> => ({
+    files: [],
+    problems: [document.problem(['strategies'], message)],
+  });
+  try {
+    if (statSync(path).isFile()) return { files: [path], problems };
+    const names = readdirSync(path).filter((name) => /\.ya?ml$/iu.test(name) && !name.startsWith('.'));
+    if (names.length === 0) return refuse(`the folder ${path} holds no .yaml files`);
+    if (names.length > STRATEGY_FILES_MAX) return refuse(`more than ${STRATEGY_FILES_MAX} files in ${path}`);
+    return { files: names.toSorted().map((name) => join(path, name)), problems };
+  } catch (cause) {
+    return refuse(`${path} cannot be read: ${whyUnreadable(cause)}`);
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

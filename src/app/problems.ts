@@ -1,0 +1,115 @@
+import { styleText } from 'node:util';
+import { REDACTED } from './secret.ts';
+
+/** Something wrong in a file that a person wrote: where it is, and what to write instead. */
+export interface FileProblem {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** From 1, in characters. */
+  readonly column: number;
+  /** The setting at fault, as in `total_quantity.currency` or `controls.pairs[1]`; empty for the whole document. */
+  readonly path: string;
+  readonly message: string;
+  /** The line itself; empty when there is none to show. Values that may be secret are masked already. */
+  readonly excerpt: string;
+}
+
+export interface FormatOptions {
+  readonly colour: boolean;
+}
+
+const EXCERPT_MAX = 120;
+
+/** All problems in the order of the files, each with its line and a caret under the spot. */
+export function formatProblems(problems: readonly FileProblem[], { colour }: FormatOptions): string {
+  const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
+    colour ? styleText(style, text, { validateStream: false }) : text;
+  const blocks = inOrder(problems).map(({ file, line, column, path, message, excerpt }) => {
+    const place = `${paint('bold', `${file}:${line}:${column}`)}${path === '' ? '' : `  ${paint('cyan', path)}`}`;
+    const margin = String(line).length;
+    const shown = window(excerpt, column);
+    const drawn =
+      excerpt === ''
+        ? []
+        : [
+            `  ${String(line)} | ${shown.text}`,
+            `  ${' '.repeat(margin)} | ${' '.repeat(shown.caret)}${paint('red', '^')}`,
+          ];
+    return [place, ...drawn, ...message.split('\n').map((text) => `  ${text}`)].join('\n');
+  });
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  return `${[...blocks, paint('bold', count)].join('\n\n')}\n`;
+}
+
+/** Sorted by place, each said once. Files stay in the order in which they were first named. */
+function inOrder(problems: readonly FileProblem[]): readonly FileProblem[] {
+  const files = [...new Set(problems.map(({ file }) => file))];
+  const once = new Map(problems.map((problem) => [JSON.stringify(problem), problem]));
+  return [...once.values()].toSorted(
+    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
+  );
+}
+
+/** The part of a long line that holds the column. Tabs are drawn as one arrow, so that the caret stays under its spot. */
+function window(excerpt: string, column: number): { readonly text: string; readonly caret: number } {
+  const cells = Array.from(excerpt.replaceAll('\t', '→'), (cell) => (isControl(cell) ? '?' : cell));
+  const caret = Math.min(column - 1, cells.length);
+  const from = caret < EXCERPT_MAX - 10 ? 0 : caret - 60;
+  const text = cells
+    .slice(from, from + EXCERPT_MAX)
+    .join('')
+    .trimEnd();
+  return from === 0 ? { text, caret } : { text: `…${text}`, caret: caret - from + 1 };
+}
+
+/** A file must not be able to move the cursor of the operator's terminal. */
+const isControl = (cell: string): boolean => /\p{Cc}|\p{Bidi_C}/u.test(cell);
+
+const SECRET_KEY =
+  /((?:tok|secret|passw|auth|bearer|credential)\w*["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s,}#][^,}#]*)/giu;
+
+/** Masks what may be a secret in a line to be shown: values of keys named like one, and passwords in addresses. */
+export function maskSecrets(line: string): string {
+  return line
+    .replace(SECRET_KEY, (whole, key: string, value: string) =>
+      /^["']?\$\{\w*\}?["']?\s*$/u.test(value) || /token_file/iu.test(key) ? whole : `${key}${REDACTED}`,
+    )
+    .replaceAll(/(:\/\/)[^/@\s"']+@/gu, `$1${REDACTED}@`);
+}
+
+/** The candidate nearest to `word`, if it is near enough to be a slip of the keyboard. */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  for (const candidate of candidates) {
+    const away = editDistance(word.toLowerCase(), candidate.toLowerCase());
+    if (away < least) [best, least] = [candidate, away];
+  }
+  return best;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+function editDistance(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > 8 || a.length > 64) return Number.POSITIVE_INFINITY;
+  let [before, last] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const swap =
+        i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+          ? (before[j - 2] ?? 0) + 1
+          : Number.POSITIVE_INFINITY;
+      row.push(Math.min(change, swap, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1));
+    }
+    [before, last] = [last, row];
+  }
+  return last[b.length] ?? Number.POSITIVE_INFINITY;
+}
+
+/** `controls.pairs[1]`. */
+export const pathText = (path: readonly PropertyKey[]): string =>
+  path
+    .map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i === 0 ? '' : '.'}${String(step)}`))
+    .join('');

@@ -1,0 +1,29 @@
+import { inspect } from 'node:util';
+
+/** A text that is never printed by accident: logs, JSON, templates and `inspect` all show `[redacted]`. */
+export class Secret {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** The text itself. Called where it leaves the process, and nowhere else. */
+  reveal(): string {
+    return this.#text;
+  }
+
+  toString(): string {
+    return REDACTED;
+  }
+
+  toJSON(): string {
+    return REDACTED;
+  }
+
+  [inspect.custom](): string {
+    return REDACTED;
+  }
+}
+
+export const REDACTED = '[redacted]';

@@ -1,0 +1,255 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, parseAllDocuments } from 'yaml';
+import type { Document, ParsedNode, YAMLError } from 'yaml';
+import { maskSecrets, pathText } from './problems.ts';
+import type { FileProblem } from './problems.ts';
+
+/** One document of a YAML file as plain data, with the way back to its lines. */
+export interface YamlDocument {
+  readonly file: string;
+  /** Line on which the document's content begins, from 1. */
+  readonly line: number;
+  /** Maps, lists, texts, numbers, booleans. No `null`: an empty value is a problem. */
+  readonly value: unknown;
+  /** A problem at `path`, or at the nearest part of it that exists. `at: 'key'` points at the name, not at the value. */
+  problem(path: readonly PropertyKey[], message: string, at?: 'key' | 'value'): FileProblem;
+  /** Whether the text at `path` is one `${NAME}` and nothing else. */
+  isFromVariable(path: readonly PropertyKey[]): boolean;
+}
+
+export interface YamlFile {
+  /** Documents that could be read. Those with problems of their own are left out. */
+  readonly documents: readonly YamlDocument[];
+  readonly problems: readonly FileProblem[];
+}
+
+/** Gives the value of `${NAME}`; `undefined` when there is none. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const BYTES_MAX = 256 * 1024;
+const DEPTH_MAX = 32;
+const DOCUMENTS_MAX = 1_000;
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * Reads YAML 1.2 (core schema) that a person wrote: at most 256 KiB, no aliases, merge keys, custom tags or duplicate
+ * keys. `${NAME}` in a text is replaced by the variable of `env`; `file` is the name to show.
+ */
+export function readYaml(bytes: Uint8Array, file: string, env: Environment): YamlFile {
+  const whole = (message: string): YamlFile => ({
+    documents: [],
+    problems: [{ file, line: 1, column: 1, path: '', message, excerpt: '' }],
+  });
+  if (bytes.length > BYTES_MAX) {
+    return whole(`the file has ${bytes.length} bytes; at most ${BYTES_MAX} are read: split it`);
+  }
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return whole('the file is not text in UTF-8: save it with that encoding');
+  }
+  const places = new Places(text, file);
+  try {
+    const parsed = parseAllDocuments(text, {
+      lineCounter: places.lines,
+      uniqueKeys: false,
+      prettyErrors: false,
+    });
+    const documents = Array.isArray(parsed) ? parsed : [];
+    if (documents.length > DOCUMENTS_MAX)
+      return whole(`more than ${DOCUMENTS_MAX} documents: split the file`);
+    const read = documents.map((document) => readDocument(document, places, env));
+    return {
+      documents: read.flatMap(({ document }) => (document === undefined ? [] : [document])),
+      problems: read.flatMap(({ problems }) => problems),
+    };
+  } catch (cause) {
+    // The parser descends by recursion: brackets nested by the thousand end its stack, not the process.
+    if (cause instanceof RangeError) return whole('the file is nested too deeply');
+    throw cause;
+  }
+}
+
+/** Offsets of a text as lines and columns. */
+class Places {
+  readonly lines = new LineCounter();
+  readonly file: string;
+  readonly #text: readonly string[];
+
+  constructor(text: string, file: string) {
+    this.#text = text.split(/\r\n|\r|\n/u);
+    this.file = file;
+  }
+
+  lineOf(offset: number): number {
+    return Math.max(1, this.lines.linePos(offset).line);
+  }
+
+  problem(offset: number, path: readonly PropertyKey[], message: string): FileProblem {
+    const { line, col } = this.lines.linePos(offset);
+    const excerpt = this.#text[line - 1] ?? '';
+    const masked = maskSecrets(excerpt);
+    return {
+      file: this.file,
+      line: Math.max(1, line),
+      // Characters, not UTF-16 units, so that the caret stands under the spot.
+      column: Array.from(excerpt.slice(0, Math.max(0, col - 1))).length + 1,
+      path: pathText(path),
+      message,
+      excerpt: masked,
+    };
+  }
+}
+
+type Place = Readonly<{ key: number; value: number }>;
+
+function readDocument(
+  source: Document.Parsed,
+  places: Places,
+  env: Environment,
+): { readonly document?: YamlDocument; readonly problems: readonly FileProblem[] } {
+  const syntax = [...source.errors, ...source.warnings];
+  if (syntax.length > 0) return { problems: syntaxProblems(syntax, places) };
+  const { contents } = source;
+  if (contents === null || (isScalar(contents) && contents.value === null)) return { problems: [] };
+
+  const reader = new Reader(places, env);
+  const value = reader.value(contents, []);
+  if (reader.problems.length > 0) return { problems: reader.problems };
+  const start = contents.range[0];
+  const problem: YamlDocument['problem'] = (path, message, at = 'value') => {
+    for (let length = path.length; length > 0; length--) {
+      const place = reader.places.get(JSON.stringify(path.slice(0, length)));
+      if (place !== undefined) {
+        // What is missing is shown where it belongs: at the name of the group.
+        return places.problem(at === 'key' || length < path.length ? place.key : place.value, path, message);
+      }
+    }
+    return places.problem(start, path, message);
+  };
+  const isFromVariable: YamlDocument['isFromVariable'] = (path) => reader.variables.has(JSON.stringify(path));
+  return {
+    document: { file: places.file, line: places.lineOf(start), value, problem, isFromVariable },
+    problems: [],
+  };
+}
+
+/** Turns nodes into plain data and remembers where each came from. */
+class Reader {
+  readonly problems: FileProblem[] = [];
+  readonly places = new Map<string, Place>();
+  readonly variables = new Set<string>();
+  readonly #places: Places;
+  readonly #env: Environment;
+
+  constructor(places: Places, env: Environment) {
+    this.#places = places;
+    this.#env = env;
+  }
+
+  value(node: ParsedNode | null, path: readonly PropertyKey[], keyOffset?: number): unknown {
+    const offset = node?.range[0] ?? keyOffset ?? 0;
+    this.places.set(JSON.stringify(path), { key: keyOffset ?? offset, value: offset });
+    const refuse = (message: string): undefined => {
+      this.problems.push(this.#places.problem(offset, path, message));
+      return undefined;
+    };
+    if (path.length > DEPTH_MAX) return refuse(`nested more than ${DEPTH_MAX} deep`);
+    if (isAlias(node))
+      return refuse(`aliases such as *${node.source} are not read: write the value out again`);
+    if (isSeq(node)) return node.items.map((item, i) => this.value(item, [...path, i]));
+    if (isMap(node)) return this.#map(node, path);
+    const value: unknown = node?.value ?? undefined;
+    if (value === undefined) {
+      this.problems.push(
+        this.#places.problem(
+          keyOffset ?? offset,
+          path,
+          'nothing is written here: write a value, or remove the line',
+        ),
+      );
+      return undefined;
+    }
+    return typeof value === 'string' ? this.#text(value, path, offset) : value;
+  }
+
+  #map(node: ParsedNode & { items: readonly unknown[] }, path: readonly PropertyKey[]): unknown {
+    const result: Record<string, unknown> = {};
+    const seen = new Map<string, number>();
+    if (!isMap<ParsedNode, ParsedNode | null>(node)) return result;
+    for (const { key, value } of node.items) {
+      const offset = key.range[0];
+      const refuse = (name: string, message: string): void => {
+        this.problems.push(this.#places.problem(offset, name === '' ? path : [...path, name], message));
+      };
+      if (!isScalar(key) || key.value === null) {
+        refuse('', 'expected a plain name before the colon');
+        continue;
+      }
+      const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
+      const first = seen.get(name);
+      if (first !== undefined) {
+        refuse(
+          name,
+          `"${name}" is written twice, first on line ${this.#places.lineOf(first)}: remove one of them`,
+        );
+      } else if (FORBIDDEN_KEYS.has(name)) {
+        refuse(name, `"${name}" cannot be the name of a setting`);
+      } else if (name === '<<') {
+        refuse(name, 'merge keys (<<) are not read: write the settings out');
+      } else {
+        seen.set(name, offset);
+        result[name] = this.value(value, [...path, name], offset);
+      }
+    }
+    return result;
+  }
+
+  /** Replaces `${NAME}`, in the whole text or in a part of it. What comes from a variable is not looked through again. */
+  #text(text: string, path: readonly PropertyKey[], offset: number): string {
+    if (/^\$\{[^}]*\}$/u.test(text)) this.variables.add(JSON.stringify(path));
+    return text.replaceAll(/\$\{(?<name>[^}]*)\}/gu, (whole, name: string) => {
+      const refuse = (message: string): string => {
+        this.problems.push(this.#places.problem(offset, path, message));
+        return whole;
+      };
+      if (!/^[A-Za-z_]\w*$/u.test(name)) {
+        return refuse(`${whole} is not a variable: write \${NAME} with letters, digits and underscores`);
+      }
+      const found = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined;
+      if (found === undefined) {
+        return refuse(
+          `the environment variable ${name} is not set: set it before starting, or write a value here`,
+        );
+      }
+      return found;
+    });
+  }
+}
+
+/** What the parser found, in words for people who do not think in grammars. One cause often gives several errors. */
+function syntaxProblems(errors: readonly YAMLError[], places: Places): readonly FileProblem[] {
+  const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
+  const shown = tabs.length > 0 ? tabs : errors.slice(0, 1);
+  return shown.map((error) => places.problem(error.pos[0], [], explain(error)));
+}
+
+function explain({ code, message }: YAMLError): string {
+  if (code === 'BAD_INDENT' && message.startsWith('Flow')) {
+    return 'a bracket was opened before and is not closed: write the missing } or ]';
+  }
+  if (code === 'MISSING_CHAR' && message.includes('quote')) {
+    return 'a quote was opened before and is not closed: write the missing quote';
+  }
+  return inPlainWords[code] ?? `this is not YAML: ${message}`;
+}
+
+const inPlainWords: Partial<Record<YAMLError['code'], string>> = {
+  TAB_AS_INDENT: 'this line is indented with a tab, which YAML does not allow: indent with spaces',
+  BAD_INDENT:
+    'the indentation does not match the lines before: settings of one group begin in the same column',
+  BLOCK_AS_IMPLICIT_KEY:
+    'a second colon on one line: put the value in quotes, or the second setting on a line of its own',
+  BAD_SCALAR_START: 'a value cannot begin with this character: put the value in quotes',
+  TAG_RESOLVE_FAILED: 'tags such as !name are not read: write the plain value',
+};
