@@ -1,26 +1,108 @@
 /**
  * JSON whose numbers keep every digit.
  *
- * Reading: the values of the named fields are put in quotes before `JSON.parse`, so that they arrive as text. This is
- * sound because a JSON string cannot hold an unescaped `"name":`. Numbers of other fields become ordinary numbers.
- * Writing: `exact` makes a literal with all its digits.
+ * Reading: the numbers of the named fields are put in quotes before `JSON.parse`, so that they arrive as text. The text is
+ * walked string by string, so that what stands inside a string is never taken for a field. Numbers of other fields
+ * become ordinary numbers. Writing: `exact` makes a literal with all its digits.
  */
 export type JsonReader = (source: string) => unknown;
 
-/** A reader that delivers the numbers of `fields` as the text they were written with. */
+/** A reader that delivers the numbers of `fields` as the text they were written with. Throws `SyntaxError` as `JSON.parse`. */
 export function jsonReader(fields: readonly string[]): JsonReader {
   for (const field of fields) {
     if (!/^\w+$/u.test(field)) throw new RangeError(`jsonReader: ${field} is not a plain field name`);
   }
-  const number = String.raw`-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?`;
-  const pattern = new RegExp(
-    String.raw`(?<!\\)("(?:${fields.join('|')})"[ \t\r\n]*:[ \t\r\n]*)(${number})(?=[ \t\r\n]*[,}])`,
-    'gu',
-  );
-  return (source) => JSON.parse(source.replace(pattern, '$1"$2"')) as unknown;
+  const named = new Set(fields);
+  return (source) => JSON.parse(quoteNumbers(source, named)) as unknown;
 }
 
 const rawJson = (JSON as unknown as { rawJSON: (literal: string) => object }).rawJSON;
 
 /** A number literal for `JSON.stringify`, digit for digit. `literal` is the text of an amount. */
 export const exact = (literal: string): object => rawJson(literal);
+
+const BACKSLASH = 92;
+const COLON = 58;
+const MINUS = 45;
+const PLUS = 43;
+const POINT = 46;
+const ZERO = 48;
+const NINE = 57;
+
+/** A field spelt with escapes is not recognised: its number is then a number, which amounts refuse. */
+function quoteNumbers(source: string, named: ReadonlySet<string>): string {
+  let out = '';
+  let copied = 0;
+  let open = source.indexOf('"');
+  while (open !== -1) {
+    const close = stringEnd(source, open + 1);
+    if (close === -1) break; // not JSON; `JSON.parse` says so
+    let at = skipSpace(source, close + 1);
+    if (source.charCodeAt(at) === COLON) {
+      at = skipSpace(source, at + 1);
+      const code = source.charCodeAt(at);
+      if ((code === MINUS || isDigit(code)) && named.has(source.slice(open + 1, close))) {
+        const end = numberEnd(source, at);
+        // Anything but a whole JSON number is left as it is, for `JSON.parse` to refuse.
+        if (end !== -1) {
+          out += `${source.slice(copied, at)}"${source.slice(at, end)}"`;
+          copied = end;
+        }
+      }
+    }
+    // No string begins between the name and what follows the colon.
+    open = source.indexOf('"', at);
+  }
+  return copied === 0 ? source : out + source.slice(copied);
+}
+
+/** Index of the quotation mark that ends the string whose content begins at `from`; -1 when there is none. */
+function stringEnd(source: string, from: number): number {
+  let at = source.indexOf('"', from);
+  while (at !== -1) {
+    let slashes = 0;
+    while (at - slashes > from && source.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++;
+    if (slashes % 2 === 0) return at;
+    at = source.indexOf('"', at + 1);
+  }
+  return -1;
+}
+
+/** End of the JSON number that begins at `from`, if a value may end there; otherwise -1. */
+function numberEnd(source: string, from: number): number {
+  let at = source.charCodeAt(from) === MINUS ? from + 1 : from;
+  const whole = at;
+  at = skipDigits(source, at);
+  if (at === whole || (source.charCodeAt(whole) === ZERO && at > whole + 1)) return -1;
+  if (source.charCodeAt(at) === POINT) {
+    const fraction = at + 1;
+    at = skipDigits(source, fraction);
+    if (at === fraction) return -1;
+  }
+  if (source[at] === 'e' || source[at] === 'E') {
+    const sign = source.charCodeAt(at + 1);
+    const exponent = sign === PLUS || sign === MINUS ? at + 2 : at + 1;
+    at = skipDigits(source, exponent);
+    if (at === exponent) return -1;
+  }
+  const next = source[skipSpace(source, at)];
+  return next === ',' || next === '}' ? at : -1;
+}
+
+const isDigit = (code: number): boolean => code >= ZERO && code <= NINE;
+
+function skipDigits(source: string, from: number): number {
+  let at = from;
+  while (isDigit(source.charCodeAt(at))) at++;
+  return at;
+}
+
+/** JSON's white space: space, tab, line feed, carriage return. */
+function skipSpace(source: string, from: number): number {
+  let at = from;
+  for (;;) {
+    const code = source.charCodeAt(at);
+    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return at;
+    at++;
+  }
+}
