@@ -1,0 +1,89 @@
+import { add, money, NO_MONEY, ratio, size, subtract } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import type { Instant } from '../core/time.ts';
+import type { FundingRate, Side } from '../core/venue.ts';
+import type { Ledger } from './ledger.ts';
+import type { Market } from './market.ts';
+import type { RateOptions, RiskModeText, VenueOptions } from './options.ts';
+
+export interface Outlay {
+  readonly account: string;
+  readonly pair: string;
+  readonly side: Side;
+  /** What leaves the account, of which currency. */
+  readonly currency: string;
+  readonly amount: Quantity;
+  readonly now: Instant;
+}
+
+/** Post-trade settlement: in which pairs, on which side and up to which sum an account may owe. */
+export class Credit {
+  private readonly options: VenueOptions['pts'];
+  private readonly ledger: Ledger;
+  private readonly market: Market;
+  private readonly limitUsd: Money;
+  private readonly modes: Map<string, RiskModeText>;
+  private readonly rates: Map<string, RateOptions>;
+
+  constructor(options: VenueOptions['pts'], ledger: Ledger, market: Market) {
+    this.options = options;
+    this.ledger = ledger;
+    this.market = market;
+    this.limitUsd = money(options.creditLimitUsd);
+    this.modes = new Map(Object.entries(options.modes));
+    this.rates = new Map(Object.entries(options.rates));
+  }
+
+  get isEnabled(): boolean {
+    return this.options.enabled;
+  }
+
+  setMode(pair: string, mode: RiskModeText): void {
+    this.modes.set(pair, mode);
+  }
+
+  setRate(currency: string, rate: RateOptions): void {
+    this.rates.set(currency, rate);
+  }
+
+  riskModes(): readonly { readonly pair: string; readonly mode: RiskModeText }[] {
+    return [...this.market.listings.keys()].map((pair) => ({ pair, mode: this.modeOf(pair) }));
+  }
+
+  fundingRates(): readonly FundingRate[] {
+    return [...this.market.currencies.keys()].map((currency) => {
+      const { annualRate, graceMinutes, frequencyMinutes } =
+        this.rates.get(currency) ?? this.options.defaultRate;
+      return { currency, annualRate: ratio(annualRate), graceMinutes, frequencyMinutes };
+    });
+  }
+
+  /** Whether the account can pay: from what it holds, or where the risk mode allows credit and the limit has room. */
+  covers({ account, pair, side, currency, amount, now }: Outlay): boolean {
+    const left = subtract(this.ledger.balance(account, currency), amount);
+    if (!left.isNegative()) return true;
+    if (!this.isEnabled || !this.allows(pair, side)) return false;
+    const owed = add(this.owedUsd(account, currency, now), this.market.usdValue(currency, size(left), now));
+    return owed.lte(this.limitUsd);
+  }
+
+  private modeOf(pair: string): RiskModeText {
+    return this.modes.get(pair) ?? this.options.defaultMode;
+  }
+
+  /** A buy on credit opens a long, a sell on credit opens a short. */
+  private allows(pair: string, side: Side): boolean {
+    const mode = this.modeOf(pair);
+    return mode === 'Enabled' || mode === (side === 'buy' ? 'Long-Only' : 'Short-Only');
+  }
+
+  /** What the account owes in all currencies but `except`, USD. */
+  private owedUsd(account: string, except: string, now: Instant): Money {
+    let owed = NO_MONEY;
+    for (const [currency, held] of this.ledger.balances(account)) {
+      if (currency !== except && held.isNegative())
+        owed = add(owed, this.market.usdValue(currency, size(held), now));
+    }
+    return owed;
+  }
+}

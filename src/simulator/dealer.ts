@@ -1,0 +1,300 @@
+import {
+  cost,
+  decimalsOf,
+  holding,
+  least,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  roundUp,
+  text,
+  add,
+} from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import { after, instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { OrderRequest, Quote, QuoteRequest, Side, Size } from '../core/venue.ts';
+import type { Random } from '../engine/ports.ts';
+import type { OrderDetail } from '../wire/order-body.ts';
+import type { Credit } from './credit.ts';
+import type { Ledger } from './ledger.ts';
+import type { Listing } from './listing.ts';
+import type { Market } from './market.ts';
+import type { VenueOptions } from './options.ts';
+import { dealerPrice, feeFor, movedAgainstDealer, priced } from './pricing.ts';
+import type { Priced } from './pricing.ts';
+import { keyOf, QuoteBook, UsedIds, uuidOf } from './quotes.ts';
+import type { QuoteEntry } from './quotes.ts';
+import { assumed, created, documented, found } from './reply.ts';
+import type { Refusal, Reply } from './reply.ts';
+
+/** An order as it comes in; the client id may be left out where the quote had none. */
+export type PlacedOrder = Omit<OrderRequest, 'clientId'> & { readonly clientId?: string | undefined };
+
+export interface DealerSetup {
+  readonly options: VenueOptions;
+  readonly market: Market;
+  readonly ledger: Ledger;
+  readonly credit: Credit;
+  readonly random: Random;
+  readonly startedAt: Instant;
+}
+
+/**
+ * Quotes prices and fills orders against them: one order a quote, all or nothing, at the quoted price.
+ *
+ * An order that breaks a rule is refused and leaves no trace; an accepted one is final, `Done` or `Canceled`, and uses up
+ * its quote and its client id.
+ */
+export class Dealer {
+  private readonly setup: DealerSetup;
+  private readonly quotes = new QuoteBook();
+  private readonly usedIds = new UsedIds();
+  private readonly orders = new Map<string, OrderDetail>();
+  private readonly ordersByClientId = new Map<string, OrderDetail>();
+  private readonly unavailable = new Set<string>();
+  private lastNumber: number;
+
+  constructor(setup: DealerSetup) {
+    this.setup = setup;
+    this.lastNumber = Math.floor(setup.startedAt);
+  }
+
+  /** Stops or resumes quoting, for one pair or for `all`. */
+  setAvailability(scope: string, state: 'available' | 'unavailable'): void {
+    if (state === 'available') this.unavailable.delete(scope);
+    else this.unavailable.add(scope);
+  }
+
+  quote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> {
+    const listing = this.setup.market.listings.get(request.pair);
+    if (listing?.options.tradable !== true) return documented.unsupported(request.pair);
+    const known = this.knownQuote(account, request, now);
+    if (known !== undefined) return known;
+    const refused =
+      this.unavailability(listing.pair) ??
+      sizeProblem(listing, request.size) ??
+      this.tooLarge(listing, request, now);
+    if (refused !== undefined) return refused;
+
+    const mid = this.setup.market.mid(listing.pair, now);
+    const each = dealerPrice(listing, request.side, mid, this.usdOf(listing, request.size, now));
+    const promised = priced(listing, request.side, request.size, each);
+    if (each.lte(0) || promised.quantity.lte(0) || promised.amount.lte(0))
+      return assumed.invalidSize('too small to be priced');
+    const quote = this.newQuote(request, promised, now);
+    this.quotes.add({ account, quote, request, mid, used: false });
+    return created(quote);
+  }
+
+  order(account: string, order: PlacedOrder, now: Instant): Reply<OrderDetail> {
+    const listing = this.setup.market.listings.get(order.pair);
+    if (listing === undefined) return documented.invalidPair(order.pair);
+    const entry = this.quotes.find(account, order.quoteId);
+    if (entry === undefined) return assumed.unknownQuote();
+    const refused = this.orderProblem(listing, entry, order, now);
+    if (refused !== undefined) return refused;
+
+    const filled = filledSize(listing, entry, order.size);
+    const fees = feeFor(listing, filled.amount, this.setup.options.feeBps);
+    const isFilled = !this.isTurnedDown(entry, now);
+    if (isFilled && !this.isCovered(account, { listing, side: order.side, filled, fees, now })) {
+      return assumed.noFunds(order.side === 'buy' ? listing.quote : listing.base);
+    }
+    return created(this.accept(account, { entry, order, listing, filled, fees, isFilled, now }));
+  }
+
+  /** An order of the account by the venue's id or by the client's. */
+  lookup(account: string, id: string): Reply<OrderDetail> {
+    const order = this.orders.get(keyOf(account, id)) ?? this.ordersByClientId.get(keyOf(account, id));
+    return order === undefined ? assumed.unknownOrder() : found(order);
+  }
+
+  /** The same client id with the same wishes gets the same quote while it lives; with other wishes it is refused. */
+  private knownQuote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> | undefined {
+    if (request.clientId === undefined) return undefined;
+    const entry = this.quotes.findByClientId(account, request.clientId);
+    if (entry === undefined || entry.used || entry.quote.expiresAt <= now) return undefined;
+    return isSame(entry.request, request) ? created(entry.quote) : assumed.quoteIdTaken();
+  }
+
+  private unavailability(pair: string): Refusal | undefined {
+    const { options, random } = this.setup;
+    if (this.unavailable.has('all')) return documented.unavailable();
+    if (this.unavailable.has(pair)) return documented.pairUnavailable(pair);
+    if (options.unavailableProbability === 0) return undefined;
+    const drawn = random.next();
+    if (drawn >= options.unavailableProbability) return undefined;
+    return drawn < options.unavailableProbability / 2
+      ? documented.unavailable()
+      : documented.pairUnavailable(pair);
+  }
+
+  private tooLarge(listing: Listing, request: QuoteRequest, now: Instant): Refusal | undefined {
+    const usd = this.usdOf(listing, request.size, now);
+    if (usd.lte(listing.maxUsd)) return undefined;
+    return documented.tooLarge(text(roundUp(usd, 2)), text(listing.maxUsd), listing.pair);
+  }
+
+  private usdOf(listing: Listing, size: Size, now: Instant): Money {
+    const { market } = this.setup;
+    const amount = size.by === 'amount' ? size.amount : cost(market.mid(listing.pair, now), size.quantity);
+    return market.usdValue(listing.quote, holding(amount), now);
+  }
+
+  private newQuote(request: QuoteRequest, { quantity, amount, price: each }: Priced, now: Instant): Quote {
+    const { options, startedAt } = this.setup;
+    this.lastNumber += 1;
+    const quotedAt = instant(Math.floor(now));
+    return {
+      quoteId: uuidOf(`quote ${options.seed} ${startedAt} ${this.lastNumber}`),
+      pair: request.pair,
+      side: request.side,
+      quantity,
+      amount,
+      price: each,
+      quotedAt,
+      expiresAt: after(quotedAt, options.quoteLifeMs),
+      lifeMs: options.quoteLifeMs,
+    };
+  }
+
+  private orderProblem(
+    listing: Listing,
+    entry: QuoteEntry,
+    order: PlacedOrder,
+    now: Instant,
+  ): Refusal | undefined {
+    const { quote, request } = entry;
+    if (order.pair !== quote.pair) return assumed.notAsQuoted('currency_pair');
+    if (order.side !== quote.side) return assumed.notAsQuoted('side');
+    if (request.clientId !== undefined && order.clientId !== request.clientId)
+      return assumed.notAsQuoted('client_order_id');
+    if (entry.used) return assumed.quoteUsed();
+    if (order.clientId !== undefined && this.usedIds.has(entry.account, order.clientId, now))
+      return assumed.orderIdTaken();
+    if (now >= quote.expiresAt) return assumed.quoteExpired();
+    if (order.size.by !== request.size.by) return assumed.notAsQuoted(order.size.by);
+    const isAbove =
+      order.size.by === 'quantity'
+        ? order.size.quantity.gt(quote.quantity)
+        : order.size.amount.gt(quote.amount);
+    return isAbove ? assumed.aboveQuote(order.size.by) : sizeProblem(listing, order.size);
+  }
+
+  /** Last look, or no reason at all: a fill is not guaranteed even while the quote lives. */
+  private isTurnedDown({ quote, mid }: QuoteEntry, now: Instant): boolean {
+    const { options, market, random } = this.setup;
+    if (options.cancelProbability > 0 && random.next() < options.cancelProbability) return true;
+    if (options.lastLookBps === undefined) return false;
+    return movedAgainstDealer(quote.side, mid, market.mid(quote.pair, now)).gt(options.lastLookBps);
+  }
+
+  private isCovered(
+    account: string,
+    {
+      listing,
+      side,
+      filled,
+      fees,
+      now,
+    }: { listing: Listing; side: Side; filled: Priced; fees: Money; now: Instant },
+  ): boolean {
+    const isBuy = side === 'buy';
+    const amount: Quantity = isBuy ? holding(add(filled.amount, fees)) : filled.quantity;
+    return this.setup.credit.covers({
+      account,
+      pair: listing.pair,
+      side,
+      currency: isBuy ? listing.quote : listing.base,
+      amount,
+      now,
+    });
+  }
+
+  private accept(account: string, accepted: Accepted): OrderDetail {
+    const { entry, order, listing, filled, fees, isFilled, now } = accepted;
+    entry.used = true;
+    this.lastNumber += 1;
+    const orderId = String(this.lastNumber);
+    const detail: OrderDetail = {
+      orderId,
+      clientId: order.clientId ?? '',
+      quoteId: entry.quote.quoteId,
+      pair: order.pair,
+      side: order.side,
+      status: isFilled ? 'Done' : 'Canceled',
+      quantity: filled.quantity,
+      price: filled.price,
+      filled: isFilled ? filled.quantity : NO_QUANTITY,
+      filledAmount: isFilled ? filled.amount : NO_MONEY,
+      vwap: isFilled ? filled.price : price('0'),
+      fees: isFilled ? fees : NO_MONEY,
+      updatedAt: instant(Math.floor(now)),
+    };
+    if (isFilled) this.book(account, detail, listing, now);
+    this.orders.set(keyOf(account, orderId), detail);
+    if (order.clientId !== undefined) {
+      this.usedIds.add(account, order.clientId, now);
+      this.ordersByClientId.set(keyOf(account, order.clientId), detail);
+    }
+    return detail;
+  }
+
+  private book(account: string, order: OrderDetail, { pair, base, quote }: Listing, now: Instant): void {
+    this.lastNumber += 1;
+    const trade = {
+      orderId: order.orderId,
+      clientId: order.clientId === '' ? undefined : order.clientId,
+      tradeId: String(this.lastNumber),
+      pair,
+      base,
+      quote,
+      side: order.side,
+      quantity: order.filled,
+      amount: holding(order.filledAmount),
+      fees: holding(order.fees),
+      price: order.price,
+    };
+    this.setup.ledger.book(account, trade, now);
+  }
+}
+
+interface Accepted {
+  readonly entry: QuoteEntry;
+  readonly order: PlacedOrder;
+  readonly listing: Listing;
+  readonly filled: Priced;
+  readonly fees: Money;
+  readonly isFilled: boolean;
+  readonly now: Instant;
+}
+
+function sizeProblem(listing: Listing, size: Size): Refusal | undefined {
+  const [value, currency, precision] =
+    size.by === 'quantity'
+      ? [size.quantity, listing.base, listing.basePrecision]
+      : [holding(size.amount), listing.quote, listing.quotePrecision];
+  if (value.lte(0)) return assumed.invalidSize(`${size.by} must be above zero`);
+  if (decimalsOf(value) <= precision) return undefined;
+  return assumed.invalidSize(`${size.by} has more than the ${precision} decimals of ${currency}`);
+}
+
+/** What an order fills: the quoted size, or less of it at the same price. */
+function filledSize(listing: Listing, { quote }: QuoteEntry, size: Size): Priced {
+  const isWhole = size.by === 'quantity' ? size.quantity.eq(quote.quantity) : size.amount.eq(quote.amount);
+  if (isWhole) return quote;
+  const part = priced(listing, quote.side, size, quote.price);
+  return {
+    quantity: least(part.quantity, quote.quantity),
+    amount: quote.side === 'buy' ? least(part.amount, quote.amount) : part.amount,
+    price: quote.price,
+  };
+}
+
+const isSame = (a: QuoteRequest, b: QuoteRequest): boolean =>
+  a.pair === b.pair && a.side === b.side && a.size.by === b.size.by && sizeText(a.size) === sizeText(b.size);
+
+const sizeText = (size: Size): string =>
+  text(size.by === 'quantity' ? size.quantity : money(size.amount.toFixed()));

@@ -1,0 +1,120 @@
+import { OperatorError } from '../core/errors.ts';
+import { money, price, quantity } from '../core/money.ts';
+import type { Money, Price } from '../core/money.ts';
+import { splitPair } from '../core/pairs.ts';
+import type { Currency } from '../core/venue.ts';
+import type { PairOptions, VenueOptions } from './options.ts';
+
+/** A pair as the venue lists it. */
+export interface Listing {
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly basePrecision: number;
+  readonly quotePrecision: number;
+  readonly pricePrecision: number;
+  /** Largest quote. */
+  readonly maxUsd: Money;
+  readonly options: PairOptions;
+}
+
+type Known = Pick<Currency, 'name' | 'isFiat' | 'precision'>;
+const fiat = (name: string): Known => ({ name, isFiat: true, precision: 2 });
+const coin = (name: string, precision = 8): Known => ({ name, isFiat: false, precision });
+
+/** Currencies that need no setting. */
+const BUILT_IN: Readonly<Record<string, Known>> = {
+  usd: fiat('US Dollar'),
+  eur: fiat('Euro'),
+  gbp: fiat('Pound Sterling'),
+  btc: coin('Bitcoin'),
+  eth: coin('Ether'),
+  ltc: coin('Litecoin'),
+  sol: coin('Solana'),
+  xrp: coin('XRP', 6),
+  usdc: coin('USD Coin', 6),
+  usdt: coin('Tether', 6),
+};
+
+/**
+ * Every currency that the settings name: held by an account, part of a pair, or set. `usd` is always there.
+ *
+ * @throws OperatorError (`config`) when the name of a pair cannot be taken apart.
+ */
+export function listCurrencies(options: VenueOptions): ReadonlyMap<string, Currency> {
+  const symbols = new Set(['usd', ...Object.keys(options.currencies)]);
+  for (const account of options.accounts) for (const held of Object.keys(account.balances)) symbols.add(held);
+  for (const pair of pairNames(options)) {
+    const sides = sidesOf(pair, options, symbols);
+    symbols.add(sides.base).add(sides.quote);
+  }
+  return new Map([...symbols].map((symbol) => [symbol, currencyOf(symbol, options)]));
+}
+
+function currencyOf(symbol: string, { currencies }: VenueOptions): Currency {
+  const set = currencies[symbol];
+  const known = BUILT_IN[symbol];
+  return {
+    symbol,
+    name: set?.name ?? known?.name ?? symbol.toUpperCase(),
+    isFiat: set?.fiat ?? known?.isFiat ?? false,
+    precision: set?.precision ?? known?.precision ?? 8,
+    minWithdrawal: quantity(set?.minWithdrawal ?? '0'),
+    tradingEnabled: true,
+  };
+}
+
+export const pairNames = ({ pairs, prices }: VenueOptions): readonly string[] => [
+  ...new Set([...Object.keys(pairs), ...Object.keys(prices)]),
+];
+
+function sidesOf(
+  pair: string,
+  { pairs }: VenueOptions,
+  known: Iterable<string>,
+): { base: string; quote: string } {
+  const { base, quote } = pairs[pair] ?? {};
+  if (base !== undefined && quote !== undefined) {
+    if (`${base}${quote}` === pair) return { base, quote };
+    throw new OperatorError(
+      'config',
+      `pairs.${pair}: base and quote together must spell the pair, got ${base} and ${quote}`,
+    );
+  }
+  const sides = splitPair(pair, new Set([...known, ...Object.keys(BUILT_IN)]));
+  if (!('problem' in sides)) return sides;
+  throw new OperatorError('config', `pairs.${pair}: ${sides.why}; set its base and quote`);
+}
+
+/** The pairs by name. `startPrice` chooses a sensible price precision where none is set. */
+export function listPairs(
+  options: VenueOptions,
+  currencies: ReadonlyMap<string, Currency>,
+  startPrice: (pair: string) => Price,
+  defaults: PairOptions,
+): ReadonlyMap<string, Listing> {
+  const listings = pairNames(options).map((pair): Listing => {
+    const { base, quote } = sidesOf(pair, options, currencies.keys());
+    const set = options.pairs[pair] ?? defaults;
+    const quoteCurrency = currencies.get(quote);
+    return {
+      pair,
+      base,
+      quote,
+      basePrecision: currencies.get(base)?.precision ?? 8,
+      quotePrecision: quoteCurrency?.precision ?? 2,
+      pricePrecision:
+        set.pricePrecision ?? defaultPricePrecision(startPrice(pair), quoteCurrency?.isFiat ?? false),
+      maxUsd: money(set.maxUsd),
+      options: set,
+    };
+  });
+  return new Map(listings.map((listing) => [listing.pair, listing]));
+}
+
+/** Crypto-quoted: 8 decimals. Quoted in money: 2, and more for prices below 1000, so that six digits remain. */
+function defaultPricePrecision(start: Price, isFiat: boolean): number {
+  if (!isFiat) return 8;
+  const digitsBefore = start.lessThan(price('1')) ? 0 : start.trunc().toFixed().length;
+  return Math.max(2, 6 - digitsBefore);
+}

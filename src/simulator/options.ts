@@ -1,0 +1,231 @@
+import { z } from 'zod';
+import { isAmountText } from '../core/money.ts';
+import { parseTime } from '../core/time.ts';
+
+/**
+ * Settings of the simulated venue. In YAML the keys are in snake_case (`venueOptionsSchema`), in code in camelCase
+ * (`VenueOptions`). Amounts are text. Every setting has a default.
+ */
+export type VenueOptions = z.output<typeof venueOptionsSchema>;
+export type PairOptions = VenueOptions['pairs'][string];
+export type CurrencyOptions = VenueOptions['currencies'][string];
+export type RateOptions = VenueOptions['pts']['rates'][string];
+/** Modes as the venue may spell them: a sample of it writes the last with an underscore. */
+export type RiskModeText = (typeof riskModes)[number];
+
+/** What code passes: any part of the settings, the rest by default. */
+export type VenueInput = Partial<
+  Omit<VenueOptions, 'accounts' | 'pairs' | 'limits' | 'pts' | 'currencies'>
+> & {
+  readonly accounts?: readonly (Partial<VenueOptions['accounts'][number]> &
+    Pick<VenueOptions['accounts'][number], 'balances'>)[];
+  readonly pairs?: Readonly<Record<string, Partial<PairOptions>>>;
+  readonly currencies?: Readonly<Record<string, Partial<CurrencyOptions>>>;
+  readonly limits?: Partial<VenueOptions['limits']>;
+  readonly pts?: Partial<VenueOptions['pts']>;
+};
+
+type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+type CamelKeys<Of> = { readonly [Key in keyof Of as Camel<Key & string>]: Of[Key] };
+
+const camelCase = (name: string): string =>
+  name.replace(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+
+/** Renames the keys of one object; what lies deeper is left as it is. */
+function camelKeys<Of extends object>(of: Of): CamelKeys<Of> {
+  const renamed = Object.entries(of).map(
+    ([key, value]: [string, unknown]) => [camelCase(key), value] as const,
+  );
+  return Object.fromEntries(renamed) as CamelKeys<Of>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the keys are renamed as the type says
+}
+
+const riskModes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const;
+
+const decimal = z
+  .string({ error: 'expected an amount in quotes, such as "1.5"' })
+  .refine((value) => isAmountText(value) && !/[-e]/iu.test(value), {
+    error: 'expected a plain decimal such as "0.25"',
+  });
+const symbol = z
+  .string()
+  .regex(/^[a-z0-9]{2,12}$/u, { error: 'expected a currency symbol in lower case, such as btc' });
+const pairName = z
+  .string()
+  .regex(/^[a-z0-9]{4,24}$/u, { error: 'expected a pair in lower case, such as btcusd' });
+const bps = z.number().min(0).max(10_000);
+const share = z.number().min(0).max(1);
+const milliseconds = z.int().min(0).max(3_600_000);
+const precision = z.int().min(0).max(18);
+const time = z.string().refine(
+  (value) => {
+    try {
+      return Number.isFinite(parseTime(value));
+    } catch {
+      return false;
+    }
+  },
+  { error: 'expected a time with its zone, such as "2018-10-01T00:00:00Z"' },
+);
+
+const accountSchema = z
+  .strictObject({
+    name: z.string().min(1).max(64).default('desk').describe('Name of the account'),
+    token: z.string().min(8).max(256).optional().describe('Bearer token; left out: made from the seed'),
+    balances: z.record(symbol, decimal).describe('What the account holds at the start, by currency'),
+  })
+  .transform(camelKeys);
+
+const pairSchema = z
+  .strictObject({
+    base: symbol.optional().describe('Base currency; left out: read from the name of the pair'),
+    quote: symbol.optional().describe('Quote currency; left out: read from the name of the pair'),
+    start_price: decimal.optional().describe('Quote currency per base where the random walk starts'),
+    volatility_pct_year: z
+      .number()
+      .min(0)
+      .max(1_000)
+      .default(60)
+      .describe('Of the random walk, percent per square root of a year'),
+    half_spread_bps: bps
+      .default(5)
+      .describe('Distance of the smallest quote from the middle price, basis points'),
+    impact_bps: bps
+      .default(10)
+      .describe('Added for size: basis points at 1 million USD, growing with the square root of USD'),
+    max_usd: decimal.default('250000').describe('Largest quote, USD'),
+    price_precision: precision
+      .optional()
+      .describe('Decimals of a quoted price; left out: 2 for large prices in money, else up to 8'),
+    tradable: z.boolean().default(true).describe('false: known to the venue but not quoted (422)'),
+  })
+  .transform(camelKeys);
+
+const currencySchema = z
+  .strictObject({
+    name: z.string().optional().describe('Name for people'),
+    fiat: z.boolean().default(false).describe('Whether it is money of a state'),
+    precision: precision.default(8).describe('Decimals of an amount'),
+    min_withdrawal: decimal.default('0').describe('Smallest withdrawal, in the currency'),
+    usd_rate: decimal.optional().describe('USD for one, where no pair tells it'),
+  })
+  .transform(camelKeys);
+
+const limitsSchema = z
+  .strictObject({
+    enforced: z.boolean().default(true).describe('false: no 429 is ever answered'),
+    quotes_per_second: z.int().min(1).default(10).describe('POST /v1/quote, an account, any second'),
+    orders_per_second: z.int().min(1).default(60).describe('Orders, an account, any second'),
+    transactions_window_ms: z
+      .int()
+      .min(1)
+      .default(10_000)
+      .describe('One GET /v1/account/transactions, an account, in this time'),
+    balances_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/user/balance, an account'),
+    address_per_ten_seconds: z.int().min(1).default(250).describe('All requests of one network address'),
+  })
+  .transform(camelKeys);
+
+const rateSchema = z
+  .strictObject({
+    annual_rate: decimal.describe('A fraction: "0.02" is 2 % a year'),
+    grace_minutes: z.int().min(0).describe('Minutes without interest after a position is opened'),
+    frequency_minutes: z.int().min(1).describe('Minutes between accruals'),
+  })
+  .transform(camelKeys);
+
+const ptsSchema = z
+  .strictObject({
+    enabled: z.boolean().default(true).describe('false: its routes answer 403'),
+    default_mode: z
+      .enum(riskModes)
+      .default('Reduce-Only')
+      .describe('Risk mode of pairs that modes does not list'),
+    modes: z.record(pairName, z.enum(riskModes)).default({}).describe('Risk mode by pair'),
+    credit_limit_usd: decimal.default('250000').describe('Most that an account may owe in all, USD'),
+    default_rate: rateSchema
+      .prefault({ annual_rate: '0.08', grace_minutes: 1_440, frequency_minutes: 60 })
+      .describe('Funding rate of currencies that rates does not list'),
+    rates: z.record(symbol, rateSchema).default({}).describe('Funding rate by currency'),
+  })
+  .transform(camelKeys);
+
+/** The `simulator` part of a config, and the file of `tranche venue --config`. */
+export const venueOptionsSchema = z
+  .strictObject({
+    seed: z
+      .union([z.string(), z.int()])
+      .transform(String)
+      .default('1')
+      .describe('Everything random follows from it'),
+    host: z.string().default('127.0.0.1').describe('Address to listen on'),
+    port: z.int().min(0).max(65_535).default(0).describe('Port to listen on; 0: any free one'),
+    accounts: z
+      .array(accountSchema)
+      .min(1)
+      .max(100)
+      .prefault([{ balances: { usd: '1000000', btc: '25', eth: '400' } }])
+      .describe('Accounts with their tokens'),
+    currencies: z
+      .record(symbol, currencySchema)
+      .prefault({})
+      .describe('Currencies that are not built in, or differ'),
+    pairs: z
+      .record(pairName, pairSchema)
+      .prefault({ btcusd: { start_price: '60000' }, ethusd: { start_price: '3000' } })
+      .describe('Pairs that the venue knows'),
+    prices: z
+      .record(pairName, z.string().min(1))
+      .default({})
+      .describe('Pair to a CSV file of prices, plain or gzip'),
+    market_start: time
+      .optional()
+      .describe('Market time at the start; left out: now, or where all tapes have begun'),
+    speed: z
+      .number()
+      .positive()
+      .max(1_000_000)
+      .default(1)
+      .describe('Speed of the market; the clock of the interface stays real'),
+    quote_life_ms: milliseconds.min(1).default(10_000).describe('Life of a quote, ms'),
+    last_look_bps: bps
+      .optional()
+      .describe('Orders are canceled when the price moved this far against the dealer; left out: never'),
+    cancel_probability: share.default(0).describe('Orders that are canceled for no reason'),
+    unavailable_probability: share.default(0).describe('Quote requests answered 503'),
+    fee_bps: bps.default(0).describe('Fee in quote currency'),
+    quote_latency_ms: milliseconds.default(0).describe('Added to every quote'),
+    order_latency_ms: milliseconds.default(0).describe('Added to every order'),
+    ticker_interval_ms: z
+      .int()
+      .min(10)
+      .max(3_600_000)
+      .default(1_000)
+      .describe('Distance of two ticker messages'),
+    spec_only: z
+      .boolean()
+      .default(false)
+      .describe('true: only the routes of the specification, no capability'),
+    limits: limitsSchema.prefault({}).describe('Request limits'),
+    pts: ptsSchema.prefault({}).describe('Post-trade settlement'),
+  })
+  .transform(camelKeys);
+
+/** Settings with every default filled in. Checked by the schema as well: code cannot pass what YAML could not. */
+export function venueOptions(input: VenueInput = {}): VenueOptions {
+  return venueOptionsSchema.parse(snakeKeys(input));
+}
+
+/** Keys that are names of things, not of settings, stay as they are: they have no capitals. */
+function snakeKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeKeys);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([, each]) => each !== undefined)
+    .map(([key, each]: [string, unknown]) => [
+      key.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
+      snakeKeys(each),
+    ]);
+  return Object.fromEntries(entries) as unknown;
+}

@@ -1,0 +1,130 @@
+import { defer, interval, map, of, startWith, throwError, timer, switchMap, from, concatMap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { VenueError } from '../core/errors.ts';
+import type { ReferencePrice } from '../core/market.ts';
+import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
+import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
+import type { Exchange } from './exchange.ts';
+import type { LimitedRoute } from './limits.ts';
+import type { RiskModeText } from './options.ts';
+import type { Refusal, Reply } from './reply.ts';
+
+export interface PortOptions {
+  /** Name of the account; left out: the first of the exchange. */
+  readonly account?: string | undefined;
+  readonly clock: Clock;
+  /** From asking to the answer, half of it on the way there; 0: in the same tick. */
+  readonly quoteLatencyMs?: number | undefined;
+  readonly orderLatencyMs?: number | undefined;
+  /** Whether the routes beyond the specification are offered: balances, pairs, order look-up. */
+  readonly capabilities?: 'all' | 'none' | undefined;
+}
+
+/** The exchange as the engine's venue, without a network: same rules, same limits, on any clock. */
+export function inProcessVenue(exchange: Exchange, options: PortOptions): VenuePort {
+  const { clock, quoteLatencyMs = 0, orderLatencyMs = 0, capabilities = 'all' } = options;
+  const account = options.account ?? exchange.accounts[0]?.name ?? '';
+
+  const read = <T>(attempt: string, ask: () => Reply<T>, route?: LimitedRoute): Observable<T> =>
+    defer(() => {
+      const reply = limited(route, ask);
+      return reply.ok ? of(reply.value) : throwError(() => errorOf(attempt, reply));
+    });
+
+  const limited = <T>(route: LimitedRoute | undefined, ask: () => Reply<T>): Reply<T> =>
+    (route === undefined ? undefined : exchange.admit(route, account, clock.wall())) ?? ask();
+
+  return {
+    quote: (request: QuoteRequest) =>
+      travelled(clock, quoteLatencyMs, (): QuoteAnswer => {
+        const reply = limited('quote', () => exchange.quote(account, request, clock.wall()));
+        return reply.ok ? { kind: 'quote', quote: reply.value } : answerOf(reply);
+      }),
+
+    order: (request: OrderRequest) =>
+      travelled(clock, orderLatencyMs, (): OrderAnswer => {
+        const reply = limited('order', () => exchange.order(account, request, clock.wall()));
+        return reply.ok ? { kind: 'order', status: reply.status, order: reply.value } : answerOf(reply);
+      }),
+
+    transactions: (query) =>
+      read('transactions', () => exchange.transactions(account, query, clock.wall()), 'transactions'),
+    currencies: () => read('currencies', () => exchange.currencies()),
+    fundingRates: () => read('funding rates', () => exchange.fundingRates()),
+    riskModes: () => read('risk modes', () => exchange.riskModes()).pipe(map(modesByPair)),
+    valuation: (since) =>
+      read('balance history', () =>
+        exchange.valuation(account, { from: since, interval: 'hour' }, clock.wall()),
+      ),
+
+    ...(capabilities === 'none'
+      ? {}
+      : {
+          balances: () => read('balances', () => exchange.balances(account), 'balances'),
+          pairs: () => read('currency pairs', () => exchange.pairs()),
+          lookup: (clientId: string): Observable<Order | undefined> =>
+            defer(() => {
+              const reply = exchange.lookup(account, clientId);
+              if (reply.ok) return of<Order | undefined>(reply.value);
+              return reply.status === 404 ? of(undefined) : throwError(() => errorOf('order look-up', reply));
+            }),
+        }),
+  };
+}
+
+/** Middle prices of the exchange, at once and then every `everyMs`. */
+export function inProcessMarket(
+  exchange: Exchange,
+  {
+    clock,
+    pairs,
+    everyMs,
+  }: { readonly clock: Clock; readonly pairs: readonly string[]; readonly everyMs: number },
+): MarketPort {
+  const look = (): readonly ReferencePrice[] => {
+    const at = clock.wall();
+    return pairs.map((pair) => ({ pair, mid: exchange.market.mid(pair, at), at, source: 'tape' }));
+  };
+  return {
+    prices$: interval(everyMs, clock.scheduler).pipe(
+      startWith(undefined),
+      concatMap(() => from(look())),
+    ),
+  };
+}
+
+/** Half the way there, the exchange's work, half the way back. */
+function travelled<T>(clock: Clock, latencyMs: number, work: () => T): Observable<T> {
+  if (latencyMs === 0) return defer(() => of(work()));
+  const half = latencyMs / 2;
+  return timer(half, clock.scheduler).pipe(
+    map(work),
+    switchMap((answer) => timer(half, clock.scheduler).pipe(map(() => answer))),
+  );
+}
+
+const answerOf = ({
+  status,
+  error,
+  retryAfterMs,
+}: Refusal): Extract<QuoteAnswer & OrderAnswer, { kind: 'error' }> => ({
+  kind: 'error',
+  status,
+  error,
+  retryAfterMs,
+});
+
+const errorOf = (attempt: string, { status, error, retryAfterMs }: Refusal): VenueError =>
+  new VenueError({ code: codeOf(status), applied: 'no', attempt, status, said: error, retryAfterMs });
+
+function codeOf(status: number): VenueError['code'] {
+  if (status === 401 || status === 403) return 'unauthorised';
+  if (status === 429) return 'rate_limited';
+  return status >= 500 ? 'unavailable' : 'refused';
+}
+
+function modesByPair(
+  modes: readonly { readonly pair: string; readonly mode: RiskModeText }[],
+): ReadonlyMap<string, RiskMode> {
+  return new Map(modes.map(({ pair, mode }) => [pair, mode === 'Reduce_Only' ? 'Reduce-Only' : mode]));
+}

@@ -1,0 +1,45 @@
+/** What the venue answers: a value with its status, or an error. */
+export type Reply<T> = { readonly ok: true; readonly status: 200 | 201; readonly value: T } | Refusal;
+
+export interface Refusal {
+  readonly ok: false;
+  readonly status: number;
+  readonly error: string;
+  readonly retryAfterMs?: number | undefined;
+}
+
+export const found = <T>(value: T): Reply<T> => ({ ok: true, status: 200, value });
+export const created = <T>(value: T): Reply<T> => ({ ok: true, status: 201, value });
+
+const refusal = (status: number, error: string): Refusal => ({ ok: false, status, error });
+
+/** Texts of the specification ("Errors") and of the venue's public documentation, word for word. */
+export const documented = {
+  tooLarge: (usd: string, maxUsd: string, pair: string): Refusal =>
+    refusal(422, `request USD value ${usd} greater than max USD value ${maxUsd} for pair ${pair}`),
+  unsupported: (pair: string): Refusal =>
+    refusal(422, `${pair} not currently supported for RFQ. please contact support for more information.`),
+  unavailable: (): Refusal => refusal(503, 'quotes temporarily unavailable. please try again later.'),
+  pairUnavailable: (pair: string): Refusal =>
+    refusal(503, `${pair} quotes temporarily unavailable. please try again later.`),
+  invalidPair: (pair: string): Refusal => refusal(422, `invalid currency_pair: ${pair}`),
+  invalidToken: (): Refusal => refusal(401, 'invalid token. check authorization header.'),
+  ptsDisabled: (): Refusal => refusal(403, 'post trade settlement disabled'),
+} as const;
+
+/** Texts that no document shows: chosen here. Nothing may rely on them, only on the status. */
+export const assumed = {
+  rateLimited: (retryAfterMs: number): Refusal => ({ ...refusal(429, 'too many requests'), retryAfterMs }),
+  malformed: (why: string): Refusal => refusal(400, `invalid request: ${why}`),
+  invalidSize: (why: string): Refusal => refusal(422, `invalid size: ${why}`),
+  quoteIdTaken: (): Refusal => refusal(422, 'client_quote_id was already used for another request'),
+  unknownQuote: (): Refusal => refusal(422, 'quote not found'),
+  quoteUsed: (): Refusal => refusal(422, 'quote was already used'),
+  quoteExpired: (): Refusal => refusal(422, 'quote expired'),
+  notAsQuoted: (field: string): Refusal => refusal(422, `${field} does not match the quote`),
+  aboveQuote: (field: string): Refusal => refusal(422, `${field} is greater than quoted`),
+  orderIdTaken: (): Refusal => refusal(422, 'client_order_id was already used'),
+  noFunds: (currency: string): Refusal => refusal(422, `insufficient ${currency} balance`),
+  unknownOrder: (): Refusal => refusal(404, 'order not found'),
+  unknownRoute: (): Refusal => refusal(404, 'not found'),
+} as const;

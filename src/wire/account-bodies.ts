@@ -1,0 +1,110 @@
+import { exact } from '../core/json.ts';
+import { subtract, text } from '../core/money.ts';
+import type { Pair } from '../core/pairs.ts';
+import { isoOf } from '../core/time.ts';
+import type { Balance, Currency, FundingRate, Transaction, ValuationPoint } from '../core/venue.ts';
+
+/** The account's messages as the venue writes them: the other direction of the schemas in `account.ts`. */
+
+const capitalised = (word: string): string => `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);
+const numberOr = (id: string | undefined): number | null => (id === undefined ? null : Number(id));
+
+/** Element of `GET /v1/account/transactions`. `net_proceeds` is the amount less the fee: what the balance moved by. */
+export function transactionBody(row: Transaction): object {
+  const isTrade = row.tradeId !== undefined;
+  return {
+    id: row.id,
+    atxid: isTrade ? null : row.id,
+    order_id: numberOr(row.orderId),
+    client_order_id: row.clientId ?? '',
+    trade_id: numberOr(row.tradeId),
+    day: isoOf(row.at),
+    action: capitalised(row.action),
+    currency: row.currency,
+    memo: '',
+    amount: exact(text(row.amount)),
+    net_proceeds: exact(text(subtract(row.amount, row.fees))),
+    price: row.price === undefined ? null : exact(text(row.price)),
+    fees: exact(text(row.fees)),
+    status: row.status,
+    hold_expires: '',
+    tx_hash: '',
+    algo_name: isTrade ? 'Instant' : '',
+    algo_id: isTrade ? '150' : '',
+    account_balance: exact(text(row.balance)),
+    AccountTransferFee: 0,
+    description: '',
+    wallet_display_id: '',
+    added_by_user_email: '',
+    symbol: row.pair ?? null,
+    IdempotencyId: null,
+    timestamp: row.at,
+  };
+}
+
+/** Element of `GET /v1/currency`; `id` is its place in the list. */
+export function currencyBody(currency: Currency, id: number): object {
+  return {
+    id,
+    symbol: currency.symbol,
+    name: currency.name,
+    is_fiat: flag(currency.isFiat),
+    is_lending_enabled: 0,
+    can_deposit: 1,
+    can_withdraw: 1,
+    min_withdrawal: exact(text(currency.minWithdrawal)),
+    confirmations_needed: currency.isFiat ? null : 3,
+    precision: currency.precision,
+    ascii_sign: currency.isFiat ? '$' : '',
+    contract_address: null,
+    custody_enabled: 0,
+    trading_enabled: flag(currency.tradingEnabled),
+    primary_network: currency.isFiat ? null : currency.symbol,
+    code: currency.symbol.toUpperCase(),
+    currency: currency.symbol,
+  };
+}
+
+/** `GET /v1/post-trade-settlement/interest`. */
+export const fundingRatesBody = (rates: readonly FundingRate[]): object =>
+  Object.fromEntries(
+    rates.map(({ currency, annualRate, graceMinutes, frequencyMinutes }) => [
+      currency,
+      {
+        interest_rate: exact(text(annualRate)),
+        interest_grace_period_minutes: graceMinutes,
+        interest_frequency_minutes: frequencyMinutes,
+      },
+    ]),
+  );
+
+/** `GET /v1/post-trade-settlement/risk-modes`. `mode` in the spelling of the venue. */
+export const riskModesBody = (
+  modes: readonly { readonly pair: string; readonly mode: string }[],
+): object => ({
+  data: modes.map(({ pair, mode }) => ({ currency_pair: pair, risk_mode: mode })),
+});
+
+/** `GET /v1/account/balance/history`. */
+export const valuationBody = (points: readonly ValuationPoint[]): object => ({
+  data: points.map(({ at, usd }) => ({ timestamp: at, usd_value: exact(text(usd)) })),
+});
+
+/** `GET /v1/user/balance` (beyond the specification). */
+export const balancesBody = (balances: readonly Balance[]): object =>
+  balances.map(({ currency, balance, available }) => ({
+    currency,
+    balance: exact(text(balance)),
+    available: exact(text(available)),
+    held: exact(text(subtract(balance, available))),
+  }));
+
+/** `GET /v1/markets/currency-pairs` (beyond the specification). */
+export const pairsBody = (pairs: readonly Pair[]): object =>
+  Object.fromEntries(
+    pairs.map(({ pair, base, quote }) => [
+      pair,
+      { formatted_symbol: `${base.toUpperCase()}/${quote.toUpperCase()}`, symbol: pair, base, quote },
+    ]),
+  );
