@@ -39,8 +39,10 @@ export function canonicalValue(value: unknown): string {
   throw new TypeError(`not plain JSON, so it would not come back from the journal: a ${nameOf(value)}`);
 }
 
-const nameOf = (value: unknown): string =>
-  typeof value === 'object' && value !== null ? value.constructor.name : typeof value;
+const nameOf = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return typeof value;
+  return Object.getPrototypeOf(value) === null ? 'bare object' : value.constructor.name;
+};
 
 function membersOf(value: object): string {
   return Object.entries(value)
@@ -50,7 +52,5 @@ function membersOf(value: object): string {
     .join(',');
 }
 
-function isPlain(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
-}
+/** Only what `JSON.parse` makes. An object without a prototype may be a raw JSON number, which would come back rounded. */
+const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;

@@ -92,11 +92,11 @@ export function writeHead(db: DatabaseSync): (head: Head) => void {
   };
 }
 
+const HEAD = `SELECT (SELECT value FROM meta WHERE key = 'head') AS value, (SELECT max(seq) FROM records) AS last`;
+
 /** The newest record as it was noted, compared in one snapshot with the records that are there. */
 export function notedHead(db: DatabaseSync): NotedHead {
-  const row = db
-    .prepare("SELECT value, (SELECT max(seq) FROM records) AS last FROM meta WHERE key = 'head'")
-    .get();
+  const row = db.prepare(HEAD).get();
   const last = Number(row?.['last'] ?? 0);
   const groups = /^(?<seq>\d{1,15}) (?<hash>[0-9a-f]{64})$/u.exec(String(row?.['value']))?.groups;
   if (groups === undefined)
@@ -119,15 +119,23 @@ export function* readRecords(db: DatabaseSync, last: number): Generator<Line> {
   );
   select.setReturnArrays(true);
   let seen = Number.MIN_SAFE_INTEGER;
+  let page = PAGE;
   for (;;) {
-    const rows = select.all(seen, last, PAGE);
+    let rows;
+    try {
+      rows = select.all(seen, last, page);
+    } catch (error) {
+      if (page === 1) throw error;
+      page = 1; // again, one by one, up to the record at fault
+      continue;
+    }
     for (const row of rows) {
       // Node types rows as objects although they are arrays here.
       const line = lineOf(Object.values(row));
       yield line;
       seen = line.seq;
     }
-    if (rows.length < PAGE) return;
+    if (rows.length < page) return;
   }
 }
 

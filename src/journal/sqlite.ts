@@ -161,18 +161,16 @@ function* linesOf(db: DatabaseSync, file: string): Generator<Line> {
 
 /** Checks up to the head as it is at first: what a writer adds meanwhile is not looked at. */
 function verifyFile(db: DatabaseSync, file: string): Verdict {
-  const noted = notedHead(db);
-  if (!noted.ok) return noted;
-  const { head } = noted;
   let seen = 0;
-  function* counted(): Generator<Line> {
-    for (const line of readRecords(db, head.seq)) {
+  function* counted(last: number): Generator<Line> {
+    for (const line of readRecords(db, last)) {
       yield line;
       seen = line.seq;
     }
   }
   try {
-    return verify(counted(), head);
+    const noted = notedHead(db);
+    return noted.ok ? verify(counted(noted.head.seq), noted.head) : noted;
   } catch (error) {
     if (isDamage(error)) return { ok: false, seq: seen + 1, why: messageOf(error) };
     throw faultOf(file, seen + 1, error);

@@ -42,9 +42,9 @@ function wordsFor(body: RecordBody): string {
     case 'maximum':
       return `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
     case 'control':
-      return `desk ${body.state} by ${body.by}: ${body.why}`;
+      break;
   }
-  return body satisfies never;
+  return `desk ${body.state} by ${body.by}: ${body.why}`;
 }
 
 function wakeWords(wake: WakeRecord): string {

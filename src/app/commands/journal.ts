@@ -3,8 +3,7 @@ import type { Writable } from 'node:stream';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import type { Instant } from '../../core/time.ts';
-import { canonicalValue } from '../../journal/canonical.ts';
-import { exportRecords, readSelection } from '../../journal/export.ts';
+import { exportRecords, readSelection, wholeRecord } from '../../journal/export.ts';
 import type { ExportFormat, Selection } from '../../journal/export.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { openJournal } from '../../journal/open.ts';
@@ -33,8 +32,8 @@ export interface ShowOptions {
 export async function journalShow(url: string, options: ShowOptions, out: Out): Promise<number> {
   return await answer(url, out, async (journal) => {
     const chosen = newest(choose(journal.read(), options), options.limit);
-    for (const record of chosen)
-      await write(out.stdout, options.json === true ? jsonOf(record) : `${lineFor(record)}\n`);
+    const lineOf = options.json === true ? wholeRecord : (record: StoredRecord) => `${lineFor(record)}\n`;
+    for (const record of chosen) await write(out.stdout, lineOf(record));
     return 0;
   });
 }
@@ -48,8 +47,8 @@ export interface ExportOptions {
 /** Writes records for other programs. The rows before a damaged record are written. Exit codes as in `journalShow`. */
 export async function journalExport(url: string, { format, kind }: ExportOptions, out: Out): Promise<number> {
   return await answer(url, out, async (journal) => {
-    for (const row of exportRecords(journal.read(), { format, kind: readSelection(kind) }))
-      await write(out.stdout, row);
+    const rows = exportRecords(journal.read(), { format, kind: readSelection(kind) });
+    for (const row of rows) await write(out.stdout, row);
     return 0;
   });
 }
@@ -65,10 +64,8 @@ export async function journalVerify(
     const words = verdict.ok
       ? `The chain of ${verdict.count} records holds. Head: ${verdict.head}`
       : `The chain breaks at record ${verdict.seq}: ${verdict.why}. All records before it are intact.`;
-    await write(
-      json === true ? out.stdout : verdict.ok ? out.stdout : out.stderr,
-      `${json === true ? JSON.stringify(verdict) : words}\n`,
-    );
+    if (json === true) await write(out.stdout, `${JSON.stringify(verdict)}\n`);
+    else await write(verdict.ok ? out.stdout : out.stderr, `${words}\n`);
     return verdict.ok ? 0 : exitCodes.data;
   });
 }
@@ -118,9 +115,6 @@ function newest(records: Iterable<StoredRecord>, limit: number | undefined): Ite
   return kept.slice(-limit);
 }
 
-const jsonOf = ({ seq, at, hash, body }: StoredRecord): string =>
-  `${canonicalValue({ seq, at, hash, body })}\n`;
-
 /** Whoever read our output has closed it (`| head`): nothing is wrong, and nothing is left to do. */
 class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
@@ -130,12 +124,17 @@ async function write(stream: Writable, text: string): Promise<void> {
   if (stream.destroyed) throw new ReaderGone();
   if (stream.write(text)) return;
   const settled = new AbortController();
-  const { signal } = settled;
-  const gone = once(stream, 'close', { signal });
-  gone.catch(() => undefined); // aborted below
+  const waits = ['drain', 'close'].map(
+    async (event): Promise<unknown> => await once(stream, event, { signal: settled.signal }),
+  );
   try {
-    await Promise.race([once(stream, 'drain', { signal }), gone]);
+    await Promise.race(waits);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE')
+      throw new ReaderGone('', { cause: error });
+    throw error;
   } finally {
     settled.abort();
+    await Promise.allSettled(waits);
   }
 }

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/core/errors.ts';
+import { EMPTY, GENESIS, link, readLines, tie, verify } from '../../src/journal/chain.ts';
+import type { Head, Line } from '../../src/journal/chain.ts';
+import { NINE, everyKind, thrownBy } from './records.ts';
+
+const lines: readonly Line[] = tie(EMPTY, everyKind(), NINE).map(({ line }) => line);
+const end: Head = lines.at(-1) ?? EMPTY;
+
+describe('the hash chain', () => {
+  it('keeps its hashes from version to version', () => {
+    // A change here means that journals of released versions no longer verify: it needs a new layout number.
+    expect(verify(lines, end)).toEqual({
+      ok: true,
+      count: 12,
+      head: 'f0a0f3896ac15282c74e47466db63e72567311e98ead0f0bd11666ccfc56daf2',
+    });
+  });
+
+  it('names the record whose text, time, kind or hash has one character changed, wherever it is', () => {
+    for (const [i, line] of lines.entries()) {
+      const changed = [
+        ...flips(line.body).map((body) => withField(line, { body })),
+        ...flips(line.kind).map((kind) => withField(line, { kind })),
+        ...flips(line.hash).map((hash) => withField(line, { hash })),
+        withField(line, { at: line.at + 1 }),
+        withField(line, { seq: line.seq + 1 }),
+      ];
+      const found = changed.map((other) => verify(lines.with(i, other), end));
+      expect(new Set(found.map((verdict) => (verdict.ok ? 'unnoticed' : verdict.seq)))).toEqual(
+        new Set([i + 1]),
+      );
+    }
+  });
+
+  it('notices any record that is missing', () => {
+    const verdicts = lines.map((_, i) => verify(lines.toSpliced(i, 1), end));
+    expect(verdicts.map((verdict) => !verdict.ok && verdict.seq)).toEqual(lines.map((_, i) => i + 1));
+  });
+
+  it('notices records that changed places, even when they are numbered anew', () => {
+    for (let i = 1; i < lines.length; i++) {
+      const moved = lines.toSpliced(i - 1, 2, ...lines.slice(i - 1, i + 1).toReversed());
+      expect(verify(moved, end)).toMatchObject({ ok: false, seq: i });
+      const renumbered = moved.map((line, k) => withField(line, { seq: k + 1 }));
+      expect(verify(renumbered, end)).toMatchObject({ ok: false, seq: i });
+    }
+  });
+
+  it('notices a record that is there twice', () => {
+    for (const [i, line] of lines.entries()) {
+      expect(verify(lines.toSpliced(i, 0, line), end)).toMatchObject({ ok: false, seq: i + 2 });
+    }
+  });
+
+  it('gives the intact records before it refuses the broken one', () => {
+    const broken = lines.with(3, { ...(lines[3] ?? end), hash: '0'.repeat(64) } as Line);
+    const seen: number[] = [];
+    const error = thrownBy(() => {
+      for (const { seq } of readLines('x.db', broken)) seen.push(seq);
+    });
+    expect(seen).toEqual([1, 2, 3]);
+    expect(error).toBeInstanceOf(OperatorError);
+    expect(error).toMatchObject({
+      exit: 'data',
+      message: expect.stringContaining('x.db is damaged at record 4') as string,
+    });
+  });
+
+  it('tells a record of another version from damage', () => {
+    const body = '{"kind":"novelty"}';
+    const line = { seq: 1, at: NINE, kind: 'novelty', body, hash: link(GENESIS, 1, NINE, body) };
+    const error = thrownBy(() => [...readLines('x.db', [line])]);
+    expect(error).toMatchObject({ exit: 'data' });
+    expect(String(error)).toMatch(/record 1 \(novelty\) is intact, but this version cannot read it/u);
+  });
+});
+
+const withField = (line: Line, field: Partial<Line>): Line => ({ ...line, ...field });
+
+/** `text` with one character changed, for each character. */
+const flips = (text: string): readonly string[] =>
+  Array.from({ length: text.length }, (_, i) => {
+    const other = String.fromCodePoint(text.charCodeAt(i) ^ 1);
+    return text.slice(0, i) + other + text.slice(i + 1);
+  });

@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { journalExport, journalShow, journalVerify } from '../../src/app/commands/journal.ts';
+import type { Out } from '../../src/app/commands/journal.ts';
+import type { RecordBody } from '../../src/core/record.ts';
+import { after } from '../../src/core/time.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { NINE, aFill, aFolder, appendNow, everyKind } from './records.ts';
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A stream that takes little at a time, so that commands have to wait for it. */
+function sink(): { stream: Writable; text: () => string } {
+  const chunks: string[] = [];
+  const stream = new Writable({
+    highWaterMark: 16,
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk.toString());
+      setImmediate(done);
+    },
+  });
+  return { stream, text: () => chunks.join('') };
+}
+
+async function ran(command: (out: Out) => Promise<number>): Promise<Ran> {
+  const [stdout, stderr] = [sink(), sink()];
+  const code = await command({ stdout: stdout.stream, stderr: stderr.stream });
+  await Promise.all(
+    [stdout, stderr].map(async ({ stream }) => await new Promise<void>((done) => stream.end(done))),
+  );
+  return { code, stdout: stdout.text(), stderr: stderr.text() };
+}
+
+/** URL of a closed journal with `bodies`, one a second. */
+function aJournal(bodies: readonly RecordBody[] = everyKind()): { url: string; file: string } {
+  const file = join(aFolder(), 'journal.db');
+  const journal = sqliteJournal(file);
+  for (const [i, body] of bodies.entries()) appendNow(journal, [body], after(NINE, i * 1_000));
+  journal.close();
+  return { url: `sqlite:${file}`, file };
+}
+
+function damaged(): string {
+  const { url, file } = aJournal();
+  const db = new DatabaseSync(file);
+  db.exec(
+    "DROP TRIGGER records_rest; UPDATE records SET body = replace(body, '60000.12', '6') WHERE kind = 'fill'",
+  );
+  db.close();
+  return url;
+}
+
+describe('journal show', () => {
+  it('prints one line a record: time, kind, words', async () => {
+    const { code, stdout, stderr } = await ran(async (out) => await journalShow(aJournal().url, {}, out));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatchInlineSnapshot(`
+      "2026-12-01T09:00:00.000Z  started   tranche 0.1.0 took the journal over for desk main in mode paper
+      2026-12-01T09:00:01.000Z  strategy  btc-twap (twap) begins at 2026-12-01T09:00:00.000Z
+      2026-12-01T09:00:02.000Z  wake      btc-twap woke on at due 1700000000000 slot first; wants to buy 0.03125 (quantity) of btcusd; limit 70000; 1 slice missed; clipped_funds: the size was cut to the funds of the account; 0.5 of 1; done, window_over: the window of the parent has ended
+      2026-12-01T09:00:03.000Z  intent    btc-twap abcdefgh slice 0 attempt 0: buy 0.03125 btc of btcusd; worst price 60300.5, reference 60000; clipped_funds: the size was cut to the funds of the account; pts_mode: the risk mode of the pair does not allow credit on this side; tr-abcd-abcdefgh-0-0-abcd
+      2026-12-01T09:00:04.000Z  quote     0.03125 at 60000.12 = 1875.00375, quote b0a1, taken after 0.75 of 15000 ms
+      2026-12-01T09:00:05.000Z  fill      btc-twap et6xq662 slice 0 attempt 0: bought 0.03125 btc at 60000.12 = 1875.00375 usd; fees 0; order 71
+      2026-12-01T09:00:06.000Z  attempt   tr-abcd-abcdefgh-0-1-abcd rejected; order_canceled: the venue did not fill the order (fill-or-kill); Canceled
+      2026-12-01T09:00:07.000Z  slice     btc-twap twap slice 0 filled: 0.03125 for 1875.00375; limit_price: the quoted price is worse than limit_price
+      2026-12-01T09:00:08.000Z  balances  0.03125 btc, -12.5 usd
+      2026-12-01T09:00:09.000Z  maximum   the venue quotes at most 250000 USD of btcusd in one piece
+      2026-12-01T09:00:10.000Z  control   desk paused by ops: lunch
+      2026-12-01T09:00:11.000Z  stopped   stopped: SIGTERM; 1 doubt left open
+      "
+    `);
+  });
+
+  it('chooses by kind, strategy, time and number, the newest last', async () => {
+    const fills = [0, 1, 2, 3].map((slice) => aFill({ slice, strategy: slice === 1 ? 'other' : 'btc-twap' }));
+    const { url } = aJournal([...fills, ...everyKind().slice(0, 1)]);
+    const slices = async (options: Parameters<typeof journalShow>[1]): Promise<readonly string[]> => {
+      const { stdout } = await ran(async (out) => await journalShow(url, { kind: 'fills', ...options }, out));
+      return [...stdout.matchAll(/slice (\d)/gu)].map(([, slice]) => slice ?? '');
+    };
+    expect(await slices({})).toEqual(['0', '1', '2', '3']);
+    expect(await slices({ strategy: 'btc-twap' })).toEqual(['0', '2', '3']);
+    expect(await slices({ since: after(NINE, 2_000) })).toEqual(['2', '3']);
+    expect(await slices({ limit: 1 })).toEqual(['3']);
+    expect(await slices({ limit: 3, strategy: 'btc-twap' })).toEqual(['0', '2', '3']);
+    expect(await slices({ limit: 9 })).toEqual(['0', '1', '2', '3']);
+  });
+
+  it('prints whole records as JSON', async () => {
+    const { stdout } = await ran(
+      async (out) => await journalShow(aJournal().url, { json: true, limit: 2 }, out),
+    );
+    const bodies = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { body: unknown }).body);
+    expect(bodies).toEqual(everyKind().slice(-2));
+  });
+
+  it('lets no control character of a record reach the terminal', async () => {
+    const { url } = aJournal([{ kind: 'control', state: 'halted', by: 'ops', why: '\u001B[2J\nfill' }]);
+    const { stdout } = await ran(async (out) => await journalShow(url, {}, out));
+    expect(stdout.trimEnd()).not.toMatch(/\p{Cc}/u);
+    expect(stdout.split('\n')).toHaveLength(2);
+  });
+
+  it('prints what is intact, then names the damage: exit 65', async () => {
+    const { code, stdout, stderr } = await ran(async (out) => await journalShow(damaged(), {}, out));
+    expect(code).toBe(65);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(5);
+    expect(stderr).toContain('is damaged at record 6');
+  });
+
+  it.each([
+    ['an unknown kind', { kind: 'trades' }, 64],
+    ['a limit of none', { limit: 0 }, 64],
+  ])('refuses %s', async (_, options, exit) => {
+    const { code, stdout } = await ran(async (out) => await journalShow(aJournal().url, options, out));
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+  });
+
+  it('stops quietly when its reader has had enough', async () => {
+    const stdout = new PassThrough({ highWaterMark: 8 });
+    const stderr = new PassThrough();
+    stdout.once('data', () => stdout.destroy());
+    expect(await journalShow(aJournal().url, {}, { stdout, stderr })).toBe(0);
+    expect(stderr.read()).toBeNull();
+  });
+});
+
+describe('journal export', () => {
+  it('writes the fills and nothing else', async () => {
+    const { code, stdout, stderr } = await ran(
+      async (out) => await journalExport(aJournal().url, { format: 'csv', kind: 'fills' }, out),
+    );
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\r\n')).toHaveLength(3);
+    expect(stdout).toContain(',60000.12,');
+  });
+
+  it.each([
+    ['a journal that is not there', 'sqlite:/nowhere/journal.db', 'fills', 74],
+    ['a URL of another kind', 'mysql://x', 'fills', 78],
+    ['all kinds in one table', aJournalUrl, 'all', 64],
+  ])('refuses %s', async (_, url, kind, exit) => {
+    const where = typeof url === 'string' ? url : url();
+    const { code, stdout, stderr } = await ran(
+      async (out) => await journalExport(where, { format: 'csv', kind }, out),
+    );
+    expect({ code, stdout }).toEqual({ code: exit, stdout: '' });
+    expect(stderr).toMatch(/\w.*\n$/u);
+  });
+});
+
+describe('journal verify', () => {
+  it('says how many records hold, and the head', async () => {
+    const { code, stdout } = await ran(async (out) => await journalVerify(aJournal().url, {}, out));
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^The chain of 12 records holds\. Head: [0-9a-f]{64}\n$/u);
+  });
+
+  it('names the first record that does not hold: exit 65', async () => {
+    const words = await ran(async (out) => await journalVerify(damaged(), {}, out));
+    expect(words).toMatchObject({ code: 65, stdout: '' });
+    expect(words.stderr).toContain('breaks at record 6: its hash does not match its content');
+    const json = await ran(async (out) => await journalVerify(damaged(), { json: true }, out));
+    expect(json.code).toBe(65);
+    expect(JSON.parse(json.stdout)).toEqual({
+      ok: false,
+      seq: 6,
+      why: 'its hash does not match its content',
+    });
+  });
+});
+
+function aJournalUrl(): string {
+  return aJournal().url;
+}

@@ -1,0 +1,141 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { RecordBody } from '../../src/core/record.ts';
+import { after } from '../../src/core/time.ts';
+import { GENESIS, link, verify } from '../../src/journal/chain.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
+
+/** What every driver promises. `make` gives an empty journal; it may lie in a folder of the running test. */
+export function describeJournal(name: string, make: () => Journal): void {
+  const open = (): Journal => {
+    const journal = make();
+    onTestFinished(() => journal.close());
+    return journal;
+  };
+
+  describe(`${name} journal`, () => {
+    it('numbers records from 1 in the order of their appends', () => {
+      const journal = open();
+      appendNow(journal, [control('a'), control('b')]);
+      appendNow(journal, [control('c')], after(NINE, 5));
+      const read = [...journal.read()];
+      expect(read.map(({ seq, at, body }) => [seq, at - NINE, 'why' in body && body.why])).toEqual([
+        [1, 0, 'a'],
+        [2, 0, 'b'],
+        [3, 5, 'c'],
+      ]);
+    });
+
+    it('emits what it reads back later, for every kind of record', () => {
+      const journal = open();
+      const stored = appendNow(journal, everyKind());
+      expect(stored.map(({ body }) => body)).toEqual(everyKind());
+      expect([...journal.read()]).toEqual(stored);
+    });
+
+    it('does nothing before it is subscribed to', () => {
+      const journal = open();
+      journal.append([aFill()], NINE);
+      expect([...journal.read()]).toEqual([]);
+    });
+
+    it('emits an empty list for no records and stores nothing', () => {
+      const journal = open();
+      expect(appendNow(journal, [])).toEqual([]);
+      expect(journal.head()).toEqual({ seq: 0, hash: GENESIS });
+    });
+
+    it('ties each record to the one before', () => {
+      const journal = open();
+      appendNow(journal, everyKind());
+      let before = GENESIS;
+      for (const { seq, at, body, hash } of journal.lines()) {
+        expect(hash).toBe(link(before, seq, at, body));
+        before = hash;
+      }
+      expect(journal.head()).toEqual({ seq: everyKind().length, hash: before });
+      expect(journal.verify()).toEqual({ ok: true, count: everyKind().length, head: before });
+      expect(verify(journal.lines())).toEqual(journal.verify());
+    });
+
+    it('has the same head for the same content, whatever order fields were set in', () => {
+      const [one, other] = [open(), open()];
+      const reversed = Object.fromEntries(Object.entries(aFill()).toReversed()) as unknown as RecordBody;
+      appendNow(one, [aFill(), aFill({ slice: 1 })]);
+      appendNow(other, [reversed]);
+      expect(other.head()).not.toEqual(one.head());
+      appendNow(other, [aFill({ slice: 1 })]);
+      expect(other.head()).toEqual(one.head());
+    });
+
+    it('has another head when a time differs', () => {
+      const [one, other] = [open(), open()];
+      appendNow(one, [aFill()]);
+      appendNow(other, [aFill()], after(NINE, 1));
+      expect(other.head()).not.toEqual(one.head());
+    });
+
+    it('reads what was there when reading began, while more is appended', () => {
+      const journal = open();
+      appendNow(journal, [control('a'), control('b')]);
+      const seen: number[] = [];
+      for (const { seq } of journal.read()) {
+        seen.push(seq);
+        appendNow(journal, [control('c')]);
+      }
+      expect(seen).toEqual([1, 2]);
+      expect([...journal.read()]).toHaveLength(4);
+    });
+
+    it('keeps a record as it was appended, whatever becomes of the object', () => {
+      const journal = open();
+      const state = { left: '1' };
+      const [, , wake] = everyKind();
+      if (wake?.kind !== 'wake') throw new Error('the third record is a wake');
+      appendNow(journal, [{ ...wake, state }]);
+      state.left = '0';
+      expect([...journal.read()].map(({ body }) => body)).toEqual([{ ...wake, state: { left: '1' } }]);
+    });
+
+    it.each([
+      [
+        'an amount that is no plain decimal',
+        [aFill({ price: '6e4' })],
+        /fill\.price: expected an amount as text/u,
+      ],
+      ['a field it does not know', [{ ...aFill(), colour: 'red' }], /fill.*colour/u],
+      ['a value that JSON would change', [strategyOf({ at: new Date(NINE) })], /not plain JSON.*Date/u],
+      ['a number that JSON cannot hold', [strategyOf([Number.NaN])], /not plain JSON.*number/u],
+    ])('refuses %s, with the whole append', async (_, bad, why) => {
+      const journal = open();
+      appendNow(journal, [control('a')]);
+      expect(String(await failureOf(journal, [control('b'), ...bad]))).toMatch(why);
+      expect([...journal.read()]).toHaveLength(1);
+    });
+
+    it('is poisoned by a failed append: it takes nothing more', async () => {
+      const journal = open();
+      await failureOf(journal, [aFill({ quantity: 'much' })]);
+      expect(await failureOf(journal, [aFill()])).toMatchObject({ name: 'OperatorError', exit: 'storage' });
+      expect([...journal.read()]).toEqual([]);
+    });
+
+    it('takes nothing more once it is closed, and may be closed twice', async () => {
+      const journal = open();
+      journal.close();
+      journal.close();
+      expect(await failureOf(journal, [aFill()])).toMatchObject({ exit: 'storage' });
+    });
+  });
+}
+
+const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
+
+const strategyOf = (document: unknown): RecordBody => ({
+  kind: 'strategy',
+  strategy: 's',
+  hash: 'h',
+  type: 'twap',
+  begun_at: NINE,
+  document,
+});

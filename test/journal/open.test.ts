@@ -1,0 +1,43 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openJournal } from '../../src/journal/open.ts';
+import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
+
+describe('the URL of a journal', () => {
+  it.each(['sqlite:', 'sqlite://'])('with %s opens a file', (scheme) => {
+    const file = join(aFolder(), 'var', 'x.db');
+    const journal = openJournal(`${scheme}${file}`);
+    const stored = appendNow(journal, [aFill()]);
+    journal.close();
+    const reader = openJournal(`sqlite:${file}`, { readOnly: true });
+    expect([...reader.read()]).toEqual(stored);
+    reader.close();
+  });
+
+  it('memory: is empty each time', () => {
+    const journal = openJournal('memory:');
+    appendNow(journal, [aFill()]);
+    expect(openJournal('memory:').head().seq).toBe(0);
+    expect(journal.head().seq).toBe(1);
+  });
+
+  it('of PostgreSQL is refused without repeating its password', () => {
+    const error = thrownBy(() => openJournal('postgres://desk:hunter2@db/tranche'));
+    expect(error).toMatchObject({
+      exit: 'config',
+      message: expect.stringContaining('not available yet') as string,
+    });
+    expect(String(error)).not.toContain('hunter2');
+  });
+
+  it.each(['', 'var/x.db', 'sqlite:', 'sqlite://host/x.db', 'mysql://h/x', 'memory:x'])(
+    'is refused when it is %j',
+    (url) => {
+      const error = thrownBy(() => openJournal(url));
+      expect(error).toMatchObject({
+        exit: 'config',
+        message: expect.stringContaining('sqlite:./var/journal.db') as string,
+      });
+    },
+  );
+});

@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
+
+const HOLDER = join(import.meta.dirname, 'holder.ts');
+
+/** A real process that writes `file` until it is killed. `said` are its lines, one for each append that succeeded. */
+function startHolder(
+  command: string,
+  args: readonly string[],
+): { holder: ChildProcessByStdio<null, Readable, null>; said: AsyncIterator<string> } {
+  const holder = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => {
+    holder.kill('SIGKILL');
+  });
+  return { holder, said: createInterface({ input: holder.stdout })[Symbol.asyncIterator]() };
+}
+
+describe('a journal that another process writes', () => {
+  it('is refused to a second writer, stays readable, and is free and whole at once after kill -9', async () => {
+    const file = join(aFolder(), 'journal.db');
+    const { holder, said } = startHolder(process.execPath, [HOLDER, file]);
+    await said.next();
+
+    const error = thrownBy(() => sqliteJournal(file).close());
+    expect(error).toMatchObject({ exit: 'again' });
+    expect(String(error)).toContain(`in use by process ${holder.pid} on `);
+
+    const reader = sqliteJournal(file, { readOnly: true });
+    for (let i = 0; i < 20; i++) {
+      await said.next();
+      expect(reader.verify()).toMatchObject({ ok: true });
+    }
+    reader.close();
+
+    holder.kill('SIGKILL');
+    await once(holder, 'close');
+    let acknowledged = 0;
+    for (let line = await said.next(); line.done !== true; line = await said.next())
+      acknowledged = Number(line.value);
+    const journal = sqliteJournal(file);
+    onTestFinished(() => journal.close());
+    expect(journal.head().seq).toBeGreaterThanOrEqual(acknowledged);
+    expect(acknowledged).toBeGreaterThan(20);
+    expect(journal.verify()).toMatchObject({ ok: true, count: journal.head().seq });
+    appendNow(journal, [aFill()]);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'is poisoned by a full disk and holds all that was acknowledged',
+    async () => {
+      const file = join(aFolder(), 'journal.db');
+      // The limit on the size of a file stands for the end of the disk: writes fail in the kernel, in the middle of a commit.
+      const { holder, said } = startHolder('bash', [
+        '-c',
+        'ulimit -f 300; exec "$0" "$@"',
+        process.execPath,
+        HOLDER,
+        file,
+      ]);
+      const lines: string[] = [];
+      for (let line = await said.next(); line.done !== true; line = await said.next()) lines.push(line.value);
+      if (holder.exitCode === null) await once(holder, 'close');
+      expect(holder.exitCode).toBe(3);
+      expect(lines.at(-2)).toMatch(/^refused OperatorError: journal .* cannot be used: /u);
+      expect(lines.at(-1)).toMatch(/failed earlier and takes nothing more/u);
+
+      const acknowledged = Number(lines.at(-3));
+      const journal = sqliteJournal(file);
+      onTestFinished(() => journal.close());
+      expect(acknowledged).toBeGreaterThan(20);
+      expect(journal.head().seq).toBeGreaterThanOrEqual(acknowledged);
+    },
+  );
+});

@@ -1,0 +1,191 @@
+import { firstValueFrom } from 'rxjs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { parentId } from '../../src/core/ids.ts';
+import type { FillRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
+import { instant } from '../../src/core/time.ts';
+import type { JournalPort } from '../../src/engine/ports.ts';
+
+export const NINE = instant(Date.UTC(2026, 11, 1, 9));
+
+export const aFill = (given: Partial<FillRecord> = {}): FillRecord => ({
+  kind: 'fill',
+  client_order_id: 'tr-abcd-abcdefgh-0-0-abcd',
+  order_id: '71',
+  quote_id: 'b0a1',
+  pair: 'btcusd',
+  base: 'btc',
+  quote: 'usd',
+  side: 'buy',
+  quantity: '0.03125',
+  price: '60000.12',
+  amount: '1875.00375',
+  fees: '0',
+  executed_at: NINE,
+  strategy: 'btc-twap',
+  parent: parentId('main', 'btc-twap', 'h', 'r', 'l'),
+  slice: 0,
+  attempt: 0,
+  notional_usd: '1875.00375',
+  decision_price: '',
+  source: 'order',
+  ...given,
+});
+
+/** One record of each kind, with every optional field in use and every shape of wait. */
+export const everyKind = (): readonly RecordBody[] => [
+  { kind: 'started', version: '0.1.0', mode: 'paper', desk: 'main', config_hash: 'c0', account: 'a0' },
+  {
+    kind: 'strategy',
+    strategy: 'btc-twap',
+    hash: 'h',
+    type: 'twap',
+    begun_at: NINE,
+    document: {
+      id: 'btc-twap',
+      slices: 12,
+      limit_price: '70000',
+      tags: ['ü', '"', '\n', '\u2028'],
+      none: null,
+    },
+  },
+  {
+    kind: 'wake',
+    strategy: 'btc-twap',
+    hash: 'h',
+    on: 'at',
+    detail: { due: 1_700_000_000_000, slot: 'first' },
+    reason: 'clipped_funds',
+    note: '0.5 of 1',
+    state: { left: '0.96875', 10: 'ten', 9: 'nine' },
+    waits: [
+      { on: 'at', at: NINE },
+      { on: 'outcome', leg: 'twap', slice: 0 },
+      {
+        on: 'drift',
+        targets: { btc: '0.5', usd: '0.50' },
+        cash: 'usd',
+        driftType: 'absolute',
+        threshold: '0.02',
+        notBefore: NINE,
+      },
+    ],
+    intents: [
+      {
+        leg: 'twap',
+        parent: 'abcdefgh',
+        slice: 0,
+        pair: 'btcusd',
+        side: 'buy',
+        by: 'quantity',
+        size: '0.03125',
+        limit: '70000',
+        deadline: NINE,
+        decision_price: '60000',
+      },
+    ],
+    missed: [{ leg: 'twap', slice: 1 }],
+    finished: 'window_over',
+  },
+  {
+    kind: 'intent',
+    client_order_id: 'tr-abcd-abcdefgh-0-0-abcd',
+    strategy: 'btc-twap',
+    parent: 'abcdefgh',
+    slice: 0,
+    attempt: 0,
+    pair: 'btcusd',
+    base: 'btc',
+    quote: 'usd',
+    side: 'buy',
+    by: 'quantity',
+    size: '0.03125',
+    worst_price: '60300.5',
+    reference_price: '60000',
+    notional_usd: '1884.390625',
+    cuts: ['clipped_funds', 'pts_mode'],
+  },
+  {
+    kind: 'quote',
+    client_order_id: 'tr-abcd-abcdefgh-0-0-abcd',
+    quote_id: 'b0a1',
+    quantity: '0.03125',
+    price: '60000.12',
+    amount: '1875.00375',
+    life_ms: 15_000,
+    age_ms: 0.75,
+  },
+  aFill(),
+  {
+    kind: 'attempt',
+    client_order_id: 'tr-abcd-abcdefgh-0-1-abcd',
+    result: 'rejected',
+    reason: 'order_canceled',
+    detail: 'Canceled',
+  },
+  {
+    kind: 'slice',
+    strategy: 'btc-twap',
+    parent: 'abcdefgh',
+    leg: 'twap',
+    slice: 0,
+    result: 'filled',
+    reason: 'limit_price',
+    filled: '0.03125',
+    filled_amount: '1875.00375',
+  },
+  { kind: 'balances', balances: { usd: '-12.5', btc: '0.03125' }, newest_id: 7, read_at: NINE },
+  { kind: 'maximum', pair: 'btcusd', usd: '250000' },
+  { kind: 'control', state: 'paused', by: 'ops', why: 'lunch' },
+  { kind: 'stopped', why: 'SIGTERM', open_doubts: 1 },
+];
+
+/** Appends and gives back what was stored; fails when the append is not over when `subscribe` returns. */
+export function appendNow(
+  journal: JournalPort,
+  bodies: readonly RecordBody[],
+  at = NINE,
+): readonly StoredRecord[] {
+  const seen: (readonly StoredRecord[])[] = [];
+  let ended: unknown = 'not yet';
+  journal.append(bodies, at).subscribe({
+    next: (stored) => seen.push(stored),
+    error: (error: unknown) => {
+      ended = error;
+    },
+    complete: () => {
+      ended = undefined;
+    },
+  });
+  if (ended !== undefined) throw new Error('the append is not over or failed', { cause: ended });
+  const [stored, ...more] = seen;
+  if (stored === undefined || more.length > 0)
+    throw new Error(`emitted ${seen.length} times instead of once`);
+  return stored;
+}
+
+/** What an append fails with; `undefined` when it does not. */
+export const failureOf = async (journal: JournalPort, bodies: readonly RecordBody[]): Promise<unknown> =>
+  await firstValueFrom(journal.append(bodies, NINE)).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+/** What `work` throws; `undefined` when it does not. */
+export function thrownBy(work: () => unknown): unknown {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** A folder that is gone after the test. */
+export function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-journal-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

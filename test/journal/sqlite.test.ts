@@ -1,0 +1,254 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { after } from '../../src/core/time.ts';
+import { SCHEMA_VERSION, makeDurable } from '../../src/journal/database.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite.ts';
+import { describeJournal } from './describe-journal.ts';
+import { NINE, aFill, aFolder, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
+
+describeJournal('sqlite', () => sqliteJournal(join(aFolder(), 'journal.db')));
+
+const open = (file: string, options?: SqliteOptions): Journal => {
+  const journal = sqliteJournal(file, options);
+  onTestFinished(() => journal.close());
+  return journal;
+};
+const aFile = (): string => join(aFolder(), 'journal.db');
+
+/** A closed journal with one record of each kind. */
+function aJournalFile(): string {
+  const file = aFile();
+  const journal = sqliteJournal(file);
+  appendNow(journal, everyKind());
+  journal.close();
+  return file;
+}
+
+/** Changes the file behind the journal's back, as somebody with the password of the machine could. */
+function tamper(file: string, sql: string): void {
+  const db = new DatabaseSync(file);
+  db.exec(`DROP TRIGGER IF EXISTS records_stay; DROP TRIGGER IF EXISTS records_rest; ${sql}`);
+  db.close();
+}
+
+describe('a journal file', () => {
+  it('gives back its records and its head after it was closed, and goes on from there', () => {
+    const file = aFile();
+    const first = open(file);
+    const stored = appendNow(first, everyKind());
+    const head = first.head();
+    first.close();
+    const second = open(file);
+    expect(second.head()).toEqual(head);
+    expect([...second.read()]).toEqual(stored);
+    const [next] = appendNow(second, [aFill()], after(NINE, 1));
+    expect(next?.seq).toBe(everyKind().length + 1);
+    expect(second.verify()).toMatchObject({ ok: true, count: everyKind().length + 1 });
+  });
+
+  it('is readable by its owner alone, as is a folder made for it', () => {
+    const folder = join(aFolder(), 'var', 'main');
+    const file = join(folder, 'journal.db');
+    appendNow(open(file), [aFill()]);
+    const modes = ['journal.db', 'journal.db-wal', 'journal.db-shm', 'journal.db.lock'].map(
+      (name) => statSync(join(folder, name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o600, 0o600, 0o600, 0o600]);
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(statSync(join(folder, '..')).mode & 0o777).toBe(0o700);
+  });
+
+  it('is made private when it was not', () => {
+    const file = aFile();
+    writeFileSync(file, '', { mode: 0o644 });
+    open(file);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it('is written ahead and synced in full', () => {
+    const db = new DatabaseSync(aFile());
+    onTestFinished(() => db.close());
+    db.exec('PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF');
+    makeDurable(db, 'x.db');
+    const read = (name: string): unknown => db.prepare(`PRAGMA ${name}`).get()?.[name];
+    expect([read('journal_mode'), read('synchronous'), read('foreign_keys')]).toEqual(['wal', 2, 1]);
+  });
+
+  it('is refused where SQLite cannot write ahead', () => {
+    const db = new DatabaseSync(':memory:');
+    onTestFinished(() => db.close());
+    const error = thrownBy(() => makeDurable(db, 'x.db'));
+    expect(error).toMatchObject({ exit: 'storage' });
+    expect(String(error)).toContain('keeps journal_mode at memory instead of wal');
+  });
+
+  it('never changes or removes a record, not even for who opens it by other means', () => {
+    const file = aJournalFile();
+    const db = new DatabaseSync(file);
+    onTestFinished(() => db.close());
+    expect(() => db.exec("UPDATE records SET at = 0 WHERE kind = 'fill'")).toThrow(
+      'records are never changed',
+    );
+    expect(() => db.exec('DELETE FROM records')).toThrow('records are never removed');
+  });
+
+  it.each([
+    [
+      'a changed body',
+      "UPDATE records SET body = replace(body, '60000.12', '60000.13') WHERE kind = 'fill'",
+      6,
+    ],
+    ['a changed kind', "UPDATE records SET kind = 'slice' WHERE kind = 'fill'", 6],
+    ['a changed time', 'UPDATE records SET at = at + 1 WHERE seq = 2', 2],
+    ['a number that is too large', 'UPDATE records SET at = 9223372036854775807 WHERE seq = 2', 2],
+    ['a removed first record', 'DELETE FROM records WHERE seq = 1', 1],
+    ['a removed record', 'DELETE FROM records WHERE seq = 5', 5],
+    ['removed last records', 'DELETE FROM records WHERE seq > 10', 11],
+    ['a wrong hash at the end', "UPDATE records SET hash = '00' WHERE seq = 12", 12],
+    ['a record that was added', "INSERT INTO records VALUES (13, 0, 'control', '{}', '00')", 13],
+    ['a record before the first', "INSERT INTO records VALUES (0, 0, 'control', '{}', '00')", 1],
+    [
+      'exchanged records',
+      'UPDATE records SET seq = -4 WHERE seq = 4; UPDATE records SET seq = 4 WHERE seq = 5; UPDATE records SET seq = 5 WHERE seq = -4',
+      4,
+    ],
+    [
+      'a changed note of the head',
+      "UPDATE meta SET value = '11 ' || substr(value, 4) WHERE key = 'head'",
+      12,
+    ],
+    ['a removed note of the head', "DELETE FROM meta WHERE key = 'head'", 13],
+  ])('is refused with %s, naming the record', (_, sql, seq) => {
+    const file = aJournalFile();
+    tamper(file, sql);
+    const error = thrownBy(() => sqliteJournal(file).close());
+    expect(error).toMatchObject({ exit: 'data' });
+    expect(String(error)).toContain(`${file} is damaged at record ${seq}:`);
+    expect(open(file, { readOnly: true }).verify()).toMatchObject({ ok: false, seq });
+  });
+
+  it('is refused with any byte of its records flipped on the disk', () => {
+    const file = aJournalFile();
+    const intact = readFileSync(file);
+    const journal = open(file, { readOnly: true });
+    const lines = [...journal.lines()];
+    journal.close();
+    for (const { body, hash } of lines) {
+      const from = intact.indexOf(body + hash);
+      expect(from).toBeGreaterThan(0);
+      for (let at = from; at < from + body.length; at += 7) {
+        const flipped = Buffer.from(intact);
+        flipped[at] = (flipped[at] ?? 0) ^ 0x10;
+        writeFileSync(file, flipped);
+        const error = thrownBy(() => sqliteJournal(file).close());
+        expect(error).toMatchObject({ exit: 'data' });
+      }
+    }
+    writeFileSync(file, intact);
+    expect(thrownBy(() => sqliteJournal(file).close())).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'text',
+      (file: string) => writeFileSync(file, 'not a database, but long enough to be read as one '.repeat(40)),
+      'data',
+    ],
+    ['the database of another program', (file: string) => tamper(file, 'CREATE TABLE t (x)'), 'data'],
+    [
+      'half a journal',
+      (file: string) => {
+        const whole = readFileSync(aJournalFile());
+        writeFileSync(file, whole.subarray(0, whole.length / 2));
+      },
+      'data',
+    ],
+  ])('is refused when it holds %s, and left as it is', (_, write, exit) => {
+    const file = aFile();
+    write(file);
+    const before = readFileSync(file);
+    const error = thrownBy(() => sqliteJournal(file).close());
+    expect(error).toMatchObject({ name: 'OperatorError', exit });
+    expect(String(error)).toContain(file);
+    expect(readFileSync(file).subarray(100)).toEqual(before.subarray(100)); // the header notes the write-ahead mode
+  });
+
+  it('is refused when a newer version wrote it', () => {
+    const file = aJournalFile();
+    tamper(file, `PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+    for (const readOnly of [false, true]) {
+      const error = thrownBy(() => sqliteJournal(file, { readOnly }).close());
+      expect(error).toMatchObject({ exit: 'data' });
+      expect(String(error)).toContain(`layout ${SCHEMA_VERSION + 1}`);
+    }
+  });
+
+  it('cannot be opened where a folder is no folder: storage, with the path', () => {
+    const file = join(aJournalFile(), 'journal.db');
+    const error = thrownBy(() => sqliteJournal(file).close());
+    expect(error).toMatchObject({ exit: 'storage' });
+    expect(String(error)).toContain(file);
+  });
+
+  it('is poisoned when SQLite refuses a write, even after the cause is gone', async () => {
+    const file = aFile();
+    const journal = open(file, { timeoutMs: 20 });
+    const [first] = appendNow(journal, [aFill()]);
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    expect(await failureOf(journal, [aFill({ slice: 1 })])).toMatchObject({ exit: 'storage' });
+    other.exec('ROLLBACK');
+    other.close();
+    expect(String(await failureOf(journal, [aFill({ slice: 2 })]))).toContain(
+      'failed earlier and takes nothing more',
+    );
+    expect([...journal.read()]).toEqual([first]);
+  });
+
+  it('tells how long each commit took, by the clock it was given', () => {
+    const told: number[] = [];
+    let now = 0;
+    const journal = open(aFile(), { commits: { now: () => (now += 4), observe: (ms) => told.push(ms) } });
+    appendNow(journal, [aFill()]);
+    appendNow(journal, [aFill(), aFill()]);
+    expect(told).toEqual([4, 4]);
+  });
+});
+
+describe('a second opening of a journal', () => {
+  it('is refused for writing while the first lives, and told who holds it', () => {
+    const file = aFile();
+    const journal = open(file);
+    const error = thrownBy(() => sqliteJournal(file).close());
+    expect(error).toMatchObject({ exit: 'again' });
+    expect(String(error)).toContain(`in use by process ${process.pid} on `);
+    // The refusal must not have freed the lock.
+    expect(thrownBy(() => sqliteJournal(file).close())).toMatchObject({ exit: 'again' });
+    journal.close();
+    expect(thrownBy(() => sqliteJournal(file).close())).toBeUndefined();
+  });
+
+  it('reads and verifies while the first writes, but never appends', async () => {
+    const file = aFile();
+    const journal = open(file);
+    appendNow(journal, everyKind());
+    const reader = open(file, { readOnly: true });
+    const stored = [...reader.read()];
+    expect(stored).toEqual([...journal.read()]);
+    appendNow(journal, [aFill()]);
+    expect([...reader.read()]).toHaveLength(stored.length + 1);
+    expect(reader.verify()).toEqual(journal.verify());
+    expect(await failureOf(reader, [aFill()])).toMatchObject({ exit: 'storage' });
+    expect([...journal.read()]).toHaveLength(stored.length + 1);
+  });
+
+  it('for reading needs a file that is there, and makes none', () => {
+    const file = aFile();
+    expect(thrownBy(() => sqliteJournal(file, { readOnly: true }))).toMatchObject({ exit: 'storage' });
+    expect(existsSync(file)).toBe(false);
+  });
+});
