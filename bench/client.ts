@@ -18,7 +18,7 @@ import { median, table } from './measure.ts';
 
 const TARGET = 0.7;
 const ROUNDS = 9;
-const REQUESTS = 1_500;
+const REQUESTS = 4_000;
 
 const worker = new Worker(new URL('server.ts', import.meta.url));
 const [port] = (await once(worker, 'message')) as [number];

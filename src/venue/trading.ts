@@ -1,5 +1,5 @@
-import { catchError, defer, EMPTY, map, merge, of, tap } from 'rxjs';
-import type { Observable, OperatorFunction } from 'rxjs';
+import { defer, EMPTY, map, merge, Observable, of, tap } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import type { z } from 'zod';
 import { VenueError } from '../core/errors.ts';
 import type { Pair } from '../core/pairs.ts';
@@ -24,8 +24,9 @@ import {
   valuationSchema,
 } from '../wire/account.ts';
 import { readBody, readMessage } from '../wire/message.ts';
+import type { Read } from '../wire/message.ts';
 import { orderRequestBody, orderSchema } from '../wire/order.ts';
-import { quoteRequestBody, quoteSchema } from '../wire/quote.ts';
+import { quoteRequestBody, readQuote } from '../wire/quote.ts';
 import type { Reply } from './call.ts';
 import type { Exchange, VenueHttp } from './http.ts';
 import type { Capabilities } from './routes.ts';
@@ -66,10 +67,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
     quote: (request: QuoteRequest) => {
       const answer$ = http
         .exchange({ method: 'POST', path: '/v1/quote', body: quoteRequestBody(request), timeoutMs })
-        .pipe(
-          map((reply) => reader.quote(reply)),
-          catchError(asLost),
-        );
+        .pipe(answered((reply) => reader.quote(reply)));
       if (request.clientId === undefined) return answer$;
       // An order may follow each of these quotes: its connection is opened while the venue thinks.
       const warmed$ = defer(() => {
@@ -94,10 +92,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
           timeoutMs: orderTimeoutMs,
           lane: 'at_once',
         })
-        .pipe(
-          map((reply) => reader.order(reply)),
-          catchError(asLost),
-        );
+        .pipe(answered((reply) => reader.order(reply)));
     },
 
     transactions: ({ from, limit, offset, after }) =>
@@ -143,7 +138,7 @@ function readerOf({ http, onExtras }: TradingOptions): Reader {
     why: http.clean(why),
   });
 
-  const told = <T>(resource: string, reply: Reply, schema: z.ZodType<T>): Told<T> => {
+  const told = <T>(resource: string, reply: Reply, read: (body: unknown) => Read<T>): Told<T> => {
     const { status, body, retryAfterMs } = reply;
     let parsed: unknown;
     try {
@@ -152,7 +147,7 @@ function readerOf({ http, onExtras }: TradingOptions): Reader {
       return { ok: false, answer: garbled(status, `not JSON: ${body === '' ? '(empty)' : body}`) };
     }
     if (status >= 200 && status < 300) {
-      const message = readMessage(schema, parsed);
+      const message = read(parsed);
       if (!message.ok) return { ok: false, answer: garbled(status, message.why) };
       if (message.extras.length > 0)
         onExtras(
@@ -176,21 +171,28 @@ function readerOf({ http, onExtras }: TradingOptions): Reader {
 
   return {
     quote(reply) {
-      const answer = told('quote', reply, quoteSchema);
+      const answer = told('quote', reply, readQuote);
       return answer.ok ? { kind: 'quote', quote: answer.value } : answer.answer;
     },
     order(reply) {
-      const answer = told('order', reply, orderSchema);
+      const answer = told('order', reply, readOrder);
       return answer.ok ? { kind: 'order', status: reply.status, order: answer.value } : answer.answer;
     },
     lookup(reply) {
-      const answer = told('order', reply, orderSchema);
+      const answer = told('order', reply, readOrder);
       // Beyond the spec, 7.1: how an unknown order is told is not documented; these three with an {error} are taken so.
       const isUnknown =
         !answer.ok && answer.answer.kind === 'error' && [400, 404, 422].includes(reply.status);
       return isUnknown ? undefined : must('GET /v1/orders/:id', reply, answer);
     },
-    read: (resource, attempt, schema) => map((reply) => must(attempt, reply, told(resource, reply, schema))),
+    read: (resource, attempt, schema) =>
+      map((reply) =>
+        must(
+          attempt,
+          reply,
+          told(resource, reply, (body) => readMessage(schema, body)),
+        ),
+      ),
   };
 }
 
@@ -204,12 +206,30 @@ function errorOf(attempt: string, { status, retryAfterMs }: Reply, failure: Fail
   return new VenueError({ ...detail, code: failure.kind === 'error' ? 'refused' : 'unreadable' });
 }
 
-/** What became of a call that had no whole answer. With a status there was at least the head of one. */
-function asLost(error: unknown): Observable<Failure> {
-  if (!(error instanceof VenueError)) throw error;
+const readOrder = (body: unknown): Read<Order> => readMessage(orderSchema, body);
+
+/** Turns a call into its answer: the reply as `read` reads it, or what became of a call that had no whole reply. */
+const answered =
+  <T>(read: (reply: Reply) => T): OperatorFunction<Reply, T | Failure> =>
+  (reply$) =>
+    new Observable((subscriber) =>
+      reply$.subscribe({
+        next: (reply) => subscriber.next(read(reply)),
+        error: (error: unknown) => {
+          if (error instanceof VenueError) {
+            subscriber.next(lostOf(error));
+            subscriber.complete();
+          } else subscriber.error(error);
+        },
+        complete: () => subscriber.complete(),
+      }),
+    );
+
+/** With a status there was at least the head of an answer. */
+function lostOf(error: VenueError): Failure {
   const why = error.cause instanceof Error ? `${error.code}: ${error.cause.message}` : error.code;
-  if (error.status !== undefined) return of({ kind: 'garbled', status: error.status, why });
-  return of({ kind: 'lost', sent: error.sent !== false, why });
+  if (error.status !== undefined) return { kind: 'garbled', status: error.status, why };
+  return { kind: 'lost', sent: error.sent !== false, why };
 }
 
 const fundingRatesOf = (body: z.output<typeof fundingRatesSchema>): readonly FundingRate[] =>

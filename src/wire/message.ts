@@ -99,5 +99,5 @@ function makeWalk(schema: unknown): Walk | undefined {
   };
 }
 
-const isObject = (body: unknown): body is Readonly<Record<string, unknown>> =>
+export const isObject = (body: unknown): body is Readonly<Record<string, unknown>> =>
   typeof body === 'object' && body !== null;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { NO_MONEY, price } from '../core/money.ts';
 import type { Order, OrderRequest } from '../core/venue.ts';
 import { wireId, wireMoney, wirePrice, wireQuantity } from './message.ts';
-import { sizeFields } from './quote.ts';
+import { sizeText } from './quote.ts';
 
 /** Body of `POST /v1/orders/buy` and of the sell path when it executes a quote. */
 export const orderRequestSchema = z
@@ -11,7 +11,11 @@ export const orderRequestSchema = z
     quote_id: z.string().min(1).max(128),
     quantity: wireQuantity.optional().describe('base currency; at most the quoted quantity'),
     amount: wireMoney.optional().describe('quote currency; at most the quoted amount'),
-    client_order_id: z.string().max(128).optional().describe('must equal client_quote_id when that was given'),
+    client_order_id: z
+      .string()
+      .max(128)
+      .optional()
+      .describe('must equal client_quote_id when that was given'),
   })
   .refine((body) => (body.quantity === undefined) !== (body.amount === undefined), {
     error: 'exactly one of quantity or amount',
@@ -73,4 +77,4 @@ export const orderSchema = z
   });
 
 export const orderRequestBody = ({ pair, quoteId, size, clientId }: OrderRequest): string =>
-  JSON.stringify({ currency_pair: pair, quote_id: quoteId, ...sizeFields(size), client_order_id: clientId });
+  `{"currency_pair":${JSON.stringify(pair)},"quote_id":${JSON.stringify(quoteId)},${sizeText(size)},"client_order_id":${JSON.stringify(clientId)}}`;
