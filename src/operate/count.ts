@@ -1,5 +1,5 @@
 import { approximate, money } from '../core/money.ts';
-import type { RecordBody } from '../core/record.ts';
+import type { StoredRecord } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
 import type { OpenAttempt } from './doubts.ts';
 import type { Meters } from './meters.ts';
@@ -40,7 +40,7 @@ function boundedLabel(): (value: string) => string {
 export function countRecord(
   meters: Meters,
   labels: Labels,
-  body: RecordBody,
+  { at, body }: StoredRecord,
   about: OpenAttempt | undefined,
 ): void {
   meters.journalRecords.inc({ kind: body.kind });
@@ -55,6 +55,8 @@ export function countRecord(
       return;
     case 'attempt':
       meters.attempts.inc({ pair, result: body.result, reason: body.reason ?? '' });
+      if (about !== undefined)
+        meters.cycle.observe({ result: body.result }, Math.max(0, at - about.at) / SECOND_MS);
       // A discarded attempt sent no order.
       if (body.result !== 'discarded')
         meters.orders.inc({ pair, side: about?.side ?? 'unknown', result: body.result });

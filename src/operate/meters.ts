@@ -59,13 +59,16 @@ function buildMeters(registry: Registry) {
       ['pair', 'side', 'currency'],
     ),
 
-    cycle: histogram('tranche_cycle_seconds', 'A whole attempt, from its turn to its end', WAITS, ['result']),
+    cycle: histogram('tranche_cycle_seconds', 'A whole attempt, from its intent to its end', WAITS, [
+      'result',
+    ]),
     cyclePart: histogram('tranche_cycle_part_seconds', 'One part of an attempt', WAITS, ['part']),
     quoteAge: histogram('tranche_quote_age_at_accept_seconds', 'Age of a quote when its order left', WAITS, [
       'pair',
     ]),
     budgetWait: histogram('tranche_budget_wait_seconds', 'Wait for a turn under the limits', WAITS, [
       'route',
+      'priority',
     ]),
     budget: gauge('tranche_budget_utilisation_ratio', 'Used part of the limit in its newest window', [
       'route',
@@ -80,6 +83,7 @@ function buildMeters(registry: Registry) {
 
     referenceAge: gauge('tranche_reference_age_seconds', 'Age of the newest reference price', ['pair']),
     transactionsAge: gauge('tranche_transactions_read_age_seconds', 'Time since the account was read', []),
+    transactions: counter('tranche_transactions_total', 'Rows read from the account', []),
     extras: counter('tranche_extra_fields_total', 'Answers with fields that we do not know', ['resource']),
 
     journalCommit: histogram('tranche_journal_commit_seconds', 'Making records durable', COMMITS, []),

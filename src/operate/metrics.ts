@@ -2,11 +2,10 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import { Registry } from 'prom-client';
 import type { Histogram } from 'prom-client';
-import type { Reason } from '../core/reasons.ts';
 import type { ControlRecord, StoredRecord } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { RiskMode } from '../core/venue.ts';
+import type { Observer } from '../engine/observer.ts';
 import { boundedLabels, countRecord } from './count.ts';
 import type { Labels } from './count.ts';
 import { OpenAttempts } from './doubts.ts';
@@ -24,44 +23,24 @@ export interface MetricsOptions {
   readonly now: () => Instant;
 }
 
-/** How a request for a quote was answered: the kinds of `QuoteAnswer`, its errors told apart. */
-export type QuoteResult =
-  'quote' | 'unavailable' | 'rate_limited' | 'unauthorised' | 'refused' | 'garbled' | 'lost';
-
-/** The parts of a cycle: waiting for a turn, the quote, from quote to order (checks and the journal), the order. */
-export type CyclePart = 'pace' | 'quote' | 'decide' | 'order';
-
-/** How a cycle ended, as the attempt records say it. */
-export type CycleResult = 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
-
 /**
- * What the daemon shows to Prometheus. What the journal says is counted from its records, after they are durable
- * (`record`); what it does not say comes through the other methods. All durations go in as milliseconds and come out
- * as seconds. No method throws on odd values: a metric must never stop a trade.
+ * What the daemon shows to Prometheus: it watches the engine. What the journal says is counted from its records, once
+ * they are durable (`record`); what it does not say comes through the other methods. Durations go in as milliseconds
+ * and come out as seconds. No method throws on odd values: a metric must never stop a trade.
  */
-export interface Metrics {
-  /** Counts a record that was written by this process. */
-  record(stored: StoredRecord): void;
+export interface Metrics extends Omit<Observer, 'warn'> {
   /** Takes in a record of an earlier process: state such as open doubts, no counts. */
   replay(stored: StoredRecord): void;
-  quoteAnswered(pair: string, result: QuoteResult): void;
-  cyclePart(part: CyclePart, ms: number): void;
-  cycleEnded(result: CycleResult, ms: number): void;
-  retried(reason: Reason): void;
-  /** `used` is the used part of the limit in its window, 0 to 1. */
+  /** `used` is the used part of the limit of `route` in its window, 0 to 1. */
   budget(route: string, used: number): void;
-  budgetWaited(route: string, ms: number): void;
-  journalCommitted(ms: number): void;
-  /** A reference price arrived that was made `at`. */
-  referenceSeen(pair: string, at: Instant): void;
-  /** The account's transactions were read `at`. */
-  transactionsRead(at: Instant): void;
   /** In USD. */
   portfolioValue(usd: number): void;
   /** Weight minus target weight. */
   portfolioDrift(strategy: string, currency: string, drift: number): void;
-  riskMode(pair: string, mode: RiskMode | 'unknown'): void;
+  /** An answer of the venue had `count` fields that we do not know. */
   extraFields(resource: string, count: number): void;
+  /** Calls `look` before every scrape: the place for gauges that are read, not reported. */
+  onScrape(look: () => void): void;
   /** The exposition, in the text format of Prometheus. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -87,6 +66,7 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
   const labels = boundedLabels();
   const attempts = new OpenAttempts();
   const references = new Map<string, Instant>();
+  const looks: (() => void)[] = [];
   let accountReadAt: Instant | undefined;
   const age = (since: Instant): number => Math.max(0, now() - since) / SECOND_MS;
   const showProcess = watchProcess(meters);
@@ -114,18 +94,23 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
   return {
     ...direct(meters, labels),
     record: (stored) => {
-      countRecord(meters, labels, stored.body, take(stored));
+      countRecord(meters, labels, stored, take(stored));
     },
     replay: (stored) => {
       take(stored);
     },
-    referenceSeen: (pair, at) => {
+    reference: ({ pair, at }) => {
       references.set(labels.pair(pair), at);
     },
-    transactionsRead: (at) => {
-      accountReadAt = at;
+    accountRead: (rows) => {
+      accountReadAt = now();
+      meters.transactions.inc(rows);
+    },
+    onScrape: (look) => {
+      looks.push(look);
     },
     async text() {
+      for (const look of looks) look();
       showAges();
       showProcess.now();
       return await registry.metrics();
@@ -136,32 +121,31 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
 }
 
 type Direct =
-  | 'quoteAnswered' | 'cyclePart' | 'cycleEnded' | 'retried' | 'budget' | 'budgetWaited' | 'journalCommitted'
-  | 'portfolioValue' | 'portfolioDrift' | 'riskMode' | 'extraFields'; // prettier-ignore
+  | 'quoted' | 'ordered' | 'retried' | 'paced' | 'committed' | 'budget' | 'portfolioValue' | 'portfolioDrift'
+  | 'riskMode' | 'extraFields'; // prettier-ignore
 
 /** The methods that only pass their values on. */
 function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
   return {
-    quoteAnswered: (pair, result) => {
+    quoted: (pair, result, ms) => {
       meters.quotes.inc({ pair: labels.pair(pair), result });
+      observe(meters.cyclePart, { part: 'quote' }, ms);
     },
-    cyclePart: (part, ms) => {
-      observe(meters.cyclePart, { part }, ms);
-    },
-    cycleEnded: (result, ms) => {
-      observe(meters.cycle, { result }, ms);
+    ordered: (_pair, result, ms, quoteAgeMs) => {
+      observe(meters.cyclePart, { part: 'decide' }, quoteAgeMs);
+      if (result !== 'not_sent') observe(meters.cyclePart, { part: 'order' }, ms);
     },
     retried: (reason) => {
       meters.retries.inc({ reason });
     },
+    paced: (route, priority, waitedMs) => {
+      observe(meters.budgetWait, { route, priority }, waitedMs);
+    },
+    committed: (ms) => {
+      observe(meters.journalCommit, {}, ms);
+    },
     budget: (route, used) => {
       meters.budget.set({ route: labels.route(route) }, used);
-    },
-    budgetWaited: (route, ms) => {
-      observe(meters.budgetWait, { route: labels.route(route) }, ms);
-    },
-    journalCommitted: (ms) => {
-      observe(meters.journalCommit, {}, ms);
     },
     portfolioValue: (usd) => {
       meters.value.set(usd);
@@ -171,7 +155,7 @@ function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
     },
     riskMode: (pair, current) => {
       for (const mode of RISK_MODES) {
-        meters.riskMode.set({ pair: labels.pair(pair), mode }, mode === current ? 1 : 0);
+        meters.riskMode.set({ pair: labels.pair(pair), mode }, mode === (current ?? 'unknown') ? 1 : 0);
       }
     },
     extraFields: (resource, count) => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FillRecord, IntentRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
+import { price } from '../../src/core/money.ts';
 import { after, instant } from '../../src/core/time.ts';
 import { createMeters } from '../../src/operate/meters.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
@@ -138,14 +139,14 @@ describe('metrics', () => {
     expect(await read('tranche_transactions_read_age_seconds')).toBeUndefined();
 
     metrics.portfolioValue(12.5);
-    metrics.transactionsRead(now);
+    metrics.accountRead(3);
     now = after(now, 1_500);
     expect(await read('tranche_portfolio_value_usd')).toBe(12.5);
     expect(await read('tranche_transactions_read_age_seconds')).toBe(1.5);
   });
 
   it('ages a reference price by the time it was made', async () => {
-    metrics.referenceSeen('btcusd', now);
+    metrics.reference({ pair: 'btcusd', mid: price('60000'), at: now, source: 'probe' });
     now = after(now, 42_000);
 
     expect(await read('tranche_reference_age_seconds', { pair: 'btcusd' })).toBe(42);
@@ -157,20 +158,45 @@ describe('metrics', () => {
 
     expect(await read('tranche_risk_mode', { pair: 'btcusd', mode: 'Reduce-Only' })).toBe(1);
     expect(await read('tranche_risk_mode', { pair: 'btcusd', mode: 'Enabled' })).toBe(0);
+
+    metrics.riskMode('btcusd', undefined);
+    expect(await read('tranche_risk_mode', { pair: 'btcusd', mode: 'unknown' })).toBe(1);
   });
 
   it('turns milliseconds into seconds and leaves broken measurements out', async () => {
-    metrics.cyclePart('quote', 250);
-    metrics.cyclePart('quote', Number.NaN);
-    metrics.cycleEnded('filled', 1_500);
-    metrics.budgetWaited('quote', -1);
-    metrics.journalCommitted(2);
+    metrics.quoted('btcusd', 'quote', 250);
+    metrics.quoted('btcusd', 'quotes_unavailable', Number.NaN);
+    metrics.ordered('btcusd', 'filled', 40, 2);
+    metrics.ordered('btcusd', 'not_sent', 0, 4);
+    metrics.paced('quote', 'execute', -1);
+    metrics.committed(2);
 
+    expect(await read('tranche_quotes_total', { pair: 'btcusd', result: 'quotes_unavailable' })).toBe(1);
     expect(await read('tranche_cycle_part_seconds_sum', { part: 'quote' })).toBe(0.25);
     expect(await read('tranche_cycle_part_seconds_count', { part: 'quote' })).toBe(1);
-    expect(await read('tranche_cycle_seconds_sum', { result: 'filled' })).toBe(1.5);
-    expect(await read('tranche_budget_wait_seconds_sum', { route: 'quote' })).toBe(0);
+    expect(await read('tranche_cycle_part_seconds_sum', { part: 'decide' })).toBe(0.006);
+    expect(await read('tranche_cycle_part_seconds_count', { part: 'order' })).toBe(1);
+    expect(await read('tranche_budget_wait_seconds_sum', { route: 'quote', priority: 'execute' })).toBe(0);
     expect(await read('tranche_journal_commit_seconds_sum')).toBe(0.002);
+  });
+
+  it('times a cycle by the stamps of its records', async () => {
+    write(anIntent('a'));
+    now = after(now, 1_500);
+    write({ kind: 'attempt', client_order_id: 'a', result: 'filled' });
+
+    expect(await read('tranche_cycle_seconds_sum', { result: 'filled' })).toBe(1.5);
+  });
+
+  it('looks again before each scrape', async () => {
+    let used = 0.5;
+    metrics.onScrape(() => {
+      metrics.budget('quote', used);
+    });
+    expect(await read('tranche_budget_utilisation_ratio', { route: 'quote' })).toBe(0.5);
+
+    used = 0.75;
+    expect(await read('tranche_budget_utilisation_ratio', { route: 'quote' })).toBe(0.75);
   });
 
   it('counts slices and wakes with their reasons', async () => {
@@ -205,7 +231,7 @@ describe('metrics', () => {
   });
 
   it('bounds what a label may take', async () => {
-    for (let i = 0; i < 1_000; i++) metrics.quoteAnswered(`pair${i}`, 'quote');
+    for (let i = 0; i < 1_000; i++) metrics.quoted(`pair${i}`, 'quote', 1);
 
     expect(await read('tranche_quotes_total', { pair: 'other', result: 'quote' })).toBe(744);
   });

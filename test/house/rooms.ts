@@ -1,0 +1,112 @@
+import type { Import } from './tokens.ts';
+
+/** One part of the house: a folder under `src`. */
+export interface Room {
+  /** Parts, or single files of parts, that it may import besides itself. */
+  readonly parts: readonly string[];
+  /** Packages and Node's own modules that it may import, each with the files that may; `*` is all of them. */
+  readonly packages: Readonly<Record<string, readonly string[]>> | '*';
+}
+
+const anywhere = ['*'];
+
+/** The architecture. Imports only go down this list; what is not written here is not allowed. */
+export const rooms: Readonly<Record<string, Room>> = {
+  // Chooses and wires; alone knows the mode and the command line.
+  app: {
+    parts: ['operate', 'backtest', 'simulator', 'venue', 'journal', 'report', 'engine', 'strategy', 'wire', 'core'],
+    packages: '*',
+  },
+  // The face of the daemon: metrics, health, log.
+  operate: {
+    parts: ['core', 'engine/ports.ts', 'engine/observer.ts', 'report'],
+    packages: {
+      fastify: ['server.ts'], 'prom-client': ['metrics.ts', 'meters.ts'], pino: ['log.ts'], 'node:perf_hooks': ['metrics.ts'],
+      'node:process': ['metrics.ts', 'log.ts'], 'node:fs': ['log.ts'], 'node:path': ['log.ts'],
+    },
+  },
+  // Tape, index, importers, runner, sweep.
+  backtest: {
+    parts: ['core', 'engine', 'strategy', 'simulator'],
+    packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, 'csv-parse': anywhere },
+  },
+  // The venue, simulated: a pure exchange and a server around it.
+  simulator: {
+    parts: ['core', 'wire', 'engine/ports.ts'],
+    packages: {
+      rxjs: ['port.ts', 'feeds.ts', 'venue.ts'], 'node:crypto': ['quotes.ts'], zod: ['options.ts'], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
+      'node:http': ['server.ts', 'feeds.ts'], 'node:stream': ['feeds.ts', 'tape.ts'], 'node:net': ['server.ts', 'feeds.ts'],
+      'csv-parse': ['tape.ts'], 'csv-parse/sync': ['tape.ts'], 'node:fs': ['tape.ts'], 'node:fs/promises': ['tape.ts'], 'node:zlib': ['tape.ts'],
+    },
+  },
+  // The venue, for real.
+  venue: {
+    parts: ['core', 'wire', 'engine/ports.ts'],
+    packages: { rxjs: anywhere, zod: anywhere, undici: anywhere, ws: ['socket.ts'], 'node:buffer': anywhere, 'node:stream': anywhere, 'node:http': ['socket.ts'] },
+  },
+  // Records, hash chain, drivers, exports.
+  journal: {
+    parts: ['core', 'engine/ports.ts'],
+    packages: { rxjs: anywhere, zod: ['record.ts'], 'node:sqlite': anywhere, 'node:crypto': ['chain.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:os': anywhere, 'node:process': anywhere },
+  },
+  // Transaction cost analysis and portfolio figures; pure.
+  report: { parts: ['core'], packages: {} },
+  // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.
+  engine: { parts: ['core', 'strategy/kernel.ts'], packages: { rxjs: anywhere } },
+  // Kernels: one pure function a file, and the registry.
+  strategy: { parts: ['core'], packages: { zod: anywhere, croner: ['schedule.ts'] } },
+  // The venue's interface as schemas; client and simulator share it.
+  wire: { parts: ['core'], packages: { zod: anywhere } },
+  // Words and rules; no I/O, clock, randomness or rxjs.
+  core: { parts: [], packages: { 'decimal.js': ['money.ts'], 'node:crypto': ['ids.ts'] } },
+}; // prettier-ignore
+
+/** Name of the part that `file` (`src/core/money.ts`) belongs to. Files right under `src` start the program: `app`. */
+export function roomOf(file: string): string {
+  const [, folder, ...rest] = file.split('/');
+  return rest.length === 0 || folder === undefined ? 'app' : folder;
+}
+
+/** `./x.ts` as seen from `file`, from the root of the repository. */
+export function resolve(file: string, relative: string): string {
+  const path = file.split('/').slice(0, -1);
+  for (const step of relative.split('/')) {
+    if (step === '..') path.pop();
+    else if (step !== '.') path.push(step);
+  }
+  return path.join('/');
+}
+
+/** Why `file` may not import this, in words that say what to do; `undefined` when it may. */
+export function importProblem(file: string, { from }: Import): string | undefined {
+  const name = roomOf(file);
+  const room = rooms[name];
+  if (room === undefined)
+    return `src/${name} is not a part of the house: add it to the table in test/house/rooms.ts`;
+  if (from === undefined) {
+    return name === 'app'
+      ? undefined
+      : 'import() of what is not a literal: only src/app loads modules by a name from outside';
+  }
+  if (!from.startsWith('.')) return packageProblem(file, name, room, from);
+  const target = resolve(file, from);
+  if (!target.startsWith('src/'))
+    return name === 'app' ? undefined : `${from} lies outside src: pass it in from src/app`;
+  const part = roomOf(target);
+  const inside = target.slice(`src/`.length);
+  if (part === name || room.parts.includes(part) || room.parts.includes(inside)) return undefined;
+  const may = room.parts.length === 0 ? 'nothing else' : `only ${room.parts.join(', ')}`;
+  return `src/${name} may import ${may}, not ${inside}: move what both need down, or pass it in as a port`;
+}
+
+function packageProblem(file: string, name: string, room: Room, from: string): string | undefined {
+  if (room.packages === '*') return undefined;
+  const homes = room.packages[from];
+  const own = file.slice(`src/${name}/`.length);
+  if (homes !== undefined && (homes.includes('*') || homes.includes(own))) return undefined;
+  const may =
+    homes === undefined
+      ? `src/${name} may not import it at all`
+      : `in src/${name} only ${homes.join(', ')} may`;
+  return `${from}: ${may}; pass in what you need as a port or a parameter`;
+}
