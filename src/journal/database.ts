@@ -48,7 +48,7 @@ export function prepareSchema(db: DatabaseSync, where: string): void {
     db.exec('BEGIN IMMEDIATE');
     db.exec(SCHEMA);
     db.prepare('INSERT INTO meta (key, value) VALUES (?, ?)').run('schema_version', String(SCHEMA_VERSION));
-    writeHead(db)(EMPTY);
+    db.prepare(UPSERT).run('head', noteOf(EMPTY));
     db.exec('COMMIT');
   }
   checkSchema(db, where);
@@ -84,13 +84,20 @@ export const writeOwner = (db: DatabaseSync): void => {
   db.prepare(UPSERT).run('owner', `process ${process.pid} on ${hostname()}`);
 };
 
-/** Notes the end of the chain in the transaction that moves it: without it, cut-off last records would not show. */
-export function writeHead(db: DatabaseSync): (head: Head) => void {
-  const statement = db.prepare(UPSERT);
-  return ({ seq, hash }) => {
-    statement.run('head', `${seq} ${hash}`);
+/**
+ * Moves the note of the newest record, in the transaction that adds records: without it, cut-off last records would not
+ * show. The note must be the one that this writer left, so that a second writer shows even where the lock failed (somebody
+ * removed its file, or the file system does not lock).
+ */
+export function headMover(db: DatabaseSync): (from: Head, to: Head) => void {
+  const move = db.prepare("UPDATE meta SET value = ? WHERE key = 'head' AND value = ?");
+  return (from, to) => {
+    if (move.run(noteOf(to), noteOf(from)).changes !== 1)
+      throw new Error('another process has written to it');
   };
 }
+
+const noteOf = ({ seq, hash }: Head): string => `${seq} ${hash}`;
 
 const HEAD = `SELECT (SELECT value FROM meta WHERE key = 'head') AS value, (SELECT max(seq) FROM records) AS last`;
 

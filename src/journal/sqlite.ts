@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { defer, of } from 'rxjs';
@@ -14,7 +14,7 @@ import {
   notedHead,
   readMeta,
   readRecords,
-  writeHead,
+  headMover,
   writeOwner,
 } from './database.ts';
 import { faultOf, isDamage, messageOf } from './fault.ts';
@@ -49,8 +49,9 @@ export function sqliteJournal(path: string, options: SqliteOptions = {}): Journa
   }
 }
 
-function writer(file: string, options: SqliteOptions): Journal {
-  createPrivate(file);
+function writer(named: string, options: SqliteOptions): Journal {
+  createPrivate(named);
+  const file = realpathSync(named); // a link beside the file must not get a lock of its own
   const lock = takeLock(file);
   if (lock === undefined)
     throw new OperatorError('again', `journal ${file} is in use by ${ownerOf(file)}. Stop it first.`);
@@ -118,19 +119,18 @@ function writeTo(db: DatabaseSync, file: string, { commits }: SqliteOptions): Wr
   const begin = db.prepare('BEGIN IMMEDIATE');
   const insert = db.prepare('INSERT INTO records (seq, at, kind, body, hash) VALUES (?, ?, ?, ?, ?)');
   const commit = db.prepare('COMMIT');
-  const noteHead = writeHead(db);
+  const moveHead = headMover(db);
   let head: Head = headOf(db, file);
   return (bodies, at) => {
     const tied = tie(head, bodies, at);
+    const end = tied.at(-1)?.line ?? head;
     const startedAt = commits?.now() ?? 0;
     try {
       begin.run();
-      for (const { line } of tied) {
-        insert.run(line.seq, line.at, line.kind, line.body, line.hash);
-        head = line;
-      }
-      noteHead(head);
+      moveHead(head, end);
+      for (const { line } of tied) insert.run(line.seq, line.at, line.kind, line.body, line.hash);
       commit.run();
+      head = end;
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
       throw faultOf(file, head.seq, error);

@@ -1,7 +1,7 @@
 import { reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { FillRecord, IntentText, RecordBody, StoredRecord, WakeRecord } from '../core/record.ts';
-import { isoOf } from '../core/time.ts';
+import { instant, isoOf } from '../core/time.ts';
 
 /** One line for people: time in UTC, kind, words. Control characters of the venue or of a YAML file cannot get through. */
 export const lineFor = ({ at, body }: StoredRecord): string =>
@@ -49,7 +49,10 @@ function wordsFor(body: RecordBody): string {
 
 function wakeWords(wake: WakeRecord): string {
   const detail = Object.entries(wake.detail)
-    .map(([name, value]) => ` ${name} ${value}`)
+    .map(
+      ([name, value]) =>
+        ` ${name} ${name === 'due' && typeof value === 'number' ? isoOf(instant(value)) : value}`,
+    )
     .join('');
   return joined(
     `${wake.strategy} woke on ${wake.on}${detail}`,

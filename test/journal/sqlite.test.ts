@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -230,6 +230,28 @@ describe('a second opening of a journal', () => {
     expect(thrownBy(() => sqliteJournal(file).close())).toMatchObject({ exit: 'again' });
     journal.close();
     expect(thrownBy(() => sqliteJournal(file).close())).toBeUndefined();
+  });
+
+  it('is refused through a link to the file, too', () => {
+    const file = aFile();
+    open(file);
+    const link = `${file}.link`;
+    symlinkSync(file, link);
+    expect(thrownBy(() => sqliteJournal(link).close())).toMatchObject({ exit: 'again' });
+  });
+
+  it('that got past the lock poisons the first as soon as it has written', async () => {
+    const file = aFile();
+    const journal = open(file);
+    appendNow(journal, [aFill()]);
+    unlinkSync(`${file}.lock`);
+    const intruder = open(file);
+    appendNow(intruder, [aFill({ slice: 1 })]);
+    expect(String(await failureOf(journal, [aFill({ slice: 2 })]))).toContain(
+      'another process has written to it',
+    );
+    expect(String(await failureOf(journal, [aFill({ slice: 3 })]))).toContain('takes nothing more');
+    expect(intruder.verify()).toMatchObject({ ok: true, count: 2 });
   });
 
   it('reads and verifies while the first writes, but never appends', async () => {
