@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isAmountText } from '../core/money.ts';
 import { isReason } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { RecordBody } from '../core/record.ts';
@@ -14,6 +15,8 @@ import { instant } from '../core/time.ts';
 const amount = z
   .string()
   .regex(/^-?\d+(?:\.\d+)?$/u, { error: 'expected an amount as text, such as "0.25"' });
+/** A number from a YAML document, in the spelling of its author. */
+const asWritten = z.string().refine(isAmountText, { error: 'expected a number as text' });
 const at = z.int().transform(instant);
 const count = z.int().nonnegative();
 const side = z.enum(['buy', 'sell']);
@@ -28,10 +31,10 @@ const wait = z.discriminatedUnion('on', [
   z.strictObject({ on: z.literal('at'), at }),
   z.strictObject({
     on: z.literal('drift'),
-    targets: z.record(z.string(), amount),
+    targets: z.record(z.string(), asWritten),
     cash: z.string(),
     driftType: z.enum(['absolute', 'relative']),
-    threshold: amount,
+    threshold: asWritten,
     notBefore: at,
   }),
   z.strictObject({ on: z.literal('outcome'), leg: z.string(), slice: count }),
