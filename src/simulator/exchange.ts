@@ -29,6 +29,8 @@ import { seededRandom } from './random.ts';
 import { assumed, documented, found } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 import type { PriceTape } from './tape.ts';
+import { TickerBoard } from './ticker.ts';
+import type { Ticker } from './ticker.ts';
 
 export interface ExchangeSetup {
   readonly options: VenueOptions;
@@ -66,6 +68,7 @@ export class Exchange {
   private readonly dealer: Dealer;
   private readonly history: ValueHistory;
   private readonly limits: Limits;
+  private readonly board: TickerBoard;
 
   /** @throws OperatorError (`config`) when the settings do not fit together. */
   constructor({ options, tapes = new Map(), startedAt, random = seededRandom(options.seed) }: ExchangeSetup) {
@@ -82,6 +85,7 @@ export class Exchange {
     });
     this.history = new ValueHistory(this.ledger, this.market);
     this.limits = new Limits(options.limits);
+    this.board = new TickerBoard(this.market);
     this.accounts = options.accounts.map(({ name, token }) => ({
       name,
       token: token ?? `sim-${digest(`${options.seed}\n${name}`, 32)}`,
@@ -120,7 +124,15 @@ export class Exchange {
 
   order(account: string, order: PlacedOrder, now: Instant): Reply<OrderDetail> {
     this.history.advance(now);
-    return this.dealer.order(account, order, now);
+    const reply = this.dealer.order(account, order, now);
+    if (reply.ok)
+      this.board.traded(order.pair, { quantity: reply.value.filled, amount: reply.value.filledAmount }, now);
+    return reply;
+  }
+
+  /** The day summary of a pair. */
+  ticker(pair: string, now: Instant): Ticker {
+    return this.board.look(pair, now);
   }
 
   /** An order by the venue's id or the client's. */

@@ -1,0 +1,62 @@
+import { add, greatest, least, NO_MONEY, NO_QUANTITY, priceOf, roundEven } from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
+import { DAY_MS, instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Market } from './market.ts';
+
+/** The day of a pair since 00:00 GMT of the market. `high` and `low` are of the moments that somebody looked at. */
+export interface Ticker {
+  readonly pair: string;
+  readonly last: Price;
+  readonly open: Price;
+  readonly high: Price;
+  readonly low: Price;
+  /** Base currency that this venue traded. */
+  readonly volume: Quantity;
+  /** Quote currency that this venue traded. */
+  readonly amount: Money;
+  /** Average price of what was traded; `last` when nothing was. */
+  readonly vwap: Price;
+  /** Market time. */
+  readonly market: Instant;
+}
+
+type Day = Omit<Ticker, 'last' | 'vwap' | 'market' | 'pair'> & { readonly number: number };
+
+/** Keeps the day summary of each pair. */
+export class TickerBoard {
+  private readonly days = new Map<string, Day>();
+  private readonly market: Market;
+
+  constructor(market: Market) {
+    this.market = market;
+  }
+
+  /** The pair at the real time `now`. */
+  look(pair: string, now: Instant): Ticker {
+    const day = this.dayOf(pair, now);
+    const precision = this.market.listings.get(pair)?.pricePrecision ?? 8;
+    const last = roundEven(this.market.mid(pair, now), precision);
+    const seen = { ...day, high: greatest(day.high, last), low: least(day.low, last) };
+    this.days.set(pair, seen);
+    const { number: _, ...figures } = seen;
+    const vwap = day.volume.isZero() ? last : roundEven(priceOf(day.amount, day.volume), precision);
+    return { ...figures, pair, last, vwap, market: this.market.timeAt(now) };
+  }
+
+  /** Counts a trade of this venue into the day. */
+  traded(pair: string, { quantity, amount }: { quantity: Quantity; amount: Money }, now: Instant): void {
+    const day = this.dayOf(pair, now);
+    this.days.set(pair, { ...day, volume: add(day.volume, quantity), amount: add(day.amount, amount) });
+  }
+
+  private dayOf(pair: string, now: Instant): Day {
+    const number = Math.floor(this.market.timeAt(now) / DAY_MS);
+    const known = this.days.get(pair);
+    if (known?.number === number) return known;
+    const precision = this.market.listings.get(pair)?.pricePrecision ?? 8;
+    const begins = this.market.realTimeOf(instant(Math.max(number * DAY_MS, this.market.startsAt)));
+    const open = roundEven(this.market.mid(pair, begins), precision);
+    return { number, open, high: open, low: open, volume: NO_QUANTITY, amount: NO_MONEY };
+  }
+}
