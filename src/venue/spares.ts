@@ -25,7 +25,8 @@ export function spareConnections(make: () => Client): Spares {
   const open = new Set<Client>();
   const drop = (client: Client): void => {
     opening.delete(client);
-    if (!open.delete(client) && client.destroyed) return;
+    open.delete(client);
+    if (client.destroyed) return;
     void client.destroy();
   };
 
@@ -34,12 +35,13 @@ export function spareConnections(make: () => Client): Spares {
     opening.add(client);
     client.on('disconnect', () => drop(client));
     client.on('connectionError', () => drop(client));
+    const connected = (): void => {
+      opening.delete(client);
+      open.add(client);
+    };
     client.dispatch(
       { method: 'GET', path: '/' },
-      connectOnly(() => {
-        opening.delete(client);
-        open.add(client);
-      }),
+      connectOnly(connected, () => drop(client)),
     );
   };
 
@@ -65,7 +67,7 @@ export function spareConnections(make: () => Client): Spares {
 }
 
 /** A request that connects and then throws right before its first byte: undici drops it and keeps the connection. */
-function connectOnly(connected: () => void): Dispatcher.DispatchHandler {
+function connectOnly(connected: () => void, failed: () => void): Dispatcher.DispatchHandler {
   let hasConnected = false;
   return {
     onRequestStart() {
@@ -74,6 +76,11 @@ function connectOnly(connected: () => void): Dispatcher.DispatchHandler {
     },
     onResponseError() {
       if (hasConnected) connected();
+      else failed();
     },
+    // undici asks for these, and has nothing to tell them.
+    onResponseStart: () => undefined,
+    onResponseData: () => undefined,
+    onResponseEnd: () => undefined,
   };
 }

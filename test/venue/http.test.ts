@@ -1,0 +1,430 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { gzipSync } from 'node:zlib';
+import { firstValueFrom } from 'rxjs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import type { Reply } from '../../src/venue/call.ts';
+import type { Exchange, VenueHttp } from '../../src/venue/http.ts';
+import { venueHttp } from '../../src/venue/http.ts';
+import { answering, client, http, httpServer, rawServer, systemClock, TOKEN } from './servers.ts';
+
+const read: Exchange = { method: 'GET', path: '/v1/currency', timeoutMs: 5_000 };
+const order: Exchange = {
+  method: 'POST',
+  path: '/v1/orders/buy',
+  body: '{"a":1}',
+  timeoutMs: 5_000,
+  lane: 'at_once',
+};
+
+const get = async (venue: VenueHttp, request: Exchange = read): Promise<Reply> =>
+  firstValueFrom(venue.exchange(request));
+
+async function failure(venue: VenueHttp, request: Exchange): Promise<VenueError> {
+  const outcome = await get(venue, request).then(
+    (reply) => new Error(`answered ${reply.status}`),
+    (error: unknown) => error,
+  );
+  if (!(outcome instanceof VenueError)) throw outcome;
+  return outcome;
+}
+
+describe('venue http', () => {
+  it('sends the request as the venue wants it and gives back the whole answer', async () => {
+    const server = await answering(http('201 Created', '{"ok":1}', 'retry-after: 2', 'date: now'));
+    const reply = await get(client(server.url), {
+      ...order,
+      query: { from: 5, types: 'buy,sell', to: undefined },
+    });
+    expect(reply).toMatchObject({ status: 201, body: '{"ok":1}', retryAfterMs: 2_000 });
+    expect(reply.headers['date']).toBe('now');
+    expect(reply.lastByteAt).toBeGreaterThanOrEqual(reply.sentAt);
+    const [head = '', body] = server.received().split('\r\n\r\n');
+    expect(body).toBe('{"a":1}');
+    expect(head.split('\r\n')).toEqual(
+      expect.arrayContaining([
+        'POST /v1/orders/buy?from=5&types=buy%2Csell HTTP/1.1',
+        `authorization: Bearer ${TOKEN}`,
+        'accept-encoding: identity',
+        'user-agent: tranche/9.9.9',
+        'content-type: application/json',
+        'content-length: 7',
+      ]),
+    );
+  });
+
+  it('keeps a path that belongs to the base address', async () => {
+    const server = await answering(http('200 OK', '[]'));
+    await get(client(`${server.url}/proxy/`));
+    expect(server.received()).toMatch(/^GET \/proxy\/v1\/currency HTTP/u);
+  });
+
+  it('reuses a connection for the next exchange', async () => {
+    const connections = new Set<unknown>();
+    const url = await httpServer((request, response) => {
+      connections.add(request.socket);
+      response.end('[]');
+    });
+    const venue = client(url);
+    for (let i = 0; i < 3; i++) {
+      await get(venue);
+      await sleep(5);
+    }
+    expect(connections.size).toBe(1);
+  });
+
+  it.each(['0', '301', '-1', 'soon', '1e2', 'Wed, 21 Oct 2026 07:28:00 GMT'])(
+    'leaves retry-after %s unread',
+    async (value) => {
+      const server = await answering(http('429 Too Many', '{"error":"slow"}', `retry-after: ${value}`));
+      await expect(get(client(server.url))).resolves.toMatchObject({ status: 429, retryAfterMs: undefined });
+    },
+  );
+
+  it.each([
+    'GET /v1/user/withdraw',
+    'POST /v1/user/withdraw',
+    'DELETE /v1/whitelisted-addresses/1',
+    'POST /v1/currency',
+    'GET /v1/orders/1/../../user/withdraw',
+    'GET /v1/orders/%2e%2e',
+    'GET /v1/orders/',
+    'GET //evil.example/v1/currency',
+    'GET /v1/currency?x=1',
+    'DELETE /v1/orders/5',
+  ])('refuses %s before anything is looked up', async (call) => {
+    // prettier-ignore
+    const [method, path] = call.split(' ') as [Exchange['method'], string];
+    // A name that cannot be resolved: had it been tried, the error would be `connect`.
+    const error = await failure(client('https://venue.invalid'), { method, path, timeoutMs: 5_000 });
+    expect(error).toMatchObject({ code: 'forbidden_route', applied: 'no', sent: false });
+  });
+
+  it.each([
+    'http://venue.example',
+    'http://169.254.169.254',
+    'http://[::ffff:127.0.0.1]:80',
+    'https://user:pw@venue.example',
+    'ftp://venue.example',
+    'venue.example',
+    'https://venue.example/?token=1',
+    'http://127.0.0.1.evil.example',
+  ])('refuses the address %s', (baseUrl) => {
+    // prettier-ignore
+    const make = (): unknown =>
+      venueHttp({ baseUrl, token: { reveal: () => TOKEN }, routes: [], clock: systemClock, version: '1' });
+    expect(make).toThrow(
+      expect.objectContaining({ exit: 'config', message: expect.not.stringContaining('pw') as string }),
+    );
+  });
+
+  it.each(['', 'two words', 'line\nend', 'ümlaut'])('refuses the token %j without showing it', (token) => {
+    const make = (): unknown =>
+      venueHttp({
+        baseUrl: 'https://v.example',
+        token: { reveal: () => token },
+        routes: [],
+        clock: systemClock,
+        version: '1',
+      });
+    expect(make).toThrow('venue.token: expected printable characters');
+  });
+});
+
+describe('a failed exchange', () => {
+  it('never left when nobody listens at the address', async () => {
+    const closed = createServer();
+    await once(closed.listen(0, '127.0.0.1'), 'listening');
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => {
+      closed.close(resolve);
+    });
+    const error = await failure(client(`http://127.0.0.1:${port}`), order);
+    expect(error).toMatchObject({ code: 'connect', applied: 'no', sent: false });
+  });
+
+  it.each([
+    ['the total', { timeoutMs: 200 }, {}],
+    ['the time for a connection', { timeoutMs: 20_000 }, { connectTimeoutMs: 200 }],
+  ])('never left when the handshake outlasts %s', async (_, time, options) => {
+    // Accepts the connection and never answers the first message of TLS.
+    const server = await rawServer(() => undefined);
+    const venue = client(server.url.replace('http:', 'https:'), options);
+    const error = await failure(venue, { ...order, ...time });
+    expect(error).toMatchObject({ code: 'connect', applied: 'no', sent: false, status: undefined });
+    expect(server.received()).not.toContain(TOKEN);
+  });
+
+  it.each([
+    ['has no answer in time', order, 'unknown'],
+    ['has no answer in time', read, 'no'],
+  ] as const)('%s: %o', async (_, request, applied) => {
+    const server = await rawServer(() => undefined);
+    const error = await failure(client(server.url), { ...request, timeoutMs: 200 });
+    expect(error).toMatchObject({ code: 'timeout', applied, sent: true, status: undefined });
+  });
+
+  it('ends when the head of the answer takes too long, long before the total', async () => {
+    const server = await rawServer(() => undefined);
+    const error = await failure(client(server.url, { headersTimeoutMs: 100 }), {
+      ...order,
+      timeoutMs: 20_000,
+    });
+    expect(error).toMatchObject({ code: 'timeout', applied: 'unknown', sent: true });
+  });
+
+  it('ends when the body stalls, long before the total', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{');
+    const error = await failure(client(server.url, { bodyTimeoutMs: 100 }), { ...order, timeoutMs: 20_000 });
+    expect(error).toMatchObject({ code: 'timeout', applied: 'unknown', sent: true, status: 200 });
+  });
+
+  it('ends when the body trickles past the total, though no single pause is long', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', (socket) => {
+      const timer = setInterval(() => socket.write(' '), 10);
+      socket.once('close', () => clearInterval(timer));
+    });
+    const error = await failure(client(server.url), { ...read, timeoutMs: 300 });
+    expect(error).toMatchObject({ code: 'timeout', status: 200 });
+    await expect.poll(() => [...server.sockets].every((socket) => socket.destroyed)).toBe(true);
+  });
+
+  it('is too large by its announced length, before a byte of the body', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 65537\r\n\r\n');
+    expect(await failure(client(server.url), order)).toMatchObject({
+      code: 'too_large',
+      applied: 'unknown',
+      status: 200,
+    });
+  });
+
+  it('is too large by what arrives, and takes exactly the cap', async () => {
+    const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+    const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+    const fits = await answering(`${head}${chunk('x'.repeat(60))}${chunk('y'.repeat(40))}0\r\n\r\n`);
+    expect((await get(client(fits.url), { ...read, capBytes: 100 })).body).toHaveLength(100);
+    const over = await answering(`${head}${chunk('x'.repeat(60))}${chunk('y'.repeat(41))}0\r\n\r\n`);
+    expect(await failure(client(over.url), { ...read, capBytes: 100 })).toMatchObject({ code: 'too_large' });
+  });
+
+  it('cannot have its cap raised above that of the route', async () => {
+    const server = await answering('HTTP/1.1 200 OK\r\ncontent-length: 2000000\r\n\r\n');
+    expect(await failure(client(server.url), { ...read, capBytes: 9e9 })).toMatchObject({
+      code: 'too_large',
+    });
+  });
+
+  it.each([
+    ['before the answer', ''],
+    ['within the head', 'HTTP/1.1 200 OK\r\ncontent-le'],
+    ['within the body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{"a"'],
+    ['within a chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"'],
+  ])('is broken when the connection ends %s', async (_, bytes) => {
+    const ends = await answering(bytes, (socket) => socket.end());
+    expect(await failure(client(ends.url), order)).toMatchObject({
+      code: 'broken',
+      applied: 'unknown',
+      sent: true,
+    });
+    const resets = await answering(bytes, (socket) => setTimeout(() => socket.resetAndDestroy(), 20));
+    expect(await failure(client(resets.url), order)).toMatchObject({
+      code: 'broken',
+      applied: 'unknown',
+      sent: true,
+    });
+  });
+
+  it('is broken when the answer is not HTTP', async () => {
+    const server = await answering(`220 mail ready ${TOKEN}\r\n`);
+    const error = await failure(client(server.url), order);
+    expect(error).toMatchObject({ code: 'broken', applied: 'unknown' });
+    expect(everythingOf(error)).not.toContain(TOKEN);
+  });
+
+  it.each(['301', '302', '303', '307', '308'])('does not follow a %s', async (status) => {
+    const target = await rawServer(() => undefined);
+    const server = await answering(http(`${status} Moved`, '', `location: ${target.url}/v1/orders/buy`));
+    const error = await failure(client(server.url), order);
+    expect(error).toMatchObject({ code: 'redirect', applied: 'unknown', sent: true, status: Number(status) });
+    await sleep(50);
+    expect([target.connections(), target.received()]).toEqual([0, '']);
+  });
+
+  it.each(['gzip', 'br', 'gzip, identity', 'GZIP'])(
+    'refuses an answer encoded with %s, unread',
+    async (encoding) => {
+      const url = await httpServer((_, response) => {
+        response.writeHead(200, { 'content-encoding': encoding }).end(gzipSync('{"a":1}'));
+      });
+      expect(await failure(client(url), read)).toMatchObject({ code: 'unreadable', status: 200 });
+    },
+  );
+
+  it('refuses bytes that are not UTF-8', async () => {
+    const server = await answering(
+      Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\n'), Buffer.of(0xff)]),
+    );
+    expect(await failure(client(server.url), read)).toMatchObject({ code: 'unreadable', status: 200 });
+  });
+
+  it('is made once, whatever happened', async () => {
+    let requests = 0;
+    const server = await rawServer((socket) => {
+      socket.on('data', () => {
+        requests++;
+        socket.resetAndDestroy();
+      });
+    });
+    await failure(client(server.url), order);
+    await failure(client(server.url), read);
+    await sleep(100);
+    expect(requests).toBe(2);
+  });
+});
+
+describe('unsubscribing', () => {
+  it('closes the connection of an exchange that is under way', async () => {
+    const server = await rawServer(() => undefined);
+    const subscription = client(server.url).exchange(order).subscribe();
+    await expect.poll(() => server.received()).toContain('{"a":1}');
+    subscription.unsubscribe();
+    await expect.poll(() => [...server.sockets].every((socket) => socket.destroyed)).toBe(true);
+  });
+
+  it('keeps an exchange that still waits for its connection from ever leaving', async () => {
+    const server = await rawServer(() => undefined);
+    client(server.url).exchange(order).subscribe().unsubscribe();
+    await expect.poll(() => server.connections()).toBe(1);
+    await sleep(50);
+    expect(server.received()).toBe('');
+  });
+});
+
+/** Everything that a log could print of an error. */
+function everythingOf(error: Error): string {
+  const parts: unknown[] = [];
+  for (let each: unknown = error; each instanceof Error; each = each.cause) {
+    parts.push(each.name, each.message, each.stack, ...Object.values(each));
+  }
+  return parts.map(String).join('\n');
+}
+
+describe('the token', () => {
+  it('is in the authorization header and nowhere else', async () => {
+    const server = await answering(http('200 OK', '[]'));
+    await get(client(server.url), { ...order, query: { a: 1 } });
+    expect(server.received().split(TOKEN)).toHaveLength(2);
+    expect(server.received()).toContain(`authorization: Bearer ${TOKEN}\r\n`);
+  });
+
+  it('is asked for each time, so that it can change', async () => {
+    const seen: (string | undefined)[] = [];
+    const url = await httpServer((request, response) => {
+      seen.push(request.headers.authorization);
+      response.end('[]');
+    });
+    let token = 'first';
+    const venue = client(url, { token: { reveal: () => token } });
+    await get(venue);
+    token = 'second';
+    await get(venue);
+    expect(seen).toEqual(['Bearer first', 'Bearer second']);
+  });
+
+  it('is taken out of what the venue says, together with all that could forge a line', () => {
+    const venue = client('https://venue.invalid');
+    const said = venue.clean(`no ${TOKEN}\r\n\u001B[31mred\u202E ${'x'.repeat(500)}`);
+    expect(said).toMatch(/^no \[token\]\uFFFD\uFFFD\uFFFD\[31mred\uFFFD x+$/u);
+    expect(said).toHaveLength(200);
+    expect(venue.clean(`${'y'.repeat(196)}${TOKEN}`)).not.toContain(TOKEN.slice(0, 4));
+  });
+});
+
+/** A venue in another thread. `byte` becomes 1 when a first byte of a request has arrived there. */
+async function venueInThread(): Promise<{ readonly url: string; readonly byte: Int32Array }> {
+  const byte = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(
+    `const { workerData, parentPort } = require('node:worker_threads');
+     const server = require('node:net').createServer((socket) => {
+       socket.on('error', () => {}).once('data', () => {
+         Atomics.store(workerData, 0, 1);
+         Atomics.notify(workerData, 0);
+         socket.write('HTTP/1.1 200 OK\\r\\ncontent-length: 2\\r\\n\\r\\n{}');
+       });
+     });
+     server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));`,
+    { eval: true, workerData: byte },
+  );
+  onTestFinished(async () => void (await worker.terminate()));
+  const [port] = (await once(worker, 'message')) as [number];
+  return { url: `http://127.0.0.1:${port}`, byte };
+}
+
+describe('a warmed connection', () => {
+  it('carries the first byte in the tick of subscribe', async () => {
+    const { url, byte } = await venueInThread();
+    const venue = client(url);
+    venue.warm(1);
+    await sleep(100);
+    const replies: Reply[] = [];
+    venue.exchange(order).subscribe((reply) => replies.push(reply));
+    // This thread sleeps in the very tick of `subscribe`: only what has left already can arrive.
+    expect(Atomics.wait(byte, 0, 0, 10_000)).not.toBe('timed-out');
+    await expect.poll(() => replies.map(({ body }) => body)).toEqual(['{}']);
+  });
+
+  it('is what makes the difference: without it nothing has left when the tick ends', async () => {
+    const { url, byte } = await venueInThread();
+    const venue = client(url);
+    const reply = get(venue, order);
+    expect(Atomics.wait(byte, 0, 0, 200)).toBe('timed-out');
+    expect((await reply).body).toBe('{}');
+  });
+
+  it('is good for one exchange', async () => {
+    const server = await rawServer((socket) => socket.on('data', () => socket.write(http('200 OK', '[]'))));
+    const venue = client(server.url);
+    venue.warm(1);
+    await expect.poll(() => server.connections()).toBe(1);
+    await sleep(50);
+    await get(venue, order);
+    expect(server.connections()).toBe(1);
+    expect(server.received()).toContain('connection: close');
+    await expect.poll(() => [...server.sockets].every((socket) => socket.destroyed)).toBe(true);
+    await get(venue, order);
+    expect(server.connections()).toBe(2);
+  });
+
+  it.each([
+    ['closed by the venue', (socket: Socket) => socket.end()],
+    ['reset by the venue', (socket: Socket) => socket.resetAndDestroy()],
+    ['spoken on before it was asked', (socket: Socket) => socket.write(http('200 OK', '["poison"]'))],
+  ])('is dropped when it is %s', async (_, spoil) => {
+    const server = await rawServer((socket) => {
+      if (server.connections() > 1) socket.on('data', () => socket.write(http('200 OK', '[]')));
+      else setTimeout(spoil, 20, socket);
+    });
+    const venue = client(server.url);
+    venue.warm(1);
+    await expect.poll(() => server.connections()).toBe(1);
+    await sleep(100);
+    expect((await get(venue, order)).body).toBe('[]');
+    expect(server.connections()).toBe(2);
+  });
+
+  it('is opened as often as asked, up to four', async () => {
+    const server = await rawServer(() => undefined);
+    const venue = client(server.url);
+    venue.warm(2);
+    venue.warm(2);
+    await expect.poll(() => server.connections()).toBe(2);
+    venue.warm(100);
+    await expect.poll(() => server.connections()).toBe(4);
+    await sleep(50);
+    expect([server.connections(), server.received()]).toEqual([4, '']);
+  });
+});

@@ -1,0 +1,339 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EMPTY, firstValueFrom, lastValueFrom, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { money, quantity, text } from '../../src/core/money.ts';
+import { instant } from '../../src/core/time.ts';
+import type { OrderRequest, QuoteRequest } from '../../src/core/venue.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
+import { tradingVenue } from '../../src/venue/trading.ts';
+import type { TradingOptions } from '../../src/venue/trading.ts';
+import { answering, client, http, rawServer, TOKEN } from './servers.ts';
+import type { RawServer } from './servers.ts';
+
+const all = { balances: true, pairs: true, orderLookup: true };
+const extras: [string, readonly string[]][] = [];
+
+function venue(url: string, more: Partial<TradingOptions> = {}): VenuePort {
+  extras.length = 0;
+  return tradingVenue({
+    http: client(url),
+    capabilities: all,
+    sellPath: '/v1/orders/sell',
+    orderTimeoutMs: 300,
+    readTimeoutMs: 5_000,
+    onExtras: (resource, names) => extras.push([resource, names]),
+    ...more,
+  });
+}
+
+const buy: QuoteRequest = {
+  pair: 'btcusd',
+  side: 'buy',
+  size: { by: 'quantity', quantity: quantity('0.100000000000000001') },
+};
+const take: OrderRequest = { ...buy, quoteId: 'q-1', clientId: 'tr-abcd', size: buy.size };
+
+const quoteText =
+  '{"quote_id":"q-1","quantity":0.100000000000000001,"amount":6000.12345678901234567,"pair":"btcusd","side":"BUY",' +
+  '"date_expiry":"2026-01-02T03:04:15.678Z","date_quote":"2026-01-02T03:04:05.678Z","buy_price":60001.000000000000000009}';
+const orderText =
+  '{"id":18446744073,"side_id":500,"action":"Buy","algorithm_id":150,"algorithm":"Instant","type":"Instant","pair":"btcusd",' +
+  '"quantity":0.1,"price":60001.000000000000000009,"amount":0,"net_market_amount":0,"filled":0.100000000000000001,' +
+  '"vwap":60001.000000000000000009,"filled_amount":6000.12345678901234567,"fees":0.000000000000000003,"net_proceeds":-6000.1,' +
+  '"status":"Done","status_code":300,"routing_option":"BestPrice","routing_type":"None","time_in_force":"FOK","expires":null,' +
+  '"dateupdated":"2026-01-02T03:04:06.000Z","client_order_id":"tr-abcd","user_tx_id":"tr-abcd","o_action":"Buy","algo_id":150,' +
+  '"algorithm_options":null,"destination":"","quote_id":"q-1"}';
+
+const bodyOf = (server: RawServer): string => server.received().split('\r\n\r\n')[1] ?? '';
+
+describe('a quote', () => {
+  it('is asked for and read to the last digit', async () => {
+    const server = await answering(http('201 Created', quoteText));
+    const answer = await firstValueFrom(venue(server.url).quote({ ...buy, clientId: 'tr-abcd' }));
+    expect(bodyOf(server)).toBe(
+      '{"pair":"btcusd","side":"buy","quantity":0.100000000000000001,"client_quote_id":"tr-abcd"}',
+    );
+    if (answer.kind !== 'quote') throw new Error(answer.kind);
+    const { price, amount, quantity: base, ...rest } = answer.quote;
+    expect([price, amount, base].map(text)).toEqual([
+      '60001.000000000000000009',
+      '6000.12345678901234567',
+      '0.100000000000000001',
+    ]);
+    expect(rest).toMatchObject({ quoteId: 'q-1', pair: 'btcusd', side: 'buy', lifeMs: 10_000 });
+    expect(extras).toEqual([]);
+  });
+
+  it('can be asked for by amount, and without an id', async () => {
+    const server = await answering(http('201 Created', quoteText));
+    const size = { by: 'amount', amount: money('1234567890123456789.01') } as const;
+    await firstValueFrom(venue(server.url).quote({ pair: 'btcusd', side: 'sell', size }));
+    expect(bodyOf(server)).toBe('{"pair":"btcusd","side":"sell","amount":1234567890123456789.01}');
+  });
+
+  it('tells the fields that its schema does not know', async () => {
+    const server = await answering(
+      http('201 Created', quoteText.replace('}', ',"fees":0,"venue_note":{"a":1}}')),
+    );
+    expect(await firstValueFrom(venue(server.url).quote(buy))).toMatchObject({ kind: 'quote' });
+    expect(extras).toEqual([['quote', ['fees', 'venue_note']]]);
+  });
+
+  it.each([
+    ['422 Unprocessable', '{"error":"request USD value 9 greater than max USD value 5 for pair btcusd"}'],
+    ['503 Unavailable', '{"error":"quotes temporarily unavailable. please try again later."}'],
+    ['401 Unauthorized', '{"error":"invalid token. check authorization header."}'],
+    ['403 Forbidden', '{"error":"no"}'],
+  ])('is refused in the words of the venue: %s', async (status, body) => {
+    const server = await answering(http(status, body));
+    const { error } = JSON.parse(body) as { error: string };
+    expect(await firstValueFrom(venue(server.url).quote(buy))).toEqual({
+      kind: 'error',
+      status: Number(status.slice(0, 3)),
+      error,
+      retryAfterMs: undefined,
+    });
+  });
+
+  it('says how long to wait after a 429', async () => {
+    const server = await answering(http('429 Too Many Requests', '{"error":"slow down"}', 'retry-after: 10'));
+    expect(await firstValueFrom(venue(server.url).quote(buy))).toMatchObject({
+      kind: 'error',
+      status: 429,
+      retryAfterMs: 10_000,
+    });
+  });
+
+  it.each([
+    ['HTML of a gateway', '502 Bad Gateway', '<html>\u001B[2Jbad gateway</html>', 502],
+    ['an empty answer', '201 Created', '', 201],
+    ['JSON of another shape', '201 Created', '["quote"]', 201],
+    ['a price for the wrong side', '201 Created', quoteText.replace('buy_price', 'sell_price'), 201],
+    [
+      'an amount that is not a number',
+      '201 Created',
+      quoteText.replace('6000.12345678901234567', '"NaN"'),
+      201,
+    ],
+    ['an error that is not text', '422 Unprocessable', '{"error":{"text":"no"}}', 422],
+    [
+      'JSON with a number that is none',
+      '201 Created',
+      quoteText.replace('6000.12345678901234567', '06000'),
+      201,
+    ],
+  ])('is garbled when it is %s', async (_, status, body, code) => {
+    const server = await answering(http(status, body));
+    const answer = await firstValueFrom(venue(server.url).quote(buy));
+    expect(answer).toMatchObject({ kind: 'garbled', status: code });
+    expect(JSON.stringify(answer)).not.toContain('\\u001b');
+  });
+
+  it('answers once and completes, also when the call is lost', async () => {
+    const server = await rawServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const answers = await lastValueFrom(
+      venue(server.url)
+        .quote({ ...buy, clientId: 'tr-abcd' })
+        .pipe(toArray()),
+    );
+    expect(answers).toMatchObject([{ kind: 'lost', sent: true }]);
+  });
+
+  it('opens the connection of the order that may follow, and none for a probe', async () => {
+    const server = await rawServer((socket) =>
+      socket.on('data', () => socket.write(http('201 Created', quoteText))),
+    );
+    const port = venue(server.url);
+    await firstValueFrom(port.quote(buy));
+    expect(server.connections()).toBe(1);
+    await sleep(20); // until the connection of the probe is free again
+    await firstValueFrom(port.quote({ ...buy, clientId: 'tr-abcd' }));
+    await expect.poll(() => server.connections()).toBe(2);
+  });
+});
+
+describe('an order', () => {
+  it('is sent and read to the last digit', async () => {
+    const server = await answering(http('201 Created', orderText));
+    const answer = await firstValueFrom(venue(server.url).order(take));
+    expect(server.received()).toMatch(/^POST \/v1\/orders\/buy HTTP/u);
+    expect(bodyOf(server)).toBe(
+      '{"currency_pair":"btcusd","quote_id":"q-1","quantity":0.100000000000000001,"client_order_id":"tr-abcd"}',
+    );
+    if (answer.kind !== 'order') throw new Error(answer.kind);
+    const { filled, filledAmount, vwap, fees, ...rest } = answer.order;
+    expect([filled, filledAmount, vwap, fees].map(text)).toEqual([
+      '0.100000000000000001', '6000.12345678901234567', '60001.000000000000000009', '0.000000000000000003',
+    ]); // prettier-ignore
+    expect(rest).toEqual({
+      orderId: '18446744073',
+      clientId: 'tr-abcd',
+      quoteId: 'q-1',
+      pair: 'btcusd',
+      side: 'buy',
+      status: 'Done',
+    });
+    expect(answer.status).toBe(201);
+  });
+
+  it('sells by the configured path', async () => {
+    const server = await answering(http('200 OK', orderText));
+    await firstValueFrom(venue(server.url).order({ ...take, side: 'sell' }));
+    expect(server.received()).toMatch(/^POST \/v1\/orders\/sell HTTP/u);
+  });
+
+  it('never leaves as a sale while selling is off', async () => {
+    const server = await answering(http('200 OK', orderText));
+    const answer = await firstValueFrom(
+      venue(server.url, { sellPath: undefined }).order({ ...take, side: 'sell' }),
+    );
+    expect(answer).toEqual({ kind: 'lost', sent: false, why: 'selling is off: set venue.sell_path' });
+    expect(server.connections()).toBe(0);
+  });
+
+  it('is lost without having been sent when there is no connection', async () => {
+    const server = await rawServer(() => undefined);
+    const tls = venue(server.url.replace('http:', 'https:'));
+    expect(await firstValueFrom(tls.order(take))).toEqual({
+      kind: 'lost',
+      sent: false,
+      why: 'connect: no connection in time',
+    });
+  });
+
+  it('is lost and may have traded when the answer does not come', async () => {
+    const server = await rawServer(() => undefined);
+    expect(await firstValueFrom(venue(server.url).order(take))).toEqual({
+      kind: 'lost',
+      sent: true,
+      why: 'timeout: no answer in time',
+    });
+  });
+
+  it.each([
+    ['a redirect', 'HTTP/1.1 307 Temporary\r\nlocation: /v1/orders/buy\r\ncontent-length: 0\r\n\r\n', 307],
+    ['an answer without its end', 'HTTP/1.1 201 Created\r\ncontent-length: 999\r\n\r\n{"id":1', 201],
+    ['an answer of a gateway', http('504 Gateway Timeout', '<html>'), 504],
+    ['an order without a status', http('201 Created', orderText.replace('"status":"Done",', '')), 201],
+    ['an {error} that claims success', http('201 Created', '{"error":"internal"}'), 201],
+  ])('is garbled by %s', async (_, bytes, status) => {
+    const server = await answering(bytes);
+    expect(await firstValueFrom(venue(server.url).order(take))).toMatchObject({ kind: 'garbled', status });
+  });
+
+  it('gives the words of the venue without the token in them', async () => {
+    const server = await answering(http('400 Bad Request', JSON.stringify({ error: `bad ${TOKEN}\n!` })));
+    expect(await firstValueFrom(venue(server.url).order(take))).toMatchObject({
+      kind: 'error',
+      status: 400,
+      error: 'bad [token]\uFFFD!',
+    });
+  });
+});
+
+describe('a read', () => {
+  it('asks transactions with all that it was given', async () => {
+    const server = await answering(http('200 OK', '[]'));
+    const query = { from: instant(1_700_000_000_000), limit: 1000, offset: 501, after: 42 };
+    expect(await firstValueFrom(venue(server.url).transactions(query))).toEqual([]);
+    expect(server.received()).toMatch(
+      /^GET \/v1\/account\/transactions\?from=1700000000000&limit=1000&offset=501&after=42 HTTP/u,
+    );
+  });
+
+  it('asks the valuation by the hour', async () => {
+    const server = await answering(
+      http('200 OK', '{"data":[{"timestamp":1700000000000,"usd_value":12345678.123456789}]}'),
+    );
+    const [point] = await firstValueFrom(venue(server.url).valuation(instant(5)));
+    expect(server.received()).toMatch(
+      /^GET \/v1\/account\/balance\/history\?start_date=5&interval=3600 HTTP/u,
+    );
+    expect(point && text(point.usd)).toBe('12345678.123456789');
+  });
+
+  it('leaves out a pair whose risk mode it cannot read', async () => {
+    const rows = [
+      ['btcusd', 'Reduce_Only'],
+      ['ethusd', 'Sideways'],
+      ['SOLUSD', 'long-only'],
+    ];
+    const data = rows.map(([currency_pair, risk_mode]) => ({ currency_pair, risk_mode })); // prettier-ignore
+    const server = await answering(http('200 OK', JSON.stringify({ data })));
+    const modes = await firstValueFrom(venue(server.url).riskModes());
+    expect([...modes]).toEqual([['btcusd', 'Reduce-Only'], ['solusd', 'Long-Only']]); // prettier-ignore
+  });
+
+  it('reads funding rates, balances and pairs, and tells unknown fields inside keyed objects', async () => {
+    const body =
+      '{"BTC":{"interest_rate":0.020000000000000001,"interest_grace_period_minutes":60,"interest_frequency_minutes":15,"x":1}}';
+    const rates = await firstValueFrom(venue((await answering(http('200 OK', body))).url).fundingRates());
+    expect(rates.map((rate) => ({ ...rate, annualRate: text(rate.annualRate) }))).toEqual([
+      { currency: 'btc', annualRate: '0.020000000000000001', graceMinutes: 60, frequencyMinutes: 15 },
+    ]);
+    expect(extras).toEqual([['interest', ['x']]]);
+
+    const held = await answering(
+      http('200 OK', '[{"currency":"USD","balance":1.10,"available":"0.9","held":0.2}]'),
+    );
+    const balances = await firstValueFrom(venue(held.url).balances?.() ?? EMPTY);
+    expect(balances).toMatchObject([{ currency: 'usd' }]);
+
+    const pair = '{"ethusd":{"formatted_symbol":"ETH/USD","symbol":"ethusd","base":"eth","quote":"usd"}}';
+    const pairs = await firstValueFrom(venue((await answering(http('200 OK', pair))).url).pairs?.() ?? EMPTY);
+    expect(pairs).toEqual([{ pair: 'ethusd', base: 'eth', quote: 'usd' }]);
+  });
+
+  it.each([
+    ['401 Unauthorized', '{"error":"no"}', { code: 'unauthorised', said: 'no' }],
+    ['403 Forbidden', '{"error":"post trade settlement disabled"}', { code: 'unauthorised' }],
+    ['429 Too Many', '<html>', { code: 'rate_limited', retryAfterMs: 7_000 }],
+    ['503 Unavailable', '{"error":"later"}', { code: 'unavailable' }],
+    ['502 Bad Gateway', '<html>', { code: 'unavailable' }],
+    ['400 Bad Request', '{"error":"from"}', { code: 'refused', said: 'from' }],
+    ['200 OK', '{"rows":[]}', { code: 'unreadable' }],
+    ['200 OK', 'null', { code: 'unreadable' }],
+  ])('fails as %s %s', async (status, body, error) => {
+    const server = await answering(http(status, body, 'retry-after: 7'));
+    const failed = firstValueFrom(venue(server.url).transactions({ from: instant(0), limit: 10 }));
+    await expect(failed).rejects.toMatchObject({
+      name: 'VenueError',
+      applied: 'no',
+      status: Number(status.slice(0, 3)),
+      ...error,
+    });
+  });
+
+  it('has no capability that the venue was not said to have', () => {
+    const port = venue('https://venue.invalid', { capabilities: {} });
+    expect([port.balances, port.pairs, port.lookup]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe('a lookup', () => {
+  it('finds the order by client id', async () => {
+    const server = await answering(http('200 OK', orderText));
+    expect(await firstValueFrom(venue(server.url).lookup?.('tr-abcd') ?? EMPTY)).toMatchObject({
+      orderId: '18446744073',
+    });
+    expect(server.received()).toMatch(/^GET \/v1\/orders\/tr-abcd HTTP/u);
+  });
+
+  it.each(['400 Bad Request', '404 Not Found', '422 Unprocessable'])(
+    'knows none after %s with an {error}',
+    async (status) => {
+      const server = await answering(http(status, '{"error":"internal error"}'));
+      expect(await firstValueFrom(venue(server.url).lookup?.('tr-abcd') ?? EMPTY)).toBeUndefined();
+    },
+  );
+
+  it.each(['404 Not Found', '500 Error', '401 Unauthorized'])(
+    'proves nothing after %s without one',
+    async (status) => {
+      const server = await answering(http(status, '<html>'));
+      await expect(firstValueFrom(venue(server.url).lookup?.('tr-abcd') ?? EMPTY)).rejects.toMatchObject({
+        applied: 'no',
+      });
+    },
+  );
+});
