@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
+import { z } from 'zod';
 import type { Instant } from '../core/time.ts';
-import type { RawConfig } from './config-schema.ts';
 import type { Mode } from './config-values.ts';
 import { readTokenFile } from './files.ts';
 import type { ReadOptions } from './files.ts';
@@ -21,12 +21,45 @@ export interface CheckContext extends ConfigOptions {
   readonly folder: string;
 }
 
+/** What is checked here, read without judging: other settings may be wrong, and all problems are told at once. */
+const facts = z.object({
+  venue: z
+    .object({
+      base_url: z.string().optional().catch(undefined),
+      ws_url: z.string().optional().catch(undefined),
+      token: z.string().optional().catch(undefined),
+      token_file: z.string().optional().catch(undefined),
+      sell_path: z.string().optional().catch(undefined),
+      capabilities: z
+        .object({ ticker: z.boolean().default(false).catch(false) })
+        .catch({ ticker: false })
+        .prefault({}),
+    })
+    .prefault({}),
+  controls: z.record(z.string(), z.unknown()).default({}),
+});
+type Facts = z.output<typeof facts>;
+
+/** The mode that a file asks for; `undefined` when it asks for none that exists. */
+export function modeOf(document: YamlDocument): Mode | undefined {
+  const asked = z
+    .object({
+      mode: z.enum(['paper', 'dry_run', 'live']).optional(),
+      venue: z.object({ base_url: z.unknown().optional() }).catch({}).default({}),
+    })
+    .safeParse(document.value);
+  if (!asked.success) return undefined;
+  return asked.data.mode ?? (asked.data.venue.base_url === undefined ? 'paper' : 'dry_run');
+}
+
 /** What no single setting shows: addresses, the token, and the limits that live mode must be given. */
 export function checkConfig(
-  raw: RawConfig,
   document: YamlDocument,
   context: CheckContext,
 ): { readonly problems: readonly FileProblem[]; readonly token: Secret | undefined } {
+  const read = facts.safeParse(document.value);
+  if (!read.success) return { problems: [], token: undefined };
+  const raw = read.data;
   const problems = [...checkUrl(raw, document, 'base_url'), ...checkUrl(raw, document, 'ws_url')];
   if (context.mode === 'paper') return { problems, token: undefined };
   problems.push(...checkVenue(raw, document, context.mode));
@@ -44,7 +77,7 @@ export function isLoopback(address: string): boolean {
   return url !== null && LOOPBACK.test(url.hostname);
 }
 
-function checkUrl({ venue }: RawConfig, document: YamlDocument, key: 'base_url' | 'ws_url'): FileProblem[] {
+function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'ws_url'): FileProblem[] {
   const text = venue[key];
   if (text === undefined) return [];
   const [secure, plain] = key === 'base_url' ? ['https:', 'http:'] : ['wss:', 'ws:'];
@@ -63,7 +96,7 @@ function checkUrl({ venue }: RawConfig, document: YamlDocument, key: 'base_url' 
   return [];
 }
 
-function checkVenue({ venue }: RawConfig, document: YamlDocument, mode: Mode): FileProblem[] {
+function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
   const problems: FileProblem[] = [];
   if (venue.base_url === undefined) {
     const message = `mode ${mode} needs the address of the venue: write base_url: "https://…", or mode: paper`;
@@ -84,14 +117,15 @@ const liveLimits = {
   sides: 'sides: [buy]',
 } as const;
 
-function checkLive({ controls, venue }: RawConfig, document: YamlDocument): FileProblem[] {
+function checkLive({ controls, venue }: Facts, document: YamlDocument): FileProblem[] {
   const problems: FileProblem[] = [];
   for (const [name, example] of Object.entries(liveLimits)) {
-    if (Object.entries(controls).some(([key, value]) => key === name && value !== undefined)) continue;
+    if (controls[name] !== undefined) continue;
     const message = `limits have no default in live mode: write such as ${example}`;
     problems.push(document.problem(['controls', name], message));
   }
-  if (controls.sides?.includes('sell') === true && venue.sell_path === undefined) {
+  const { sides } = controls;
+  if (Array.isArray(sides) && sides.includes('sell') && venue.sell_path === undefined) {
     const message =
       'selling is off until the venue has told its route: write venue.sell_path, or sides: [buy]';
     problems.push(document.problem(['controls', 'sides'], message));
@@ -100,11 +134,7 @@ function checkLive({ controls, venue }: RawConfig, document: YamlDocument): File
 }
 
 /** The token from `token`, `token_file` or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */
-function findToken(
-  { venue }: RawConfig,
-  document: YamlDocument,
-  context: CheckContext,
-): Secret | FileProblem {
+function findToken({ venue }: Facts, document: YamlDocument, context: CheckContext): Secret | FileProblem {
   const at = (key: string, message: string): FileProblem => document.problem(['venue', key], message);
   if (venue.token !== undefined && venue.token_file !== undefined) {
     return at('token', 'give either token or token_file, not both: remove one');

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
 import { canonicalValue } from '../journal/canonical.ts';
-import { checkConfig } from './config-checks.ts';
+import { checkConfig, modeOf } from './config-checks.ts';
 import type { ConfigOptions } from './config-checks.ts';
 import { configSchema } from './config-schema.ts';
 import { configOf } from './config-values.ts';
@@ -60,20 +60,18 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
       : [second.problem([], 'a config is one document: remove the --- and what follows')];
   const found = findStrategyFiles(document, dirname(path));
   const parsed = configSchema.safeParse(document.value);
-  if (!parsed.success) {
-    const wrong = explain(parsed.error, configSchema, document);
-    return {
-      loaded: undefined,
-      problems: [...extra, ...wrong, ...found.problems],
-      strategyFiles: found.files,
-    };
+  const wrong = [
+    ...extra,
+    ...(parsed.success ? [] : explain(parsed.error, configSchema, document)),
+    ...found.problems,
+  ];
+  const mode = options.mode ?? modeOf(document);
+  const checked = mode && checkConfig(document, { ...options, mode, folder: dirname(path) });
+  wrong.push(...(checked?.problems ?? []));
+  if (!parsed.success || mode === undefined || wrong.length > 0) {
+    return { loaded: undefined, problems: wrong, strategyFiles: found.files };
   }
-  const mode =
-    options.mode ?? parsed.data.mode ?? (parsed.data.venue.base_url === undefined ? 'paper' : 'dry_run');
-  const checked = checkConfig(parsed.data, document, { ...options, mode, folder: dirname(path) });
-  const wrong = [...extra, ...checked.problems, ...found.problems];
-  if (wrong.length > 0) return { loaded: undefined, problems: wrong, strategyFiles: found.files };
-  const context = { file: path, mode, token: checked.token, strategyFiles: found.files, now: options.now };
+  const context = { file: path, mode, token: checked?.token, strategyFiles: found.files, now: options.now };
   return {
     loaded: { config: configOf(parsed.data, context), hash: hashOf(document) },
     problems: [],

@@ -13,15 +13,24 @@ export function explain(
 ): readonly FileProblem[] {
   return error.issues.flatMap(innermost).flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') {
-      const message = messageOf(issue, schemasAt(schema, issue.path), valueAt(document.value, issue.path));
+      const message = messageOf(issue, schemasAt(schema, issue.path), document);
       return [document.problem(issue.path, message)];
     }
     const known = [
       ...(issue.path.length === 0 ? otherKeys : []),
       ...schemasAt(schema, issue.path).flatMap(keysOf),
     ];
-    return issue.keys.map((key) => document.problem([...issue.path, key], unknownKey(key, known), 'key'));
+    return issue.keys.map((key) => {
+      const problem = document.problem([...issue.path, key], unknownKey(key, known), 'key');
+      return issue.path[0] === 'venue' ? hideValue(problem, key) : problem;
+    });
   });
+}
+
+/** A misspelt `token` is not known to be a secret: what follows an unknown key beside it is not shown. */
+function hideValue(problem: FileProblem, key: string): FileProblem {
+  const end = problem.excerpt.indexOf(key) + key.length;
+  return { ...problem, excerpt: `${problem.excerpt.slice(0, end)}: …` };
 }
 
 /** Where several shapes are possible, the one that the writer came closest to: it fails deeper inside. */
@@ -42,8 +51,18 @@ export function unknownKey(key: string, known: readonly string[]): string {
   return `"${key}" is not a setting; known here: ${known.join(', ')}`;
 }
 
-function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], value: unknown): string {
+function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], document: YamlDocument): string {
+  const value = valueAt(document.value, issue.path);
   if (value === undefined && issue.code !== 'custom') return missing(issue, schemas);
+  if (issue.code === 'invalid_type' && issue.expected === 'string' && typeof value === 'number') {
+    const written = document.numberAt(issue.path) ?? String(value);
+    return `write this in quotes: "${written}"; a bare YAML number may lose digits`;
+  }
+  const isNumberWanted =
+    issue.code === 'invalid_type' && (issue.expected === 'number' || issue.expected === 'int');
+  if (isNumberWanted && typeof value === 'string' && /^-?\d+(?:\.\d+)?$/u.test(value)) {
+    return `expected a number: write it without quotes, ${value}`;
+  }
   // Messages of our own schemas stand; only those that zod made up are put into plain words.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `expected ${kindName(issue.expected)}, got ${shownValue(value)}`;
@@ -51,8 +70,7 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], value
   if (issue.code === 'invalid_value') {
     const options = issue.values.map(String);
     const meant = typeof value === 'string' ? nearest(value, options) : undefined;
-    const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
-    return `expected ${listOf(options)}, got ${shownValue(value)}${hint}`;
+    return `expected ${listOf(options)}${meant === undefined ? '' : `: did you mean ${meant}?`}`;
   }
   if (issue.code === 'too_small' && issue.message.startsWith('Too small')) {
     return `expected ${bound(issue.origin, 'at least', issue.minimum)}`;

@@ -20,12 +20,14 @@ export interface FormatOptions {
 }
 
 const EXCERPT_MAX = 120;
+const SHOWN_MAX = 50;
 
 /** All problems in the order of the files, each with its line and a caret under the spot. */
 export function formatProblems(problems: readonly FileProblem[], { colour }: FormatOptions): string {
   const paint = (style: Parameters<typeof styleText>[0], text: string): string =>
     colour ? styleText(style, text, { validateStream: false }) : text;
-  const blocks = inOrder(problems).map(({ file, line, column, path, message, excerpt }) => {
+  const all = inOrder(problems);
+  const blocks = all.slice(0, SHOWN_MAX).map(({ file, line, column, path, message, excerpt }) => {
     const place = `${paint('bold', `${file}:${line}:${column}`)}${path === '' ? '' : `  ${paint('cyan', path)}`}`;
     const margin = String(line).length;
     const shown = window(excerpt, column);
@@ -38,8 +40,9 @@ export function formatProblems(problems: readonly FileProblem[], { colour }: For
           ];
     return [place, ...drawn, ...message.split('\n').map((text) => `  ${text}`)].join('\n');
   });
-  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  return `${[...blocks, paint('bold', count)].join('\n\n')}\n`;
+  const count = all.length === 1 ? '1 problem' : `${all.length} problems`;
+  const shownPart = all.length > SHOWN_MAX ? `, the first ${SHOWN_MAX} are shown` : '';
+  return `${[...blocks, paint('bold', count + shownPart)].join('\n\n')}\n`;
 }
 
 /** Sorted by place, each said once. Files stay in the order in which they were first named. */
@@ -81,7 +84,7 @@ export function maskSecrets(line: string): string {
 /** The candidate nearest to `word`, if it is near enough to be a slip of the keyboard. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let least = Math.max(1, Math.floor(word.length / 4)) + 1;
   for (const candidate of candidates) {
     const away = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (away < least) [best, least] = [candidate, away];

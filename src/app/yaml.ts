@@ -12,6 +12,8 @@ export interface YamlDocument {
   readonly value: unknown;
   /** A problem at `path`, or at the nearest part of it that exists. `at: 'key'` points at the name, not at the value. */
   problem(path: readonly PropertyKey[], message: string, at?: 'key' | 'value'): FileProblem;
+  /** The number at `path` as it was written: `1.50`, not `1.5`. */
+  numberAt(path: readonly PropertyKey[]): string | undefined;
   /** Whether the text at `path` is one `${NAME}` and nothing else. */
   isFromVariable(path: readonly PropertyKey[]): boolean;
 }
@@ -26,6 +28,8 @@ export interface YamlFile {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const BYTES_MAX = 256 * 1024;
+/** Longer lines were not written by a person, and are not shown. */
+const LINE_MAX = 2_000;
 const DEPTH_MAX = 32;
 const DOCUMENTS_MAX = 1_000;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
@@ -88,7 +92,6 @@ class Places {
   problem(offset: number, path: readonly PropertyKey[], message: string): FileProblem {
     const { line, col } = this.lines.linePos(offset);
     const excerpt = this.#text[line - 1] ?? '';
-    const masked = maskSecrets(excerpt);
     return {
       file: this.file,
       line: Math.max(1, line),
@@ -96,7 +99,7 @@ class Places {
       column: Array.from(excerpt.slice(0, Math.max(0, col - 1))).length + 1,
       path: pathText(path),
       message,
-      excerpt: masked,
+      excerpt: excerpt.length > LINE_MAX ? '' : maskSecrets(excerpt),
     };
   }
 }
@@ -127,9 +130,10 @@ function readDocument(
     }
     return places.problem(start, path, message);
   };
+  const numberAt: YamlDocument['numberAt'] = (path) => reader.numbers.get(JSON.stringify(path));
   const isFromVariable: YamlDocument['isFromVariable'] = (path) => reader.variables.has(JSON.stringify(path));
   return {
-    document: { file: places.file, line: places.lineOf(start), value, problem, isFromVariable },
+    document: { file: places.file, line: places.lineOf(start), value, problem, numberAt, isFromVariable },
     problems: [],
   };
 }
@@ -138,6 +142,7 @@ function readDocument(
 class Reader {
   readonly problems: FileProblem[] = [];
   readonly places = new Map<string, Place>();
+  readonly numbers = new Map<string, string>();
   readonly variables = new Set<string>();
   readonly #places: Places;
   readonly #env: Environment;
@@ -170,6 +175,7 @@ class Reader {
       );
       return undefined;
     }
+    if (typeof value === 'number' && isScalar(node)) this.numbers.set(JSON.stringify(path), node.source);
     return typeof value === 'string' ? this.#text(value, path, offset) : value;
   }
 

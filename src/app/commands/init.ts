@@ -1,0 +1,50 @@
+import { copyFileSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { exitCodes } from '../../core/errors.ts';
+import { shownPath } from '../files.ts';
+import type { CommandIo } from './io.ts';
+
+export interface InitOptions {
+  /** Folder to fill; left out: the working directory. */
+  readonly folder?: string | undefined;
+}
+
+/** What `init` writes: the examples of this package, which its tests load. */
+export const initFiles = [
+  'config/paper.yaml',
+  'config/dry-run.yaml',
+  'config/live.yaml',
+  'config/venue.yaml',
+  'config/schema/config.schema.json',
+  'config/schema/strategy.schema.json',
+  'config/schema/venue.schema.json',
+  'strategies/btc-twap.yaml',
+  'strategies/treasury-rebalance.yaml',
+  'strategies/demo/twap-buy.yaml',
+  'strategies/demo/rebalance.yaml',
+] as const;
+
+const examples = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Writes commented configs and strategies into a folder. Never overwrites: with one file in the way nothing is written. */
+export function init({ folder = '.' }: InitOptions, io: Pick<CommandIo, 'stderr' | 'cwd'>): number {
+  const target = resolve(io.cwd, folder);
+  const taken = initFiles.filter((file) => existsSync(join(target, file)));
+  if (taken.length > 0) {
+    const list = taken.map((file) => `  ${join(target, file)}\n`).join('');
+    io.stderr.write(
+      `these files exist already, so nothing was written; choose another folder or move them:\n${list}`,
+    );
+    return exitCodes.usage;
+  }
+  for (const file of initFiles) {
+    const to = join(target, file);
+    mkdirSync(dirname(to), { recursive: true });
+    copyFileSync(join(examples, file), to, constants.COPYFILE_EXCL);
+    io.stderr.write(`wrote ${shownPath(to, io.cwd)}\n`);
+  }
+  const config = shownPath(join(target, 'config/paper.yaml'), io.cwd);
+  io.stderr.write(`\nnext: tranche validate --config ${config}\n      tranche run --config ${config}\n`);
+  return 0;
+}

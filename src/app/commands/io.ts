@@ -1,0 +1,19 @@
+import type { Instant } from '../../core/time.ts';
+import type { Environment } from '../yaml.ts';
+
+/** Where a command writes. */
+export interface Out {
+  write(text: string): unknown;
+}
+
+/** What a command may touch of its process. Data goes to `stdout`, everything for people to `stderr`. */
+export interface CommandIo {
+  readonly stdout: Out;
+  readonly stderr: Out;
+  readonly env: Environment;
+  /** Absolute. */
+  readonly cwd: string;
+  readonly now: Instant;
+  /** Whether `stderr` is a terminal that shows colours. */
+  readonly colour: boolean;
+}

@@ -1,0 +1,27 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { schemaNames, schemaText } from '../schema.ts';
+import type { SchemaName } from '../schema.ts';
+import type { CommandIo } from './io.ts';
+
+export interface SchemaOptions {
+  readonly name: SchemaName;
+}
+
+/** Prints the JSON Schema of config files or of strategies. */
+export function schema({ name }: SchemaOptions, io: Pick<CommandIo, 'stdout'>): number {
+  io.stdout.write(schemaText(name));
+  return 0;
+}
+
+/** Writes all schemas into `folder`, under the names that the examples refer to. */
+export function writeSchemas(folder: string, io: Pick<CommandIo, 'stderr' | 'cwd'>): number {
+  const path = resolve(io.cwd, folder);
+  mkdirSync(path, { recursive: true });
+  for (const name of schemaNames) {
+    const file = join(path, `${name}.schema.json`);
+    writeFileSync(file, schemaText(name));
+    io.stderr.write(`wrote ${file}\n`);
+  }
+  return 0;
+}

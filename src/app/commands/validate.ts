@@ -1,0 +1,104 @@
+import { resolve } from 'node:path';
+import { exitCodes } from '../../core/errors.ts';
+import { instant, isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { readConfig } from '../config.ts';
+import type { Config, Mode } from '../config.ts';
+import { formatProblems } from '../problems.ts';
+import { readStrategies } from '../strategies.ts';
+import type { LoadedStrategy } from '../strategies.ts';
+import type { CommandIo } from './io.ts';
+
+export interface ValidateOptions {
+  /** Config file; left out: the strategies are checked on their own. */
+  readonly config?: string | undefined;
+  /** Strategy files instead of those that the config names. */
+  readonly files?: readonly string[] | undefined;
+  readonly mode?: Mode | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Checks a config and its strategies; nothing is sent anywhere. Exit code 0, or 78 with every problem of all files. */
+export function validate(options: ValidateOptions, io: CommandIo): number {
+  const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
+  const read = options.config === undefined ? undefined : readConfig(options.config, settings);
+  const config = read?.loaded?.config;
+  const named = (options.files ?? []).map((file) => resolve(io.cwd, file));
+  const checked = readStrategies(named.length > 0 ? named : (read?.strategyFiles ?? []), config, io);
+  const problems = [...(read?.problems ?? []), ...checked.problems];
+  const summaries = checked.strategies.map((strategy) => summaryOf(strategy, io.now));
+
+  if (options.json === true) {
+    const result = {
+      ok: problems.length === 0,
+      mode: config?.mode,
+      hash: read?.loaded?.hash,
+      strategies: summaries,
+      problems,
+    };
+    io.stdout.write(`${JSON.stringify(result)}\n`);
+  } else if (problems.length > 0) {
+    io.stderr.write(formatProblems(problems, { colour: io.colour }));
+  } else {
+    io.stdout.write(report(config, summaries));
+  }
+  return problems.length === 0 ? 0 : exitCodes.config;
+}
+
+/** A checked strategy, for people and scripts. Times are UTC, ISO 8601. */
+export interface StrategySummary {
+  readonly id: string;
+  readonly kind: string;
+  readonly enabled: boolean;
+  readonly pairs: readonly string[];
+  /** Slots known beforehand; 0 when the strategy waits for something else. */
+  readonly slots: number;
+  readonly first?: string | undefined;
+  readonly last?: string | undefined;
+  readonly file: string;
+  readonly line: number;
+  readonly hash: string;
+}
+
+function summaryOf(
+  { id, kind, enabled, bound, file, line, hash }: LoadedStrategy,
+  now: Instant,
+): StrategySummary {
+  const slots = bound.slots(now, undefined);
+  const [first, last] = [slots[0], slots.at(-1)];
+  return {
+    id,
+    kind,
+    enabled,
+    pairs: bound.pairs,
+    slots: slots.length,
+    first: first && isoOf(first.at),
+    last: last && isoOf(last.at),
+    file,
+    line,
+    hash,
+  };
+}
+
+function report(config: Config | undefined, summaries: readonly StrategySummary[]): string {
+  const head =
+    config === undefined ? [] : [`config    ${config.mode}, desk ${config.desk}, journal ${config.journal}`];
+  const lines = summaries.map(({ id, kind, enabled, pairs, slots, first, last }) => {
+    const when =
+      first === undefined || last === undefined
+        ? 'when its condition holds'
+        : `${slots} slots, ${both(first)} to ${both(last)}`;
+    return `${enabled ? 'strategy ' : 'off      '} ${id}  ${kind} ${pairs.join(' ')}  ${when}`;
+  });
+  const count = summaries.length === 1 ? '1 strategy is' : `${summaries.length} strategies are`;
+  return [...head, ...lines, `${count} usable`, ''].join('\n');
+}
+
+/** A time in UTC and where this machine is. */
+function both(iso: string): string {
+  const at = Temporal.Instant.from(iso);
+  const zone = Temporal.Now.timeZoneId();
+  const local = at.toZonedDateTimeISO(zone).toPlainDateTime().toString({ smallestUnit: 'second' });
+  const utc = isoOf(instant(at.epochMilliseconds)).replace(/\.\d+Z$/u, 'Z');
+  return zone === 'UTC' ? utc : `${utc} (${local} ${zone})`;
+}

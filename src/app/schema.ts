@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { venueOptionsSchema } from '../simulator/options.ts';
+import type { AnyStrategy } from '../strategy/kernel.ts';
+import { strategies as registry } from '../strategy/registry.ts';
+import { configSchema } from './config-schema.ts';
+import { commonKeys } from './strategies.ts';
+
+/** JSON Schemas of the files people write, for editors that complete and check YAML. Made from the schemas that read them. */
+type JsonSchema = Record<string, unknown>;
+
+export const schemaNames = ['config', 'strategy', 'venue'] as const;
+export type SchemaName = (typeof schemaNames)[number];
+
+export const jsonSchema = (
+  name: SchemaName,
+  kinds: ReadonlyMap<string, AnyStrategy> = registry,
+): JsonSchema => makers[name](kinds);
+
+const makers: Readonly<Record<SchemaName, (kinds: ReadonlyMap<string, AnyStrategy>) => JsonSchema>> = {
+  config: () => titled(configSchema, 'Tranche config', 'One desk: its venue, limits and strategies'),
+  strategy: strategyJsonSchema,
+  venue: () => titled(venueOptionsSchema, 'Tranche simulated venue', 'Options of "tranche venue --config"'),
+};
+
+/** The text of `config/schema/<name>.schema.json`. */
+export const schemaText = (name: SchemaName): string => `${JSON.stringify(jsonSchema(name), undefined, 2)}\n`;
+
+function titled(schema: z.ZodType, title: string, description: string): JsonSchema {
+  const { $schema, ...rest } = inputOf(schema);
+  return { $schema, title, description, ...rest };
+}
+
+/** One branch a kind, told apart by `kind`. */
+function strategyJsonSchema(kinds: ReadonlyMap<string, AnyStrategy>): JsonSchema {
+  const { id, enabled } = commonKeys;
+  const [, head] = withoutDialect(inputOf(z.object({ id, enabled })));
+  const branches: JsonSchema[] = [];
+  for (const { kind, summary, params } of kinds.values()) {
+    const [, rest] = withoutDialect(inputOf(params));
+    branches.push({
+      ...rest,
+      title: kind,
+      description: summary,
+      properties: {
+        ...propertiesOf(head),
+        kind: { const: kind, description: summary },
+        ...propertiesOf(rest),
+      },
+      required: ['id', 'kind', ...requiredOf(rest)],
+    });
+  }
+  const { $schema } = inputOf(z.string());
+  return {
+    $schema,
+    title: 'Tranche strategy',
+    description: 'What to trade, when, within which limits; several documents may share a file',
+    // Editors complete the names of kinds from here, before a branch is chosen.
+    type: 'object',
+    properties: { kind: { enum: [...kinds.keys()] } },
+    required: ['id', 'kind'],
+    anyOf: branches,
+  };
+}
+
+/** `io: input`: what is written, not what the program makes of it. */
+const inputOf = (schema: z.ZodType): JsonSchema => ({ ...z.toJSONSchema(schema, { io: 'input' }) });
+
+function withoutDialect({ $schema, ...rest }: JsonSchema): readonly [unknown, JsonSchema] {
+  return [$schema, rest];
+}
+
+const propertiesOf = ({ properties }: JsonSchema): JsonSchema =>
+  typeof properties === 'object' && properties !== null ? { ...properties } : {};
+const requiredOf = ({ required }: JsonSchema): readonly unknown[] =>
+  Array.isArray(required) ? required : [];

@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import type { Minimum } from '../core/instrument.ts';
+import { splitPair } from '../core/pairs.ts';
+import type { AnyStrategy, BoundStrategy, CheckWorld } from '../strategy/kernel.ts';
+import { strategies as registry } from '../strategy/registry.ts';
+import { contentHash, readConfig, unusable } from './config.ts';
+import type { Config, ConfigOptions, LoadedConfig } from './config.ts';
+import { explain } from './explain.ts';
+import { readFile } from './files.ts';
+import type { ReadOptions } from './files.ts';
+import { nearest } from './problems.ts';
+import type { FileProblem } from './problems.ts';
+import type { YamlDocument } from './yaml.ts';
+
+/** One strategy document, checked and bound to its kind. */
+export interface LoadedStrategy {
+  readonly id: string;
+  readonly kind: string;
+  readonly enabled: boolean;
+  /** SHA-256 of the document without `enabled`, hex: switching a strategy off and on does not start it anew. */
+  readonly hash: string;
+  /** The document as plain data, variables filled in. */
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly bound: BoundStrategy;
+  /** As shown to the operator. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** The keys that documents of all kinds share. */
+export const commonKeys = {
+  id: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
+    .describe('Name of the strategy, unique among all files: 1 to 40 of a-z, 0-9 and -'),
+  kind: z.string().describe('What the strategy does, such as twap'),
+  enabled: z.boolean().default(true).describe('false: checked but not run; true when left out'),
+};
+const common = z.object(commonKeys);
+const COMMON_KEYS = Object.keys(commonKeys);
+const STRATEGIES_MAX = 10_000;
+
+/** The config and all its strategies, or every problem of all files at once. @throws OperatorError `config`. */
+export function loadAll(
+  configFile: string,
+  options: ConfigOptions,
+): LoadedConfig & { readonly strategies: readonly LoadedStrategy[] } {
+  const { loaded, problems, strategyFiles } = readConfig(configFile, options);
+  const read = readStrategies(strategyFiles, loaded?.config, options);
+  if (loaded === undefined || read.problems.length > 0) throw unusable([...problems, ...read.problems]);
+  return { ...loaded, strategies: read.strategies };
+}
+
+/** Reads and checks strategy files. Without a config, what only a config knows is not checked. */
+export function readStrategies(
+  files: readonly string[],
+  config: Config | undefined,
+  options: ReadOptions,
+  kinds: ReadonlyMap<string, AnyStrategy> = registry,
+): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
+  const read = files.map((file) => readFile(file, options));
+  const problems = read.flatMap((file) => file.problems);
+  const documents = read.flatMap((file) => file.documents);
+  const strategies: LoadedStrategy[] = [];
+  const owners = new Map<string, YamlDocument>();
+  for (const document of documents.slice(0, STRATEGIES_MAX)) {
+    const id = isRecord(document.value) ? document.value['id'] : undefined;
+    const owner = typeof id === 'string' ? owners.get(id) : undefined;
+    if (owner !== undefined) {
+      const first = `${owner.file}:${owner.line}`;
+      problems.push(
+        document.problem(['id'], `the id "${String(id)}" is taken by ${first}: give each strategy its own`),
+      );
+    } else if (typeof id === 'string') {
+      owners.set(id, document);
+    }
+    const result = bind(document, config, kinds);
+    if ('problems' in result) problems.push(...result.problems);
+    else strategies.push(result);
+  }
+  const beyond = documents[STRATEGIES_MAX];
+  if (beyond !== undefined) problems.push(beyond.problem([], `more than ${STRATEGIES_MAX} strategies`));
+  return { strategies, problems };
+}
+
+function bind(
+  document: YamlDocument,
+  config: Config | undefined,
+  kinds: ReadonlyMap<string, AnyStrategy>,
+): LoadedStrategy | { readonly problems: readonly FileProblem[] } {
+  const { value } = document;
+  if (!isRecord(value))
+    return { problems: [document.problem([], 'expected settings such as id: and kind:')] };
+  const head = common.safeParse(value);
+  const problems = head.success ? [] : [...explain(head.error, common, document)];
+  const kind = typeof value['kind'] === 'string' ? kinds.get(value['kind']) : undefined;
+  if (kind === undefined) {
+    if (typeof value['kind'] === 'string')
+      problems.push(document.problem(['kind'], unknownKind(value['kind'], kinds)));
+    return { problems };
+  }
+  const params = Object.fromEntries(Object.entries(value).filter(([key]) => !COMMON_KEYS.includes(key)));
+  const parsed = kind.params.safeParse(params);
+  if (!parsed.success) problems.push(...explain(parsed.error, kind.params, document, COMMON_KEYS));
+  if (!head.success || !parsed.success) return { problems };
+
+  const bound = kind.bind(params);
+  problems.push(...checkPairs(bound, document, config));
+  problems.push(...bound.check(worldOf(config)).map(({ path, message }) => document.problem(path, message)));
+  if (problems.length > 0) return { problems };
+  const { enabled, ...content } = { ...value, ...head.data };
+  const { id, file, line } = { id: head.data.id, file: document.file, line: document.line };
+  return { id, kind: kind.kind, enabled, hash: contentHash(content), document: content, bound, file, line };
+}
+
+function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): string {
+  const meant = nearest(kind, kinds.keys());
+  const fix = meant === undefined ? `expected ${[...kinds.keys()].join(' or ')}` : `did you mean "${meant}"?`;
+  return `there is no kind "${kind}": ${fix}`;
+}
+
+/** Pairs and sides against what the config allows, and in paper mode against what the simulated venue trades. */
+function checkPairs(
+  bound: BoundStrategy,
+  document: YamlDocument,
+  config: Config | undefined,
+): readonly FileProblem[] {
+  if (config === undefined) return [];
+  const problems: FileProblem[] = [];
+  const { pairs, sides } = config.controls;
+  const traded = config.venue.simulated === undefined ? undefined : Object.keys(config.venue.simulated.pairs);
+  for (const pair of bound.pairs) {
+    const at = pathOfPair(document.value, pair);
+    if (traded !== undefined && !traded.includes(pair)) {
+      const meant = nearest(pair, traded);
+      const fix = meant === undefined ? `it trades ${traded.join(', ')}` : `did you mean ${meant}?`;
+      problems.push(document.problem(at, `the simulated venue does not trade ${pair}: ${fix}`));
+    } else if (pairs !== undefined && !pairs.has(pair)) {
+      const meant = nearest(pair, pairs);
+      const fix = meant === undefined ? `it lists ${[...pairs].join(', ')}` : `did you mean ${meant}?`;
+      problems.push(document.problem(at, `controls.pairs of the config does not list ${pair}: ${fix}`));
+    }
+  }
+  const side = isRecord(document.value) ? document.value['side'] : undefined;
+  if ((side === 'buy' || side === 'sell') && !sides.has(side)) {
+    problems.push(document.problem(['side'], `controls.sides of the config does not list ${side}`));
+  }
+  return problems;
+}
+
+/** Where a document names a pair: as its `pair`, or through a currency among its target weights. */
+function pathOfPair(value: unknown, pair: string): readonly string[] {
+  if (!isRecord(value) || value['pair'] === pair) return ['pair'];
+  const weights = value['target_weights'];
+  const asset = isRecord(weights) ? Object.keys(weights).find((each) => pair.startsWith(each)) : undefined;
+  return asset === undefined ? [] : ['target_weights', asset];
+}
+
+/**
+ * Currencies that early checks may assume to exist. The venue's own list decides when the desk runs; a pair that is not
+ * two of these is simply not checked for its units here.
+ */
+const COMMON_CURRENCIES =
+  'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
+    ' ',
+  );
+
+/** What is known about pairs without asking the venue. */
+export function worldOf(config: Config | undefined): CheckWorld {
+  const currencies: CheckWorld['currencies'] = (pair) => {
+    const listed = config?.venue.simulated?.pairs[pair];
+    if (listed?.base !== undefined && listed.quote !== undefined)
+      return { base: listed.base, quote: listed.quote };
+    const split = splitPair(pair, COMMON_CURRENCIES);
+    return 'problem' in split ? undefined : split;
+  };
+  return { currencies, minimum: (pair) => minimumFor(config, pair, currencies(pair)?.quote) };
+}
+
+/** The venue's smallest order of a pair: as the config says for the pair, or its default for the quote currency. */
+export function minimumFor(config: Config | undefined, pair: string, quote: string | undefined): Minimum {
+  if (config === undefined) return {};
+  const { minimums } = config.venue;
+  return (
+    minimums.pairs.get(pair) ??
+    (quote === minimums.default.currency ? { notional: minimums.default.amount } : {})
+  );
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,161 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { init, initFiles } from '../../src/app/commands/init.ts';
+import type { CommandIo } from '../../src/app/commands/io.ts';
+import { schema, writeSchemas } from '../../src/app/commands/schema.ts';
+import { validate } from '../../src/app/commands/validate.ts';
+import { schemaNames } from '../../src/app/schema.ts';
+import { loadVenueOptions } from '../../src/app/venue-file.ts';
+import { instant } from '../../src/core/time.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-commands-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const repo = join(import.meta.dirname, '../..');
+
+interface Printed extends CommandIo {
+  readonly printed: { out: string; err: string };
+}
+function io(cwd: string, env = {}): Printed {
+  const printed = { out: '', err: '' };
+  const stdout = { write: (text: string): unknown => (printed.out += text) };
+  const stderr = { write: (text: string): unknown => (printed.err += text) };
+  return { printed, stdout, stderr, env, cwd, now: instant(Date.UTC(2026, 10, 21, 12)), colour: false };
+}
+
+describe('validate', () => {
+  it('prints each strategy with its kind, pairs and slots', () => {
+    const to = io(repo);
+    expect(validate({ config: 'config/paper.yaml' }, to)).toBe(0);
+    expect(to.printed.err).toBe('');
+    expect(to.printed.out).toContain('demo-twap-buy  twap btcusd  12 slots, 2026-11-21T12:00:00Z');
+    expect(to.printed.out).toContain('2 strategies are usable');
+  });
+
+  it('gives the same as JSON', () => {
+    const to = io(repo);
+    expect(validate({ config: 'config/paper.yaml', json: true }, to)).toBe(0);
+    expect(JSON.parse(to.printed.out)).toMatchObject({
+      ok: true,
+      mode: 'paper',
+      problems: [],
+      strategies: [
+        { id: 'demo-rebalance', pairs: ['btcusd', 'ethusd'], slots: 0 },
+        {
+          id: 'demo-twap-buy',
+          slots: 12,
+          first: '2026-11-21T12:00:00.000Z',
+          last: '2026-11-21T12:00:44.000Z',
+        },
+      ],
+    });
+  });
+
+  it('gives problems as JSON on stdout, with exit code 78', () => {
+    writeFileSync(join(folder, 'x.yaml'), 'id: a\nkind: twip\n');
+    const to = io(folder);
+    expect(validate({ files: ['x.yaml'], json: true }, to)).toBe(78);
+    expect(JSON.parse(to.printed.out)).toMatchObject({
+      ok: false,
+      problems: [
+        {
+          file: 'x.yaml',
+          line: 2,
+          column: 7,
+          path: 'kind',
+          message: 'there is no kind "twip": did you mean "twap"?',
+        },
+      ],
+    });
+  });
+
+  it('checks strategies without a config', () => {
+    const to = io(repo);
+    expect(validate({ files: ['strategies/btc-twap.yaml'] }, to)).toBe(0);
+    expect(to.printed.out).toContain('48 slots, 2026-12-01T09:00');
+  });
+});
+
+describe('schema', () => {
+  it.each(schemaNames)('prints what is committed for %s: npm run schema writes it anew', (name) => {
+    const to = io(repo);
+    expect(schema({ name }, to)).toBe(0);
+    expect(to.printed.out).toBe(readFileSync(join(repo, `config/schema/${name}.schema.json`), 'utf8'));
+  });
+
+  it('writes all files', () => {
+    expect(writeSchemas('schemas', io(folder))).toBe(0);
+    const written = JSON.parse(readFileSync(join(folder, 'schemas/strategy.schema.json'), 'utf8')) as {
+      anyOf: { properties: { kind: { const: string } }; additionalProperties: boolean }[];
+    };
+    expect(written.anyOf.map(({ properties }) => properties.kind.const)).toEqual(['twap', 'rebalance']);
+    expect(written.anyOf.every(({ additionalProperties }) => !additionalProperties)).toBe(true);
+  });
+
+  it('describes every setting', () => {
+    const bare: string[] = [];
+    const visit = (node: unknown, path: string): void => {
+      if (typeof node !== 'object' || node === null) return;
+      const { properties, anyOf, items, additionalProperties } = node as Record<string, unknown>;
+      for (const [key, child] of Object.entries(properties ?? {})) {
+        const { description } = child as { readonly description?: string };
+        if (description === undefined) bare.push(`${path}.${key}`);
+        visit(child, `${path}.${key}`);
+      }
+      for (const child of Array.isArray(anyOf) ? anyOf : []) visit(child, path);
+      visit(items, `${path}[]`);
+      visit(additionalProperties, `${path}{}`);
+    };
+    for (const name of schemaNames)
+      visit(JSON.parse(readFileSync(join(repo, `config/schema/${name}.schema.json`), 'utf8')), name);
+    expect(bare.filter((path) => path !== 'strategy.kind')).toEqual([]);
+  });
+});
+
+describe('init', () => {
+  it('writes examples that can be used as they are', () => {
+    const to = io(folder);
+    expect(init({ folder: 'desk' }, to)).toBe(0);
+    expect(to.printed.err).toContain('wrote desk/config/paper.yaml');
+    expect(validate({ config: 'desk/config/paper.yaml' }, io(folder))).toBe(0);
+    expect(validate({ config: 'desk/config/dry-run.yaml' }, io(folder, { TRANCHE_TOKEN: 'x' }))).toBe(0);
+    expect(loadVenueOptions('desk/config/venue.yaml', io(folder)).pairs['btcusd']?.maxUsd).toBe('250000');
+  });
+
+  it('never overwrites', () => {
+    expect(init({}, io(folder))).toBe(0);
+    writeFileSync(join(folder, 'config/live.yaml'), 'mine');
+    rmSync(join(folder, 'config/paper.yaml'));
+    const to = io(folder);
+    expect(init({}, to)).toBe(64);
+    expect(to.printed.err).toContain(join(folder, 'config/live.yaml'));
+    expect(readFileSync(join(folder, 'config/live.yaml'), 'utf8')).toBe('mine');
+    expect(() => readFileSync(join(folder, 'config/paper.yaml'))).toThrow('ENOENT');
+  });
+
+  it('refers every example to a schema that is there', () => {
+    for (const file of initFiles.filter((each) => each.endsWith('.yaml'))) {
+      const [, target] =
+        /^# yaml-language-server: \$schema=(\S+)\n/u.exec(readFileSync(join(repo, file), 'utf8')) ?? [];
+      expect(initFiles).toContain(relative('.', join(dirname(file), target ?? 'none')));
+    }
+  });
+});
+
+describe('loadVenueOptions', () => {
+  it('explains mistakes with their place, and finds files of prices beside the file', () => {
+    writeFileSync(join(folder, 'v.yaml'), 'prices: { btcusd: bars.csv }\n');
+    expect(loadVenueOptions('v.yaml', io(folder)).prices).toEqual({ btcusd: join(folder, 'bars.csv') });
+    writeFileSync(join(folder, 'v.yaml'), 'pairs:\n  btcusd: { start_prise: "1" }\n');
+    expect(() => loadVenueOptions('v.yaml', io(folder))).toThrow(
+      /v\.yaml:2:13[^]*did you mean "start_price"/u,
+    );
+  });
+});

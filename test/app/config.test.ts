@@ -1,0 +1,328 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/app/config.ts';
+import type { Config, ConfigOptions } from '../../src/app/config.ts';
+import { isLoopback } from '../../src/app/config-checks.ts';
+import { text } from '../../src/core/money.ts';
+import { OperatorError } from '../../src/core/errors.ts';
+import { instant } from '../../src/core/time.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-config-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const now = instant(Date.UTC(2026, 11, 1, 9, 30, 15, 250));
+const env = { TRANCHE_TOKEN: 'token-of-env' };
+
+function load(yaml: string, options: Partial<ConfigOptions> = {}): Config {
+  writeFileSync(join(folder, 'desk.yaml'), yaml);
+  return loadConfig('desk.yaml', { env, cwd: folder, now, ...options }).config;
+}
+
+/** What is printed about a config that cannot be used. */
+function refusal(yaml: string, options: Partial<ConfigOptions> = {}): string {
+  try {
+    load(yaml, options);
+  } catch (error) {
+    if (error instanceof OperatorError && error.exit === 'config') return error.message;
+    throw error;
+  }
+  return 'was accepted';
+}
+
+function hashWith(yaml: string, token: string): string {
+  writeFileSync(join(folder, 'desk.yaml'), yaml);
+  return loadConfig('desk.yaml', { env: { T: token }, cwd: folder, now }).hash;
+}
+
+/** What is printed about a venue with this address. */
+const ofUrl = (key: string, url: string): string =>
+  refusal(
+    [
+      'mode: dry_run',
+      'venue:',
+      ...(key === 'base_url' ? [] : ['  base_url: "https://venue.example"']),
+      `  ${key}: "${url}"`,
+      'strategies: []',
+    ].join('\n'),
+  );
+
+const withVenue = (line: string, options: Partial<ConfigOptions> = {}): string | undefined =>
+  load(
+    `venue:\n  base_url: "https://venue.example"\n  ${line}\nstrategies: []\n`,
+    options,
+  ).venue.token?.reveal();
+const refused = (line: string, options: Partial<ConfigOptions> = {}): string =>
+  refusal(`venue:\n  base_url: "https://venue.example"\n  ${line}\nstrategies: []\n`, options);
+const tokenFile = (content: string, mode: number): string => {
+  const file = join(folder, 'token');
+  writeFileSync(file, content);
+  chmodSync(file, mode);
+  return 'token_file: ./token';
+};
+
+const LIVE = `mode: live
+venue: { base_url: "https://venue.example" }
+controls:
+  max_order_notional: { amount: "50000", currency: usd }
+  max_day_notional: { amount: "500000", currency: usd }
+  collar_bps: 12.5
+  pairs: [btcusd]
+  sides: [buy]
+strategies: []
+`;
+
+describe('loadConfig', () => {
+  it('needs nothing but strategies: the rest has defaults, and the mode is paper', () => {
+    const config = load('strategies: []\n');
+    expect(config).toMatchObject({
+      desk: 'main',
+      mode: 'paper',
+      journal: 'sqlite:./var/journal.db',
+      orderMarginMs: 500,
+      cyclesMax: 64,
+      operate: { host: '127.0.0.1', port: 8321 },
+      pacing: { quotesPerSecond: 10, quoteShare: 1, guardMs: 5 },
+      retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, share: 0.2 },
+      venue: { connectTimeoutMs: 3000, orderTimeoutMs: 8000, historyMs: 30 * 86_400_000, baseUrl: undefined },
+    });
+    expect(text(config.controls.orderNotionalMax.amount)).toBe('250000');
+    expect(text(config.controls.collarBps)).toBe('100');
+    expect(config.controls.pairs).toBeUndefined();
+    expect([...config.controls.sides]).toEqual(['buy', 'sell']);
+    expect(Object.keys(config.venue.simulated?.pairs ?? {})).toContain('btcusd');
+  });
+
+  it('runs dry, not live, when only an address is given', () => {
+    expect(load('venue: { base_url: "https://venue.example/" }\nstrategies: []\n')).toMatchObject({
+      mode: 'dry_run',
+      venue: { baseUrl: 'https://venue.example', simulated: undefined },
+    });
+  });
+
+  it('lets the command line choose the mode, with the checks of that mode', () => {
+    expect(load(LIVE, { mode: 'paper' }).venue.token).toBeUndefined();
+    expect(
+      refusal('venue: { base_url: "https://venue.example" }\nstrategies: []\n', { mode: 'live' }),
+    ).toContain('limits have no default in live mode');
+  });
+
+  it('reads live limits exactly', () => {
+    const { controls } = load(LIVE);
+    expect(text(controls.collarBps)).toBe('12.5');
+    expect([...(controls.pairs ?? [])]).toEqual(['btcusd']);
+    expect(text(controls.dayNotionalMax.amount)).toBe('500000');
+  });
+
+  it.each(['max_order_notional', 'max_day_notional', 'collar_bps', 'pairs', 'sides'])(
+    'asks for %s in live mode',
+    (name) => {
+      const without = LIVE.split('\n')
+        .filter((line) => !line.trim().startsWith(`${name}:`))
+        .join('\n');
+      expect(refusal(without)).toContain(`controls.${name}\n`);
+    },
+  );
+
+  it('puts the time of the start into the journal', () => {
+    expect(load('journal: "sqlite:./var/{started_at}.db"\nstrategies: []\n').journal).toBe(
+      'sqlite:./var/20261201T093015Z.db',
+    );
+  });
+
+  it('takes a port of 0, an IPv6 address and false for operate', () => {
+    expect(load('operate: { listen: "[::1]:0" }\nstrategies: []\n').operate).toEqual({
+      host: '::1',
+      port: 0,
+    });
+    expect(load('operate: false\nstrategies: []\n').operate).toBeUndefined();
+    expect(refusal('operate: { listen: "127.0.0.1:99999" }\nstrategies: []\n')).toContain('operate.listen');
+    expect(refusal('operate: { listn: "127.0.0.1:1" }\nstrategies: []\n')).toContain('did you mean "listen"');
+  });
+
+  it('finds strategies in a folder or a list, relative to the file', () => {
+    mkdirSync(join(folder, 'plans', 'sub'), { recursive: true });
+    for (const name of ['b.yaml', 'a.yml', 'notes.txt', '.hidden.yaml'])
+      writeFileSync(join(folder, 'plans', name), 'x: 1\n');
+    expect(load('strategies: plans\n').strategyFiles).toEqual(
+      ['a.yml', 'b.yaml'].map((name) => join(folder, 'plans', name)),
+    );
+    expect(load('strategies: [plans/b.yaml, ./plans/a.yml]\n').strategyFiles).toEqual(
+      ['b.yaml', 'a.yml'].map((name) => join(folder, 'plans', name)),
+    );
+    expect(refusal('strategies: [plans/b.yaml, plans/c.yaml]\n')).toContain('desk.yaml:1:28  strategies[1]');
+  });
+
+  it('hashes what the file says, without the token', () => {
+    const yaml = 'desk: a\nvenue: { base_url: "https://v.example", token: "${T}" }\nstrategies: []\n';
+    const reordered =
+      'strategies: []\nvenue: { token: "${T}", base_url: "https://v.example" } # same\ndesk: a\n';
+    expect(hashWith(yaml, 'one')).toBe(hashWith(reordered, 'two'));
+    expect(hashWith(yaml, 'one')).not.toBe(hashWith(yaml.replace('desk: a', 'desk: b'), 'one'));
+  });
+
+  it('names an absent, an empty and a double file', () => {
+    expect(() => loadConfig('none.yaml', { env, cwd: folder, now })).toThrow(
+      'none.yaml:1:1\n  the file cannot be read: there is no such file',
+    );
+    expect(refusal('# nothing\n')).toContain('the file is empty');
+    expect(refusal('strategies: []\n---\nstrategies: []\n')).toContain('desk.yaml:3:1\n  3 | strategies: []');
+  });
+});
+
+describe('an address', () => {
+  it.each([
+    ['base_url', 'https://venue.example/api'],
+    ['base_url', 'http://127.0.0.1:8080'],
+    ['base_url', 'http://127.8.9.1'],
+    ['base_url', 'http://[::1]:8080'],
+    ['base_url', 'http://localhost:1'],
+    ['ws_url', 'wss://venue.example/ws'],
+    ['ws_url', 'ws://localhost:1/ws'],
+  ])('may be %s %s', (key, url) => {
+    expect(ofUrl(key, url)).toBe('was accepted');
+  });
+
+  it.each([
+    ['base_url', 'http://venue.example'],
+    ['base_url', 'http://127.0.0.1.venue.example'],
+    ['base_url', 'http://localhost.venue.example'],
+    ['base_url', 'http://0.0.0.0'],
+    ['base_url', 'http://10.0.0.1'],
+    ['base_url', 'https://me:pass@venue.example'],
+    ['base_url', 'https://venue.example/?a=b'],
+    ['base_url', 'https://venue.example/#x'],
+    ['base_url', 'ftp://venue.example'],
+    ['base_url', 'venue.example'],
+    ['ws_url', 'ws://venue.example/ws'],
+    ['ws_url', 'https://venue.example/ws'],
+  ])('may not be %s %s', (key, url) => {
+    const printed = ofUrl(key, url);
+    expect(printed).toContain(`venue.${key}`);
+    expect(printed).not.toContain('me:pass');
+  });
+
+  it('is of this machine however it is spelled', () => {
+    expect(isLoopback('http://2130706433/')).toBe(true);
+    expect(isLoopback('http://LOCALHOST/')).toBe(true);
+    expect(isLoopback('http://128.0.0.1/')).toBe(false);
+    expect(isLoopback('nonsense')).toBe(false);
+  });
+});
+
+describe('the token', () => {
+  it('comes from the environment by its fixed name', () => {
+    expect(withVenue('history: P1D')).toBe('token-of-env');
+  });
+
+  it('comes from a variable that the file names', () => {
+    expect(withVenue('token: "${OTHER}"', { env: { OTHER: 'token-of-other' } })).toBe('token-of-other');
+    expect(refused('token: "${OTHER}"', { env: {} })).toContain('the environment variable OTHER is not set');
+  });
+
+  it('comes from a file that only its owner can read, trimmed', () => {
+    expect(withVenue(tokenFile('token-of-file\n', 0o600))).toBe('token-of-file');
+    expect(withVenue(tokenFile('token-of-file\n', 0o400))).toBe('token-of-file');
+  });
+
+  it.each([0o640, 0o604, 0o644, 0o660, 0o622])('does not come from a file of mode %o', (mode) => {
+    expect(refused(tokenFile('token-of-file\n', mode))).toContain('chmod 600');
+  });
+
+  it('does not come from a folder, an absent, an empty or a long-winded file', () => {
+    expect(refused('token_file: .')).toContain('is not a regular file');
+    expect(refused('token_file: ./nothing')).toContain('there is no such file');
+    expect(refused(tokenFile('\n', 0o600))).toContain('this is not a token');
+    expect(refused(tokenFile('a token\nand more\n', 0o600))).toContain('this is not a token');
+    expect(refused(tokenFile('x'.repeat(70_000), 0o600))).toContain('too large');
+  });
+
+  it('may be written out for a venue on this machine only', () => {
+    expect(
+      load(
+        'venue: { base_url: "http://127.0.0.1:1", token: plain-token }\nstrategies: []\n',
+      ).venue.token?.reveal(),
+    ).toBe('plain-token');
+    const printed = refused('token: plain-token');
+    expect(printed).toContain('soon copied');
+    expect(printed).not.toContain('plain-token');
+    expect(refused('tokne: plain-token')).not.toContain('plain-token');
+  });
+
+  it('comes from one place', () => {
+    expect(refused(`token: "\${TRANCHE_TOKEN}"\n  ${tokenFile('x', 0o600)}`)).toContain('not both');
+  });
+
+  it('is never printed by accident', () => {
+    const config = load(`venue: { base_url: "https://venue.example" }\nstrategies: []\n`);
+    const shown = [
+      JSON.stringify(config),
+      inspect(config, { depth: 9, showHidden: true }),
+      String(config.venue.token),
+    ];
+    for (const one of shown) {
+      expect(one).toContain('[redacted]');
+      expect(one).not.toContain('token-of-env');
+    }
+  });
+});
+
+describe('the example configs', () => {
+  const repo = join(import.meta.dirname, '../..');
+  const copyOf = (name: string): string => readFileSync(join(repo, 'config', name), 'utf8');
+
+  it('hold for paper and dry run as they are', () => {
+    expect(loadConfig('config/paper.yaml', { env: {}, cwd: repo, now }).config).toMatchObject({
+      mode: 'paper',
+      operate: { port: 0 },
+      journal: 'sqlite:./var/paper/20261201T093015Z.db',
+    });
+    expect(loadConfig('config/dry-run.yaml', { env, cwd: repo, now }).config.mode).toBe('dry_run');
+  });
+
+  it('hold for live once there is a token, in either mode', () => {
+    writeFileSync(join(folder, 'token'), 'token-of-file', { mode: 0o600 });
+    const live = copyOf('live.yaml')
+      .replace('/run/secrets/venue', './token')
+      .replace('strategies: ../strategies', 'strategies: []');
+    expect(load(live).mode).toBe('dry_run');
+    expect(load(live, { mode: 'live' })).toMatchObject({
+      mode: 'live',
+      venue: { sellPath: '/v1/orders/sell' },
+    });
+  });
+
+  it('say the defaults truly in the one with every setting', () => {
+    writeFileSync(join(folder, 'token'), 'token-of-file', { mode: 0o600 });
+    const live = load(
+      copyOf('live.yaml')
+        .replace('/run/secrets/venue', './token')
+        .replace('strategies: ../strategies', 'strategies: []'),
+    );
+    const bare = load('venue: { base_url: "https://venue.example" }\nstrategies: []\n');
+    for (const part of [
+      'reference',
+      'pacing',
+      'retry',
+      'inDoubt',
+      'orderMarginMs',
+      'cyclesMax',
+      'journal',
+      'operate',
+      'log',
+    ] as const) {
+      expect(`${part} ${JSON.stringify(live[part])}`).toBe(`${part} ${JSON.stringify(bare[part])}`);
+    }
+    expect(live.venue).toMatchObject({
+      connectTimeoutMs: bare.venue.connectTimeoutMs,
+      historyMs: bare.venue.historyMs,
+    });
+  });
+});

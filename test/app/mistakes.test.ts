@@ -1,0 +1,74 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { validate } from '../../src/app/commands/validate.ts';
+import type { ValidateOptions } from '../../src/app/commands/validate.ts';
+import { instant } from '../../src/core/time.ts';
+
+const folder = join(import.meta.dirname, 'mistakes');
+
+/** Runs `validate` as an operator would and gives what it prints. */
+function run(options: ValidateOptions, env = {}): { readonly code: number; readonly printed: string } {
+  let printed = '';
+  const write = (text: string): void => {
+    printed += text;
+  };
+  const now = instant(Date.UTC(2026, 10, 21));
+  const code = validate(options, {
+    stdout: { write },
+    stderr: { write },
+    env,
+    cwd: folder,
+    now,
+    colour: false,
+  });
+  return { code, printed };
+}
+
+const strategyMistakes: Readonly<Record<string, readonly string[]>> = {
+  'wrong-unit': [],
+  'unknown-key': [],
+  'interval-and-slices': [],
+  'bare-float': [],
+  'time-zone': [],
+  'below-minimum': [],
+  weights: [],
+  'unknown-pair': [],
+  'duplicate-id': ['duplicate-id-other.yaml'],
+  tab: [],
+  'number-as-text': [],
+  'not-yaml': [],
+  'nothing-written': [],
+};
+const configMistakes = ['missing-token', 'config-typos', 'live-limits'];
+
+describe('a mistake in YAML', () => {
+  it.each(Object.entries(strategyMistakes))(
+    'in a strategy is explained with place and fix: %s',
+    (name, others) => {
+      const { code, printed } = run({ config: 'desk.yaml', files: [`${name}.yaml`, ...others] });
+      expect(code).toBe(78);
+      expectGolden(name, printed);
+    },
+  );
+
+  it.each(configMistakes)('in a config is explained with place and fix: %s', (name) => {
+    const { code, printed } = run({ config: `${name}.yaml` });
+    expect(code).toBe(78);
+    expectGolden(name, printed);
+  });
+
+  it('never shows a token', () => {
+    const printed = configMistakes.map((name) => run({ config: `${name}.yaml` }).printed).join('');
+    expect(printed).toContain('venue.token');
+    expect(printed).not.toContain('sk_live');
+  });
+});
+
+/** Compares byte for byte. `UPDATE_GOLDEN=1` writes the file anew, to be read before it is committed. */
+function expectGolden(name: string, printed: string): void {
+  const file = join(folder, `${name}.txt`);
+  const shown = printed.replaceAll(folder, '<folder>');
+  if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, shown);
+  expect(shown).toBe(readFileSync(file, 'utf8'));
+}

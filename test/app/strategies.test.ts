@@ -1,0 +1,138 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../src/app/config.ts';
+import type { Config } from '../../src/app/config.ts';
+import { loadAll, readStrategies } from '../../src/app/strategies.ts';
+import type { LoadedStrategy } from '../../src/app/strategies.ts';
+import { instant } from '../../src/core/time.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-strategies-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const now = instant(Date.UTC(2026, 11, 1));
+const repo = join(import.meta.dirname, '../..');
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "1.5", currency: btc }
+duration: PT4H
+slices: 48
+`;
+
+const read = (yaml: string, config?: Config): ReturnType<typeof readStrategies> => {
+  writeFileSync(join(folder, 'x.yaml'), yaml);
+  return readStrategies([join(folder, 'x.yaml')], config, { env: { LIMIT: '70000' }, cwd: folder });
+};
+const only = (yaml: string): LoadedStrategy | undefined => read(yaml).strategies[0];
+const messages = (yaml: string, config?: Config): readonly string[] =>
+  read(yaml, config).problems.map(({ path, message }) => `${path}: ${message}`);
+function configOf(yaml: string, mode: 'paper' | 'dry_run' = 'paper'): Config {
+  writeFileSync(join(folder, 'desk.yaml'), `${yaml}\nstrategies: []\n`);
+  return loadConfig('desk.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: folder, now, mode }).config;
+}
+
+describe('readStrategies', () => {
+  it('binds documents to their kinds and says where they stand', () => {
+    const { strategies, problems } = read(
+      `${TWAP}---\n${TWAP.replace('id: a', 'id: b').replace('side: buy', 'side: sell\nenabled: false')}`,
+    );
+    expect(problems).toEqual([]);
+    expect(strategies.map(({ id, kind, enabled, file, line }) => [id, kind, enabled, file, line])).toEqual([
+      ['a', 'twap', true, 'x.yaml', 1],
+      ['b', 'twap', false, 'x.yaml', 9],
+    ]);
+    expect(strategies[0]?.bound.pairs).toEqual(['btcusd']);
+  });
+
+  it('hashes the content: not its order, its comments, or whether it is enabled', () => {
+    const reordered = `# same\nslices: 48\n${TWAP.replace('slices: 48\n', '')}enabled: false\n`;
+    expect(only(TWAP)?.hash).toMatch(/^[0-9a-f]{64}$/u);
+    expect(only(reordered)?.hash).toBe(only(TWAP)?.hash);
+    expect(only(TWAP.replace('48', '47'))?.hash).not.toBe(only(TWAP)?.hash);
+  });
+
+  it('fills variables in before hashing', () => {
+    expect(only(`${TWAP}limit_price: "\${LIMIT}"\n`)?.hash).toBe(only(`${TWAP}limit_price: "70000"\n`)?.hash);
+  });
+
+  it('takes minimums from the config', () => {
+    const config = configOf('venue: { minimums: { pairs: { btcusd: { quantity: "0.1" } } } }');
+    expect(messages(TWAP, config)).toEqual([expect.stringMatching(/^slices: .*at most 15 slices/u)]);
+    const notional = TWAP.replace(
+      'total_quantity: { amount: "1.5", currency: btc }',
+      'total_notional: { amount: "100", currency: usd }',
+    );
+    expect(messages(notional, configOf(''))).toEqual([
+      expect.stringMatching(/^slices: .*5 usd.*at most 20 slices/u),
+    ]);
+  });
+
+  it('holds pairs and sides against controls', () => {
+    const config = configOf(
+      'venue: { base_url: "https://v.example" }\ncontrols: { pairs: [ethusd], sides: [sell] }',
+      'dry_run',
+    );
+    expect(messages(TWAP, config)).toEqual([
+      'pair: controls.pairs of the config does not list btcusd: it lists ethusd',
+      'side: controls.sides of the config does not list buy',
+    ]);
+  });
+
+  it('leaves unknown pairs of a real venue to the venue', () => {
+    const config = configOf('venue: { base_url: "https://v.example" }', 'dry_run');
+    expect(
+      messages(TWAP.replace('btcusd', 'zzzxyz').replace('currency: btc', 'currency: zzz'), config),
+    ).toEqual([]);
+  });
+
+  it('takes base and quote from the simulated venue where it names them', () => {
+    const config = configOf(
+      'venue: { simulated: { pairs: { abcdef: { base: abc, quote: def, start_price: "1" } } } }',
+    );
+    expect(messages(TWAP.replace('btcusd', 'abcdef'), config)).toEqual([
+      expect.stringContaining('counted in abc, not btc'),
+    ]);
+  });
+
+  it('refuses what is not a group of settings', () => {
+    expect(messages('- a\n- b\n')).toEqual([': expected settings such as id: and kind:']);
+    expect(messages('slices: 1\n')).toEqual([
+      expect.stringMatching(/^id: "id" is missing/u),
+      expect.stringMatching(/^kind: "kind" is missing/u),
+    ]);
+  });
+});
+
+describe('loadAll', () => {
+  it('tells the problems of the config and of all strategies at once', () => {
+    writeFileSync(join(folder, 'desk.yaml'), 'desk: Main\nstrategies: [x.yaml, y.yaml]\n');
+    writeFileSync(join(folder, 'x.yaml'), TWAP.replace('side: buy', 'side: but'));
+    writeFileSync(join(folder, 'y.yaml'), TWAP.replace('48', '"48"'));
+    const run = (): unknown => loadAll('desk.yaml', { env: {}, cwd: folder, now });
+    expect(run).toThrow(
+      /desk\.yaml:1:7 {2}desk[^]*x\.yaml:4:7 {2}side[^]*y\.yaml:1:5 {2}id[^]*y\.yaml:7:9 {2}slices[^]*4 problems/u,
+    );
+  });
+
+  it('loads the demo as it is', () => {
+    const { config, strategies } = loadAll('config/paper.yaml', { env: {}, cwd: repo, now });
+    expect(config.mode).toBe('paper');
+    expect(strategies.map(({ id }) => id)).toEqual(['demo-rebalance', 'demo-twap-buy']);
+    const slots = strategies[1]?.bound.slots(now, undefined) ?? [];
+    expect(slots).toHaveLength(12);
+    expect(slots[11]?.at).toBe(now + 44_000);
+  });
+
+  it('loads the realistic examples as they are', () => {
+    const { strategies } = loadAll('config/dry-run.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: repo, now });
+    expect(strategies.map(({ id }) => id)).toEqual(['btc-twap', 'treasury-rebalance']);
+  });
+});
