@@ -6,7 +6,8 @@ import { importsOf, tokenize } from './house/tokens.ts';
 import type { Import, Token } from './house/tokens.ts';
 
 const root = new URL('../', import.meta.url);
-const LINES_MAX = 400;
+/** Tests are lists: they may be longer than what they test. */
+const linesMax = (file: string): number => (file.startsWith('test/') ? 600 : 400);
 
 /** All files below `folder`, from the root of the repository; none when there is no such folder. */
 function filesIn(folder: string, ending: RegExp): readonly string[] {
@@ -101,10 +102,10 @@ describe('the house', () => {
     expect(broken).toStrictEqual([]);
   });
 
-  it(`has no file of more than ${LINES_MAX} lines`, () => {
+  it('has no file that wants scrolling', () => {
     const long = sources
       .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }))
-      .filter(({ lines }) => lines > LINES_MAX)
+      .filter(({ file, lines }) => lines > linesMax(file))
       .map(({ file, lines }) => `${file}: ${lines} lines; split it by what it holds`);
 
     expect(long).toStrictEqual([]);

@@ -6,15 +6,89 @@ const WAITS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 /** One durable write: tens of microseconds on a fast disk, seconds on one that is failing. Seconds. */
 const COMMITS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 
-export type Meters = ReturnType<typeof buildMeters>;
+export type Meters = ReturnType<typeof tradingMeters> &
+  ReturnType<typeof timeMeters> &
+  ReturnType<typeof accountMeters> &
+  ReturnType<typeof processMeters>;
 
 /**
  * Every series that Tranche shows, by its name. `docs/metrics.md` says the same for people, and a test holds the two
  * together. Names and labels are stable: boards and alerts rely on them.
  */
-export const createMeters = (registry: Registry): Meters => buildMeters(registry);
+export function createMeters(registry: Registry): Meters {
+  const kit = kitFor(registry);
+  return { ...tradingMeters(kit), ...timeMeters(kit), ...accountMeters(kit), ...processMeters(kit) };
+}
 
-function buildMeters(registry: Registry) {
+type Kit = ReturnType<typeof kitFor>;
+
+/** What was asked, sent and filled. */
+const tradingMeters = ({ counter, gauge }: Kit) => ({
+  quotes: counter('tranche_quotes_total', 'Answers to quote requests', ['pair', 'result']),
+  orders: counter('tranche_orders_total', 'Orders by what became of them', ['pair', 'side', 'result']),
+  attempts: counter('tranche_attempts_total', 'Attempts by result and reason', ['pair', 'result', 'reason']),
+  slices: counter('tranche_slices_total', 'Slices that ended', ['strategy', 'result', 'reason']),
+  wakes: counter('tranche_wakes_total', 'Wakes of strategies and why they did not trade', [
+    'strategy',
+    'on',
+    'reason',
+  ]),
+  retries: counter('tranche_retries_total', 'Quote requests that were tried again', ['reason']),
+  fills: counter('tranche_fills_total', 'Fills', ['pair', 'side']),
+  notional: counter(
+    'tranche_fills_notional_total',
+    'Value of fills in quote currency; a figure, not a ledger',
+    ['pair', 'side', 'currency'],
+  ),
+
+  doubts: gauge('tranche_doubts_open', 'Attempts whose order may have traded', []),
+  oldestDoubt: gauge('tranche_oldest_doubt_age_seconds', 'Age of the oldest open doubt; 0 without one', []),
+});
+
+/** How long things take. */
+const timeMeters = ({ gauge, histogram }: Kit) => ({
+  cycle: histogram('tranche_cycle_seconds', 'A whole attempt, from its intent to its end', WAITS, ['result']),
+  cyclePart: histogram('tranche_cycle_part_seconds', 'One part of an attempt', WAITS, ['part']),
+  quoteAge: histogram('tranche_quote_age_at_accept_seconds', 'Age of a quote when its order left', WAITS, [
+    'pair',
+  ]),
+  budgetWait: histogram('tranche_budget_wait_seconds', 'Wait for a turn under the limits', WAITS, [
+    'route',
+    'priority',
+  ]),
+  budget: gauge('tranche_budget_utilisation_ratio', 'Used part of the limit in its newest window', ['route']),
+});
+
+/** What is known of the account and the market. */
+const accountMeters = ({ counter, gauge }: Kit) => ({
+  value: gauge('tranche_portfolio_value_usd', 'Value of the account by our own reference prices', []),
+  drift: gauge('tranche_portfolio_drift_ratio', 'Weight minus target weight', ['strategy', 'currency']),
+  riskMode: gauge('tranche_risk_mode', '1 for the risk mode that the pair is in', ['pair', 'mode']),
+
+  referenceAge: gauge('tranche_reference_age_seconds', 'Age of the newest reference price', ['pair']),
+  transactionsAge: gauge('tranche_transactions_read_age_seconds', 'Time since the account was read', []),
+  transactions: counter('tranche_transactions_total', 'Rows read from the account', []),
+  extras: counter('tranche_extra_fields_total', 'Answers with fields that we do not know', ['resource']),
+});
+
+/** The process and its journal. */
+const processMeters = ({ counter, gauge, histogram }: Kit) => ({
+  build: gauge('tranche_build_info', 'Always 1; the labels tell what runs', ['version', 'mode', 'node']),
+  started: gauge('tranche_start_time_seconds', 'Unix time at which the process began', []),
+  deskState: gauge('tranche_desk_state', '1 for the state that the desk is in, 0 for the others', ['state']),
+
+  journalCommit: histogram('tranche_journal_commit_seconds', 'Making records durable', COMMITS, []),
+  journalRecords: counter('tranche_journal_records_total', 'Records written', ['kind']),
+  journalHead: gauge('tranche_journal_head', 'Number of the newest record', []),
+
+  loopLag: gauge('tranche_event_loop_lag_seconds', 'Delay of the event loop since the last scrape', [
+    'quantile',
+  ]),
+  memory: gauge('tranche_resident_memory_bytes', 'Resident memory of the process', []),
+  cpu: counter('tranche_cpu_seconds_total', 'Processor time that the process has used', []),
+});
+
+function kitFor(registry: Registry) {
   const registers = [registry];
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> =>
     new Counter({ name, help, labelNames, registers });
@@ -31,69 +105,5 @@ function buildMeters(registry: Registry) {
     labelNames: Label[],
   ) => new Histogram({ name, help, buckets, labelNames, registers });
 
-  return {
-    build: gauge('tranche_build_info', 'Always 1; the labels tell what runs', ['version', 'mode', 'node']),
-    started: gauge('tranche_start_time_seconds', 'Unix time at which the process began', []),
-    deskState: gauge('tranche_desk_state', '1 for the state that the desk is in, 0 for the others', [
-      'state',
-    ]),
-
-    quotes: counter('tranche_quotes_total', 'Answers to quote requests', ['pair', 'result']),
-    orders: counter('tranche_orders_total', 'Orders by what became of them', ['pair', 'side', 'result']),
-    attempts: counter('tranche_attempts_total', 'Attempts by result and reason', [
-      'pair',
-      'result',
-      'reason',
-    ]),
-    slices: counter('tranche_slices_total', 'Slices that ended', ['strategy', 'result', 'reason']),
-    wakes: counter('tranche_wakes_total', 'Wakes of strategies and why they did not trade', [
-      'strategy',
-      'on',
-      'reason',
-    ]),
-    retries: counter('tranche_retries_total', 'Quote requests that were tried again', ['reason']),
-    fills: counter('tranche_fills_total', 'Fills', ['pair', 'side']),
-    notional: counter(
-      'tranche_fills_notional_total',
-      'Value of fills in quote currency; a figure, not a ledger',
-      ['pair', 'side', 'currency'],
-    ),
-
-    cycle: histogram('tranche_cycle_seconds', 'A whole attempt, from its intent to its end', WAITS, [
-      'result',
-    ]),
-    cyclePart: histogram('tranche_cycle_part_seconds', 'One part of an attempt', WAITS, ['part']),
-    quoteAge: histogram('tranche_quote_age_at_accept_seconds', 'Age of a quote when its order left', WAITS, [
-      'pair',
-    ]),
-    budgetWait: histogram('tranche_budget_wait_seconds', 'Wait for a turn under the limits', WAITS, [
-      'route',
-      'priority',
-    ]),
-    budget: gauge('tranche_budget_utilisation_ratio', 'Used part of the limit in its newest window', [
-      'route',
-    ]),
-
-    doubts: gauge('tranche_doubts_open', 'Attempts whose order may have traded', []),
-    oldestDoubt: gauge('tranche_oldest_doubt_age_seconds', 'Age of the oldest open doubt; 0 without one', []),
-
-    value: gauge('tranche_portfolio_value_usd', 'Value of the account by our own reference prices', []),
-    drift: gauge('tranche_portfolio_drift_ratio', 'Weight minus target weight', ['strategy', 'currency']),
-    riskMode: gauge('tranche_risk_mode', '1 for the risk mode that the pair is in', ['pair', 'mode']),
-
-    referenceAge: gauge('tranche_reference_age_seconds', 'Age of the newest reference price', ['pair']),
-    transactionsAge: gauge('tranche_transactions_read_age_seconds', 'Time since the account was read', []),
-    transactions: counter('tranche_transactions_total', 'Rows read from the account', []),
-    extras: counter('tranche_extra_fields_total', 'Answers with fields that we do not know', ['resource']),
-
-    journalCommit: histogram('tranche_journal_commit_seconds', 'Making records durable', COMMITS, []),
-    journalRecords: counter('tranche_journal_records_total', 'Records written', ['kind']),
-    journalHead: gauge('tranche_journal_head', 'Number of the newest record', []),
-
-    loopLag: gauge('tranche_event_loop_lag_seconds', 'Delay of the event loop since the last scrape', [
-      'quantile',
-    ]),
-    memory: gauge('tranche_resident_memory_bytes', 'Resident memory of the process', []),
-    cpu: counter('tranche_cpu_seconds_total', 'Processor time that the process has used', []),
-  } as const;
+  return { counter, gauge, histogram };
 }
