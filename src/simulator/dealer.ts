@@ -1,16 +1,4 @@
-import {
-  cost,
-  decimalsOf,
-  holding,
-  least,
-  money,
-  NO_MONEY,
-  NO_QUANTITY,
-  price,
-  roundUp,
-  text,
-  add,
-} from '../core/money.ts';
+import { cost, holding, NO_MONEY, NO_QUANTITY, price, roundUp, text, add } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { after, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -28,6 +16,7 @@ import { keyOf, QuoteBook, UsedIds, uuidOf } from './quotes.ts';
 import type { QuoteEntry } from './quotes.ts';
 import { assumed, created, documented, found } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
+import { filledSize, isSame, sizeProblem } from './sizes.ts';
 
 /** An order as it comes in; the client id may be left out where the quote had none. */
 export type PlacedOrder = Omit<OrderRequest, 'clientId'> & { readonly clientId?: string | undefined };
@@ -97,6 +86,7 @@ export class Dealer {
     if (refused !== undefined) return refused;
 
     const filled = filledSize(listing, entry, order.size);
+    if (filled.quantity.lte(0) || filled.amount.lte(0)) return assumed.invalidSize('too small to be filled');
     const fees = feeFor(listing, filled.amount, this.setup.options.feeBps);
     const isFilled = !this.isTurnedDown(entry, now);
     if (isFilled && !this.isCovered(account, { listing, side: order.side, filled, fees, now })) {
@@ -270,31 +260,3 @@ interface Accepted {
   readonly isFilled: boolean;
   readonly now: Instant;
 }
-
-function sizeProblem(listing: Listing, size: Size): Refusal | undefined {
-  const [value, currency, precision] =
-    size.by === 'quantity'
-      ? [size.quantity, listing.base, listing.basePrecision]
-      : [holding(size.amount), listing.quote, listing.quotePrecision];
-  if (value.lte(0)) return assumed.invalidSize(`${size.by} must be above zero`);
-  if (decimalsOf(value) <= precision) return undefined;
-  return assumed.invalidSize(`${size.by} has more than the ${precision} decimals of ${currency}`);
-}
-
-/** What an order fills: the quoted size, or less of it at the same price. */
-function filledSize(listing: Listing, { quote }: QuoteEntry, size: Size): Priced {
-  const isWhole = size.by === 'quantity' ? size.quantity.eq(quote.quantity) : size.amount.eq(quote.amount);
-  if (isWhole) return quote;
-  const part = priced(listing, quote.side, size, quote.price);
-  return {
-    quantity: least(part.quantity, quote.quantity),
-    amount: quote.side === 'buy' ? least(part.amount, quote.amount) : part.amount,
-    price: quote.price,
-  };
-}
-
-const isSame = (a: QuoteRequest, b: QuoteRequest): boolean =>
-  a.pair === b.pair && a.side === b.side && a.size.by === b.size.by && sizeText(a.size) === sizeText(b.size);
-
-const sizeText = (size: Size): string =>
-  text(size.by === 'quantity' ? size.quantity : money(size.amount.toFixed()));

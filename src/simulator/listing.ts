@@ -44,7 +44,7 @@ const BUILT_IN: Readonly<Record<string, Known>> = {
 export function listCurrencies(options: VenueOptions): ReadonlyMap<string, Currency> {
   const symbols = new Set(['usd', ...Object.keys(options.currencies)]);
   for (const account of options.accounts) for (const held of Object.keys(account.balances)) symbols.add(held);
-  for (const pair of pairNames(options)) {
+  for (const pair of Object.keys(options.pairs)) {
     const sides = sidesOf(pair, options, symbols);
     symbols.add(sides.base).add(sides.quote);
   }
@@ -63,10 +63,6 @@ function currencyOf(symbol: string, { currencies }: VenueOptions): Currency {
     tradingEnabled: true,
   };
 }
-
-export const pairNames = ({ pairs, prices }: VenueOptions): readonly string[] => [
-  ...new Set([...Object.keys(pairs), ...Object.keys(prices)]),
-];
 
 function sidesOf(
   pair: string,
@@ -91,11 +87,9 @@ export function listPairs(
   options: VenueOptions,
   currencies: ReadonlyMap<string, Currency>,
   startPrice: (pair: string) => Price,
-  defaults: PairOptions,
 ): ReadonlyMap<string, Listing> {
-  const listings = pairNames(options).map((pair): Listing => {
+  const listings = Object.entries(options.pairs).map(([pair, set]): Listing => {
     const { base, quote } = sidesOf(pair, options, currencies.keys());
-    const set = options.pairs[pair] ?? defaults;
     const quoteCurrency = currencies.get(quote);
     return {
       pair,

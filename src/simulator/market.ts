@@ -3,9 +3,8 @@ import { cost, NO_MONEY, price, priceOf, quantity, money } from '../core/money.t
 import type { Money, Price, Quantity } from '../core/money.ts';
 import { instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { venueOptionsSchema } from './options.ts';
 import type { PairOptions, VenueOptions } from './options.ts';
-import { listCurrencies, listPairs, pairNames } from './listing.ts';
+import { listCurrencies, listPairs } from './listing.ts';
 import type { Listing } from './listing.ts';
 import type { Currency } from '../core/venue.ts';
 import type { PriceTape } from './tape.ts';
@@ -46,19 +45,18 @@ export class Market {
 
   /** @throws OperatorError (`config`) when a pair has no price or a currency no value in USD. */
   constructor({ options, tapes, startedAt }: MarketSetup) {
-    const defaults = defaultPair();
     this.startedAt = startedAt;
     this.speed = options.speed;
     this.startsAt = marketStart(options, tapes, startedAt);
     this.sources = new Map(
-      pairNames(options).map((pair) => {
+      Object.entries(options.pairs).map(([pair, settings]) => {
         const tape = tapes.get(pair);
-        return [pair, tape ?? walkOf(pair, options.pairs[pair], options.seed, this.startsAt)];
+        return [pair, tape ?? walkOf(pair, settings, options.seed, this.startsAt)];
       }),
     );
     this.currencies = listCurrencies(options);
     const startPrice = (pair: string): Price => this.sourceOf(pair).midAt(this.startsAt);
-    this.listings = listPairs(options, this.currencies, startPrice, defaults);
+    this.listings = listPairs(options, this.currencies, startPrice);
     this.rates = findRates(options, this.currencies, this.listings);
   }
 
@@ -106,13 +104,6 @@ export class Market {
   }
 }
 
-/** The settings of a pair that only `prices` names. */
-function defaultPair(): PairOptions {
-  const [pair] = Object.values(venueOptionsSchema.parse({ pairs: { defaults: {} } }).pairs);
-  if (pair === undefined) throw new RangeError('the schema gives a pair its defaults');
-  return pair;
-}
-
 function marketStart(
   options: VenueOptions,
   tapes: ReadonlyMap<string, PriceTape>,
@@ -125,11 +116,11 @@ function marketStart(
 
 function walkOf(
   pair: string,
-  options: PairOptions | undefined,
+  options: PairOptions,
   seed: string,
   startsAt: Instant,
 ): PriceSource {
-  if (options?.startPrice === undefined) {
+  if (options.startPrice === undefined) {
     throw new OperatorError('config', `pairs.${pair}: needs start_price, or a file of prices`);
   }
   return randomWalk({

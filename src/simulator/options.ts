@@ -7,7 +7,7 @@ import { parseTime } from '../core/time.ts';
  * (`VenueOptions`). Amounts are text. Every setting has a default.
  */
 export type VenueOptions = z.output<typeof venueOptionsSchema>;
-export type PairOptions = VenueOptions['pairs'][string];
+export type PairOptions = z.output<typeof pairSchema>;
 export type CurrencyOptions = VenueOptions['currencies'][string];
 export type RateOptions = VenueOptions['pts']['rates'][string];
 /** Modes as the venue may spell them: a sample of it writes the last with an underscore. */
@@ -210,7 +210,17 @@ export const venueOptionsSchema = z
     limits: limitsSchema.prefault({}).describe('Request limits'),
     pts: ptsSchema.prefault({}).describe('Post-trade settlement'),
   })
-  .transform(camelKeys);
+  .transform(camelKeys)
+  .transform((options) => ({ ...options, pairs: withTapes(options.pairs, options.prices) }));
+
+/** A pair that only `prices` names is traded too, with the default settings. */
+function withTapes(
+  pairs: Readonly<Record<string, PairOptions>>,
+  prices: Readonly<Record<string, string>>,
+): Record<string, PairOptions> {
+  const added = Object.keys(prices).filter((pair) => pairs[pair] === undefined);
+  return { ...pairs, ...Object.fromEntries(added.map((pair) => [pair, pairSchema.parse({})])) };
+}
 
 /** Settings with every default filled in. Checked by the schema as well: code cannot pass what YAML could not. */
 export function venueOptions(input: VenueInput = {}): VenueOptions {

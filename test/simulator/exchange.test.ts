@@ -1,0 +1,419 @@
+import { describe, expect, it } from 'vitest';
+import { price, quantity, text } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, instant } from '../../src/core/time.ts';
+import {
+  aRequest,
+  amountOf,
+  anExchange,
+  DESK,
+  later,
+  orderFor,
+  quantityOf,
+  said,
+  START,
+  still,
+  trade,
+  valueOf,
+} from './world.ts';
+
+describe('a quote', () => {
+  it('lives from its making for the set time and no longer', () => {
+    const exchange = anExchange({ quoteLifeMs: 5_000 });
+    const request = aRequest();
+    const quote = valueOf(exchange.quote(DESK, request, START));
+    expect(quote).toMatchObject({ quotedAt: START, expiresAt: later(5_000), lifeMs: 5_000 });
+    expect(said(exchange.order(DESK, orderFor(quote, request), later(5_000)))).toBe('422 quote expired');
+    expect(said(exchange.order(DESK, orderFor(quote, request), later(4_999)))).toBe('ok');
+  });
+
+  it('is refused with the figures of the specification when it is too large', () => {
+    const exchange = anExchange();
+    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('5.00000001') }), START))).toBe(
+      '422 request USD value 300000.01 greater than max USD value 250000 for pair btcusd',
+    );
+    expect(said(exchange.quote(DESK, aRequest({ size: amountOf('250000.01') }), START))).toBe(
+      '422 request USD value 250000.01 greater than max USD value 250000 for pair btcusd',
+    );
+    expect(said(exchange.quote(DESK, aRequest({ size: amountOf('250000') }), START))).toBe('ok');
+  });
+
+  it('is refused for a pair that is unknown or not traded', () => {
+    const exchange = anExchange({ pairs: { ...still.pairs, ltcusd: { startPrice: '80', tradable: false } } });
+    for (const pair of ['dogeusd', 'ltcusd']) {
+      expect(said(exchange.quote(DESK, aRequest({ pair }), START))).toBe(
+        `422 ${pair} not currently supported for RFQ. please contact support for more information.`,
+      );
+    }
+  });
+
+  it('is refused with either text while quoting is stopped, and given again afterwards', () => {
+    const exchange = anExchange();
+    exchange.setAvailability('btcusd', 'unavailable');
+    expect(said(exchange.quote(DESK, aRequest(), START))).toBe(
+      '503 btcusd quotes temporarily unavailable. please try again later.',
+    );
+    expect(said(exchange.quote(DESK, aRequest({ pair: 'ethusd' }), START))).toBe('ok');
+    exchange.setAvailability('all', 'unavailable');
+    expect(said(exchange.quote(DESK, aRequest({ pair: 'ethusd' }), START))).toBe(
+      '503 quotes temporarily unavailable. please try again later.',
+    );
+    exchange.setAvailability('all', 'available');
+    exchange.setAvailability('btcusd', 'available');
+    expect(said(exchange.quote(DESK, aRequest(), START))).toBe('ok');
+  });
+
+  it('is unavailable about as often as set, with both texts', () => {
+    const exchange = anExchange({ unavailableProbability: 0.3 });
+    const answers = Array.from({ length: 2_000 }, (_, index) =>
+      said(exchange.quote(DESK, aRequest(), later(index))),
+    );
+    const refused = answers.filter((answer) => answer.startsWith('503'));
+    expect(refused.length).toBeGreaterThan(500);
+    expect(refused.length).toBeLessThan(700);
+    expect(new Set(refused).size).toBe(2);
+  });
+
+  it('is refused for sizes that nobody can deal in', () => {
+    const exchange = anExchange();
+    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('0') }), START))).toContain(
+      'must be above zero',
+    );
+    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('-1') }), START))).toContain(
+      'must be above zero',
+    );
+    expect(said(exchange.quote(DESK, aRequest({ size: quantityOf('0.000000001') }), START))).toContain(
+      'decimals of btc',
+    );
+    expect(said(exchange.quote(DESK, aRequest({ size: amountOf('10.001') }), START))).toContain(
+      'decimals of usd',
+    );
+    expect(
+      said(exchange.quote(DESK, aRequest({ side: 'sell', size: quantityOf('0.00000001') }), START)),
+    ).toContain('too small');
+  });
+
+  it('comes again for the same client id and wishes, and is refused for other wishes', () => {
+    const exchange = anExchange();
+    const request = aRequest({ clientId: 'a-1' });
+    const first = valueOf(exchange.quote(DESK, request, START));
+    expect(valueOf(exchange.quote(DESK, request, later(100)))).toEqual(first);
+    expect(said(exchange.quote(DESK, { ...request, size: quantityOf('2') }, later(100)))).toContain(
+      'client_quote_id',
+    );
+    expect(valueOf(exchange.quote(DESK, request, later(10_000))).quoteId).not.toBe(first.quoteId);
+  });
+});
+
+describe('an order', () => {
+  const quoted = (input = {}, asked = {}) => {
+    const exchange = anExchange(input);
+    const request = aRequest({ clientId: 'tr-1', ...asked });
+    return { exchange, request, quote: valueOf(exchange.quote(DESK, request, START)) };
+  };
+
+  it('fills all of it at the quoted price, as two legs that share order and trade', () => {
+    const { exchange, request, quote } = quoted();
+    const order = valueOf(exchange.order(DESK, orderFor(quote, request), later(1)));
+    expect(order).toMatchObject({ status: 'Done', quoteId: quote.quoteId, clientId: 'tr-1' });
+    expect([text(order.filled), text(order.filledAmount), text(order.vwap)]).toEqual(['1', '60000', '60000']);
+    const [quoteLeg, baseLeg] = valueOf(exchange.transactions(DESK, {}, later(2)));
+    expect(quoteLeg).toMatchObject({
+      currency: 'usd',
+      orderId: order.orderId,
+      clientId: 'tr-1',
+      action: 'buy',
+      pair: 'btcusd',
+    });
+    expect(baseLeg).toMatchObject({ currency: 'btc', orderId: order.orderId, tradeId: quoteLeg?.tradeId });
+    expect(
+      [quoteLeg, baseLeg].map((leg) => [
+        text(leg?.amount ?? quantity('0')),
+        text(leg?.balance ?? quantity('0')),
+      ]),
+    ).toEqual([
+      ['-60000', '940000'],
+      ['1', '26'],
+    ]);
+  });
+
+  it('is taken once a quote: a repetition is refused and books nothing', () => {
+    const { exchange, request, quote } = quoted();
+    const order = orderFor(quote, request);
+    valueOf(exchange.order(DESK, order, START));
+    expect(said(exchange.order(DESK, order, START))).toBe('422 quote was already used');
+    expect(valueOf(exchange.transactions(DESK, { types: new Set(['buy']) }, START))).toHaveLength(2);
+  });
+
+  it('must carry the client id of its quote', () => {
+    const { exchange, request, quote } = quoted();
+    for (const clientId of [undefined, 'other']) {
+      expect(said(exchange.order(DESK, orderFor(quote, request, { clientId }), START))).toContain(
+        'client_order_id does not match',
+      );
+    }
+  });
+
+  it('may not carry a client id that was used in the last 24 hours', () => {
+    const { exchange, request, quote } = quoted();
+    valueOf(exchange.order(DESK, orderFor(quote, request), START));
+    const again = (at: number) => {
+      const next = valueOf(exchange.quote(DESK, request, later(at)));
+      return said(exchange.order(DESK, orderFor(next, request), later(at)));
+    };
+    expect(again(DAY_MS - 1)).toBe('422 client_order_id was already used');
+    expect(again(DAY_MS + 20_000)).toBe('ok');
+  });
+
+  it('is refused when it is not what was quoted', () => {
+    const { exchange, request, quote } = quoted();
+    const refusals = {
+      pair: orderFor(quote, request, { pair: 'ethusd' }),
+      unknownPair: orderFor(quote, request, { pair: 'nope' }),
+      side: orderFor(quote, request, { side: 'sell' }),
+      size: orderFor(quote, request, { size: quantityOf('1.00000001') }),
+      kind: orderFor(quote, request, { size: amountOf('100') }),
+      id: orderFor(quote, request, { quoteId: 'nope' }),
+    };
+    const answers = Object.fromEntries(
+      Object.entries(refusals).map(([what, order]) => [what, said(exchange.order(DESK, order, START))]),
+    );
+    expect(answers).toEqual({
+      pair: '422 currency_pair does not match the quote',
+      unknownPair: '422 invalid currency_pair: nope',
+      side: '422 side does not match the quote',
+      size: '422 quantity is greater than quoted',
+      kind: '422 amount does not match the quote',
+      id: '422 quote not found',
+    });
+  });
+
+  it('fills less than was quoted at the same price when less is ordered', () => {
+    const { exchange, request, quote } = quoted();
+    const order = valueOf(exchange.order(DESK, orderFor(quote, request, { size: quantityOf('0.3') }), START));
+    expect([text(order.filled), text(order.filledAmount), text(order.price)]).toEqual([
+      '0.3',
+      '18000',
+      '60000',
+    ]);
+  });
+
+  it('belongs to the account that asked for the quote', () => {
+    const exchange = anExchange({
+      accounts: [{ balances: { usd: '100000' } }, { name: 'other', balances: { usd: '100000' } }],
+    });
+    const request = aRequest();
+    const quote = valueOf(exchange.quote(DESK, request, START));
+    expect(said(exchange.order('other', orderFor(quote, request), START))).toBe('422 quote not found');
+    expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('ok');
+  });
+
+  it('is refused without funds, and the quote can still be used', () => {
+    const { exchange, request, quote } = quoted({ accounts: [{ balances: { usd: '59999.99' } }] });
+    expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('422 insufficient usd balance');
+    exchange.deposit(DESK, 'usd', quantity('0.01'), START);
+    expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('ok');
+    expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('0');
+  });
+
+  it('takes the fee in quote currency from either side', () => {
+    const exchange = anExchange({ feeBps: 10 });
+    expect(text(trade(exchange, 'buy', quantityOf('1')).fees)).toBe('60');
+    expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('939940');
+    expect(text(trade(exchange, 'sell', quantityOf('1')).fees)).toBe('60');
+    expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('999880');
+  });
+
+  it('is canceled by last look only when the price moved too far against the dealer', () => {
+    const run = (side: 'buy' | 'sell', mid: string) => {
+      const { exchange, request, quote } = quoted({ lastLookBps: 10 }, { side });
+      exchange.market.pin('btcusd', price(mid));
+      const order = valueOf(exchange.order(DESK, orderFor(quote, request), later(1)));
+      return `${order.status} ${text(order.filled)} ${valueOf(exchange.transactions(DESK, {}, later(1))).length}`;
+    };
+    expect(run('buy', '60060')).toBe('Done 1 5');
+    expect(run('buy', '60061')).toBe('Canceled 0 3');
+    expect(run('buy', '50000')).toBe('Done 1 5');
+    expect(run('sell', '59939')).toBe('Canceled 0 3');
+    expect(run('sell', '70000')).toBe('Done 1 5');
+  });
+
+  it('uses up quote and client id when it is canceled, and can be looked up by either id', () => {
+    const { exchange, request, quote } = quoted({ cancelProbability: 1 });
+    const order = valueOf(exchange.order(DESK, orderFor(quote, request), START));
+    expect(order.status).toBe('Canceled');
+    expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('422 quote was already used');
+    expect(valueOf(exchange.lookup(DESK, 'tr-1'))).toEqual(order);
+    expect(valueOf(exchange.lookup(DESK, order.orderId))).toEqual(order);
+    expect(said(exchange.lookup(DESK, 'tr-2'))).toBe('404 order not found');
+  });
+});
+
+describe('credit', () => {
+  const poor = { accounts: [{ balances: { usd: '10', btc: '0.1' } }] };
+  const attempt = (
+    mode: 'Enabled' | 'Long-Only' | 'Short-Only' | 'Reduce-Only' | 'Reduce_Only',
+    side: 'buy' | 'sell',
+  ) => {
+    const exchange = anExchange({ ...poor, pts: { modes: { btcusd: mode } } });
+    const request = aRequest({ side });
+    return said(
+      exchange.order(DESK, orderFor(valueOf(exchange.quote(DESK, request, START)), request), START),
+    );
+  };
+
+  it('follows the risk mode of the pair', () => {
+    const table = (['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const).map(
+      (mode) => [mode, attempt(mode, 'buy') === 'ok', attempt(mode, 'sell') === 'ok'],
+    );
+    expect(table).toEqual([
+      ['Enabled', true, true],
+      ['Long-Only', true, false],
+      ['Short-Only', false, true],
+      ['Reduce-Only', false, false],
+      ['Reduce_Only', false, false],
+    ]);
+  });
+
+  it('ends at its limit, counts what is owed elsewhere, and can be changed at run time', () => {
+    const exchange = anExchange({ ...poor, pts: { defaultMode: 'Enabled', creditLimitUsd: '100000' } });
+    expect(trade(exchange, 'buy', quantityOf('1')).status).toBe('Done');
+    expect(text(exchange.ledger.balance(DESK, 'usd'))).toBe('-59990');
+    const request = aRequest({ pair: 'ethusd', side: 'sell', size: quantityOf('14') });
+    const quote = valueOf(exchange.quote(DESK, request, START));
+    expect(said(exchange.order(DESK, orderFor(quote, request), START))).toBe('422 insufficient eth balance');
+    expect(said(exchange.order(DESK, orderFor(quote, request, { size: quantityOf('13') }), START))).toBe(
+      'ok',
+    );
+    exchange.setRiskMode('btcusd', 'Reduce_Only');
+    expect(valueOf(exchange.riskModes())).toContainEqual({ pair: 'btcusd', mode: 'Reduce_Only' });
+  });
+
+  it('is refused with the documented text where it is switched off', () => {
+    const exchange = anExchange({ pts: { enabled: false } });
+    expect(said(exchange.riskModes())).toBe('403 post trade settlement disabled');
+    expect(said(exchange.fundingRates())).toBe('403 post trade settlement disabled');
+  });
+});
+
+describe('the transactions', () => {
+  it('come newest first, 250 by default and 1000 at most', () => {
+    const exchange = anExchange();
+    for (let index = 0; index < 1_200; index++) exchange.deposit(DESK, 'usd', quantity('1'), later(index));
+    const ids = (asked: { limit?: number; offset?: number; after?: number }) =>
+      valueOf(exchange.transactions(DESK, asked, later(5_000))).map(({ id }) => id);
+    const all = ids({ limit: 5_000 });
+    expect(all).toHaveLength(1_000);
+    expect(all).toEqual(all.toSorted((a, b) => b - a));
+    expect(ids({})).toEqual(all.slice(0, 250));
+    expect(ids({ offset: 251 })).toEqual(all.slice(250, 500));
+    expect(ids({ after: all[10] ?? 0 })).toEqual(all.slice(0, 10));
+  });
+
+  it('reach back 24 hours by default, and as far as asked', () => {
+    const exchange = anExchange();
+    const count = (asked: object) => valueOf(exchange.transactions(DESK, asked, later(DAY_MS + 1))).length;
+    expect(count({})).toBe(0);
+    expect(count({ from: START })).toBe(3);
+    expect(count({ from: instant(0), to: later(-1) })).toBe(0);
+  });
+
+  it('leave out what is pending unless asked, and then only count what is done', () => {
+    const exchange = anExchange();
+    const id = exchange.announceDeposit(DESK, 'eth', quantity('5'), later(1));
+    const seen = (pending: boolean) =>
+      valueOf(exchange.transactions(DESK, { pending }, later(2))).map((row) => row.id);
+    expect(seen(false)).not.toContain(id);
+    expect(seen(true)).toContain(id);
+    expect(text(exchange.ledger.balance(DESK, 'eth'))).toBe('400');
+    const settled = exchange.settleDeposit(DESK, id, later(2));
+    expect(seen(true)).toContain(settled);
+    expect(seen(true)).not.toContain(id);
+    expect(text(exchange.ledger.balance(DESK, 'eth'))).toBe('405');
+  });
+
+  it('can be filtered by type', () => {
+    const exchange = anExchange();
+    trade(exchange, 'sell', quantityOf('1'));
+    const of = (type: string) =>
+      valueOf(exchange.transactions(DESK, { types: new Set([type]) }, START)).length;
+    expect([of('sell'), of('buy'), of('deposit')]).toEqual([2, 0, 3]);
+  });
+});
+
+describe('the value history', () => {
+  it('has a point at the start and at each full hour of the market, with the holdings of that time', () => {
+    const exchange = anExchange({ speed: 60 });
+    exchange.deposit(DESK, 'usd', quantity('100'), later(90_000)); // half past eleven of the market
+    const points = valueOf(exchange.valuation(DESK, { from: START, interval: 'hour' }, later(120_000)));
+    expect(points.map(({ at, usd }) => [at - START, text(usd)])).toEqual([
+      [0, '3700000'],
+      [60_000, '3700000'],
+      [120_000, '3700100'],
+    ]);
+  });
+
+  it('has a point a day when days are asked for', () => {
+    const exchange = anExchange();
+    const points = valueOf(exchange.valuation(DESK, { from: START, interval: 'day' }, later(2 * DAY_MS)));
+    expect(points.map(({ at }) => at)).toEqual([START, later(14 * HOUR_MS), later(14 * HOUR_MS + DAY_MS)]);
+  });
+});
+
+describe('an exchange', () => {
+  it('gives the same answers again to the same calls', () => {
+    const run = (seed: string) => {
+      const exchange = anExchange({
+        seed,
+        unavailableProbability: 0.2,
+        cancelProbability: 0.2,
+        pairs: { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } },
+      });
+      const answers = Array.from({ length: 200 }, (_, index) => {
+        const request = aRequest({ size: quantityOf(`0.00${index + 1}`) });
+        const quote = exchange.quote(DESK, request, later(index * 1_000));
+        return [
+          quote,
+          quote.ok
+            ? exchange.order(DESK, orderFor(quote.value, request), later(index * 1_000 + 10))
+            : undefined,
+        ];
+      });
+      return JSON.stringify([answers, valueOf(exchange.transactions(DESK, {}, later(300_000)))]);
+    };
+    expect(run('7')).toBe(run('7'));
+    expect(run('7')).not.toBe(run('8'));
+  });
+
+  it('knows its accounts by their tokens', () => {
+    const exchange = anExchange({
+      accounts: [{ balances: {} }, { name: 'other', token: 'a-token-of-ours', balances: {} }],
+    });
+    expect(valueOf(exchange.authenticate('a-token-of-ours'))).toBe('other');
+    expect(valueOf(exchange.authenticate(exchange.accounts[0]?.token ?? ''))).toBe(DESK);
+    expect(said(exchange.authenticate('nobody'))).toBe('401 invalid token. check authorization header.');
+  });
+
+  it('refuses settings that do not fit together', () => {
+    expect(() => anExchange({ accounts: [{ balances: { doge: '1' } }] })).toThrow(
+      'currencies.doge: no pair leads to its value in USD',
+    );
+    expect(() => anExchange({ pairs: { ...still.pairs, ltcusd: {} } })).toThrow(
+      'pairs.ltcusd: needs start_price',
+    );
+    expect(() => anExchange({ pairs: { ...still.pairs, foobar: { startPrice: '1' } } })).toThrow(
+      'set its base and quote',
+    );
+  });
+
+  it('values currencies through other pairs, in either direction', () => {
+    const exchange = anExchange({
+      pairs: {
+        ...still.pairs,
+        solbtc: { startPrice: '0.002', volatilityPctYear: 0 },
+        usdeur: { startPrice: '0.8', volatilityPctYear: 0 },
+      },
+      accounts: [{ balances: { sol: '10', eur: '100' } }],
+    });
+    expect(text(exchange.valueOf(DESK, START))).toBe('1325');
+  });
+});
