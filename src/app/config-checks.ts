@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Instant } from '../core/time.ts';
+import type { RawConfig } from './config-schema.ts';
 import type { Mode } from './config-values.ts';
 import { readTokenFile } from './files.ts';
 import type { ReadOptions } from './files.ts';
@@ -131,6 +132,16 @@ function checkLive({ controls, venue }: Facts, document: YamlDocument): FileProb
     problems.push(document.problem(['controls', 'sides'], message));
   }
   return problems;
+}
+
+/** Totals of a day and single orders are compared in one currency; what is left out outside live mode counts in usd. */
+export function checkCurrencies({ controls }: RawConfig, document: YamlDocument): readonly FileProblem[] {
+  const { max_order_notional: order, max_day_notional: day } = controls;
+  const [of, other] = [order?.currency ?? 'usd', day?.currency ?? 'usd'];
+  if (of === other || (order === undefined && day === undefined)) return [];
+  const key = day === undefined ? 'max_order_notional' : 'max_day_notional';
+  const message = `max_order_notional (${of}) and max_day_notional (${other}) must be in one currency: write both`;
+  return [document.problem(['controls', key, 'currency'], message)];
 }
 
 /** The token from `token`, `token_file` or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */

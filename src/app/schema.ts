@@ -54,10 +54,6 @@ function strategyJsonSchema(kinds: ReadonlyMap<string, AnyStrategy>): JsonSchema
     $schema,
     title: 'Tranche strategy',
     description: 'What to trade, when, within which limits; several documents may share a file',
-    // Editors complete the names of kinds from here, before a branch is chosen.
-    type: 'object',
-    properties: { kind: { enum: [...kinds.keys()] } },
-    required: ['id', 'kind'],
     anyOf: branches,
   };
 }

@@ -2,12 +2,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { init, initFiles } from '../../src/app/commands/init.ts';
 import type { CommandIo } from '../../src/app/commands/io.ts';
 import { schema, writeSchemas } from '../../src/app/commands/schema.ts';
 import { validate } from '../../src/app/commands/validate.ts';
 import { schemaNames } from '../../src/app/schema.ts';
 import { loadVenueOptions } from '../../src/app/venue-file.ts';
+import { readYaml } from '../../src/app/yaml.ts';
 import { instant } from '../../src/core/time.ts';
 
 let folder = '';
@@ -115,8 +117,29 @@ describe('schema', () => {
     };
     for (const name of schemaNames)
       visit(JSON.parse(readFileSync(join(repo, `config/schema/${name}.schema.json`), 'utf8')), name);
-    expect(bare.filter((path) => path !== 'strategy.kind')).toEqual([]);
+    expect(bare).toEqual([]);
   });
+});
+
+describe('the committed schemas', () => {
+  const schemaOf = (file: string): { readonly accepts: (value: unknown) => boolean } => {
+    const [, target] = /\$schema=(\S+)\n/u.exec(readFileSync(join(repo, file), 'utf8')) ?? [];
+    const json = JSON.parse(
+      readFileSync(join(repo, dirname(file), target ?? 'none'), 'utf8'),
+    ) as z.core.JSONSchema.JSONSchema;
+    const read = z.fromJSONSchema(json);
+    return { accepts: (value) => read.safeParse(value).success };
+  };
+
+  it.each(initFiles.filter((file) => file.endsWith('.yaml')))(
+    'accept %s, and refuse it with a misspelt key',
+    (file) => {
+      const [document] = readYaml(readFileSync(join(repo, file)), file, { TRANCHE_TOKEN: 'x' }).documents;
+      const { accepts } = schemaOf(file);
+      expect(accepts(document?.value)).toBe(true);
+      expect(accepts({ ...(document?.value as object), slicess: 1 })).toBe(false);
+    },
+  );
 });
 
 describe('init', () => {

@@ -131,6 +131,14 @@ describe('loadConfig', () => {
     },
   );
 
+  it('counts limits in one currency', () => {
+    const eur = '{ amount: "1000", currency: eur }';
+    expect(refusal(`controls: { max_order_notional: ${eur} }\nstrategies: []\n`)).toContain('desk.yaml:1:61');
+    expect(
+      load(`controls: { max_order_notional: ${eur}, max_day_notional: ${eur} }\nstrategies: []\n`).mode,
+    ).toBe('paper');
+  });
+
   it('puts the time of the start into the journal', () => {
     expect(load('journal: "sqlite:./var/{started_at}.db"\nstrategies: []\n').journal).toBe(
       'sqlite:./var/20261201T093015Z.db',
