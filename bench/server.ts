@@ -22,5 +22,6 @@ const server = createServer((request, response) => {
 });
 server.listen(0, '127.0.0.1', () => {
   const address = server.address();
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   if (typeof address === 'object') parentPort?.postMessage(address?.port);
 });

@@ -1,5 +1,4 @@
-import { Client } from 'undici';
-import type { Dispatcher } from 'undici';
+import type { Client, Dispatcher } from 'undici';
 
 /** Most connections kept ready, whatever is asked for. */
 export const SPARES_MAX = 4;
@@ -61,7 +60,7 @@ export function spareConnections(make: () => Client): Spares {
       const all = [...opening, ...open];
       opening.clear();
       open.clear();
-      await Promise.all(all.map(async (client) => client.destroy()));
+      await Promise.all(all.map(async (client) => await client.destroy()));
     },
   };
 }

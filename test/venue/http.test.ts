@@ -22,7 +22,7 @@ const order: Exchange = {
 };
 
 const get = async (venue: VenueHttp, request: Exchange = read): Promise<Reply> =>
-  firstValueFrom(venue.exchange(request));
+  await firstValueFrom(venue.exchange(request));
 
 async function failure(venue: VenueHttp, request: Exchange): Promise<VenueError> {
   const outcome = await get(venue, request).then(
@@ -135,6 +135,8 @@ describe('venue http', () => {
   });
 });
 
+const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
+
 describe('a failed exchange', () => {
   it('never left when nobody listens at the address', async () => {
     const closed = createServer();
@@ -203,7 +205,6 @@ describe('a failed exchange', () => {
   });
 
   it('is too large by what arrives, and takes exactly the cap', async () => {
-    const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\r\n`;
     const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
     const fits = await answering(`${head}${chunk('x'.repeat(60))}${chunk('y'.repeat(40))}0\r\n\r\n`);
     expect((await get(client(fits.url), { ...read, capBytes: 100 })).body).toHaveLength(100);
@@ -308,7 +309,7 @@ describe('unsubscribing', () => {
 function everythingOf(error: Error): string {
   const parts: unknown[] = [];
   for (let each: unknown = error; each instanceof Error; each = each.cause) {
-    parts.push(each.name, each.message, each.stack, ...Object.values(each));
+    parts.push(each.name, each.message, each.stack, ...(Object.values(each) as unknown[]));
   }
   return parts.map(String).join('\n');
 }

@@ -65,7 +65,7 @@ export const answering = async (
   bytes: string | Buffer,
   then?: (socket: Socket) => void,
 ): Promise<RawServer> =>
-  rawServer((socket) => {
+  await rawServer((socket) => {
     socket.once('data', () => {
       socket.write(bytes);
       then?.(socket);
@@ -91,6 +91,6 @@ export function client(baseUrl: string, more: Partial<HttpOptions> = {}): VenueH
     version: '9.9.9',
     ...more,
   });
-  onTestFinished(async () => made.close());
+  onTestFinished(async () => await made.close());
   return made;
 }

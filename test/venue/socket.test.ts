@@ -1,0 +1,231 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { VirtualTimeScheduler } from 'rxjs';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import type { ReferencePrice } from '../../src/core/market.ts';
+import { text } from '../../src/core/money.ts';
+import { instant, monotonic } from '../../src/core/time.ts';
+import type { Clock } from '../../src/engine/ports.ts';
+import { retryDelayMs, tickerMarket } from '../../src/venue/socket.ts';
+import type { SocketEvent, TickerOptions } from '../../src/venue/socket.ts';
+import { systemClock, TOKEN } from './servers.ts';
+
+interface Feed {
+  readonly url: string;
+  /** Every message that was received, over all connections. */
+  readonly heard: Record<string, unknown>[];
+  readonly sockets: WebSocket[];
+}
+
+/** A server that lets everybody in and then does as `on` says with each message. */
+async function feed(on: (socket: WebSocket, message: Record<string, unknown>) => void): Promise<Feed> {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: true });
+  await once(server, 'listening');
+  const made: Feed = {
+    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`,
+    heard: [],
+    sockets: [],
+  };
+  server.on('connection', (socket) => {
+    made.sockets.push(socket);
+    socket.on('message', (data: Buffer) => {
+      const message = JSON.parse(data.toString('utf8')) as Record<string, unknown>;
+      made.heard.push(message);
+      on(socket, message);
+    });
+  });
+  onTestFinished(async () => {
+    for (const socket of made.sockets) socket.terminate();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  });
+  return made;
+}
+
+const ack = (action: unknown): string =>
+  JSON.stringify({ type: 'success', sequence: 1, timestamp: 1, payload: { action }, action });
+const ticker = (pair: string, last: string): string =>
+  `{"sequence":3,"recipient":"ticker.sfox.${pair}","timestamp":1700000000000000000,"payload":{"pair":"other","last":${last},"volume":1}}`;
+
+/** Accepts, then sends `messages` when the subscription comes. */
+const sending = async (...messages: readonly (string | Buffer)[]): Promise<Feed> =>
+  await feed((socket, { type }) => {
+    socket.send(ack(type));
+    if (type === 'subscribe') for (const message of messages) socket.send(message);
+  });
+
+interface Listener {
+  readonly prices: ReferencePrice[];
+  readonly events: SocketEvent[];
+  readonly told: () => [string, string][];
+  stop(): void;
+}
+
+const noJitter = { next: () => 0 };
+
+function listen(wsUrl: string, more: Partial<TickerOptions> = {}): Listener {
+  const prices: ReferencePrice[] = [];
+  const events: SocketEvent[] = [];
+  const market = tickerMarket({
+    wsUrl,
+    token: { reveal: () => TOKEN },
+    pairs: ['btcusd', 'ethusd'],
+    clock: systemClock,
+    random: noJitter,
+    onEvent: (event) => events.push(event),
+    ...more,
+  });
+  const subscription = market.prices$.subscribe((price) => prices.push(price));
+  onTestFinished(() => subscription.unsubscribe());
+  const told = (): [string, string][] => prices.map(({ pair, mid }) => [pair, text(mid)]);
+  return { prices, events, told, stop: () => subscription.unsubscribe() };
+}
+
+describe('the ticker', () => {
+  it('authenticates, subscribes to all pairs at once, and gives exact prices by the name of the feed', async () => {
+    const server = await sending(ticker('btcusd', '60001.000000000000000009'), ticker('ethusd', '"3000.5"'));
+    const listener = listen(server.url);
+    await expect.poll(listener.told).toEqual([['btcusd', '60001.000000000000000009'], ['ethusd', '3000.5']]); // prettier-ignore
+    expect(server.heard).toEqual([
+      { type: 'authenticate', apiKey: TOKEN },
+      { type: 'subscribe', feeds: ['ticker.sfox.btcusd', 'ticker.sfox.ethusd'] },
+    ]);
+    expect(listener.prices[0]).toMatchObject({ source: 'ticker', at: expect.any(Number) as number });
+    expect(listener.events).toEqual([{ event: 'open' }]);
+  });
+
+  it('gives the price of a payload that is itself a text of JSON', async () => {
+    const payload = JSON.stringify('{"last":0.10000000000000000001}');
+    const server = await sending(`{"recipient":"ticker.sfox.btcusd","payload":${payload}}`);
+    const listener = listen(server.url);
+    await expect.poll(listener.told).toEqual([['btcusd', '0.10000000000000000001']]);
+  });
+
+  it('passes over what it cannot read or did not ask for', async () => {
+    const server = await sending(
+      'no json', '[]', '{}', ticker('btcusd', '0'), ticker('btcusd', '-1'), ticker('btcusd', 'null'), ticker('solusd', '5'),
+      '{"recipient":"trades.sfox.btcusd","payload":{"price":"1"}}', Buffer.of(1, 2), ticker('btcusd', '7'),
+    ); // prettier-ignore
+    const listener = listen(server.url);
+    await expect.poll(listener.told).toEqual([['btcusd', '7']]);
+    expect(listener.events.filter(({ event }) => event === 'unreadable')).toHaveLength(6);
+    expect(server.sockets).toHaveLength(1);
+  });
+
+  it('has one connection for all listeners and none after the last', async () => {
+    const server = await sending(ticker('btcusd', '7'));
+    const market = tickerMarket({
+      wsUrl: server.url,
+      token: { reveal: () => TOKEN },
+      pairs: ['btcusd'],
+      clock: systemClock,
+      random: noJitter,
+    });
+    const prices: ReferencePrice[] = [];
+    const both = [
+      market.prices$.subscribe((price) => prices.push(price)),
+      market.prices$.subscribe((price) => prices.push(price)),
+    ];
+    await expect.poll(() => prices.length).toBe(2);
+    expect(server.sockets).toHaveLength(1);
+    for (const one of both) one.unsubscribe();
+    await expect.poll(() => server.sockets[0]?.readyState).toBe(3);
+  });
+
+  it('comes back after the venue hung up', async () => {
+    const server = await sending(ticker('btcusd', '7'));
+    const listener = listen(server.url);
+    await expect.poll(() => listener.prices.length).toBe(1);
+    server.sockets[0]?.close(1012, `restart ${TOKEN}`);
+    await expect.poll(() => listener.prices.length, { timeout: 5_000 }).toBe(2);
+    expect(listener.events).toEqual([
+      { event: 'open' },
+      { event: 'closed', why: 'closed with 1012 restart [token]', retryMs: 1_000 },
+      { event: 'open' },
+    ]);
+  });
+
+  it.each([
+    [
+      'is refused',
+      async () => await feed((socket) => socket.send('{"type":"error","payload":{"action":"authenticate"}}')),
+      /refused to authenticate/u,
+    ],
+    [
+      'is sent more than 1 MiB at once',
+      async () => await sending(ticker('btcusd', `7,"x":"${'x'.repeat(1024 * 1024)}"`)),
+      /max payload/iu,
+    ],
+  ])('gives up a connection when it %s', async (_, make, why) => {
+    const server = await make();
+    const listener = listen(server.url);
+    await expect
+      .poll(() => listener.events.at(-1))
+      .toMatchObject({ event: 'closed', why: expect.stringMatching(why) as string });
+    expect(listener.prices).toEqual([]);
+  });
+
+  it('does not follow a redirect with its token', async () => {
+    const target = await sending();
+    const server = createServer().listen(0, '127.0.0.1');
+    server.on('upgrade', (_, socket) => socket.end(`HTTP/1.1 302 Found\r\nlocation: ${target.url}\r\n\r\n`));
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    const listener = listen(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    await expect
+      .poll(() => listener.events)
+      .toMatchObject([{ event: 'closed', why: expect.stringContaining('302') as string }]);
+    expect(target.sockets).toEqual([]);
+  });
+
+  it('asks after 15 s of silence and leaves after 30 s', async () => {
+    // Time is ours, the connection is real.
+    const scheduler = new VirtualTimeScheduler(undefined, 15_000);
+    const clock: Clock = {
+      scheduler,
+      wall: () => instant(scheduler.now()),
+      monotonic: () => monotonic(scheduler.frame),
+    };
+    const server = await feed((socket) => socket.pause());
+    const listener = listen(server.url, { clock });
+    await expect.poll(() => server.heard.length).toBe(1);
+    let pings = 0;
+    server.sockets[0]?.on('ping', () => pings++);
+    scheduler.flush();
+    server.sockets[0]?.resume();
+    await expect.poll(() => pings).toBe(1);
+    expect(listener.events).toEqual([]);
+    // The answer counted as heard, at 15 s. From here on nothing comes in: this thread does not look.
+    scheduler.maxFrames = 40_000;
+    scheduler.flush();
+    expect(listener.events).toEqual([]);
+    scheduler.maxFrames = 45_000;
+    scheduler.flush();
+    expect(listener.events).toEqual([{ event: 'closed', why: 'silent for 30 s', retryMs: 1_000 }]);
+  });
+
+  it('opens nothing when no pair is asked for', async () => {
+    const server = await sending();
+    const { events } = listen(server.url, { pairs: [] });
+    expect([events, server.sockets]).toEqual([[], []]);
+  });
+
+  it.each(['ws://venue.example/ws', 'https://venue.example', 'wss://user:pw@venue.example'])(
+    'refuses the address %s',
+    (wsUrl) => {
+      expect(() => listen(wsUrl)).toThrow(expect.objectContaining({ exit: 'config' }));
+    },
+  );
+});
+
+describe('the wait before a new connection', () => {
+  it('is drawn between 1 s and a bound that doubles up to 60 s', () => {
+    const bounds = [0, 1, 2, 3, 4, 5, 6, 1_000].map((failures) => retryDelayMs(failures, { next: () => 1 }));
+    expect(bounds).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000]);
+    expect(retryDelayMs(1_000, noJitter)).toBe(1_000);
+  });
+});
