@@ -8,7 +8,12 @@ import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest
 export type QuoteMeaning =
   | { readonly means: 'quote'; readonly quote: Quote }
   /** Not now; asking again later may help. */
-  | { readonly means: 'later'; readonly reason: Reason; readonly detail: string; readonly waitMs?: number | undefined }
+  | {
+      readonly means: 'later';
+      readonly reason: Reason;
+      readonly detail: string;
+      readonly waitMs?: number | undefined;
+    }
   /** Asking for less may help. `usdMax` is what the venue said. */
   | { readonly means: 'smaller'; readonly usdMax: string; readonly detail: string }
   /** Asking again cannot help. */
@@ -25,7 +30,11 @@ const LIFE_MIN_MS = 1_000;
 const LIFE_MAX_MS = 300_000;
 
 /** Reads the answer to a quote request and checks the quote against what was asked. */
-export function classifyQuote(request: QuoteRequest, answer: QuoteAnswer, instrument: Instrument): QuoteMeaning {
+export function classifyQuote(
+  request: QuoteRequest,
+  answer: QuoteAnswer,
+  instrument: Instrument,
+): QuoteMeaning {
   switch (answer.kind) {
     case 'quote': {
       const detail = quoteFault(request, answer.quote, instrument);
@@ -33,7 +42,8 @@ export function classifyQuote(request: QuoteRequest, answer: QuoteAnswer, instru
       return { means: 'later', reason: 'quote_mismatch', detail };
     }
     case 'lost':
-      if (!answer.sent && answer.why.startsWith('selling is off')) return { means: 'never', reason: 'selling_off', detail: answer.why };
+      if (!answer.sent && answer.why.startsWith('selling is off'))
+        return { means: 'never', reason: 'selling_off', detail: answer.why };
       return { means: 'later', reason: 'venue_failed', detail: answer.why };
     case 'garbled':
       return { means: 'later', reason: 'quote_invalid', detail: `${answer.status}: ${answer.why}` };
@@ -50,12 +60,17 @@ function classifyRefusal(answer: QuoteAnswer & { kind: 'error' }, pair: string):
   if (status === 503) return { means: 'later', reason: 'quotes_unavailable', detail };
   if (status === 422) {
     const figures = TOO_LARGE.exec(error)?.groups;
-    if (figures?.['pair'] === pair && Number(figures['max']) > 0 && Number(figures['asked']) > Number(figures['max'])) {
+    if (
+      figures?.['pair'] === pair &&
+      Number(figures['max']) > 0 &&
+      Number(figures['asked']) > Number(figures['max'])
+    ) {
       return { means: 'smaller', usdMax: figures['max'] ?? '0', detail };
     }
     return { means: 'never', reason: UNSUPPORTED.test(error) ? 'unsupported_pair' : 'venue_refused', detail };
   }
-  if (status >= 500 || status === 408 || status === 409 || status === 425) return { means: 'later', reason: 'venue_failed', detail };
+  if (status >= 500 || status === 408 || status === 409 || status === 425)
+    return { means: 'later', reason: 'venue_failed', detail };
   return { means: 'later', reason: 'venue_refused', detail };
 }
 
@@ -91,7 +106,12 @@ export type OrderMeaning =
   /** Certainly no byte left. */
   | { readonly means: 'not_sent'; readonly detail: string }
   /** A "no" of the venue to the only copy: final after one clean read of the account. */
-  | { readonly means: 'refused'; readonly reason: Reason; readonly detail: string; readonly isCanceled: boolean }
+  | {
+      readonly means: 'refused';
+      readonly reason: Reason;
+      readonly detail: string;
+      readonly isCanceled: boolean;
+    }
   /** May have traded. */
   | { readonly means: 'doubt'; readonly detail: string; readonly halt: boolean };
 
@@ -118,8 +138,10 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
 function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): OrderMeaning {
   const doubt = (detail: string): OrderMeaning => ({ means: 'doubt', detail, halt: false });
   if (order.clientId !== request.clientId) return doubt(`the answer names client id "${order.clientId}"`);
-  if (order.quoteId !== '' && order.quoteId !== request.quoteId) return doubt(`the answer names quote "${order.quoteId}"`);
-  if (order.pair !== request.pair || order.side !== request.side) return doubt(`the answer is a ${order.side} of ${order.pair}`);
+  if (order.quoteId !== '' && order.quoteId !== request.quoteId)
+    return doubt(`the answer names quote "${order.quoteId}"`);
+  if (order.pair !== request.pair || order.side !== request.side)
+    return doubt(`the answer is a ${order.side} of ${order.pair}`);
   const status = order.status.toLowerCase();
   if (status === 'canceled') {
     if (order.filled.gt(0)) return doubt('canceled, and yet partly filled');
@@ -132,12 +154,13 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
 
 /** In what a fill differs from the quote it was for; `undefined` when in nothing. */
 function fillDifference(quote: Quote, order: Order): string | undefined {
-  if (!order.filled.eq(quote.quantity)) return `filled ${order.filled.toFixed()} of ${quote.quantity.toFixed()}`;
-  if (!order.filledAmount.eq(quote.amount)) return `for ${order.filledAmount.toFixed()} instead of ${quote.amount.toFixed()}`;
+  if (!order.filled.eq(quote.quantity))
+    return `filled ${order.filled.toFixed()} of ${quote.quantity.toFixed()}`;
+  if (!order.filledAmount.eq(quote.amount))
+    return `for ${order.filledAmount.toFixed()} instead of ${quote.amount.toFixed()}`;
   return undefined;
 }
 
 /** Price of a fill: what was paid per base unit, cut to 18 decimals against nobody: it is a figure, not a payment. */
 export const fillPrice = (order: Order): Price =>
   order.vwap.gt(0) ? order.vwap : roundDown(price(order.filledAmount.div(order.filled).toFixed(20)), 18);
-

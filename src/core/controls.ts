@@ -52,7 +52,10 @@ export interface Refusal {
   readonly detail: string;
 }
 
-const stop = (reason: Reason, limit: string, value: string): Refusal => ({ reason, detail: `limit=${limit} value=${value}` });
+const stop = (reason: Reason, limit: string, value: string): Refusal => ({
+  reason,
+  detail: `limit=${limit} value=${value}`,
+});
 
 /** Why the desk as a whole starts nothing now. */
 export function deskRefusal(world: World): Refusal | undefined {
@@ -63,21 +66,29 @@ export function deskRefusal(world: World): Refusal | undefined {
 
 /** Why this proposal may not go ahead; `undefined` when it may. Checked when planned, and again in the gate. */
 export function refusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
-  return deskRefusal(world) ?? allowListRefusal(proposal, limits) ?? sizeRefusal(proposal, world, limits) ?? priceRefusal(proposal, limits);
+  return (
+    deskRefusal(world) ??
+    allowListRefusal(proposal, limits) ??
+    sizeRefusal(proposal, world, limits) ??
+    priceRefusal(proposal, limits)
+  );
 }
 
 function allowListRefusal({ pair, side }: Proposal, limits: Limits): Refusal | undefined {
-  if (limits.pairs !== undefined && !limits.pairs.has(pair)) return stop('pair_not_allowed', [...limits.pairs].join(','), pair);
+  if (limits.pairs !== undefined && !limits.pairs.has(pair))
+    return stop('pair_not_allowed', [...limits.pairs].join(','), pair);
   if (!limits.sides.has(side)) return stop('side_not_allowed', [...limits.sides].join(','), side);
   return undefined;
 }
 
 function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
   const { pair, quantity, notional } = proposal;
-  if (world.openDoubts >= limits.openDoubtsMax) return stop('open_doubts', String(limits.openDoubtsMax), String(world.openDoubts));
+  if (world.openDoubts >= limits.openDoubtsMax)
+    return stop('open_doubts', String(limits.openDoubtsMax), String(world.openDoubts));
   if (world.pairDoubts > 0) return stop('open_doubts', `1 of ${pair}`, String(world.pairDoubts));
   const quantityMax = limits.orderQuantityMax.get(pair);
-  if (quantityMax !== undefined && quantity.gt(quantityMax)) return stop('order_quantity', quantityMax.toFixed(), quantity.toFixed());
+  if (quantityMax !== undefined && quantity.gt(quantityMax))
+    return stop('order_quantity', quantityMax.toFixed(), quantity.toFixed());
   if (limits.orderNotionalMax === undefined && limits.dayNotionalMax === undefined) return undefined;
   if (notional === undefined) return stop('no_usd_rate', limits.currency, pair);
   if (limits.orderNotionalMax !== undefined && notional.gt(limits.orderNotionalMax)) {
@@ -91,15 +102,28 @@ function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal 
 }
 
 /** A price is refused only when it is worse for us; a price that is much better is outside the collar as well. */
-function priceRefusal({ side, price, limit, reference, decisionPrice }: Proposal, limits: Limits): Refusal | undefined {
+function priceRefusal(
+  { side, price, limit, reference, decisionPrice }: Proposal,
+  limits: Limits,
+): Refusal | undefined {
   if (limit !== undefined && (side === 'buy' ? price.gt(limit) : price.lt(limit))) {
     return stop('limit_price', limit.toFixed(), price.toFixed());
   }
   const away = slippageBps(side, price, reference);
-  if (away.abs().gt(limits.collarBps)) return stop('collar', `${limits.collarBps.toFixed()} bps`, `${away.toFixed(2)} bps from ${reference.toFixed()}`);
+  if (away.abs().gt(limits.collarBps))
+    return stop(
+      'collar',
+      `${limits.collarBps.toFixed()} bps`,
+      `${away.toFixed(2)} bps from ${reference.toFixed()}`,
+    );
   if (limits.driftBpsMax !== undefined && decisionPrice !== undefined) {
     const moved = slippageBps(side, price, decisionPrice);
-    if (moved.gt(limits.driftBpsMax)) return stop('price_drift', `${limits.driftBpsMax.toFixed()} bps`, `${moved.toFixed(2)} bps from ${decisionPrice.toFixed()}`);
+    if (moved.gt(limits.driftBpsMax))
+      return stop(
+        'price_drift',
+        `${limits.driftBpsMax.toFixed()} bps`,
+        `${moved.toFixed(2)} bps from ${decisionPrice.toFixed()}`,
+      );
   }
   return undefined;
 }

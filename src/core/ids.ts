@@ -27,7 +27,8 @@ export interface ClientId {
 }
 
 const BASE32 = 'abcdefghijkmnpqrstuvwxyz23456789';
-const SHAPE = /^tr-(?<mark>[a-z2-9]{4})-(?<parent>[a-z2-9]{8})-(?<slice>[0-9a-z]{1,5})-(?<attempt>[0-9a-z]{1,3})-(?<check>[a-z2-9]{4})$/u;
+const SHAPE =
+  /^tr-(?<mark>[a-z2-9]{4})-(?<parent>[a-z2-9]{8})-(?<slice>[0-9a-z]{1,5})-(?<attempt>[0-9a-z]{1,3})-(?<check>[a-z2-9]{4})$/u;
 
 /** `length` characters that stand for `text`. 5 bits each. */
 export function digest(text: string, length: number): string {

@@ -27,11 +27,19 @@ export function splitPair(pair: string, currencies: Iterable<string>): Pair | Pa
   }
   const [first, ...others] = cuts;
   if (first === undefined) {
-    return { problem: 'unknown_pair', pair, why: `"${pair}" is not two currencies that the account can access` };
+    return {
+      problem: 'unknown_pair',
+      pair,
+      why: `"${pair}" is not two currencies that the account can access`,
+    };
   }
   if (others.length > 0) {
     const ways = cuts.map(({ base, quote }) => `${base}/${quote}`).join(' or ');
-    return { problem: 'ambiguous_pair', pair, why: `"${pair}" could be ${ways}; switch on venue.capabilities.pairs` };
+    return {
+      problem: 'ambiguous_pair',
+      pair,
+      why: `"${pair}" could be ${ways}; switch on venue.capabilities.pairs`,
+    };
   }
   return first;
 }

@@ -33,7 +33,10 @@ export function value(
     total = add(total, worth);
   }
   if (total.lte(0)) return undefined;
-  return { value: total, weights: new Map([...values].map(([currency, worth]) => [currency, fraction(worth, total)])) };
+  return {
+    value: total,
+    weights: new Map([...values].map(([currency, worth]) => [currency, fraction(worth, total)])),
+  };
 }
 
 /** One unit of cash is worth one. */
@@ -43,7 +46,11 @@ const cashValue = (held: Quantity): Money => add(NO_MONEY, held as unknown as Mo
  * Drift of each currency: `w − w*` (absolute, a fraction of the portfolio) or `(w − w*)/w*` (relative).
  * A currency with target 0 drifts absolutely in either case.
  */
-export function drifts(weights: ReadonlyMap<string, Ratio>, targets: Targets, type: DriftType): ReadonlyMap<string, Ratio> {
+export function drifts(
+  weights: ReadonlyMap<string, Ratio>,
+  targets: Targets,
+  type: DriftType,
+): ReadonlyMap<string, Ratio> {
   const result = new Map<string, Ratio>();
   for (const [currency, weight] of weights) {
     const target = targets.get(currency) ?? NOTHING;

@@ -1,4 +1,16 @@
-import { add, greatest, least, money, negate, NO_MONEY, NO_QUANTITY, NOTHING, ratioOf, scale, subtract } from './money.ts';
+import {
+  add,
+  greatest,
+  least,
+  money,
+  negate,
+  NO_MONEY,
+  NO_QUANTITY,
+  NOTHING,
+  ratioOf,
+  scale,
+  subtract,
+} from './money.ts';
 import type { Money, Quantity, Ratio } from './money.ts';
 import type { Reason } from './reasons.ts';
 import { MINUTE_MS } from './time.ts';
@@ -46,8 +58,10 @@ export function sizeForPts(question: PtsQuestion): PtsAnswer {
   const wanted = subtract(outgoing, free);
   if (wanted.isZero()) return { allowed: outgoing, credit: subtract(outgoing, own), cuts: [] };
   const refusal = creditRefusal(question);
-  if (refusal !== undefined) return { allowed: free, credit: subtract(free, own), cuts: ['clipped_funds', refusal] };
-  const left = question.creditLeft === undefined ? wanted : greatest(least(question.creditLeft, wanted), ZERO);
+  if (refusal !== undefined)
+    return { allowed: free, credit: subtract(free, own), cuts: ['clipped_funds', refusal] };
+  const left =
+    question.creditLeft === undefined ? wanted : greatest(least(question.creditLeft, wanted), ZERO);
   const allowed = add(free, left);
   return {
     allowed,

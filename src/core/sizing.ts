@@ -1,5 +1,17 @@
 import type { Instrument } from './instrument.ts';
-import { cost, greatest, least, money, negate, NO_QUANTITY, quantity, quantityDown, roundDown, roundUp, subtract } from './money.ts';
+import {
+  cost,
+  greatest,
+  least,
+  money,
+  negate,
+  NO_QUANTITY,
+  quantity,
+  quantityDown,
+  roundDown,
+  roundUp,
+  subtract,
+} from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 import { sizeForPts } from './pts.ts';
 import type { Reason } from './reasons.ts';
@@ -54,25 +66,40 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
     available: side === 'buy' ? question.availableQuote : question.availableBase,
     reducing: reducing(question),
   });
-  const size = sized.allowed.lt(paid) ? sizeOf(sized.allowed, question, capped.size) : rounded(capped.size, instrument);
-  const base = size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
+  const size = sized.allowed.lt(paid)
+    ? sizeOf(sized.allowed, question, capped.size)
+    : rounded(capped.size, instrument);
+  const base =
+    size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
   const notional = size.by === 'amount' ? size.amount : cost(mid, size.quantity);
   if (base.lte(0)) {
-    return { reason: sized.cuts.length > 0 ? 'no_funds' : 'below_minimum', note: sized.cuts.join(', ') || 'nothing is left after rounding' };
+    return {
+      reason: sized.cuts.length > 0 ? 'no_funds' : 'below_minimum',
+      note: sized.cuts.join(', ') || 'nothing is left after rounding',
+    };
   }
   const { minimum } = instrument;
   if (minimum.quantity !== undefined && base.lt(minimum.quantity)) {
-    return { reason: 'below_minimum', note: `${base.toFixed()} ${instrument.base} of at least ${minimum.quantity.toFixed()}; ${sized.cuts.join(', ')}` };
+    return {
+      reason: 'below_minimum',
+      note: `${base.toFixed()} ${instrument.base} of at least ${minimum.quantity.toFixed()}; ${sized.cuts.join(', ')}`,
+    };
   }
   if (minimum.notional !== undefined && notional.lt(minimum.notional)) {
-    return { reason: 'below_minimum', note: `${notional.toFixed(2)} ${instrument.quote} of at least ${minimum.notional.toFixed()}; ${sized.cuts.join(', ')}` };
+    return {
+      reason: 'below_minimum',
+      note: `${notional.toFixed(2)} ${instrument.quote} of at least ${minimum.notional.toFixed()}; ${sized.cuts.join(', ')}`,
+    };
   }
   const isPiece = capped.isPiece && sized.cuts.length === 0;
   return { size, cuts: [...(capped.isPiece ? (['venue_maximum'] as const) : []), ...sized.cuts], isPiece };
 }
 
 /** Stays below what the venue quotes in one piece. What would be left must not fall below the minimum by itself. */
-function capToMaximum({ wanted, maximum, mid, instrument }: SizingQuestion): { size: Size; isPiece: boolean } {
+function capToMaximum({ wanted, maximum, mid, instrument }: SizingQuestion): {
+  size: Size;
+  isPiece: boolean;
+} {
   if (maximum === undefined) return { size: wanted, isPiece: false };
   if (wanted.by === 'amount') {
     if (wanted.amount.lte(maximum)) return { size: wanted, isPiece: false };
@@ -80,7 +107,10 @@ function capToMaximum({ wanted, maximum, mid, instrument }: SizingQuestion): { s
   }
   const largest = quantityDown(maximum, mid, instrument.basePrecision);
   if (wanted.quantity.lte(largest)) return { size: wanted, isPiece: false };
-  return { size: { by: 'quantity', quantity: evenPiece(wanted.quantity, largest, instrument.basePrecision) }, isPiece: true };
+  return {
+    size: { by: 'quantity', quantity: evenPiece(wanted.quantity, largest, instrument.basePrecision) },
+    isPiece: true,
+  };
 }
 
 /** Equal pieces no larger than `largest`, so that the last is no crumb. Rounded up: the last piece is the smaller one. */
@@ -92,9 +122,15 @@ function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quant
 
 /** What the order pays at worst: quote currency for a buy, base for a sell. */
 function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quantity {
-  if (side === 'buy') return asHeld(size.by === 'amount' ? size.amount : roundUp(cost(worst, size.quantity), instrument.quotePrecision));
+  if (side === 'buy')
+    return asHeld(
+      size.by === 'amount' ? size.amount : roundUp(cost(worst, size.quantity), instrument.quotePrecision),
+    );
   if (size.by === 'quantity') return size.quantity;
-  return roundUp(quantity(size.amount.div(worst).toFixed(instrument.basePrecision + 4, 0)), instrument.basePrecision);
+  return roundUp(
+    quantity(size.amount.div(worst).toFixed(instrument.basePrecision + 4, 0)),
+    instrument.basePrecision,
+  );
 }
 
 /** The part of the order that reduces an open position, in the currency it pays with. A sell of what is held is own funds. */
@@ -110,7 +146,10 @@ function sizeOf(allowed: Quantity, { side, worst, instrument }: SizingQuestion, 
     const amount = side === 'buy' ? paid : cost(worst, allowed);
     return { by: 'amount', amount: roundDown(least(amount, wanted.amount), instrument.quotePrecision) };
   }
-  const cut = side === 'buy' ? quantityDown(paid, worst, instrument.basePrecision) : roundDown(allowed, instrument.basePrecision);
+  const cut =
+    side === 'buy'
+      ? quantityDown(paid, worst, instrument.basePrecision)
+      : roundDown(allowed, instrument.basePrecision);
   return { by: 'quantity', quantity: least(cut, wanted.quantity) };
 }
 
@@ -129,4 +168,5 @@ export function leftOf(size: Size, filled: Quantity, filledAmount: Money): Size 
     : { by: 'amount', amount: greatest(subtract(size.amount, filledAmount), money('0')) };
 }
 
-export const isNothing = (size: Size): boolean => !(size.by === 'quantity' ? size.quantity : size.amount).gt(0);
+export const isNothing = (size: Size): boolean =>
+  !(size.by === 'quantity' ? size.quantity : size.amount).gt(0);

@@ -42,7 +42,9 @@ export function parseTime(text: string): Instant {
   }
   checkZone(zone);
   try {
-    return instant(Temporal.ZonedDateTime.from(text, { disambiguation: 'reject', offset: 'reject' }).epochMilliseconds);
+    return instant(
+      Temporal.ZonedDateTime.from(text, { disambiguation: 'reject', offset: 'reject' }).epochMilliseconds,
+    );
   } catch (cause) {
     throw new RangeError(
       `"${text}" is not one moment: the date is wrong, or a clock change in ${zone} skips or repeats it`,
@@ -56,7 +58,10 @@ export function checkZone(zone: string): void {
   try {
     Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(zone);
   } catch (cause) {
-    throw new RangeError(`"${zone}" is not a time zone; write an IANA name such as "Europe/London" or "UTC"`, { cause });
+    throw new RangeError(
+      `"${zone}" is not a time zone; write an IANA name such as "Europe/London" or "UTC"`,
+      { cause },
+    );
   }
 }
 
@@ -82,4 +87,6 @@ export function parseDuration(text: string): number {
 
 /** The shortest ISO 8601 duration for `ms`, for people and for golden files. */
 export const durationText = (ms: number): string =>
-  Temporal.Duration.from({ milliseconds: Math.round(ms) }).round({ largestUnit: 'hours' }).toString();
+  Temporal.Duration.from({ milliseconds: Math.round(ms) })
+    .round({ largestUnit: 'hours' })
+    .toString();

@@ -129,13 +129,23 @@ export interface ValuationPoint {
 /** How the venue answered a request for a quote. */
 export type QuoteAnswer =
   | { readonly kind: 'quote'; readonly quote: Quote }
-  | { readonly kind: 'error'; readonly status: number; readonly error: string; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'error';
+      readonly status: number;
+      readonly error: string;
+      readonly retryAfterMs?: number | undefined;
+    }
   | { readonly kind: 'garbled'; readonly status: number; readonly why: string }
   | { readonly kind: 'lost'; readonly sent: boolean; readonly why: string };
 
 /** How the venue answered an order. `sent: false` means that certainly no byte left on a fresh connection. */
 export type OrderAnswer =
   | { readonly kind: 'order'; readonly status: number; readonly order: Order }
-  | { readonly kind: 'error'; readonly status: number; readonly error: string; readonly retryAfterMs?: number | undefined }
+  | {
+      readonly kind: 'error';
+      readonly status: number;
+      readonly error: string;
+      readonly retryAfterMs?: number | undefined;
+    }
   | { readonly kind: 'garbled'; readonly status: number; readonly why: string }
   | { readonly kind: 'lost'; readonly sent: boolean; readonly why: string };

@@ -1,5 +1,5 @@
-import { EMPTY, Observable, Subscription, defer, mergeMap, of, timer } from 'rxjs';
-import type { SchedulerAction, SchedulerLike } from 'rxjs';
+import { EMPTY, Subscription, defer, mergeMap, of, timer } from 'rxjs';
+import type { Observable, SchedulerAction, SchedulerLike } from 'rxjs';
 import { HOUR_MS, instant, monotonic } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from './ports.ts';
@@ -121,7 +121,7 @@ class HeapAction<T> extends Subscription implements SchedulerAction<T> {
     let isAgain = false;
     this.#takeOff = this.#clock.push(delayMs, () => {
       const before = this.#takeOff;
-      this.#work.call(this, state);
+      this.#work.call(this, state); // oxlint-disable-line no-useless-call -- operators reschedule through `this`
       isAgain = this.#takeOff !== before;
       if (!isAgain) this.unsubscribe();
     });

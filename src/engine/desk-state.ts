@@ -198,7 +198,9 @@ export class DeskState {
     life.lastReason = body.reason;
     life.slicesDone += body.missed.length;
     if (body.on === 'outcome') {
-      const seen = life.outcomes.findIndex((o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice']);
+      const seen = life.outcomes.findIndex(
+        (o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice'],
+      );
       if (seen >= 0) life.outcomes.splice(seen, 1);
     }
     for (const intent of body.intents) {
@@ -278,7 +280,9 @@ export class DeskState {
   }
 
   #setBalances(body: BalancesRecord): void {
-    this.balances = new Map(Object.entries(body.balances).map(([currency, amount]) => [currency, quantity(amount)]));
+    this.balances = new Map(
+      Object.entries(body.balances).map(([currency, amount]) => [currency, quantity(amount)]),
+    );
     this.balancesReadAt = body.read_at;
     this.newestTransaction = Math.max(this.newestTransaction, body.newest_id);
   }

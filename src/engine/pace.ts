@@ -1,261 +1,30 @@
-import { Observable } from 'rxjs';
-import type { Subscriber } from 'rxjs';
-import { monotonic } from '../core/time.ts';
-import type { Monotonic } from '../core/time.ts';
-import type { Clock } from './ports.ts';
+import { defaultIfEmpty, map, mergeMap, of, takeUntil } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import type { Desk } from './desk.ts';
+import { stopped } from './item.ts';
+import type { Paced, Sized, Stopped } from './item.ts';
+import { deadlineOf } from './pacer.ts';
 
-/** What is limited. Every request also counts towards `all`. */
-export type Route = 'quote' | 'order' | 'transactions' | 'read';
-/** Most urgent first. */
-export const priorities = ['doubt', 'execute', 'quote', 'valuation', 'history'] as const;
-export type Priority = (typeof priorities)[number];
-
-/** At most `max` requests in any `perMs`, wherever the window begins. */
-export interface Window {
-  readonly max: number;
-  readonly perMs: number;
+/** Holds each item until one quote request may go. Nothing is granted after the slice's deadline, or once draining. */
+export function pace(
+  desk: Desk,
+  drain$: Observable<unknown>,
+): OperatorFunction<Sized | Stopped, Paced | Stopped> {
+  return mergeMap((item) => {
+    if (item.stage === 'stopped') return of(item);
+    const { slice } = item;
+    const deadline = deadlineOf(desk.ports.clock, slice.intent.deadline);
+    return desk.pacer.take({ route: 'quote', priority: 'quote', key: slice.strategy, deadline }).pipe(
+      takeUntil(drain$),
+      map((permit): Paced => {
+        desk.observer.paced('quote', 'quote', permit.waitedMs);
+        return { ...item, stage: 'paced', permit };
+      }),
+      defaultIfEmpty(
+        stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could go in time', {
+          do: 'again',
+        }),
+      ),
+    );
+  });
 }
-
-export interface PaceOptions {
-  readonly windows: Readonly<Record<Route | 'all', Window | undefined>>;
-  /** Added to every window against clock drift and what jitter the measurement misses, milliseconds. */
-  readonly guardMs: number;
-}
-
-export interface Wish {
-  readonly route: Route;
-  readonly priority: Priority;
-  /** Shares are even between keys of one priority: a strategy, or the keeper of reference prices. */
-  readonly key: string;
-  /** Not granted from then on. Wall and monotonic deadlines are the caller's to convert. */
-  readonly deadline?: Monotonic | undefined;
-}
-
-/** Leave to send one request now. */
-export interface Permit {
-  /** How long the wish waited, milliseconds. */
-  readonly waitedMs: number;
-  /** Says that the answer has come, or never will. Until then the request counts as still on its way to the venue. */
-  settle(): void;
-}
-
-interface Pending extends Wish {
-  readonly since: Monotonic;
-  readonly order: number;
-  readonly subscriber: Subscriber<Permit>;
-}
-
-/** How many round trips the smallest is taken from. */
-const ROUND_TRIPS_KEPT = 64;
-
-/**
- * Sliding-log limiter. A window of the venue counts arrivals there, which we do not see. A request that left at `s` and
- * was answered at `r` arrived no later than `r` less the way back, and a later one needs at least the way there: so its
- * place is free again at `r − (smallest round trip) + window`, which is exact when the network does not jitter and late
- * by the jitter when it does. An unanswered request keeps its place.
- */
-export class Pacer {
-  readonly #clock: Clock;
-  readonly #logs = new Map<Route | 'all', Log>();
-  readonly #pending = new Set<Pending>();
-  readonly #servedAt = new Map<string, number>();
-  #order = 0;
-  #wakeUp: { unsubscribe(): void } | undefined;
-  #isGranting = false;
-
-  constructor(clock: Clock, options: PaceOptions) {
-    this.#clock = clock;
-    for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
-      const window = options.windows[route];
-      if (window !== undefined) this.#logs.set(route, new Log(window, options.guardMs));
-    }
-  }
-
-  /**
-   * Emits one permit when the wish may go, then completes; completes empty when the deadline comes first. Unsubscribing
-   * takes the wish back. Grants in the tick of `subscribe` when there is room.
-   */
-  take(wish: Wish): Observable<Permit> {
-    return new Observable((subscriber) => {
-      const since = this.#clock.monotonic();
-      if (wish.deadline !== undefined && since >= wish.deadline) {
-        subscriber.complete();
-        return undefined;
-      }
-      const pending: Pending = { ...wish, since, order: this.#order++, subscriber };
-      this.#pending.add(pending);
-      subscriber.add(() => {
-        this.#pending.delete(pending);
-      });
-      if (wish.deadline !== undefined) {
-        subscriber.add(
-          this.#clock.scheduler.schedule(() => {
-            subscriber.complete();
-          }, wish.deadline - since),
-        );
-      }
-      this.#grant();
-      return undefined;
-    });
-  }
-
-  /** Nothing goes on `route` for `ms`: the venue said so, or another process may just have used the budget. */
-  block(route: Route | 'all', ms: number): void {
-    const log = this.#logs.get(route);
-    if (log === undefined) return;
-    log.blockedUntil = Math.max(log.blockedUntil, this.#clock.monotonic() + ms);
-    this.#grant();
-  }
-
-  /** Share of the window of `route` that is in use now, 0 to 1. */
-  utilisation(route: Route | 'all'): number {
-    const log = this.#logs.get(route);
-    return log === undefined ? 0 : log.used(this.#clock.monotonic()) / log.window.max;
-  }
-
-  /** Wishes that wait. */
-  get waiting(): number {
-    return this.#pending.size;
-  }
-
-  #grant(): void {
-    if (this.#isGranting) return;
-    this.#isGranting = true;
-    try {
-      for (let next = this.#next(); next !== undefined; next = this.#next()) this.#serve(next);
-    } finally {
-      this.#isGranting = false;
-    }
-    this.#sleep();
-  }
-
-  #serve(pending: Pending): void {
-    const now = this.#clock.monotonic();
-    const logs = this.#logsOf(pending.route);
-    const places = logs.map((log) => log.enter(now));
-    this.#pending.delete(pending);
-    this.#servedAt.set(pending.key, this.#order++);
-    if (this.#servedAt.size > 10_000) this.#servedAt.clear();
-    let isSettled = false;
-    pending.subscriber.next({
-      waitedMs: now - pending.since,
-      settle: () => {
-        if (isSettled) return;
-        isSettled = true;
-        const at = this.#clock.monotonic();
-        logs.forEach((log, i) => {
-          const place = places[i];
-          if (place !== undefined) log.settle(place, at);
-        });
-        this.#grant();
-      },
-    });
-    pending.subscriber.complete();
-  }
-
-  /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */
-  #next(): Pending | undefined {
-    const now = this.#clock.monotonic();
-    const hasRoom = new Map<Route, boolean>();
-    let best: Pending | undefined;
-    for (const one of this.#pending) {
-      let room = hasRoom.get(one.route);
-      if (room === undefined) {
-        room = this.#logsOf(one.route).every((log) => log.freeAt(now) <= now);
-        hasRoom.set(one.route, room);
-      }
-      if (room && (best === undefined || this.#isBefore(one, best))) best = one;
-    }
-    return best;
-  }
-
-  #isBefore(a: Pending, b: Pending): boolean {
-    const byPriority = priorities.indexOf(a.priority) - priorities.indexOf(b.priority);
-    if (byPriority !== 0) return byPriority < 0;
-    if (a.key !== b.key) {
-      const byTurn = (this.#servedAt.get(a.key) ?? -1) - (this.#servedAt.get(b.key) ?? -1);
-      if (byTurn !== 0) return byTurn < 0;
-    }
-    const byDeadline = (a.deadline ?? Number.POSITIVE_INFINITY) - (b.deadline ?? Number.POSITIVE_INFINITY);
-    return byDeadline === 0 || Number.isNaN(byDeadline) ? a.order < b.order : byDeadline < 0;
-  }
-
-  /** Sets the alarm for the next place that comes free. Places of unanswered requests have no time yet. */
-  #sleep(): void {
-    this.#wakeUp?.unsubscribe();
-    this.#wakeUp = undefined;
-    if (this.#pending.size === 0) return;
-    const now = this.#clock.monotonic();
-    let soonest = Number.POSITIVE_INFINITY;
-    for (const route of new Set([...this.#pending].map((one) => one.route))) {
-      soonest = Math.min(soonest, Math.max(...this.#logsOf(route).map((log) => log.freeAt(now))));
-    }
-    if (!Number.isFinite(soonest)) return;
-    this.#wakeUp = this.#clock.scheduler.schedule(() => {
-      this.#grant();
-    }, Math.max(soonest - now, 0));
-  }
-
-  #logsOf(route: Route): readonly Log[] {
-    return [this.#logs.get(route), this.#logs.get('all')].filter((log) => log !== undefined);
-  }
-}
-
-interface Place {
-  readonly sentAt: number;
-  /** When the place is free again; infinite while the request is unanswered. */
-  freeAt: number;
-}
-
-/** One window and who stands in it. */
-class Log {
-  readonly window: Window;
-  blockedUntil = 0;
-  readonly #guardMs: number;
-  readonly #places: Place[] = [];
-  readonly #roundTrips: number[] = [];
-
-  constructor(window: Window, guardMs: number) {
-    this.window = window;
-    this.#guardMs = guardMs;
-  }
-
-  enter(now: Monotonic): Place {
-    const place: Place = { sentAt: now, freeAt: Number.POSITIVE_INFINITY };
-    this.#places.push(place);
-    return place;
-  }
-
-  settle(place: Place, now: Monotonic): void {
-    const roundTrip = now - place.sentAt;
-    const smallest = this.#roundTrips.length === 0 ? 0 : Math.min(...this.#roundTrips);
-    this.#roundTrips.push(roundTrip);
-    if (this.#roundTrips.length > ROUND_TRIPS_KEPT) this.#roundTrips.shift();
-    place.freeAt = Math.max(place.sentAt, now - smallest) + this.window.perMs + this.#guardMs;
-  }
-
-  used(now: Monotonic): number {
-    this.#clean(now);
-    return this.#places.length;
-  }
-
-  /** When the next place is free: `now` or before when one is. */
-  freeAt(now: Monotonic): number {
-    this.#clean(now);
-    if (this.#places.length < this.window.max) return this.blockedUntil;
-    // All places are taken: one is free when enough of the soonest have left.
-    const soonest = this.#places.map((place) => place.freeAt).toSorted((a, b) => a - b);
-    return Math.max(soonest[this.#places.length - this.window.max] ?? now, this.blockedUntil);
-  }
-
-  #clean(now: Monotonic): void {
-    for (let i = this.#places.length - 1; i >= 0; i--) {
-      const place = this.#places[i];
-      if (place !== undefined && place.freeAt <= now) this.#places.splice(i, 1);
-    }
-  }
-}
-
-/** `atWall` on the monotonic clock of now: for deadlines that people gave in wall time. */
-export const deadlineOf = (clock: Clock, atWall: number): Monotonic =>
-  monotonic(clock.monotonic() + Math.max(0, atWall - clock.wall()));

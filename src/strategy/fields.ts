@@ -7,17 +7,25 @@ import { parseDuration, parseTime } from '../core/time.ts';
 const bareNumber = 'write amounts in quotes, such as "1.5": a bare YAML number has already lost digits';
 
 export const decimalText = z
-  .string({ error: (issue) => (typeof issue.input === 'number' ? bareNumber : 'expected an amount in quotes, such as "1.5"') })
-  .refine((value) => isAmountText(value) && !/e/iu.test(value), { error: 'expected a plain decimal such as "0.25"' });
+  .string({
+    error: (issue) =>
+      typeof issue.input === 'number' ? bareNumber : 'expected an amount in quotes, such as "1.5"',
+  })
+  .refine((value) => isAmountText(value) && !/e/iu.test(value), {
+    error: 'expected a plain decimal such as "0.25"',
+  });
 
 export const positiveText = decimalText.refine((value) => !/^-|^0*(?:\.0*)?$/u.test(value), {
   error: 'expected an amount above zero',
 });
 
 /** A fraction between 0 and 1, in quotes. */
-export const fractionText = decimalText.refine((value) => isAmountText(value) && ratio(value).gte(0) && ratio(value).lte(1), {
-  error: 'expected a fraction from "0" to "1": 2 % is "0.02"',
-});
+export const fractionText = decimalText.refine(
+  (value) => isAmountText(value) && ratio(value).gte(0) && ratio(value).lte(1),
+  {
+    error: 'expected a fraction from "0" to "1": 2 % is "0.02"',
+  },
+);
 
 export const currencySymbol = z
   .string()
@@ -28,14 +36,18 @@ export const pairSymbol = z
   .regex(/^[a-z0-9]{4,24}$/u, { error: 'expected a pair in lower case without a separator, such as btcusd' });
 
 /** An amount with its currency: `{ amount: "1.5", currency: btc }`. */
-export const amountOf = (what: string) => // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+export const amountOf = (what: string) =>
+  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
   z
     .strictObject(
       {
         amount: positiveText.describe('Plain decimal in quotes'),
         currency: currencySymbol.describe('Currency the amount is in'),
       },
-      { error: (issue) => (issue.code === 'invalid_type' ? 'expected { amount: "1.5", currency: btc }' : undefined) },
+      {
+        error: (issue) =>
+          issue.code === 'invalid_type' ? 'expected { amount: "1.5", currency: btc }' : undefined,
+      },
     )
     .describe(what);
 

@@ -73,6 +73,10 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   readonly state: z.ZodType<State>;
   /** Pairs whose reference price the strategy needs. `currencies` are those of the account. */
   pairs(params: Params): readonly string[];
+  /** Whether steps look at the venue's own valuation of the account. */
+  needsValuation?(params: Params): boolean;
+  /** Whether an edited document may take over from a running life: nothing that was decided may be left undone by it. */
+  readonly isReplaceable?: boolean | undefined;
   /** Checks across fields. */
   check(params: Params, world: CheckWorld): readonly Problem[];
   /** First step of a life that begins at `begunAt`. */
@@ -96,6 +100,8 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
       const read = (state: unknown): State => kind.state.parse(state);
       return {
         pairs: kind.pairs(params),
+        needsValuation: kind.needsValuation?.(params) ?? false,
+        isReplaceable: kind.isReplaceable ?? false,
         check: (world) => kind.check(params, world),
         start: (begunAt, view) => kind.start(params, begunAt, view),
         step: (state, wake, context) => kind.step(read(state), wake, params, context),
@@ -108,6 +114,8 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
 /** A strategy with its parameters inside. States are plain JSON between steps. */
 export interface BoundStrategy {
   readonly pairs: readonly string[];
+  readonly needsValuation: boolean;
+  readonly isReplaceable: boolean;
   check(world: CheckWorld): readonly Problem[];
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;

@@ -1,4 +1,16 @@
-import { add, fraction, negate, NO_MONEY, NOTHING, ONE, quantityDown, ratioOf, scale, size, subtract } from '../core/money.ts';
+import {
+  add,
+  fraction,
+  negate,
+  NO_MONEY,
+  NOTHING,
+  ONE,
+  quantityDown,
+  ratioOf,
+  scale,
+  size,
+  subtract,
+} from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Targets, Valued } from '../core/portfolio.ts';
 import type { Side } from '../core/venue.ts';
@@ -26,14 +38,20 @@ interface Question {
   readonly tradeMin: Money;
   /** Largest traded share of the value, one-way. */
   readonly turnoverMax: Ratio | undefined;
-  market(asset: string): { readonly pair: string; readonly mid: Price; readonly precision: number } | undefined;
+  market(
+    asset: string,
+  ): { readonly pair: string; readonly mid: Price; readonly precision: number } | undefined;
 }
 
 /** The trades that bring a portfolio back: sells first, largest first. `capped` says that `turnoverMax` cut them. */
-export function tradesFor(question: Question): { readonly trades: readonly Trade[]; readonly capped: boolean } {
+export function tradesFor(question: Question): {
+  readonly trades: readonly Trade[];
+  readonly capped: boolean;
+} {
   const wanted = wantedMoves(question);
   const total = [...wanted.values()].reduce((sum, move) => add(sum, size(move)), NO_MONEY);
-  const largest = question.turnoverMax === undefined ? total : scale(question.valued.value, question.turnoverMax);
+  const largest =
+    question.turnoverMax === undefined ? total : scale(question.valued.value, question.turnoverMax);
   const capped = total.gt(largest);
   const trades: Trade[] = [];
   for (const [asset, move] of wanted) {
@@ -45,7 +63,11 @@ export function tradesFor(question: Question): { readonly trades: readonly Trade
     trades.push({ pair: market.pair, side: move.lt(0) ? 'sell' : 'buy', quantity, notional });
   }
   const order = (a: Trade, b: Trade): number =>
-    a.side === b.side ? b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1) : a.side === 'sell' ? -1 : 1;
+    a.side === b.side
+      ? b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1)
+      : a.side === 'sell'
+        ? -1
+        : 1;
   return { trades: trades.toSorted(order), capped };
 }
 
@@ -62,7 +84,9 @@ function wantedMoves(question: Question): ReadonlyMap<string, Money> {
     const away = excess(question, cash);
     const invested = assets.reduce((sum, asset) => add(sum, targets.get(asset) ?? NOTHING), NOTHING);
     for (const asset of assets) {
-      const part = invested.isZero() ? fraction(ONE, ratioOf(assets.length)) : fraction(targets.get(asset) ?? NOTHING, invested);
+      const part = invested.isZero()
+        ? fraction(ONE, ratioOf(assets.length))
+        : fraction(targets.get(asset) ?? NOTHING, invested);
       moves.set(asset, scale(scale(valued.value, away), part));
     }
     return moves;

@@ -18,27 +18,46 @@ const params = z.strictObject({
   target_weights: z
     .record(currencySymbol, fractionText)
     .describe('Target share of portfolio value of each currency, in quotes; the shares sum to 1'),
-  cash: currencySymbol.default('usd').describe('Currency that is bought and sold against, and that values the portfolio'),
+  cash: currencySymbol
+    .default('usd')
+    .describe('Currency that is bought and sold against, and that values the portfolio'),
   drift_type: z
     .enum(['absolute', 'relative'])
     .default('absolute')
     .describe('absolute: weight minus target. relative: that, divided by the target'),
-  drift_threshold: fractionText.describe('Drift beyond which the portfolio is rebalanced, a fraction: 2 % is "0.02"'),
+  drift_threshold: fractionText.describe(
+    'Drift beyond which the portfolio is rebalanced, a fraction: 2 % is "0.02"',
+  ),
   rebalance_to: z
     .enum(['target', 'band_edge'])
     .default('target')
     .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
   only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
-  min_trade_notional: amountOf('Smaller trades are left out; in cash').default({ amount: '10', currency: 'usd' }),
-  max_turnover: fractionText.optional().describe('Largest traded share of portfolio value in one rebalancing, one-way'),
+  min_trade_notional: amountOf('Smaller trades are left out; in cash').default({
+    amount: '10',
+    currency: 'usd',
+  }),
+  max_turnover: fractionText
+    .optional()
+    .describe('Largest traded share of portfolio value in one rebalancing, one-way'),
   valuation_tolerance: fractionText
     .default('0.1')
-    .describe("Largest relative difference between our valuation and the venue's own; beyond it nothing trades"),
-  schedule: scheduleFields.optional().describe('Look at the portfolio at these times; give this or continuous'),
+    .describe(
+      "Largest relative difference between our valuation and the venue's own; beyond it nothing trades",
+    ),
+  schedule: scheduleFields
+    .optional()
+    .describe('Look at the portfolio at these times; give this or continuous'),
   continuous: z.boolean().optional().describe('Look at the portfolio at every price; give this or schedule'),
-  min_interval: durationText.default('PT1M').describe('Least time between two decisions when continuous, ISO 8601'),
-  leg_timeout: durationText.default('PT2M').describe('How long a trade of a rebalancing may be tried, ISO 8601'),
-  start_time: timeText.optional().describe('Not before, with its zone; left out: when the strategy is first run'),
+  min_interval: durationText
+    .default('PT1M')
+    .describe('Least time between two decisions when continuous, ISO 8601'),
+  leg_timeout: durationText
+    .default('PT2M')
+    .describe('How long a trade of a rebalancing may be tried, ISO 8601'),
+  start_time: timeText
+    .optional()
+    .describe('Not before, with its zone; left out: when the strategy is first run'),
   end_time: timeText.optional().describe('No new decision from here on, with its zone'),
   duration: durationText.optional().describe('No new decision after this long from the start, ISO 8601'),
 });
@@ -74,6 +93,8 @@ export const rebalance = defineStrategy<Params, State>({
   params,
   state,
   pairs: (plan) => assetsOf(plan).map((asset) => asset + plan.cash),
+  needsValuation: (plan) => plan.cash === 'usd',
+  isReplaceable: true,
   check,
 
   start(plan, begunAt): Step<State> {
@@ -95,22 +116,28 @@ export const rebalance = defineStrategy<Params, State>({
     });
     if (plan.schedule !== undefined) {
       const late = wake.on === 'at' ? at - wake.due : 0;
-      if (late > parseDuration(plan.schedule.misfire_after) && plan.schedule.misfire === 'skip') return skip('misfire');
+      if (late > parseDuration(plan.schedule.misfire_after) && plan.schedule.misfire === 'skip')
+        return skip('misfire');
       if (isBlackedOut(plan.schedule, at)) return skip('blackout');
     }
     const decided = decide(plan, view);
     if ('reason' in decided) return skip(decided.reason, decided.note);
-    return begin({ decisions: was.decisions + 1, legs: decided.legs.map((trade) => legOf(trade, was.decisions + 1)) }, plan, {
-      at,
-      begunAt,
-      capped: decided.capped,
-    });
+    return begin(
+      { decisions: was.decisions + 1, legs: decided.legs.map((trade) => legOf(trade, was.decisions + 1)) },
+      plan,
+      {
+        at,
+        begunAt,
+        capped: decided.capped,
+      },
+    );
   },
 
   slots: () => [],
 });
 
-const assetsOf = (plan: Params): readonly string[] => Object.keys(plan.target_weights).filter((c) => c !== plan.cash);
+const assetsOf = (plan: Params): readonly string[] =>
+  Object.keys(plan.target_weights).filter((c) => c !== plan.cash);
 
 const legOf = (trade: Trade, decision: number): Leg => ({
   leg: `${decision}.${trade.pair}.${trade.side}`,
@@ -123,7 +150,10 @@ const legOf = (trade: Trade, decision: number): Leg => ({
 function endOf(plan: Params, begunAt: Instant): Instant | undefined {
   if (plan.end_time !== undefined) return parseTime(plan.end_time);
   if (plan.duration === undefined) return undefined;
-  return after(plan.start_time === undefined ? begunAt : parseTime(plan.start_time), parseDuration(plan.duration));
+  return after(
+    plan.start_time === undefined ? begunAt : parseTime(plan.start_time),
+    parseDuration(plan.duration),
+  );
 }
 
 /** A schedule paces itself; continuous watching rests between decisions. */
@@ -150,14 +180,17 @@ function idle(plan: Params, begunAt: Instant, from: Instant): readonly Wait[] {
   return waits;
 }
 
-type Decision = { readonly legs: readonly Trade[]; readonly capped: boolean } | { readonly reason: Reason; readonly note?: string };
+type Decision =
+  | { readonly legs: readonly Trade[]; readonly capped: boolean }
+  | { readonly reason: Reason; readonly note?: string };
 
 /** Values the portfolio, checks the value against the venue's own, and works the trades out. */
 function decide(plan: Params, view: View): Decision {
   const { holdings } = view;
   if (holdings === undefined) return { reason: 'no_balances' };
   const missing = assetsOf(plan).filter((asset) => view.reference(asset + plan.cash) === undefined);
-  if (missing.length > 0) return { reason: 'no_reference', note: missing.map((asset) => asset + plan.cash).join(', ') };
+  if (missing.length > 0)
+    return { reason: 'no_reference', note: missing.map((asset) => asset + plan.cash).join(', ') };
   const targets = targetsOf(plan);
   const valued = view.value(targets, plan.cash);
   if (valued === undefined) return { reason: 'no_balances', note: 'the portfolio is worth nothing' };
@@ -197,7 +230,9 @@ function checkValuation(plan: Params, view: View): Decision | undefined {
   if (plan.cash !== 'usd') return undefined; // the venue values in USD only
   if (view.valuation === undefined) return { reason: 'valuation_unavailable' };
   const ours = view.accountValue(plan.cash);
-  const away = size(fraction(subtract(ours.value, view.valuation), view.valuation.isZero() ? money('1') : view.valuation));
+  const away = size(
+    fraction(subtract(ours.value, view.valuation), view.valuation.isZero() ? money('1') : view.valuation),
+  );
   if (away.lte(ratio(plan.valuation_tolerance))) return undefined;
   const unpriced = ours.unpriced.length === 0 ? '' : `; no price for ${ours.unpriced.join(', ')}`;
   return {
@@ -251,7 +286,10 @@ function settle(was: State, wake: Wake & { on: 'outcome' }, plan: Params, begunA
 
 function check(plan: Params, world: CheckWorld): readonly Problem[] {
   const problems: Problem[] = [];
-  const sum = Object.values(plan.target_weights).reduce((total, weight) => add(total, ratio(weight)), ratio('0'));
+  const sum = Object.values(plan.target_weights).reduce(
+    (total, weight) => add(total, ratio(weight)),
+    ratio('0'),
+  );
   if (!sum.eq(ONE)) {
     const away = subtract(ONE, sum);
     const fix = away.gt(0) ? `add ${text(away)}` : `take ${text(size(away))} away`;
@@ -264,7 +302,9 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     const both = plan.schedule !== undefined;
     problems.push({
       path: both ? ['continuous'] : [],
-      message: both ? 'give either schedule or continuous: true, not both' : 'give schedule, or continuous: true',
+      message: both
+        ? 'give either schedule or continuous: true, not both'
+        : 'give schedule, or continuous: true',
     });
   }
   if (plan.min_trade_notional.currency !== plan.cash) {

@@ -10,25 +10,38 @@ export const scheduleFields = z
     cron: z.string().describe('Cron expression of five or six fields, such as "0 9 * * 1-5"'),
     time_zone: z.string().default('UTC').describe('IANA time zone of the expression'),
     blackouts: z
-      .array(z.strictObject({ from: timeText.describe('First moment'), to: timeText.describe('First moment after') }))
+      .array(
+        z.strictObject({
+          from: timeText.describe('First moment'),
+          to: timeText.describe('First moment after'),
+        }),
+      )
       .max(1000)
       .default([])
       .describe('Spans of time without trading'),
     misfire: z
       .enum(['skip', 'once'])
       .default('skip')
-      .describe('When the daemon was down at the time. skip: wait for the next. once: run once as soon as it is up'),
+      .describe(
+        'When the daemon was down at the time. skip: wait for the next. once: run once as soon as it is up',
+      ),
     misfire_after: durationText.default('PT1M').describe('Later than this counts as a misfire, ISO 8601'),
   })
   .superRefine((schedule, context) => {
     try {
       checkZone(schedule.time_zone);
     } catch (cause) {
-      context.addIssue({ code: 'custom', path: ['time_zone'], message: cause instanceof Error ? cause.message : 'unknown zone' });
+      context.addIssue({
+        code: 'custom',
+        path: ['time_zone'],
+        message: cause instanceof Error ? cause.message : 'unknown zone',
+      });
       return;
     }
     try {
-      if (new Cron(schedule.cron, { timezone: schedule.time_zone, paused: true }).nextRun(new Date(0)) === null) {
+      if (
+        new Cron(schedule.cron, { timezone: schedule.time_zone, paused: true }).nextRun(new Date(0)) === null
+      ) {
         context.addIssue({ code: 'custom', path: ['cron'], message: 'this expression never comes true' });
       }
     } catch (cause) {

@@ -27,7 +27,8 @@ export interface SlicePlan<A extends Sliceable> {
 /** Planned instant of slice `k`, Unix ms. Jitter moves it later within its own interval, so order and window hold. */
 export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
   const gap = plan.durationMs / plan.slices;
-  const jitter = plan.jitter === undefined ? 0 : (plan.jitter.timePct / 100) * gap * uniform(plan.jitter.seed, 2 * k);
+  const jitter =
+    plan.jitter === undefined ? 0 : (plan.jitter.timePct / 100) * gap * uniform(plan.jitter.seed, 2 * k);
   return Math.floor(plan.startMs + k * gap + jitter);
 }
 
@@ -52,7 +53,10 @@ export function plannedBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number
 /** What the even slice `k` takes from the odd one after it. Cut towards zero, so that both stay inside the bound. */
 function movedSize<A extends Sliceable>(plan: SlicePlan<A>, each: A, k: number): A {
   const { sizePct, seed } = plan.jitter ?? { sizePct: 0, seed: 0 };
-  return roundDown(scale(each, ratioOf((sizePct / 100) * (2 * uniform(seed, 2 * k + 1) - 1))), plan.precision);
+  return roundDown(
+    scale(each, ratioOf((sizePct / 100) * (2 * uniform(seed, 2 * k + 1) - 1))),
+    plan.precision,
+  );
 }
 
 /**

@@ -1,6 +1,16 @@
 import { z } from 'zod';
 import type { Instrument } from '../core/instrument.ts';
-import { cost, decimalsOf, money, price, quantity, subtract, text } from '../core/money.ts';
+import {
+  approximate,
+  cost,
+  decimalsOf,
+  fraction,
+  money,
+  price,
+  quantity,
+  subtract,
+  text,
+} from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { instant, parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -20,17 +30,34 @@ const params = z.strictObject({
   side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
   total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
   total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
-  start_time: timeText.optional().describe('First slot, with its zone; left out: when the strategy is first run'),
+  start_time: timeText
+    .optional()
+    .describe('First slot, with its zone; left out: when the strategy is first run'),
   end_time: timeText.optional().describe('End of the window, with its zone; give this or duration'),
   duration: durationText.optional().describe('Length of the window, ISO 8601; give this or end_time'),
-  interval: durationText.optional().describe('Time between slots, ISO 8601; must divide the window; give this or slices'),
+  interval: durationText
+    .optional()
+    .describe('Time between slots, ISO 8601; must divide the window; give this or slices'),
   slices: whole.min(1).max(SLICES_MAX).optional().describe('Number of slices; give this or interval'),
-  limit_price: positiveText.optional().describe('Worst acceptable price, quote per base; worse quotes are not executed'),
+  limit_price: positiveText
+    .optional()
+    .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
   jitter: z
     .strictObject({
-      time_pct: plainNumber.min(0).max(95).default(0).describe('Largest move of a slot into its interval, percent'),
-      size_pct: plainNumber.min(0).max(50).default(0).describe('Largest change of a slice, percent; the total stays'),
-      seed: whole.min(0).max(2 ** 31).describe('The same seed gives the same schedule'),
+      time_pct: plainNumber
+        .min(0)
+        .max(95)
+        .default(0)
+        .describe('Largest move of a slot into its interval, percent'),
+      size_pct: plainNumber
+        .min(0)
+        .max(50)
+        .default(0)
+        .describe('Largest change of a slice, percent; the total stays'),
+      seed: whole
+        .min(0)
+        .max(2 ** 31)
+        .describe('The same seed gives the same schedule'),
     })
     .optional()
     .describe('Moves slots and sizes so that others cannot read the schedule'),
@@ -40,7 +67,9 @@ const params = z.strictObject({
     .describe(
       'What becomes of missed quantity. pace: spread over later slices, each at most 1.5 times its plan. extend: the window also moves by the outage, at most 25 %. skip: it stays undone. abort: the parent stops after a gap longer than catch_up_window',
     ),
-  catch_up_window: durationText.default('PT1M').describe('Longest gap that catch_up: abort tolerates, ISO 8601'),
+  catch_up_window: durationText
+    .default('PT1M')
+    .describe('Longest gap that catch_up: abort tolerates, ISO 8601'),
 });
 type Params = z.output<typeof params>;
 
@@ -65,24 +94,34 @@ const startOf = (plan: Params, begunAt: Instant): Instant =>
   plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
 
 const slicesOf = (plan: Params, durationMs: number): number =>
-  plan.slices ?? (plan.interval === undefined ? 1 : Math.max(1, Math.round(durationMs / parseDuration(plan.interval))));
+  plan.slices ??
+  (plan.interval === undefined ? 1 : Math.max(1, Math.round(durationMs / parseDuration(plan.interval))));
 
 /** The slice plan in base quantities or in quote amounts, whichever the total is in. */
-function slicePlan(plan: Params, begunAt: Instant, instrument: Instrument | undefined): SlicePlan<Quantity | Money> {
+function slicePlan(
+  plan: Params,
+  begunAt: Instant,
+  instrument: Instrument | undefined,
+): SlicePlan<Quantity | Money> {
   const startMs = startOf(plan, begunAt);
   const durationMs = durationMsOf(plan, startMs);
   const total =
     plan.total_quantity === undefined
       ? money(plan.total_notional?.amount ?? '0')
       : quantity(plan.total_quantity.amount);
-  const precision = plan.total_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision;
+  const precision =
+    plan.total_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision;
   return {
     total,
     slices: slicesOf(plan, durationMs),
     startMs,
     durationMs,
     precision: precision ?? Math.max(8, decimalsOf(total)),
-    jitter: plan.jitter && { timePct: plan.jitter.time_pct, sizePct: plan.jitter.size_pct, seed: plan.jitter.seed },
+    jitter: plan.jitter && {
+      timePct: plan.jitter.time_pct,
+      sizePct: plan.jitter.size_pct,
+      seed: plan.jitter.seed,
+    },
   };
 }
 
@@ -105,7 +144,11 @@ export const twap = defineStrategy<Params, State>({
     const instrument = view.instrument(plan.pair);
     if (decimalsOf(slices.total) > slices.precision) {
       const currency = plan.total_quantity === undefined ? instrument.quote : instrument.base;
-      return ended(first, 'invalid_plan', `the total has more decimals than ${currency} has (${slices.precision})`);
+      return ended(
+        first,
+        'invalid_plan',
+        `the total has more decimals than ${currency} has (${slices.precision})`,
+      );
     }
     return waitForSlot(first, slices);
   },
@@ -129,7 +172,8 @@ export const twap = defineStrategy<Params, State>({
 });
 
 type Slices = SlicePlan<Quantity | Money>;
-const endOf = (slices: Slices, was: State): Instant => instant(slices.startMs + slices.durationMs + was.shiftMs);
+const endOf = (slices: Slices, was: State): Instant =>
+  instant(slices.startMs + slices.durationMs + was.shiftMs);
 const slotOf = (slices: Slices, was: State, k: number): Instant =>
   k >= slices.slices ? endOf(slices, was) : instant(slotMs(slices, k) + was.shiftMs);
 const leftOf = (was: State, plan: Params): Quantity | Money =>
@@ -154,7 +198,8 @@ function settle(was: State, wake: Wake & { on: 'outcome' }, plan: Params, slices
   const done = plan.total_quantity === undefined ? filledAmount : filled;
   const now: State = { ...was, left: text(subtract(leftOf(was, plan), done)) };
   if (!leftOf(now, plan).gt(0)) return ended(now, 'finished');
-  if (now.next >= slices.slices) return ended(now, 'window_over', `${now.left} of ${text(slices.total)} not traded`);
+  if (now.next >= slices.slices)
+    return ended(now, 'window_over', `${now.left} of ${text(slices.total)} not traded`);
   return waitForSlot(now, slices);
 }
 
@@ -168,15 +213,29 @@ function startSlice(was: State, at: Instant, plan: Params, slices: Slices): Step
   let turn = now.next;
   while (turn < slices.slices && slotOf(slices, now, turn + 1) <= at) turn++;
   const missed = Array.from({ length: turn - now.next }, (_, i) => ({ leg: LEG, slice: now.next + i }));
-  const gap = missed.length === 0 ? {} : { missed, reason: 'missed_slot' as const, note: `${missed.length} slots passed` };
+  const gap =
+    missed.length === 0
+      ? {}
+      : { missed, reason: 'missed_slot' as const, note: `${missed.length} slots passed` };
 
   if (missed.length > 0 && plan.catch_up === 'abort' && lateMs > parseDuration(plan.catch_up_window)) {
-    return { ...ended(now, 'aborted', `a gap of ${Math.round(lateMs / 1000)} s; ${now.left} not traded`), missed };
+    return {
+      ...ended(now, 'aborted', `a gap of ${Math.round(lateMs / 1000)} s; ${now.left} not traded`),
+      missed,
+    };
   }
   if (turn >= slices.slices) {
-    return { ...ended({ ...now, next: turn }, 'window_over', `${now.left} of ${text(slices.total)} not traded`), missed };
+    return {
+      ...ended({ ...now, next: turn }, 'window_over', `${now.left} of ${text(slices.total)} not traded`),
+      missed,
+    };
   }
-  const size = dueSize(slices, turn, leftOf(now, plan), plan.catch_up === 'pace' || plan.catch_up === 'extend');
+  const size = dueSize(
+    slices,
+    turn,
+    leftOf(now, plan),
+    plan.catch_up === 'pace' || plan.catch_up === 'extend',
+  );
   return {
     state: { ...now, next: turn + 1 },
     waits: [{ on: 'outcome', leg: LEG, slice: turn }],
@@ -201,7 +260,7 @@ function startSlice(was: State, at: Instant, plan: Params, slices: Slices): Step
 const extension = (was: State, lateMs: number, slices: Slices): number =>
   Math.min(was.shiftMs + Math.max(0, Math.floor(lateMs)), Math.floor(slices.durationMs * EXTENSION_MAX));
 
-const oneOf = (plan: Params, a: keyof Params & string, b: keyof Params & string): Problem[] => {
+const oneOf = (plan: Params, a: keyof Params, b: keyof Params): Problem[] => {
   if ((plan[a] === undefined) !== (plan[b] === undefined)) return [];
   const both = plan[a] !== undefined;
   return [
@@ -229,7 +288,10 @@ function checkUnits(plan: Params, world: CheckWorld): readonly Problem[] {
   const wrong = (field: 'total_quantity' | 'total_notional', expected: string, other: string): void => {
     const given = plan[field]?.currency;
     if (given === undefined || given === expected) return;
-    const hint = given === (field === 'total_quantity' ? known.quote : known.base) ? `; for ${given} write ${other}` : '';
+    const hint =
+      given === (field === 'total_quantity' ? known.quote : known.base)
+        ? `; for ${given} write ${other}`
+        : '';
     problems.push({
       path: [field, 'currency'],
       message: `${field} of ${plan.pair} is counted in ${expected}, not ${given}${hint}`,
@@ -256,7 +318,10 @@ function checkWindow(plan: Params): readonly Problem[] {
     });
   }
   if (slicesOf(plan, durationMs) > SLICES_MAX) {
-    problems.push({ path: ['interval'], message: `more than ${SLICES_MAX} slices: choose a longer interval` });
+    problems.push({
+      path: ['interval'],
+      message: `more than ${SLICES_MAX} slices: choose a longer interval`,
+    });
   }
   return problems;
 }
@@ -267,7 +332,7 @@ function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   if (minimum === undefined) return [];
   const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
   const jitterPart = 1 - (plan.jitter?.size_pct ?? 0) / 100;
-  const feasible = Math.floor(Number(total.div(minimum).toNumber()) * jitterPart);
+  const feasible = Math.floor(approximate(fraction(total, minimum)) * jitterPart);
   const slices = slicesOf(plan, durationMs);
   if (slices <= feasible) return [];
   const field = plan.slices === undefined ? 'interval' : 'slices';
@@ -275,20 +340,34 @@ function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
     feasible < 1
       ? `the whole total is below the venue's minimum of ${text(minimum)} ${unit}`
       : `${slices} slices of ${text(total)} ${unit} are below the venue's minimum of ${text(minimum)} ${unit} each; at most ${feasible} slices are possible${
-          field === 'interval' ? `, so choose an interval of at least ${Math.ceil(durationMs / feasible / 1000)} s` : ''
+          field === 'interval'
+            ? `, so choose an interval of at least ${Math.ceil(durationMs / feasible / 1000)} s`
+            : ''
         }`;
   return [{ path: [field], message: fix }];
 }
 
 /** The minimum in the unit of the total; through limit_price when the minimum is in the other one. */
-function minimumOf(plan: Params, world: CheckWorld): { minimum: Quantity | Money | undefined; total: Quantity | Money; unit: string } {
+function minimumOf(
+  plan: Params,
+  world: CheckWorld,
+): { minimum: Quantity | Money | undefined; total: Quantity | Money; unit: string } {
   const { quantity: least, notional } = world.minimum(plan.pair);
   if (plan.total_notional !== undefined) {
-    return { minimum: notional, total: money(plan.total_notional.amount), unit: plan.total_notional.currency };
+    return {
+      minimum: notional,
+      total: money(plan.total_notional.amount),
+      unit: plan.total_notional.currency,
+    };
   }
   const total = quantity(plan.total_quantity?.amount ?? '0');
   const unit = plan.total_quantity?.currency ?? '';
-  if (least !== undefined || notional === undefined || plan.limit_price === undefined) return { minimum: least, total, unit };
+  if (least !== undefined || notional === undefined || plan.limit_price === undefined)
+    return { minimum: least, total, unit };
   const each = price(plan.limit_price);
-  return { minimum: notional, total: cost(each, total), unit: world.currencies(plan.pair)?.quote ?? 'quote currency' };
+  return {
+    minimum: notional,
+    total: cost(each, total),
+    unit: world.currencies(plan.pair)?.quote ?? 'quote currency',
+  };
 }

@@ -1,0 +1,174 @@
+import type { OrderMeaning, QuoteMeaning } from './answer.ts';
+import type { Reason } from './reasons.ts';
+import { after } from './time.ts';
+import type { Monotonic } from './time.ts';
+import type { Order, Quote } from './venue.ts';
+
+/**
+ * One attempt: quote, check, execute. What is not in `follow` cannot happen. A doubt has no way out by a timer or a
+ * count: only a fill, or reads of the account that prove its absence.
+ */
+export type Phase = Readonly<
+  | { state: 'quoting' }
+  | { state: 'quoted'; quote: Quote; life: Life }
+  | { state: 'ordering'; quote: Quote; life: Life }
+  | { state: 'filled'; order: Order; quote: Quote; differs: string | undefined }
+  | { state: 'doubt'; proof: Proof; reason: Reason; detail: string; halt: boolean }
+  | {
+      state: 'ended';
+      result: 'discarded' | 'rejected' | 'absent';
+      reason: Reason;
+      detail: string;
+      next: Next;
+    }
+>;
+
+/** The life of a quote on our monotonic clock. It began at the venue between the two instants. */
+export interface Life {
+  readonly askedAt: Monotonic;
+  readonly receivedAt: Monotonic;
+  /** Certainly alive until proves: `askedAt + L`. */
+  readonly lower: Monotonic;
+  /** Certainly over after that: `receivedAt + L`. */
+  readonly upper: Monotonic;
+}
+
+/** What it takes to prove that an order did not trade. */
+export interface Proof {
+  /** Clean reads of the account that are still needed. */
+  readonly readsLeft: number;
+  /** A read counts only if it started at or after this. */
+  readonly notBefore: Monotonic;
+  /** What the attempt is once the reads are there. */
+  readonly proves: 'rejected' | 'absent';
+}
+
+/** What may follow an attempt that did not trade. */
+export type Next =
+  /** Ask again for the same, after a wait that suits the reason. */
+  | { readonly do: 'again'; readonly waitMs?: number | undefined }
+  /** Ask for less: the venue told its maximum, in USD. */
+  | { readonly do: 'smaller'; readonly usdMax: string }
+  /** The slice ends. */
+  | { readonly do: 'stop' }
+  /** The desk halts. */
+  | { readonly do: 'halt' };
+
+export type CycleEvent = Readonly<
+  | { on: 'quote_answer'; meaning: QuoteMeaning; askedAt: Monotonic; at: Monotonic }
+  | { on: 'approved' }
+  | { on: 'stopped'; reason: Reason; detail: string; next: Next }
+  | { on: 'order_answer'; meaning: OrderMeaning; at: Monotonic }
+  | { on: 'fill'; order: Order; quote: Quote }
+  /** One whole read of the account that does not name the attempt. */
+  | { on: 'clean_read'; startedAt: Monotonic; gapMs: number }
+>;
+
+export interface Trust {
+  /** A first `Canceled` is final without a look at the account. */
+  readonly firstCanceled: boolean;
+  /** So is a well-formed 4xx. */
+  readonly refusals: boolean;
+  /** How long the venue may take to book a trade, milliseconds. */
+  readonly bookingMarginMs: number;
+}
+
+const END = { do: 'again' } as const;
+
+export function follow(from: Phase, event: CycleEvent, trust: Trust): Phase {
+  switch (from.state) {
+    case 'quoting':
+      return event.on === 'quote_answer' ? quoted(event) : stoppedOr(from, event);
+    case 'quoted':
+      return event.on === 'approved'
+        ? { state: 'ordering', quote: from.quote, life: from.life }
+        : stoppedOr(from, event);
+    case 'ordering':
+      return event.on === 'order_answer' ? ordered(from, event, trust) : from;
+    case 'doubt':
+      return doubted(from, event);
+    case 'filled':
+    case 'ended':
+      return from;
+  }
+}
+
+function stoppedOr(from: Phase, event: CycleEvent): Phase {
+  if (event.on !== 'stopped') return from;
+  return {
+    state: 'ended',
+    result: 'discarded',
+    reason: event.reason,
+    detail: event.detail,
+    next: event.next,
+  };
+}
+
+function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): Phase {
+  const discarded = (reason: Reason, detail: string, next: Next): Phase => ({
+    state: 'ended',
+    result: 'discarded',
+    reason,
+    detail,
+    next,
+  });
+  switch (meaning.means) {
+    case 'quote': {
+      const { lifeMs } = meaning.quote;
+      const life = { askedAt, receivedAt: at, lower: after(askedAt, lifeMs), upper: after(at, lifeMs) };
+      return { state: 'quoted', quote: meaning.quote, life };
+    }
+    case 'later':
+      return discarded(meaning.reason, meaning.detail, { do: 'again', waitMs: meaning.waitMs });
+    case 'smaller':
+      return discarded('too_large', meaning.detail, { do: 'smaller', usdMax: meaning.usdMax });
+    case 'never':
+      return discarded(meaning.reason, meaning.detail, { do: 'stop' });
+    case 'halt':
+      return discarded(meaning.reason, meaning.detail, { do: 'halt' });
+  }
+}
+
+function ordered(
+  from: Phase & { state: 'ordering' },
+  { meaning, at }: CycleEvent & { on: 'order_answer' },
+  trust: Trust,
+): Phase {
+  switch (meaning.means) {
+    case 'filled':
+      return { state: 'filled', order: meaning.order, quote: from.quote, differs: meaning.differs };
+    case 'not_sent':
+      return { state: 'ended', result: 'discarded', reason: 'never_sent', detail: meaning.detail, next: END };
+    case 'refused': {
+      const { reason, detail } = meaning;
+      if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {
+        return { state: 'ended', result: 'rejected', reason, detail, next: END };
+      }
+      const proof: Proof = { readsLeft: 1, notBefore: after(at, trust.bookingMarginMs), proves: 'rejected' };
+      return { state: 'doubt', proof, reason, detail, halt: false };
+    }
+    case 'doubt': {
+      const proof: Proof = {
+        readsLeft: 2,
+        notBefore: after(from.life.upper, trust.bookingMarginMs),
+        proves: 'absent',
+      };
+      return { state: 'doubt', proof, reason: 'outcome_unknown', detail: meaning.detail, halt: meaning.halt };
+    }
+  }
+}
+
+function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {
+  if (event.on === 'fill')
+    return { state: 'filled', order: event.order, quote: event.quote, differs: undefined };
+  if (event.on !== 'clean_read' || event.startedAt < from.proof.notBefore) return from;
+  const { readsLeft, proves } = from.proof;
+  if (readsLeft > 1) {
+    return {
+      ...from,
+      proof: { readsLeft: readsLeft - 1, notBefore: after(event.startedAt, event.gapMs), proves },
+    };
+  }
+  const reason = proves === 'absent' ? 'proven_absent' : from.reason;
+  return { state: 'ended', result: proves, reason, detail: from.detail, next: END };
+}

@@ -1,0 +1,89 @@
+import { parseClientId } from './ids.ts';
+import { add, fraction, NO_MONEY, NO_QUANTITY, money, price, quantity, size } from './money.ts';
+import type { Money, Price, Quantity } from './money.ts';
+import type { Pair } from './pairs.ts';
+import { instant } from './time.ts';
+import type { Instant } from './time.ts';
+import type { Side, Transaction } from './venue.ts';
+
+/** A trade of ours as the account's transactions show it, all rows of one client id together. */
+export interface TradeEvidence {
+  readonly clientId: string;
+  readonly orderId: string;
+  readonly pair: string;
+  readonly side: Side;
+  readonly quantity: Quantity;
+  readonly amount: Money;
+  /** In quote currency. */
+  readonly fees: Money;
+  readonly at: Instant;
+  /** Both legs are there. With one, the order certainly traded and the figures are still to come. */
+  readonly isWhole: boolean;
+}
+
+/** Trades that carry a client id of the desk with this mark, by client id. */
+export function tradesOf(
+  rows: readonly Transaction[],
+  mark: string,
+  pairOf: (pair: string) => Pair | undefined,
+): ReadonlyMap<string, TradeEvidence> {
+  const groups = new Map<string, Transaction[]>();
+  for (const row of rows) {
+    if (row.clientId === undefined || (row.action !== 'buy' && row.action !== 'sell')) continue;
+    if (parseClientId(row.clientId)?.mark !== mark) continue;
+    const group = groups.get(row.clientId) ?? [];
+    group.push(row);
+    groups.set(row.clientId, group);
+  }
+  return new Map([...groups].map(([clientId, legs]) => [clientId, evidenceOf(clientId, legs, pairOf)]));
+}
+
+function evidenceOf(
+  clientId: string,
+  legs: readonly Transaction[],
+  pairOf: (pair: string) => Pair | undefined,
+): TradeEvidence {
+  const [first] = legs;
+  const symbol = legs.find((leg) => leg.pair !== undefined)?.pair ?? '';
+  const known = pairOf(symbol);
+  let traded = NO_QUANTITY;
+  let amount = NO_MONEY;
+  let fees = NO_MONEY;
+  for (const leg of legs) {
+    if (leg.currency === known?.base) traded = add(traded, size(leg.amount));
+    else if (leg.currency === known?.quote) {
+      amount = add(amount, money(size(leg.amount).toFixed()));
+      fees = add(fees, money(leg.fees.toFixed()));
+    }
+  }
+  return {
+    clientId,
+    orderId: first?.orderId ?? '',
+    pair: symbol,
+    side: first?.action === 'sell' ? 'sell' : 'buy',
+    quantity: traded,
+    amount,
+    fees,
+    at: first?.at ?? instant(0),
+    isWhole: traded.gt(0) && amount.gt(0),
+  };
+}
+
+/** Price of a trade: amount over quantity, 18 decimals. A figure for people: quantity and amount are what was booked. */
+export const tradePrice = (trade: TradeEvidence): Price =>
+  price(fraction(quantity(trade.amount.toFixed()), trade.quantity).toFixed(18));
+
+/** Balance of every currency that `rows` name: the newest row tells it. */
+export function balancesOf(rows: readonly Transaction[]): {
+  readonly balances: ReadonlyMap<string, Quantity>;
+  readonly newestId: number;
+} {
+  const newest = new Map<string, Transaction>();
+  let newestId = 0;
+  for (const row of rows) {
+    newestId = Math.max(newestId, row.id);
+    const before = newest.get(row.currency);
+    if (before === undefined || row.id > before.id) newest.set(row.currency, row);
+  }
+  return { balances: new Map([...newest].map(([currency, row]) => [currency, row.balance])), newestId };
+}

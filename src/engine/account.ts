@@ -1,0 +1,225 @@
+import {
+  EMPTY,
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  expand,
+  ignoreElements,
+  map,
+  mergeMap,
+  of,
+  reduce,
+  repeat,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { VenueError } from '../core/errors.ts';
+import { balancesOf, tradesOf } from '../core/evidence.ts';
+import type { TradeEvidence } from '../core/evidence.ts';
+import { add, NO_QUANTITY, text } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
+import type { RecordBody } from '../core/record.ts';
+import { HOUR_MS, after, instant } from '../core/time.ts';
+import type { Instant, Monotonic } from '../core/time.ts';
+import type { Transaction } from '../core/venue.ts';
+import { adoptedFill, fillFromEvidence } from './booking.ts';
+import type { Desk } from './desk.ts';
+import { changesOf } from './desk-state.ts';
+import type { AttemptEnd } from './execute.ts';
+
+const PAGE = 1000;
+/** Balances that did not change are written again after this long, so that a restart need not read far back. */
+const REWRITE_MS = HOUR_MS / 2;
+const RETRY_MS = 10_000;
+
+/** One whole read of the account: every page came. */
+export interface AccountRead {
+  readonly startedAt: Monotonic;
+  readonly at: Instant;
+  readonly rows: readonly Transaction[];
+}
+
+/**
+ * Reads the account for as long as it is subscribed: each minute, faster while something is in doubt.
+ * Emits how doubts ended; books fills that the journal does not know; keeps the balances. A failed read proves
+ * nothing and is tried again.
+ */
+export function watchAccount(desk: Desk): Observable<AttemptEnd> {
+  const { policy, ports } = desk;
+  const wait = (): Observable<unknown> =>
+    timer(desk.state.doubts.length > 0 ? policy.inDoubt.pollMs : policy.accountPollMs, ports.clock.scheduler);
+  return defer(wait).pipe(
+    concatMap(() => readOnce(desk)),
+    repeat(),
+  );
+}
+
+/** One read and what it means. Empty after a failure, which proves nothing. */
+export function readOnce(desk: Desk): Observable<AttemptEnd> {
+  return readAccount(desk).pipe(
+    concatMap((read) => digest(desk, read)),
+    catchError((error: unknown) => {
+      if (!(error instanceof VenueError)) throw error;
+      desk.observer.warn('the account could not be read; trying again', { error: error.message });
+      if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
+      if (error.code === 'unauthorised') return halt(desk, error.message);
+      return timer(RETRY_MS, desk.ports.clock.scheduler).pipe(ignoreElements());
+    }),
+  );
+}
+
+/** All pages since the last read, overlapping by an hour, and since the oldest attempt that is still open. */
+export function readAccount(desk: Desk): Observable<AccountRead> {
+  return defer(() => {
+    const { clock, venue } = desk.ports;
+    const at = clock.wall();
+    let startedAt = clock.monotonic();
+    const oldest = [...desk.state.attempts.values()].map(({ since }) => since);
+    const known = desk.state.balancesReadAt ?? instant(at - desk.policy.historyMs);
+    const from = after(instant(Math.min(known, ...oldest, at)), -HOUR_MS);
+    const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
+    const ask = (offset: number): Observable<readonly Transaction[]> =>
+      defer(() => {
+        if (offset === 0) startedAt = clock.monotonic();
+        return venue.transactions({ from, limit: PAGE, ...(offset === 0 ? {} : { offset }) });
+      });
+    const page = (offset: number): Observable<{ rows: readonly Transaction[]; next: number }> =>
+      desk.pacer
+        .through({ route: 'transactions', priority, key: 'account' }, ask(offset))
+        .pipe(map((rows) => ({ rows, next: offset + rows.length })));
+    return page(0).pipe(
+      expand(({ rows, next }) => (rows.length < PAGE ? EMPTY : page(next))),
+      reduce((all, { rows }) => {
+        for (const row of rows) all.set(row.id, row);
+        return all;
+      }, new Map<number, Transaction>()),
+      map((all): AccountRead => ({ startedAt, at, rows: [...all.values()] })),
+    );
+  });
+}
+
+/** What a whole read means: fills first, so that the balances that follow include them; then what it proves absent. */
+function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
+  return defer(() => {
+    desk.observer.accountRead(read.rows.length);
+    desk.lastReadAt = read.startedAt;
+    const trades = tradesOf(read.rows, desk.mark, (pair) => {
+      const known = desk.pair(pair);
+      return 'problem' in known ? undefined : known;
+    });
+    const ends = resolved(desk, read, trades);
+    return concat(
+      adopt(desk, read, trades),
+      of(...ends),
+      defer(() => balances(desk, read, trades)),
+    );
+  });
+}
+
+/** Doubts that this read ends: by a trade of theirs, or by proof that there is none. */
+function resolved(
+  desk: Desk,
+  read: AccountRead,
+  trades: ReadonlyMap<string, TradeEvidence>,
+): readonly AttemptEnd[] {
+  const ends: AttemptEnd[] = [];
+  for (const { intent } of desk.state.doubts) {
+    const clientId = intent.client_order_id;
+    const trade = trades.get(clientId);
+    const open = desk.state.attempts.get(clientId);
+    if (open === undefined) continue;
+    if (trade?.isWhole === true) ends.push({ end: 'filled', intent, fill: fillFromEvidence(open, trade) });
+    else if (trade === undefined) {
+      const end = desk.countCleanRead(clientId, read.startedAt);
+      if (end !== undefined) ends.push({ end: 'closed', intent, ...end });
+    }
+  }
+  return ends;
+}
+
+/** Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. */
+function adopt(desk: Desk, read: AccountRead, trades: ReadonlyMap<string, TradeEvidence>): Observable<never> {
+  const unknown = [...trades.values()].filter(
+    ({ clientId, at, isWhole }) =>
+      isWhole &&
+      !desk.state.filledIds.has(clientId) &&
+      !desk.state.attempts.has(clientId) &&
+      at > desk.state.rememberedSince,
+  );
+  if (unknown.length === 0) return EMPTY;
+  const ids = unknown.map(({ clientId }) => clientId).join(', ');
+  desk.observer.warn(
+    'the account shows trades of this desk that the journal does not know; they are booked now',
+    { ids },
+  );
+  const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, read.at));
+  if (!desk.policy.adoptFills)
+    bodies.push(haltRecord(`the account shows trades that the journal does not know: ${ids}`));
+  return desk.append(bodies).pipe(mergeMap(() => EMPTY));
+}
+
+export const haltRecord = (why: string): RecordBody => ({
+  kind: 'control',
+  state: 'halted',
+  by: 'tranche',
+  why,
+});
+
+function halt(desk: Desk, why: string): Observable<never> {
+  if (desk.state.control === 'halted') return EMPTY;
+  return desk.append([haltRecord(why)]).pipe(mergeMap(() => EMPTY));
+}
+
+/** Writes balances that are new: what the venue booked, and own fills that it has not booked yet. */
+function balances(
+  desk: Desk,
+  read: AccountRead,
+  trades: ReadonlyMap<string, TradeEvidence>,
+): Observable<never> {
+  const { venue } = desk.ports;
+  const told = balancesOf(read.rows);
+  const own = venue.balances?.();
+  const source: Observable<ReadonlyMap<string, Quantity>> =
+    own === undefined
+      ? of(merged(desk, told.balances, read, trades))
+      : own.pipe(
+          map((list) => new Map(list.map((one) => [one.currency, one.available]))), // prettier-ignore
+        );
+  return source.pipe(
+    mergeMap((now) => {
+      const before = desk.state.balances;
+      const same =
+        before !== undefined &&
+        read.at - (desk.state.balancesReadAt ?? 0) < REWRITE_MS &&
+        [...now].every(([currency, amount]) => before.get(currency)?.eq(amount) === true);
+      if (same) return EMPTY;
+      const body: RecordBody = {
+        kind: 'balances',
+        balances: Object.fromEntries(
+          [...now].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([c, amount]) => [c, text(amount)]),
+        ),
+        newest_id: Math.max(told.newestId, desk.state.newestTransaction),
+        read_at: read.at,
+      };
+      return desk.append([body]);
+    }),
+    mergeMap(() => EMPTY),
+  );
+}
+
+function merged(
+  desk: Desk,
+  told: ReadonlyMap<string, Quantity>,
+  read: AccountRead,
+  trades: ReadonlyMap<string, TradeEvidence>,
+): ReadonlyMap<string, Quantity> {
+  const now = new Map([...(desk.state.balances ?? []), ...told]);
+  for (const fill of desk.state.recentFills(read.at)) {
+    if (trades.get(fill.client_order_id)?.isWhole === true) continue;
+    for (const [currency, change] of changesOf(fill)) {
+      if (told.has(currency)) now.set(currency, add(now.get(currency) ?? NO_QUANTITY, change));
+    }
+  }
+  return now;
+}

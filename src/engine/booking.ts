@@ -1,0 +1,116 @@
+import { fillPrice } from '../core/answer.ts';
+import type { TradeEvidence } from '../core/evidence.ts';
+import { tradePrice } from '../core/evidence.ts';
+import { parseClientId } from '../core/ids.ts';
+import { money, quantity, roundUp, text } from '../core/money.ts';
+import type { Money } from '../core/money.ts';
+import type { FillRecord, IntentRecord } from '../core/record.ts';
+import type { Instant } from '../core/time.ts';
+import type { Order, Quote } from '../core/venue.ts';
+import type { Desk } from './desk.ts';
+import type { OpenAttempt } from './desk-state.ts';
+
+/** Fill records, from the three places where proof of a trade comes from. */
+
+const named = (
+  intent: IntentRecord,
+): Pick<
+  FillRecord,
+  | 'kind'
+  | 'client_order_id'
+  | 'pair'
+  | 'base'
+  | 'quote'
+  | 'side'
+  | 'strategy'
+  | 'parent'
+  | 'slice'
+  | 'attempt'
+> => ({
+  kind: 'fill',
+  client_order_id: intent.client_order_id,
+  pair: intent.pair,
+  base: intent.base,
+  quote: intent.quote,
+  side: intent.side,
+  strategy: intent.strategy,
+  parent: intent.parent,
+  slice: intent.slice,
+  attempt: intent.attempt,
+});
+
+interface Placed {
+  readonly order: Order;
+  readonly quote: Quote;
+  readonly executedAt: Instant;
+  /** In the currency of the limits. */
+  readonly notional: Money | undefined;
+  readonly source: FillRecord['source'];
+}
+
+/** From the answer to the order. */
+export const fillFromOrder = (
+  intent: IntentRecord,
+  { order, quote, executedAt, notional, source }: Placed,
+): FillRecord => ({
+  ...named(intent),
+  order_id: order.orderId,
+  quote_id: quote.quoteId,
+  quantity: text(order.filled),
+  price: text(fillPrice(order)),
+  amount: text(order.filledAmount),
+  fees: text(order.fees),
+  executed_at: executedAt,
+  notional_usd: notional === undefined ? intent.notional_usd : text(roundUp(notional, 8)),
+  decision_price: intent.reference_price,
+  source,
+});
+
+/** From the account's transactions, for an attempt that was in doubt. */
+export const fillFromEvidence = ({ intent, quote }: OpenAttempt, trade: TradeEvidence): FillRecord => ({
+  ...named(intent),
+  order_id: trade.orderId,
+  quote_id: quote?.quote_id ?? '',
+  quantity: text(trade.quantity),
+  price: text(tradePrice(trade)),
+  amount: text(trade.amount),
+  fees: text(trade.fees),
+  executed_at: trade.at,
+  notional_usd: intent.notional_usd,
+  decision_price: intent.reference_price,
+  source: 'transactions',
+});
+
+/** From the account's transactions, for an id of ours that the journal does not know: named by what the id itself says. */
+export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): FillRecord {
+  const id = parseClientId(trade.clientId);
+  const known = desk.pair(trade.pair);
+  const [base, quote] = 'problem' in known ? ['', ''] : [known.base, known.quote];
+  const slice = [...desk.state.slices.values()].find(
+    ({ intent }) => intent.parent === id?.parent && intent.slice === id.slice,
+  );
+  return {
+    kind: 'fill',
+    client_order_id: trade.clientId,
+    order_id: trade.orderId,
+    quote_id: '',
+    pair: trade.pair,
+    base,
+    quote,
+    side: trade.side,
+    quantity: text(trade.quantity),
+    price: text(tradePrice(trade)),
+    amount: text(trade.amount),
+    fees: text(trade.fees),
+    executed_at: trade.at > now ? now : trade.at,
+    strategy: slice?.strategy ?? '',
+    parent: id?.parent ?? '',
+    slice: id?.slice ?? 0,
+    attempt: id?.attempt ?? 0,
+    notional_usd: text(
+      desk.convert(quote, quantity(trade.amount.toFixed()), desk.policy.limits.currency) ?? money('0'),
+    ),
+    decision_price: '',
+    source: 'transactions',
+  };
+}

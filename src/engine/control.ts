@@ -1,0 +1,69 @@
+import { map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import { refusal } from '../core/controls.ts';
+import type { Refusal } from '../core/controls.ts';
+import type { Next } from '../core/cycle.ts';
+import type { Price, Quantity, Money } from '../core/money.ts';
+import { price } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { Desk } from './desk.ts';
+import { stopped } from './item.ts';
+import type { Paced, Sized, Stopped } from './item.ts';
+
+/** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
+export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | Stopped> {
+  return map((item) => {
+    if (item.stage === 'stopped') return item;
+    const refused = refuses(desk, item, {
+      price: item.reference.mid,
+      quantity: item.quantity,
+      notional: item.notional,
+    });
+    return refused === undefined
+      ? item
+      : stopped(item.slice, refused.reason, refused.detail, nextAfter(refused.reason));
+  });
+}
+
+interface Figures {
+  readonly price: Price;
+  readonly quantity: Quantity;
+  readonly notional: Money | undefined;
+  /** The limit price, once there is a quote to hold against it. */
+  readonly limit?: Price | undefined;
+  /** The attempt that asks: its own reservation does not count against it. */
+  readonly clientId?: string | undefined;
+}
+
+/** Why the item may not go ahead with these figures; `undefined` when it may. */
+export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refusal | undefined {
+  const { intent } = item.slice;
+  return refusal(
+    {
+      pair: intent.pair,
+      side: intent.side,
+      quantity: figures.quantity,
+      price: figures.price,
+      notional: figures.notional,
+      limit: figures.limit,
+      reference: item.reference.mid,
+      decisionPrice: intent.decision_price === undefined ? undefined : price(intent.decision_price),
+    },
+    desk.world(intent.pair, figures.clientId),
+    desk.policy.limits,
+  );
+}
+
+/** Reasons that time may cure are tried again until the slice is over; the others end it. */
+export function nextAfter(reason: Reason): Next {
+  switch (reason) {
+    case 'pair_not_allowed':
+    case 'side_not_allowed':
+    case 'order_quantity':
+    case 'order_notional':
+    case 'day_notional':
+      return { do: 'stop' };
+    default:
+      return { do: 'again' };
+  }
+}

@@ -1,0 +1,175 @@
+import { EMPTY, catchError, concat, defer, map, mergeMap, of } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import { VenueError, invariant } from '../core/errors.ts';
+import { parentId } from '../core/ids.ts';
+import { add, money, NO_MONEY, text } from '../core/money.ts';
+import { value } from '../core/portfolio.ts';
+import type { IntentText, WakeRecord } from '../core/record.ts';
+import { HOUR_MS, after } from '../core/time.ts';
+import type { Intent, Wake } from '../core/wake.ts';
+import type { Step, View } from '../strategy/kernel.ts';
+import type { Desk, StrategySource } from './desk.ts';
+import { sliceKey } from './desk-state.ts';
+import type { Life, OpenSlice } from './desk-state.ts';
+import type { StrategyWake } from './waker.ts';
+
+/** A valuation of the venue older than this says nothing about now. It is made hourly. */
+const VALUATION_AGE_MS = 2 * HOUR_MS;
+/** The venue's valuation is asked for again after this long. */
+const VALUATION_POLL_MS = 30_000;
+
+/**
+ * Runs the kernel of the strategy that woke, writes the wake down with all that came of it, and passes the new slices
+ * on. Whatever a wake leads to, it leaves one line in the journal before anything happens.
+ */
+export function decide(
+  desk: Desk,
+  onStep: (strategy: string) => void,
+): OperatorFunction<StrategyWake, OpenSlice> {
+  return mergeMap(({ strategy, wake }) => {
+    const source = desk.strategies.get(strategy);
+    const life = desk.state.lives.get(strategy);
+    if (source === undefined || life === undefined) return EMPTY;
+    return prepare(desk, source, wake).pipe(
+      mergeMap(() => {
+        if (desk.isStopping) return EMPTY;
+        const record = wakeRecord(desk, { source, life, wake });
+        return concat(
+          desk.append([record]).pipe(mergeMap(() => EMPTY)),
+          defer(() => of(...record.intents.map((intent) => openSlice(desk, intent)))),
+          defer(() => (onStep(strategy), EMPTY)),
+        );
+      }),
+    );
+  });
+}
+
+function openSlice(desk: Desk, intent: IntentText): OpenSlice {
+  const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
+  invariant(slice !== undefined, `slice ${intent.parent}/${intent.slice} was just decided`);
+  return slice;
+}
+
+/** Waits for what the kernel wants to look at: fresh prices, and the venue's valuation where it checks against it. */
+function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> {
+  if (wake.on === 'outcome' || wake.on === 'start') return of(undefined);
+  const ready = desk.references.ready(bound.pairs);
+  return bound.needsValuation ? ready.pipe(mergeMap(() => refreshValuation(desk))) : ready;
+}
+
+function refreshValuation(desk: Desk): Observable<void> {
+  const { clock, venue } = desk.ports;
+  const known = desk.valuation;
+  if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return of(undefined);
+  const wish = { route: 'read', priority: 'valuation', key: 'valuation' } as const;
+  return desk.pacer.through(wish, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
+    map((points) => {
+      const newest = points.toSorted((a, b) => b.at - a.at)[0];
+      const isRecent = newest !== undefined && newest.at >= clock.wall() - VALUATION_AGE_MS;
+      desk.valuation = isRecent ? { usd: newest.usd, readAt: clock.monotonic() } : undefined;
+    }),
+    catchError((error: unknown) => {
+      if (!(error instanceof VenueError)) throw error;
+      desk.observer.warn('the valuation of the account could not be read', { error: error.message });
+      desk.valuation = undefined;
+      return of(undefined);
+    }),
+  );
+}
+
+interface Woken {
+  readonly source: StrategySource;
+  readonly life: Life;
+  readonly wake: Wake;
+}
+
+function wakeRecord(desk: Desk, { source, life, wake }: Woken): WakeRecord {
+  const view = viewOf(desk);
+  const context = { begunAt: life.begunAt, view };
+  const step =
+    wake.on === 'start'
+      ? source.bound.start(life.begunAt, view)
+      : source.bound.step(life.state, wake, context);
+  return {
+    kind: 'wake',
+    strategy: source.id,
+    hash: life.hash,
+    on: wake.on,
+    detail: detailOf(wake),
+    state: step.state,
+    waits: step.waits,
+    intents: (step.intents ?? []).map((intent) => intentText(desk, { source, life }, intent)),
+    missed: step.missed ?? [],
+    ...optional(step),
+  };
+}
+
+/** Left out rather than undefined: the journal holds plain JSON. */
+const optional = ({
+  reason,
+  note,
+  finished,
+}: Step<unknown>): Pick<WakeRecord, 'reason' | 'note' | 'finished'> => ({
+  ...(reason === undefined ? {} : { reason }),
+  ...(note === undefined ? {} : { note }),
+  ...(finished === undefined ? {} : { finished }),
+});
+
+function detailOf(wake: Wake): WakeRecord['detail'] {
+  switch (wake.on) {
+    case 'start':
+      return {};
+    case 'at':
+      return { due: wake.due };
+    case 'drift':
+      return { drift: wake.drift.toFixed(6) };
+    case 'outcome': {
+      const { leg, slice, result, reason } = wake.outcome;
+      return { leg, slice, result, ...(reason === undefined ? {} : { reason }) };
+    }
+  }
+}
+
+function intentText(desk: Desk, { source, life }: Omit<Woken, 'wake'>, intent: Intent): IntentText {
+  const decision = desk.references.get(intent.pair);
+  return {
+    leg: intent.leg,
+    parent: parentId(desk.policy.desk, source.id, life.hash, String(life.begunAt), intent.leg),
+    slice: intent.slice,
+    pair: intent.pair,
+    side: intent.side,
+    by: intent.size.by,
+    size: text(intent.size.by === 'quantity' ? intent.size.quantity : intent.size.amount),
+    ...(intent.limit === undefined ? {} : { limit: text(intent.limit) }),
+    deadline: intent.deadline,
+    ...(decision === undefined ? {} : { decision_price: text(decision.mid) }),
+  };
+}
+
+/** What kernels see. */
+export function viewOf(desk: Desk): View {
+  return {
+    at: desk.ports.clock.wall(),
+    instrument: (pair) => desk.instrument(pair),
+    reference: (pair) => desk.references.get(pair),
+    holdings: desk.state.balances,
+    valuation: desk.valuation?.usd,
+    value: (targets, cash) =>
+      value(
+        targets,
+        cash,
+        desk.state.balances ?? new Map(),
+        (currency) => desk.references.get(currency + cash)?.mid,
+      ),
+    accountValue(cash) {
+      let total = NO_MONEY;
+      const unpriced: string[] = [];
+      for (const [currency, amount] of desk.state.balances ?? []) {
+        const worth = desk.convert(currency, amount, cash);
+        if (worth === undefined) unpriced.push(currency);
+        else total = add(total, worth);
+      }
+      return { value: money(total.toFixed()), unpriced };
+    },
+  };
+}

@@ -1,0 +1,171 @@
+import { Subject, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { follow } from '../core/cycle.ts';
+import type { Phase, Trust } from '../core/cycle.ts';
+import { deskMark } from '../core/ids.ts';
+import type { World } from '../core/controls.ts';
+import type { Instrument } from '../core/instrument.ts';
+import { add, cost, money, NO_QUANTITY, subtract } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import { splitPair } from '../core/pairs.ts';
+import type { Pair, PairProblem } from '../core/pairs.ts';
+import type { RecordBody, StoredRecord } from '../core/record.ts';
+import { instant } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
+import type { Currency } from '../core/venue.ts';
+import type { BoundStrategy } from '../strategy/kernel.ts';
+import { DeskState } from './desk-state.ts';
+import type { Observer } from './observer.ts';
+import { Pacer } from './pacer.ts';
+import type { Policy } from './policy.ts';
+import type { Ports } from './ports.ts';
+import { PtsWatch } from './pts-watch.ts';
+import { References } from './references.ts';
+
+/** A strategy as the config names it. */
+export interface StrategySource {
+  readonly id: string;
+  readonly kind: string;
+  readonly hash: string;
+  readonly document: unknown;
+  readonly bound: BoundStrategy;
+}
+
+/** One account, assembled: what every stage of the pipeline works on. */
+export class Desk {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly observer: Observer;
+  readonly state = new DeskState();
+  readonly pacer: Pacer;
+  readonly references: References;
+  readonly pts: PtsWatch;
+  readonly strategies: ReadonlyMap<string, StrategySource>;
+  readonly mark: string;
+  /** Attempts in doubt, with what it takes to prove each. Rebuilt at start. */
+  readonly doubts = new Map<string, Phase & { readonly state: 'doubt' }>();
+  /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
+  readonly changed$ = new Subject<void>();
+  /** Quote ids of this process: the venue must not repeat one. */
+  readonly quoteIds = new Set<string>();
+  readonly failures = new Map<string, { count: number; readonly since: Monotonic }>();
+  isStopping = false;
+  /** When the account was last read whole by this process. */
+  lastReadAt: Monotonic | undefined;
+  valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
+  #currencies = new Map<string, Currency>();
+  #pairs: ReadonlyMap<string, Pair> | undefined;
+
+  constructor(ports: Ports, policy: Policy, observer: Observer, strategies: readonly StrategySource[]) {
+    this.ports = ports;
+    this.policy = policy;
+    this.observer = observer;
+    this.strategies = new Map(strategies.map((one) => [one.id, one]));
+    this.mark = deskMark(policy.desk);
+    this.pacer = new Pacer(ports.clock, policy.pace);
+    this.references = new References({
+      ports,
+      policy,
+      pacer: this.pacer,
+      observer,
+      instrument: (pair) => this.instrument(pair),
+    });
+    this.pts = new PtsWatch(ports, policy, this.pacer, observer);
+  }
+
+  /** Makes records durable, then part of the state, then known. Emits what was stored. */
+  append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
+    const began = this.ports.clock.monotonic();
+    return this.ports.journal.append(bodies, instant(Math.floor(this.ports.clock.wall()))).pipe(
+      tap((stored) => {
+        this.observer.committed(this.ports.clock.monotonic() - began);
+        this.absorb(stored);
+      }),
+    );
+  }
+
+  /** Applies records that are durable already. */
+  absorb(stored: Iterable<StoredRecord>): void {
+    for (const record of stored) {
+      this.state.apply(record);
+      this.observer.record(record);
+    }
+    this.changed$.next();
+  }
+
+  /** What the account can access: told once at start. */
+  learn(currencies: readonly Currency[], pairs: readonly Pair[] | undefined): void {
+    this.#currencies = new Map(currencies.map((one) => [one.symbol, one]));
+    this.#pairs = pairs === undefined ? undefined : new Map(pairs.map((one) => [one.pair, one]));
+  }
+
+  pair(pair: string): Pair | PairProblem {
+    const listed = this.#pairs?.get(pair);
+    if (listed !== undefined) return listed;
+    if (this.#pairs !== undefined)
+      return { problem: 'unknown_pair', pair, why: `the venue does not list "${pair}"` };
+    return splitPair(pair, this.#currencies.keys());
+  }
+
+  /** @throws RangeError for a pair that cannot be taken apart: strategies are checked against the venue at start. */
+  instrument(pair: string): Instrument {
+    const known = this.pair(pair);
+    if ('problem' in known) throw new RangeError(known.why);
+    const precision = (currency: string): number => this.#currencies.get(currency)?.precision ?? 8;
+    return {
+      ...known,
+      basePrecision: precision(known.base),
+      quotePrecision: precision(known.quote),
+      minimum: this.policy.minimumOf(pair),
+    };
+  }
+
+  /** `amount` of `currency` in another currency at reference prices; `undefined` without a fresh price. */
+  convert(currency: string, amount: Quantity, into: string): Money | undefined {
+    if (amount.isZero() || currency === into) return money(amount.toFixed());
+    const direct = this.references.get(currency + into);
+    return direct === undefined ? undefined : cost(direct.mid, amount);
+  }
+
+  /** Balance that a new attempt can count on. */
+  available(currency: string, except?: string): Quantity | undefined {
+    if (this.state.balances === undefined) return undefined;
+    return subtract(this.state.balances.get(currency) ?? NO_QUANTITY, this.state.reserved(currency, except));
+  }
+
+  /** What the gate looks at. `except` is the attempt that asks. */
+  world(pair: string, except?: string): World {
+    const { doubts } = this.state;
+    return {
+      control: this.state.control,
+      isStopping: this.isStopping,
+      openDoubts: doubts.length,
+      pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
+      dayNotional: add(
+        this.state.dayNotional(this.ports.clock.wall()),
+        this.state.openNotional(undefined, except),
+      ),
+    };
+  }
+
+  /** Counts a whole read that does not name a doubt. Returns how the doubt ends, once that proves it absent. */
+  countCleanRead(
+    clientOrderId: string,
+    startedAt: Monotonic,
+  ): { readonly phase: Phase & { readonly state: 'ended' } } | undefined {
+    const phase = this.doubts.get(clientOrderId);
+    if (phase === undefined) return undefined;
+    const next = follow(phase, { on: 'clean_read', startedAt, gapMs: READ_GAP_MS }, trustOf(this.policy));
+    if (next.state === 'doubt') this.doubts.set(clientOrderId, next);
+    return next.state === 'ended' ? { phase: next } : undefined;
+  }
+}
+
+/** Two reads that prove an absence are at least this far apart: a lagging replica may serve both. */
+const READ_GAP_MS = 10_000;
+
+export const trustOf = ({ inDoubt }: Policy): Trust => ({
+  firstCanceled: inDoubt.trustFirstCanceled,
+  refusals: inDoubt.trustRefusals,
+  bookingMarginMs: inDoubt.bookingMarginMs,
+});

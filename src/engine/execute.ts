@@ -1,0 +1,301 @@
+import {
+  EMPTY,
+  defaultIfEmpty,
+  defer,
+  expand,
+  finalize,
+  forkJoin,
+  last,
+  map,
+  mergeMap,
+  of,
+  take,
+  takeUntil,
+  timeout,
+} from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import { classifyOrder, classifyQuote } from '../core/answer.ts';
+import { follow } from '../core/cycle.ts';
+import type { CycleEvent, Phase } from '../core/cycle.ts';
+import { clientId } from '../core/ids.ts';
+import { cost, price, quantity, text } from '../core/money.ts';
+import type { FillRecord, IntentRecord, QuoteRecord } from '../core/record.ts';
+import { after } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
+import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
+import { fillFromOrder } from './booking.ts';
+import { nextAfter, refuses } from './control.ts';
+import { trustOf } from './desk.ts';
+import type { Desk } from './desk.ts';
+import type { Paced, Stopped } from './item.ts';
+import type { Permit } from './pacer.ts';
+
+/** How an attempt ended, for now or for good. */
+export type AttemptEnd =
+  | {
+      readonly end: 'filled';
+      readonly intent: IntentRecord;
+      readonly fill: FillRecord;
+      readonly item?: Paced | undefined;
+      readonly differs?: string | undefined;
+    }
+  | {
+      readonly end: 'doubt';
+      readonly intent: IntentRecord;
+      readonly phase: Phase & { readonly state: 'doubt' };
+    }
+  | {
+      readonly end: 'closed';
+      readonly intent: IntentRecord;
+      readonly phase: Phase & { readonly state: 'ended' };
+      readonly item?: Paced | undefined;
+    };
+
+/** Runs one attempt a permitted item: asks for a quote, makes the intent durable meanwhile, checks, executes. */
+export function execute(
+  desk: Desk,
+  drain$: Observable<unknown>,
+): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
+  return mergeMap(
+    (item) => (item.stage === 'stopped' ? of(item) : attempt(desk, item, drain$)),
+    desk.policy.cyclesMax,
+  );
+}
+
+/** The facts of one attempt that its effects share. */
+interface Run {
+  readonly desk: Desk;
+  readonly item: Paced;
+  readonly intent: IntentRecord;
+  readonly request: QuoteRequest;
+  readonly drain$: Observable<unknown>;
+  /** Leave to send the order, once the gate has it. */
+  orderPermit: Permit | undefined;
+}
+
+function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd | Stopped> {
+  return defer(() => {
+    const intent = intentOf(desk, item);
+    const { pair, side } = intent;
+    const run: Run = {
+      desk,
+      item,
+      intent,
+      drain$,
+      orderPermit: undefined,
+      request: { pair, side, size: item.size, clientId: intent.client_order_id },
+    };
+    return of<Phase>({ state: 'quoting' }).pipe(
+      expand((phase) =>
+        effectOf(run, phase).pipe(map((event) => follow(phase, event, trustOf(desk.policy)))),
+      ),
+      last(),
+      map((phase) => endOf(run, phase)),
+      finalize(() => {
+        item.permit.settle();
+      }),
+    );
+  });
+}
+
+function intentOf(desk: Desk, item: Paced): IntentRecord {
+  const { slice, instrument, size } = item;
+  const { parent, slice: number, pair, side } = slice.intent;
+  return {
+    kind: 'intent',
+    client_order_id: clientId({ desk: desk.policy.desk, parent, slice: number, attempt: slice.attempts }),
+    strategy: slice.strategy,
+    parent,
+    slice: number,
+    attempt: slice.attempts,
+    pair,
+    base: instrument.base,
+    quote: instrument.quote,
+    side,
+    by: size.by,
+    size: text(size.by === 'quantity' ? size.quantity : size.amount),
+    worst_price: text(item.worst),
+    reference_price: text(item.reference.mid),
+    notional_usd: item.notional === undefined ? '0' : text(item.notional),
+    cuts: item.cuts,
+  };
+}
+
+/** What a phase does. Empty when it is the last. */
+function effectOf(run: Run, phase: Phase): Observable<CycleEvent> {
+  switch (phase.state) {
+    case 'quoting':
+      return askForQuote(run);
+    case 'quoted':
+      return passGate(run, phase);
+    case 'ordering':
+      return sendOrder(run, phase.quote, phase.life.receivedAt);
+    case 'filled':
+    case 'doubt':
+    case 'ended':
+      return EMPTY;
+  }
+}
+
+/** The request leaves first; the intent becomes durable while it is under way. Both must have come before anything follows. */
+function askForQuote({ desk, item, intent, request }: Run): Observable<CycleEvent> {
+  const { clock, venue } = desk.ports;
+  return defer(() => {
+    const askedAt = clock.monotonic();
+    const asked = venue.quote(request).pipe(
+      map((answer) => {
+        item.permit.settle();
+        const at = clock.monotonic();
+        const meaning = classifyQuote(request, answer, item.instrument);
+        const result =
+          meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
+        desk.observer.quoted(request.pair, result, at - askedAt);
+        return { on: 'quote_answer', meaning, askedAt, at } as const;
+      }),
+    );
+    return forkJoin([asked, desk.append([intent])]).pipe(map(([event]) => event));
+  });
+}
+
+/** The gate: the only way to an order. What it reads and the write to the socket happen in one tick, unless the order limit is full. */
+function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<CycleEvent> {
+  const { desk, intent, drain$ } = run;
+  const { quote, life } = phase;
+  const lastStart = after(life.lower, -(desk.policy.orderTimeoutMs + desk.policy.orderMarginMs));
+  const fault = quoteFault(run, quote);
+  if (fault !== undefined) return of(fault);
+  const tooShort: CycleEvent = {
+    on: 'stopped',
+    reason: 'quote_too_short',
+    detail: `a life of ${quote.lifeMs} ms leaves no time for an order`,
+    next: { do: 'again' },
+  };
+  return desk.pacer
+    .take({ route: 'order', priority: 'execute', key: intent.strategy, deadline: lastStart })
+    .pipe(
+      takeUntil(drain$),
+      map((permit) => {
+        desk.observer.paced('order', 'execute', permit.waitedMs);
+        const refused = desk.ports.clock.monotonic() > lastStart ? tooShort : gateFault(run, quote);
+        if (refused !== undefined) permit.settle();
+        else run.orderPermit = permit;
+        return refused ?? ({ on: 'approved' } as const);
+      }),
+      defaultIfEmpty(desk.isStopping ? shutdown : tooShort),
+    );
+}
+
+const shutdown: CycleEvent = { on: 'stopped', reason: 'shutdown', detail: 'stopping', next: { do: 'again' } };
+
+/** A quote id must be new. */
+function quoteFault({ desk }: Run, { quoteId }: Quote): CycleEvent | undefined {
+  if (desk.quoteIds.has(quoteId)) {
+    return { on: 'stopped', reason: 'quote_reused', detail: quoteId, next: { do: 'again' } };
+  }
+  desk.quoteIds.add(quoteId);
+  if (desk.quoteIds.size > 100_000) desk.quoteIds.delete(desk.quoteIds.values().next().value ?? '');
+  return undefined;
+}
+
+/** Limits and funds, with the quote in hand and everything under way counted. */
+function gateFault({ desk, item, intent }: Run, quote: Quote): CycleEvent | undefined {
+  const clientOrderId = intent.client_order_id;
+  const { limit } = item.slice.intent;
+  const refused = refuses(desk, item, {
+    price: quote.price,
+    quantity: quote.quantity,
+    notional: desk.convert(intent.quote, quantity(quote.amount.toFixed()), desk.policy.limits.currency),
+    limit: limit === undefined ? undefined : price(limit),
+    clientId: clientOrderId,
+  });
+  if (refused !== undefined) return { on: 'stopped', ...refused, next: nextAfter(refused.reason) };
+  const pays = intent.side === 'buy' ? intent.quote : intent.base;
+  const needs = intent.side === 'buy' ? quantity(quote.amount.toFixed()) : quote.quantity;
+  const promised = intent.side === 'buy' ? cost(item.worst, item.quantity) : item.quantity;
+  const available = desk.available(pays, clientOrderId);
+  const isCredit = desk.policy.pts.use === 'when_enabled' && needs.lte(promised.toFixed());
+  if (available === undefined || (needs.gt(available) && !isCredit)) {
+    return {
+      on: 'stopped',
+      reason: 'no_funds',
+      detail: `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`,
+      next: { do: 'again' },
+    };
+  }
+  return undefined;
+}
+
+/** Sends the order, and writes down which quote it was for while the answer is under way. */
+function sendOrder(run: Run, quote: Quote, receivedAt: Monotonic): Observable<CycleEvent> {
+  const { desk, intent, request } = run;
+  const { clock, venue } = desk.ports;
+  return defer(() => {
+    const sentAt = clock.monotonic();
+    const order: OrderRequest = {
+      pair: request.pair,
+      side: request.side,
+      quoteId: quote.quoteId,
+      size: request.size,
+      clientId: intent.client_order_id,
+    };
+    const answered = venue.order(order).pipe(
+      timeout({
+        first: desk.policy.orderTimeoutMs,
+        scheduler: clock.scheduler,
+        with: () =>
+          of<OrderAnswer>({ kind: 'lost', sent: true, why: `no answer in ${desk.policy.orderTimeoutMs} ms` }),
+      }),
+      take(1),
+      defaultIfEmpty<OrderAnswer, OrderAnswer>({ kind: 'lost', sent: true, why: 'no answer' }),
+      map((answer): CycleEvent => {
+        run.orderPermit?.settle();
+        const at = clock.monotonic();
+        const meaning = classifyOrder(order, quote, answer);
+        desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
+        if (answer.kind === 'error' && answer.status === 429)
+          desk.pacer.block('order', answer.retryAfterMs ?? 2_000);
+        return { on: 'order_answer', meaning, at };
+      }),
+    );
+    const noted = desk.append([quoteRecord(intent, quote, sentAt - receivedAt)]);
+    return forkJoin([answered, noted]).pipe(map(([event]) => event));
+  });
+}
+
+const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): QuoteRecord => ({
+  kind: 'quote',
+  client_order_id: intent.client_order_id,
+  quote_id: quote.quoteId,
+  quantity: text(quote.quantity),
+  price: text(quote.price),
+  amount: text(quote.amount),
+  life_ms: quote.lifeMs,
+  age_ms: Math.round(ageMs * 1000) / 1000,
+});
+
+function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
+  switch (phase.state) {
+    case 'filled': {
+      const executedAt = desk.ports.clock.wall();
+      const notional = desk.convert(
+        intent.quote,
+        quantity(phase.order.filledAmount.toFixed()),
+        desk.policy.limits.currency,
+      );
+      const source = desk.policy.mode === 'dry_run' ? 'dry_run' : 'order';
+      return {
+        end: 'filled',
+        intent,
+        item,
+        differs: phase.differs,
+        fill: fillFromOrder(intent, { order: phase.order, quote: phase.quote, executedAt, notional, source }),
+      };
+    }
+    case 'doubt':
+      return { end: 'doubt', intent, phase };
+    case 'ended':
+      return { end: 'closed', intent, phase, item };
+    default:
+      throw new Error(`invariant broken: an attempt stopped while ${phase.state}`);
+  }
+}

@@ -1,0 +1,47 @@
+import type { ReferencePrice } from '../core/market.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { StoredRecord } from '../core/record.ts';
+import type { RiskMode } from '../core/venue.ts';
+import type { Priority, Route } from './pacer.ts';
+
+/** Who watches the engine: metrics, progress, logs. Watches only: nothing it does comes back. Times in milliseconds. */
+export interface Observer {
+  /** A record became durable. */
+  record(stored: StoredRecord): void;
+  committed(ms: number): void;
+  /** A permit was given. */
+  paced(route: Route, priority: Priority, waitedMs: number): void;
+  /** A quote request ended: `quote`, or why there is none. */
+  quoted(pair: string, result: 'quote' | Reason, ms: number): void;
+  /** An order ended. `quoteAgeMs`: from the quote's last byte to the order's first. */
+  ordered(
+    pair: string,
+    result: 'filled' | 'refused' | 'doubt' | 'not_sent',
+    ms: number,
+    quoteAgeMs: number,
+  ): void;
+  /** An attempt is tried again. */
+  retried(reason: Reason): void;
+  reference(price: ReferencePrice): void;
+  riskMode(pair: string, mode: RiskMode | undefined): void;
+  /** The account was read whole. */
+  accountRead(rows: number): void;
+  /** Something an operator should know. */
+  warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
+}
+
+const nothing = (): void => undefined;
+
+/** Watches nothing. */
+export const noObserver: Observer = {
+  record: nothing,
+  committed: nothing,
+  paced: nothing,
+  quoted: nothing,
+  ordered: nothing,
+  retried: nothing,
+  reference: nothing,
+  riskMode: nothing,
+  accountRead: nothing,
+  warn: nothing,
+};

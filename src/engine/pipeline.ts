@@ -1,0 +1,79 @@
+import { EMPTY, Subject, filter, merge, mergeMap, observeOn, of, queueScheduler, takeUntil, tap } from 'rxjs';
+import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
+import { ignoreElements } from 'rxjs';
+import { watchAccount } from './account.ts';
+import { control } from './control.ts';
+import { decide } from './decide.ts';
+import type { Desk } from './desk.ts';
+import { sliceKey } from './desk-state.ts';
+import type { OpenSlice } from './desk-state.ts';
+import { execute } from './execute.ts';
+import { pace } from './pace.ts';
+import { expireLater, record } from './record.ts';
+import { size } from './size.ts';
+import { wakes } from './waker.ts';
+
+/**
+ * The pipeline of a desk that has recovered. Never emits; completes once `drain$` has fired and every order that was
+ * under way has been answered and written down. Errors when the journal fails or a bug shows.
+ */
+export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<never> {
+  const armed$ = new Subject<string>();
+  const again$ = new Subject<OpenSlice>();
+  const untilDrained = <T>(source: Observable<T>): Observable<T> => source.pipe(takeUntil(drain$));
+
+  const slices$ = wakes(desk, armed$.pipe(observeOn(queueScheduler), untilDrained)).pipe(
+    untilDrained,
+    decide(desk, (strategy) => {
+      armed$.next(strategy);
+    }),
+  );
+  const ends$ = merge(slices$, again$.pipe(observeOn(queueScheduler), untilDrained)).pipe(
+    onlyOpen(desk),
+    size(desk, drain$),
+    control(desk),
+    pace(desk, drain$),
+    execute(desk, drain$),
+  );
+  const proven$ = watchAccount(desk).pipe(untilDrained);
+
+  const trading = merge(ends$, proven$).pipe(
+    record(desk, drain$),
+    tap((slice) => {
+      again$.next(slice);
+    }),
+  );
+  const begin = of(undefined).pipe(
+    tap(() => {
+      for (const slice of desk.state.slices.values()) if (slice.openAttempt === undefined) again$.next(slice);
+      for (const strategy of desk.strategies.keys()) armed$.next(strategy);
+    }),
+  );
+  const watching = merge(desk.references.listen(), desk.pts.run(), operate(desk)).pipe(untilDrained);
+  return merge(trading, watching, begin).pipe(ignoreElements());
+}
+
+/** A slice may have ended, or gone into doubt, while it waited for its next try. One whose time is over ends now. */
+function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
+  return mergeMap((slice) => {
+    const { parent, slice: number, deadline } = slice.intent;
+    if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined)
+      return EMPTY;
+    if (desk.ports.clock.wall() >= deadline) return expireLater(desk, slice, 'deadline');
+    return of(slice);
+  });
+}
+
+/** Commands of the operator become part of the record, and thereby of the state. */
+function operate(desk: Desk): Observable<never> {
+  return desk.ports.operator$.pipe(
+    filter((command) => command.do !== 'drain'),
+    mergeMap(({ do: what, by, why }) => {
+      const state = what === 'pause' ? 'paused' : what === 'resume' ? 'active' : 'halted';
+      // A halt is latched: resuming does not lift it.
+      if (desk.state.control === 'halted' || desk.state.control === state) return EMPTY;
+      return desk.append([{ kind: 'control', state, by, why }]);
+    }),
+    ignoreElements(),
+  );
+}

@@ -1,0 +1,66 @@
+import type { Limits } from '../core/controls.ts';
+import type { Minimum } from '../core/instrument.ts';
+import type { Money, Ratio } from '../core/money.ts';
+import type { PaceOptions } from './pacer.ts';
+
+/** How a desk behaves: the config, checked and with its units. All times in milliseconds. */
+export interface Policy {
+  /** Name of the desk: part of every client id. */
+  readonly desk: string;
+  readonly mode: string;
+  readonly version: string;
+  readonly configHash: string;
+  /** Hash of origin and token: tells whether a journal belongs to this account. */
+  readonly account: string;
+  readonly limits: Limits;
+  minimumOf(pair: string): Minimum;
+  readonly pts: {
+    readonly use: 'never' | 'when_enabled';
+    /** Older risk modes and rates count as unknown. */
+    readonly maxAgeMs: number;
+    readonly pollMs: number;
+    readonly creditMax: { readonly amount: Money; readonly currency: string } | undefined;
+    readonly carryBpsMax: Ratio | undefined;
+    /** How long borrowed money is expected to be held. */
+    readonly holdingMs: number;
+  };
+  readonly reference: {
+    /** Least time between two probes of a pair that something watches. */
+    readonly intervalMs: number;
+    readonly maxAgeMs: number;
+    /** Size of a probe, in the quote currency of its pair. */
+    readonly probe: { readonly amount: Money; readonly currency: string };
+    /** Largest share of the quote limit for watching prices. */
+    readonly share: number;
+    /** How long a wake or a slice waits for a price. */
+    readonly waitMs: number;
+  };
+  readonly retry: {
+    readonly baseMs: number;
+    readonly capMs: number;
+    /** A pair without quotes for longer ends its slices. */
+    readonly budgetMs: number;
+    /** Between two quotes of a slice whose price did not suit. */
+    readonly requoteMs: number;
+  };
+  readonly inDoubt: {
+    readonly bookingMarginMs: number;
+    readonly pollMs: number;
+    readonly trustFirstCanceled: boolean;
+    readonly trustRefusals: boolean;
+    /** Longest life of a quote whose own life is not known any more. */
+    readonly lifeMaxMs: number;
+  };
+  readonly orderTimeoutMs: number;
+  /** Time that must be left on a quote besides the order timeout. */
+  readonly orderMarginMs: number;
+  /** Attempts under way at once. */
+  readonly cyclesMax: number;
+  /** How far back the first read of the account goes. */
+  readonly historyMs: number;
+  /** Between two reads of the account when nothing is in doubt. */
+  readonly accountPollMs: number;
+  readonly pace: PaceOptions;
+  /** Fills of the desk that the journal does not know are booked without halting. */
+  readonly adoptFills: boolean;
+}

@@ -1,0 +1,221 @@
+import { EMPTY, concat, concatMap, defer, map, mergeMap, of, takeUntil, timer } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import type { Next, Phase } from '../core/cycle.ts';
+import { money, quantity, text } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../core/record.ts';
+import { isNothing } from '../core/sizing.ts';
+import { haltRecord } from './account.ts';
+import { waitUntil } from './clock.ts';
+import type { Desk } from './desk.ts';
+import { sliceKey } from './desk-state.ts';
+import type { OpenSlice } from './desk-state.ts';
+import type { AttemptEnd } from './execute.ts';
+import type { Stopped } from './item.ts';
+import { leftOfSlice } from './size.ts';
+
+/**
+ * Makes ends durable, in order, and says what each slice does next: emits the slice when it is tried again, after a
+ * wait that suits the reason. A slice that ends wakes its strategy through the state.
+ */
+export function record(
+  desk: Desk,
+  drain$: Observable<unknown>,
+): OperatorFunction<AttemptEnd | Stopped, OpenSlice> {
+  return (ends) =>
+    ends.pipe(
+      concatMap((end) => write(desk, end)),
+      mergeMap((again) => again.pipe(takeUntil(drain$))),
+    );
+}
+
+/** Emits one Observable: what comes later, if anything. */
+function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<OpenSlice>> {
+  if ('stage' in end)
+    return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
+  const { intent } = end;
+  const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
+  const attemptRecord = (
+    result: AttemptRecord['result'],
+    reason?: Reason,
+    detail?: string,
+  ): AttemptRecord => ({
+    kind: 'attempt',
+    client_order_id: intent.client_order_id,
+    result,
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail === undefined ? {} : { detail }),
+  });
+  switch (end.end) {
+    case 'doubt': {
+      desk.doubts.set(intent.client_order_id, end.phase);
+      const bodies: RecordBody[] = [attemptRecord('doubt', end.phase.reason, end.phase.detail)];
+      if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
+      desk.observer.warn('outcome unknown, waiting for proof', {
+        client_order_id: intent.client_order_id,
+        why: end.phase.detail,
+      });
+      return desk.append(bodies).pipe(map(() => EMPTY));
+    }
+    case 'filled':
+      desk.doubts.delete(intent.client_order_id);
+      desk.failures.delete(intent.pair);
+      if (end.differs !== undefined)
+        desk.observer.warn('a fill differs from its quote', {
+          client_order_id: intent.client_order_id,
+          why: end.differs,
+        });
+      return settleFill(desk, slice, end, attemptRecord('filled', undefined, end.differs));
+    case 'closed': {
+      desk.doubts.delete(intent.client_order_id);
+      const { phase } = end;
+      const bodies = [attemptRecord(phase.result, phase.reason, phase.detail), ...maximum(intent, phase)];
+      if (slice === undefined) return desk.append(bodies).pipe(map(() => EMPTY));
+      return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
+    }
+  }
+}
+
+/** The venue's maximum, when it told one: remembered for the pair. */
+const maximum = ({ pair }: IntentRecord, { next }: Phase & { state: 'ended' }): readonly RecordBody[] =>
+  next.do === 'smaller' ? [{ kind: 'maximum', pair, usd: text(money(next.usdMax)) }] : [];
+
+/** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
+function settleFill(
+  desk: Desk,
+  slice: OpenSlice | undefined,
+  end: AttemptEnd & { end: 'filled' },
+  attempt: AttemptRecord,
+): Observable<Observable<OpenSlice>> {
+  if (slice === undefined) return desk.append([end.fill, attempt]).pipe(map(() => EMPTY));
+  const after: OpenSlice = {
+    ...slice,
+    filled: quantity(slice.filled.plus(end.fill.quantity).toFixed()),
+    filledAmount: money(slice.filledAmount.plus(end.fill.amount).toFixed()),
+  };
+  const cut = end.intent.cuts.find((reason) => reason !== 'venue_maximum');
+  const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
+  if (isWhole || cut !== undefined) {
+    return desk
+      .append([end.fill, attempt, sliceRecord(after, 'filled', isWhole ? undefined : cut)])
+      .pipe(map(() => EMPTY));
+  }
+  return desk.append([end.fill, attempt]).pipe(map(() => of(slice)));
+}
+
+/** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
+function isDust(desk: Desk, slice: OpenSlice): boolean {
+  const left = leftOfSlice(slice);
+  const { basePrecision, quotePrecision } = desk.instrument(slice.intent.pair);
+  return left.by === 'quantity'
+    ? left.quantity.lt(`1e-${basePrecision}`)
+    : left.amount.lt(`1e-${quotePrecision}`);
+}
+
+interface Turn {
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly next: Next;
+  /** To be written with what follows from it. */
+  readonly bodies: readonly RecordBody[];
+}
+
+/** After an attempt that did not trade: again later, or the end of the slice. */
+function settle(
+  desk: Desk,
+  slice: OpenSlice,
+  { reason, detail, next, bodies }: Turn,
+): Observable<Observable<OpenSlice>> {
+  const note = (more: readonly RecordBody[]): Observable<unknown> =>
+    bodies.length + more.length === 0 ? of(undefined) : desk.append([...bodies, ...more]);
+  if (next.do === 'halt') {
+    return note([haltRecord(`the venue refused the token: ${detail}`)]).pipe(
+      map(() => retryAt(desk, slice, desk.policy.retry.capMs)),
+    );
+  }
+  if (next.do === 'stop')
+    return note([sliceRecord(slice, slice.filled.gt(0) ? 'filled' : 'skipped', reason)]).pipe(
+      map(() => EMPTY),
+    );
+  const waitMs = next.do === 'smaller' ? 0 : waitFor(desk, slice.intent.pair, reason, next.waitMs);
+  if (waitMs === undefined)
+    return note([sliceRecord(slice, 'skipped', 'retry_budget')]).pipe(map(() => EMPTY));
+  if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
+    // Nothing more can be tried; the slice ends when its time does, so that the strategy keeps its pace.
+    return note([]).pipe(map(() => expireLater(desk, slice, reason)));
+  }
+  return note([]).pipe(map(() => retryAt(desk, slice, waitMs, reason)));
+}
+
+function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason): Observable<OpenSlice> {
+  if (reason !== undefined) desk.observer.retried(reason);
+  return timer(waitMs, desk.ports.clock.scheduler).pipe(map(() => slice));
+}
+
+/** Ends a slice at its deadline, unless something else ended it before. */
+export function expireLater(desk: Desk, slice: OpenSlice, reason: Reason): Observable<never> {
+  return concat(
+    waitUntil(desk.ports.clock, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
+    defer(() => {
+      const open = desk.state.slices.get(sliceKey(slice.intent.parent, slice.intent.slice));
+      if (open === undefined || open.openAttempt !== undefined) return EMPTY;
+      return desk
+        .append([sliceRecord(open, open.filled.gt(0) ? 'filled' : 'expired', reason)])
+        .pipe(mergeMap(() => EMPTY));
+    }),
+  );
+}
+
+export const sliceRecord = (
+  slice: OpenSlice,
+  result: SliceRecord['result'],
+  reason?: Reason,
+): SliceRecord => ({
+  kind: 'slice',
+  strategy: slice.strategy,
+  parent: slice.intent.parent,
+  leg: slice.intent.leg,
+  slice: slice.intent.slice,
+  result,
+  ...(reason === undefined ? {} : { reason }),
+  filled: text(slice.filled),
+  filled_amount: text(slice.filledAmount),
+});
+
+/**
+ * How long to wait before the next try, milliseconds; `undefined` when the pair has been without quotes for longer than
+ * its budget. Failures of the venue back off with full jitter; a price that did not suit is asked for again soon.
+ */
+function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefined): number | undefined {
+  const { retry } = desk.policy;
+  const now = desk.ports.clock.monotonic();
+  if (reason === 'rate_limited') {
+    const ms = told ?? Math.min(2_000 * 2 ** failed(desk, pair, now), 60_000);
+    desk.pacer.block('quote', ms);
+    return ms;
+  }
+  if (
+    ![
+      'quotes_unavailable',
+      'venue_failed',
+      'quote_invalid',
+      'quote_mismatch',
+      'venue_refused',
+      'never_sent',
+    ].includes(reason)
+  ) {
+    if (reason === 'collar' || reason === 'limit_price' || reason === 'price_drift')
+      desk.failures.delete(pair);
+    return retry.requoteMs;
+  }
+  const count = failed(desk, pair, now);
+  if (now - (desk.failures.get(pair)?.since ?? now) > retry.budgetMs) return undefined;
+  return desk.ports.random.next() * Math.min(retry.capMs, retry.baseMs * 2 ** count);
+}
+
+/** Counts a failure of a pair; returns how many came before. */
+function failed(desk: Desk, pair: string, now: ReturnType<Desk['ports']['clock']['monotonic']>): number {
+  const known = desk.failures.get(pair) ?? { count: 0, since: now };
+  desk.failures.set(pair, { ...known, count: known.count + 1 });
+  return Math.min(known.count, 10);
+}

@@ -1,0 +1,172 @@
+import {
+  EMPTY,
+  concat,
+  defer,
+  forkJoin,
+  ignoreElements,
+  of,
+  repeat,
+  retry,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { OperatorError, VenueError } from '../core/errors.ts';
+import type { Pair } from '../core/pairs.ts';
+import type { RecordBody } from '../core/record.ts';
+import { after } from '../core/time.ts';
+import { readOnce } from './account.ts';
+import type { Desk } from './desk.ts';
+import { record } from './record.ts';
+
+/**
+ * Start-up is recovery: the journal becomes the state, attempts that a dead process left open become doubts, the venue
+ * says what can be traded, and the account is read before anything is asked for. Completes when the desk may trade.
+ * Waits, and says so, for as long as the venue cannot be reached.
+ *
+ * - Errors: `OperatorError` when the journal belongs to another account, or a strategy cannot run.
+ */
+export function recover(desk: Desk, rearm: string | undefined): Observable<never> {
+  return concat(
+    defer(() => takeOver(desk, rearm)),
+    defer(() => learnVenue(desk)),
+    defer(() => beginLives(desk)),
+    defer(() => sweep(desk)),
+  );
+}
+
+/** Replays the journal and writes down that this process has it now. */
+function takeOver(desk: Desk, rearm: string | undefined): Observable<never> {
+  const { state, policy, ports } = desk;
+  for (const stored of ports.journal.read()) state.apply(stored);
+  if (state.account !== undefined && state.account !== policy.account) {
+    const why =
+      'this journal belongs to another account: its token or base_url were different. Use another journal file, or restore the token';
+    return throwError(() => new OperatorError('config', why));
+  }
+  holdBack(desk);
+  const bodies: RecordBody[] = [
+    {
+      kind: 'started',
+      version: policy.version,
+      mode: policy.mode,
+      desk: policy.desk,
+      config_hash: policy.configHash,
+      account: policy.account,
+    },
+  ];
+  for (const { intent, doubt, quote } of state.attempts.values()) {
+    const detail = 'left open by an earlier process';
+    if (doubt === undefined) {
+      bodies.push({
+        kind: 'attempt',
+        client_order_id: intent.client_order_id,
+        result: 'doubt',
+        reason: 'outcome_unknown',
+        detail,
+      });
+    }
+    const lifeMs = quote?.life_ms ?? policy.inDoubt.lifeMaxMs;
+    desk.doubts.set(intent.client_order_id, {
+      state: 'doubt',
+      // The time base of the dead process is lost: the quote may have been received a moment ago.
+      proof: {
+        readsLeft: 2,
+        notBefore: after(ports.clock.monotonic(), lifeMs + policy.inDoubt.bookingMarginMs),
+        proves: 'absent',
+      },
+      reason: 'outcome_unknown',
+      detail,
+      halt: false,
+    });
+  }
+  if (rearm !== undefined && state.control !== 'active') {
+    bodies.push({ kind: 'control', state: 'active', by: 'operator', why: rearm });
+  }
+  return desk.append(bodies).pipe(ignoreElements());
+}
+
+/** An earlier process may have used the limits up to its last record. */
+function holdBack({ state, pacer, policy, ports }: Desk): void {
+  if (state.lastRecordAt === undefined) return;
+  const agoMs = Math.max(0, ports.clock.wall() - state.lastRecordAt);
+  for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
+    const perMs = policy.pace.windows[route]?.perMs ?? 0;
+    if (agoMs < perMs) pacer.block(route, perMs - agoMs);
+  }
+}
+
+/** Asks what the account can access. Tries for as long as it takes: without it nothing can be sized. */
+function learnVenue(desk: Desk): Observable<never> {
+  const { venue } = desk.ports;
+  const read = <T>(source: Observable<T>): Observable<T> =>
+    desk.pacer
+      .through({ route: 'read', priority: 'execute', key: 'start' }, source)
+      .pipe(retry({ delay: (error, count) => backOff(desk, error, count) }));
+  const pairs: Observable<readonly Pair[] | undefined> =
+    venue.pairs === undefined ? of(undefined) : read(venue.pairs());
+  return forkJoin([read(venue.currencies()), pairs]).pipe(
+    tap(([currencies, listed]) => {
+      desk.learn(currencies, listed);
+    }),
+    ignoreElements(),
+  );
+}
+
+function backOff(desk: Desk, error: unknown, count: number): Observable<unknown> {
+  if (!(error instanceof VenueError)) return throwError(() => error);
+  if (error.code === 'unauthorised') {
+    return throwError(
+      () =>
+        new OperatorError(
+          'unavailable',
+          `the venue refuses the token: ${error.said ?? error.message}`,
+          error,
+        ),
+    );
+  }
+  const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
+  desk.observer.warn('the venue does not answer; trying again', { error: error.message, wait_ms: waitMs });
+  return timer(waitMs, desk.ports.clock.scheduler);
+}
+
+/** Begins the strategies that this journal has not seen; those it has seen go on where they were. */
+function beginLives(desk: Desk): Observable<never> {
+  const bodies: RecordBody[] = [];
+  for (const { id, kind, hash, document, bound } of desk.strategies.values()) {
+    for (const pair of bound.pairs) {
+      const known = desk.pair(pair);
+      if ('problem' in known)
+        return throwError(() => new OperatorError('config', `strategy ${id}: ${known.why}`));
+    }
+    const life = desk.state.lives.get(id);
+    if (life?.hash === hash) continue;
+    if (life !== undefined && life.finished === undefined && !mayReplace(desk, id)) {
+      const why = `strategy ${id} was edited while its parent is running. Put the old text back, or give the new one another id`;
+      return throwError(() => new OperatorError('config', why));
+    }
+    bodies.push({
+      kind: 'strategy',
+      strategy: id,
+      hash,
+      type: kind,
+      begun_at: desk.ports.clock.wall(),
+      document,
+    });
+  }
+  return bodies.length === 0 ? EMPTY : desk.append(bodies).pipe(ignoreElements());
+}
+
+const mayReplace = (desk: Desk, id: string): boolean =>
+  desk.strategies.get(id)?.bound.isReplaceable === true &&
+  ![...desk.state.slices.values()].some(({ strategy }) => strategy === id);
+
+/** The first whole read of the account, before the first quote: again until one comes through. */
+function sweep(desk: Desk): Observable<never> {
+  return defer(() => readOnce(desk)).pipe(
+    record(desk, EMPTY),
+    ignoreElements(),
+    repeat({ delay: () => (desk.lastReadAt === undefined ? of(undefined) : EMPTY) }),
+  );
+}

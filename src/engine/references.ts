@@ -1,0 +1,199 @@
+import {
+  EMPTY,
+  Subject,
+  concat,
+  defer,
+  filter,
+  finalize,
+  forkJoin,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  of,
+  repeat,
+  share,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { classifyQuote } from '../core/answer.ts';
+import type { Instrument } from '../core/instrument.ts';
+import { isFresh } from '../core/market.ts';
+import type { ReferencePrice } from '../core/market.ts';
+import { middle, quantity } from '../core/money.ts';
+import type { Price } from '../core/money.ts';
+import { after } from '../core/time.ts';
+import type { QuoteRequest, Side, Size } from '../core/venue.ts';
+import type { Observer } from './observer.ts';
+import type { Pacer } from './pacer.ts';
+import type { Policy } from './policy.ts';
+import type { Ports } from './ports.ts';
+
+interface Wiring {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly pacer: Pacer;
+  readonly observer: Observer;
+  instrument(pair: string): Instrument;
+}
+
+/** Size of a probe where the configured currency is not the quote currency and no minimum is set. */
+const PROBE_QUANTITY = quantity('0.001');
+const RETRY_MS = 1_000;
+
+/**
+ * Reference prices: from the venue's feed where there is one, else the middle of a small buy and a small sell quote.
+ * Probes are asked for only while something waits for a price or watches a pair, within their share of the quote limit.
+ */
+export class References {
+  readonly #wiring: Wiring;
+  readonly #prices = new Map<string, ReferencePrice>();
+  readonly #probes = new Map<string, Observable<ReferencePrice>>();
+  readonly #watches = new Map<string, Observable<never>>();
+  readonly #changes = new Subject<ReferencePrice>();
+  /** Every new reference price. */
+  readonly changed$: Observable<ReferencePrice> = this.#changes.asObservable();
+
+  constructor(wiring: Wiring) {
+    this.#wiring = wiring;
+  }
+
+  /** Takes the venue's feed in, if there is one. Never emits. */
+  listen(): Observable<never> {
+    const { market } = this.#wiring.ports;
+    return market === undefined
+      ? EMPTY
+      : market.prices$.pipe(
+          tap((price) => this.#set(price)),
+          ignoreElements(),
+        );
+  }
+
+  /** The newest price, if it is not stale. */
+  get(pair: string): ReferencePrice | undefined {
+    const { ports, policy } = this.#wiring;
+    const price = this.#prices.get(pair);
+    return price !== undefined && isFresh(price, ports.clock.wall(), policy.reference.maxAgeMs)
+      ? price
+      : undefined;
+  }
+
+  /** Emits once every pair has a fresh price, or after `reference.waitMs` whatever is there. Emits in the same tick when all is fresh. */
+  ready(pairs: readonly string[]): Observable<void> {
+    return defer(() => {
+      const missing = pairs.filter((pair) => this.get(pair) === undefined);
+      if (missing.length === 0) return of(undefined);
+      const { ports, policy } = this.#wiring;
+      const asking = merge(...missing.map((pair) => this.#insist(pair)));
+      const arrived = merge(this.changed$, asking).pipe(
+        filter(() => missing.every((pair) => this.get(pair) !== undefined)),
+      );
+      return merge(arrived, timer(policy.reference.waitMs, ports.clock.scheduler)).pipe(
+        take(1),
+        map(() => undefined),
+      );
+    });
+  }
+
+  /** Keeps the price of a pair fresh for as long as somebody is subscribed. Never emits. */
+  watch(pair: string): Observable<never> {
+    const known = this.#watches.get(pair);
+    if (known !== undefined) return known;
+    const { ports } = this.#wiring;
+    const wait = defer(() => timer(this.#intervalMs(), ports.clock.scheduler));
+    const watching = concat(this.#probe(pair), wait).pipe(
+      ignoreElements(),
+      repeat(),
+      finalize(() => this.#watches.delete(pair)),
+      share(),
+    );
+    this.#watches.set(pair, watching);
+    return watching;
+  }
+
+  /** All watched pairs together stay within their share: two quotes a probe. */
+  #intervalMs(): number {
+    const { policy } = this.#wiring;
+    const quotes = policy.pace.windows.quote;
+    if (this.#wiring.ports.market !== undefined) return policy.reference.maxAgeMs / 2;
+    if (quotes === undefined) return policy.reference.intervalMs;
+    const perSecond = (quotes.max / quotes.perMs) * 1000 * policy.reference.share;
+    return Math.max(policy.reference.intervalMs, (2 * this.#watches.size * 1000) / perSecond);
+  }
+
+  /** Probes until the pair has a fresh price. Never emits. */
+  #insist(pair: string): Observable<never> {
+    const again = (): Observable<unknown> =>
+      this.get(pair) === undefined ? timer(RETRY_MS, this.#wiring.ports.clock.scheduler) : EMPTY;
+    return this.#probe(pair).pipe(ignoreElements(), repeat({ delay: again }));
+  }
+
+  /** One probe; several who want the same share it. A feed that is fresh makes it unnecessary. */
+  #probe(pair: string): Observable<ReferencePrice> {
+    return defer(() => {
+      if (this.#wiring.ports.market !== undefined && this.get(pair) !== undefined) return EMPTY;
+      const known = this.#probes.get(pair);
+      if (known !== undefined) return known;
+      const probe = forkJoin([this.#side(pair, 'buy'), this.#side(pair, 'sell')]).pipe(
+        map(([buy, sell]): ReferencePrice => ({
+          pair,
+          mid: middle(buy, sell),
+          at: this.#wiring.ports.clock.wall(),
+          source: 'probe',
+        })),
+        tap((price) => this.#set(price)),
+        finalize(() => this.#probes.delete(pair)),
+        share(),
+      );
+      this.#probes.set(pair, probe);
+      return probe;
+    });
+  }
+
+  /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */
+  #side(pair: string, side: Side): Observable<Price> {
+    const { ports, policy, pacer, observer } = this.#wiring;
+    const instrument = this.#wiring.instrument(pair);
+    const request: QuoteRequest = { pair, side, size: this.#size(instrument) };
+    const deadline = after(ports.clock.monotonic(), policy.reference.maxAgeMs);
+    return pacer.take({ route: 'quote', priority: 'quote', key: 'reference', deadline }).pipe(
+      mergeMap((permit) => {
+        observer.paced('quote', 'quote', permit.waitedMs);
+        const askedAt = ports.clock.monotonic();
+        return ports.venue.quote(request).pipe(
+          finalize(() => {
+            permit.settle();
+          }),
+          map((answer) => classifyQuote(request, answer, instrument)),
+          tap((meaning) => {
+            const result =
+              meaning.means === 'quote'
+                ? 'quote'
+                : meaning.means === 'smaller'
+                  ? 'too_large'
+                  : meaning.reason;
+            observer.quoted(pair, result, ports.clock.monotonic() - askedAt);
+            if (result === 'rate_limited')
+              pacer.block('quote', meaning.means === 'later' ? (meaning.waitMs ?? 2_000) : 2_000);
+          }),
+        );
+      }),
+      map((meaning) => (meaning.means === 'quote' ? meaning.quote.price : undefined)),
+      filter((price) => price !== undefined),
+    );
+  }
+
+  #size({ quote, minimum }: Instrument): Size {
+    const { amount, currency } = this.#wiring.policy.reference.probe;
+    if (currency === quote) return { by: 'amount', amount };
+    return { by: 'quantity', quantity: minimum.quantity ?? PROBE_QUANTITY };
+  }
+
+  #set(price: ReferencePrice): void {
+    this.#prices.set(price.pair, price);
+    this.#wiring.observer.reference(price);
+    this.#changes.next(price);
+  }
+}

@@ -1,0 +1,48 @@
+import { concat, defer, filter, ignoreElements, merge, of, share, take, takeUntil, tap, using } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Desk } from './desk.ts';
+import { pipeline } from './pipeline.ts';
+import { recover } from './recover.ts';
+
+export interface RunOptions {
+  /** Lifts a pause or halt that the journal holds, for this reason. */
+  readonly rearm?: string | undefined;
+  /** Ends by itself once every strategy has finished and nothing is open. */
+  readonly isUntilDone?: boolean | undefined;
+}
+
+/**
+ * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade; completes when all
+ * that was under way is answered and written down, and the journal holds a `stopped` record.
+ */
+export function runDesk(desk: Desk, { rearm, isUntilDone = false }: RunOptions = {}): Observable<'ready'> {
+  const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
+  const done = desk.changed$.pipe(filter(() => isDone(desk)));
+  let why = 'done';
+  const told = drains.pipe(
+    tap((command) => {
+      ({ why } = command);
+    }),
+  );
+  const drain$ = merge(told, isUntilDone ? done : []).pipe(
+    take(1),
+    tap(() => {
+      desk.isStopping = true;
+    }),
+    share({ resetOnRefCountZero: false }),
+  );
+  const isIdle = (): boolean => isUntilDone && isDone(desk);
+  const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$)));
+  const stopped = defer(() =>
+    desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length }]).pipe(ignoreElements()),
+  );
+  const whole = concat(recover(desk, rearm).pipe(takeUntil(drain$)), of('ready' as const), trading, stopped);
+  // Somebody must listen to `drain$` from the first moment: a command during recovery counts too.
+  return using(() => drain$.subscribe(), () => whole);
+}
+
+/** Every strategy has finished, and no slice or attempt is open. */
+export function isDone({ strategies, state }: Desk): boolean {
+  if (state.slices.size > 0 || state.attempts.size > 0) return false;
+  return [...strategies.keys()].every((id) => state.lives.get(id)?.finished !== undefined);
+}

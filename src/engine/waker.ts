@@ -1,0 +1,103 @@
+import {
+  EMPTY,
+  defer,
+  filter,
+  groupBy,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  of,
+  startWith,
+  switchMap,
+  take,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { drifts, largestDrift, value } from '../core/portfolio.ts';
+import { ratio } from '../core/money.ts';
+import type { Ratio } from '../core/money.ts';
+import type { Wait, Wake } from '../core/wake.ts';
+import { waitUntil } from './clock.ts';
+import type { Desk } from './desk.ts';
+
+/** A wake of one strategy. */
+export interface StrategyWake {
+  readonly strategy: string;
+  readonly wake: Wake;
+}
+
+/** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
+export function wakes(desk: Desk, armed$: Observable<string>): Observable<StrategyWake> {
+  return armed$.pipe(
+    groupBy((strategy) => strategy),
+    mergeMap((group) => group.pipe(switchMap((strategy) => nextWake(desk, strategy)))),
+  );
+}
+
+function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
+  return defer(() => {
+    const life = desk.state.lives.get(strategy);
+    if (life === undefined || life.finished !== undefined) return EMPTY;
+    const begun = life.state === undefined;
+    const waiting = begun
+      ? [of<Wake>({ on: 'start', at: desk.ports.clock.wall() })]
+      : life.waits.map((wait) => when(desk, strategy, wait));
+    return merge(...waiting).pipe(
+      take(1),
+      map((wake) => ({ strategy, wake })),
+    );
+  });
+}
+
+/** Emits when `wait` comes true. */
+function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
+  const { clock } = desk.ports;
+  switch (wait.on) {
+    case 'at':
+      return waitUntil(clock, wait.at).pipe(map(() => ({ on: 'at', at: clock.wall(), due: wait.at })));
+    case 'outcome':
+      return desk.changed$.pipe(
+        startWith(undefined),
+        map(() =>
+          desk.state.lives.get(strategy)?.outcomes.find((o) => o.leg === wait.leg && o.slice === wait.slice),
+        ),
+        filter((outcome) => outcome !== undefined),
+        map((outcome) => ({ on: 'outcome', at: clock.wall(), outcome })),
+      );
+    case 'drift':
+      return waitUntil(clock, wait.notBefore).pipe(mergeMap(() => whenDrifted(desk, wait)));
+  }
+}
+
+/** Watches the prices of the portfolio, and looks again whenever a price or a balance has changed. */
+function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {
+  const pairs = Object.keys(wait.targets)
+    .filter((currency) => currency !== wait.cash)
+    .map((currency) => currency + wait.cash);
+  const watching = merge(...pairs.map((pair) => desk.references.watch(pair))).pipe(ignoreElements());
+  const prices = desk.references.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
+  const changes = merge(prices, desk.changed$).pipe(
+    startWith(undefined),
+    map(() => driftNow(desk, wait)),
+    filter((drift) => drift !== undefined),
+    filter((drift) => drift.gt(ratio(wait.threshold))),
+    map((drift): Wake => ({ on: 'drift', at: desk.ports.clock.wall(), drift })),
+  );
+  return merge(watching, changes);
+}
+
+/** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */
+export function driftNow(desk: Desk, wait: Wait & { on: 'drift' }): Ratio | undefined {
+  const { balances } = desk.state;
+  if (balances === undefined) return undefined;
+  const targets = new Map(
+    Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
+  );
+  const valued = value(
+    targets,
+    wait.cash,
+    balances,
+    (currency) => desk.references.get(currency + wait.cash)?.mid,
+  );
+  return valued === undefined ? undefined : largestDrift(drifts(valued.weights, targets, wait.driftType));
+}

@@ -1,0 +1,159 @@
+import { NEVER, Subject, merge } from 'rxjs';
+import { money, ratio } from '../../src/core/money.ts';
+import type { StoredRecord } from '../../src/core/record.ts';
+import { instant } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
+import { Desk } from '../../src/engine/desk.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import { noObserver } from '../../src/engine/observer.ts';
+import type { Observer } from '../../src/engine/observer.ts';
+import type { Policy } from '../../src/engine/policy.ts';
+import type { Command, Ports, VenuePort } from '../../src/engine/ports.ts';
+import { runDesk } from '../../src/engine/run.ts';
+import type { RunOptions } from '../../src/engine/run.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { Exchange } from '../../src/simulator/exchange.ts';
+import { venueOptions } from '../../src/simulator/options.ts';
+import type { VenueInput } from '../../src/simulator/options.ts';
+import { inProcessVenue } from '../../src/simulator/port.ts';
+import { seededRandom } from '../../src/simulator/random.ts';
+import { strategies } from '../../src/strategy/registry.ts';
+
+/** 2026-01-05T00:00:00Z, a Monday. */
+export const START = instant(Date.UTC(2026, 0, 5));
+
+export const aPolicy = (over: Partial<Policy> = {}): Policy => ({
+  desk: 'main',
+  mode: 'paper',
+  version: 'test',
+  configHash: 'c',
+  account: 'a',
+  limits: {
+    currency: 'usd',
+    orderNotionalMax: money('1000000'),
+    dayNotionalMax: money('100000000'),
+    orderQuantityMax: new Map(),
+    collarBps: ratio('100'),
+    driftBpsMax: undefined,
+    openDoubtsMax: 2,
+    pairs: undefined,
+    sides: new Set(['buy', 'sell']),
+  },
+  minimumOf: () => ({ notional: money('5') }),
+  pts: { use: 'never', maxAgeMs: 300_000, pollMs: 60_000, creditMax: undefined, carryBpsMax: undefined, holdingMs: 86_400_000 },
+  reference: { intervalMs: 5_000, maxAgeMs: 30_000, probe: { amount: money('50'), currency: 'usd' }, share: 0.2, waitMs: 5_000 },
+  retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, requoteMs: 1_000 },
+  inDoubt: { bookingMarginMs: 10_000, pollMs: 10_000, trustFirstCanceled: false, trustRefusals: false, lifeMaxMs: 300_000 },
+  orderTimeoutMs: 8_000,
+  orderMarginMs: 500,
+  cyclesMax: 64,
+  historyMs: 30 * 86_400_000,
+  accountPollMs: 60_000,
+  pace: {
+    windows: {
+      quote: { max: 10, perMs: 1_000 },
+      order: { max: 60, perMs: 1_000 },
+      transactions: { max: 1, perMs: 10_000 },
+      read: undefined,
+      all: { max: 250, perMs: 10_000 },
+    },
+    guardMs: 5,
+  },
+  adoptFills: false,
+  ...over,
+});
+
+export function aStrategy(id: string, kind: string, params: Record<string, unknown>): StrategySource {
+  const known = strategies.get(kind);
+  if (known === undefined) throw new Error(`no kind ${kind}`);
+  const document = { id, kind, ...params };
+  return { id, kind, hash: JSON.stringify(document), document, bound: known.bind(params) };
+}
+
+export const aTwap = (id = 'twap', over: Record<string, unknown> = {}): StrategySource =>
+  aStrategy(id, 'twap', {
+    pair: 'btcusd',
+    side: 'buy',
+    total_quantity: { amount: '1', currency: 'btc' },
+    duration: 'PT10M',
+    slices: 10,
+    ...over,
+  });
+
+export interface Bench {
+  readonly clock: VirtualClock;
+  readonly exchange: Exchange;
+  readonly journal: Journal;
+  readonly desk: Desk;
+  readonly operator$: Subject<Command>;
+  readonly seen: { readonly phases: string[]; error: unknown };
+  records(): readonly StoredRecord[];
+  /** Starts the desk; time stands still until `clock.run`. */
+  start(options?: RunOptions): void;
+  /** As if the process had died: nothing of it runs any more. */
+  kill(): void;
+}
+
+export interface BenchOptions {
+  readonly venue?: VenueInput | undefined;
+  readonly policy?: Partial<Policy> | undefined;
+  readonly strategies: readonly StrategySource[];
+  readonly journal?: Journal | undefined;
+  readonly clock?: VirtualClock | undefined;
+  readonly exchange?: Exchange | undefined;
+  readonly quoteLatencyMs?: number | undefined;
+  readonly orderLatencyMs?: number | undefined;
+  readonly wrap?: ((venue: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
+  readonly observer?: Partial<Observer> | undefined;
+  readonly at?: Instant | undefined;
+}
+
+/** The whole engine on virtual time against the simulated exchange in the same process. */
+export function aBench(options: BenchOptions): Bench {
+  const clock = options.clock ?? new VirtualClock(options.at ?? START);
+  const exchange =
+    options.exchange ?? new Exchange({ options: venueOptions(options.venue ?? {}), startedAt: clock.wall() });
+  const journal = options.journal ?? memoryJournal();
+  const operator$ = new Subject<Command>();
+  const random = seededRandom('bench');
+  const venue = inProcessVenue(exchange, {
+    clock,
+    capabilities: 'none',
+    quoteLatencyMs: options.quoteLatencyMs ?? 20,
+    orderLatencyMs: options.orderLatencyMs ?? 20,
+  });
+  const ports: Ports = {
+    clock,
+    random: { next: () => random.next() },
+    venue: options.wrap?.(venue, clock) ?? venue,
+    journal,
+    operator$: merge(operator$, NEVER),
+  };
+  const desk = new Desk(ports, aPolicy(options.policy), { ...noObserver, ...options.observer }, options.strategies);
+  const seen: Bench['seen'] = { phases: [], error: undefined };
+  let running: { unsubscribe(): void } | undefined;
+  return {
+    clock,
+    exchange,
+    journal,
+    desk,
+    operator$,
+    seen,
+    records: () => [...journal.read()],
+    start(run) {
+      running = runDesk(desk, run).subscribe({
+        next: (phase) => seen.phases.push(phase),
+        error: (error: unknown) => {
+          seen.error = error;
+        },
+        complete: () => seen.phases.push('stopped'),
+      });
+    },
+    kill() {
+      running?.unsubscribe();
+    },
+  };
+}
+
