@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Limits, SlidingWindow } from '../../src/simulator/limits.ts';
+import { venueOptions } from '../../src/simulator/options.ts';
+import { later } from './world.ts';
+
+describe('a sliding window', () => {
+  it('never admits more than its count in any window, and never refuses what fits', () => {
+    const gaps = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 300 }), fc.constant(1_000)), {
+      minLength: 1,
+      maxLength: 200,
+    });
+    fc.assert(
+      fc.property(gaps, fc.integer({ min: 1, max: 12 }), (steps, count) => {
+        const window = new SlidingWindow(count, 1_000);
+        const admitted: number[] = [];
+        let at = 0;
+        for (const gap of steps) {
+          at += gap;
+          const wait = window.admit(later(at));
+          const inWindow = admitted.filter((earlier) => earlier > at - 1_000);
+          expect(wait === undefined).toBe(inWindow.length < count);
+          if (wait === undefined) admitted.push(at);
+          else expect(wait).toBe((inWindow.at(-count) ?? 0) + 1_000 - at);
+        }
+      }),
+      { seed: 3 },
+    );
+  });
+});
+
+describe('the limits', () => {
+  const limits = (input = {}) => new Limits(venueOptions({ limits: input }).limits);
+
+  it('hold each account to ten quotes in any second', () => {
+    const all = limits();
+    for (let index = 0; index < 10; index++)
+      expect(all.route('quote', 'a', later(index * 50))).toBeUndefined();
+    expect(all.route('quote', 'a', later(999))).toBe(1);
+    expect(all.route('quote', 'b', later(999))).toBeUndefined();
+    expect(all.route('quote', 'a', later(1_000))).toBeUndefined();
+    expect(all.route('quote', 'a', later(1_000))).toBe(50);
+  });
+
+  it('hold each account to one read of the transactions in ten seconds', () => {
+    const all = limits();
+    expect(all.route('transactions', 'a', later(0))).toBeUndefined();
+    expect(all.route('transactions', 'a', later(9_999))).toBe(1);
+    expect(all.route('transactions', 'a', later(10_000))).toBeUndefined();
+  });
+
+  it('hold each address to 250 requests in ten seconds', () => {
+    const all = limits();
+    for (let index = 0; index < 250; index++) expect(all.address('127.0.0.1', later(index))).toBeUndefined();
+    expect(all.address('127.0.0.1', later(9_999))).toBe(1);
+    expect(all.address('127.0.0.2', later(9_999))).toBeUndefined();
+  });
+
+  it('let everything pass when they are not enforced', () => {
+    const all = limits({ enforced: false });
+    const answers = Array.from({ length: 50 }, () => all.route('quote', 'a', later(0)));
+    expect(answers.every((wait) => wait === undefined)).toBe(true);
+  });
+});

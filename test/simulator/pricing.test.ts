@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cost, decimalsOf, money, price, quantity, text } from '../../src/core/money.ts';
+import type { Side } from '../../src/core/venue.ts';
+import type { Listing } from '../../src/simulator/listing.ts';
+import { dealerPrice, priced } from '../../src/simulator/pricing.ts';
+import { anExchange, amountOf, DESK, quantityOf, START, aRequest, valueOf } from './world.ts';
+
+const listing = (options = {}): Listing => {
+  const exchange = anExchange({
+    pairs: { btcusd: { startPrice: '60000', ...options }, ethusd: { startPrice: '3000' } },
+  });
+  const found = exchange.market.listings.get('btcusd');
+  if (found === undefined) throw new Error('btcusd is listed');
+  return found;
+};
+
+describe('the dealer', () => {
+  it('adds half the spread, and for size an impact that grows with its square root', () => {
+    const btc = listing({ halfSpreadBps: 5, impactBps: 10 });
+    const at = (side: Side, usd: string) => text(dealerPrice(btc, side, price('60000'), money(usd)));
+    expect(at('buy', '0')).toBe('60030');
+    expect(at('sell', '0')).toBe('59970');
+    expect(at('buy', '1000000')).toBe('60090');
+    expect(at('buy', '250000')).toBe('60060');
+    expect(at('sell', '250000')).toBe('59940');
+  });
+
+  it('never rounds in favour of the client', () => {
+    const btc = listing();
+    const side = fc.constantFrom<Side>('buy', 'sell');
+    const mid = fc
+      .tuple(fc.integer({ min: 1, max: 200_000 }), fc.nat(999_999))
+      .map(([whole, part]) => price(`${whole}.${part}`));
+    const size = fc.oneof(
+      fc.integer({ min: 1, max: 10 ** 9 }).map((units) => quantityOf(quantity(`${units}e-8`).toFixed())),
+      fc.integer({ min: 1, max: 10 ** 8 }).map((cents) => amountOf(money(`${cents}e-2`).toFixed())),
+    );
+    fc.assert(
+      fc.property(side, mid, size, (of, middle, asked) => {
+        const each = dealerPrice(btc, of, middle, money('1000'));
+        expect(of === 'buy' ? each.gt(middle) : each.lt(middle)).toBe(true);
+        const { quantity: base, amount } = priced(btc, of, asked, each);
+        const exactCost = cost(each, base);
+        expect(of === 'buy' ? amount.gte(exactCost) : amount.lte(exactCost)).toBe(true);
+        expect(decimalsOf(base)).toBeLessThanOrEqual(8);
+        expect(decimalsOf(amount)).toBeLessThanOrEqual(2);
+        const unit = asked.by === 'quantity' ? money('0.01') : cost(each, quantity('1e-8'));
+        expect(amount.minus(exactCost).abs().lt(unit)).toBe(true);
+      }),
+      { seed: 21 },
+    );
+  });
+
+  it('keeps the side of the size that was asked for as it is', () => {
+    const exchange = anExchange();
+    const byAmount = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('100000.01') }), START));
+    expect([text(byAmount.amount), text(byAmount.quantity)]).toEqual(['100000.01', '1.66666683']);
+    const sold = valueOf(exchange.quote(DESK, aRequest({ side: 'sell', size: amountOf('100000') }), START));
+    expect([text(sold.amount), text(sold.quantity)]).toEqual(['100000', '1.66666667']);
+  });
+
+  it.each([
+    ['60000', 2],
+    ['500.5', 3],
+    ['80', 4],
+    ['0.35', 6],
+  ])('quotes a price near %s with %d decimals', (startPrice, decimals) => {
+    expect(listing({ startPrice }).pricePrecision).toBe(decimals);
+  });
+});
