@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { exact, jsonReader } from '../../src/core/json.ts';
+
+const FIELDS = ['amount', 'price', 'fee'] as const;
+const read = jsonReader(FIELDS);
+const isNamed = (key: string): boolean => (FIELDS as readonly string[]).includes(key);
+
+/** Text made of what could mislead: names, quotation marks, backslashes, colons and numbers in any order. */
+const hostileText = fc
+  .array(
+    fc.constantFrom('"', '\\', '"amount":1', '\\"amount\\":1,', '"amount"', 'amount', ':', ' ', '\n', '\t', '\u0000', '1.50', '-0',
+      ',', '{', '}', '[', ']', '\\u0022', 'price":2}', '\uD83D', '\u2028', 'é'),
+    { maxLength: 8 },
+  )
+  .map((parts) => parts.join('')); // prettier-ignore
+
+const key = fc.oneof(
+  fc.constantFrom(...FIELDS),
+  hostileText,
+  fc.constantFrom('amount ', 'Amount', '\\amount', '"amount', 'amount\\', '__proto__'),
+);
+const literal = fc
+  .tuple(
+    fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n }),
+    fc.option(fc.stringMatching(/^\d{1,25}$/u)),
+    fc.option(fc.stringMatching(/^[eE][+-]?\d{1,2}$/u)),
+  )
+  .map(
+    ([whole, decimals, exponent]) => `${whole}${decimals === null ? '' : `.${decimals}`}${exponent ?? ''}`,
+  );
+
+/** A document as we write it: JSON text, with the text of every number kept. */
+type Doc =
+  | { readonly num: string }
+  | { readonly str: string }
+  | { readonly word: string }
+  | { readonly list: Doc[] }
+  | { readonly members: [string, Doc][] };
+
+const { doc } = fc.letrec<{ doc: Doc }>((tie) => ({
+  doc: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    fc.oneof(
+      literal.map((num) => ({ num })),
+      hostileText.map((str) => ({ str })),
+      fc.constantFrom('true', 'false', 'null').map((word) => ({ word })),
+    ),
+    fc.array(tie('doc'), { maxLength: 4 }).map((list) => ({ list })),
+    fc.array(fc.tuple(key, tie('doc')), { maxLength: 6 }).map((members) => ({ members })),
+  ),
+}));
+
+/** JSON text of `doc` with `space` wherever JSON allows it. */
+function write(each: Doc, space: string): string {
+  if ('num' in each) return each.num;
+  if ('str' in each) return JSON.stringify(each.str);
+  if ('word' in each) return each.word;
+  if ('list' in each)
+    return `[${space}${each.list.map((item) => write(item, space)).join(`${space},${space}`)}${space}]`;
+  const members = each.members.map(
+    ([name, value]) => `${JSON.stringify(name)}${space}:${space}${write(value, space)}`,
+  );
+  return `{${space}${members.join(`${space},${space}`)}${space}}`;
+}
+
+/** What the reader must give: the source text of a number that is the value of a named field, JSON.parse for the rest. */
+function meant(each: Doc, name?: string): unknown {
+  if ('num' in each) return name !== undefined && isNamed(name) ? each.num : Number(each.num);
+  if ('str' in each) return each.str;
+  if ('word' in each) return JSON.parse(each.word) as unknown;
+  if ('list' in each) return each.list.map((item) => meant(item));
+  const out: Record<string, unknown> = {};
+  for (const [member, value] of each.members) {
+    Object.defineProperty(out, member, {
+      value: meant(value, member),
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  }
+  return out;
+}
+
+const space = fc.stringMatching(/^[ \t\r\n]{0,2}$/u);
+
+describe('a JSON reader', () => {
+  it('gives named numbers as they were written and everything else as JSON.parse does', () => {
+    fc.assert(
+      fc.property(doc, space, (each, gap) => {
+        expect(read(write(each, gap))).toStrictEqual(meant(each));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('refuses all that JSON.parse refuses, and nothing else', () => {
+    const parses = (parse: (source: string) => unknown, source: string): boolean => {
+      try {
+        parse(source);
+        return true;
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        return false;
+      }
+    };
+    // A document with one piece cut out or put in: often broken, sometimes not.
+    const damaged = fc
+      .tuple(
+        doc,
+        space,
+        fc.nat(),
+        fc.nat({ max: 3 }),
+        fc.constantFrom('', '"', '\\', ':', '0', '-', '.', 'e', ',', '"amount":', '}'),
+      )
+      .map(([each, gap, at, cut, piece]) => {
+        const source = write(each, gap);
+        const from = at % (source.length + 1);
+        return source.slice(0, from) + piece + source.slice(from + cut);
+      });
+    fc.assert(
+      fc.property(damaged, (source) => {
+        expect(parses(read, source)).toBe(parses(JSON.parse, source));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it.each([
+    ['{"amount":0.1000000000000000055511151231257827}', { amount: '0.1000000000000000055511151231257827' }],
+    ['{"amount" \n:\t1e-8 }', { amount: '1e-8' }],
+    ['{"memo":"\\"amount\\":1,","amount":-0.0}', { memo: '"amount":1,', amount: '-0.0' }],
+    ['{"x\\\\":"a","amount":1}', { 'x\\': 'a', amount: '1' }],
+    ['{"x\\"amount":1}', { 'x"amount': 1 }],
+    ['{"memo":"amount","price":2}', { memo: 'amount', price: '2' }],
+    ['{"amount":[1.50,{"fee":1.50}]}', { amount: [1.5, { fee: '1.50' }] }],
+    ['{"amount":null,"price":"1.50","fee":true}', { amount: null, price: '1.50', fee: true }],
+    ['{"total_amount":1.50,"amounts":2}', { total_amount: 1.5, amounts: 2 }],
+  ])('reads %s', (source, value) => {
+    expect(read(source)).toEqual(value);
+  });
+
+  it.each([
+    '{"amount":01}',
+    '{"amount":1.}',
+    '{"amount":.5}',
+    '{"amount":+1}',
+    '{"amount":--1}',
+    '{"amount":1e}',
+    '{"amount":0x1}',
+    '{"amount":1 2}',
+    '{"amount":NaN}',
+    '{"amount":1',
+    '{"amount',
+    '{"amount\\',
+    '',
+    '{"amount":1]',
+  ])('refuses %s', (source) => {
+    // prettier-ignore
+    expect(() => read(source)).toThrow(SyntaxError);
+  });
+
+  it('takes plain field names only', () => {
+    expect(() => jsonReader(['a"b'])).toThrow(RangeError);
+  });
+});
+
+describe('an exact literal', () => {
+  it('is written digit for digit and comes back the same', () => {
+    fc.assert(
+      fc.property(literal, (digits) => {
+        const source = JSON.stringify({ amount: exact(digits), list: [exact(digits)] });
+        expect(source).toBe(`{"amount":${digits},"list":[${digits}]}`);
+        expect(read(source)).toMatchObject({ amount: digits });
+      }),
+    );
+  });
+
+  it('is a number or nothing', () => {
+    expect(() => exact('1,"admin":true')).toThrow(SyntaxError);
+    expect(() => exact('{}')).toThrow(SyntaxError);
+  });
+});

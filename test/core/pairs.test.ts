@@ -1,0 +1,44 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { splitPair } from '../../src/core/pairs.ts';
+
+describe('a pair', () => {
+  it.each([
+    ['btcusd', ['btc', 'usd', 'eth'], { pair: 'btcusd', base: 'btc', quote: 'usd' }],
+    ['usdcusdt', ['usd', 'usdc', 'usdt'], { pair: 'usdcusdt', base: 'usdc', quote: 'usdt' }],
+    ['1inchusd', ['1inch', 'usd'], { pair: '1inchusd', base: '1inch', quote: 'usd' }],
+  ])('%s is taken apart with %o', (pair, currencies, parts) => {
+    expect(splitPair(pair, currencies)).toEqual(parts);
+  });
+
+  it.each([
+    ['usdcusdt', ['usdc']],
+    ['usdcusdt', ['usd', 'usdt']],
+    ['btcusd', []],
+    ['btcbtc', ['btc']],
+    ['btc', ['btc']],
+    ['', ['btc']],
+    ['BTCUSD', ['btc', 'usd']],
+  ])('%s is not guessed with %o', (pair, currencies) => {
+    expect(splitPair(pair, currencies)).toMatchObject({ problem: 'unknown_pair', pair });
+  });
+
+  it('that two cuts explain is ambiguous, and says so in words', () => {
+    const answer = splitPair('abcd', ['a', 'bcd', 'ab', 'cd']);
+    expect(answer).toMatchObject({ problem: 'ambiguous_pair' });
+    expect('why' in answer && answer.why).toContain('a/bcd or ab/cd');
+  });
+
+  it('is the two symbols it was made of, whenever it has an answer', () => {
+    const symbol = fc.stringMatching(/^[ab]{1,4}$/u);
+    fc.assert(
+      fc.property(symbol, symbol, fc.array(symbol), (base, quote, others) => {
+        const answer = splitPair(base + quote, [base, quote, ...others]);
+        if ('problem' in answer) expect(base === quote || answer.problem === 'ambiguous_pair').toBe(true);
+        else expect(answer.base + answer.quote).toBe(base + quote);
+        if (base !== quote && others.length === 0 && !('problem' in answer))
+          expect([answer.base, answer.quote]).toContain(base);
+      }),
+    );
+  });
+});
