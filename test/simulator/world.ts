@@ -8,6 +8,7 @@ import type { PlacedOrder } from '../../src/simulator/dealer.ts';
 import { Exchange } from '../../src/simulator/exchange.ts';
 import { venueOptions } from '../../src/simulator/options.ts';
 import type { VenueInput } from '../../src/simulator/options.ts';
+import type { OrderDetail } from '../../src/wire/order-body.ts';
 import type { Reply } from '../../src/simulator/reply.ts';
 
 /** Real time, for tests over loopback. */
@@ -67,7 +68,7 @@ export function valueOf<T>(reply: Reply<T>): T {
 export const said = (reply: Reply<unknown>): string => (reply.ok ? 'ok' : `${reply.status} ${reply.error}`);
 
 /** Quotes and at once executes. */
-export function trade(exchange: Exchange, side: Side, size: Size, at: Instant = START) {
+export function trade(exchange: Exchange, side: Side, size: Size, at: Instant = START): OrderDetail {
   const request = aRequest({ side, size });
   const quote = valueOf(exchange.quote(DESK, request, at));
   return valueOf(exchange.order(DESK, orderFor(quote, request), at));

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { venueOptions, venueOptionsSchema } from '../../src/simulator/options.ts';
+
+describe('the settings of the simulated venue', () => {
+  it('have a default for everything', () => {
+    expect(venueOptions()).toMatchObject({
+      quoteLifeMs: 10_000,
+      specOnly: false,
+      host: '127.0.0.1',
+      accounts: [{ name: 'desk', balances: { usd: '1000000', btc: '25', eth: '400' } }],
+      pairs: {
+        btcusd: { startPrice: '60000', maxUsd: '250000', volatilityPctYear: 60 },
+        ethusd: { startPrice: '3000' },
+      },
+      limits: { quotesPerSecond: 10, transactionsWindowMs: 10_000 },
+    });
+  });
+
+  it('are the same from YAML, from code, and passed through twice', () => {
+    const yaml = {
+      spec_only: true,
+      pairs: { btcusd: { start_price: '5' } },
+      pts: { default_rate: { annual_rate: '0.1', grace_minutes: 1, frequency_minutes: 2 } },
+    };
+    const code = venueOptions({
+      specOnly: true,
+      pairs: { btcusd: { startPrice: '5' } },
+      pts: { defaultRate: { annualRate: '0.1', graceMinutes: 1, frequencyMinutes: 2 } },
+    });
+    expect(venueOptionsSchema.parse(yaml)).toEqual(code);
+    expect(venueOptions(code)).toEqual(code);
+  });
+
+  it('trade a pair that only a tape names', () => {
+    expect(venueOptions({ prices: { xrpusd: 'x.csv' } }).pairs['xrpusd']).toMatchObject({
+      maxUsd: '250000',
+      tradable: true,
+    });
+  });
+
+  it.each([
+    ['an unknown key', { sped: 2 }],
+    ['a number for an amount', { accounts: [{ balances: { usd: 5 } }] }],
+    ['a negative amount', { accounts: [{ balances: { usd: '-5' } }] }],
+    ['an unknown risk mode', { pts: { modes: { btcusd: 'Off' } } }],
+    ['a time without a zone', { market_start: '2018-10-01T00:00:00' }],
+    ['no speed', { speed: 0 }],
+  ])('refuse %s', (_, input) => {
+    expect(venueOptionsSchema.safeParse(input).success).toBe(false);
+  });
+
+  it('can be told to editors as a JSON Schema with a description of every setting', () => {
+    const schema = z.toJSONSchema(venueOptionsSchema, { io: 'input' });
+    const properties = Object.entries(schema.properties ?? {});
+    expect(properties.map(([name]) => name)).toContain('quote_life_ms');
+    expect(
+      properties.filter(([, property]) => typeof property === 'object' && property.description === undefined),
+    ).toEqual([]);
+  });
+});

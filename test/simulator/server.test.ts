@@ -1,0 +1,304 @@
+import { connect } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { text } from '../../src/core/money.ts';
+import type { Quote } from '../../src/core/venue.ts';
+import type { Fault, RequestSeen } from '../../src/simulator/server.ts';
+import {
+  balancesSchema,
+  currenciesSchema,
+  errorSchema,
+  fundingRatesSchema,
+  pairsSchema,
+  riskModesSchema,
+  transactionsSchema,
+  valuationSchema,
+} from '../../src/wire/account.ts';
+import { readMessage } from '../../src/wire/message.ts';
+import { orderSchema } from '../../src/wire/order.ts';
+import { quoteSchema } from '../../src/wire/quote.ts';
+import { aVenue } from './client.ts';
+import type { Heard } from './client.ts';
+import { still } from './world.ts';
+
+const TRANSACTIONS = '/v1/account/transactions';
+const PTS = '/v1/post-trade-settlement';
+
+/** The value of an answer that must fit its schema and hold nothing else. */
+function read<T>(schema: z.ZodType<T>, heard: Heard): T {
+  const result = readMessage(schema, heard.body);
+  if (!result.ok) throw new Error(`${heard.text}: ${result.why}`);
+  expect(result.extras).toEqual([]);
+  return result.value;
+}
+
+const errorOf = (heard: Heard): string => `${heard.status} ${read(errorSchema, heard).error}`;
+const orderFor = (quote: Quote, more = ''): string =>
+  `{"currency_pair":"${quote.pair}","quote_id":"${quote.quoteId}","quantity":${text(quote.quantity)}${more}}`;
+
+describe('the simulated venue over HTTP', () => {
+  it('answers every route as the schemas of the interface say, with nothing besides', async () => {
+    await using venue = await aVenue({ limits: { enforced: false } });
+    for (const side of ['buy', 'sell'] as const) {
+      const quoted = await venue.post(
+        '/v1/quote',
+        `{"pair":"btcusd","side":"${side}","quantity":0.5,"client_quote_id":"c-${side}"}`,
+      );
+      expect(quoted.status).toBe(201);
+      const quote = read(quoteSchema, quoted);
+      expect(quoted.body).toMatchObject({ side: side.toUpperCase(), [`${side}_price`]: '60000' });
+      const ordered = await venue.post(
+        `/v1/orders/${side}`,
+        orderFor(quote, `,"client_order_id":"c-${side}"`),
+      );
+      expect(ordered.status).toBe(201);
+      expect(read(orderSchema, ordered)).toMatchObject({
+        status: 'Done',
+        side,
+        clientId: `c-${side}`,
+        quoteId: quote.quoteId,
+      });
+      expect(ordered.body).toMatchObject({
+        side_id: side === 'buy' ? 500 : 600,
+        algorithm: 'Instant',
+        status_code: 300,
+        time_in_force: 'FOK',
+        net_proceeds: side === 'buy' ? '-30000' : '30000',
+      });
+      expect(read(orderSchema, await venue.get(`/v1/orders/c-${side}`))).toEqual(read(orderSchema, ordered));
+    }
+    expect(read(transactionsSchema, await venue.get(TRANSACTIONS))).toHaveLength(7);
+    expect(read(currenciesSchema, await venue.get('/v1/currency')).map(({ symbol }) => symbol)).toEqual([
+      'usd',
+      'btc',
+      'eth',
+    ]);
+    expect(Object.keys(read(fundingRatesSchema, await venue.get(`${PTS}/interest`)))).toEqual([
+      'usd',
+      'btc',
+      'eth',
+    ]);
+    expect(read(riskModesSchema, await venue.get(`${PTS}/risk-modes`)).data).toHaveLength(2);
+    expect(
+      read(valuationSchema, await venue.get('/v1/account/balance/history?start_date=0')).data,
+    ).toHaveLength(1);
+    expect(read(balancesSchema, await venue.get('/v1/user/balance'))).toHaveLength(3);
+    expect(read(pairsSchema, await venue.get('/v1/markets/currency-pairs'))['btcusd']).toMatchObject({
+      base: 'btc',
+      quote: 'usd',
+    });
+    expect((await venue.get('/v1/health', '')).status).toBe(200);
+  });
+
+  it('keeps every digit of 18 decimals, written as a number or as text, from request to ledger', async () => {
+    await using venue = await aVenue({
+      currencies: { wei: { precision: 18 } },
+      accounts: [{ balances: { usd: '1000', wei: '1.000000000000000001' } }],
+      pairs: {
+        weiusd: {
+          startPrice: '123.45',
+          volatilityPctYear: 0,
+          halfSpreadBps: 0,
+          impactBps: 0,
+          pricePrecision: 18,
+        },
+      },
+    });
+    for (const quantity of ['0.100000000000000001', '"0.200000000000000003"']) {
+      const quoted = await venue.post('/v1/quote', `{"pair":"weiusd","side":"buy","quantity":${quantity}}`);
+      const quote = read(quoteSchema, quoted);
+      expect(text(quote.quantity)).toBe(quantity.replaceAll('"', ''));
+      await venue.post('/v1/orders/buy', orderFor(quote));
+    }
+    const heard = await venue.get(TRANSACTIONS);
+    expect(heard.text).toContain('"account_balance":1.300000000000000005');
+    expect(
+      read(transactionsSchema, heard)
+        .filter(({ currency }) => currency === 'wei')
+        .map(({ amount }) => text(amount)),
+    ).toEqual(['0.200000000000000003', '0.100000000000000001', '1.000000000000000001']);
+  });
+
+  it('says in every answer that it is simulated', async () => {
+    await using venue = await aVenue();
+    const answers = [
+      await venue.get('/v1/currency'),
+      await venue.get('/v1/nowhere'),
+      await venue.get('/v1/currency', 'wrong-token'),
+    ];
+    expect(answers.map(({ status, headers }) => [status, headers.get('x-simulated')])).toEqual([
+      [200, 'tranche'],
+      [404, 'tranche'],
+      [401, 'tranche'],
+    ]);
+  });
+
+  it('refuses a token that is missing or wrong', async () => {
+    await using venue = await aVenue();
+    for (const token of ['wrong-token', '', ' ']) {
+      expect(errorOf(await venue.get('/v1/currency', token))).toBe(
+        '401 invalid token. check authorization header.',
+      );
+      expect(errorOf(await venue.get('/v1/nowhere', token))).toBe(
+        '401 invalid token. check authorization header.',
+      );
+    }
+  });
+
+  it('answers requests that it cannot read with 400 and the reason', async () => {
+    await using venue = await aVenue({ limits: { enforced: false } });
+    const quote = async (body: string) => errorOf(await venue.post('/v1/quote', body));
+    expect(await quote('{"pair":')).toBe('400 invalid request: the body is not JSON');
+    expect(await quote('')).toBe('400 invalid request: the body is not JSON');
+    expect(await quote('{"pair":"btcusd","side":"buy"}')).toContain('exactly one of quantity or amount');
+    expect(await quote('{"pair":"btcusd","side":"buy","quantity":1,"amount":2}')).toContain(
+      'exactly one of quantity or amount',
+    );
+    expect(await quote('{"pair":"btcusd","side":"hold","quantity":1}')).toContain('side');
+    expect(await quote('{"pair":"btcusd","side":"buy","quantity":"1.2.3"}')).toContain('quantity');
+    expect(errorOf(await venue.get(`${TRANSACTIONS}?limit=x`))).toContain('limit expected a whole number');
+    expect(errorOf(await venue.get(`${TRANSACTIONS}?types=buy,steal`))).toContain('types');
+    expect(errorOf(await venue.get('/v1/account/balance/history'))).toContain('start_date');
+    expect((await venue.post('/v1/quote', `{"pair":"${'x'.repeat(70_000)}"}`)).status).toBe(413);
+  });
+
+  it('answers the errors of the specification word for word', async () => {
+    await using venue = await aVenue({ limits: { enforced: false } });
+    const quote = async (pair: string, quantity: string) =>
+      errorOf(await venue.post('/v1/quote', `{"pair":"${pair}","side":"buy","quantity":${quantity}}`));
+    expect(await quote('btcusd', '5')).toBe(
+      '422 request USD value 300000 greater than max USD value 250000 for pair btcusd',
+    );
+    expect(await quote('dogeusd', '5')).toBe(
+      '422 dogeusd not currently supported for RFQ. please contact support for more information.',
+    );
+    venue.exchange.setAvailability('btcusd', 'unavailable');
+    expect(await quote('btcusd', '1')).toBe(
+      '503 btcusd quotes temporarily unavailable. please try again later.',
+    );
+    venue.exchange.setAvailability('all', 'unavailable');
+    expect(await quote('btcusd', '1')).toBe('503 quotes temporarily unavailable. please try again later.');
+  });
+
+  it('answers 429 with the time to wait when a route is asked too often', async () => {
+    await using venue = await aVenue({ limits: { quotesPerSecond: 2 } });
+    const statuses = [];
+    for (let index = 0; index < 3; index++)
+      statuses.push((await venue.post('/v1/quote', '{"pair":"btcusd","side":"buy","quantity":1}')).status);
+    expect(statuses).toEqual([201, 201, 429]);
+    await venue.get(TRANSACTIONS);
+    const tooMany = await venue.get(TRANSACTIONS);
+    expect(tooMany.status).toBe(429);
+    expect(read(errorSchema, tooMany).error).not.toBe('');
+    expect(Number(tooMany.headers.get('retry-after'))).toBe(10);
+  });
+
+  it('counts all requests of an address together, whatever they are', async () => {
+    await using venue = await aVenue({ limits: { addressPerTenSeconds: 5 } });
+    const statuses = [];
+    for (const path of [
+      '/v1/currency',
+      '/v1/nowhere',
+      '/v1/health',
+      '/v1/currency',
+      '/v1/currency',
+      '/v1/currency',
+    ]) {
+      statuses.push((await venue.get(path)).status);
+    }
+    expect(statuses).toEqual([200, 404, 200, 200, 200, 429]);
+  });
+
+  it('has only the routes of the specification when told so', async () => {
+    await using venue = await aVenue({ specOnly: true });
+    const extras = ['/v1/user/balance', '/v1/markets/currency-pairs', '/v1/orders/c-1', '/v1/health'];
+    const statuses = await Promise.all(extras.map(async (path) => (await venue.get(path)).status));
+    expect(statuses).toEqual([404, 404, 404, 404]);
+    expect((await venue.get('/v1/currency')).status).toBe(200);
+  });
+
+  it('reads the whole query of the transactions', async () => {
+    await using venue = await aVenue({ limits: { enforced: false } });
+    const count = async (query: string) =>
+      read(transactionsSchema, await venue.get(`${TRANSACTIONS}?${query}`)).length;
+    expect(await count('')).toBe(3);
+    expect(await count('limit=2')).toBe(2);
+    expect(await count('offset=3')).toBe(1);
+    expect(await count('types=buy,sell')).toBe(0);
+    expect(await count('types=deposit&pending=true')).toBe(3);
+    expect(await count('to=1')).toBe(0);
+    const [newest] = read(transactionsSchema, await venue.get(TRANSACTIONS));
+    expect(await count(`after=${(newest?.id ?? 0) - 1}`)).toBe(1);
+  });
+
+  it('keeps accounts apart', async () => {
+    await using venue = await aVenue({
+      accounts: [
+        { name: 'a', balances: { usd: '1' } },
+        { name: 'b', balances: { btc: '2' } },
+      ],
+    });
+    const held = async (token: string | undefined) =>
+      read(balancesSchema, await venue.get('/v1/user/balance', token)).map(({ currency }) => currency);
+    expect([await held(venue.tokens[0]), await held(venue.tokens[1])]).toEqual([['usd'], ['btc']]);
+  });
+});
+
+describe('the hooks of the server', () => {
+  const body = '{"pair":"btcusd","side":"buy","quantity":1}';
+
+  it('tell of every request as it comes in', async () => {
+    const seen: RequestSeen[] = [];
+    await using venue = await aVenue({}, { onRequest: (request) => seen.push(request) });
+    await venue.post('/v1/quote', body);
+    await venue.get('/v1/orders/c-1');
+    await venue.get('/v1/currency', 'wrong-token');
+    expect(seen.map(({ method, route, account }) => [method, route, account])).toEqual([
+      ['POST', '/v1/quote', 'desk'],
+      ['GET', '/v1/orders/:id', 'desk'],
+      ['GET', '/v1/currency', undefined],
+    ]);
+    expect(seen.map(({ at }) => at)).toEqual(seen.map(({ at }) => at).toSorted((a, b) => a - b));
+  });
+
+  const scripted = async (fault: Fault) => {
+    const venue = await aVenue(
+      {},
+      { script: ({ route }) => (route === '/v1/orders/buy' ? fault : undefined) },
+    );
+    const quote = read(quoteSchema, await venue.post('/v1/quote', body));
+    const outcome = await venue.post('/v1/orders/buy', orderFor(quote)).then(
+      ({ status }) => String(status),
+      () => 'broken',
+    );
+    const fills =
+      venue.exchange.ledger.rows('desk').filter(({ tradeId }) => tradeId !== undefined).length / 2;
+    await venue.close();
+    return `${outcome}, ${fills} filled`;
+  };
+
+  it.each<[string, Fault, string]>([
+    ['answer instead of the exchange', { answer: { status: 503, body: '{"error":"x"}' } }, '503, 0 filled'],
+    ['answer behind its back', { answer: { status: 500, body: '<html>', processed: true } }, '500, 1 filled'],
+    ['break the connection before', { destroy: 'before' }, 'broken, 0 filled'],
+    ['break the connection after', { destroy: 'after' }, 'broken, 1 filled'],
+    ['delay both ways', { delayMs: 5, replyDelayMs: 5 }, '201, 1 filled'],
+  ])('can %s', async (_, fault, outcome) => {
+    expect(await scripted(fault)).toBe(outcome);
+  });
+});
+
+describe('a venue that is closed', () => {
+  it('frees its port and ends idle connections', async () => {
+    const venue = await aVenue(still);
+    await venue.get('/v1/currency');
+    await venue.close();
+    const { port } = new URL(venue.baseUrl);
+    const refused = await new Promise<string | undefined>((resolve) => {
+      connect(Number(port), '127.0.0.1').on('error', ({ code }: NodeJS.ErrnoException) => {
+        resolve(code);
+      });
+    });
+    expect(refused).toBe('ECONNREFUSED');
+  });
+});
