@@ -1,0 +1,167 @@
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import { text } from '../../src/core/money.ts';
+import {
+  balancesSchema, currenciesSchema, errorSchema, fundingRatesSchema, pairsSchema, riskModesSchema, transactionsSchema, valuationSchema,
+} from '../../src/wire/account.ts'; // prettier-ignore
+import { readBody, readMessage } from '../../src/wire/message.ts';
+
+function read<T>(
+  schema: z.ZodType<T>,
+  source: string,
+): { readonly value: T; readonly extras: readonly string[] } {
+  const message = readMessage(schema, readBody(source));
+  if (!message.ok) throw new Error(message.why);
+  return message;
+}
+const why = (schema: z.ZodType, source: string): string => {
+  const message = readMessage(schema, readBody(source));
+  return message.ok ? 'read' : message.why;
+};
+
+const trade =
+  '{"id":9007199254740991,"order_id":18446744,"client_order_id":"tr-1","trade_id":"55","day":"2026-01-02T03:04:05.000Z","action":"Buy",' +
+  '"currency":"BTC","memo":"","amount":0.100000000000000001,"net_proceeds":0.1,"price":60001.000000000000000009,"fees":0,"status":"done",' +
+  '"hold_expires":"","tx_hash":"","algo_name":"Instant","algo_id":"150","account_balance":12345678.000000000000000001,"AccountTransferFee":0,' +
+  '"description":"","wallet_display_id":"w","added_by_user_email":"desk@example.com","symbol":"btcusd","IdempotencyId":null,"timestamp":1767323045000';
+
+describe('transactions', () => {
+  it('keep every digit, the safe ids and both spellings of the account transaction id', () => {
+    for (const spelling of ['atxid', 'AtxId']) {
+      const { value, extras } = read(transactionsSchema, `[${trade},"${spelling}":null}]`);
+      const [row] = value;
+      expect(row).toMatchObject({
+        id: 9007199254740991,
+        orderId: '18446744',
+        clientId: 'tr-1',
+        tradeId: '55',
+        action: 'buy',
+        currency: 'btc',
+        pair: 'btcusd',
+        at: 1767323045000,
+      });
+      expect(row && [row.amount, row.balance, row.fees].map(text)).toEqual([
+        '0.100000000000000001',
+        '12345678.000000000000000001',
+        '0',
+      ]);
+      expect(row?.price && text(row.price)).toBe('60001.000000000000000009');
+      expect(extras).toEqual([]);
+    }
+  });
+
+  it('of a deposit have no order, no trade and no pair', () => {
+    const deposit =
+      '{"id":1,"AtxId":77,"order_id":null,"client_order_id":"","trade_id":null,"action":"Deposit","currency":"usd","amount":5,"price":null,"fees":null,"status":"Done","account_balance":5,"Description":"from","symbol":null,"timestamp":1}';
+    const [row] = read(transactionsSchema, `[${deposit}]`).value;
+    expect(row).toMatchObject({
+      orderId: undefined,
+      clientId: undefined,
+      tradeId: undefined,
+      price: undefined,
+      pair: undefined,
+      status: 'Done',
+    });
+  });
+
+  it.each(['deposit', 'WITHDRAW', 'Sell', 'credit', 'Charge'])('may be a %s', (action) => {
+    const [row] = read(transactionsSchema, `[${trade.replace('"Buy"', `"${action}"`)}}]`).value;
+    expect(row?.action).toBe(action.toLowerCase());
+  });
+
+  it('name the fields that are not known, once', () => {
+    const rows = `[${trade},"new_a":1,"new_b":{"deep":1}},${trade},"new_a":2}]`;
+    expect(read(transactionsSchema, rows).extras).toEqual(['new_a', 'new_b']);
+  });
+
+  it.each([
+    ['an unknown action', trade.replace('"Buy"', '"Gift"'), /^0\.action/u],
+    ['an amount in words', trade.replace('0.100000000000000001', '"lots"'), /^0\.amount/u],
+    ['no balance', trade.replace('"account_balance"', '"balance"'), /^0\.account_balance/u],
+    ['an id beyond what a number holds', trade.replace('9007199254740991', '9007199254740993'), /^0\.id/u],
+  ])('are unreadable with %s', (_, row, reason) => {
+    expect(why(transactionsSchema, `[${row}}]`)).toMatch(reason);
+  });
+
+  it('are at most a thousand', () => {
+    expect(
+      why(transactionsSchema, `[${Array.from({ length: 1001 }, () => `${trade}}`).join(',')}]`),
+    ).not.toBe('read');
+  });
+});
+
+describe('currencies', () => {
+  it('are read in lower case with their flags', () => {
+    const row =
+      '{"id":1,"symbol":"BTC","name":"Bitcoin","is_fiat":0,"is_lending_enabled":1,"can_deposit":1,"can_withdraw":1,"min_withdrawal":0.00010000000000000001,' +
+      '"confirmations_needed":3,"precision":8,"ascii_sign":"₿","contract_address":null,"custody_enabled":1,"trading_enabled":0,"primary_network":null,"code":"BTC","currency":"btc"}';
+    const { value, extras } = read(currenciesSchema, `[${row}]`);
+    expect(value).toMatchObject([
+      { symbol: 'btc', name: 'Bitcoin', isFiat: false, precision: 8, tradingEnabled: false },
+    ]);
+    expect(value[0] && text(value[0].minWithdrawal)).toBe('0.00010000000000000001');
+    expect(extras).toEqual([]);
+  });
+
+  it('without a precision are unreadable: sizes depend on it', () => {
+    expect(why(currenciesSchema, '[{"symbol":"btc"}]')).toMatch(/^0\.precision/u);
+  });
+});
+
+describe('post-trade settlement', () => {
+  it.each(['Reduce-Only', 'Reduce_Only', 'reduce-only'])('reads the mode spelt %s', (spelling) => {
+    const body = `{"data":[{"currency_pair":"btcusd","risk_mode":"${spelling}"},{"currency_pair":"ethusd","risk_mode":"Enabled"}]}`;
+    expect(read(riskModesSchema, body).value.data).toEqual([
+      { currency_pair: 'btcusd', risk_mode: 'Reduce-Only' },
+      { currency_pair: 'ethusd', risk_mode: 'Enabled' },
+    ]);
+  });
+
+  it('leaves a mode unknown that it does not know, and the others as they are', () => {
+    const body =
+      '{"data":[{"currency_pair":"btcusd","risk_mode":"Both"},{"currency_pair":"ethusd","risk_mode":"Long-Only"}]}';
+    expect(read(riskModesSchema, body).value.data.map((row) => row.risk_mode)).toEqual([
+      undefined,
+      'Long-Only',
+    ]);
+  });
+
+  it('reads funding rates to the last digit and names what is new in them', () => {
+    const body =
+      '{"btc":{"interest_rate":0.020000000000000001,"interest_grace_period_minutes":60,"interest_frequency_minutes":15,"tier":1}}';
+    const { value, extras } = read(fundingRatesSchema, body);
+    expect(value['btc'] && text(value['btc'].interest_rate)).toBe('0.020000000000000001');
+    expect(extras).toEqual(['tier']);
+  });
+});
+
+describe('the other lists', () => {
+  it('are read: valuation, balances, pairs', () => {
+    const points = read(
+      valuationSchema,
+      '{"data":[{"timestamp":1700000000000,"usd_value":1234567890123.123456789}]}',
+    ).value.data;
+    expect(points.map(({ at, usd }) => [at, text(usd)])).toEqual([
+      [1700000000000, '1234567890123.123456789'],
+    ]);
+    const balances = read(
+      balancesSchema,
+      '[{"currency":"USD","balance":"1.10","available":0.90,"held":null,"trading_wallet":1}]',
+    );
+    expect(
+      balances.value.map(({ currency, balance, available }) => [currency, text(balance), text(available)]),
+    ).toEqual([['usd', '1.1', '0.9']]);
+    expect(balances.extras).toEqual(['trading_wallet']);
+    expect(
+      read(pairsSchema, '{"ethusd":{"symbol":"ethusd","base":"eth","quote":"usd"}}').value,
+    ).toHaveProperty('ethusd');
+  });
+
+  it('read an error as text and nothing else', () => {
+    expect(errorSchema.safeParse({ error: 'internal error', code: 1 }).data).toEqual({
+      error: 'internal error',
+    });
+    for (const body of [{}, { error: 1 }, { error: null }, 'error', []])
+      expect(errorSchema.safeParse(body).success).toBe(false);
+  });
+});
