@@ -114,12 +114,7 @@ function marketStart(
   return starts.length === 0 ? startedAt : instant(Math.max(...starts));
 }
 
-function walkOf(
-  pair: string,
-  options: PairOptions,
-  seed: string,
-  startsAt: Instant,
-): PriceSource {
+function walkOf(pair: string, options: PairOptions, seed: string, startsAt: Instant): PriceSource {
   if (options.startPrice === undefined) {
     throw new OperatorError('config', `pairs.${pair}: needs start_price, or a file of prices`);
   }

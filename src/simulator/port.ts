@@ -8,6 +8,7 @@ import type { Exchange } from './exchange.ts';
 import type { LimitedRoute } from './limits.ts';
 import type { RiskModeText } from './options.ts';
 import type { Refusal, Reply } from './reply.ts';
+import { steadyTime } from './steady-time.ts';
 
 export interface PortOptions {
   /** Name of the account; left out: the first of the exchange. */
@@ -23,6 +24,7 @@ export interface PortOptions {
 /** The exchange as the engine's venue, without a network: same rules, same limits, on any clock. */
 export function inProcessVenue(exchange: Exchange, options: PortOptions): VenuePort {
   const { clock, quoteLatencyMs = 0, orderLatencyMs = 0, capabilities = 'all' } = options;
+  const now = steadyTime(clock);
   const account = options.account ?? exchange.accounts[0]?.name ?? '';
 
   const read = <T>(attempt: string, ask: () => Reply<T>, route?: LimitedRoute): Observable<T> =>
@@ -32,30 +34,28 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
     });
 
   const limited = <T>(route: LimitedRoute | undefined, ask: () => Reply<T>): Reply<T> =>
-    (route === undefined ? undefined : exchange.admit(route, account, clock.wall())) ?? ask();
+    (route === undefined ? undefined : exchange.admit(route, account, now())) ?? ask();
 
   return {
     quote: (request: QuoteRequest) =>
       travelled(clock, quoteLatencyMs, (): QuoteAnswer => {
-        const reply = limited('quote', () => exchange.quote(account, request, clock.wall()));
+        const reply = limited('quote', () => exchange.quote(account, request, now()));
         return reply.ok ? { kind: 'quote', quote: reply.value } : answerOf(reply);
       }),
 
     order: (request: OrderRequest) =>
       travelled(clock, orderLatencyMs, (): OrderAnswer => {
-        const reply = limited('order', () => exchange.order(account, request, clock.wall()));
+        const reply = limited('order', () => exchange.order(account, request, now()));
         return reply.ok ? { kind: 'order', status: reply.status, order: reply.value } : answerOf(reply);
       }),
 
     transactions: (query) =>
-      read('transactions', () => exchange.transactions(account, query, clock.wall()), 'transactions'),
+      read('transactions', () => exchange.transactions(account, query, now()), 'transactions'),
     currencies: () => read('currencies', () => exchange.currencies()),
     fundingRates: () => read('funding rates', () => exchange.fundingRates()),
     riskModes: () => read('risk modes', () => exchange.riskModes()).pipe(map(modesByPair)),
     valuation: (since) =>
-      read('balance history', () =>
-        exchange.valuation(account, { from: since, interval: 'hour' }, clock.wall()),
-      ),
+      read('balance history', () => exchange.valuation(account, { from: since, interval: 'hour' }, now())),
 
     ...(capabilities === 'none'
       ? {}

@@ -1,7 +1,6 @@
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { firstValueFrom, timer } from 'rxjs';
-import { instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 import type { Exchange } from './exchange.ts';
@@ -195,11 +194,4 @@ function respond(reply: FastifyReply, answer: Reply<object>): void {
 function bearerOf({ headers }: FastifyRequest): string {
   const [, token] = /^Bearer ([^\s]{1,256})$/u.exec(headers.authorization ?? '') ?? [];
   return token ?? '';
-}
-
-/** Real time that never steps: the wall clock at the start, moved on by the monotonic clock. */
-export function steadyTime(clock: Clock): () => Instant {
-  const wall = clock.wall();
-  const monotonic = clock.monotonic();
-  return () => instant(wall + (clock.monotonic() - monotonic));
 }

@@ -6,8 +6,9 @@ import type { AccountAccess } from './exchange.ts';
 import { Feeds } from './feeds.ts';
 import { venueOptions } from './options.ts';
 import type { VenueInput, VenueOptions } from './options.ts';
-import { steadyTime, venueServer } from './server.ts';
+import { venueServer } from './server.ts';
 import type { ServerHooks } from './server.ts';
+import { steadyTime } from './steady-time.ts';
 import { loadTape } from './tape.ts';
 import type { PriceTape } from './tape.ts';
 

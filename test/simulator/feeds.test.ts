@@ -127,6 +127,6 @@ describe('the feeds of the simulated venue', () => {
 
   it('are off where only the specification holds', async () => {
     await using venue = await aVenue({ specOnly: true });
-    await expect(listen(venue.wsUrl)).rejects.toThrow('socket hang up');
+    await expect(listen(venue.wsUrl)).rejects.toThrow('Unexpected server response');
   });
 });

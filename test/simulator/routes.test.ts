@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { routes } from '../../src/simulator/routes.ts';
+import { anExchange, DESK, later } from './world.ts';
+
+/** Numbers and texts that a careless or hostile client may send. */
+const number = fc.oneof(
+  fc.constantFrom(
+    '0',
+    '-0',
+    '1e40',
+    '1e-40',
+    '-1',
+    '1e400',
+    '0.00000001',
+    '999999999999999999999999999999.99',
+    'NaN',
+    'null',
+    '""',
+    '"5"',
+    '"0x10"',
+    '[]',
+    '1e2',
+    '0.5',
+  ),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
+);
+const body = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .record({
+        pair: fc.constantFrom('btcusd', 'ethusd', 'nope', '__proto__', 'constructor'),
+        side: fc.constantFrom('buy', 'sell', 'BUY', 'toString'),
+        size: fc.constantFrom('quantity', 'amount'),
+        value: number,
+        id: fc.constantFrom('"a"', '""', '"__proto__"', '5', 'null'),
+      })
+      .map(
+        ({ pair, side, size, value, id }) =>
+          `{"pair":"${pair}","currency_pair":"${pair}","side":"${side}","${size}":${value},"client_quote_id":${id},"client_order_id":${id},"quote_id":${id}}`,
+      ),
+  },
+  { weight: 1, arbitrary: fc.json() },
+  { weight: 1, arbitrary: fc.string() },
+);
+const query = fc.dictionary(
+  fc.constantFrom(
+    'from',
+    'to',
+    'limit',
+    'after',
+    'offset',
+    'types',
+    'pending',
+    'start_date',
+    'end_date',
+    'interval',
+  ),
+  fc.oneof(
+    fc.constantFrom('0', '1', '-1', '1e3', 'buy', 'buy,sell', 'true', '3600', '999999999999999'),
+    fc.string(),
+  ),
+);
+
+describe('every route', () => {
+  it('answers whatever comes in with a status of the interface and never throws', () => {
+    const seen = new Map<number, number>();
+    fc.assert(
+      fc.property(fc.constantFrom(...routes), body, query, fc.string(), (route, sent, asked, id) => {
+        const exchange = anExchange({ pts: { defaultMode: 'Enabled' } });
+        const reply = route.answer(exchange, {
+          account: DESK,
+          now: later(5),
+          query: asked,
+          params: { id },
+          body: sent,
+        });
+        expect([200, 201, 400, 404, 422]).toContain(reply.status);
+        expect(JSON.stringify(reply)).not.toMatch(/NaN|Infinity/u);
+        seen.set(reply.status, (seen.get(reply.status) ?? 0) + 1);
+      }),
+      { numRuns: 2_000, seed: 9 },
+    );
+    expect([...seen.keys()].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 404, 422]);
+  });
+});
