@@ -89,14 +89,19 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     maxHeaderSize: 16 * 1024,
     keepAliveTimeoutThreshold: 1_000,
   } as const;
-  const keepAlive = (ms: number) => ({ keepAliveTimeout: ms, keepAliveMaxTimeout: ms }); // oxlint-disable-line unicorn/consistent-function-scoping -- belongs to the options
   const pool = new Pool(base.origin, {
     ...shared,
-    ...keepAlive(KEEP_ALIVE_MS),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connections: options.connections ?? 16,
   });
   const spares = spareConnections(
-    () => new Client(base.origin, { ...shared, ...keepAlive(SPARE_KEEP_ALIVE_MS) }),
+    () =>
+      new Client(base.origin, {
+        ...shared,
+        keepAliveTimeout: SPARE_KEEP_ALIVE_MS,
+        keepAliveMaxTimeout: SPARE_KEEP_ALIVE_MS,
+      }),
   );
 
   const send = (request: Exchange, call: Call): void => {
@@ -114,7 +119,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
         path: prefix + request.path + queryText(request.query),
         headers,
         body: request.body ?? null,
-        // undici's own limits are coarse: the total is kept by our scheduler.
+        // A spare is good for one request: used again, it would no longer write at once.
         reset: spare !== undefined,
       },
       call,
@@ -145,6 +150,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
           failed: (error) => subscriber.error(error),
         });
         subscriber.add(() => call.abandon());
+        // undici's own timeouts are coarse, about a second, and none is for the whole: a slow trickle would pass them.
         subscriber.add(clock.scheduler.schedule(() => call.expire(), request.timeoutMs));
         send(request, call);
         return undefined;

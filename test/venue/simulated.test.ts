@@ -1,0 +1,67 @@
+import { EMPTY, firstValueFrom, take, toArray } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { quantity, text } from '../../src/core/money.ts';
+import { after } from '../../src/core/time.ts';
+import { tickerMarket } from '../../src/venue/socket.ts';
+import { tradingVenue } from '../../src/venue/trading.ts';
+import { aVenue } from '../simulator/client.ts';
+import { client, systemClock } from './servers.ts';
+
+/** Both sides of the interface were written from the same specification: here they meet. */
+describe('the venue client and the simulated venue', () => {
+  it('trade with one another, and the client knows every field', async () => {
+    await using simulated = await aVenue({ limits: { enforced: false } });
+    const extras: string[] = [];
+    const venue = tradingVenue({
+      http: client(simulated.baseUrl, { token: { reveal: () => simulated.tokens[0] ?? '' } }),
+      capabilities: { balances: true, pairs: true, orderLookup: true },
+      sellPath: '/v1/orders/sell',
+      orderTimeoutMs: 5_000,
+      onExtras: (resource, names) => extras.push(...names.map((name) => `${resource}.${name}`)),
+    });
+    const from = after(systemClock.wall(), -3_600_000);
+    const size = { by: 'quantity', quantity: quantity('0.1') } as const;
+
+    for (const side of ['buy', 'sell'] as const) {
+      const clientId = `tr-${side}`;
+      const answer = await firstValueFrom(venue.quote({ pair: 'btcusd', side, size, clientId }));
+      if (answer.kind !== 'quote') throw new Error(JSON.stringify(answer));
+      const { quoteId } = answer.quote;
+      const order = await firstValueFrom(venue.order({ pair: 'btcusd', side, quoteId, size, clientId }));
+      expect(order).toMatchObject({ kind: 'order', order: { side, clientId, quoteId, status: 'Done' } });
+      expect(order.kind === 'order' && text(order.order.filled)).toBe('0.1');
+      expect(await firstValueFrom(venue.lookup?.(clientId) ?? EMPTY)).toMatchObject({ clientId });
+    }
+    const rows = await firstValueFrom(venue.transactions({ from, limit: 1000 }));
+    expect(
+      rows
+        .filter(({ clientId }) => clientId === 'tr-buy')
+        .map(({ currency }) => currency)
+        .toSorted(),
+    ).toEqual(['btc', 'usd']);
+    expect(await firstValueFrom(venue.lookup?.('tr-never') ?? EMPTY)).toBeUndefined();
+    expect((await firstValueFrom(venue.currencies())).map(({ symbol }) => symbol)).toContain('btc');
+    expect((await firstValueFrom(venue.pairs?.() ?? EMPTY)).map(({ pair }) => pair)).toContain('btcusd');
+    expect((await firstValueFrom(venue.balances?.() ?? EMPTY)).map(({ currency }) => currency)).toContain(
+      'usd',
+    );
+    expect((await firstValueFrom(venue.fundingRates())).length).toBeGreaterThan(0);
+    expect((await firstValueFrom(venue.riskModes())).size).toBeGreaterThan(0);
+    expect((await firstValueFrom(venue.valuation(from))).length).toBeGreaterThan(0);
+    expect(extras).toEqual([]);
+  });
+
+  it('give reference prices to one another', async () => {
+    await using simulated = await aVenue({ tickerIntervalMs: 50 });
+    const token = { reveal: () => simulated.tokens[0] ?? '' };
+    const { prices$ } = tickerMarket({
+      wsUrl: simulated.wsUrl,
+      token,
+      pairs: ['btcusd'],
+      clock: systemClock,
+      random: { next: () => 0 },
+    });
+    const prices = await firstValueFrom(prices$.pipe(take(2), toArray()));
+    expect(prices.map(({ pair, mid }) => [pair, text(mid)])).toEqual([['btcusd', '60000'], ['btcusd', '60000']]); // prettier-ignore
+  });
+});
