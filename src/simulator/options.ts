@@ -69,6 +69,8 @@ const time = z.string().refine(
   { error: 'expected a time with its zone, such as "2018-10-01T00:00:00Z"' },
 );
 
+const isDistinct = (all: readonly string[]): boolean => new Set(all).size === all.length;
+
 const accountSchema = z
   .strictObject({
     name: z.string().min(1).max(64).default('desk').describe('Name of the account'),
@@ -165,6 +167,10 @@ export const venueOptionsSchema = z
       .array(accountSchema)
       .min(1)
       .max(100)
+      .refine((all) => isDistinct(all.map(({ name }) => name)), { error: 'two accounts have the same name' })
+      .refine((all) => isDistinct(all.flatMap(({ token }) => token ?? [])), {
+        error: 'two accounts have the same token',
+      })
       .prefault([{ balances: { usd: '1000000', btc: '25', eth: '400' } }])
       .describe('Accounts with their tokens'),
     currencies: z

@@ -46,6 +46,11 @@ describe('the settings of the simulated venue', () => {
     ['an unknown risk mode', { pts: { modes: { btcusd: 'Off' } } }],
     ['a time without a zone', { market_start: '2018-10-01T00:00:00' }],
     ['no speed', { speed: 0 }],
+    ['two accounts of one name', { accounts: [{ balances: {} }, { balances: {} }] }],
+    [
+      'two accounts of one token',
+      { accounts: ['a', 'b'].map((name) => ({ name, token: 'the-same-one', balances: {} })) },
+    ],
   ])('refuse %s', (_, input) => {
     expect(venueOptionsSchema.safeParse(input).success).toBe(false);
   });
