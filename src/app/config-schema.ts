@@ -165,8 +165,8 @@ const pacing = z.strictObject({
 const retry = z.strictObject({
   base: duration('PT0.5S', 'First wait after an unavailable venue; doubles each time'),
   cap: duration('PT30S', 'Longest wait between tries'),
-  budget: duration('PT10M', 'Longest time that one slice is tried'),
-  share: fraction('0.2', 'Largest share of quote requests that may be retries'),
+  budget: duration('PT10M', 'A pair without quotes for longer ends its slices'),
+  requote: duration('PT1S', 'Time between two quotes of a slice whose price did not suit'),
 });
 
 const inDoubt = z.strictObject({
@@ -185,7 +185,9 @@ const log = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('File for the log, relative to the working directory; left out: stderr'),
+    .describe(
+      'File for the log, relative to the working directory; "-": stderr, without progress lines; left out: beside the journal',
+    ),
 });
 
 /** Host and port as in `127.0.0.1:8321` or `[::1]:0`. */
@@ -198,6 +200,11 @@ const operate = z.strictObject({
     })
     .default('127.0.0.1:8321')
     .describe('Address and port of metrics and health; port 0 takes a free one'),
+  hosts: z
+    .array(z.string().min(1).max(255))
+    .max(20)
+    .default([])
+    .describe('Further names, with their port, under which it may be asked, such as "tranche:8321"'),
 });
 
 /** The whole file. */

@@ -49,8 +49,8 @@ export interface Config {
     readonly baseMs: number;
     readonly capMs: number;
     readonly budgetMs: number;
-    /** Of quote requests, 0 to 1. */
-    readonly share: number;
+    /** Between two quotes of a slice whose price did not suit. */
+    readonly requoteMs: number;
   };
   readonly inDoubt: {
     readonly bookingMarginMs: number;
@@ -63,7 +63,7 @@ export interface Config {
   /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` is replaced. */
   readonly journal: string;
   /** Where metrics and health are served; `undefined`: nowhere. */
-  readonly operate: { readonly host: string; readonly port: number } | undefined;
+  readonly operate: { readonly listen: string; readonly hosts: readonly string[] } | undefined;
   readonly log: {
     readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
     readonly file: string | undefined;
@@ -156,7 +156,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
       quoteShare: pacing.quote_share,
       guardMs: pacing.guard,
     },
-    retry: { baseMs: retry.base, capMs: retry.cap, budgetMs: retry.budget, share: retry.share },
+    retry: { baseMs: retry.base, capMs: retry.cap, budgetMs: retry.budget, requoteMs: retry.requote },
     inDoubt: {
       bookingMarginMs: inDoubt.booking_margin,
       trustFirstCanceled: inDoubt.trust_first_canceled,
@@ -166,7 +166,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     orderMarginMs: raw.order_margin,
     cyclesMax: raw.max_cycles,
     journal: raw.journal.replaceAll('{started_at}', compactStamp(context.now)),
-    operate: raw.operate === false ? undefined : addressOf(raw.operate.listen),
+    operate: raw.operate === false ? undefined : raw.operate,
     log: { level: raw.log.level, file: raw.log.file },
     strategyFiles: context.strategyFiles,
   };
@@ -209,8 +209,3 @@ const controlsOf = (raw: RawConfig['controls']): ControlsConfig => ({
 
 /** `20261201T090000Z`: sorts by time, fits a file name. */
 export const compactStamp = (at: Instant): string => isoOf(at).replace(/\.\d+/u, '').replaceAll(/[-:]/gu, '');
-
-function addressOf(listen: string): { readonly host: string; readonly port: number } {
-  const at = listen.lastIndexOf(':');
-  return { host: listen.slice(0, at).replaceAll(/[[\]]/gu, ''), port: Number(listen.slice(at + 1)) };
-}

@@ -161,7 +161,7 @@ function pathOfPair(value: unknown, pair: string): readonly string[] {
  * Currencies that early checks may assume to exist. The venue's own list decides when the desk runs; a pair that is not
  * two of these is simply not checked for its units here.
  */
-const COMMON_CURRENCIES =
+export const COMMON_CURRENCIES =
   'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
     ' ',
   );

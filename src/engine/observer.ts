@@ -8,6 +8,8 @@ import type { Priority, Route } from './pacer.ts';
 export interface Observer {
   /** A record became durable. */
   record(stored: StoredRecord): void;
+  /** A record of an earlier process was read at start. */
+  replay(stored: StoredRecord): void;
   committed(ms: number): void;
   /** A permit was given. */
   paced(route: Route, priority: Priority, waitedMs: number): void;
@@ -35,6 +37,7 @@ const nothing = (): void => undefined;
 /** Watches nothing. */
 export const noObserver: Observer = {
   record: nothing,
+  replay: nothing,
   committed: nothing,
   paced: nothing,
   quoted: nothing,

@@ -39,7 +39,10 @@ export function recover(desk: Desk, rearm: string | undefined): Observable<never
 /** Replays the journal and writes down that this process has it now. */
 function takeOver(desk: Desk, rearm: string | undefined): Observable<never> {
   const { state, policy, ports } = desk;
-  for (const stored of ports.journal.read()) state.apply(stored);
+  for (const stored of ports.journal.read()) {
+    state.apply(stored);
+    desk.observer.replay(stored);
+  }
   if (state.account !== undefined && state.account !== policy.account) {
     const why =
       'this journal belongs to another account: its token or base_url were different. Use another journal file, or restore the token';

@@ -38,7 +38,10 @@ export function runDesk(desk: Desk, { rearm, isUntilDone = false }: RunOptions =
   );
   const whole = concat(recover(desk, rearm).pipe(takeUntil(drain$)), of('ready' as const), trading, stopped);
   // Somebody must listen to `drain$` from the first moment: a command during recovery counts too.
-  return using(() => drain$.subscribe(), () => whole);
+  return using(
+    () => drain$.subscribe(),
+    () => whole,
+  );
 }
 
 /** Every strategy has finished, and no slice or attempt is open. */

@@ -88,9 +88,9 @@ describe('loadConfig', () => {
       journal: 'sqlite:./var/journal.db',
       orderMarginMs: 500,
       cyclesMax: 64,
-      operate: { host: '127.0.0.1', port: 8321 },
+      operate: { listen: '127.0.0.1:8321', hosts: [] },
       pacing: { quotesPerSecond: 10, quoteShare: 1, guardMs: 5 },
-      retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, share: 0.2 },
+      retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, requoteMs: 1_000 },
       venue: { connectTimeoutMs: 3000, orderTimeoutMs: 8000, historyMs: 30 * 86_400_000, baseUrl: undefined },
     });
     expect(text(config.controls.orderNotionalMax.amount)).toBe('250000');
@@ -147,8 +147,8 @@ describe('loadConfig', () => {
 
   it('takes a port of 0, an IPv6 address and false for operate', () => {
     expect(load('operate: { listen: "[::1]:0" }\nstrategies: []\n').operate).toEqual({
-      host: '::1',
-      port: 0,
+      listen: '[::1]:0',
+      hosts: [],
     });
     expect(load('operate: false\nstrategies: []\n').operate).toBeUndefined();
     expect(refusal('operate: { listen: "127.0.0.1:99999" }\nstrategies: []\n')).toContain('operate.listen');

@@ -1,0 +1,152 @@
+import { exitCodes } from '../../core/errors.ts';
+import type { Command } from '../../engine/ports.ts';
+import { createLog } from '../../operate/log.ts';
+import { systemClock } from '../clock.ts';
+import type { Config, Mode } from '../config.ts';
+import { startDaemon } from '../daemon.ts';
+import type { Daemon, ReadyFacts } from '../daemon.ts';
+import { noProgress, progressOn } from '../progress.ts';
+import type { Progress, Screen } from '../progress.ts';
+import { loadAll } from '../strategies.ts';
+import { summaryLines } from '../summary.ts';
+import type { CommandIo } from './io.ts';
+
+export interface RunCommandOptions {
+  readonly config: string;
+  readonly mode?: Mode | undefined;
+  readonly untilDone?: boolean | undefined;
+  readonly json?: boolean | undefined;
+  readonly adopt?: boolean | undefined;
+  readonly rearm?: string | undefined;
+}
+
+/** What `run` needs of its process besides files and variables. */
+export interface RunIo extends CommandIo {
+  readonly stderr: Screen;
+  /** Calls back for SIGTERM, SIGINT, SIGHUP and SIGUSR2 until the returned function is called. */
+  onSignal(listener: (signal: string) => void): () => void;
+  /** Ends the process at once. */
+  exitNow(code: number): void;
+}
+
+/** Longest wait for what is under way once the daemon is told to stop: below the 30 s of usual supervisors. */
+const DRAIN_MS = 15_000;
+
+/** The daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk was halted, and those of `OperatorError`. */
+export async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
+  const { config, hash, strategies } = loadAll(options.config, {
+    env: io.env,
+    cwd: io.cwd,
+    now: io.now,
+    mode: options.mode,
+  });
+  const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);
+  const event = (body: object): void => {
+    if (options.json === true) io.stdout.write(`${JSON.stringify(body)}\n`);
+  };
+  greet(config, progress);
+  const daemon = await startDaemon({
+    config,
+    configHash: hash,
+    strategies,
+    isUntilDone: options.untilDone ?? false,
+    adoptFills: options.adopt ?? false,
+    rearm: options.rearm,
+    progress,
+    onRecord({ seq, at, body }) {
+      event({ event: body.kind, seq, at: new Date(at).toISOString(), ...body });
+    },
+    onReady(facts) {
+      event({ event: 'ready', ...facts });
+      introduce(facts, progress);
+    },
+    createLog: (secrets) =>
+      createLog({ level: levelOf(config), file: logFile(config), now: () => systemClock.wall(), secrets }),
+  });
+  const forget = obey(daemon, progress, io);
+  try {
+    await daemon.finished;
+  } finally {
+    forget();
+    progress.end();
+  }
+  event({
+    event: 'summary',
+    strategies: daemon.summary.rows(),
+    open_doubts: daemon.openDoubts(),
+  });
+  conclude(daemon, config, progress);
+  if (daemon.openDoubts() > 0) return exitCodes.again;
+  return daemon.isHalted() ? exitCodes.software : 0;
+}
+
+/** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP does nothing yet, USR2 halts. */
+function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
+  let draining: NodeJS.Timeout | undefined;
+  const forget = io.onSignal((signal) => {
+    if (signal === 'SIGUSR2') {
+      const halt: Command = { do: 'halt', by: 'signal', why: 'SIGUSR2' };
+      daemon.command(halt);
+      return;
+    }
+    if (draining !== undefined) {
+      if (signal === 'SIGINT') io.exitNow(130);
+      return;
+    }
+    progress.say(
+      `${signal}: finishing what is under way; press Ctrl-C again to stop at once (the next start recovers)`,
+    );
+    draining = setTimeout(() => {
+      progress.say('what is under way did not end in time; the next start recovers it');
+      io.exitNow(exitCodes.again);
+    }, DRAIN_MS);
+    daemon.command({ do: 'drain', why: signal });
+  });
+  return () => {
+    clearTimeout(draining);
+    forget();
+  };
+}
+
+function greet({ mode, desk, strategyFiles }: Config, progress: Progress): void {
+  const words = {
+    paper: 'paper: simulated venue on this machine, no real money',
+    dry_run: 'dry run: real quotes, orders are answered at home',
+    live: 'LIVE: real orders',
+  } as const;
+  progress.say(
+    `Tranche, desk ${desk}, ${words[mode]}; ${strategyFiles.length} strategy file${strategyFiles.length === 1 ? '' : 's'}`,
+  );
+}
+
+function introduce({ where, journal, operateUrl }: ReadyFacts, progress: Progress): void {
+  progress.say(`trading at ${where}`);
+  progress.say(`journal  ${journal}`);
+  if (operateUrl !== undefined) progress.say(`metrics  ${operateUrl}/metrics`);
+  progress.say('');
+}
+
+function conclude(daemon: Daemon, config: Config, progress: Progress): void {
+  progress.say('');
+  for (const line of summaryLines(daemon.summary.rows())) progress.say(line);
+  if (daemon.openDoubts() > 0)
+    progress.say(`${daemon.openDoubts()} outcomes are unknown: run again to resolve them`);
+  if (daemon.isHalted())
+    progress.say('the desk is halted: run again with --rearm "reason" once the cause is known');
+  const url = config.journal;
+  progress.say('');
+  progress.say(`journal  ${url}`);
+  progress.say('next     tranche journal verify ' + url);
+  progress.say('         tranche journal export --format csv --kind fills ' + url);
+  if (config.mode === 'paper')
+    progress.say('         tranche init my-desk     your own config and strategies to edit');
+}
+
+const levelOf = ({ log }: Config): 'debug' | 'info' | 'warn' | 'error' =>
+  log.level === 'trace' ? 'debug' : log.level;
+
+/** Beside the journal unless told otherwise; `-` is standard error. */
+function logFile({ log, journal }: Config): string | undefined {
+  if (log.file !== undefined) return log.file === '-' ? undefined : log.file;
+  return journal.startsWith('sqlite:') ? `${journal.slice('sqlite:'.length)}.log` : undefined;
+}

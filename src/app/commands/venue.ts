@@ -1,0 +1,62 @@
+import { exitCodes } from '../../core/errors.ts';
+import { startVenue } from '../../simulator/venue.ts';
+import { venueOptions } from '../../simulator/options.ts';
+import { systemClock } from '../clock.ts';
+import { loadVenueOptions } from '../venue-file.ts';
+import type { RunIo } from './run.ts';
+
+export interface VenueCommandOptions {
+  readonly config?: string | undefined;
+  readonly port?: number | undefined;
+  readonly host?: string | undefined;
+  readonly speed?: number | undefined;
+  readonly seed?: string | undefined;
+  /** `btcusd=FILE`, repeated. */
+  readonly prices: readonly string[];
+  readonly start?: string | undefined;
+  readonly specOnly?: boolean | undefined;
+}
+
+/**
+ * The simulated venue as a server, until it is told to stop. Prints one line of JSON on stdout when it is ready:
+ * `base_url`, `ws_url`, `tokens`.
+ */
+export async function venue(options: VenueCommandOptions, io: RunIo): Promise<number> {
+  const prices = new Map<string, string>();
+  for (const each of options.prices) {
+    const [pair, file] = [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)];
+    if (!/^[a-z0-9]{4,24}$/u.test(pair) || file === '') {
+      io.stderr.write(
+        `--prices ${each}: write a pair, an equals sign and a file, such as btcusd=btc.csv.gz\n`,
+      );
+      return exitCodes.usage;
+    }
+    prices.set(pair, file);
+  }
+  const base = options.config === undefined ? venueOptions({}) : loadVenueOptions(options.config, io);
+  const running = await startVenue(
+    {
+      ...base,
+      ...(options.port === undefined ? {} : { port: options.port }),
+      ...(options.host === undefined ? {} : { host: options.host }),
+      ...(options.speed === undefined ? {} : { speed: options.speed }),
+      ...(options.seed === undefined ? {} : { seed: options.seed }),
+      ...(options.start === undefined ? {} : { marketStart: options.start }),
+      ...(options.specOnly === true ? { specOnly: true } : {}),
+      ...(prices.size === 0 ? {} : { prices: { ...base.prices, ...Object.fromEntries(prices) } }),
+    },
+    { clock: systemClock },
+  );
+  io.stdout.write(
+    `${JSON.stringify({ base_url: running.baseUrl, ws_url: running.wsUrl, tokens: running.tokens })}\n`,
+  );
+  io.stderr.write('simulated venue ready; Ctrl-C ends it. Nothing here is real.\n');
+  await new Promise<void>((resolve) => {
+    const forget = io.onSignal(() => {
+      forget();
+      resolve();
+    });
+  });
+  await running.close();
+  return 0;
+}

@@ -1,0 +1,196 @@
+import { Subject, lastValueFrom, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { OperatorError } from '../core/errors.ts';
+import type { StoredRecord } from '../core/record.ts';
+import { Desk } from '../engine/desk.ts';
+import type { Observer } from '../engine/observer.ts';
+import type { Command } from '../engine/ports.ts';
+import { runDesk } from '../engine/run.ts';
+import { openJournal } from '../journal/open.ts';
+import type { Journal } from '../journal/journal.ts';
+import type { Log } from '../operate/log.ts';
+import type { Metrics } from '../operate/metrics.ts';
+import { systemClock, systemRandom } from './clock.ts';
+import type { Config } from './config.ts';
+import { modes } from './modes.ts';
+import type { ModeWorld } from './modes.ts';
+import { policyOf } from './policy.ts';
+import type { Progress } from './progress.ts';
+import type { LoadedStrategy } from './strategies.ts';
+import { Summary } from './summary.ts';
+import { version } from './version.ts';
+import { observe, showDesk, slotCounts } from './watch.ts';
+
+export interface DaemonOptions {
+  readonly config: Config;
+  readonly configHash: string;
+  readonly strategies: readonly LoadedStrategy[];
+  readonly isUntilDone: boolean;
+  readonly adoptFills: boolean;
+  readonly rearm?: string | undefined;
+  readonly progress: Progress;
+  /** Told of every record once it is durable, for `--json`. */
+  readonly onRecord: (stored: StoredRecord) => void;
+  readonly onReady: (ready: ReadyFacts) => void;
+  /** Made once the token is known, so that it can be kept out of every line. */
+  readonly createLog: (secrets: ModeWorld['secrets']) => Log;
+}
+
+export interface ReadyFacts {
+  readonly where: string;
+  readonly journal: string;
+  /** Address of metrics and health; `undefined` when they are switched off. */
+  readonly operateUrl: string | undefined;
+}
+
+/** One running daemon. */
+export interface Daemon {
+  /** Ends when the desk has stopped in good order. Rejects when it could not go on. */
+  readonly finished: Promise<void>;
+  readonly summary: Summary;
+  /** Attempts whose outcome is unknown. */
+  openDoubts(): number;
+  isHalted(): boolean;
+  /** Pause, resume, halt; or drain: start nothing more, wait for what is under way, end. */
+  command(command: Command): void;
+}
+
+/** Assembles one desk in its mode and runs it. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { config } = options;
+  const journal = openJournal(config.journal);
+  const closers: (() => unknown)[] = [
+    () => {
+      journal.close();
+    },
+  ];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.toReversed()) await close();
+  };
+  try {
+    return await assemble(options, { journal, closers, closeAll });
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly journal: Journal;
+  readonly closers: (() => unknown)[];
+  readonly closeAll: () => Promise<void>;
+}
+
+async function assemble(options: DaemonOptions, { journal, closers, closeAll }: Parts): Promise<Daemon> {
+  const { config, progress } = options;
+  const strategies = options.strategies.filter((strategy) => strategy.enabled);
+  if (strategies.length === 0)
+    throw new OperatorError('config', 'no strategy is enabled: there is nothing to run');
+  const { createMetrics } = await import('../operate/metrics.ts');
+  const metrics = createMetrics({
+    version,
+    mode: config.mode,
+    desk: config.desk,
+    now: () => systemClock.wall(),
+  });
+  closers.push(() => {
+    metrics.close();
+  });
+  const warn: Observer['warn'] = (message, facts) => {
+    log.warn(message, facts);
+    progress.say(`warning: ${message}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
+  };
+  const world = await modes[config.mode]({
+    config,
+    pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
+    warn,
+    onExtras(resource, names) {
+      metrics.extraFields(resource, names.length);
+    },
+  });
+  closers.push(async () => {
+    await world.close();
+  });
+  const log = options.createLog(world.secrets);
+  closers.push(() => {
+    log.close();
+  });
+
+  const operator$ = new Subject<Command>();
+  const summary = new Summary();
+  const observer = observe({ metrics, progress, summary, warn, onRecord: options.onRecord });
+  const ports = {
+    clock: systemClock,
+    random: systemRandom,
+    venue: world.venue,
+    market: world.market,
+    journal,
+    operator$,
+  };
+  const desk = new Desk(ports, policyOf(config, options), observer, strategies);
+  metrics.onScrape(() => {
+    showDesk(desk, metrics);
+  });
+  const waits = { isReady: false };
+  const operateUrl = await serve(config, { metrics, desk, waits, closers });
+  const running = runDesk(desk, { rearm: options.rearm, isUntilDone: options.isUntilDone }).pipe(
+    tap(() => {
+      waits.isReady = true;
+      const facts = { where: world.where, journal: config.journal, operateUrl };
+      progress.begin(desk, slotCounts(desk));
+      log.info('ready', { mode: config.mode, ...facts });
+      options.onReady(facts);
+    }),
+  );
+  return {
+    summary,
+    finished: finish(running, log, closeAll),
+    openDoubts: () => desk.state.doubts.length,
+    isHalted: () => desk.state.control === 'halted',
+    command(command) {
+      operator$.next(command);
+    },
+  };
+}
+
+async function finish(running: Observable<unknown>, log: Log, closeAll: () => Promise<void>): Promise<void> {
+  try {
+    await lastValueFrom(running, { defaultValue: undefined });
+    log.info('stopped');
+  } catch (error) {
+    log.error('the desk cannot go on', { error });
+    throw error;
+  } finally {
+    await closeAll();
+  }
+}
+
+interface Served {
+  readonly metrics: Metrics;
+  readonly desk: Desk;
+  readonly waits: { readonly isReady: boolean };
+  readonly closers: (() => unknown)[];
+}
+
+/** Metrics and health, unless they are switched off. Gives their address. */
+async function serve(
+  { operate }: Config,
+  { metrics, desk, waits, closers }: Served,
+): Promise<string | undefined> {
+  if (operate === undefined) return undefined;
+  const { startOperate } = await import('../operate/server.ts');
+  const server = await startOperate({
+    ...operate,
+    version,
+    metrics,
+    ready() {
+      if (!waits.isReady) return ['recovering: the account has not been read yet'];
+      if (desk.isStopping) return ['stopping'];
+      return desk.state.control === 'halted' ? [`halted: ${desk.state.controlWhy}`] : [];
+    },
+  });
+  closers.push(async () => {
+    await server.close();
+  });
+  return server.url;
+}

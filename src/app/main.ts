@@ -1,0 +1,235 @@
+import process from 'node:process';
+import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { OperatorError, exitCodes } from '../core/errors.ts';
+import { instant, parseTime } from '../core/time.ts';
+import type { RunIo } from './commands/run.ts';
+import { systemClock } from './clock.ts';
+import { version } from './version.ts';
+
+/** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
+export async function main(argv: readonly string[] = process.argv): Promise<void> {
+  const io = processIo();
+  try {
+    await program(io).parseAsync([...argv]);
+  } catch (error) {
+    process.exitCode = report(error, io);
+  }
+}
+
+function report(error: unknown, io: RunIo): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
+  if (error instanceof OperatorError) {
+    io.stderr.write(`${error.message}\n`);
+    return exitCodes[error.exit];
+  }
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  io.stderr.write(`this is a bug in Tranche ${version}, please report it:\n${text}\n`);
+  return exitCodes.software;
+}
+
+const DEFAULT_CONFIG = 'config/paper.yaml';
+
+function program(io: RunIo): Command {
+  const cli = new Command('tranche')
+    .description(
+      'Executes orders of a treasury desk by request for quote: strategies in YAML, one fill at most for each slice.',
+    )
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .showHelpAfterError('(tranche --help shows what there is)')
+    .exitOverride()
+    .addHelpText('after', EXAMPLES);
+  addRun(cli, io);
+  addValidate(cli, io);
+  addVenue(cli, io);
+  addJournal(cli);
+  addSchema(cli, io);
+  addInit(cli, io);
+  return cli;
+}
+
+const EXAMPLES = `
+Start here:
+  tranche run --until-done                     the demo: two strategies on a simulated venue, about a minute
+  tranche init my-desk                         your own config and strategies, commented
+  tranche validate --config my-desk/config/paper.yaml
+  tranche venue --port 8400                    the simulated venue as a server of its own
+  tranche journal export --format csv --kind fills sqlite:var/journal.db
+
+Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or a bug, 74 storage, 75 try again, 78 configuration.
+Environment: TRANCHE_CONFIG, TRANCHE_TOKEN.`;
+
+const configOption = (): Option<'--config <file>', undefined, string> =>
+  new Option('--config <file>', 'config file').env('TRANCHE_CONFIG').default(DEFAULT_CONFIG);
+const modeOption = (): Option<
+  '--mode <mode>',
+  undefined,
+  undefined,
+  undefined,
+  false,
+  'paper' | 'dry_run' | 'live'
+> => new Option('--mode <mode>', 'instead of the mode in the config').choices(['paper', 'dry_run', 'live']);
+
+function addRun(cli: Command, io: RunIo): void {
+  cli
+    .command('run')
+    .description('run the desk: recover from the journal, then trade until stopped')
+    .addOption(configOption())
+    .addOption(modeOption())
+    .option('--until-done', 'end when every strategy has finished')
+    .option('--json', 'print one JSON object an event on stdout')
+    .option('--rearm <reason>', 'lift a halt that the journal holds, for this reason')
+    .option('--adopt', 'book trades of this desk that the journal does not know, without halting')
+    .action(async (options) => {
+      const { run } = await import('./commands/run.ts');
+      process.exitCode = await run(options, io);
+    });
+}
+
+function addValidate(cli: Command, io: RunIo): void {
+  cli
+    .command('validate')
+    .description('check config and strategies; every problem with its place and what to write instead')
+    .argument('[files...]', 'strategy files instead of those that the config names')
+    .addOption(configOption())
+    .addOption(modeOption())
+    .option('--json', 'print the result as JSON on stdout')
+    .action(async (files, options) => {
+      const { validate } = await import('./commands/validate.ts');
+      process.exitCode = validate({ ...options, files }, io);
+    });
+}
+
+function addVenue(cli: Command, io: RunIo): void {
+  cli
+    .command('venue')
+    .description('serve the simulated venue; prints its address and tokens as JSON when it is ready')
+    .option('--config <file>', 'options of the venue, as in config/venue.yaml')
+    .option('--port <port>', 'port to listen on, 0 for any free one', wholeNumber)
+    .option('--host <address>', 'address to listen on (127.0.0.1)')
+    .option('--speed <times>', 'speed of the market; quote life and limits stay real', positiveNumber)
+    .option('--seed <text>', 'everything random follows from it')
+    .option(
+      '--prices <pair=file>',
+      'prices of a pair from a CSV file, plain or gzip; may be given again',
+      collect,
+      [],
+    )
+    .option('--start <time>', 'market time to start at, such as 2018-10-01T00:00:00Z')
+    .option('--spec-only', 'only the routes of the interface specification')
+    .action(async (options) => {
+      const { venue } = await import('./commands/venue.ts');
+      process.exitCode = await venue(options, io);
+    });
+}
+
+function addJournal(cli: Command): void {
+  const journal = cli.command('journal').description('read what was done; works while the daemon runs');
+  const where = 'the journal, such as sqlite:./var/journal.db or a file';
+  const url = (text: string): string => (/^[a-z]+:/u.test(text) ? text : `sqlite:${text}`);
+  const out = { stdout: process.stdout, stderr: process.stderr };
+  journal
+    .command('show')
+    .description('print records, one line each')
+    .argument('<journal>', where)
+    .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
+    .option('--strategy <id>', 'only records of this strategy')
+    .option('--since <time>', 'only from this time on, such as 2026-12-01T09:00:00Z', timeOption)
+    .option('--limit <n>', 'only the newest n', wholeNumber)
+    .option('--json', 'print one JSON object a record')
+    .action(async (file, options) => {
+      const { journalShow } = await import('./commands/journal.ts');
+      const since = options.since === undefined ? undefined : instant(options.since);
+      process.exitCode = await journalShow(url(file), { ...options, since }, out);
+    });
+  journal
+    .command('export')
+    .description('write records as CSV or JSON lines')
+    .argument('<journal>', where)
+    .addOption(
+      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
+    )
+    .option('--kind <kind>', 'kind of record, or all (jsonl)', 'fills')
+    .action(async (file, options) => {
+      const { journalExport } = await import('./commands/journal.ts');
+      process.exitCode = await journalExport(url(file), options, out);
+    });
+  journal
+    .command('verify')
+    .description('prove that no record was changed, removed or added')
+    .argument('<journal>', where)
+    .option('--json', 'print the result as JSON')
+    .action(async (file, options) => {
+      const { journalVerify } = await import('./commands/journal.ts');
+      process.exitCode = await journalVerify(url(file), options, out);
+    });
+}
+
+function addSchema(cli: Command, io: RunIo): void {
+  cli
+    .command('schema')
+    .description('print the JSON Schema of a kind of file, for editors')
+    .argument('[name]', 'config, strategy or venue', 'config')
+    .option('--write <folder>', 'write all schemas into a folder instead')
+    .action(async (name, { write }) => {
+      const { schema, writeSchemas } = await import('./commands/schema.ts');
+      if (write !== undefined) process.exitCode = writeSchemas(write, io);
+      else if (name === 'config' || name === 'strategy' || name === 'venue')
+        process.exitCode = schema({ name }, io);
+      else throw new OperatorError('usage', `there is no schema "${name}": config, strategy or venue`);
+    });
+}
+
+function addInit(cli: Command, io: RunIo): void {
+  cli
+    .command('init')
+    .description('write commented configs and example strategies; never overwrites')
+    .argument('[folder]', 'folder to fill', '.')
+    .action(async (folder) => {
+      const { init } = await import('./commands/init.ts');
+      process.exitCode = init({ folder }, io);
+    });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
+  return Number(text);
+}
+
+function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('expected a number above zero');
+  return value;
+}
+
+function timeOption(text: string): number {
+  try {
+    return parseTime(text);
+  } catch (cause) {
+    throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'expected a time');
+  }
+}
+
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
+
+function processIo(): RunIo {
+  // A reader that went away must not stop a trade.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  return {
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+    now: systemClock.wall(),
+    colour: process.stderr.isTTY && process.env['NO_COLOR'] === undefined,
+    onSignal(listener) {
+      for (const signal of SIGNALS) process.on(signal, listener);
+      return () => {
+        for (const signal of SIGNALS) process.off(signal, listener);
+      };
+    },
+    exitNow: (code) => process.exit(code),
+  };
+}

@@ -1,0 +1,92 @@
+import { splitPair } from '../core/pairs.ts';
+import { digest } from '../core/ids.ts';
+import type { Policy } from '../engine/policy.ts';
+import type { Config } from './config.ts';
+import { COMMON_CURRENCIES, minimumFor } from './strategies.ts';
+import { version } from './version.ts';
+
+/** Windows of the venue that its specification or its public documentation names. */
+const ORDERS_PER_SECOND = 60;
+const REQUESTS_PER_TEN_SECONDS = 250;
+/** Longest life of a quote: what an attempt of a dead process is waited for when its quote is not known. */
+const LIFE_MAX_MS = 300_000;
+const ACCOUNT_POLL_MS = 60_000;
+const REFERENCE_WAIT_MS = 5_000;
+
+export interface PolicyOptions {
+  readonly configHash: string;
+  readonly adoptFills: boolean;
+}
+
+/** The config as the engine reads it. */
+export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptions): Policy {
+  const { controls, pts, reference, retry, inDoubt, pacing, venue } = config;
+  const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
+  return {
+    desk: config.desk,
+    mode: config.mode,
+    version,
+    configHash,
+    account: accountOf(config),
+    limits: {
+      currency: controls.orderNotionalMax.currency,
+      orderNotionalMax: controls.orderNotionalMax.amount,
+      dayNotionalMax: controls.dayNotionalMax.amount,
+      orderQuantityMax: controls.orderQuantityMax,
+      collarBps: controls.collarBps,
+      driftBpsMax: controls.driftBpsMax,
+      openDoubtsMax: controls.openDoubtsMax,
+      pairs: controls.pairs,
+      sides: controls.sides,
+    },
+    minimumOf(pair) {
+      const split = splitPair(pair, COMMON_CURRENCIES);
+      return minimumFor(config, pair, 'problem' in split ? undefined : split.quote);
+    },
+    pts: {
+      use: pts.use,
+      maxAgeMs: pts.ageMaxMs,
+      pollMs: pts.pollMs,
+      creditMax: pts.creditMax,
+      carryBpsMax: pts.carryBpsMax,
+      holdingMs: pts.holdingMs,
+    },
+    reference: {
+      intervalMs: reference.intervalMs,
+      maxAgeMs: reference.ageMaxMs,
+      probe: reference.probeNotional,
+      share: reference.share,
+      waitMs: REFERENCE_WAIT_MS,
+    },
+    retry: { baseMs: retry.baseMs, capMs: retry.capMs, budgetMs: retry.budgetMs, requoteMs: retry.requoteMs },
+    inDoubt: {
+      bookingMarginMs: inDoubt.bookingMarginMs,
+      pollMs: inDoubt.pollMs,
+      trustFirstCanceled: inDoubt.trustFirstCanceled,
+      trustRefusals: inDoubt.trust4xx,
+      lifeMaxMs: LIFE_MAX_MS,
+    },
+    orderTimeoutMs: venue.orderTimeoutMs,
+    orderMarginMs: config.orderMarginMs,
+    cyclesMax: config.cyclesMax,
+    historyMs: venue.historyMs,
+    accountPollMs: ACCOUNT_POLL_MS,
+    pace: {
+      windows: {
+        quote: { max: share(pacing.quotesPerSecond), perMs: 1_000 },
+        order: { max: share(ORDERS_PER_SECOND), perMs: 1_000 },
+        transactions: { max: 1, perMs: 10_000 },
+        read: undefined,
+        all: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
+      },
+      guardMs: pacing.guardMs,
+    },
+    adoptFills,
+  };
+}
+
+/** Which account a journal belongs to. The embedded venue is another one at every start, and always ours. */
+const accountOf = ({ mode, venue }: Config): string =>
+  mode === 'paper'
+    ? 'paper'
+    : digest(`account\n${new URL(venue.baseUrl ?? '').origin}\n${venue.token?.reveal() ?? ''}`, 16);

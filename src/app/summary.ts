@@ -1,0 +1,128 @@
+import {
+  add,
+  cost,
+  fraction,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  quantity,
+  ratioOf,
+  scale,
+  subtract,
+} from '../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
+import type { FillRecord, StoredRecord } from '../core/record.ts';
+
+/** What one strategy traded of one pair and side, against the price when it was decided. */
+export interface Traded {
+  readonly strategy: string;
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly side: 'buy' | 'sell';
+  readonly fills: number;
+  readonly quantity: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
+  readonly average: Price;
+  /** Reference price when the first parent of these fills was decided; `undefined` when none was known. */
+  readonly arrival: Price | undefined;
+  /** Average price against arrival, each fill against the arrival of its parent. Positive is bad. Basis points. */
+  readonly costBps: Ratio | undefined;
+}
+
+/**
+ * Adds fills up as records come by. Arrival is the reference price when the first slice of a parent was decided.
+ */
+export class Summary {
+  readonly #arrivals = new Map<string, Price>();
+  readonly #fills = new Map<string, FillRecord[]>();
+
+  take({ body }: StoredRecord): void {
+    if (body.kind === 'wake') {
+      for (const { parent, decision_price: decision } of body.intents) {
+        if (decision !== undefined && !this.#arrivals.has(parent))
+          this.#arrivals.set(parent, price(decision));
+      }
+    } else if (body.kind === 'fill') {
+      const key = [body.strategy, body.pair, body.side].join('\n');
+      const list = this.#fills.get(key) ?? [];
+      list.push(body);
+      this.#fills.set(key, list);
+    }
+  }
+
+  rows(): readonly Traded[] {
+    return [...this.#fills.values()].map((fills) => this.#row(fills));
+  }
+
+  #row(fills: readonly FillRecord[]): Traded {
+    const [first] = fills;
+    if (first === undefined) throw new Error('invariant broken: a group of fills is empty');
+    let [traded, amount, fees] = [NO_QUANTITY, NO_MONEY, NO_MONEY];
+    let benchmark: Money | undefined = NO_MONEY;
+    for (const fill of fills) {
+      traded = add(traded, quantity(fill.quantity));
+      amount = add(amount, money(fill.amount));
+      fees = add(fees, money(fill.fees));
+      const arrival = this.#arrivals.get(fill.parent);
+      benchmark =
+        benchmark === undefined || arrival === undefined
+          ? undefined
+          : add(benchmark, cost(arrival, quantity(fill.quantity)));
+    }
+    return {
+      strategy: first.strategy,
+      pair: first.pair,
+      base: first.base,
+      quote: first.quote,
+      side: first.side,
+      fills: fills.length,
+      quantity: traded,
+      amount,
+      fees,
+      average: price(amount.div(traded).toFixed(12)),
+      arrival: this.#arrivals.get(first.parent),
+      costBps: benchmark === undefined ? undefined : costBps(first.side, amount, benchmark),
+    };
+  }
+}
+
+/** `s (P̄ − P_a) / P_a`, in basis points: positive means that the trades were worse than arrival. */
+function costBps(side: 'buy' | 'sell', amount: Money, benchmark: Money): Ratio {
+  const away = side === 'buy' ? subtract(amount, benchmark) : subtract(benchmark, amount);
+  return scale(fraction(away, benchmark), ratioOf(10_000));
+}
+
+/** The closing words of a run. */
+export function summaryLines(rows: readonly Traded[]): readonly string[] {
+  if (rows.length === 0) return ['nothing was traded'];
+  const cells = rows.map((row) => [
+    row.strategy,
+    row.side,
+    `${row.quantity.toFixed()} ${row.base}`,
+    `${row.fills} fill${row.fills === 1 ? '' : 's'}`,
+    `at ${row.average.toFixed(2)}`,
+    row.arrival === undefined ? 'arrival unknown' : `arrival ${row.arrival.toFixed(2)}`,
+    row.costBps === undefined ? '' : `cost ${row.costBps.toFixed(2)} bps`,
+    row.fees.isZero() ? '' : `fees ${row.fees.toFixed()} ${row.quote}`,
+  ]);
+  return [
+    ...table(cells),
+    '',
+    'cost is against the reference price when each parent was decided; positive is bad',
+  ];
+}
+
+/** Columns of text, aligned. */
+export function table(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths: number[] = [];
+  for (const row of rows) row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

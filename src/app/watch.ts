@@ -1,0 +1,75 @@
+import { add, approximate, NO_MONEY, ratio } from '../core/money.ts';
+import { drifts, value } from '../core/portfolio.ts';
+import type { StoredRecord } from '../core/record.ts';
+import type { Desk } from '../engine/desk.ts';
+import type { Observer } from '../engine/observer.ts';
+import type { Metrics } from '../operate/metrics.ts';
+import type { Progress } from './progress.ts';
+import type { Summary } from './summary.ts';
+
+interface Watchers {
+  readonly metrics: Metrics;
+  readonly progress: Progress;
+  readonly summary: Summary;
+  readonly warn: Observer['warn'];
+  readonly onRecord: (stored: StoredRecord) => void;
+}
+
+/** One observer for all who watch the engine. */
+export const observe = ({ metrics, progress, summary, warn, onRecord }: Watchers): Observer => ({
+  ...metrics,
+  warn,
+  record(stored) {
+    metrics.record(stored);
+    summary.take(stored);
+    progress.record(stored);
+    onRecord(stored);
+  },
+  replay(stored) {
+    metrics.replay(stored);
+    summary.take(stored);
+  },
+});
+
+/** Brings the gauges up to date that are looked at, not reported. Figures only: they never become money again. */
+export function showDesk(desk: Desk, metrics: Metrics): void {
+  for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
+    metrics.budget(route, desk.pacer.utilisation(route));
+  }
+  const { balances } = desk.state;
+  if (balances === undefined) return;
+  let total: typeof NO_MONEY | undefined = NO_MONEY;
+  for (const [currency, amount] of balances) {
+    const worth = desk.convert(currency, amount, 'usd');
+    total = worth === undefined || total === undefined ? undefined : add(total, worth);
+  }
+  if (total !== undefined) metrics.portfolioValue(approximate(total));
+  for (const { strategy, waits } of desk.state.lives.values()) {
+    for (const wait of waits) {
+      if (wait.on !== 'drift') continue;
+      const targets = new Map(
+        Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
+      );
+      const valued = value(
+        targets,
+        wait.cash,
+        balances,
+        (currency) => desk.references.get(currency + wait.cash)?.mid,
+      );
+      if (valued === undefined) continue;
+      for (const [currency, drift] of drifts(valued.weights, targets, 'absolute')) {
+        metrics.portfolioDrift(strategy, currency, approximate(drift));
+      }
+    }
+  }
+}
+
+/** How many slices each strategy has, where that is known beforehand. */
+export function slotCounts(desk: Desk): ReadonlyMap<string, number> {
+  return new Map(
+    [...desk.strategies.values()].map(({ id, bound }) => {
+      const begunAt = desk.state.lives.get(id)?.begunAt ?? desk.ports.clock.wall();
+      return [id, bound.slots(begunAt, undefined).length];
+    }),
+  );
+}

@@ -1,0 +1,3 @@
+import { main } from './app/main.ts';
+
+await main();
