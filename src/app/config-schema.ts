@@ -15,14 +15,12 @@ import {
 /** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
 
 const duration = (otherwise: string, what: string) =>
-  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
   durationText
     .transform(parseDuration)
     .prefault(otherwise)
     .describe(`${what}, ISO 8601; ${otherwise} when left out`);
 
 const moneyOf = (what: string) =>
-  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
   amountOf(what).transform(({ amount, currency }) => ({ amount: money(amount), currency }));
 
 /** Basis points may be written as a number: they are not money. */
@@ -33,7 +31,6 @@ const bps = z
   .transform((value) => ratio(String(value)));
 
 const fraction = (otherwise: string, what: string) =>
-  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
   z
     .union([fractionText, z.number().min(0).max(1)], {
       error: 'expected a fraction from 0 to 1: 20 % is "0.2"',
@@ -42,7 +39,7 @@ const fraction = (otherwise: string, what: string) =>
     .prefault(otherwise)
     .describe(`${what}, a fraction from 0 to 1; ${otherwise} when left out`);
 
-const flag = (what: string) => z.boolean().default(false).describe(`${what}; false when left out`); // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
+const flag = (what: string) => z.boolean().default(false).describe(`${what}; false when left out`);
 
 const minimum = z.strictObject({
   quantity: positiveText.transform(quantity).optional().describe('Smallest order in base currency'),

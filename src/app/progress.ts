@@ -140,12 +140,16 @@ function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly st
       .filter((wait) => wait.on === 'at')
       .map((wait) => wait.at)
       .toSorted((a, b) => a - b)[0];
+    const isWatching = life?.waits.some((wait) => wait.on === 'drift') === true;
+    const inSeconds = next === undefined ? '' : `${Math.max(0, Math.ceil((next - now) / 1000))} s`;
     const waiting =
       life?.finished !== undefined
         ? 'done'
-        : next === undefined
-          ? 'watching'
-          : `next in ${Math.max(0, Math.ceil((next - now) / 1000))} s`;
+        : isWatching
+          ? `watching${next === undefined ? '' : `, ends in ${inSeconds}`}`
+          : next === undefined
+            ? 'trading'
+            : `next in ${inSeconds}`;
     return [
       id,
       total > 0 ? `${bar(done / total)} ${done}/${total}` : `${done} done`,

@@ -36,8 +36,8 @@ export const pairSymbol = z
   .regex(/^[a-z0-9]{4,24}$/u, { error: 'expected a pair in lower case without a separator, such as btcusd' });
 
 /** An amount with its currency: `{ amount: "1.5", currency: btc }`. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
 export const amountOf = (what: string) =>
-  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
   z
     .strictObject(
       {

@@ -19,7 +19,8 @@ const QUOTES_MAX = 1_000;
  * would have done to the account is added to its balances and shown as rows of its transactions, so that the engine
  * sees the account that it would have.
  */
-export function dryRunVenue(venue: VenuePort, { clock, currencies }: DryRunOptions): VenuePort {
+export function dryRunVenue(venue: VenuePort, options: DryRunOptions): VenuePort {
+  const { clock } = options;
   const quotes = new Map<string, Quote>();
   const trades: Trade[] = [];
   /** Newest real balance seen of each currency: a later page may name fewer. */
@@ -27,7 +28,7 @@ export function dryRunVenue(venue: VenuePort, { clock, currencies }: DryRunOptio
 
   const execute = (request: OrderRequest): OrderAnswer => {
     const quote = quotes.get(request.quoteId);
-    const pair = currencies(request.pair);
+    const pair = options.currencies(request.pair);
     if (quote === undefined || pair === undefined)
       return { kind: 'error', status: 400, error: 'unknown quote' };
     quotes.delete(request.quoteId);

@@ -44,26 +44,26 @@ export const transactionSchema = z
     IdempotencyId: z.unknown().optional(),
     timestamp: z.int().describe('Unix ms'),
   })
-  .transform(
-    (row): Transaction => ({
-      id: row.id,
-      orderId: row.order_id ?? undefined,
-      clientId: row.client_order_id === '' ? undefined : (row.client_order_id ?? undefined),
-      tradeId: row.trade_id ?? undefined,
-      at: instant(row.timestamp),
-      action: row.action,
-      currency: row.currency.toLowerCase(),
-      amount: row.amount,
-      price: row.price ?? undefined,
-      fees: row.fees ?? NO_QUANTITY,
-      status: row.status,
-      balance: row.account_balance,
-      pair: row.symbol ?? undefined,
-    }),
-  );
+  .transform((row): Transaction => ({
+    id: row.id,
+    orderId: row.order_id ?? undefined,
+    clientId: row.client_order_id === '' ? undefined : (row.client_order_id ?? undefined),
+    tradeId: row.trade_id ?? undefined,
+    at: instant(row.timestamp),
+    action: row.action,
+    currency: row.currency.toLowerCase(),
+    amount: row.amount,
+    price: row.price ?? undefined,
+    fees: row.fees ?? NO_QUANTITY,
+    status: row.status,
+    balance: row.account_balance,
+    pair: row.symbol ?? undefined,
+  }));
 export const transactionsSchema = z.array(transactionSchema).max(1000);
 
-const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform((value) => value === 1 || value === true);
+const flag = z
+  .union([z.literal(0), z.literal(1), z.boolean()])
+  .transform((value) => value === 1 || value === true);
 
 /** Element of `GET /v1/currency`. Spec: "Currency". */
 export const currencySchema = z
@@ -86,16 +86,14 @@ export const currencySchema = z
     code: z.string().nullish(),
     currency: z.string().nullish(),
   })
-  .transform(
-    (row): Currency => ({
-      symbol: row.symbol.toLowerCase(),
-      name: row.name ?? row.symbol,
-      isFiat: row.is_fiat ?? false,
-      precision: row.precision,
-      minWithdrawal: row.min_withdrawal ?? NO_QUANTITY,
-      tradingEnabled: row.trading_enabled ?? true,
-    }),
-  );
+  .transform((row): Currency => ({
+    symbol: row.symbol.toLowerCase(),
+    name: row.name ?? row.symbol,
+    isFiat: row.is_fiat ?? false,
+    precision: row.precision,
+    minWithdrawal: row.min_withdrawal ?? NO_QUANTITY,
+    tradingEnabled: row.trading_enabled ?? true,
+  }));
 export const currenciesSchema = z.array(currencySchema).max(5000);
 
 /** Value of one currency in `GET /v1/post-trade-settlement/interest`. Spec: "PTS funding rate". */
@@ -118,7 +116,9 @@ const riskMode = z.string().transform((value, context): RiskMode => {
 
 /** `GET /v1/post-trade-settlement/risk-modes`. A row that cannot be read leaves its pair unknown, not the whole list. */
 export const riskModesSchema = z.object({
-  data: z.array(z.object({ currency_pair: z.string(), risk_mode: riskMode.or(z.unknown().transform(() => undefined)) })),
+  data: z.array(
+    z.object({ currency_pair: z.string(), risk_mode: riskMode.or(z.unknown().transform(() => undefined)) }),
+  ),
 });
 
 /** `GET /v1/account/balance/history`. Spec: "Portfolio valuation point". */
@@ -133,12 +133,26 @@ export const valuationSchema = z.object({
 /** Element of `GET /v1/user/balance` (capability `balances`; beyond the spec, section 9.1). */
 export const balancesSchema = z.array(
   z
-    .object({ currency: z.string(), balance: wireQuantity, available: wireQuantity, held: wireQuantity.nullish() })
-    .transform((row) => ({ currency: row.currency.toLowerCase(), balance: row.balance, available: row.available })),
+    .object({
+      currency: z.string(),
+      balance: wireQuantity,
+      available: wireQuantity,
+      held: wireQuantity.nullish(),
+    })
+    .transform((row) => ({
+      currency: row.currency.toLowerCase(),
+      balance: row.balance,
+      available: row.available,
+    })),
 );
 
 /** `GET /v1/markets/currency-pairs` (capability `pairs`; beyond the spec, section 9.2). */
 export const pairsSchema = z.record(
   z.string(),
-  z.object({ formatted_symbol: z.string().nullish(), symbol: z.string(), base: z.string(), quote: z.string() }),
+  z.object({
+    formatted_symbol: z.string().nullish(),
+    symbol: z.string(),
+    base: z.string(),
+    quote: z.string(),
+  }),
 );

@@ -19,7 +19,6 @@ export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
 /** An amount on the wire: read from its source text, or sent as text by the venue itself. */
 const amount = <A>(read: (text: string) => A) =>
-  // oxlint-disable-line typescript/explicit-module-boundary-types -- inferred by zod
   z.string().transform((text, context): A => {
     if (isAmountText(text)) return read(text);
     context.addIssue({ code: 'custom', message: 'expected a decimal number' });
