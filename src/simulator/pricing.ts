@@ -1,4 +1,5 @@
 import {
+  approximate,
   add,
   cost,
   NO_MONEY,
@@ -29,7 +30,7 @@ export interface Priced {
  * `usd` is the value of the size. Impact grows with its square root: `impactBps` is reached at one million USD.
  */
 export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money): Price {
-  const millions = Math.max(0, usd.toNumber()) / 1_000_000;
+  const millions = Math.max(0, approximate(usd)) / 1_000_000;
   const impact = ratio((listing.options.impactBps * Math.sqrt(millions)).toFixed(6));
   const away = worsen(side, mid, add(ratioOf(listing.options.halfSpreadBps), impact));
   return side === 'buy' ? roundUp(away, listing.pricePrecision) : roundDown(away, listing.pricePrecision);

@@ -1,4 +1,4 @@
-import { price } from '../core/money.ts';
+import { approximate, price } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { DAY_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -35,7 +35,7 @@ const DIGITS = 12;
  */
 export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }: WalkOptions): PriceSource {
   const key = hash32(`walk\n${seed}`);
-  const start = startPrice.toNumber();
+  const start = approximate(startPrice);
   const variancePerMs = volatilityPerRootDay ** 2 / DAY_MS;
   return {
     midAt(market) {

@@ -289,7 +289,7 @@ describe('the example configs', () => {
   it('hold for paper and dry run as they are', () => {
     expect(loadConfig('config/paper.yaml', { env: {}, cwd: repo, now }).config).toMatchObject({
       mode: 'paper',
-      operate: { port: 0 },
+      operate: { listen: '127.0.0.1:0' },
       journal: 'sqlite:./var/paper/20261201T093015Z.db',
     });
     expect(loadConfig('config/dry-run.yaml', { env, cwd: repo, now }).config.mode).toBe('dry_run');
