@@ -1,0 +1,54 @@
+/** Writes the tables of fields in docs/strategies from the schemas. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { z } from 'zod';
+import { strategies } from '../src/strategy/registry.ts';
+
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly required?: readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly items?: Shape;
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+function rows(shape: Shape, prefix = ''): string[] {
+  return Object.entries(shape.properties ?? {}).flatMap(([name, field]) => {
+    const isRequired = shape.required?.includes(name) === true && field.default === undefined;
+    const otherwise =
+      field.default === undefined ? (isRequired ? 'required' : '') : `\`${JSON.stringify(field.default)}\``;
+    const values =
+      field.enum === undefined ? '' : ` One of ${field.enum.map((value) => `\`${value}\``).join(', ')}.`;
+    const own = `| \`${prefix}${name}\` | ${cell(otherwise)} | ${cell(field.description ?? '')}${values} |`;
+    const isAmount = field.properties?.['amount'] !== undefined && field.properties['currency'] !== undefined;
+    const below = isAmount ? [] : rows(field.items ?? field, `${prefix}${name}.`);
+    return [own, ...below];
+  });
+}
+
+/** The table of a kind. */
+export function fieldTable(kind: string): string {
+  const params = strategies.get(kind)?.params;
+  if (params === undefined) throw new Error(`there is no kind ${kind}`);
+  const shape = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }) as Shape;
+  return ['| field | default | meaning |', '| --- | --- | --- |', ...rows(shape)].join('\n');
+}
+
+/** `page` with the table of `kind` between its marks. */
+export function withTable(page: string, kind: string): string {
+  const marks = new RegExp(`(<!-- fields: ${kind} -->\n)[^]*?(<!-- /fields -->)`, 'u');
+  if (!marks.test(page)) throw new Error(`docs/strategies/${kind}.md has no place for its table`);
+  return page.replace(marks, (_, from: string, to: string) => `${from}\n${fieldTable(kind)}\n\n${to}`);
+}
+
+if (import.meta.main) {
+  for (const kind of strategies.keys()) {
+    const file = new URL(`../docs/strategies/${kind}.md`, import.meta.url);
+    writeFileSync(file, withTable(readFileSync(file, 'utf8'), kind));
+    process.stderr.write(`wrote docs/strategies/${kind}.md\n`);
+  }
+}

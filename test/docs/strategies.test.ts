@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fieldTable } from '../../scripts/document-fields.ts';
+import { strategies } from '../../src/strategy/registry.ts';
+
+/** Without what a formatter may change: spaces and the dashes of a table's ruler. */
+const plain = (text: string): string => text.replaceAll(/[ -]+/gu, ' ');
+
+describe('the page of a strategy', () => {
+  it.each([...strategies.keys()])('has the fields of %s as its schema says them', (kind) => {
+    const page = readFileSync(new URL(`../../docs/strategies/${kind}.md`, import.meta.url), 'utf8');
+    expect(plain(page)).toContain(plain(fieldTable(kind)));
+  });
+});
