@@ -32,8 +32,9 @@ export class VirtualClock implements Clock, SchedulerLike {
     return this.#now;
   }
 
+  /** Whole milliseconds, as a wall clock shows them: waits with jitter leave fractions that no record may hold. */
   wall(): Instant {
-    return instant(this.#now);
+    return instant(Math.floor(this.#now));
   }
 
   monotonic(): Monotonic {

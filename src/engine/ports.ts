@@ -22,7 +22,7 @@ import type {
 export interface Clock {
   /** For every RxJS operator that waits. */
   readonly scheduler: SchedulerLike;
-  /** Wall time. */
+  /** Wall time, whole milliseconds. */
   wall(): Instant;
   /** For durations: quote life, limits, staleness. Never steps. */
   monotonic(): Monotonic;

@@ -9,7 +9,9 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Observer } from '../../src/engine/observer.ts';
 import type { Policy } from '../../src/engine/policy.ts';
-import type { Command, Ports, VenuePort } from '../../src/engine/ports.ts';
+import type { Command, MarketPort, Ports, VenuePort } from '../../src/engine/ports.ts';
+import { Life, mortalJournal, mortalVenue } from './mortal.ts';
+import type { Death } from './mortal.ts';
 import { runDesk } from '../../src/engine/run.ts';
 import type { RunOptions } from '../../src/engine/run.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -42,10 +44,29 @@ export const aPolicy = (over: Partial<Policy> = {}): Policy => ({
     sides: new Set(['buy', 'sell']),
   },
   minimumOf: () => ({ notional: money('5') }),
-  pts: { use: 'never', maxAgeMs: 300_000, pollMs: 60_000, creditMax: undefined, carryBpsMax: undefined, holdingMs: 86_400_000 },
-  reference: { intervalMs: 5_000, maxAgeMs: 30_000, probe: { amount: money('50'), currency: 'usd' }, share: 0.2, waitMs: 5_000 },
+  pts: {
+    use: 'never',
+    maxAgeMs: 300_000,
+    pollMs: 60_000,
+    creditMax: undefined,
+    carryBpsMax: undefined,
+    holdingMs: 86_400_000,
+  },
+  reference: {
+    intervalMs: 5_000,
+    maxAgeMs: 30_000,
+    probe: { amount: money('50'), currency: 'usd' },
+    share: 0.2,
+    waitMs: 5_000,
+  },
   retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, requoteMs: 1_000 },
-  inDoubt: { bookingMarginMs: 10_000, pollMs: 10_000, trustFirstCanceled: false, trustRefusals: false, lifeMaxMs: 300_000 },
+  inDoubt: {
+    bookingMarginMs: 10_000,
+    pollMs: 10_000,
+    trustFirstCanceled: false,
+    trustRefusals: false,
+    lifeMaxMs: 300_000,
+  },
   orderTimeoutMs: 8_000,
   orderMarginMs: 500,
   cyclesMax: 64,
@@ -89,10 +110,13 @@ export interface Bench {
   readonly desk: Desk;
   readonly operator$: Subject<Command>;
   readonly seen: { readonly phases: string[]; error: unknown };
+  readonly life: Life;
+  /** Appends of this process so far. */
+  appends(): number;
   records(): readonly StoredRecord[];
   /** Starts the desk; time stands still until `clock.run`. */
   start(options?: RunOptions): void;
-  /** As if the process had died: nothing of it runs any more. */
+  /** As if the process had died: nothing of it runs any more, and nothing of it is written. */
   kill(): void;
 }
 
@@ -108,6 +132,13 @@ export interface BenchOptions {
   readonly wrap?: ((venue: VenuePort, clock: VirtualClock) => VenuePort) | undefined;
   readonly observer?: Partial<Observer> | undefined;
   readonly at?: Instant | undefined;
+  /** Seed of the engine's own randomness: the jitter of its waits. */
+  readonly seed?: string | undefined;
+  /** The append at which the process dies. */
+  readonly death?: Death | undefined;
+  /** What becomes of requests that are under way when the process dies. */
+  readonly inFlight?: 'arrives' | 'lost' | undefined;
+  readonly market?: ((exchange: Exchange, clock: VirtualClock) => MarketPort) | undefined;
 }
 
 /** The whole engine on virtual time against the simulated exchange in the same process. */
@@ -117,7 +148,9 @@ export function aBench(options: BenchOptions): Bench {
     options.exchange ?? new Exchange({ options: venueOptions(options.venue ?? {}), startedAt: clock.wall() });
   const journal = options.journal ?? memoryJournal();
   const operator$ = new Subject<Command>();
-  const random = seededRandom('bench');
+  const random = seededRandom(options.seed ?? 'bench');
+  const life = new Life();
+  const counter = { appends: 0 };
   const venue = inProcessVenue(exchange, {
     clock,
     capabilities: 'none',
@@ -127,11 +160,17 @@ export function aBench(options: BenchOptions): Bench {
   const ports: Ports = {
     clock,
     random: { next: () => random.next() },
-    venue: options.wrap?.(venue, clock) ?? venue,
-    journal,
+    venue: mortalVenue(options.wrap?.(venue, clock) ?? venue, life, options.inFlight ?? 'lost'),
+    market: options.market?.(exchange, clock),
+    journal: mortalJournal(journal, life, counter, options.death),
     operator$: merge(operator$, NEVER),
   };
-  const desk = new Desk(ports, aPolicy(options.policy), { ...noObserver, ...options.observer }, options.strategies);
+  const desk = new Desk(
+    ports,
+    aPolicy(options.policy),
+    { ...noObserver, ...options.observer },
+    options.strategies,
+  );
   const seen: Bench['seen'] = { phases: [], error: undefined };
   let running: { unsubscribe(): void } | undefined;
   return {
@@ -150,10 +189,12 @@ export function aBench(options: BenchOptions): Bench {
         },
         complete: () => seen.phases.push('stopped'),
       });
+      life.onDeath(() => running?.unsubscribe());
     },
+    life,
+    appends: () => counter.appends,
     kill() {
-      running?.unsubscribe();
+      life.die();
     },
   };
 }
-

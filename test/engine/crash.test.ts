@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import { isDone } from '../../src/engine/run.ts';
+import type { VenueInput } from '../../src/simulator/options.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench } from './harness.ts';
+import type { Death } from './mortal.ts';
+import { books, overExecuted } from './oracle.ts';
+
+/** Long enough for every doubt to be proven and every strategy to end. */
+const END = instant(START + 60 * MINUTE_MS);
+const RESTART_AFTER_MS = 1_500;
+
+interface Story {
+  readonly strategies: readonly StrategySource[];
+  readonly venue?: VenueInput;
+}
+
+const stories: Readonly<Record<string, Story>> = {
+  'a twap': { strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })] },
+  'a twap whose orders are often canceled': {
+    strategies: [aTwap('twap', { slices: 3, duration: 'PT6M' })],
+    venue: { cancelProbability: 0.4, unavailableProbability: 0.2 },
+  },
+  'two that trade the same pair both ways': {
+    strategies: [
+      aTwap('buys', { slices: 2, duration: 'PT2M' }),
+      aTwap('sells', { slices: 2, duration: 'PT2M', side: 'sell' }),
+    ],
+  },
+  'a slice that the venue cuts into pieces': {
+    strategies: [
+      aTwap('pieces', { slices: 1, duration: 'PT5M', total_quantity: { amount: '10', currency: 'btc' } }),
+    ],
+  },
+};
+
+interface Fate {
+  readonly death: Death;
+  readonly inFlight: 'arrives' | 'lost';
+}
+
+/** Runs until the process dies, then starts a new one on the same journal against the same exchange, until the end. */
+function restarted(story: Story, fate: Fate): Bench | undefined {
+  const first = aBench({ ...story, ...fate });
+  first.start();
+  while (!first.life.isOver && first.clock.wall() < END) first.clock.run(instant(first.clock.wall() + 250));
+  if (!first.life.isOver) return undefined;
+  const { clock, exchange, journal } = first;
+  clock.run(instant(clock.wall() + RESTART_AFTER_MS));
+  const second = aBench({ ...story, clock, exchange, journal });
+  second.start();
+  clock.run(END);
+  return second;
+}
+
+describe.each(Object.keys(stories))('a process that dies while it works on %s', (name) => {
+  const story = stories[name] ?? { strategies: [] };
+  const whole = aBench(story);
+  whole.start();
+  whole.clock.run(END);
+  const appends = whole.appends();
+
+  it('is not disturbed at all in the run that the others are measured by', () => {
+    expect(whole.seen.error).toBeUndefined();
+    expect(isDone(whole.desk)).toBe(true);
+    const { ledger, journal } = books(whole.exchange, whole.records());
+    expect(journal).toEqual(ledger);
+    expect(ledger.length).toBeGreaterThan(0);
+  });
+
+  it.each(['lost', 'durable'] as const)(
+    'never executes twice and loses no fill, whichever append it dies at, the records being %s',
+    (records) => {
+      for (const inFlight of ['arrives', 'lost'] as const) {
+        for (let at = 1; at <= appends; at++) {
+          const bench = restarted(story, { death: { at, records }, inFlight });
+          const fate = `append ${at} ${records}, in flight ${inFlight}`;
+          expect(bench, fate).toBeDefined();
+          if (bench === undefined) continue;
+          expect(bench.seen.error, fate).toBeUndefined();
+          const { ledger, journal } = books(bench.exchange, bench.records());
+          expect(journal, fate).toEqual(ledger);
+          expect(overExecuted(bench.exchange, bench.records()), fate).toEqual([]);
+          expect(bench.desk.state.attempts.size, fate).toBe(0);
+          expect(bench.desk.state.control, fate).toBe('active');
+          expect(isDone(bench.desk), fate).toBe(true);
+        }
+      }
+    },
+  );
+});

@@ -1,0 +1,99 @@
+import { parseClientId } from '../../src/core/ids.ts';
+import { add, money, NO_MONEY, NO_QUANTITY, quantity, size, text } from '../../src/core/money.ts';
+import type { Money, Quantity } from '../../src/core/money.ts';
+import type { FillRecord, StoredRecord } from '../../src/core/record.ts';
+import { sliceKey } from '../../src/engine/desk-state.ts';
+import type { Exchange } from '../../src/simulator/exchange.ts';
+
+/** One trade of ours as the ledger of the exchange holds it: the truth that the journal is judged by. */
+export interface LedgerTrade {
+  readonly clientId: string;
+  readonly pair: string;
+  readonly side: string;
+  readonly quantity: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
+}
+
+/** Every executed order of the first account, in order. One client id with two orders is two trades. */
+export function ledgerTrades(exchange: Exchange): readonly LedgerTrade[] {
+  const account = exchange.accounts[0]?.name ?? '';
+  const trades = new Map<string, LedgerTrade>();
+  for (const row of exchange.ledger.rows(account)) {
+    if (row.tradeId === undefined || row.pair === undefined) continue;
+    const known = trades.get(row.tradeId) ?? {
+      clientId: row.clientId ?? '',
+      pair: row.pair,
+      side: row.action,
+      quantity: NO_QUANTITY,
+      amount: NO_MONEY,
+      fees: NO_MONEY,
+    };
+    const isBase = row.pair.startsWith(row.currency);
+    trades.set(row.tradeId, {
+      ...known,
+      quantity: isBase ? size(row.amount) : known.quantity,
+      amount: isBase ? known.amount : money(size(row.amount).toFixed()),
+      fees: isBase ? known.fees : money(row.fees.toFixed()),
+    });
+  }
+  return [...trades.values()];
+}
+
+export const fillsOf = (records: readonly StoredRecord[]): readonly FillRecord[] =>
+  records.flatMap(({ body }) => (body.kind === 'fill' ? [body] : []));
+
+const line = (id: string, pair: string, side: string, figures: readonly string[]): string =>
+  `${id} ${side} ${pair} ${figures.join(' ')}`;
+
+/** What the exchange executed and what the journal says, as sorted lines: equal when no fill is lost, made up or told twice. */
+export function books(
+  exchange: Exchange,
+  records: readonly StoredRecord[],
+): { readonly ledger: readonly string[]; readonly journal: readonly string[] } {
+  const ledger = ledgerTrades(exchange).map((trade) =>
+    line(trade.clientId, trade.pair, trade.side, [
+      text(trade.quantity),
+      text(trade.amount),
+      text(trade.fees),
+    ]),
+  );
+  const journal = fillsOf(records).map((fill) =>
+    line(fill.client_order_id, fill.pair, fill.side, [fill.quantity, fill.amount, fill.fees]),
+  );
+  return { ledger: ledger.toSorted(), journal: journal.toSorted() };
+}
+
+/** Slices of which the exchange executed more than was decided: must be empty, whatever failed. */
+export function overExecuted(exchange: Exchange, records: readonly StoredRecord[]): readonly string[] {
+  const planned = new Map<string, { by: string; size: string }>();
+  for (const { body } of records) {
+    if (body.kind !== 'wake') continue;
+    for (const intent of body.intents) planned.set(sliceKey(intent.parent, intent.slice), intent);
+  }
+  const executed = new Map<string, { quantity: Quantity; amount: Money }>();
+  for (const trade of ledgerTrades(exchange)) {
+    const id = parseClientId(trade.clientId);
+    const key = sliceKey(id?.parent ?? '?', id?.slice ?? 0);
+    const before = executed.get(key) ?? { quantity: NO_QUANTITY, amount: NO_MONEY };
+    executed.set(key, {
+      quantity: add(before.quantity, trade.quantity),
+      amount: add(before.amount, trade.amount),
+    });
+  }
+  const wrong: string[] = [];
+  for (const [key, done] of executed) {
+    const plan = planned.get(key);
+    if (plan === undefined) wrong.push(`${key}: never decided, executed ${text(done.quantity)}`);
+    else if (plan.by === 'quantity' ? done.quantity.gt(plan.size) : done.amount.gt(plan.size))
+      wrong.push(`${key}: decided ${plan.size}, executed ${text(done.quantity)} for ${text(done.amount)}`);
+  }
+  return wrong;
+}
+
+/** Base quantity that the exchange executed in all. */
+export const executedTotal = (exchange: Exchange): Quantity =>
+  ledgerTrades(exchange).reduce((sum, trade) => add(sum, trade.quantity), NO_QUANTITY);
+
+export const filledTotal = (records: readonly StoredRecord[]): Quantity =>
+  fillsOf(records).reduce((sum, fill) => add(sum, quantity(fill.quantity)), NO_QUANTITY);
