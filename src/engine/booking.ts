@@ -5,6 +5,7 @@ import { parseClientId } from '../core/ids.ts';
 import { money, quantity, roundUp, text } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import type { FillRecord, IntentRecord } from '../core/record.ts';
+import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Order, Quote } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
@@ -64,6 +65,21 @@ export const fillFromOrder = (
   notional_usd: notional === undefined ? intent.notional_usd : text(roundUp(notional, 8)),
   decision_price: intent.reference_price,
   source,
+});
+
+/** From a look-up of the order, for an attempt that was in doubt. */
+export const fillFromLookup = ({ intent, quote }: OpenAttempt, order: Order, now: Instant): FillRecord => ({
+  ...named(intent),
+  order_id: order.orderId,
+  quote_id: quote?.quote_id ?? order.quoteId,
+  quantity: text(order.filled),
+  price: text(fillPrice(order)),
+  amount: text(order.filledAmount),
+  fees: text(order.fees),
+  executed_at: instant(Math.floor(now)),
+  notional_usd: intent.notional_usd,
+  decision_price: intent.reference_price,
+  source: 'lookup',
 });
 
 /** From the account's transactions, for an attempt that was in doubt. */

@@ -8,6 +8,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { execute } from './execute.ts';
+import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
 import { expireLater, record } from './record.ts';
 import { size } from './size.ts';
@@ -35,7 +36,7 @@ export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<ne
     pace(desk, drain$),
     execute(desk, drain$),
   );
-  const proven$ = watchAccount(desk).pipe(untilDrained);
+  const proven$ = merge(watchAccount(desk), watchLookups(desk)).pipe(untilDrained);
 
   const trading = merge(ends$, proven$).pipe(
     record(desk, drain$),
