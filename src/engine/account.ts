@@ -12,6 +12,10 @@ import {
   reduce,
   repeat,
   timer,
+  distinctUntilChanged,
+  startWith,
+  switchMap,
+  take,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
@@ -47,8 +51,19 @@ export interface AccountRead {
  */
 export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   const { policy, ports } = desk;
+  const isOpen$ = desk.changed$.pipe(
+    startWith(undefined),
+    map(() => desk.hasDoubts()),
+    distinctUntilChanged(),
+  );
+  // A doubt that comes up shortens the wait that is running.
   const wait = (): Observable<unknown> =>
-    timer(desk.state.doubts.length > 0 ? policy.inDoubt.pollMs : policy.accountPollMs, ports.clock.scheduler);
+    isOpen$.pipe(
+      switchMap((isOpen) =>
+        timer(isOpen ? policy.inDoubt.pollMs : policy.accountPollMs, ports.clock.scheduler),
+      ),
+      take(1),
+    );
   return defer(wait).pipe(
     concatMap(() => readOnce(desk)),
     repeat(),

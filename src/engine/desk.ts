@@ -55,6 +55,8 @@ export class Desk {
   valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;
+  /** Pairs that were taken apart: every row of every read of the account asks. */
+  readonly #split = new Map<string, Pair>();
 
   constructor(ports: Ports, policy: Policy, observer: Observer, strategies: readonly StrategySource[]) {
     this.ports = ports;
@@ -97,6 +99,7 @@ export class Desk {
   learn(currencies: readonly Currency[], pairs: readonly Pair[] | undefined): void {
     this.#currencies = new Map(currencies.map((one) => [one.symbol, one]));
     this.#pairs = pairs === undefined ? undefined : new Map(pairs.map((one) => [one.pair, one]));
+    this.#split.clear();
   }
 
   pair(pair: string): Pair | PairProblem {
@@ -104,7 +107,10 @@ export class Desk {
     if (listed !== undefined) return listed;
     if (this.#pairs !== undefined)
       return { problem: 'unknown_pair', pair, why: `the venue does not list "${pair}"` };
-    return splitPair(pair, this.#currencies.keys());
+    const known = this.#split.get(pair) ?? splitPair(pair, this.#currencies.keys());
+    // Only what the account can access is kept: names that the venue makes up cannot fill the memory.
+    if (!('problem' in known)) this.#split.set(pair, known);
+    return known;
   }
 
   /** @throws RangeError for a pair that cannot be taken apart: strategies are checked against the venue at start. */
@@ -131,6 +137,12 @@ export class Desk {
   available(currency: string, except?: string): Quantity | undefined {
     if (this.state.balances === undefined) return undefined;
     return subtract(this.state.balances.get(currency) ?? NO_QUANTITY, this.state.reserved(currency, except));
+  }
+
+  /** Whether the outcome of an attempt is unknown. */
+  hasDoubts(): boolean {
+    for (const open of this.state.attempts.values()) if (open.doubt !== undefined) return true;
+    return false;
   }
 
   /** What the gate looks at. `except` is the attempt that asks. */
