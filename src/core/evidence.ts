@@ -21,21 +21,26 @@ export interface TradeEvidence {
   readonly isWhole: boolean;
 }
 
-/** Trades that carry a client id of the desk with this mark, by client id. */
+/**
+ * Trades that carry a client id of the desk with this mark, by client id. A row that overlapping pages show twice
+ * counts once.
+ */
 export function tradesOf(
   rows: readonly Transaction[],
   mark: string,
   pairOf: (pair: string) => Pair | undefined,
 ): ReadonlyMap<string, TradeEvidence> {
-  const groups = new Map<string, Transaction[]>();
+  const groups = new Map<string, Map<number, Transaction>>();
   for (const row of rows) {
     if (row.clientId === undefined || (row.action !== 'buy' && row.action !== 'sell')) continue;
     if (parseClientId(row.clientId)?.mark !== mark) continue;
-    const group = groups.get(row.clientId) ?? [];
-    group.push(row);
+    const group = groups.get(row.clientId) ?? new Map<number, Transaction>();
+    group.set(row.id, row);
     groups.set(row.clientId, group);
   }
-  return new Map([...groups].map(([clientId, legs]) => [clientId, evidenceOf(clientId, legs, pairOf)]));
+  return new Map(
+    [...groups].map(([clientId, legs]) => [clientId, evidenceOf(clientId, [...legs.values()], pairOf)]),
+  );
 }
 
 function evidenceOf(
@@ -46,16 +51,10 @@ function evidenceOf(
   const [first] = legs;
   const symbol = legs.find((leg) => leg.pair !== undefined)?.pair ?? '';
   const known = pairOf(symbol);
-  let traded = NO_QUANTITY;
-  let amount = NO_MONEY;
-  let fees = NO_MONEY;
-  for (const leg of legs) {
-    if (leg.currency === known?.base) traded = add(traded, size(leg.amount));
-    else if (leg.currency === known?.quote) {
-      amount = add(amount, money(size(leg.amount).toFixed()));
-      fees = add(fees, money(leg.fees.toFixed()));
-    }
-  }
+  const bases = legs.filter((leg) => leg.currency === known?.base);
+  const quotes = legs.filter((leg) => leg.currency === known?.quote);
+  const traded = bases.reduce((sum, leg) => add(sum, size(leg.amount)), NO_QUANTITY);
+  const amount = quotes.reduce((sum, leg) => add(sum, money(size(leg.amount).toFixed())), NO_MONEY);
   return {
     clientId,
     orderId: first?.orderId ?? '',
@@ -63,10 +62,16 @@ function evidenceOf(
     side: first?.action === 'sell' ? 'sell' : 'buy',
     quantity: traded,
     amount,
-    fees,
+    fees: quotes.reduce((sum, leg) => add(sum, money(leg.fees.toFixed())), NO_MONEY),
     at: first?.at ?? instant(0),
-    isWhole: traded.gt(0) && amount.gt(0),
+    isWhole: traded.gt(0) && amount.gt(0) && sameTrades(bases, quotes),
   };
+}
+
+/** An order may fill in several trades: it is whole once each of them shows both its legs. */
+function sameTrades(bases: readonly Transaction[], quotes: readonly Transaction[]): boolean {
+  const [ofBase, ofQuote] = [bases, quotes].map((legs) => new Set(legs.map((leg) => leg.tradeId)));
+  return ofBase?.symmetricDifference(ofQuote ?? new Set()).size === 0;
 }
 
 /** Price of a trade: amount over quantity, 18 decimals. A figure for people: quantity and amount are what was booked. */
