@@ -47,7 +47,7 @@ const { values } = parseArgs({
 const each = Math.max(1, Math.round(Number(values.slices) / STRATEGIES));
 const slices = each * STRATEGIES;
 
-/** Twenty desks' worth of orders, one slice of each a minute, both sides of two pairs, with jitter. */
+/** Twenty strategies, one slice of each a minute, both sides of two pairs, with jitter. */
 function twaps(): readonly StrategySource[] {
   return Array.from({ length: STRATEGIES }, (_, i) => {
     const base = i % 2 === 0 ? 'btc' : 'eth';
@@ -86,15 +86,13 @@ function run(seed: string): Run {
     twaps(),
   );
   const begun = performance.now();
-  let failure: unknown;
+  const failures: unknown[] = [];
   runDesk(desk, { isUntilDone: true }).subscribe({
-    error: (error: unknown) => {
-      failure = error;
-    },
+    error: (error: unknown) => failures.push(error),
   });
   clock.run();
   const seconds = (performance.now() - begun) / 1000;
-  if (failure !== undefined) throw failure;
+  if (failures.length > 0) throw new Error('the desk could not go on', { cause: failures[0] });
   let filled = 0;
   let hash = '';
   let records = 0;

@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 
 /**
  * Ids are pure functions of what they name: recomputable after a crash, recognisable at the venue, never drawn.
@@ -32,7 +32,7 @@ const SHAPE =
 
 /** `length` characters that stand for `text`. 5 bits each. */
 export function digest(text: string, length: number): string {
-  const bytes = hash('sha256', text, 'buffer');
+  const bytes = hashOf('sha256', text, 'buffer');
   let out = '';
   for (let i = 0; i < length; i++) out += BASE32[(bytes[i] ?? 0) & 31] ?? '';
   return out;
