@@ -82,6 +82,10 @@ export const fraction = <A extends AnyAmount>(part: A, whole: A): Ratio => {
 export const quantityDown = (amount: Money, each: Price, precision: number): Quantity =>
   amount.div(each).toDecimalPlaces(precision, Decimal.ROUND_DOWN) as Quantity;
 
+/** The base quantity that it takes to be paid `amount` at `each`, at most one unit of `precision` too much. */
+export const quantityUp = (amount: Money, each: Price, precision: number): Quantity =>
+  amount.div(each).toDecimalPlaces(precision, Decimal.ROUND_UP) as Quantity;
+
 /** The price that makes `of` cost `amount`. 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
 

@@ -1,5 +1,6 @@
 import {
   add,
+  fraction,
   greatest,
   least,
   money,
@@ -54,7 +55,9 @@ const ZERO: Quantity = NO_QUANTITY;
 export function sizeForPts(question: PtsQuestion): PtsAnswer {
   const { outgoing } = question;
   const own = greatest(least(question.available, outgoing), ZERO);
-  const free = least(outgoing, greatest(own, least(question.reducing, outgoing)));
+  // To reduce a position with money that is not there is credit as well: `never` means never.
+  const reducing = question.use === 'never' ? ZERO : least(question.reducing, outgoing);
+  const free = greatest(own, reducing);
   const wanted = subtract(outgoing, free);
   if (wanted.isZero()) return { allowed: outgoing, credit: subtract(outgoing, own), cuts: [] };
   const refusal = creditRefusal(question);
@@ -104,7 +107,9 @@ export function expectedCarryBps(rate: FundingRate, holdingMs: number): Ratio {
   const charged = Math.max(0, holdingMs / MINUTE_MS - rate.graceMinutes);
   const steps = Math.floor(charged / rate.frequencyMinutes);
   if (steps === 0) return NOTHING;
-  return scale(rate.annualRate, ratioOf((steps * rate.frequencyMinutes * 10_000) / MINUTES_A_YEAR));
+  // Multiplied before it is divided: a carry that is exactly the bound must not end up a hair above it.
+  const charge = scale(rate.annualRate, ratioOf(steps * rate.frequencyMinutes * 10_000));
+  return fraction(charge, ratioOf(MINUTES_A_YEAR));
 }
 
 /** What is borrowed in `balances`, in the currency of the cap. `convert` is `undefined` for currencies without a price. */

@@ -1,15 +1,19 @@
 import type { Instrument } from './instrument.ts';
 import {
   cost,
+  fraction,
   greatest,
   least,
   money,
   negate,
   NO_QUANTITY,
+  ONE,
   quantity,
   quantityDown,
+  quantityUp,
   roundDown,
   roundUp,
+  scale,
   subtract,
 } from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
@@ -103,7 +107,11 @@ function capToMaximum({ wanted, maximum, mid, instrument }: SizingQuestion): {
   if (maximum === undefined) return { size: wanted, isPiece: false };
   if (wanted.by === 'amount') {
     if (wanted.amount.lte(maximum)) return { size: wanted, isPiece: false };
-    return { size: { by: 'amount', amount: roundDown(maximum, instrument.quotePrecision) }, isPiece: true };
+    const largest = roundDown(maximum, instrument.quotePrecision);
+    return {
+      size: { by: 'amount', amount: evenPiece(wanted.amount, largest, instrument.quotePrecision) },
+      isPiece: true,
+    };
   }
   const largest = quantityDown(maximum, mid, instrument.basePrecision);
   if (wanted.quantity.lte(largest)) return { size: wanted, isPiece: false };
@@ -114,10 +122,10 @@ function capToMaximum({ wanted, maximum, mid, instrument }: SizingQuestion): {
 }
 
 /** Equal pieces no larger than `largest`, so that the last is no crumb. Rounded up: the last piece is the smaller one. */
-function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quantity {
-  if (largest.isZero()) return largest;
-  const pieces = whole.div(largest).ceil();
-  return least(roundUp(quantity(whole.div(pieces).toFixed(precision + 4, 1)), precision), largest);
+function evenPiece<A extends Quantity | Money>(whole: A, largest: A, precision: number): A {
+  if (!largest.gt(0)) return largest;
+  const pieces = roundUp(fraction(whole, largest), 0);
+  return least(roundUp(scale(whole, fraction(ONE, pieces)), precision), largest);
 }
 
 /** What the order pays at worst: quote currency for a buy, base for a sell. */
@@ -127,10 +135,7 @@ function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quan
       size.by === 'amount' ? size.amount : roundUp(cost(worst, size.quantity), instrument.quotePrecision),
     );
   if (size.by === 'quantity') return size.quantity;
-  return roundUp(
-    quantity(size.amount.div(worst).toFixed(instrument.basePrecision + 4, 0)),
-    instrument.basePrecision,
-  );
+  return quantityUp(size.amount, worst, instrument.basePrecision);
 }
 
 /** The part of the order that reduces an open position, in the currency it pays with. A sell of what is held is own funds. */

@@ -1,0 +1,299 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Instrument } from '../../src/core/instrument.ts';
+import { add, cost, decimalsOf, money, price, quantity, quantityDown, text } from '../../src/core/money.ts';
+import type { Money, Price, Quantity } from '../../src/core/money.ts';
+import { isNothing, leftOf, sizeSlice } from '../../src/core/sizing.ts';
+import type { Sized, SizingQuestion, Unsized } from '../../src/core/sizing.ts';
+import type { Side, Size } from '../../src/core/venue.ts';
+
+const BTCUSD: Instrument = {
+  pair: 'btcusd',
+  base: 'btc',
+  quote: 'usd',
+  basePrecision: 4,
+  quotePrecision: 2,
+  minimum: { quantity: quantity('0.001'), notional: money('10') },
+};
+const byQuantity = (n: string): Size => ({ by: 'quantity', quantity: quantity(n) });
+const byAmount = (n: string): Size => ({ by: 'amount', amount: money(n) });
+const amountOf = (size: Size): Money | Quantity => (size.by === 'quantity' ? size.quantity : size.amount);
+
+/** A rich account that buys 1 btc: worst price 101, mid 100, no maximum, no credit. */
+const aQuestion = (over: Partial<SizingQuestion> = {}): SizingQuestion => ({
+  instrument: BTCUSD,
+  side: 'buy',
+  wanted: byQuantity('1'),
+  worst: price('101'),
+  mid: price('100'),
+  availableBase: quantity('1000'),
+  availableQuote: quantity('1000000'),
+  maximum: undefined,
+  pts: { use: 'never', mode: undefined, creditLeft: undefined, carryBps: undefined, carryBpsMax: undefined },
+  ...over,
+});
+const credit = (over: Partial<SizingQuestion['pts']> = {}): SizingQuestion['pts'] => ({
+  use: 'when_enabled',
+  mode: 'Enabled',
+  creditLeft: undefined,
+  carryBps: undefined,
+  carryBpsMax: undefined,
+  ...over,
+});
+const sized = (over: Partial<SizingQuestion>): Sized => {
+  const result = sizeSlice(aQuestion(over));
+  if ('reason' in result) throw new Error(`not sized: ${result.reason} ${result.note}`);
+  return result;
+};
+const sizeText = (over: Partial<SizingQuestion>): string => text(amountOf(sized(over).size));
+const refused = (over: Partial<SizingQuestion>): Unsized => {
+  const result = sizeSlice(aQuestion(over));
+  if (!('reason' in result)) throw new Error(`sized: ${text(amountOf(result.size))}`);
+  return result;
+};
+
+describe('sizing', () => {
+  it('asks for what is wanted when funds, maximum and minimum let it', () => {
+    expect(sizeSlice(aQuestion())).toMatchObject({ size: byQuantity('1'), cuts: [], isPiece: false });
+  });
+
+  it.each<readonly [string, Partial<SizingQuestion>, string]>([
+    ['a buy by quantity to what the worst price leaves', { availableQuote: quantity('50') }, '0.495'],
+    ['a buy by amount to the funds', { wanted: byAmount('80'), availableQuote: quantity('50.019') }, '50.01'],
+    ['a sell by quantity to what is held', { side: 'sell', availableBase: quantity('0.33339') }, '0.3333'],
+    [
+      'a sell by amount to what the holding brings at worst',
+      { side: 'sell', wanted: byAmount('80'), worst: price('99'), availableBase: quantity('0.5') },
+      '49.5',
+    ],
+  ])('cuts %s', (_, over, expected) => {
+    expect(sizeText(over)).toBe(expected);
+    expect(sized(over).cuts).toEqual(['clipped_funds', 'pts_never']);
+    expect(sized(over).isPiece).toBe(false);
+  });
+
+  it.each<readonly [string, Partial<SizingQuestion>, string]>([
+    ['a quantity to the decimals of base', { wanted: byQuantity('0.12345') }, '0.1234'],
+    ['an amount to the decimals of quote', { wanted: byAmount('77.777') }, '77.77'],
+  ])('cuts %s, down', (_, over, expected) => {
+    expect(sizeText(over)).toBe(expected);
+  });
+
+  it('pays a buy down to the last cent of the account at the worst price, and a cent less buys less', () => {
+    expect(sizeText({ availableQuote: quantity('101') })).toBe('1');
+    expect(sizeText({ availableQuote: quantity('100.99') })).toBe('0.9999');
+  });
+
+  it.each<readonly [string, Partial<SizingQuestion>, string]>([
+    ['is allowed at the minimum quantity', { wanted: byQuantity('0.1') }, '0.1'],
+    ['is allowed at the minimum notional', { wanted: byAmount('10') }, '10'],
+  ])('%s', (_, over, expected) => {
+    const instrument = { ...BTCUSD, minimum: { quantity: quantity('0.1'), notional: money('10') } };
+    expect(sizeText({ ...over, instrument })).toBe(expected);
+  });
+
+  it.each<readonly [string, Partial<SizingQuestion>, string]>([
+    ['below the minimum quantity', { wanted: byQuantity('0.0009') }, 'below_minimum'],
+    ['below the minimum notional', { wanted: byQuantity('0.0999') }, 'below_minimum'],
+    ['below the minimum amount', { wanted: byAmount('9.99') }, 'below_minimum'],
+    ['cut below the minimum by funds', { availableQuote: quantity('9') }, 'below_minimum'],
+    ['that rounds to nothing', { wanted: byQuantity('0.00009') }, 'below_minimum'],
+    ['without any funds', { availableQuote: quantity('0') }, 'no_funds'],
+    ['with funds below zero', { availableQuote: quantity('-5') }, 'no_funds'],
+  ])('skips a slice %s', (_, over, reason) => {
+    expect(refused(over).reason).toBe(reason);
+  });
+
+  it('uses credit to buy, and to sell short, where the mode lets it', () => {
+    const poor = { availableQuote: quantity('0'), availableBase: quantity('0'), pts: credit() };
+    expect(sizeText({ ...poor })).toBe('1');
+    expect(sizeText({ ...poor, side: 'sell' })).toBe('1');
+    expect(refused({ ...poor, pts: credit({ mode: 'Short-Only' }) }).reason).toBe('no_funds');
+    expect(refused({ ...poor, side: 'sell', pts: credit({ mode: 'Long-Only' }) }).reason).toBe('no_funds');
+  });
+
+  it('buys back a short under Reduce-Only, and no more than it', () => {
+    const short = {
+      availableBase: quantity('-0.4'),
+      availableQuote: quantity('0'),
+      pts: credit({ mode: 'Reduce-Only' }),
+    };
+    expect(sizeText(short)).toBe('0.4');
+    expect(sized(short).cuts).toEqual(['clipped_funds', 'pts_mode']);
+  });
+
+  it('cuts credit to its cap, in the currency that the order pays with', () => {
+    const capped = { availableQuote: quantity('0'), pts: credit({ creditLeft: quantity('50.5') }) };
+    expect(sizeText(capped)).toBe('0.5');
+    expect(sized(capped).cuts).toEqual(['clipped_funds', 'pts_max_credit']);
+  });
+
+  it('survives amounts near the bounds of what can be read', () => {
+    const instrument = { ...BTCUSD, basePrecision: 18, quotePrecision: 18, minimum: {} };
+    const wanted = byQuantity('123456789012345678901.000000000000000001');
+    const worst = price('0.000000000003');
+    const buy = {
+      instrument,
+      wanted,
+      worst,
+      mid: worst,
+      maximum: money('100000000'),
+      availableQuote: quantity('1e12'),
+    };
+    expect(sized(buy).isPiece).toBe(true);
+    const sell = { ...buy, side: 'sell', wanted: byAmount('123456789012.000000000000000001') } as const;
+    expect(sizeSlice(aQuestion({ ...sell, maximum: undefined }))).toBeDefined();
+  });
+});
+
+describe('a slice above what the venue quotes in one piece', () => {
+  it.each<readonly [string, Size, string]>([
+    ['a quantity', byQuantity('1'), '0.5'],
+    ['an amount', byAmount('100.01'), '50.01'],
+  ])('is asked for in even pieces: %s', (_, wanted, first) => {
+    const over = { wanted, maximum: money('99.9') };
+    expect(sizeText(over)).toBe(first);
+    expect(sized(over)).toMatchObject({ cuts: ['venue_maximum'], isPiece: true });
+  });
+
+  it('is asked for whole when it is just the maximum', () => {
+    expect(sized({ maximum: money('100') })).toMatchObject({ size: byQuantity('1'), isPiece: false });
+    expect(sized({ wanted: byAmount('100'), maximum: money('100') }).isPiece).toBe(false);
+  });
+
+  it('is no piece when funds end the slice', () => {
+    const over = { maximum: money('60'), availableQuote: quantity('30') };
+    expect(sized(over)).toMatchObject({
+      isPiece: false,
+      cuts: ['venue_maximum', 'clipped_funds', 'pts_never'],
+    });
+  });
+
+  it('is skipped when the venue quotes next to nothing', () => {
+    expect(refused({ maximum: money('0.001') }).reason).toBe('below_minimum');
+    expect(refused({ maximum: money('0'), wanted: byAmount('100') }).reason).toBe('below_minimum');
+  });
+
+  it('adds up from its pieces exactly, each within the maximum, none a crumb below half of it', () => {
+    const side = fc.constantFrom<Side>('buy', 'sell');
+    const cents = fc.integer({ min: 2_000, max: 50_000_000 });
+    fc.assert(
+      fc.property(side, fc.boolean(), cents, cents, (onSide, byBase, whole, most) => {
+        fc.pre(whole > most && whole / most < 40);
+        const maximum = money(`${most}e-2`);
+        let left = byBase ? byQuantity(`${whole}e-4`) : byAmount(`${whole}e-2`);
+        const total = amountOf(left);
+        let done = byBase ? quantity('0') : money('0');
+        for (let n = 0; !isNothing(left); n++) {
+          if (n > 50) throw new Error('the pieces do not end');
+          const rich = { availableBase: quantity('1e9'), availableQuote: quantity('1e12') };
+          const piece = sized({ ...rich, side: onSide, wanted: left, maximum });
+          const size = amountOf(piece.size);
+          const worth =
+            piece.size.by === 'quantity' ? cost(price('100'), piece.size.quantity) : piece.size.amount;
+          expect(worth.lte(maximum)).toBe(true);
+          // Half of the maximum, less what rounding up the pieces before it took from the last.
+          expect(worth.gte(maximum.div(2).minus('0.41'))).toBe(true);
+          done = add(done, size);
+          left = leftOf(left, quantity(byBase ? size.toFixed() : '0'), money(byBase ? '0' : size.toFixed()));
+        }
+        expect(done.eq(total)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('any size', () => {
+  const units = (min: number, max: number, e: number) => fc.integer({ min, max }).map((n) => `${n}e-${e}`);
+  const question = fc
+    .record({
+      side: fc.constantFrom<Side>('buy', 'sell'),
+      wanted: fc.oneof(units(0, 10_000_000, 6).map(byQuantity), units(0, 1_000_000_000, 4).map(byAmount)),
+      mid: units(1, 10_000_000, 3).map(price),
+      bps: fc.nat({ max: 500 }),
+      availableBase: units(-1_000_000, 10_000_000, 6).map(quantity),
+      availableQuote: units(-1_000_000, 1_000_000_000, 4).map(quantity),
+      maximum: fc.option(units(0, 1_000_000_000, 4).map(money), { nil: undefined }),
+      pts: fc.record<SizingQuestion['pts']>({
+        use: fc.constantFrom('never', 'when_enabled'),
+        mode: fc.constantFrom('Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', undefined),
+        creditLeft: fc.option(units(0, 1_000_000, 2).map(quantity), { nil: undefined }),
+        carryBps: fc.constant(undefined),
+        carryBpsMax: fc.constant(undefined),
+      }),
+    })
+    .map(({ bps, side, mid, wanted, availableBase, availableQuote, maximum, pts }): SizingQuestion => {
+      const worst = price(
+        mid
+          .times(10_000 + (side === 'buy' ? bps : -bps))
+          .toFixed()
+          .concat('e-4'),
+      );
+      return { instrument: BTCUSD, side, mid, worst, wanted, availableBase, availableQuote, maximum, pts };
+    });
+
+  /** What a size may cost the account, worked out plainly: a sell by amount gives base at the worst price. */
+  const paid = (size: Size, side: Side, worst: Price): Quantity => {
+    if (side === 'buy')
+      return quantity((size.by === 'amount' ? size.amount : cost(worst, size.quantity)).toFixed());
+    return size.by === 'quantity' ? size.quantity : (size.amount.div(worst) as Quantity);
+  };
+
+  it('is at most what is wanted, has the decimals of its currency, and meets minimum and maximum', () => {
+    fc.assert(
+      fc.property(question, (asked) => {
+        const result = sizeSlice(asked);
+        if ('reason' in result) return result.reason === 'no_funds' || result.reason === 'below_minimum';
+        const { size } = result;
+        const [base, worth] =
+          size.by === 'quantity'
+            ? [size.quantity, cost(asked.mid, size.quantity)]
+            : [quantityDown(size.amount, asked.mid, 4), size.amount];
+        return (
+          size.by === asked.wanted.by &&
+          amountOf(size).lte(amountOf(asked.wanted)) &&
+          decimalsOf(amountOf(size)) <= (size.by === 'quantity' ? 4 : 2) &&
+          base.gte('0.001') &&
+          worth.gte('10') &&
+          (asked.maximum === undefined || worth.lte(asked.maximum))
+        );
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('never pays more than funds and credit', () => {
+    fc.assert(
+      fc.property(question, (asked) => {
+        const result = sizeSlice(asked);
+        if ('reason' in result) return true;
+        const { side, worst, availableBase } = asked;
+        const { use, mode, creditLeft } = asked.pts;
+        const held = side === 'buy' ? asked.availableQuote : availableBase;
+        const funds = held.gt(0) ? held : quantity('0');
+        const pays = paid(result.size, side, worst);
+        if (use === 'never') return pays.lte(funds);
+        // A buy may close a short with money that it borrows; beyond that the mode decides.
+        const short = side === 'buy' && availableBase.lt(0) ? availableBase.negated().times(worst) : funds;
+        const free = quantity((funds.gt(short) ? funds : short).toFixed());
+        if (mode !== 'Enabled' && mode !== (side === 'buy' ? 'Long-Only' : 'Short-Only'))
+          return pays.lte(free);
+        return creditLeft === undefined || pays.lte(add(free, creditLeft));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('what is left of a slice', () => {
+  it.each([
+    [byQuantity('1'), '0.4', '40', '0.6'],
+    [byAmount('100'), '0.4', '40', '60'],
+    [byQuantity('1'), '1.1', '110', '0'],
+    [byAmount('100'), '1.1', '110', '0'],
+  ])('of %j after %s for %s is %s, never below nothing', (size, filled, amount, left) => {
+    const rest = leftOf(size, quantity(filled), money(amount));
+    expect(text(amountOf(rest))).toBe(left);
+    expect(isNothing(rest)).toBe(left === '0');
+  });
+});
