@@ -239,46 +239,53 @@ describe('any size', () => {
     return size.by === 'quantity' ? size.quantity : (size.amount.div(worst) as Quantity);
   };
 
+  const isWithinBounds = (asked: SizingQuestion): boolean => {
+    const result = sizeSlice(asked);
+    if ('reason' in result) return result.reason === 'no_funds' || result.reason === 'below_minimum';
+    const { size } = result;
+    const [base, worth] =
+      size.by === 'quantity'
+        ? [size.quantity, cost(asked.mid, size.quantity)]
+        : [quantityDown(size.amount, asked.mid, 4), size.amount];
+    return (
+      size.by === asked.wanted.by &&
+      amountOf(size).lte(amountOf(asked.wanted)) &&
+      decimalsOf(amountOf(size)) <= (size.by === 'quantity' ? 4 : 2) &&
+      base.gte('0.001') &&
+      worth.gte('10') &&
+      (asked.maximum === undefined || worth.lte(asked.maximum))
+    );
+  };
+
   it('is at most what is wanted, has the decimals of its currency, and meets minimum and maximum', () => {
     fc.assert(
       fc.property(question, (asked) => {
-        const result = sizeSlice(asked);
-        if ('reason' in result) return result.reason === 'no_funds' || result.reason === 'below_minimum';
-        const { size } = result;
-        const [base, worth] =
-          size.by === 'quantity'
-            ? [size.quantity, cost(asked.mid, size.quantity)]
-            : [quantityDown(size.amount, asked.mid, 4), size.amount];
-        return (
-          size.by === asked.wanted.by &&
-          amountOf(size).lte(amountOf(asked.wanted)) &&
-          decimalsOf(amountOf(size)) <= (size.by === 'quantity' ? 4 : 2) &&
-          base.gte('0.001') &&
-          worth.gte('10') &&
-          (asked.maximum === undefined || worth.lte(asked.maximum))
-        );
+        expect(isWithinBounds(asked)).toBe(true);
       }),
       { numRuns: 1000 },
     );
   });
 
+  const isPaidFor = (asked: SizingQuestion): boolean => {
+    const result = sizeSlice(asked);
+    if ('reason' in result) return true;
+    const { side, worst, availableBase } = asked;
+    const { use, mode, creditLeft } = asked.pts;
+    const held = side === 'buy' ? asked.availableQuote : availableBase;
+    const funds = held.gt(0) ? held : quantity('0');
+    const pays = paid(result.size, side, worst);
+    if (use === 'never') return pays.lte(funds);
+    // A buy may close a short with money that it borrows; beyond that the mode decides.
+    const short = side === 'buy' && availableBase.lt(0) ? availableBase.negated().times(worst) : funds;
+    const free = quantity((funds.gt(short) ? funds : short).toFixed());
+    if (mode !== 'Enabled' && mode !== (side === 'buy' ? 'Long-Only' : 'Short-Only')) return pays.lte(free);
+    return creditLeft === undefined || pays.lte(add(free, creditLeft));
+  };
+
   it('never pays more than funds and credit', () => {
     fc.assert(
       fc.property(question, (asked) => {
-        const result = sizeSlice(asked);
-        if ('reason' in result) return true;
-        const { side, worst, availableBase } = asked;
-        const { use, mode, creditLeft } = asked.pts;
-        const held = side === 'buy' ? asked.availableQuote : availableBase;
-        const funds = held.gt(0) ? held : quantity('0');
-        const pays = paid(result.size, side, worst);
-        if (use === 'never') return pays.lte(funds);
-        // A buy may close a short with money that it borrows; beyond that the mode decides.
-        const short = side === 'buy' && availableBase.lt(0) ? availableBase.negated().times(worst) : funds;
-        const free = quantity((funds.gt(short) ? funds : short).toFixed());
-        if (mode !== 'Enabled' && mode !== (side === 'buy' ? 'Long-Only' : 'Short-Only'))
-          return pays.lte(free);
-        return creditLeft === undefined || pays.lte(add(free, creditLeft));
+        expect(isPaidFor(asked)).toBe(true);
       }),
       { numRuns: 1000 },
     );
