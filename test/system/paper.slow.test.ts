@@ -1,0 +1,68 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { aFolder } from './support/desk.ts';
+import { finish, ROOT, start } from './support/program.ts';
+
+const CONFIG = join(ROOT, 'config/paper.yaml');
+
+const journalIn = (folder: string): string => {
+  const name = readdirSync(join(folder, 'var/paper')).find((file) => file.endsWith('.db'));
+  return `sqlite:${join(folder, 'var/paper', name ?? 'none')}`;
+};
+
+async function ask(url: string): Promise<{ readonly status: number; readonly text: string }> {
+  const answer = await fetch(url);
+  return { status: answer.status, text: await answer.text() };
+}
+
+describe('the paper demo', () => {
+  it('ends by itself with exit 0 and tells what was traded, at what cost, and where to look next', async () => {
+    const cwd = aFolder();
+    const demo = start(['run', '--until-done', '--config', CONFIG], { cwd });
+
+    expect(await demo.ended(150_000)).toEqual({ code: 0, signal: null });
+    expect(demo.stdout).toBe('');
+    const told = demo.stderr;
+    expect(told).toContain('paper: simulated venue on this machine, no real money');
+    expect(told).toMatch(/^metrics {2}http:\/\/127\.0\.0\.1:\d+\/metrics$/mu);
+    // Every fill as it happens: twelve slices of the TWAP, and whatever the rebalancing needs.
+    expect(told.match(/demo-twap-buy {2}buy 0\.05 btc at \d+(\.\d+)? usd/gu)).toHaveLength(12);
+    expect(told).toMatch(/demo-rebalance {2}(buy|sell) [\d.]+ (btc|eth) at/u);
+    // The closing words: sum of each strategy, cost against arrival, journal, what to try next.
+    expect(told).toMatch(/^demo-twap-buy +buy +0\.6 btc +12 fills +at [\d.]+ +arrival [\d.]+ +cost -?[\d.]+ bps$/mu);
+    expect(told).toContain('cost is against the reference price when each parent was decided');
+    expect(told).toMatch(/^journal {2}sqlite:\.\/var\/paper\/.+\.db$/mu);
+    expect(told).toContain('tranche journal verify sqlite:./var/paper/');
+    expect(told).toContain('tranche init my-desk');
+
+    const verified = await finish(['journal', 'verify', journalIn(cwd)], { cwd });
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    const fills = await finish(['journal', 'export', '--format', 'jsonl', '--kind', 'fills', journalIn(cwd)], { cwd });
+    expect(fills.stdout.split('\n').filter((line) => line.includes('demo-twap-buy'))).toHaveLength(12);
+  });
+
+  it('answers metrics and health while it runs, prints only JSON with --json, and drains when it is stopped', async () => {
+    const cwd = aFolder();
+    const demo = start(['run', '--json', '--config', CONFIG], { cwd });
+    const { operateUrl } = await demo.event('ready');
+    const url = String(operateUrl);
+
+    expect(await ask(`${url}/healthz`)).toMatchObject({ status: 200 });
+    expect(await ask(`${url}/readyz`)).toMatchObject({ status: 200 });
+    await demo.event('fill', { count: 3 });
+    const { status, text } = await ask(`${url}/metrics`);
+    expect(status).toBe(200);
+    expect(text).toMatch(/^tranche_quotes_total\{.*result="quote".*\} [1-9]\d*$/mu);
+    expect(text).toMatch(/^tranche_orders_total\{.*\} [1-9]\d*$/mu);
+
+    demo.signal('SIGTERM');
+    expect(await demo.ended()).toEqual({ code: 0, signal: null });
+    expect(demo.stderr).toBe('');
+    const events = demo.events();
+    expect(events.every(({ event }) => typeof event === 'string')).toBe(true);
+    expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['started', 'ready', 'fill', 'stopped', 'summary']));
+    expect(existsSync(join(cwd, 'var/paper'))).toBe(true);
+    expect(await finish(['journal', 'verify', journalIn(cwd)], { cwd })).toMatchObject({ code: 0 });
+  });
+});

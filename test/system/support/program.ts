@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import process from 'node:process';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onTestFinished } from 'vitest';
+
+/** The folder of the repository. */
+export const ROOT = join(import.meta.dirname, '../../..');
+const PROGRAM = join(ROOT, 'bin/tranche.js');
+
+/** How a process ended: by itself with a code, or by a signal. */
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** One object of `--json` output. */
+export type Event = Readonly<Record<string, unknown>>;
+
+export interface ProgramOptions {
+  /** Working folder: relative paths of the journal begin here. */
+  readonly cwd: string;
+  /** Variables besides those that every program gets. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const POLL_MS = 20;
+/** Generous: the machine may be busy with other things. */
+const PATIENCE_MS = 60_000;
+
+/** A real process of `tranche`, with all that it has said. */
+export class Program {
+  /** Everything said on stdout so far. */
+  stdout = '';
+  /** Everything said on stderr so far. */
+  stderr = '';
+  readonly pid: number;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #closed: Promise<Ended>;
+  #ended: Ended | undefined;
+
+  constructor(child: ChildProcessByStdio<null, Readable, Readable>) {
+    this.#child = child;
+    this.pid = child.pid ?? 0;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+    this.#closed = once(child, 'close').then((values): Ended => {
+      const [code, signal] = values as [number | null, NodeJS.Signals | null];
+      this.#ended = { code, signal };
+      return this.#ended;
+    });
+  }
+
+  get hasEnded(): boolean {
+    return this.#ended !== undefined;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** Waits for the process to end by itself. @throws when it takes too long. */
+  async ended(withinMs: number = PATIENCE_MS): Promise<Ended> {
+    await this.#until('its end', () => this.#ended !== undefined, withinMs);
+    return await this.#closed;
+  }
+
+  /** Ends the process at once, as `kill -9` does. */
+  async kill(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#closed;
+  }
+
+  /** Every line of stdout so far as JSON. @throws when one is not. */
+  events(): readonly Event[] {
+    const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);
+    return whole
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Event);
+  }
+
+  eventsOf(name: string): readonly Event[] {
+    return this.events().filter(({ event }) => event === name);
+  }
+
+  /** The `count`th event of a name, once it has come. @throws when the process ends without it, or takes too long. */
+  async event(name: string, { count = 1, withinMs = PATIENCE_MS } = {}): Promise<Event> {
+    await this.#until(
+      `${count} events "${name}"`,
+      () => this.stdout.includes(`"event":"${name}"`) && this.eventsOf(name).length >= count,
+      withinMs,
+    );
+    const found = this.eventsOf(name)[count - 1];
+    if (found === undefined) throw new Error(`invariant broken: no event ${name}`);
+    return found;
+  }
+
+  /** Waits until the process has said this, on either stream. */
+  async said(what: RegExp | string, withinMs: number = PATIENCE_MS): Promise<void> {
+    const found = (text: string): boolean => (typeof what === 'string' ? text.includes(what) : what.test(text));
+    await this.#until(`"${String(what)}"`, () => found(this.stdout) || found(this.stderr), withinMs);
+  }
+
+  async #until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {
+    for (let waitedMs = 0; !isSo(); waitedMs += POLL_MS) {
+      const why = this.#ended === undefined ? undefined : `it ended (${JSON.stringify(this.#ended)})`;
+      const late = waitedMs > withinMs ? `${withinMs} ms have passed` : undefined;
+      const reason = why ?? late;
+      if (reason !== undefined && !isSo())
+        throw new Error(
+          `waited for ${what} of process ${this.pid}, but ${reason}\nstdout: …${this.stdout.slice(-2000)}\nstderr: …${this.stderr.slice(-2000)}`,
+        );
+      await sleep(POLL_MS);
+    }
+  }
+}
+
+/** Starts `tranche` as a user would. Whatever still runs when the test ends is killed. */
+export function start(args: readonly string[], { cwd, env = {} }: ProgramOptions): Program {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
+    cwd,
+    // Nothing of the surroundings gets in: no TRANCHE_TOKEN, no NODE_OPTIONS of the test runner.
+    env: { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const program = new Program(child);
+  onTestFinished(async () => {
+    await program.kill();
+  });
+  return program;
+}
+
+/** Runs a command to its end. */
+export async function finish(args: readonly string[], options: ProgramOptions): Promise<Program & Ended> {
+  const program = start(args, options);
+  const ended = await program.ended(120_000);
+  return Object.assign(program, ended);
+}

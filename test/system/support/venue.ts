@@ -1,0 +1,47 @@
+import { onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/app/clock.ts';
+import type { VenueInput } from '../../../src/simulator/options.ts';
+import type { ServerHooks } from '../../../src/simulator/server.ts';
+import { startVenue } from '../../../src/simulator/venue.ts';
+import { start } from './program.ts';
+import type { Program } from './program.ts';
+
+/** A venue that a desk of another process can reach, with what is needed to reach it. */
+export interface ServedVenue {
+  readonly baseUrl: string;
+  readonly wsUrl: string;
+  readonly token: string;
+}
+
+/** The simulated venue inside the test, to be watched and disturbed. The account holds plenty of everything. */
+export async function aServedVenue(
+  token: string,
+  input: VenueInput = {},
+  hooks: ServerHooks = {},
+): Promise<ServedVenue> {
+  const { baseUrl, wsUrl, close } = await startVenue(
+    {
+      accounts: [{ name: 'desk', token, balances: { usd: '10000000', btc: '100', eth: '1000' } }],
+      pairs: { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } },
+      ...input,
+    },
+    { clock: systemClock, ...hooks },
+  );
+  onTestFinished(close);
+  return { baseUrl, wsUrl, token };
+}
+
+/** `tranche venue` as a process of its own, once it is ready. */
+export async function aVenueProcess(
+  args: readonly string[],
+  cwd: string,
+): Promise<ServedVenue & { readonly program: Program }> {
+  const program = start(['venue', '--port', '0', ...args], { cwd });
+  await program.said('"tokens"');
+  const line = JSON.parse(program.stdout.slice(0, program.stdout.indexOf('\n'))) as {
+    readonly base_url: string;
+    readonly ws_url: string;
+    readonly tokens: readonly string[];
+  };
+  return { baseUrl: line.base_url, wsUrl: line.ws_url, token: line.tokens[0] ?? '', program };
+}
