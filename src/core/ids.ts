@@ -26,6 +26,9 @@ export interface ClientId {
   readonly attempt: number;
 }
 
+/** Attempts that a slice can have: more have no id. */
+export const ATTEMPTS_MAX = 36 ** 3;
+
 const BASE32 = 'abcdefghijkmnpqrstuvwxyz23456789';
 const SHAPE =
   /^tr-(?<mark>[a-z2-9]{4})-(?<parent>[a-z2-9]{8})-(?<slice>[0-9a-z]{1,5})-(?<attempt>[0-9a-z]{1,3})-(?<check>[a-z2-9]{4})$/u;
@@ -46,7 +49,7 @@ export const parentId = (desk: string, strategy: string, hash: string, run: stri
   digest(['parent', desk, strategy, hash, run, leg].join('\n'), 8);
 
 export function clientId({ desk, parent, slice, attempt }: AttemptName): string {
-  if (slice < 0 || slice >= 36 ** 5 || attempt < 0 || attempt >= 36 ** 3) {
+  if (slice < 0 || slice >= 36 ** 5 || attempt < 0 || attempt >= ATTEMPTS_MAX) {
     throw new RangeError(`clientId: slice ${slice} or attempt ${attempt} is out of range`);
   }
   const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${attempt.toString(36)}`;

@@ -139,7 +139,11 @@ function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quan
 }
 
 /** The part of the order that reduces an open position, in the currency it pays with. A sell of what is held is own funds. */
-function reducing({ side, availableBase, worst }: SizingQuestion): Quantity {
+export function reducing({
+  side,
+  availableBase,
+  worst,
+}: Pick<SizingQuestion, 'side' | 'availableBase' | 'worst'>): Quantity {
   if (side === 'sell' || !availableBase.lt(0)) return NO_QUANTITY;
   return asHeld(cost(worst, negate(availableBase)));
 }

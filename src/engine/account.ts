@@ -78,8 +78,10 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
       if (!(error instanceof VenueError)) throw error;
       desk.observer.warn('the account could not be read; trying again', { error: error.message });
       if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
-      if (error.code === 'unauthorised') return halt(desk, error.message);
-      return timer(RETRY_MS, desk.ports.clock.scheduler).pipe(ignoreElements());
+      return concat(
+        error.code === 'unauthorised' ? halt(desk, error.message) : EMPTY,
+        timer(RETRY_MS, desk.ports.clock.scheduler).pipe(ignoreElements()),
+      );
     }),
   );
 }
@@ -144,7 +146,8 @@ function resolved(
     const trade = trades.get(clientId);
     const open = desk.state.attempts.get(clientId);
     if (open === undefined) continue;
-    if (trade?.isWhole === true) ends.push({ end: 'filled', intent, fill: fillFromEvidence(open, trade) });
+    if (trade?.isWhole === true)
+      ends.push({ end: 'filled', intent, fill: fillFromEvidence(open, trade, desk.decisionPrice(intent)) });
     else if (trade === undefined) {
       const end = desk.countCleanRead(clientId, read.startedAt);
       if (end !== undefined) ends.push({ end: 'closed', intent, ...end });
@@ -153,7 +156,10 @@ function resolved(
   return ends;
 }
 
-/** Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. */
+/**
+ * Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. One that was
+ * proven absent and has traded after all always halts: the venue did not keep its word.
+ */
 function adopt(desk: Desk, read: AccountRead, trades: ReadonlyMap<string, TradeEvidence>): Observable<never> {
   const unknown = [...trades.values()].filter(
     ({ clientId, at, isWhole }) =>
@@ -169,7 +175,8 @@ function adopt(desk: Desk, read: AccountRead, trades: ReadonlyMap<string, TradeE
     { ids },
   );
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, read.at));
-  if (!desk.policy.adoptFills)
+  const isBroken = unknown.some(({ clientId }) => desk.state.closedIds.has(clientId));
+  if (isBroken || !desk.policy.adoptFills)
     bodies.push(haltRecord(`the account shows trades that the journal does not know: ${ids}`));
   return desk.append(bodies).pipe(mergeMap(() => EMPTY));
 }
@@ -181,7 +188,8 @@ export const haltRecord = (why: string): RecordBody => ({
   why,
 });
 
-function halt(desk: Desk, why: string): Observable<never> {
+/** Halts the desk, once. */
+export function halt(desk: Desk, why: string): Observable<never> {
   if (desk.state.control === 'halted') return EMPTY;
   return desk.append([haltRecord(why)]).pipe(mergeMap(() => EMPTY));
 }

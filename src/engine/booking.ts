@@ -5,10 +5,10 @@ import { parseClientId } from '../core/ids.ts';
 import { money, quantity, roundUp, text } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import type { FillRecord, IntentRecord } from '../core/record.ts';
-import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Order, Quote } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
+import { sliceKey } from './desk-state.ts';
 import type { OpenAttempt } from './desk-state.ts';
 
 /** Fill records, from the three places where proof of a trade comes from. */
@@ -47,12 +47,14 @@ interface Placed {
   /** In the currency of the limits. */
   readonly notional: Money | undefined;
   readonly source: FillRecord['source'];
+  /** Reference price when the slice was decided; empty when none was known. */
+  readonly decisionPrice: string;
 }
 
 /** From the answer to the order. */
 export const fillFromOrder = (
   intent: IntentRecord,
-  { order, quote, executedAt, notional, source }: Placed,
+  { order, quote, executedAt, notional, source, decisionPrice }: Placed,
 ): FillRecord => ({
   ...named(intent),
   order_id: order.orderId,
@@ -63,12 +65,16 @@ export const fillFromOrder = (
   fees: text(order.fees),
   executed_at: executedAt,
   notional_usd: notional === undefined ? intent.notional_usd : text(roundUp(notional, 8)),
-  decision_price: intent.reference_price,
+  decision_price: decisionPrice,
   source,
 });
 
 /** From a look-up of the order, for an attempt that was in doubt. */
-export const fillFromLookup = ({ intent, quote }: OpenAttempt, order: Order, now: Instant): FillRecord => ({
+export const fillFromLookup = (
+  { intent, quote }: OpenAttempt,
+  order: Order,
+  { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
+): FillRecord => ({
   ...named(intent),
   order_id: order.orderId,
   quote_id: quote?.quote_id ?? order.quoteId,
@@ -76,14 +82,18 @@ export const fillFromLookup = ({ intent, quote }: OpenAttempt, order: Order, now
   price: text(fillPrice(order)),
   amount: text(order.filledAmount),
   fees: text(order.fees),
-  executed_at: instant(Math.floor(now)),
+  executed_at: now,
   notional_usd: intent.notional_usd,
-  decision_price: intent.reference_price,
+  decision_price: decisionPrice,
   source: 'lookup',
 });
 
 /** From the account's transactions, for an attempt that was in doubt. */
-export const fillFromEvidence = ({ intent, quote }: OpenAttempt, trade: TradeEvidence): FillRecord => ({
+export const fillFromEvidence = (
+  { intent, quote }: OpenAttempt,
+  trade: TradeEvidence,
+  decisionPrice: string,
+): FillRecord => ({
   ...named(intent),
   order_id: trade.orderId,
   quote_id: quote?.quote_id ?? '',
@@ -93,7 +103,7 @@ export const fillFromEvidence = ({ intent, quote }: OpenAttempt, trade: TradeEvi
   fees: text(trade.fees),
   executed_at: trade.at,
   notional_usd: intent.notional_usd,
-  decision_price: intent.reference_price,
+  decision_price: decisionPrice,
   source: 'transactions',
 });
 
@@ -102,9 +112,7 @@ export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): Fil
   const id = parseClientId(trade.clientId);
   const known = desk.pair(trade.pair);
   const [base, quote] = 'problem' in known ? ['', ''] : [known.base, known.quote];
-  const slice = [...desk.state.slices.values()].find(
-    ({ intent }) => intent.parent === id?.parent && intent.slice === id.slice,
-  );
+  const slice = desk.state.slices.get(sliceKey(id?.parent ?? '', id?.slice ?? 0));
   return {
     kind: 'fill',
     client_order_id: trade.clientId,
@@ -126,7 +134,7 @@ export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): Fil
     notional_usd: text(
       desk.convert(quote, quantity(trade.amount.toFixed()), desk.policy.limits.currency) ?? money('0'),
     ),
-    decision_price: '',
+    decision_price: slice?.intent.decision_price ?? '',
     source: 'transactions',
   };
 }

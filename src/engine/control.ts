@@ -12,17 +12,20 @@ import type { Paced, Sized, Stopped } from './item.ts';
 
 /** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
 export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | Stopped> {
-  return map((item) => {
-    if (item.stage === 'stopped') return item;
-    const refused = refuses(desk, item, {
-      price: item.reference.mid,
-      quantity: item.quantity,
-      notional: item.notional,
-    });
-    return refused === undefined
-      ? item
-      : stopped(item.slice, refused.reason, refused.detail, nextAfter(refused.reason));
+  return map((item) => controlled(desk, item));
+}
+
+/** One item against the limits, as they are at this moment. */
+export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
+  if (item.stage === 'stopped') return item;
+  const refused = refuses(desk, item, {
+    price: item.reference.mid,
+    quantity: item.quantity,
+    notional: item.notional,
   });
+  return refused === undefined
+    ? item
+    : stopped(item.slice, refused.reason, refused.detail, nextAfter(refused.reason));
 }
 
 interface Figures {
@@ -46,7 +49,7 @@ export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refu
       price: figures.price,
       notional: figures.notional,
       limit: figures.limit,
-      reference: item.reference.mid,
+      reference: desk.references.get(intent.pair)?.mid ?? item.reference.mid,
       decisionPrice: intent.decision_price === undefined ? undefined : price(intent.decision_price),
     },
     desk.world(intent.pair, figures.clientId),

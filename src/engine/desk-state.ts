@@ -33,16 +33,20 @@ export interface Life {
   lastReason: Reason | undefined;
 }
 
-/** A slice that was decided and has not ended. */
-export interface OpenSlice {
-  readonly strategy: string;
-  readonly hash: string;
-  readonly intent: IntentText;
-  readonly decidedAt: Instant;
+/** What was done for a slice so far. */
+interface Traded {
   /** Attempts begun: the number of the next one. */
   attempts: number;
   filled: Quantity;
   filledAmount: Money;
+}
+
+/** A slice that was decided and has not ended. There is one object a slice: whoever holds it sees what is now. */
+export interface OpenSlice extends Traded {
+  readonly strategy: string;
+  readonly hash: string;
+  readonly intent: IntentText;
+  readonly decidedAt: Instant;
   /** Client id of the attempt under way, or in doubt. */
   openAttempt: string | undefined;
 }
@@ -82,15 +86,20 @@ export class DeskState {
   newestTransaction = 0;
   fills = 0;
   lastRecordAt: Instant | undefined;
+  /** The last record is that of a process that ended in good order: nothing was sent after it. */
+  isStopped = false;
   startedAt: Instant | undefined;
   account: string | undefined;
   #dayStart = 0;
   #dayTotal = NO_MONEY;
   readonly #dayByPair = new Map<string, Money>();
   #recent: FillRecord[] = [];
+  /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
+  readonly #strays = new Map<string, Traded>();
 
   apply({ at, body }: StoredRecord): void {
     this.lastRecordAt = at;
+    this.isStopped = body.kind === 'stopped';
     switch (body.kind) {
       case 'started':
         this.startedAt ??= at;
@@ -204,16 +213,16 @@ export class DeskState {
       if (seen >= 0) life.outcomes.splice(seen, 1);
     }
     for (const intent of body.intents) {
-      this.slices.set(sliceKey(intent.parent, intent.slice), {
+      const key = sliceKey(intent.parent, intent.slice);
+      this.slices.set(key, {
         strategy: body.strategy,
         hash: body.hash,
         intent,
         decidedAt: at,
-        attempts: 0,
-        filled: NO_QUANTITY,
-        filledAmount: NO_MONEY,
+        ...(this.#strays.get(key) ?? { attempts: 0, filled: NO_QUANTITY, filledAmount: NO_MONEY }),
         openAttempt: undefined,
       });
+      this.#strays.delete(key);
     }
   }
 
@@ -235,9 +244,9 @@ export class DeskState {
   }
 
   #book(fill: FillRecord, at: Instant): void {
+    this.#close(fill.client_order_id, undefined);
     if (this.filledIds.has(fill.client_order_id)) return;
     this.#remember(this.filledIds, fill.client_order_id, at);
-    this.#close(fill.client_order_id, undefined);
     this.fills++;
     this.#recent.push(fill);
     for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
@@ -252,8 +261,16 @@ export class DeskState {
       this.#dayTotal = add(this.#dayTotal, notional);
       this.#dayByPair.set(fill.pair, add(this.#dayByPair.get(fill.pair) ?? NO_MONEY, notional));
     }
-    const slice = this.slices.get(sliceKey(fill.parent, fill.slice));
-    if (slice === undefined) return;
+    const key = sliceKey(fill.parent, fill.slice);
+    const slice = this.slices.get(key) ?? this.#strays.get(key);
+    if (slice === undefined) {
+      this.#strays.set(key, {
+        attempts: fill.attempt + 1,
+        filled: quantity(fill.quantity),
+        filledAmount: money(fill.amount),
+      });
+      return;
+    }
     slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
     slice.filled = add(slice.filled, quantity(fill.quantity));
     slice.filledAmount = add(slice.filledAmount, money(fill.amount));

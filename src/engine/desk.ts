@@ -9,12 +9,13 @@ import { add, cost, money, NO_QUANTITY, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
-import type { RecordBody, StoredRecord } from '../core/record.ts';
+import type { IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import type { BoundStrategy } from '../strategy/kernel.ts';
-import { DeskState } from './desk-state.ts';
+import { halt } from './account.ts';
+import { DeskState, sliceKey } from './desk-state.ts';
 import type { Observer } from './observer.ts';
 import { Pacer } from './pacer.ts';
 import type { Policy } from './policy.ts';
@@ -48,7 +49,11 @@ export class Desk {
   readonly changed$ = new Subject<void>();
   /** Quote ids of this process: the venue must not repeat one. */
   readonly quoteIds = new Set<string>();
-  readonly failures = new Map<string, { count: number; readonly since: Monotonic }>();
+  /** Failures in a row to get a quote, by pair. */
+  readonly failures = new Map<
+    string,
+    { readonly count: number; readonly since: Monotonic; readonly last: Monotonic }
+  >();
   isStopping = false;
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
@@ -71,6 +76,8 @@ export class Desk {
       pacer: this.pacer,
       observer,
       instrument: (pair) => this.instrument(pair),
+      isHalted: () => this.state.control === 'halted',
+      halt: (why) => halt(this, why),
     });
     this.pts = new PtsWatch(ports, policy, this.pacer, observer);
   }
@@ -137,6 +144,11 @@ export class Desk {
   available(currency: string, except?: string): Quantity | undefined {
     if (this.state.balances === undefined) return undefined;
     return subtract(this.state.balances.get(currency) ?? NO_QUANTITY, this.state.reserved(currency, except));
+  }
+
+  /** Reference price when the slice of an attempt was decided; empty when none was known. */
+  decisionPrice({ parent, slice }: Pick<IntentRecord, 'parent' | 'slice'>): string {
+    return this.state.slices.get(sliceKey(parent, slice))?.intent.decision_price ?? '';
   }
 
   /** Whether the outcome of an attempt is unknown. */

@@ -18,9 +18,11 @@ import { classifyOrder, classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
 import type { CycleEvent, Phase } from '../core/cycle.ts';
 import { clientId } from '../core/ids.ts';
-import { cost, price, quantity, text } from '../core/money.ts';
+import type { Instrument } from '../core/instrument.ts';
+import { price, quantity, text } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
 import type { FillRecord, IntentRecord, QuoteRecord } from '../core/record.ts';
-import { after } from '../core/time.ts';
+import { after, isoOf } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
@@ -29,6 +31,7 @@ import { trustOf } from './desk.ts';
 import type { Desk } from './desk.ts';
 import type { Paced, Stopped } from './item.ts';
 import type { Permit } from './pacer.ts';
+import { canPay, leftOfSlice } from './size.ts';
 
 /** How an attempt ended, for now or for good. */
 export type AttemptEnd =
@@ -38,6 +41,8 @@ export type AttemptEnd =
       readonly fill: FillRecord;
       readonly item?: Paced | undefined;
       readonly differs?: string | undefined;
+      /** By more than a unit of either currency: something is wrong that a person must look at. */
+      readonly isGrave?: boolean;
     }
   | {
       readonly end: 'doubt';
@@ -177,7 +182,7 @@ function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<Cycl
       map((permit) => {
         desk.observer.paced('order', 'execute', permit.waitedMs);
         const refused = desk.ports.clock.monotonic() > lastStart ? tooShort : gateFault(run, quote);
-        if (refused !== undefined) permit.settle();
+        if (refused !== undefined) permit.giveBack();
         else run.orderPermit = permit;
         return refused ?? ({ on: 'approved' } as const);
       }),
@@ -201,6 +206,8 @@ function quoteFault({ desk }: Run, { quoteId }: Quote): CycleEvent | undefined {
 function gateFault({ desk, item, intent }: Run, quote: Quote): CycleEvent | undefined {
   const clientOrderId = intent.client_order_id;
   const { limit } = item.slice.intent;
+  const stale = staleFault(desk, item);
+  if (stale !== undefined) return stale;
   const refused = refuses(desk, item, {
     price: quote.price,
     quantity: quote.quantity,
@@ -209,20 +216,38 @@ function gateFault({ desk, item, intent }: Run, quote: Quote): CycleEvent | unde
     clientId: clientOrderId,
   });
   if (refused !== undefined) return { on: 'stopped', ...refused, next: nextAfter(refused.reason) };
-  const pays = intent.side === 'buy' ? intent.quote : intent.base;
-  const needs = intent.side === 'buy' ? quantity(quote.amount.toFixed()) : quote.quantity;
-  const promised = intent.side === 'buy' ? cost(item.worst, item.quantity) : item.quantity;
+  const { instrument, worst } = item;
+  const { side } = intent;
+  const pays = side === 'buy' ? intent.quote : intent.base;
+  const needs = side === 'buy' ? quantity(quote.amount.toFixed()) : quote.quantity;
+  if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId })) return undefined;
   const available = desk.available(pays, clientOrderId);
-  const isCredit = desk.policy.pts.use === 'when_enabled' && needs.lte(promised.toFixed());
-  if (available === undefined || (needs.gt(available) && !isCredit)) {
-    return {
-      on: 'stopped',
-      reason: 'no_funds',
-      detail: `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`,
-      next: { do: 'again' },
-    };
-  }
-  return undefined;
+  return {
+    on: 'stopped',
+    reason: 'no_funds',
+    detail: `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`,
+    next: { do: 'again' },
+  };
+}
+
+/** What was true when the attempt was sized and may not be any more: its time, its price, its slice. */
+function staleFault(desk: Desk, { slice, size, reference }: Paced): CycleEvent | undefined {
+  const stop = (reason: Reason, detail: string): CycleEvent => ({
+    on: 'stopped',
+    reason,
+    detail,
+    next: { do: 'again' },
+  });
+  const { pair, deadline } = slice.intent;
+  if (desk.ports.clock.wall() >= deadline) return stop('deadline', 'the quote came after the slice was over');
+  if (desk.references.get(pair) === undefined)
+    return stop('stale_reference', `the reference price is of ${isoOf(reference.at)}`);
+  const left = leftOfSlice(slice);
+  const isMore =
+    size.by === 'quantity'
+      ? left.by !== 'quantity' || size.quantity.gt(left.quantity)
+      : left.by !== 'amount' || size.amount.gt(left.amount);
+  return isMore ? stop('quote_mismatch', 'the slice was filled meanwhile') : undefined;
 }
 
 /** Sends the order, and writes down which quote it was for while the answer is under way. */
@@ -288,7 +313,15 @@ function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
         intent,
         item,
         differs: phase.differs,
-        fill: fillFromOrder(intent, { order: phase.order, quote: phase.quote, executedAt, notional, source }),
+        isGrave: isGrave(phase, item.instrument),
+        fill: fillFromOrder(intent, {
+          order: phase.order,
+          quote: phase.quote,
+          executedAt,
+          notional,
+          source,
+          decisionPrice: desk.decisionPrice(intent),
+        }),
       };
     }
     case 'doubt':
@@ -299,3 +332,8 @@ function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
       throw new Error(`invariant broken: an attempt stopped while ${phase.state}`);
   }
 }
+
+/** Whether a fill differs from its quote by more than one unit of a currency's precision. */
+const isGrave = ({ order, quote }: Phase & { state: 'filled' }, instrument: Instrument): boolean =>
+  order.filled.minus(quote.quantity).abs().gt(`1e-${instrument.basePrecision}`) ||
+  order.filledAmount.minus(quote.amount).abs().gt(`1e-${instrument.quotePrecision}`);

@@ -43,7 +43,10 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
     map((order): AttemptEnd => ({
       end: 'filled',
       intent,
-      fill: fillFromLookup(open, order, desk.ports.clock.wall()),
+      fill: fillFromLookup(open, order, {
+        now: desk.ports.clock.wall(),
+        decisionPrice: desk.decisionPrice(intent),
+      }),
     })),
     catchError((error: unknown) => {
       if (!(error instanceof VenueError)) throw error;

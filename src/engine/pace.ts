@@ -1,11 +1,16 @@
 import { defaultIfEmpty, map, mergeMap, of, takeUntil } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
+import { controlled } from './control.ts';
 import type { Desk } from './desk.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
 import { deadlineOf } from './pacer.ts';
+import { sizeNow } from './size.ts';
 
-/** Holds each item until one quote request may go. Nothing is granted after the slice's deadline, or once draining. */
+/**
+ * Holds each item until one quote request may go. Nothing is granted after the slice's deadline, or once draining. What had
+ * to wait is sized and checked anew: prices, funds and limits may have changed meanwhile.
+ */
 export function pace(
   desk: Desk,
   drain$: Observable<unknown>,
@@ -16,9 +21,14 @@ export function pace(
     const deadline = deadlineOf(desk.ports.clock, slice.intent.deadline);
     return desk.pacer.take({ route: 'quote', priority: 'quote', key: slice.strategy, deadline }).pipe(
       takeUntil(drain$),
-      map((permit): Paced => {
+      map((permit): Paced | Stopped => {
+        const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, slice)) : item;
+        if (now.stage === 'stopped') {
+          permit.giveBack();
+          return now;
+        }
         desk.observer.paced('quote', 'quote', permit.waitedMs);
-        return { ...item, stage: 'paced', permit };
+        return { ...now, stage: 'paced', permit };
       }),
       defaultIfEmpty(
         stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could go in time', {

@@ -1,6 +1,6 @@
 import { Observable, finalize, mergeMap } from 'rxjs';
-import type { Subscriber } from 'rxjs';
-import { monotonic } from '../core/time.ts';
+import type { Subscriber, Subscription } from 'rxjs';
+import { HOUR_MS, monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { Clock } from './ports.ts';
 
@@ -37,6 +37,8 @@ export interface Permit {
   readonly waitedMs: number;
   /** Says that the answer has come, or never will. Until then the request counts as still on its way to the venue. */
   settle(): void;
+  /** Says that nothing was sent after all: the place is free at once. */
+  giveBack(): void;
 }
 
 interface Pending extends Wish {
@@ -45,14 +47,17 @@ interface Pending extends Wish {
   readonly subscriber: Subscriber<Permit>;
 }
 
-/** How many round trips the smallest is taken from. */
-const ROUND_TRIPS_KEPT = 64;
+/** Round trips that must be known before any is counted on. */
+const ROUND_TRIPS_NEEDED = 20;
+/** Weight of the newest round trip in their mean. */
+const MEAN_WEIGHT = 1 / 32;
 
 /**
  * Sliding-log limiter. A window of the venue counts arrivals there, which we do not see. A request that left at `s` and
  * was answered at `r` arrived no later than `r` less the way back, and a later one needs at least the way there: so its
- * place is free again at `r − (smallest round trip) + window`, which is exact when the network does not jitter and late
- * by the jitter when it does. An unanswered request keeps its place.
+ * place is free again at `r − (smallest round trip there is) + window`. The smallest one seen is an estimate of that
+ * which is too large by what the network has not shown yet, so the spread of the round trips is taken off it: exact when
+ * the network does not jitter, late by the jitter when it does. An unanswered request keeps its place.
  */
 export class Pacer {
   readonly #clock: Clock;
@@ -87,16 +92,23 @@ export class Pacer {
       subscriber.add(() => {
         this.#pending.delete(pending);
       });
-      if (wish.deadline !== undefined) {
-        subscriber.add(
-          this.#clock.scheduler.schedule(() => {
-            subscriber.complete();
-          }, wish.deadline - since),
-        );
-      }
+      if (wish.deadline !== undefined) subscriber.add(this.#expire(wish.deadline, subscriber));
       this.#grant();
       return undefined;
     });
+  }
+
+  /** Completes `subscriber` at the deadline. Node fires timers longer than 2³¹ ms at once: long waits go in hours. */
+  #expire(deadline: Monotonic, subscriber: Subscriber<Permit>): Subscription {
+    const clock = this.#clock;
+    return clock.scheduler.schedule(
+      function expire() {
+        const leftMs = deadline - clock.monotonic();
+        if (leftMs <= 0) subscriber.complete();
+        else this.schedule(undefined, Math.min(leftMs, HOUR_MS));
+      },
+      Math.min(deadline - clock.monotonic(), HOUR_MS),
+    );
   }
 
   /** `source` once it may go; the permit is settled when it ends, however it ends. */
@@ -159,6 +171,15 @@ export class Pacer {
         logs.forEach((log, i) => {
           const place = places[i];
           if (place !== undefined) log.settle(place, at);
+        });
+        this.#grant();
+      },
+      giveBack: () => {
+        if (isSettled) return;
+        isSettled = true;
+        logs.forEach((log, i) => {
+          const place = places[i];
+          if (place !== undefined) log.leave(place);
         });
         this.#grant();
       },
@@ -229,7 +250,9 @@ class Log {
   blockedUntil = 0;
   readonly #guardMs: number;
   readonly #places: Place[] = [];
-  readonly #roundTrips: number[] = [];
+  #roundTrips = 0;
+  #smallestMs = Number.POSITIVE_INFINITY;
+  #meanMs = 0;
 
   constructor(window: Window, guardMs: number) {
     this.window = window;
@@ -243,11 +266,22 @@ class Log {
   }
 
   settle(place: Place, now: Monotonic): void {
-    const roundTrip = now - place.sentAt;
-    const smallest = this.#roundTrips.length === 0 ? 0 : Math.min(...this.#roundTrips);
-    this.#roundTrips.push(roundTrip);
-    if (this.#roundTrips.length > ROUND_TRIPS_KEPT) this.#roundTrips.shift();
-    place.freeAt = Math.max(place.sentAt, now - smallest) + this.window.perMs + this.#guardMs;
+    const roundTripMs = now - place.sentAt;
+    place.freeAt = Math.max(place.sentAt, now - this.#certainMs()) + this.window.perMs + this.#guardMs;
+    this.#roundTrips++;
+    this.#smallestMs = Math.min(this.#smallestMs, roundTripMs);
+    this.#meanMs += (roundTripMs - this.#meanMs) * Math.max(MEAN_WEIGHT, 1 / this.#roundTrips);
+  }
+
+  leave(place: Place): void {
+    const at = this.#places.indexOf(place);
+    if (at >= 0) this.#places.splice(at, 1);
+  }
+
+  /** What every round trip takes at least, as far as can be told. Never forgotten: a slower network only costs pace. */
+  #certainMs(): number {
+    if (this.#roundTrips < ROUND_TRIPS_NEEDED) return 0;
+    return Math.max(0, 2 * this.#smallestMs - this.#meanMs);
   }
 
   used(now: Monotonic): number {

@@ -1,6 +1,7 @@
 import { EMPTY, Subject, filter, merge, mergeMap, observeOn, of, queueScheduler, takeUntil, tap } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { ignoreElements } from 'rxjs';
+import { ATTEMPTS_MAX } from '../core/ids.ts';
 import { watchAccount } from './account.ts';
 import { control } from './control.ts';
 import { decide } from './decide.ts';
@@ -10,7 +11,7 @@ import type { OpenSlice } from './desk-state.ts';
 import { execute } from './execute.ts';
 import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
-import { expireLater, record } from './record.ts';
+import { expireLater, record, sliceRecord } from './record.ts';
 import { size } from './size.ts';
 import { wakes } from './waker.ts';
 
@@ -50,23 +51,31 @@ export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<ne
       for (const strategy of desk.strategies.keys()) armed$.next(strategy);
     }),
   );
-  const watching = merge(desk.references.listen(), desk.pts.run(), operate(desk)).pipe(untilDrained);
+  const watching = merge(desk.references.listen(), desk.pts.run()).pipe(untilDrained);
   return merge(trading, watching, begin).pipe(ignoreElements());
 }
 
-/** A slice may have ended, or gone into doubt, while it waited for its next try. One whose time is over ends now. */
+/**
+ * A slice may have ended, or gone into doubt, while it waited for its next try. One whose time is over ends now, and so
+ * does one whose strategy is not run any more.
+ */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
   return mergeMap((slice) => {
     const { parent, slice: number, deadline } = slice.intent;
     if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined)
       return EMPTY;
     if (desk.ports.clock.wall() >= deadline) return expireLater(desk, slice, 'deadline');
+    if (desk.strategies.get(slice.strategy)?.hash !== slice.hash) {
+      const result = slice.filled.gt(0) ? 'filled' : 'skipped';
+      return desk.append([sliceRecord(slice, result, 'aborted')]).pipe(mergeMap(() => EMPTY));
+    }
+    if (slice.attempts >= ATTEMPTS_MAX) return expireLater(desk, slice, 'retry_budget');
     return of(slice);
   });
 }
 
-/** Commands of the operator become part of the record, and thereby of the state. */
-function operate(desk: Desk): Observable<never> {
+/** Commands of the operator become part of the record, and thereby of the state. Never emits. */
+export function operate(desk: Desk): Observable<never> {
   return desk.ports.operator$.pipe(
     filter((command) => command.do !== 'drain'),
     mergeMap(({ do: what, by, why }) => {

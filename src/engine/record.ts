@@ -5,6 +5,7 @@ import { money, quantity, text } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../core/record.ts';
 import { isNothing } from '../core/sizing.ts';
+import type { Monotonic } from '../core/time.ts';
 import { haltRecord } from './account.ts';
 import { waitUntil } from './clock.ts';
 import type { Desk } from './desk.ts';
@@ -34,6 +35,8 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
   if ('stage' in end)
     return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
   const { intent } = end;
+  // Two sources may prove the same end: the first is written.
+  if (!desk.state.attempts.has(intent.client_order_id)) return of(EMPTY);
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   const attemptRecord = (
     result: AttemptRecord['result'],
@@ -65,7 +68,10 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
           client_order_id: intent.client_order_id,
           why: end.differs,
         });
-      return settleFill(desk, slice, end, attemptRecord('filled', undefined, end.differs));
+      return settleFill(desk, slice, end, [
+        attemptRecord('filled', undefined, end.differs),
+        ...(end.isGrave === true ? pauseRecord(desk, intent, end.differs) : []),
+      ]);
     case 'closed': {
       desk.doubts.delete(intent.client_order_id);
       const { phase } = end;
@@ -85,9 +91,9 @@ function settleFill(
   desk: Desk,
   slice: OpenSlice | undefined,
   end: AttemptEnd & { end: 'filled' },
-  attempt: AttemptRecord,
+  attempt: readonly RecordBody[],
 ): Observable<Observable<OpenSlice>> {
-  if (slice === undefined) return desk.append([end.fill, attempt]).pipe(map(() => EMPTY));
+  if (slice === undefined) return desk.append([end.fill, ...attempt]).pipe(map(() => EMPTY));
   const after: OpenSlice = {
     ...slice,
     filled: quantity(slice.filled.plus(end.fill.quantity).toFixed()),
@@ -97,10 +103,17 @@ function settleFill(
   const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
   if (isWhole || cut !== undefined) {
     return desk
-      .append([end.fill, attempt, sliceRecord(after, 'filled', isWhole ? undefined : cut)])
+      .append([end.fill, ...attempt, sliceRecord(after, 'filled', isWhole ? undefined : cut)])
       .pipe(map(() => EMPTY));
   }
-  return desk.append([end.fill, attempt]).pipe(map(() => of(slice)));
+  return desk.append([end.fill, ...attempt]).pipe(map(() => of(slice)));
+}
+
+/** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */
+function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs = ''): readonly RecordBody[] {
+  if (desk.state.control === 'halted' || desk.state.control === 'paused') return [];
+  const why = `the fill of ${id} differs from its quote: ${differs}`;
+  return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
 }
 
 /** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
@@ -194,18 +207,8 @@ function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefi
     desk.pacer.block('quote', ms);
     return ms;
   }
-  if (
-    ![
-      'quotes_unavailable',
-      'venue_failed',
-      'quote_invalid',
-      'quote_mismatch',
-      'venue_refused',
-      'never_sent',
-    ].includes(reason)
-  ) {
-    if (reason === 'collar' || reason === 'limit_price' || reason === 'price_drift')
-      desk.failures.delete(pair);
+  if (!FAILURES.has(reason)) {
+    if (QUOTED.has(reason)) desk.failures.delete(pair);
     return retry.requoteMs;
   }
   const count = failed(desk, pair, now);
@@ -213,9 +216,32 @@ function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefi
   return desk.ports.random.next() * Math.min(retry.capMs, retry.baseMs * 2 ** count);
 }
 
-/** Counts a failure of a pair; returns how many came before. */
-function failed(desk: Desk, pair: string, now: ReturnType<Desk['ports']['clock']['monotonic']>): number {
-  const known = desk.failures.get(pair) ?? { count: 0, since: now };
-  desk.failures.set(pair, { ...known, count: known.count + 1 });
-  return Math.min(known.count, 10);
+/** Failures of the venue: each in a row is waited for longer. */
+const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
+  'quotes_unavailable',
+  'venue_failed',
+  'quote_invalid',
+  'quote_mismatch',
+  'venue_refused',
+  'never_sent',
+]);
+/** Reasons that only a quote can lead to: the row of failures is over. */
+const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
+  'collar',
+  'limit_price',
+  'price_drift',
+  'quote_too_short',
+  'no_funds',
+  'order_canceled',
+  'order_refused',
+  'proven_absent',
+]);
+
+/** Counts a failure of a pair; returns how many came before. One after a long time without is a new beginning. */
+function failed(desk: Desk, pair: string, now: Monotonic): number {
+  const known = desk.failures.get(pair);
+  const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;
+  const row = isOld ? { count: 0, since: now } : known;
+  desk.failures.set(pair, { count: row.count + 1, since: row.since, last: now });
+  return Math.min(row.count, 10);
 }

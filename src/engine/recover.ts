@@ -21,23 +21,26 @@ import type { Desk } from './desk.ts';
 import { record } from './record.ts';
 
 /**
- * Start-up is recovery: the journal becomes the state, attempts that a dead process left open become doubts, the venue
- * says what can be traded, and the account is read before anything is asked for. Completes when the desk may trade.
- * Waits, and says so, for as long as the venue cannot be reached.
+ * Start-up is recovery: the journal becomes the state, attempts that a dead process left open become doubts (`takeOver`),
+ * the venue says what can be traded, and the account is read before anything is asked for (`recover`). Completes when the
+ * desk may trade. Waits, and says so, for as long as the venue cannot be reached.
  *
- * - Errors: `OperatorError` when the journal belongs to another account, or a strategy cannot run.
+ * - Errors: `OperatorError` when a strategy cannot run.
  */
-export function recover(desk: Desk, rearm: string | undefined): Observable<never> {
+export function recover(desk: Desk): Observable<never> {
   return concat(
-    defer(() => takeOver(desk, rearm)),
     defer(() => learnVenue(desk)),
     defer(() => beginLives(desk)),
     defer(() => sweep(desk)),
   );
 }
 
-/** Replays the journal and writes down that this process has it now. */
-function takeOver(desk: Desk, rearm: string | undefined): Observable<never> {
+/**
+ * Replays the journal and writes down that this process has it now. From then on commands of the operator can be written.
+ *
+ * - Errors: `OperatorError` when the journal belongs to another account.
+ */
+export function takeOver(desk: Desk, rearm: string | undefined): Observable<never> {
   const { state, policy, ports } = desk;
   for (const stored of ports.journal.read()) {
     state.apply(stored);
@@ -90,15 +93,21 @@ function takeOver(desk: Desk, rearm: string | undefined): Observable<never> {
   return desk.append(bodies).pipe(ignoreElements());
 }
 
-/** An earlier process may have used the limits up to its last record. */
+/**
+ * An earlier process may have used the limits: one that stopped in good order up to its last record, one that died until
+ * a moment ago, since probes and reads leave no record. What it sent last may still be on its way.
+ */
 function holdBack({ state, pacer, policy, ports }: Desk): void {
   if (state.lastRecordAt === undefined) return;
-  const agoMs = Math.max(0, ports.clock.wall() - state.lastRecordAt);
-  for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
-    const perMs = policy.pace.windows[route]?.perMs ?? 0;
-    if (agoMs < perMs) pacer.block(route, perMs - agoMs);
+  const agoMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
+  for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
+    const perMs = policy.pace.windows[route]?.perMs;
+    if (perMs !== undefined) pacer.block(route, Math.max(0, perMs + LAST_REQUEST_MS - agoMs));
   }
 }
+
+/** Longest way of the last request of an earlier process to the venue. */
+const LAST_REQUEST_MS = 1_000;
 
 /** Asks what the account can access. Tries for as long as it takes: without it nothing can be sized. */
 function learnVenue(desk: Desk): Observable<never> {

@@ -25,6 +25,7 @@ import type { ReferencePrice } from '../core/market.ts';
 import { middle, quantity } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { after } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../core/venue.ts';
 import type { Observer } from './observer.ts';
 import type { Pacer } from './pacer.ts';
@@ -37,6 +38,10 @@ interface Wiring {
   readonly pacer: Pacer;
   readonly observer: Observer;
   instrument(pair: string): Instrument;
+  /** A halted desk asks for no quote. */
+  isHalted(): boolean;
+  /** Halts the desk: the venue refuses the token. */
+  halt(why: string): Observable<never>;
 }
 
 /** Size of a probe where the configured currency is not the quote currency and no minimum is set. */
@@ -49,7 +54,7 @@ const RETRY_MS = 1_000;
  */
 export class References {
   readonly #wiring: Wiring;
-  readonly #prices = new Map<string, ReferencePrice>();
+  readonly #prices = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
   readonly #probes = new Map<string, Observable<ReferencePrice>>();
   readonly #watches = new Map<string, Observable<never>>();
   readonly #changes = new Subject<ReferencePrice>();
@@ -74,10 +79,12 @@ export class References {
   /** The newest price, if it is not stale. */
   get(pair: string): ReferencePrice | undefined {
     const { ports, policy } = this.#wiring;
-    const price = this.#prices.get(pair);
-    return price !== undefined && isFresh(price, ports.clock.wall(), policy.reference.maxAgeMs)
-      ? price
-      : undefined;
+    const known = this.#prices.get(pair);
+    if (known === undefined) return undefined;
+    // The wall clock may step back: what was seen too long ago is stale whatever its stamp says.
+    const ageMs = ports.clock.monotonic() - known.seenAt;
+    const { maxAgeMs } = policy.reference;
+    return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
   }
 
   /** Emits once every pair has a fresh price, or after `reference.waitMs` whatever is there. Emits in the same tick when all is fresh. */
@@ -155,6 +162,7 @@ export class References {
   /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */
   #side(pair: string, side: Side): Observable<Price> {
     const { ports, policy, pacer, observer } = this.#wiring;
+    if (this.#wiring.isHalted()) return EMPTY;
     const instrument = this.#wiring.instrument(pair);
     const request: QuoteRequest = { pair, side, size: this.#size(instrument) };
     const deadline = after(ports.clock.monotonic(), policy.reference.maxAgeMs);
@@ -180,6 +188,11 @@ export class References {
           }),
         );
       }),
+      mergeMap((meaning) =>
+        meaning.means === 'halt'
+          ? this.#wiring.halt(`the venue refused the token: ${meaning.detail}`)
+          : of(meaning),
+      ),
       map((meaning) => (meaning.means === 'quote' ? meaning.quote.price : undefined)),
       filter((price) => price !== undefined),
     );
@@ -192,7 +205,7 @@ export class References {
   }
 
   #set(price: ReferencePrice): void {
-    this.#prices.set(price.pair, price);
+    this.#prices.set(price.pair, { price, seenAt: this.#wiring.ports.clock.monotonic() });
     this.#wiring.observer.reference(price);
     this.#changes.next(price);
   }

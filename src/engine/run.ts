@@ -1,8 +1,22 @@
-import { concat, defer, filter, ignoreElements, merge, of, share, take, takeUntil, tap, using } from 'rxjs';
+import {
+  concat,
+  defer,
+  filter,
+  ignoreElements,
+  merge,
+  of,
+  ReplaySubject,
+  share,
+  take,
+  takeUntil,
+  takeWhile,
+  tap,
+  using,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Desk } from './desk.ts';
-import { pipeline } from './pipeline.ts';
-import { recover } from './recover.ts';
+import { operate, pipeline } from './pipeline.ts';
+import { recover, takeOver } from './recover.ts';
 
 export interface RunOptions {
   /** Lifts a pause or halt that the journal holds, for this reason. */
@@ -29,14 +43,21 @@ export function runDesk(desk: Desk, { rearm, isUntilDone = false }: RunOptions =
     tap(() => {
       desk.isStopping = true;
     }),
-    share({ resetOnRefCountZero: false }),
+    // Whoever asks later must hear of it too.
+    share({ connector: () => new ReplaySubject(1), resetOnComplete: false }),
   );
   const isIdle = (): boolean => isUntilDone && isDone(desk);
   const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$)));
   const stopped = defer(() =>
     desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length }]).pipe(ignoreElements()),
   );
-  const whole = concat(recover(desk, rearm).pipe(takeUntil(drain$)), of('ready' as const), trading, stopped);
+  const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
+  // Commands count from the moment they can be written: a halt must not wait until the venue can be reached.
+  const commanded = merge(
+    operate(desk).pipe(takeUntil(drain$)),
+    concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
+  ).pipe(takeWhile((phase) => phase !== 'over'));
+  const whole = concat(takeOver(desk, rearm), commanded, stopped);
   // Somebody must listen to `drain$` from the first moment: a command during recovery counts too.
   return using(
     () => drain$.subscribe(),

@@ -1,6 +1,6 @@
-import { map, mergeMap, takeUntil } from 'rxjs';
+import { map, mergeMap, of, takeUntil } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
-import { worstPrice } from '../core/controls.ts';
+import { deskRefusal, worstPrice } from '../core/controls.ts';
 import {
   cost,
   greatest,
@@ -16,8 +16,9 @@ import {
   worsen,
 } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
-import { borrowed } from '../core/pts.ts';
-import { leftOf, sizeSlice } from '../core/sizing.ts';
+import { borrowed, sizeForPts } from '../core/pts.ts';
+import { leftOf, reducing, sizeSlice } from '../core/sizing.ts';
+import type { SizingQuestion } from '../core/sizing.ts';
 import type { Instrument } from '../core/instrument.ts';
 import type { Side, Size } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
@@ -30,12 +31,22 @@ const MAXIMUM_SHARE = '0.98';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
-  return mergeMap((slice) =>
-    desk.references.ready([slice.intent.pair]).pipe(
+  return mergeMap((slice) => {
+    const { pair } = slice.intent;
+    const refused = deskRefusal(desk.world(pair));
+    // A desk that may not trade asks for no prices either.
+    if (refused !== undefined) return of(stopped(slice, refused.reason, refused.detail, { do: 'again' }));
+    return desk.references.ready(pricedPairs(desk, pair)).pipe(
       takeUntil(drain$),
       map(() => sizeNow(desk, slice)),
-    ),
-  );
+    );
+  });
+}
+
+/** The pair, and the one that converts its quote currency into that of the limits. */
+function pricedPairs(desk: Desk, pair: string): readonly string[] {
+  const rate = desk.instrument(pair).quote + desk.policy.limits.currency;
+  return 'problem' in desk.pair(rate) ? [pair] : [pair, rate];
 }
 
 /** What is left of a slice, in the unit of its intent. */
@@ -48,7 +59,8 @@ export const leftOfSlice = ({ intent, filled, filledAmount }: OpenSlice): Size =
     filledAmount,
   );
 
-function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
+/** Sizes a slice by what is known at this moment. */
+export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
   const { pair, side, limit } = slice.intent;
   const reference = desk.references.get(pair);
   if (reference === undefined) return stopped(slice, 'no_reference', pair, { do: 'again' });
@@ -69,13 +81,7 @@ function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     availableBase,
     availableQuote,
     maximum: maximumOf(desk, instrument),
-    pts: {
-      use: desk.policy.pts.use,
-      mode: desk.pts.mode(pair),
-      creditLeft: creditLeft(desk, pays),
-      carryBps: desk.pts.carryBps(pays),
-      carryBpsMax: desk.policy.pts.carryBpsMax,
-    },
+    pts: creditOf(desk, pair, pays),
   });
   if ('reason' in sized) return stopped(slice, sized.reason, sized.note, { do: 'stop' });
   const base =
@@ -117,13 +123,56 @@ function maximumOf(desk: Desk, { pair, quote }: Instrument): Money | undefined {
   return rate === undefined ? undefined : money(allowed.div(rate).toFixed(18));
 }
 
-/** What may still be borrowed of `currency` under `pts.max_credit`; `undefined` without a cap. Nothing when it cannot be valued. */
-function creditLeft(desk: Desk, currency: string): Quantity | undefined {
+/** What is known of credit in `pays` for an order of the pair. `except` names an attempt not to count. */
+function creditOf(desk: Desk, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
+  return {
+    use: desk.policy.pts.use,
+    mode: desk.pts.mode(pair),
+    creditLeft: creditLeft(desk, pays, except),
+    carryBps: desk.pts.carryBps(pays),
+    carryBpsMax: desk.policy.pts.carryBpsMax,
+  };
+}
+
+export interface Payment {
+  readonly instrument: Instrument;
+  readonly side: Side;
+  /** Of the currency that the order pays with. */
+  readonly needs: Quantity;
+  readonly worst: Price;
+  /** The attempt that asks: its own reservation does not count against it. */
+  readonly clientId: string;
+}
+
+/** Whether the account can pay now, credit included as far as mode, cap and carry allow, everything under way counted. */
+export function canPay(desk: Desk, { instrument, side, needs, worst, clientId }: Payment): boolean {
+  const { pair, base, quote } = instrument;
+  const [availableBase, availableQuote] = [desk.available(base, clientId), desk.available(quote, clientId)];
+  if (availableBase === undefined || availableQuote === undefined) return false;
+  const answer = sizeForPts({
+    ...creditOf(desk, pair, side === 'buy' ? quote : base, clientId),
+    side,
+    outgoing: needs,
+    available: side === 'buy' ? availableQuote : availableBase,
+    reducing: reducing({ side, availableBase, worst }),
+  });
+  return answer.allowed.gte(needs);
+}
+
+/**
+ * What may still be borrowed of `currency` under `pts.max_credit`, what attempts under way may borrow counted; `undefined`
+ * without a cap. Nothing when it cannot be valued.
+ */
+function creditLeft(desk: Desk, currency: string, except?: string): Quantity | undefined {
   const cap = desk.policy.pts.creditMax;
   if (cap === undefined) return undefined;
-  const used = borrowed(desk.state.balances ?? new Map(), (symbol, amount) =>
-    desk.convert(symbol, amount, cap.currency),
+  const expected = new Map(
+    [...(desk.state.balances ?? [])].map(([symbol, amount]) => [
+      symbol,
+      subtract(amount, desk.state.reserved(symbol, except)),
+    ]),
   );
+  const used = borrowed(expected, (symbol, amount) => desk.convert(symbol, amount, cap.currency));
   const rate = desk.convert(currency, quantity('1'), cap.currency);
   if (used === undefined || rate === undefined || rate.isZero()) return NO_QUANTITY;
   const left = greatest(subtract(cap.amount, used), NO_MONEY);

@@ -6,7 +6,7 @@ import type { VenueInput } from '../../src/simulator/options.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import type { Bench } from './harness.ts';
 import type { Death } from './mortal.ts';
-import { books, overExecuted } from './oracle.ts';
+import { books, faultsOf } from './oracle.ts';
 
 /** Long enough for every doubt to be proven and every strategy to end. */
 const END = instant(START + 60 * MINUTE_MS);
@@ -73,21 +73,16 @@ describe.each(Object.keys(stories))('a process that dies while it works on %s', 
   it.each(['lost', 'durable'] as const)(
     'never executes twice and loses no fill, whichever append it dies at, the records being %s',
     (records) => {
+      const wrong: string[] = [];
       for (const inFlight of ['arrives', 'lost'] as const) {
         for (let at = 1; at <= appends; at++) {
           const bench = restarted(story, { death: { at, records }, inFlight });
-          const fate = `append ${at} ${records}, in flight ${inFlight}`;
-          expect(bench, fate).toBeDefined();
-          if (bench === undefined) continue;
-          expect(bench.seen.error, fate).toBeUndefined();
-          const { ledger, journal } = books(bench.exchange, bench.records());
-          expect(journal, fate).toEqual(ledger);
-          expect(overExecuted(bench.exchange, bench.records()), fate).toEqual([]);
-          expect(bench.desk.state.attempts.size, fate).toBe(0);
-          expect(bench.desk.state.control, fate).toBe('active');
-          expect(isDone(bench.desk), fate).toBe(true);
+          const faults = bench === undefined ? ['did not die'] : faultsOf(bench);
+          wrong.push(...faults.map((fault) => `append ${at} ${records}, in flight ${inFlight}: ${fault}`));
         }
       }
+      expect(wrong).toEqual([]);
+      expect(appends).toBeGreaterThan(15);
     },
   );
 });

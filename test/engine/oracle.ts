@@ -3,7 +3,9 @@ import { add, money, NO_MONEY, NO_QUANTITY, quantity, size, text } from '../../s
 import type { Money, Quantity } from '../../src/core/money.ts';
 import type { FillRecord, StoredRecord } from '../../src/core/record.ts';
 import { sliceKey } from '../../src/engine/desk-state.ts';
+import { isDone } from '../../src/engine/run.ts';
 import type { Exchange } from '../../src/simulator/exchange.ts';
+import type { Bench } from './harness.ts';
 
 /** One trade of ours as the ledger of the exchange holds it: the truth that the journal is judged by. */
 export interface LedgerTrade {
@@ -89,6 +91,23 @@ export function overExecuted(exchange: Exchange, records: readonly StoredRecord[
       wrong.push(`${key}: decided ${plan.size}, executed ${text(done.quantity)} for ${text(done.amount)}`);
   }
   return wrong;
+}
+
+/** All that is wrong once a desk has come to rest: the promise, broken in words. Empty when it was kept. */
+export function faultsOf({ exchange, desk, records, seen }: Bench): readonly string[] {
+  const faults: string[] = [];
+  if (seen.error !== undefined) faults.push(`the desk ended with ${String(seen.error)}`);
+  const { ledger, journal } = books(exchange, records());
+  const missing = ledger.filter((trade) => !journal.includes(trade));
+  const invented = journal.filter((fill) => !ledger.includes(fill));
+  faults.push(...missing.map((trade) => `not in the journal: ${trade}`));
+  faults.push(...invented.map((fill) => `not in the ledger: ${fill}`));
+  if (ledger.length !== journal.length) faults.push(`${ledger.length} trades, ${journal.length} fills`);
+  faults.push(...overExecuted(exchange, records()));
+  if (desk.state.attempts.size > 0) faults.push(`${desk.state.attempts.size} attempts are open`);
+  if (desk.state.control !== 'active') faults.push(`${desk.state.control}: ${desk.state.controlWhy}`);
+  if (!isDone(desk)) faults.push('not done');
+  return faults;
 }
 
 /** Base quantity that the exchange executed in all. */
