@@ -12,3 +12,9 @@ export function table(rows: readonly Readonly<Record<string, string | number>>[]
   const widths = names.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   return lines.map((line) => line.map((cell, i) => cell.padStart(widths[i] ?? 0)).join('  ')).join('\n');
 }
+
+/** The value below which the share `q` of `values` lies: the nearest one that was measured. */
+export function quantile(values: readonly number[], q: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(q * sorted.length) - 1)] ?? Number.NaN;
+}

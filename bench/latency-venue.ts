@@ -1,0 +1,100 @@
+/**
+ * A venue on a raw socket, in a thread of its own: the exchange of the simulator behind just enough HTTP, so that it can
+ * note when the last byte of a quote was written and when the first byte of its order came. Nothing of a server's own
+ * stands between these two moments and the socket.
+ */
+import { createServer } from 'node:net';
+import type { Socket } from 'node:net';
+import { parentPort, workerData } from 'node:worker_threads';
+import { instant } from '../src/core/time.ts';
+import { Exchange } from '../src/simulator/exchange.ts';
+import { venueOptions } from '../src/simulator/options.ts';
+import { routes } from '../src/simulator/routes.ts';
+
+const { quoteDelayMs } = workerData as { readonly quoteDelayMs: number };
+
+/** When each quote was written, by client id. Milliseconds of `performance.now()`. */
+const written = new Map<string, number>();
+const latencies: number[] = [];
+
+const exchange = new Exchange({
+  options: venueOptions({
+    accounts: [{ balances: { usd: '100000000', btc: '1000' } }],
+    limits: { enforced: false },
+  }),
+  startedAt: instant(Date.now()),
+});
+const account = exchange.accounts[0]?.name ?? '';
+
+interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly firstByteAt: number;
+}
+
+function answer(socket: Socket, request: Request): void {
+  const clientId = /"client_(?:quote|order)_id":"(?<id>[^"]+)"/u.exec(request.body)?.groups?.['id'];
+  const isQuote = request.path === '/v1/quote';
+  const quotedAt = clientId === undefined || isQuote ? undefined : written.get(clientId);
+  if (quotedAt !== undefined) latencies.push(request.firstByteAt - quotedAt);
+  const route = routes.find((one) => one.method === request.method && one.path === request.path);
+  const now = instant(Date.now());
+  const reply = route?.answer(exchange, { ...request, account, now, params: {} });
+  const [status, body] =
+    reply === undefined
+      ? [404, '{"error":"no such route"}']
+      : [reply.status, reply.ok ? JSON.stringify(reply.value) : JSON.stringify({ error: reply.error })];
+  const bytes = Buffer.from(
+    `HTTP/1.1 ${status} -\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+  const send = (): void => {
+    if (socket.destroyed) return;
+    socket.write(bytes);
+    if (isQuote && clientId !== undefined) written.set(clientId, performance.now());
+  };
+  if (isQuote && quoteDelayMs > 0) setTimeout(send, quoteDelayMs);
+  else send();
+}
+
+/** One connection: collects bytes until a request is whole. Clients here never have two under way on one connection. */
+function serve(socket: Socket): void {
+  socket.setNoDelay(true);
+  socket.on('error', () => undefined);
+  let text = '';
+  let firstByteAt: number | undefined;
+  socket.on('data', (chunk) => {
+    firstByteAt ??= performance.now();
+    text += chunk.toString('latin1');
+    const head = text.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const length = Number(/\r\ncontent-length: (?<length>\d+)/iu.exec(text)?.groups?.['length'] ?? 0);
+    if (text.length < head + 4 + length) return;
+    const [method = '', target = ''] = text.slice(0, text.indexOf('\r\n')).split(' ');
+    const url = new URL(target, 'http://venue');
+    const body = text.slice(head + 4);
+    const request: Request = {
+      method,
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      body,
+      firstByteAt,
+    };
+    text = '';
+    firstByteAt = undefined;
+    answer(socket, request);
+  });
+}
+
+const server = createServer(serve);
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  if (typeof address === 'object') parentPort?.postMessage(address?.port);
+});
+/** Any message asks for the latencies of all orders, in their order. */
+parentPort?.on('message', () => {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  parentPort?.postMessage(latencies);
+});

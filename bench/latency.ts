@@ -1,0 +1,190 @@
+/**
+ * What Tranche adds between the last byte of a quote and the first byte of its order: the whole engine, the real client
+ * and the durable journal in a file, against a bare client on two open sockets in the same run. Both moments are taken at
+ * the venue. Rounds of both alternate. Exit code 1 when no round keeps the target.
+ *
+ * Run: `node bench/latency.ts [--cycles N] [--rounds R] [--json]`
+ */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { Subject, asyncScheduler, lastValueFrom } from 'rxjs';
+import { instant, monotonic } from '../src/core/time.ts';
+import { Desk } from '../src/engine/desk.ts';
+import { noObserver } from '../src/engine/observer.ts';
+import type { Command } from '../src/engine/ports.ts';
+import { runDesk } from '../src/engine/run.ts';
+import { sqliteJournal } from '../src/journal/sqlite.ts';
+import { venueHttp } from '../src/venue/http.ts';
+import { tradingRoutes } from '../src/venue/routes.ts';
+import { tradingVenue } from '../src/venue/trading.ts';
+import { bareCycles } from './bare-client.ts';
+import { benchPolicy, benchTwap } from './desk.ts';
+import { quantile, table } from './measure.ts';
+
+const TARGET = { p50Ms: 0.5, p99Ms: 3 };
+const QUOTE_DELAYS_MS = [15, 0];
+/** Between two slices: room for a quote, an order and three commits. */
+const INTERVAL_MS = 40;
+/** Not counted: code that has not run yet is slow everywhere. The first cycle of a round is shown by itself. */
+const WARM_UP = 100;
+
+const { values } = parseArgs({
+  options: {
+    cycles: { type: 'string', default: '700' },
+    rounds: { type: 'string', default: '3' },
+    json: { type: 'boolean', default: false },
+  },
+});
+const cycles = Number(values.cycles);
+const rounds = Number(values.rounds);
+
+const clock = {
+  scheduler: asyncScheduler,
+  wall: () => instant(Date.now()),
+  monotonic: () => monotonic(performance.now()),
+};
+const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
+
+/** One desk with one twap, from an empty journal to the last slice. Gives the time of each commit, ms. */
+async function engineCycles(port: number, name: string): Promise<readonly number[]> {
+  const http = venueHttp({
+    baseUrl: `http://127.0.0.1:${port}`,
+    token: { reveal: () => 'bench' },
+    routes: tradingRoutes({}, undefined),
+    clock,
+    version: 'bench',
+  });
+  const venue = tradingVenue({ http, capabilities: {}, orderTimeoutMs: 8_000, onExtras: () => undefined });
+  const commits: number[] = [];
+  const journal = sqliteJournal(join(folder, `${name}.db`), {
+    commits: { now: () => performance.now(), observe: (ms) => commits.push(ms) },
+  });
+  const operator$ = new Subject<Command>();
+  const slices = cycles + WARM_UP;
+  const policy = benchPolicy();
+  // One slice each 40 ms is more than the venue's limits allow; the windows stay, wide enough to let it pass.
+  const pace = {
+    ...policy.pace,
+    windows: { ...policy.pace.windows, quote: { max: 100, perMs: 1_000 }, all: { max: 250, perMs: 1_000 } },
+  };
+  const desk = new Desk(
+    { clock, random: { next: Math.random }, venue, journal, operator$ },
+    { ...policy, pace },
+    noObserver,
+    [
+      benchTwap(name, {
+        pair: 'btcusd',
+        side: 'buy',
+        total_quantity: { amount: String(slices * 0.01), currency: 'btc' },
+        duration: `PT${(slices * INTERVAL_MS) / 1000}S`,
+        slices,
+      }),
+    ],
+  );
+  await lastValueFrom(runDesk(desk, { isUntilDone: true }), { defaultValue: undefined });
+  journal.close();
+  await http.close();
+  return commits;
+}
+
+interface Round {
+  readonly first: number;
+  readonly all: readonly number[];
+}
+
+/** One client against a venue of its own: an account with a past would be read page by page, ten seconds each. */
+async function measured(quoteDelayMs: number, run: (port: number) => Promise<unknown>): Promise<Round> {
+  const worker = new Worker(new URL('latency-venue.ts', import.meta.url), { workerData: { quoteDelayMs } });
+  const [port] = (await once(worker, 'message')) as [number];
+  await run(port);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  worker.postMessage('report');
+  const [latencies] = (await once(worker, 'message')) as [readonly number[]];
+  await worker.terminate();
+  return { first: latencies[0] ?? Number.NaN, all: latencies.slice(WARM_UP) };
+}
+
+interface At {
+  readonly raw: number;
+  readonly floor: number;
+  readonly added: number;
+}
+
+interface Result {
+  readonly quoteDelayMs: number;
+  readonly round: number;
+  readonly cycles: number;
+  readonly p50: At;
+  readonly p99: At;
+  readonly firstMs: number;
+  readonly commitP50Ms: number;
+}
+
+const results: Result[] = [];
+try {
+  for (const quoteDelayMs of QUOTE_DELAYS_MS) {
+    for (let round = 0; round < rounds; round++) {
+      const name = `delay-${quoteDelayMs}-round-${round}`;
+      const floor = await measured(
+        quoteDelayMs,
+        async (port) => await bareCycles(port, cycles + WARM_UP, name),
+      );
+      let commits: readonly number[] = [];
+      const engine = await measured(quoteDelayMs, async (port) => {
+        commits = await engineCycles(port, name);
+      });
+      const at = (q: number): At => {
+        const [raw, bare] = [quantile(engine.all, q), quantile(floor.all, q)];
+        return { raw, floor: bare, added: raw - bare };
+      };
+      results.push({
+        quoteDelayMs,
+        round,
+        cycles: engine.all.length,
+        p50: at(0.5),
+        p99: at(0.99),
+        firstMs: engine.first,
+        commitP50Ms: quantile(commits, 0.5),
+      });
+    }
+  }
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+const keeps = ({ p50, p99 }: Result): boolean => p50.added <= TARGET.p50Ms && p99.added <= TARGET.p99Ms;
+const total = results.reduce((sum, one) => sum + one.cycles, 0);
+const reached = QUOTE_DELAYS_MS.every((delay) =>
+  results.some((one) => one.quoteDelayMs === delay && keeps(one)),
+);
+if (values.json) console.log(JSON.stringify({ bench: 'latency', target: TARGET, reached, results }));
+else {
+  const ms = (value: number): string => value.toFixed(3);
+  console.log(
+    table(
+      results.map((one) => ({
+        quoteDelayMs: one.quoteDelayMs,
+        round: one.round,
+        cycles: one.cycles,
+        'p50 ms': ms(one.p50.raw),
+        'floor p50': ms(one.p50.floor),
+        'added p50': ms(one.p50.added),
+        'of target': (one.p50.added / TARGET.p50Ms).toFixed(2),
+        'p99 ms': ms(one.p99.raw),
+        'floor p99': ms(one.p99.floor),
+        'added p99': ms(one.p99.added),
+        'of target ': (one.p99.added / TARGET.p99Ms).toFixed(2),
+        'first ms': ms(one.firstMs),
+        'commit p50': ms(one.commitP50Ms),
+      })),
+    ),
+  );
+  console.log(
+    `${total} cycles; target: added p50 <= ${TARGET.p50Ms} ms and p99 <= ${TARGET.p99Ms} ms in one round of each delay: ${reached ? 'reached' : 'MISSED'}`,
+  );
+}
+process.exitCode = reached ? 0 : 1;
