@@ -1,0 +1,104 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
+
+/** A process of Tranche that has said that it is ready. */
+export interface Running {
+  readonly process: ChildProcess;
+  /** Milliseconds from `spawn` to the line. */
+  readonly readyMs: number;
+  readonly line: Readonly<Record<string, unknown>>;
+}
+
+/** Starts `tranche` and waits for the first line of JSON that `isReady` takes. What it says to people is kept for errors. */
+export async function startTranche(
+  args: readonly string[],
+  isReady: (line: Readonly<Record<string, unknown>>) => boolean,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Running> {
+  const begun = performance.now();
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...process.env, ...env } });
+  process.on('exit', () => child.kill()); // a bench that fails leaves nothing behind
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  for await (const text of createInterface(child.stdout)) {
+    const line = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    if (!isReady(line)) continue;
+    const readyMs = performance.now() - begun;
+    child.stdout.resume(); // a full pipe must not stop it
+    return { process: child, readyMs, line };
+  }
+  throw new Error(`tranche ${args.join(' ')} ended before it was ready:\n${said}`);
+}
+
+/** SIGTERM, and the exit code that follows. */
+export async function stopTranche({ process: child }: Running): Promise<unknown> {
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  const [code] = (await exit) as [number | null];
+  return code;
+}
+
+/** Resident memory of a process in MB (10^6 bytes), now and at its highest. Linux only: read from `/proc`. */
+export function residentMb(pid: number): { readonly now: number; readonly peak: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const of = (name: string): number =>
+    (Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'mu').exec(status)?.[1]) * 1024) / 1e6;
+  return { now: of('VmRSS'), peak: of('VmHWM') };
+}
+
+export interface DeskFiles {
+  readonly folder: string;
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly strategies: number;
+}
+
+/** A live config for a venue on this machine, and twaps that begin in a year. Gives the path of the config. */
+export function writeDesk({ folder, baseUrl, token, strategies }: DeskFiles): string {
+  const next = new Date().getUTCFullYear() + 1;
+  mkdirSync(join(folder, 'strategies'), { recursive: true });
+  for (let i = 0; i < strategies; i++) {
+    writeFileSync(
+      join(folder, 'strategies', `twap-${i}.yaml`),
+      `id: twap-${i}
+kind: twap
+pair: ${i % 2 === 0 ? 'btcusd' : 'ethusd'}
+side: ${i % 4 < 2 ? 'buy' : 'sell'}
+total_quantity: { amount: '1.5', currency: ${i % 2 === 0 ? 'btc' : 'eth'} }
+start_time: '${next}-12-01T09:00:00[Europe/London]'
+duration: PT4H
+slices: 48
+jitter: { time_pct: 20, size_pct: 10, seed: ${i} }
+`,
+    );
+  }
+  const config = join(folder, 'desk.yaml');
+  writeFileSync(
+    config,
+    `desk: bench
+mode: live
+venue:
+  base_url: '${baseUrl}'
+  token: '${token}'
+  sell_path: /v1/orders/sell
+controls:
+  max_order_notional: { amount: '250000', currency: usd }
+  max_day_notional: { amount: '5000000', currency: usd }
+  collar_bps: 100
+  pairs: [btcusd, ethusd]
+  sides: [buy, sell]
+journal: 'sqlite:${join(folder, 'journal-{started_at}.db')}'
+operate: { listen: '127.0.0.1:0' }
+strategies: ./strategies
+`,
+  );
+  return config;
+}
