@@ -1,5 +1,5 @@
 import type { Instrument } from './instrument.ts';
-import { cost, price, roundDown, size, subtract } from './money.ts';
+import { cost, isAmountText, money, price, priceOf, roundDown, size, subtract } from './money.ts';
 import type { Price } from './money.ts';
 import type { Reason } from './reasons.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from './venue.ts';
@@ -59,19 +59,20 @@ function classifyRefusal(answer: QuoteAnswer & { kind: 'error' }, pair: string):
   if (status === 429) return { means: 'later', reason: 'rate_limited', detail, waitMs: retryAfterMs };
   if (status === 503) return { means: 'later', reason: 'quotes_unavailable', detail };
   if (status === 422) {
-    const figures = TOO_LARGE.exec(error)?.groups;
-    if (
-      figures?.['pair'] === pair &&
-      Number(figures['max']) > 0 &&
-      Number(figures['asked']) > Number(figures['max'])
-    ) {
-      return { means: 'smaller', usdMax: figures['max'] ?? '0', detail };
-    }
+    const usdMax = maximumIn(error, pair);
+    if (usdMax !== undefined) return { means: 'smaller', usdMax, detail };
     return { means: 'never', reason: UNSUPPORTED.test(error) ? 'unsupported_pair' : 'venue_refused', detail };
   }
   if (status >= 500 || status === 408 || status === 409 || status === 425)
     return { means: 'later', reason: 'venue_failed', detail };
   return { means: 'later', reason: 'venue_refused', detail };
+}
+
+/** The maximum that a 422 tells, when its figures make sense: both readable, above zero, asked for more than there is. */
+function maximumIn(error: string, pair: string): string | undefined {
+  const { asked = '', max = '', pair: named = '' } = TOO_LARGE.exec(error)?.groups ?? {};
+  if (named.toLowerCase() !== pair || !isAmountText(asked) || !isAmountText(max)) return undefined;
+  return money(max).gt(0) && money(asked).gt(money(max)) ? max : undefined;
 }
 
 /** What is wrong with a quote, in words; `undefined` when it is what was asked for. */
@@ -85,19 +86,26 @@ function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument)
   if (request.size.by === 'amount' && !quote.amount.eq(request.size.amount)) {
     return `amount ${quote.amount.toFixed()} instead of ${request.size.amount.toFixed()}`;
   }
-  if (!productHolds(quote, instrument)) {
+  if (!productHolds(request, quote, instrument)) {
     return `price ${quote.price.toFixed()} x quantity ${quote.quantity.toFixed()} is not amount ${quote.amount.toFixed()}`;
   }
-  if (quote.lifeMs < LIFE_MIN_MS || quote.lifeMs > LIFE_MAX_MS) return `a life of ${quote.lifeMs} ms`;
+  if (!(quote.lifeMs >= LIFE_MIN_MS && quote.lifeMs <= LIFE_MAX_MS)) return `a life of ${quote.lifeMs} ms`;
   return undefined;
 }
 
-/** `price × quantity = amount` within one unit of the quote currency, or what one unit of quantity is worth. */
-function productHolds(quote: Quote, { basePrecision, quotePrecision }: Instrument): boolean {
+/**
+ * `price × quantity = amount` within one unit of the quote currency. Where an amount was asked for, the venue had to
+ * round the quantity, so that what one unit of quantity is worth is allowed as well.
+ */
+function productHolds(
+  { size: asked }: QuoteRequest,
+  quote: Quote,
+  { basePrecision, quotePrecision }: Instrument,
+): boolean {
   const away = size(subtract(cost(quote.price, quote.quantity), quote.amount));
   const unit = price(`1e-${quotePrecision}`);
-  const step = quote.price.times(`1e-${basePrecision}`);
-  return away.lte(unit.plus(step));
+  if (asked.by === 'quantity') return away.lte(unit);
+  return away.lte(unit.plus(quote.price.times(`1e-${basePrecision}`)));
 }
 
 /** What the answer to an order means. Only `filled` is certain good news, only `not_sent` certain absence. */
@@ -131,6 +139,7 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
     }
     case 'order':
+      if (answer.status < 200 || answer.status > 299) return doubt(`${answer.status} around an order`);
       return classifyPlaced(request, quote, answer.order);
   }
 }
@@ -144,7 +153,8 @@ function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): Orde
     return doubt(`the answer is a ${order.side} of ${order.pair}`);
   const status = order.status.toLowerCase();
   if (status === 'canceled') {
-    if (order.filled.gt(0)) return doubt('canceled, and yet partly filled');
+    if (!order.filled.isZero() || !order.filledAmount.isZero())
+      return doubt('canceled, and yet partly filled');
     return { means: 'refused', reason: 'order_canceled', detail: 'Canceled', isCanceled: true };
   }
   if (status !== 'done') return doubt(`status ${order.status}`);
@@ -163,4 +173,4 @@ function fillDifference(quote: Quote, order: Order): string | undefined {
 
 /** Price of a fill: what was paid per base unit, cut to 18 decimals against nobody: it is a figure, not a payment. */
 export const fillPrice = (order: Order): Price =>
-  order.vwap.gt(0) ? order.vwap : roundDown(price(order.filledAmount.div(order.filled).toFixed(20)), 18);
+  order.vwap.gt(0) ? order.vwap : roundDown(priceOf(order.filledAmount, order.filled), 18);

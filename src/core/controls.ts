@@ -60,7 +60,8 @@ const stop = (reason: Reason, limit: string, value: string): Refusal => ({
 /** Why the desk as a whole starts nothing now. */
 export function deskRefusal(world: World): Refusal | undefined {
   if (world.control === 'halted') return stop('halted', 'active', 'halted');
-  if (world.control === 'paused') return stop('paused', 'active', 'paused');
+  // Nothing here can tell yet whether an order reduces a position: until then `reducing` starts nothing either.
+  if (world.control !== 'active') return stop('paused', 'active', world.control);
   return world.isStopping ? stop('shutdown', 'active', 'stopping') : undefined;
 }
 
@@ -110,7 +111,7 @@ function priceRefusal(
     return stop('limit_price', limit.toFixed(), price.toFixed());
   }
   const away = slippageBps(side, price, reference);
-  if (away.abs().gt(limits.collarBps))
+  if (!away.abs().lte(limits.collarBps))
     return stop(
       'collar',
       `${limits.collarBps.toFixed()} bps`,
@@ -118,7 +119,7 @@ function priceRefusal(
     );
   if (limits.driftBpsMax !== undefined && decisionPrice !== undefined) {
     const moved = slippageBps(side, price, decisionPrice);
-    if (moved.gt(limits.driftBpsMax))
+    if (!moved.lte(limits.driftBpsMax))
       return stop(
         'price_drift',
         `${limits.driftBpsMax.toFixed()} bps`,

@@ -144,7 +144,11 @@ function ordered(
       if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {
         return { state: 'ended', result: 'rejected', reason, detail, next: END };
       }
-      const proof: Proof = { readsLeft: 1, notBefore: after(at, trust.bookingMarginMs), proves: 'rejected' };
+      // A cancelled order has used its quote up. After any other "no" a second copy on its way may still use the quote,
+      // for as long as that can be alive.
+      const settled = meaning.isCanceled || at > from.life.upper ? at : from.life.upper;
+      const notBefore = after(settled, trust.bookingMarginMs);
+      const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };
       return { state: 'doubt', proof, reason, detail, halt: false };
     }
     case 'doubt': {

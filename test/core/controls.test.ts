@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { deskRefusal, refusal, worstPrice } from '../../src/core/controls.ts';
+import type { Limits, Proposal, World } from '../../src/core/controls.ts';
+import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
+import type { Side } from '../../src/core/venue.ts';
+
+/** Buys 1 btc at 60000: 60000 usd, which is what the reference says. */
+const aProposal = (over: Partial<Proposal> = {}): Proposal => ({
+  pair: 'btcusd',
+  side: 'buy',
+  quantity: quantity('1'),
+  price: price('60000'),
+  notional: money('60000'),
+  limit: undefined,
+  reference: price('60000'),
+  decisionPrice: undefined,
+  ...over,
+});
+const aWorld = (over: Partial<World> = {}): World => ({
+  control: 'active',
+  isStopping: false,
+  openDoubts: 0,
+  pairDoubts: 0,
+  dayNotional: money('0'),
+  ...over,
+});
+const theLimits = (over: Partial<Limits> = {}): Limits => ({
+  currency: 'usd',
+  orderNotionalMax: undefined,
+  dayNotionalMax: undefined,
+  orderQuantityMax: new Map(),
+  collarBps: ratio('50'),
+  driftBpsMax: undefined,
+  openDoubtsMax: 3,
+  pairs: undefined,
+  sides: new Set(['buy', 'sell']),
+  ...over,
+});
+const reason = (proposal: Partial<Proposal>, limits: Partial<Limits> = {}, world: Partial<World> = {}) =>
+  refusal(aProposal(proposal), aWorld(world), theLimits(limits))?.reason;
+
+describe('a limit', () => {
+  it('that is not set refuses nothing', () => {
+    expect(reason({ notional: money('1e30'), quantity: quantity('1e30') })).toBeUndefined();
+  });
+
+  it.each<readonly [string, Partial<Limits>, Partial<World>, Partial<Proposal>, Partial<Proposal>]>([
+    [
+      'order_notional',
+      { orderNotionalMax: money('60000') },
+      {},
+      { notional: money('60000') },
+      { notional: money('60000.00000001') },
+    ],
+    [
+      'day_notional',
+      { dayNotionalMax: money('100000') },
+      { dayNotional: money('40000') },
+      { notional: money('60000') },
+      { notional: money('60000.01') },
+    ],
+    [
+      'order_quantity',
+      { orderQuantityMax: new Map([['btcusd', quantity('1')]]) },
+      {},
+      { quantity: quantity('1') },
+      { quantity: quantity('1.00000001') },
+    ],
+    // 50 bps of 60000 are 300.
+    ['collar', {}, {}, { price: price('60300') }, { price: price('60300.01') }],
+    ['collar', {}, {}, { price: price('59700') }, { price: price('59699.99') }],
+    ['collar', {}, {}, { side: 'sell', price: price('59700') }, { side: 'sell', price: price('59699.99') }],
+    ['collar', {}, {}, { side: 'sell', price: price('60300') }, { side: 'sell', price: price('60300.01') }],
+    [
+      'price_drift',
+      { driftBpsMax: ratio('10') },
+      {},
+      { decisionPrice: price('60000'), price: price('60060') },
+      { decisionPrice: price('60000'), price: price('60060.01') },
+    ],
+    [
+      'price_drift',
+      { driftBpsMax: ratio('10') },
+      {},
+      { side: 'sell', decisionPrice: price('60000'), price: price('59940') },
+      { side: 'sell', decisionPrice: price('60000'), price: price('59939.99') },
+    ],
+    ['limit_price', {}, {}, { limit: price('60000') }, { limit: price('59999.99') }],
+    [
+      'limit_price',
+      {},
+      {},
+      { side: 'sell', limit: price('60000') },
+      { side: 'sell', limit: price('60000.01') },
+    ],
+  ])('of %s allows what is equal to it and refuses what is beyond', (code, limits, world, equal, beyond) => {
+    expect(reason(equal, limits, world)).toBeUndefined();
+    expect(reason(beyond, limits, world)).toBe(code);
+  });
+
+  it('of drift never refuses a price that moved our way', () => {
+    const limits = { driftBpsMax: ratio('10'), collarBps: ratio('10000') };
+    expect(reason({ decisionPrice: price('70000') }, limits)).toBeUndefined();
+    expect(reason({ side: 'sell', decisionPrice: price('50000') }, limits)).toBeUndefined();
+  });
+
+  it('of the order quantity counts for its pair alone', () => {
+    const limits = { orderQuantityMax: new Map([['ethusd', quantity('0.1')]]) };
+    expect(reason({}, limits)).toBeUndefined();
+  });
+
+  it('of pairs and sides is a list of what is allowed', () => {
+    expect(reason({}, { pairs: new Set(['btcusd']) })).toBeUndefined();
+    expect(reason({}, { pairs: new Set(['ethusd']) })).toBe('pair_not_allowed');
+    expect(reason({}, { pairs: new Set() })).toBe('pair_not_allowed');
+    expect(reason({ side: 'sell' }, { sides: new Set(['buy']) })).toBe('side_not_allowed');
+  });
+
+  it('of open doubts refuses at the limit, and a second attempt in a pair with one', () => {
+    expect(reason({}, {}, { openDoubts: 2 })).toBeUndefined();
+    expect(reason({}, {}, { openDoubts: 3 })).toBe('open_doubts');
+    expect(reason({}, {}, { openDoubts: 1, pairDoubts: 1 })).toBe('open_doubts');
+  });
+
+  it('says its figure and ours', () => {
+    const refused = refusal(aProposal(), aWorld(), theLimits({ orderNotionalMax: money('50000') }));
+    expect(refused?.detail).toBe('limit=50000 value=60000.00');
+  });
+});
+
+describe('the gate', () => {
+  it.each<readonly [string, Partial<Limits>]>([
+    ['the order', { orderNotionalMax: money('1e30') }],
+    ['the day', { dayNotionalMax: money('1e30') }],
+  ])('refuses what cannot be valued when %s is limited', (_, limits) => {
+    expect(reason({ notional: undefined }, limits)).toBe('no_usd_rate');
+  });
+
+  it.each([
+    ['a reference of zero', { reference: price('0'), price: price('1') }],
+    ['no price and no reference', { reference: price('0'), price: price('0') }],
+    ['a reference below zero', { reference: price('-60000') }],
+  ])('refuses %s', (_, over) => {
+    expect(reason(over)).toBe('collar');
+  });
+
+  it.each<readonly [World['control'], string | undefined]>([
+    ['active', undefined],
+    ['paused', 'paused'],
+    ['halted', 'halted'],
+    ['reducing', 'paused'],
+  ])('of a desk that is %s gives %s', (control, code) => {
+    expect(deskRefusal(aWorld({ control }))?.reason).toBe(code);
+    expect(reason({}, {}, { control })).toBe(code);
+  });
+
+  it('starts nothing while the desk stops, and says halted before all else', () => {
+    expect(reason({}, {}, { isStopping: true })).toBe('shutdown');
+    const world = { control: 'halted', isStopping: true, openDoubts: 9 } as const;
+    expect(reason({ side: 'sell' }, { sides: new Set() }, world)).toBe('halted');
+  });
+
+  it('lets nothing pass that breaks any limit, whatever else holds', () => {
+    const units = fc.integer({ min: 0, max: 200 });
+    fc.assert(
+      fc.property(units, units, units, units, units, (asked, most, day, dayMost, doubts) => {
+        const verdict = reason(
+          { notional: money(String(asked)), quantity: quantity(String(asked)) },
+          {
+            orderNotionalMax: money(String(most)),
+            dayNotionalMax: money(String(dayMost)),
+            orderQuantityMax: new Map([['btcusd', quantity(String(most))]]),
+          },
+          { dayNotional: money(String(day)), openDoubts: doubts % 6 },
+        );
+        const isFine = asked <= most && asked + day <= dayMost && doubts % 6 < 3;
+        expect(verdict === undefined).toBe(isFine);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+describe('the worst price', () => {
+  it.each<readonly [Side, string, string | undefined, string]>([
+    ['buy', '60300', undefined, '60300'],
+    ['buy', '60300', '60100', '60100'],
+    ['buy', '60300', '61000', '60300'],
+    ['sell', '59700', undefined, '59700'],
+    ['sell', '59700', '59900', '59900'],
+    ['sell', '59700', '59000', '59700'],
+  ])('of a %s with a collar of %s and a limit of %s is %s', (side, collar, limit, worst) => {
+    expect(text(worstPrice(side, price(collar), limit === undefined ? limit : price(limit)))).toBe(worst);
+  });
+});

@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { OrderMeaning, QuoteMeaning } from '../../src/core/answer.ts';
+import { follow } from '../../src/core/cycle.ts';
+import type { CycleEvent, Phase, Trust } from '../../src/core/cycle.ts';
+import { monotonic } from '../../src/core/time.ts';
+import { anOrder, aQuote } from './builders.ts';
+
+const MARGIN_MS = 10_000;
+const GAP_MS = 10_000;
+const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: MARGIN_MS };
+
+/** Asked at 1000, received at 1200; the quote lives 15 s: alive until 16000, over after 16200. */
+const answered = (meaning: QuoteMeaning): CycleEvent => ({
+  on: 'quote_answer',
+  meaning,
+  askedAt: monotonic(1_000),
+  at: monotonic(1_200),
+});
+const ordered = (meaning: OrderMeaning, at = 2_000): CycleEvent => ({
+  on: 'order_answer',
+  meaning,
+  at: monotonic(at),
+});
+const stopped: CycleEvent = { on: 'stopped', reason: 'collar', detail: 'far', next: { do: 'stop' } };
+const fill: CycleEvent = { on: 'fill', order: anOrder({ orderId: 'late' }), quote: aQuote() };
+const read = (startedAt: number, gapMs = GAP_MS): CycleEvent => ({
+  on: 'clean_read',
+  startedAt: monotonic(startedAt),
+  gapMs,
+});
+
+const lost: OrderMeaning = { means: 'doubt', detail: 'timeout', halt: false };
+const canceled: OrderMeaning = {
+  means: 'refused',
+  reason: 'order_canceled',
+  detail: 'Canceled',
+  isCanceled: true,
+};
+const refused: OrderMeaning = {
+  means: 'refused',
+  reason: 'order_refused',
+  detail: '400: no',
+  isCanceled: false,
+};
+const done: OrderMeaning = { means: 'filled', order: anOrder(), differs: undefined };
+
+const run = (events: readonly CycleEvent[], trust = TRUST, from: Phase = { state: 'quoting' }): Phase =>
+  events.reduce((phase, event) => follow(phase, event, trust), from);
+const toOrder = [answered({ means: 'quote', quote: aQuote() }), { on: 'approved' }] as const;
+const doubtAfter = (meaning: OrderMeaning, ...more: readonly CycleEvent[]): Phase =>
+  run([...toOrder, ordered(meaning), ...more]);
+
+describe('an attempt that asks', () => {
+  it('has a quote whose life lies between asking and receiving on our clock', () => {
+    expect(run(toOrder.slice(0, 1))).toMatchObject({
+      state: 'quoted',
+      life: { askedAt: 1_000, receivedAt: 1_200, lower: 16_000, upper: 16_200 },
+    });
+  });
+
+  it.each<readonly [QuoteMeaning, object]>([
+    [
+      { means: 'later', reason: 'rate_limited', detail: 'd', waitMs: 4_000 },
+      { reason: 'rate_limited', next: { do: 'again', waitMs: 4_000 } },
+    ],
+    [
+      { means: 'smaller', usdMax: '250', detail: 'd' },
+      { reason: 'too_large', next: { do: 'smaller', usdMax: '250' } },
+    ],
+    [
+      { means: 'never', reason: 'unsupported_pair', detail: 'd' },
+      { reason: 'unsupported_pair', next: { do: 'stop' } },
+    ],
+    [
+      { means: 'halt', reason: 'unauthorised', detail: 'd' },
+      { reason: 'unauthorised', next: { do: 'halt' } },
+    ],
+  ])('is discarded when the answer means %j', (meaning, expected) => {
+    expect(run([answered(meaning)])).toMatchObject({ state: 'ended', result: 'discarded', ...expected });
+  });
+
+  it.each([0, 1])('can be stopped before its order leaves, after %i events', (n) => {
+    expect(run([...toOrder.slice(0, n), stopped])).toMatchObject({ state: 'ended', reason: 'collar' });
+  });
+});
+
+describe('an attempt whose order is under way', () => {
+  it('cannot be stopped, nor ended by reads of the account', () => {
+    const phase = run([...toOrder, stopped, read(99_000), read(999_000), { on: 'approved' }]);
+    expect(phase).toMatchObject({ state: 'ordering' });
+  });
+
+  it('is filled by a Done', () => {
+    expect(doubtAfter(done)).toMatchObject({ state: 'filled', order: { orderId: '77' } });
+  });
+
+  it('is discarded when certainly no byte left', () => {
+    const notSent = doubtAfter({ means: 'not_sent', detail: 'connection refused' });
+    expect(notSent).toMatchObject({ state: 'ended', result: 'discarded', reason: 'never_sent' });
+  });
+
+  it('is in doubt until two reads after the life of the quote and the booking margin', () => {
+    const proof = { readsLeft: 2, notBefore: 16_200 + MARGIN_MS, proves: 'absent' };
+    expect(doubtAfter(lost)).toMatchObject({ state: 'doubt', reason: 'outcome_unknown', halt: false, proof });
+  });
+
+  it('is in doubt and halts when the token was refused', () => {
+    expect(doubtAfter({ ...lost, halt: true })).toMatchObject({ state: 'doubt', halt: true });
+  });
+
+  it('that was cancelled is in doubt until one read a booking margin after the answer', () => {
+    const proof = { readsLeft: 1, notBefore: 2_000 + MARGIN_MS, proves: 'rejected' };
+    expect(doubtAfter(canceled)).toMatchObject({ state: 'doubt', reason: 'order_canceled', proof });
+  });
+
+  it('that was refused is in doubt until one read after the life of the quote: a second copy may still use it', () => {
+    const proof = { readsLeft: 1, notBefore: 16_200 + MARGIN_MS, proves: 'rejected' };
+    expect(doubtAfter(refused)).toMatchObject({ state: 'doubt', reason: 'order_refused', proof });
+    const late = run([...toOrder, ordered(refused, 20_000)]);
+    expect(late).toMatchObject({ proof: { notBefore: 20_000 + MARGIN_MS } });
+  });
+
+  it.each<readonly [string, OrderMeaning, Partial<Trust>, string]>([
+    ['a Canceled', canceled, { firstCanceled: true }, 'ended'],
+    ['a Canceled', canceled, { refusals: true }, 'doubt'],
+    ['a refusal', refused, { refusals: true }, 'ended'],
+    ['a refusal', refused, { firstCanceled: true }, 'doubt'],
+    ['silence', lost, { firstCanceled: true, refusals: true }, 'doubt'],
+  ])('takes %s at its word only where the desk trusts it', (_, meaning, trust, state) => {
+    expect(run([...toOrder, ordered(meaning)], { ...TRUST, ...trust })).toMatchObject({ state });
+  });
+});
+
+describe('a doubt', () => {
+  it('ends absent with two clean reads, the second a gap after the first', () => {
+    expect(doubtAfter(lost, read(26_200))).toMatchObject({ state: 'doubt', proof: { readsLeft: 1 } });
+    expect(doubtAfter(lost, read(26_200), read(36_200))).toMatchObject({
+      state: 'ended',
+      result: 'absent',
+      reason: 'proven_absent',
+      next: { do: 'again' },
+    });
+  });
+
+  it.each<readonly [string, readonly CycleEvent[]]>([
+    ['a read that started too early', [read(26_199), read(36_200)]],
+    ['a second read too near', [read(26_200), read(36_199)]],
+    ['the same read told twice', [read(26_200), read(26_200)]],
+    ['one read', [read(1_000_000)]],
+    ['orders to stop', [stopped, stopped, stopped]],
+    ['a late no of the venue', [ordered(canceled), ordered(refused), ordered(lost)]],
+    ['a late quote', [answered({ means: 'quote', quote: aQuote() }), { on: 'approved' }]],
+  ])('does not end by %s', (_, events) => {
+    expect(doubtAfter(lost, ...events).state).toBe('doubt');
+  });
+
+  it('ends rejected with one clean read when the venue had said no', () => {
+    const ended = { state: 'ended', result: 'rejected', reason: 'order_canceled' };
+    expect(doubtAfter(canceled, read(12_000))).toMatchObject(ended);
+    expect(doubtAfter(canceled, read(11_999)).state).toBe('doubt');
+  });
+
+  it.each<readonly [string, readonly CycleEvent[]]>([
+    ['at once', []],
+    ['between the two reads', [read(26_200)]],
+  ])('ends filled by a fill %s: a late fill wins over a proof under way', (_, before) => {
+    const filled = { state: 'filled', order: { orderId: 'late' } };
+    expect(doubtAfter(lost, ...before, fill)).toMatchObject(filled);
+    expect(doubtAfter(lost, ...before, fill, read(100_000), read(200_000))).toMatchObject(filled);
+  });
+
+  const time = fc.integer({ min: 0, max: 100_000 });
+  const event = fc.oneof<fc.Arbitrary<CycleEvent>[]>(
+    fc.constantFrom(fill, stopped, { on: 'approved' } as const),
+    fc.constantFrom(lost, canceled, refused, done).chain((meaning) => time.map((at) => ordered(meaning, at))),
+    fc.constant(answered({ means: 'quote', quote: aQuote() })),
+    time.map((at) => read(at)),
+    time.map((at) => read(at)),
+    time.map((at) => read(at)),
+  );
+  const FIRST_READ_MS = new Map<OrderMeaning, number>([
+    [lost, 26_200],
+    [canceled, 12_000],
+    [refused, 26_200],
+  ]);
+
+  /** Whether the reads prove it, worked out from the rule: some read in time, and for silence another a gap later. */
+  const isProven = (meaning: OrderMeaning, events: readonly CycleEvent[]): boolean => {
+    const starts = events.flatMap((one) => (one.on === 'clean_read' ? [one.startedAt] : []));
+    const first = starts.findIndex((at) => at >= (FIRST_READ_MS.get(meaning) ?? Infinity));
+    if (first === -1) return false;
+    const firstAt = starts[first] ?? Infinity;
+    return meaning !== lost || starts.slice(first + 1).some((at) => at >= firstAt + GAP_MS);
+  };
+
+  it('has no way out by a timer, a count or a word: only a fill, or reads as they prove', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(lost, canceled, refused),
+        fc.array(event, { maxLength: 40 }),
+        (meaning, events) => {
+          const end = doubtAfter(meaning, ...events);
+          const fillAt = events.findIndex((one) => one.on === 'fill');
+          const wasProven = isProven(meaning, fillAt === -1 ? events : events.slice(0, fillAt));
+          const expected = wasProven ? 'ended' : fillAt === -1 ? 'doubt' : 'filled';
+          expect(end.state).toBe(expected);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('an attempt that is over', () => {
+  it.each<readonly [string, Phase]>([
+    ['filled', doubtAfter(done)],
+    ['discarded', run([stopped])],
+    ['absent', doubtAfter(lost, read(26_200), read(36_200))],
+  ])('stays %s whatever comes', (_, over) => {
+    const all = [...toOrder, stopped, ordered(lost), ordered(done), read(1_000_000), fill];
+    expect(run(all, TRUST, over)).toBe(over);
+  });
+});
+
+describe('the life of an attempt', () => {
+  it('leads from asking to an order only through approval, and from an order never back', () => {
+    const all: readonly CycleEvent[] = [
+      ...toOrder,
+      stopped,
+      fill,
+      read(50_000),
+      ordered(lost),
+      ordered(done),
+      ordered(canceled),
+      answered({ means: 'later', reason: 'venue_failed', detail: '' }),
+    ];
+    const rank = { quoting: 0, quoted: 1, ordering: 2, doubt: 3, filled: 4, ended: 4 };
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...all), { maxLength: 12 }), (events) => {
+        let phase: Phase = { state: 'quoting' };
+        for (const each of events) {
+          const next = follow(phase, each, TRUST);
+          expect(rank[next.state]).toBeGreaterThanOrEqual(rank[phase.state]);
+          expect(next.state !== 'ordering' || phase.state === 'ordering' || each.on === 'approved').toBe(
+            true,
+          );
+          expect(next.state !== 'filled' || ['ordering', 'doubt', 'filled'].includes(phase.state)).toBe(true);
+          phase = next;
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
