@@ -83,13 +83,41 @@ interface Woken {
   readonly wake: Wake;
 }
 
-function wakeRecord(desk: Desk, { source, life, wake }: Woken): WakeRecord {
+/**
+ * What the strategy makes of the wake. When that would pass over a slice which was traded all the same, before the
+ * journal was restored from an older state, the strategy is told of the trade first: steps are pure, so one that is
+ * not written down has not happened. What it waits for then fires again.
+ */
+function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
+  const step = stepOf(desk, woken);
+  const { source, life, wake } = woken;
+  for (const { leg, slice } of step.missed ?? []) {
+    const parent = parentOf(desk, woken, leg);
+    const traded = desk.state.stray(parent, slice);
+    if (traded === undefined) continue;
+    const { filled, filledAmount } = traded;
+    const told: Wake = {
+      on: 'outcome',
+      at: wake.at,
+      outcome: { leg, slice, result: 'filled', filled, filledAmount },
+    };
+    const record = recordOf(desk, { source, life, wake: told }, stepOf(desk, { source, life, wake: told }));
+    return { ...record, detail: { ...record.detail, parent } };
+  }
+  return recordOf(desk, woken, step);
+}
+
+const parentOf = (desk: Desk, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
+  parentId(desk.policy.desk, source.id, life.hash, String(life.begunAt), leg);
+
+function stepOf(desk: Desk, { source, life, wake }: Woken): Step<unknown> {
   const view = viewOf(desk);
-  const context = { begunAt: life.begunAt, view };
-  const step =
-    wake.on === 'start'
-      ? source.bound.start(life.begunAt, view)
-      : source.bound.step(life.state, wake, context);
+  return wake.on === 'start'
+    ? source.bound.start(life.begunAt, view)
+    : source.bound.step(life.state, wake, { begunAt: life.begunAt, view });
+}
+
+function recordOf(desk: Desk, { source, life, wake }: Woken, step: Step<unknown>): WakeRecord {
   return {
     kind: 'wake',
     strategy: source.id,
@@ -134,7 +162,7 @@ function intentText(desk: Desk, { source, life }: Omit<Woken, 'wake'>, intent: I
   const decision = desk.references.get(intent.pair);
   return {
     leg: intent.leg,
-    parent: parentId(desk.policy.desk, source.id, life.hash, String(life.begunAt), intent.leg),
+    parent: parentOf(desk, { source, life }, intent.leg),
     slice: intent.slice,
     pair: intent.pair,
     side: intent.side,

@@ -151,6 +151,11 @@ export class DeskState {
     return [...this.attempts.values()].filter((open) => open.doubt !== undefined);
   }
 
+  /** What was traded for a slice that this journal has not decided: it was restored from an older state. */
+  stray(parent: string, slice: number): Readonly<Traded> | undefined {
+    return this.#strays.get(sliceKey(parent, slice));
+  }
+
   /** Traded since midnight UTC, in the currency of the limits: by pair, or all together. */
   dayNotional(at: Instant, pair?: string): Money {
     if (Math.floor(at / DAY_MS) * DAY_MS > this.#dayStart) return NO_MONEY;
@@ -207,6 +212,10 @@ export class DeskState {
     life.lastReason = body.reason;
     life.slicesDone += body.missed.length;
     if (body.on === 'outcome') {
+      // Named only where the strategy was told of a trade that it had not decided.
+      const { parent, slice } = body.detail;
+      if (typeof parent === 'string' && typeof slice === 'number')
+        this.#strays.delete(sliceKey(parent, slice));
       const seen = life.outcomes.findIndex(
         (o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice'],
       );

@@ -93,6 +93,22 @@ export function overExecuted(exchange: Exchange, records: readonly StoredRecord[
   return wrong;
 }
 
+/** Intents for a pair of which an attempt was in doubt: must be empty. */
+export function intentsInDoubt(records: readonly StoredRecord[]): readonly string[] {
+  const pairs = new Map<string, string>();
+  const open = new Map<string, string>();
+  const wrong: string[] = [];
+  for (const { seq, body } of records) {
+    if (body.kind === 'intent') {
+      pairs.set(body.client_order_id, body.pair);
+      if ([...open.values()].includes(body.pair)) wrong.push(`${seq}: ${body.client_order_id}`);
+    } else if (body.kind === 'attempt' && body.result === 'doubt') {
+      open.set(body.client_order_id, pairs.get(body.client_order_id) ?? '');
+    } else if (body.kind === 'attempt' || body.kind === 'fill') open.delete(body.client_order_id);
+  }
+  return wrong;
+}
+
 /** All that is wrong once a desk has come to rest: the promise, broken in words. Empty when it was kept. */
 export function faultsOf({ exchange, desk, records, seen }: Bench): readonly string[] {
   const faults: string[] = [];

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { isDone } from '../../src/engine/run.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { books, executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
+const END = instant(START + 20 * MINUTE_MS);
+
+/** Starts, drains after `ms`, and lets what is under way end. */
+function drained(ms: number, options: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies, ...options });
+  bench.start();
+  bench.clock.run(instant(START + ms));
+  bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
+  bench.clock.run(instant(bench.clock.wall() + 15 * SECOND_MS));
+  return bench;
+}
+
+describe('a drain', () => {
+  // Around the first and the second slice every step of an attempt has its moment.
+  const moments = [0, 60 * SECOND_MS].flatMap((slot) => Array.from({ length: 70 }, (_, i) => slot + i * 2));
+
+  it('leaves nothing under way, whenever it comes, and a restart goes on without repeating a slice', () => {
+    const wrong: string[] = [];
+    for (const ms of moments) {
+      const first = drained(ms);
+      const { clock, exchange, journal } = first;
+      if (first.seen.phases.at(-1) !== 'stopped') wrong.push(`${ms} ms: ${first.seen.phases.join()}`);
+      if (first.desk.state.attempts.size > 0) wrong.push(`${ms} ms: attempts are open`);
+      if (first.records().at(-1)?.body.kind !== 'stopped') wrong.push(`${ms} ms: no stopped record`);
+      const told = books(exchange, first.records());
+      if (told.ledger.join() !== told.journal.join()) wrong.push(`${ms} ms: the books differ`);
+
+      const second = aBench({ strategies, clock, exchange, journal });
+      second.start();
+      clock.run(END);
+      wrong.push(...faultsOf(second).map((fault) => `${ms} ms: ${fault}`));
+      if (text(executedTotal(exchange)) !== '1')
+        wrong.push(`${ms} ms: ${text(executedTotal(exchange))} traded`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it('waits for the answer of an order that has left', () => {
+    const bench = aBench({ strategies, orderLatencyMs: 3_000 });
+    bench.start();
+    bench.clock.run(instant(START + 100));
+    bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
+    expect(bench.seen.phases).toEqual(['ready']);
+    bench.clock.run(instant(START + 10 * SECOND_MS));
+    expect(bench.seen.phases).toEqual(['ready', 'stopped']);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(1);
+    expect(bench.desk.state.fills).toBe(1);
+  });
+
+  it('does not wait for the proof of a doubt, but says that one is open', () => {
+    const bench = drained(10 * SECOND_MS, { wrap: faultyVenue({ order: () => 'answer lost' }) });
+    expect(bench.seen.phases).toEqual(['ready', 'stopped']);
+    expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'SIGTERM', open_doubts: 1 });
+  });
+
+  it('counts while the venue cannot be reached yet', () => {
+    const error = new VenueError({
+      code: 'unavailable',
+      applied: 'no',
+      attempt: 'transactions',
+      status: 503,
+    });
+    const bench = drained(5 * SECOND_MS, { wrap: faultyVenue({ transactions: () => error }) });
+    expect(bench.seen.phases).toEqual(['stopped']);
+    expect(bench.records().map(({ body }) => body.kind)).toEqual(['started', 'strategy', 'stopped']);
+  });
+
+  it('comes by itself when the desk is told to run until done', () => {
+    const bench = aBench({ strategies });
+    bench.start({ isUntilDone: true });
+    bench.clock.run(END);
+    expect(bench.seen.phases).toEqual(['ready', 'stopped']);
+    expect(isDone(bench.desk)).toBe(true);
+    expect(bench.records().at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'done', open_doubts: 0 });
+  });
+});

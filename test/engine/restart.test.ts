@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import { OperatorError, VenueError } from '../../src/core/errors.ts';
+import { text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aStrategy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { books, executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
+
+const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
+
+function ran(until: number, options: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies, ...options });
+  bench.start();
+  bench.clock.run(instant(START + until));
+  return bench;
+}
+
+/** The next process on the same journal, clock and exchange. */
+function next(before: Bench, until: number, options: Partial<BenchOptions> = {}, rearm?: string): Bench {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  const bench = aBench({ strategies, clock, exchange, journal, ...options });
+  bench.start({ rearm });
+  clock.run(instant(START + until));
+  return bench;
+}
+
+/** The first `records` records of a journal: an old backup of it. */
+function backup(journal: Journal, records: number): Journal {
+  const copy = memoryJournal();
+  for (const { at, body } of [...journal.read()].slice(0, records)) copy.append([body], at).subscribe();
+  return copy;
+}
+
+describe('a desk that starts', () => {
+  it('reads the account before it asks for the first quote', () => {
+    const calls: string[] = [];
+    const bench = aBench({
+      strategies,
+      wrap: (venue) => ({
+        ...venue,
+        quote: (request) => (calls.push('quote'), venue.quote(request)),
+        transactions: (query) => (calls.push('transactions'), venue.transactions(query)),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + SECOND_MS));
+    expect(calls.slice(0, 2)).toEqual(['transactions', 'quote']);
+  });
+
+  it('asks for no quote until a whole read of the account has come', () => {
+    let isDown = true;
+    let quotes = 0;
+    const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 4, duration: 'PT1H' })],
+      wrap: faultyVenue({
+        transactions: (rows) => (isDown ? error : rows),
+        quote: () => (quotes++, undefined),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    expect(quotes).toBe(0);
+    expect(bench.seen.phases).toEqual([]);
+    isDown = false;
+    bench.clock.run(instant(START + 6 * MINUTE_MS));
+    expect(bench.seen.phases).toEqual(['ready']);
+    expect(quotes).toBeGreaterThan(0);
+  });
+
+  it('obeys a halt that comes before the venue can be reached', () => {
+    let isDown = true;
+    const error = new VenueError({ code: 'timeout', applied: 'no', attempt: 'transactions' });
+    const bench = aBench({
+      strategies,
+      wrap: faultyVenue({ transactions: (rows) => (isDown ? error : rows) }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 5 * SECOND_MS));
+    bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' });
+    isDown = false;
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('halted');
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+
+  it('refuses the journal of another account, before any call', () => {
+    const before = ran(70 * SECOND_MS);
+    const calls: string[] = [];
+    const after = next(before, 2 * MINUTE_MS, {
+      policy: { account: 'another' },
+      wrap: faultyVenue({
+        quote: () => (calls.push('quote'), undefined),
+        transactions: (rows) => (calls.push('read'), rows),
+      }),
+    });
+    expect(after.seen.error).toBeInstanceOf(OperatorError);
+    expect(String(after.seen.error)).toMatch(/another account/u);
+    expect(calls).toEqual([]);
+  });
+
+  it('refuses a strategy that was edited while it runs', () => {
+    const after = next(ran(70 * SECOND_MS), 2 * MINUTE_MS, {
+      strategies: [
+        aTwap('twap', { slices: 4, duration: 'PT4M', total_quantity: { amount: '2', currency: 'btc' } }),
+      ],
+    });
+    expect(String(after.seen.error)).toMatch(/edited while its parent is running/u);
+    expect(ledgerTrades(after.exchange)).toHaveLength(2);
+  });
+
+  it('takes an edited rebalancing over between two decisions', () => {
+    const weights = (drift: string): BenchOptions['strategies'] => [
+      aStrategy('r', 'rebalance', {
+        target_weights: { btc: '0.5', usd: '0.5' },
+        drift_threshold: drift,
+        continuous: true,
+        valuation_tolerance: '0.5',
+      }),
+    ];
+    const venue = { accounts: [{ balances: { usd: '1000000', btc: '16.6' } }] };
+    const before = ran(MINUTE_MS, { strategies: weights('0.9'), venue });
+    const after = next(before, 2 * MINUTE_MS, { strategies: weights('0.8') });
+    expect(after.seen.error).toBeUndefined();
+    expect(after.records().filter(({ body }) => body.kind === 'strategy')).toHaveLength(2);
+  });
+
+  it('holds every limit back when the process before it died', () => {
+    const arrivals: number[] = [];
+    const reads: number[] = [];
+    const policyPair: Partial<BenchOptions> = {
+      wrap: (venue, clock) => ({
+        ...venue,
+        quote: (request) => (arrivals.push(clock.monotonic()), venue.quote(request)),
+        transactions: (query) => (reads.push(clock.monotonic()), venue.transactions(query)),
+      }),
+    };
+    let bench = ran(50, policyPair);
+    for (let crash = 1; crash <= 20; crash++) bench = next(bench, 50 + crash * 700, policyPair);
+    next(bench, 5 * MINUTE_MS, policyPair);
+    const gap = Math.min(...reads.slice(1).map((at, i) => at - (reads[i] ?? 0)));
+    expect(gap).toBeGreaterThanOrEqual(10_000);
+    const most = Math.max(
+      ...arrivals.map((from) => arrivals.filter((at) => at >= from && at < from + 1_000).length),
+    );
+    expect(most).toBeLessThanOrEqual(10);
+    expect(arrivals.length).toBeGreaterThan(8);
+  });
+
+  it('goes on at the right slot after a downtime and spreads what was missed', () => {
+    const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
+    const before = ran(61 * SECOND_MS, { strategies: plan });
+    before.operator$.next({ do: 'drain', why: 'deploy' });
+    before.clock.run(instant(START + 3.5 * MINUTE_MS));
+    const after = next(before, 15 * MINUTE_MS, { strategies: plan });
+    expect(faultsOf(after)).toEqual([]);
+    expect(text(executedTotal(after.exchange))).toBe('1');
+    const sizes = ledgerTrades(after.exchange).map((trade) => Number(trade.quantity));
+    expect(sizes.length).toBeLessThan(10);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(0.15);
+    const missed = after.records().flatMap(({ body }) => (body.kind === 'wake' ? body.missed : []));
+    expect(missed.length).toBeGreaterThan(0);
+  });
+
+  it('trades no slice of a strategy that is not configured any more', () => {
+    const before = ran(10 * SECOND_MS, {
+      strategies: [aTwap('gone', { slices: 1, duration: 'PT10M', limit_price: '1' })],
+    });
+    expect(before.desk.state.slices.size).toBe(1);
+    const after = next(before, 15 * MINUTE_MS, { strategies: [] });
+    expect(after.desk.state.slices.size).toBe(0);
+    expect(ledgerTrades(after.exchange)).toEqual([]);
+  });
+});
+
+describe('a journal that is behind the account', () => {
+  it('is told all fills when it was lost, and the desk stays halted', () => {
+    const before = ran(130 * SECOND_MS);
+    const traded = ledgerTrades(before.exchange).length;
+    expect(traded).toBe(3);
+    const after = next(before, 20 * MINUTE_MS, { journal: memoryJournal() });
+    const { ledger, journal } = books(after.exchange, after.records());
+    expect(journal).toEqual(ledger);
+    expect(ledger).toHaveLength(traded);
+    expect(after.desk.state.control).toBe('halted');
+    expect(fillsOf(after.records()).every(({ source }) => source === 'transactions')).toBe(true);
+  });
+
+  it('is told all fills and trades on when the operator allowed it', () => {
+    const before = ran(130 * SECOND_MS);
+    const after = next(before, 20 * MINUTE_MS, { journal: memoryJournal(), policy: { adoptFills: true } });
+    const { ledger, journal } = books(after.exchange, after.records());
+    expect(journal).toEqual(ledger);
+    expect(after.desk.state.control).toBe('active');
+  });
+
+  describe.each([false, true])('and was rolled back, adopting fills: %s', (adoptFills) => {
+    const whole = ran(130 * SECOND_MS).records().length;
+
+    it.each([30 * SECOND_MS, 12 * MINUTE_MS])(
+      'never trades what was traded, rearmed after %i ms',
+      (rearmedMs) => {
+        const wrong: string[] = [];
+        for (let kept = 5; kept < whole; kept++) {
+          const { clock, exchange, journal, kill } = ran(130 * SECOND_MS);
+          kill();
+          const options = {
+            strategies,
+            clock,
+            exchange,
+            journal: backup(journal, kept),
+            policy: { adoptFills },
+          };
+          const restored = aBench(options);
+          restored.start();
+          clock.run(instant(clock.wall() + rearmedMs));
+          restored.kill();
+          const rearmed = aBench(options);
+          rearmed.start({ rearm: 'looked at it' });
+          clock.run(instant(START + 40 * MINUTE_MS));
+          const faults = faultsOf(rearmed).filter((fault) => !fault.includes('never decided'));
+          wrong.push(...faults.map((fault) => `${kept} kept: ${fault}`));
+          if (executedTotal(exchange).gt('1')) wrong.push(`${kept} kept: ${text(executedTotal(exchange))}`);
+        }
+        expect(wrong).toEqual([]);
+        expect(whole).toBeGreaterThan(15);
+      },
+    );
+  });
+});
