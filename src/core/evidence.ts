@@ -33,10 +33,14 @@ export function tradesOf(
   const groups = new Map<string, Map<number, Transaction>>();
   for (const row of rows) {
     if (row.clientId === undefined || (row.action !== 'buy' && row.action !== 'sell')) continue;
-    if (parseClientId(row.clientId)?.mark !== mark) continue;
-    const group = groups.get(row.clientId) ?? new Map<number, Transaction>();
+    let group = groups.get(row.clientId);
+    if (group === undefined) {
+      // Once an id, not once a row: its check is a hash.
+      if (parseClientId(row.clientId)?.mark !== mark) continue;
+      group = new Map();
+      groups.set(row.clientId, group);
+    }
     group.set(row.id, row);
-    groups.set(row.clientId, group);
   }
   return new Map(
     [...groups].map(([clientId, legs]) => [clientId, evidenceOf(clientId, [...legs.values()], pairOf)]),

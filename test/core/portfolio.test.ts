@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { approximate, price, quantity, ratio, text } from '../../src/core/money.ts';
+import type { Price, Quantity } from '../../src/core/money.ts';
+import { drifts, largestDrift, value } from '../../src/core/portfolio.ts';
+import type { Targets } from '../../src/core/portfolio.ts';
+
+const targetsOf = (weights: Readonly<Record<string, string>>): Targets =>
+  new Map(Object.entries(weights).map(([currency, weight]) => [currency, ratio(weight)]));
+const holdingsOf = (held: Readonly<Record<string, string>>): ReadonlyMap<string, Quantity> =>
+  new Map(Object.entries(held).map(([currency, amount]) => [currency, quantity(amount)]));
+const midsOf =
+  (mids: Readonly<Record<string, string>>) =>
+  (currency: string): Price | undefined =>
+    mids[currency] === undefined ? undefined : price(mids[currency]);
+
+const TARGETS = targetsOf({ btc: '0.5', eth: '0.3', usd: '0.2' });
+const MIDS = midsOf({ btc: '60000', eth: '3000' });
+
+describe('the value of a portfolio', () => {
+  it('is the sum of balances at mid, cash at one', () => {
+    const valued = value(TARGETS, 'usd', holdingsOf({ btc: '1', eth: '10', usd: '10000' }), MIDS);
+    expect(text(valued?.value ?? price('0'))).toBe('100000');
+    expect([...(valued?.weights ?? [])].map(([c, weight]) => [c, text(weight)])).toEqual([
+      ['btc', '0.6'],
+      ['eth', '0.3'],
+      ['usd', '0.1'],
+    ]);
+  });
+
+  it('counts currencies of the targets and cash, and no others', () => {
+    const held = holdingsOf({ btc: '1', usd: '1', xrp: '1000000' });
+    expect(value(targetsOf({ btc: '1' }), 'usd', held, MIDS)?.value.toFixed()).toBe('60001');
+  });
+
+  it('counts what is not held as nothing, and what is owed against it', () => {
+    const owed = value(TARGETS, 'usd', holdingsOf({ btc: '1', usd: '-20000' }), MIDS);
+    expect(owed?.value.toFixed()).toBe('40000');
+    expect(owed?.weights.get('btc')?.toFixed()).toBe('1.5');
+    expect(owed?.weights.get('usd')?.toFixed()).toBe('-0.5');
+  });
+
+  it.each<readonly [string, Readonly<Record<string, string>>, (currency: string) => Price | undefined]>([
+    ['a price is missing', { btc: '1', eth: '1' }, midsOf({ btc: '60000' })],
+    ['nothing is held', {}, MIDS],
+    ['as much is owed as is held', { btc: '1', usd: '-60000' }, MIDS],
+    ['more is owed than is held', { btc: '1', usd: '-60001' }, MIDS],
+  ])('is unknown when %s', (_, held, mids) => {
+    expect(value(TARGETS, 'usd', holdingsOf(held), mids)).toBeUndefined();
+  });
+
+  it('has weights that agree with plain arithmetic and sum to one', () => {
+    const amount = fc.integer({ min: 0, max: 1_000_000 });
+    const mid = fc.integer({ min: 1, max: 1_000_000 });
+    fc.assert(
+      fc.property(amount, amount, amount, mid, mid, (btc, eth, usd, btcMid, ethMid) => {
+        fc.pre(btc + eth + usd > 0);
+        const held = holdingsOf({ btc: String(btc), eth: String(eth), usd: String(usd) });
+        const valued = value(TARGETS, 'usd', held, midsOf({ btc: String(btcMid), eth: String(ethMid) }));
+        const worth = btc * btcMid + eth * ethMid + usd;
+        const weights = [...(valued?.weights.values() ?? [])].map((weight) => approximate(weight));
+        expect(valued?.value.toNumber()).toBe(worth);
+        expect(weights[0]).toBeCloseTo((btc * btcMid) / worth, 12);
+        expect(weights[1]).toBeCloseTo((eth * ethMid) / worth, 12);
+        expect(weights.reduce((sum, weight) => sum + weight, 0)).toBeCloseTo(1, 12);
+      }),
+    );
+  });
+});
+
+describe('drift', () => {
+  const weights = targetsOf({ btc: '0.6', eth: '0.27', usd: '0.13', xrp: '0' });
+  const drift = (type: 'absolute' | 'relative', targets = TARGETS): readonly (readonly [string, string])[] =>
+    [...drifts(weights, targets, type)].map(([currency, away]) => [currency, text(away)]);
+
+  it('is weight minus target', () => {
+    expect(drift('absolute')).toEqual([
+      ['btc', '0.1'],
+      ['eth', '-0.03'],
+      ['usd', '-0.07'],
+      ['xrp', '0'],
+    ]);
+  });
+
+  it('is that over the target when relative', () => {
+    expect(drift('relative')).toEqual([
+      ['btc', '0.2'],
+      ['eth', '-0.1'],
+      ['usd', '-0.35'],
+      ['xrp', '0'],
+    ]);
+  });
+
+  it('of a currency without a target is absolute in either case', () => {
+    const targets = targetsOf({ btc: '1', eth: '0' });
+    expect(drift('relative', targets).slice(1, 3)).toEqual([
+      ['eth', '0.27'],
+      ['usd', '0.13'],
+    ]);
+  });
+
+  it('at its largest is the one furthest away on either side', () => {
+    expect(text(largestDrift(drifts(weights, TARGETS, 'absolute')))).toBe('0.1');
+    expect(text(largestDrift(drifts(weights, TARGETS, 'relative')))).toBe('0.35');
+    expect(text(largestDrift(new Map()))).toBe('0');
+  });
+});
