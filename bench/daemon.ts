@@ -54,6 +54,17 @@ export function residentMb(pid: number): { readonly now: number; readonly peak: 
   return { now: of('VmRSS'), peak: of('VmHWM') };
 }
 
+/** Options of the simulated venue with so many accounts. Gives the path of the file. */
+export function writeVenue(folder: string, accounts: number): string {
+  const file = join(folder, 'venue.yaml');
+  const lines = Array.from(
+    { length: accounts },
+    (_, i) => `  - { name: desk-${i}, balances: { usd: '1000000', btc: '25', eth: '400' } }\n`,
+  );
+  writeFileSync(file, `accounts:\n${lines.join('')}`);
+  return file;
+}
+
 export interface DeskFiles {
   readonly folder: string;
   readonly baseUrl: string;

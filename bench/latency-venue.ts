@@ -1,6 +1,6 @@
 /**
  * A venue on a raw socket, in a thread of its own: the exchange of the simulator behind just enough HTTP, so that it can
- * note when the last byte of a quote was written and when the first byte of its order came. Nothing of a server's own
+ * note when the last byte of a quote is about to be written and when the first byte of its order came. Nothing of a server's own
  * stands between these two moments and the socket.
  */
 import { createServer } from 'node:net';
@@ -51,8 +51,9 @@ function answer(socket: Socket, request: Request): void {
   );
   const send = (): void => {
     if (socket.destroyed) return;
-    socket.write(bytes);
+    // Noted before the call, not after: over loopback the peer has the bytes before `write` returns.
     if (isQuote && clientId !== undefined) written.set(clientId, performance.now());
+    socket.write(bytes);
   };
   if (isQuote && quoteDelayMs > 0) setTimeout(send, quoteDelayMs);
   else send();

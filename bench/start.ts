@@ -10,7 +10,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentMb, startTranche, stopTranche, writeDesk } from './daemon.ts';
+import { residentMb, startTranche, stopTranche, writeDesk, writeVenue } from './daemon.ts';
 import type { Running } from './daemon.ts';
 import { median, table } from './measure.ts';
 
@@ -39,23 +39,35 @@ async function stop(running: Running): Promise<void> {
 }
 
 async function measure(): Promise<void> {
-  const venue = await startTranche(['venue', '--port', '0'], (line) => 'base_url' in line, env);
-  const [token = ''] = venue.line['tokens'] as readonly string[];
-  const desk = { baseUrl: String(venue.line['base_url']), token };
-  const few = writeDesk({ ...desk, folder: join(folder, 'few'), strategies: 2 });
-  const many = writeDesk({ ...desk, folder: join(folder, 'many'), strategies: STRATEGIES });
+  // An account for each start: the venue answers one read of the transactions of an account in ten seconds.
+  const options = writeVenue(folder, ROUNDS + 2);
+  const venue = await startTranche(
+    ['venue', '--port', '0', '--config', options],
+    (line) => 'base_url' in line,
+    env,
+  );
+  const tokens = [...(venue.line['tokens'] as readonly string[])];
+  const desk = (strategies: number): string => {
+    const token = tokens.pop() ?? '';
+    return writeDesk({
+      baseUrl: String(venue.line['base_url']),
+      token,
+      folder: join(folder, token),
+      strategies,
+    });
+  };
 
-  const first = await run(few);
+  const first = await run(desk(2));
   await stop(first);
   const bare: number[] = [];
   const ready: number[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     bare.push(bareNode());
-    const running = await run(few);
+    const running = await run(desk(2));
     ready.push(running.readyMs);
     await stop(running);
   }
-  const idle = await run(many);
+  const idle = await run(desk(STRATEGIES));
   await sleep(IDLE_MS);
   const memory = residentMb(idle.process.pid ?? 0);
   await stop(idle);
