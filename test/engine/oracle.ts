@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { parseClientId } from '../../src/core/ids.ts';
 import { add, money, NO_MONEY, NO_QUANTITY, quantity, size, text } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
@@ -110,16 +111,18 @@ export function intentsInDoubt(records: readonly StoredRecord[]): readonly strin
 }
 
 /** All that is wrong once a desk has come to rest: the promise, broken in words. Empty when it was kept. */
-export function faultsOf({ exchange, desk, records, seen }: Bench): readonly string[] {
+export function faultsOf(bench: Bench): readonly string[] {
+  const { exchange, desk, seen } = bench;
+  const records = bench.records();
   const faults: string[] = [];
-  if (seen.error !== undefined) faults.push(`the desk ended with ${String(seen.error)}`);
-  const { ledger, journal } = books(exchange, records());
+  if (seen.error !== undefined) faults.push(`the desk ended with ${inspect(seen.error)}`);
+  const { ledger, journal } = books(exchange, records);
   const missing = ledger.filter((trade) => !journal.includes(trade));
   const invented = journal.filter((fill) => !ledger.includes(fill));
   faults.push(...missing.map((trade) => `not in the journal: ${trade}`));
   faults.push(...invented.map((fill) => `not in the ledger: ${fill}`));
   if (ledger.length !== journal.length) faults.push(`${ledger.length} trades, ${journal.length} fills`);
-  faults.push(...overExecuted(exchange, records()));
+  faults.push(...overExecuted(exchange, records));
   if (desk.state.attempts.size > 0) faults.push(`${desk.state.attempts.size} attempts are open`);
   if (desk.state.control !== 'active') faults.push(`${desk.state.control}: ${desk.state.controlWhy}`);
   if (!isDone(desk)) faults.push('not done');

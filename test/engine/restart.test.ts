@@ -206,8 +206,9 @@ describe('a journal that is behind the account', () => {
       (rearmedMs) => {
         const wrong: string[] = [];
         for (let kept = 5; kept < whole; kept++) {
-          const { clock, exchange, journal, kill } = ran(130 * SECOND_MS);
-          kill();
+          const before = ran(130 * SECOND_MS);
+          before.kill();
+          const { clock, exchange, journal } = before;
           const options = {
             strategies,
             clock,

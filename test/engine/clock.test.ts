@@ -1,0 +1,181 @@
+import { EMPTY, concat, concatMap, delay, interval, merge, of, repeat, take, timeout, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, after, instant } from '../../src/core/time.ts';
+import { VirtualClock, pause, waitUntil } from '../../src/engine/clock.ts';
+import { START } from './harness.ts';
+
+const aClock = (): VirtualClock => new VirtualClock(instant(0));
+
+interface Seen {
+  readonly at: number;
+  readonly what: unknown;
+}
+
+/** What a source does on a clock, with the times. */
+function seenOn(source: (scheduler: SchedulerLike) => Observable<unknown>): readonly Seen[] {
+  const clock = aClock();
+  const seen: Seen[] = [];
+  const see = (what: unknown): void => {
+    seen.push({ at: clock.now(), what });
+  };
+  source(clock).subscribe({
+    next: see,
+    error: (error: unknown) => {
+      see(error instanceof Error ? error.name : error);
+    },
+    complete: () => {
+      see('complete');
+    },
+  });
+  clock.run(instant(1_000));
+  return seen;
+}
+
+/** The same on RxJS's own virtual time. */
+function seenByRxjs(source: (scheduler: SchedulerLike) => Observable<unknown>): readonly Seen[] {
+  const scheduler = new TestScheduler(() => true);
+  const seen: Seen[] = [];
+  scheduler.maxFrames = 1_000;
+  const see = (what: unknown): void => {
+    seen.push({ at: scheduler.now(), what });
+  };
+  source(scheduler).subscribe({
+    next: see,
+    error: (error: unknown) => {
+      see(error instanceof Error ? error.name : error);
+    },
+    complete: () => {
+      see('complete');
+    },
+  });
+  scheduler.flush();
+  return seen;
+}
+
+describe('virtual time', () => {
+  it('runs what is due in order of time, and ties in the order in which they were scheduled', () => {
+    const clock = aClock();
+    const ran: string[] = [];
+    for (const [name, delayMs] of [
+      ['c', 30],
+      ['a1', 10],
+      ['b', 20],
+      ['a2', 10],
+      ['now', 0],
+      ['a3', 10],
+    ] as const)
+      clock.schedule(() => ran.push(name), delayMs);
+    expect(clock.run()).toBe(6);
+    expect(ran).toEqual(['now', 'a1', 'a2', 'a3', 'b', 'c']);
+  });
+
+  it('runs 10 000 timers in order, and those that are scheduled meanwhile', () => {
+    const clock = aClock();
+    const ran: number[] = [];
+    for (let i = 0; i < 10_000; i++) {
+      const dueMs = (i * 7_919) % 10_007;
+      clock.schedule(() => {
+        ran.push(clock.now());
+        if (i % 10 === 0) clock.schedule(() => ran.push(clock.now()), 5);
+      }, dueMs);
+    }
+    clock.run();
+    expect(ran).toHaveLength(11_000);
+    expect(ran).toEqual(ran.toSorted((a, b) => a - b));
+    expect(clock.pending).toBe(0);
+  });
+
+  it('stops where it is told to, and shows that time', () => {
+    const clock = aClock();
+    const ran: number[] = [];
+    for (const ms of [10, 20, 20.5, 30]) clock.schedule(() => ran.push(ms), ms);
+    expect(clock.run(instant(20))).toBe(2);
+    expect([clock.now(), clock.pending]).toEqual([20, 2]);
+    clock.run(instant(100));
+    expect([clock.now(), ran]).toEqual([100, [10, 20, 20.5, 30]]);
+  });
+
+  it('shows whole milliseconds as wall time and all of it as monotonic time', () => {
+    const clock = aClock();
+    clock.schedule(() => undefined, 12.75);
+    clock.run();
+    expect([clock.wall(), clock.monotonic()]).toEqual([12, 12.75]);
+  });
+
+  it('never runs what was cancelled, not even by work of the same instant', () => {
+    const clock = aClock();
+    const ran: string[] = [];
+    const later = clock.schedule(() => ran.push('later'), 20);
+    clock.schedule(() => {
+      second.unsubscribe();
+      ran.push('first');
+    }, 10);
+    const second = clock.schedule(() => ran.push('second'), 10);
+    later.unsubscribe();
+    clock.run();
+    expect(ran).toEqual(['first']);
+    expect(clock.pending).toBe(0);
+  });
+
+  const sources: Readonly<Record<string, (scheduler: SchedulerLike) => Observable<unknown>>> = {
+    timer: (scheduler) => timer(7, scheduler),
+    'timer with a period': (scheduler) => timer(3, 10, scheduler).pipe(take(4)),
+    interval: (scheduler) => interval(10, scheduler).pipe(take(3)),
+    delay: (scheduler) => of('a', 'b').pipe(delay(5, scheduler)),
+    timeout: (scheduler) => timer(50, scheduler).pipe(timeout({ first: 20, scheduler })),
+    'timeout in time': (scheduler) => timer(10, scheduler).pipe(timeout({ first: 20, scheduler })),
+    repeat: (scheduler) => timer(4, scheduler).pipe(repeat({ count: 3, delay: () => timer(2, scheduler) })),
+    merge: (scheduler) => merge(interval(3, scheduler).pipe(take(3)), interval(2, scheduler).pipe(take(4))),
+    concatMap: (scheduler) => of(3, 1, 2).pipe(concatMap((ms) => timer(ms, scheduler))),
+    'take ends an interval': (scheduler) => concat(interval(1, scheduler).pipe(take(2)), EMPTY),
+  };
+  it.each(Object.keys(sources))('agrees with the test scheduler of RxJS on %s', (name) => {
+    const source = sources[name] ?? (() => EMPTY);
+    const seen = seenOn(source);
+    expect(seen).toEqual(seenByRxjs(source));
+    expect(seen.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a long wait', () => {
+  it('ends at its instant, in steps that any timer can do', () => {
+    const clock = new VirtualClock(START);
+    const delays: number[] = [];
+    const push = clock.push.bind(clock);
+    clock.push = (delayMs, run) => (delays.push(delayMs), push(delayMs, run));
+    const ended: number[] = [];
+    waitUntil(clock, after(START, 60 * DAY_MS)).subscribe(() => ended.push(clock.now()));
+    clock.run();
+    expect(ended).toEqual([START + 60 * DAY_MS]);
+    expect(Math.max(...delays)).toBe(HOUR_MS);
+  });
+
+  it('is no wait at all for an instant that has passed', () => {
+    const clock = new VirtualClock(START);
+    let ended = 0;
+    waitUntil(clock, after(START, -1)).subscribe(() => ended++);
+    expect([ended, clock.pending]).toEqual([1, 0]);
+  });
+
+  it('ends when it is unsubscribed', () => {
+    const clock = new VirtualClock(START);
+    let ended = 0;
+    const waiting = waitUntil(clock, after(START, 3 * HOUR_MS)).subscribe(() => ended++);
+    clock.run(after(START, 2 * HOUR_MS));
+    waiting.unsubscribe();
+    expect([clock.run(), ended]).toEqual([0, 0]);
+  });
+
+  it('can complete without a value', () => {
+    const clock = new VirtualClock(START);
+    const events: string[] = [];
+    pause(clock, 50).subscribe({
+      next: () => events.push('next'),
+      complete: () => events.push(`complete ${clock.now() - START}`),
+    });
+    clock.run();
+    expect(events).toEqual(['complete 50']);
+  });
+});

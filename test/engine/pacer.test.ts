@@ -1,0 +1,261 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
+import { Pacer, priorities } from '../../src/engine/pacer.ts';
+import type { PaceOptions, Permit, Route, Wish } from '../../src/engine/pacer.ts';
+import { seededRandom } from '../../src/simulator/random.ts';
+import { START } from './harness.ts';
+
+const windows = (over: Partial<PaceOptions['windows']> = {}): PaceOptions => ({
+  windows: {
+    quote: { max: 10, perMs: 1_000 },
+    order: undefined,
+    transactions: undefined,
+    read: undefined,
+    all: undefined,
+    ...over,
+  },
+  guardMs: 5,
+});
+
+const aWish = (over: Partial<Wish> = {}): Wish => ({ route: 'quote', priority: 'quote', key: 'a', ...over });
+
+/** Wishes that answer themselves after a round trip, and the order in which they went. */
+class Traffic {
+  readonly clock = new VirtualClock(START);
+  readonly pacer: Pacer;
+  readonly went: { readonly name: string; readonly at: number }[] = [];
+
+  constructor(options: PaceOptions = windows()) {
+    this.pacer = new Pacer(this.clock, options);
+  }
+
+  /** Takes a permit; settles it `roundTripMs` after it was given, or never. Returns how to take the wish back. */
+  ask(name: string, wish: Partial<Wish> = {}, roundTripMs: number | 'never' = 20): () => void {
+    const subscription = this.pacer.take(aWish(wish)).subscribe({
+      next: (permit) => {
+        this.went.push({ name, at: this.clock.now() - START });
+        if (roundTripMs !== 'never')
+          this.clock.schedule(() => {
+            permit.settle();
+          }, roundTripMs);
+      },
+    });
+    return () => {
+      subscription.unsubscribe();
+    };
+  }
+
+  run(untilMs: number): void {
+    this.clock.run(instant(START + untilMs));
+  }
+
+  names(): readonly string[] {
+    return this.went.map(({ name }) => name);
+  }
+}
+
+/** Most arrivals in any window of `perMs`. */
+function densest(arrivals: readonly number[], perMs: number): number {
+  const sorted = arrivals.toSorted((a, b) => a - b);
+  let from = 0;
+  let most = 0;
+  for (const [to, at] of sorted.entries()) {
+    while (at - (sorted[from] ?? 0) >= perMs) from++;
+    most = Math.max(most, to - from + 1);
+  }
+  return most;
+}
+
+interface Network {
+  readonly baseMs: number;
+  readonly jitterMs: number;
+  readonly seed: number;
+}
+
+/** A saturated pacer on a network that delays each way at random. Arrivals at the venue, ms. */
+function saturate({ baseMs, jitterMs, seed }: Network, forMs: number): readonly number[] {
+  const clock = new VirtualClock(START);
+  const pacer = new Pacer(clock, windows());
+  const random = seededRandom(`network ${seed}`);
+  const arrivals: number[] = [];
+  const way = (): number => baseMs + random.next() * jitterMs;
+  const go = (permit: Permit): void => {
+    const there = way();
+    arrivals.push(clock.now() + there);
+    clock.schedule(() => {
+      permit.settle();
+    }, there + way());
+  };
+  const next = (): void => {
+    pacer.take(aWish()).subscribe((permit) => {
+      go(permit);
+      clock.schedule(next);
+    });
+  };
+  for (let i = 0; i < 3; i++) next();
+  clock.run(instant(START + forMs));
+  return arrivals;
+}
+
+describe('the pacer', () => {
+  it('never lets more arrive at the venue in any window than it allows, whatever the delays', () => {
+    fc.assert(
+      fc.property(
+        fc.record({
+          baseMs: fc.integer({ min: 0, max: 150 }),
+          jitterMs: fc.integer({ min: 0, max: 120 }),
+          seed: fc.integer({ min: 0, max: 1_000_000 }),
+        }),
+        (network) => {
+          expect(densest(saturate(network, 30 * SECOND_MS), 1_000)).toBeLessThanOrEqual(10);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  it('loses little of what is allowed on a steady network', () => {
+    const arrivals = saturate({ baseMs: 10, jitterMs: 0, seed: 1 }, 10 * MINUTE_MS);
+    expect(arrivals.length / (600 * 10)).toBeGreaterThan(0.98);
+    expect(densest(arrivals, 1_000)).toBe(10);
+  });
+
+  it('keeps the place of a request that was never answered', () => {
+    const traffic = new Traffic();
+    for (let i = 0; i < 20; i++) traffic.ask(`n${i}`, {}, i < 4 ? 'never' : 20);
+    traffic.run(10 * MINUTE_MS);
+    const arrivals = traffic.went.map(({ at }) => at);
+    expect(arrivals.filter((at) => at === 0)).toHaveLength(10);
+    expect(arrivals).toHaveLength(20);
+    expect(traffic.pacer.utilisation('quote')).toBe(0.4);
+  });
+
+  it('gives a place back at once when nothing was sent', () => {
+    const { pacer } = new Traffic();
+    let waiting = 0;
+    for (let i = 0; i < 10; i++) pacer.take(aWish()).subscribe();
+    pacer.take(aWish()).subscribe(() => waiting++);
+    expect(waiting).toBe(0);
+    const other = new Traffic();
+    const permits: Permit[] = [];
+    for (let i = 0; i < 10; i++) other.pacer.take(aWish()).subscribe((permit) => permits.push(permit));
+    other.ask('next');
+    permits[0]?.giveBack();
+    expect(other.names()).toEqual(['next']);
+    permits[0]?.settle();
+    permits[0]?.giveBack();
+    expect(other.pacer.utilisation('quote')).toBe(1);
+  });
+
+  it('serves what is more urgent first, whoever came first', () => {
+    const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
+    traffic.ask('now');
+    for (const priority of priorities.toReversed()) traffic.ask(priority, { priority });
+    traffic.run(10 * SECOND_MS);
+    expect(traffic.names()).toEqual(['now', ...priorities]);
+  });
+
+  it('serves keys in turn, however many wishes one of them has', () => {
+    const traffic = new Traffic(windows({ quote: { max: 2, perMs: 1_000 } }));
+    for (let i = 0; i < 50; i++) traffic.ask('greedy', { key: 'greedy' });
+    for (let i = 0; i < 5; i++) traffic.ask('modest', { key: 'modest' });
+    traffic.run(6 * SECOND_MS);
+    const names = traffic.names().slice(2, 12);
+    expect(names.filter((name) => name === 'modest')).toHaveLength(5);
+  });
+
+  it('starves nobody of the same priority', () => {
+    const traffic = new Traffic();
+    const again = (key: string): void => {
+      traffic.pacer.take(aWish({ key })).subscribe((permit) => {
+        traffic.went.push({ name: key, at: traffic.clock.now() - START });
+        traffic.clock.schedule(() => {
+          permit.settle();
+          again(key);
+        }, 20);
+      });
+    };
+    for (let i = 0; i < 37; i++) again(`k${i}`);
+    traffic.run(5 * MINUTE_MS);
+    const counts = Map.groupBy(traffic.went, ({ name }) => name);
+    const sizes = [...counts.values()].map((list) => list.length);
+    expect(counts.size).toBe(37);
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+  });
+
+  it('serves the earlier deadline first within a key', () => {
+    const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
+    traffic.ask('now');
+    const at = (ms: number): Partial<Wish> => ({ deadline: monotonic(START + ms) });
+    traffic.ask('none');
+    traffic.ask('late', at(HOUR_MS));
+    traffic.ask('soon', at(MINUTE_MS));
+    traffic.run(10 * SECOND_MS);
+    expect(traffic.names()).toEqual(['now', 'soon', 'late', 'none']);
+  });
+
+  it('completes empty at the deadline and never grants afterwards', () => {
+    const traffic = new Traffic(windows({ quote: { max: 1, perMs: 10_000 } }));
+    traffic.ask('now');
+    const events: string[] = [];
+    traffic.pacer.take(aWish({ deadline: monotonic(START + 500) })).subscribe({
+      next: () => events.push('granted'),
+      complete: () => events.push(`completed at ${traffic.clock.now() - START}`),
+    });
+    traffic.run(MINUTE_MS);
+    expect(events).toEqual(['completed at 500']);
+    expect(traffic.pacer.waiting).toBe(0);
+  });
+
+  it('waits for deadlines that are further away than a timer of Node can be', () => {
+    const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
+    const delays: number[] = [];
+    const schedule = traffic.clock.push.bind(traffic.clock);
+    traffic.clock.push = (delayMs, run) => (delays.push(delayMs), schedule(delayMs, run));
+    traffic.ask('now', {}, 'never');
+    let isOver = false;
+    traffic.pacer
+      .take(aWish({ deadline: monotonic(START + 40 * DAY_MS) }))
+      .subscribe({ complete: () => (isOver = true) });
+    traffic.run(39 * DAY_MS);
+    expect(isOver).toBe(false);
+    traffic.run(40 * DAY_MS);
+    expect(isOver).toBe(true);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(HOUR_MS);
+  });
+
+  it('forgets a wish that was taken back', () => {
+    const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
+    traffic.ask('now');
+    const takeBack = traffic.ask('changed my mind');
+    traffic.ask('next');
+    takeBack();
+    expect(traffic.pacer.waiting).toBe(1);
+    traffic.run(10 * SECOND_MS);
+    expect(traffic.names()).toEqual(['now', 'next']);
+  });
+
+  it('lets nothing go on a blocked route, and everything else', () => {
+    const traffic = new Traffic(windows({ read: { max: 5, perMs: 1_000 } }));
+    traffic.pacer.block('quote', 2_000);
+    traffic.ask('quote');
+    traffic.ask('read', { route: 'read' as Route });
+    traffic.run(10 * SECOND_MS);
+    expect(traffic.went).toEqual([
+      { name: 'read', at: 0 },
+      { name: 'quote', at: 2_000 },
+    ]);
+  });
+
+  it('counts every request towards the limit of all', () => {
+    const traffic = new Traffic(windows({ all: { max: 4, perMs: 10_000 } }));
+    for (let i = 0; i < 4; i++) traffic.ask(`q${i}`);
+    traffic.ask('read', { route: 'read', priority: 'doubt' });
+    traffic.run(9_999);
+    expect(traffic.names()).toHaveLength(4);
+    traffic.run(11_000);
+    expect(traffic.names()).toHaveLength(5);
+  });
+});

@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import { money, ratio, text } from '../../src/core/money.ts';
+import { drifts, largestDrift, value } from '../../src/core/portfolio.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { isDone } from '../../src/engine/run.ts';
+import { aBench, aPolicy, aStrategy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
+
+function ran(options: BenchOptions, ms = 15 * MINUTE_MS): Bench {
+  const bench = aBench(options);
+  bench.start();
+  bench.clock.run(instant(START + ms));
+  return bench;
+}
+
+describe('a twap on a desk', () => {
+  it('fills its total exactly, as the ledger of the exchange says', () => {
+    const bench = ran({
+      strategies: [
+        aTwap('twap', {
+          total_quantity: { amount: '1.00000007', currency: 'btc' },
+          slices: 7,
+          duration: 'PT7M',
+        }),
+      ],
+    });
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('1.00000007');
+    expect(ledgerTrades(bench.exchange)).toHaveLength(7);
+  });
+
+  it('sells an amount of money exactly', () => {
+    const bench = ran({
+      strategies: [
+        aTwap('twap', {
+          side: 'sell',
+          total_quantity: undefined,
+          total_notional: { amount: '12345.67', currency: 'usd' },
+          slices: 3,
+        }),
+      ],
+    });
+    const amounts = ledgerTrades(bench.exchange).map((trade) => trade.amount.toFixed());
+    expect(amounts).toEqual(['4115.22', '4115.22', '4115.23']);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('starts each slice at its slot', () => {
+    const bench = ran({ strategies: [aTwap()] });
+    const intents = bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at - START] : []));
+    expect(intents).toHaveLength(10);
+    // The reference price of the first slice is asked for at its slot; later ones find theirs stale or fresh.
+    for (const [k, at] of intents.entries()) {
+      expect(at).toBeGreaterThanOrEqual(k * MINUTE_MS);
+      expect(at).toBeLessThan(k * MINUTE_MS + SECOND_MS);
+    }
+  });
+
+  it('says with each fill what the price was when the slice was decided', () => {
+    const bench = ran({ strategies: [aTwap()] });
+    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    const told = fillsOf(bench.records()).map((fill) => fill.decision_price);
+    expect(told).toEqual(decided.map((intent) => intent.decision_price));
+    expect(new Set(told).size).toBeGreaterThan(1);
+  });
+
+  it('cuts what the venue does not quote in one piece into pieces that sum to the slice', () => {
+    const bench = ran({
+      strategies: [
+        aTwap('twap', { slices: 1, duration: 'PT10M', total_quantity: { amount: '13.5', currency: 'btc' } }),
+      ],
+    });
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('13.5');
+    const trades = ledgerTrades(bench.exchange);
+    expect(trades.length).toBeGreaterThan(3);
+    expect(trades.every((trade) => trade.amount.lt('250000'))).toBe(true);
+    expect(bench.records().filter(({ body }) => body.kind === 'maximum')).toHaveLength(1);
+    expect(bench.records().filter(({ body }) => body.kind === 'slice')).toHaveLength(1);
+  });
+});
+
+describe('a rebalancing on a desk', () => {
+  const portfolio = aStrategy('r', 'rebalance', {
+    target_weights: { btc: '0.4', eth: '0.2', usd: '0.4' },
+    drift_threshold: '0.02',
+    continuous: true,
+    duration: 'PT30M',
+  });
+
+  it('brings every weight back into its band, sells before buys, and then rests', () => {
+    const bench = ran({ strategies: [portfolio] }, 20 * MINUTE_MS);
+    expect(bench.seen.error).toBeUndefined();
+    const { exchange } = bench;
+    const account = exchange.accounts[0]?.name ?? '';
+    const targets = new Map([
+      ['btc', ratio('0.4')],
+      ['eth', ratio('0.2')],
+      ['usd', ratio('0.4')],
+    ]);
+    const valued = value(targets, 'usd', exchange.ledger.balances(account), (c) =>
+      exchange.market.mid(`${c}usd`, bench.clock.wall()),
+    );
+    const drift = largestDrift(drifts(valued?.weights ?? new Map(), targets, 'absolute'));
+    expect(Number(drift)).toBeLessThan(0.021);
+    const sides = ledgerTrades(exchange).map((trade) => trade.side);
+    expect(sides.length).toBeGreaterThan(1);
+    expect(sides).toEqual(sides.toSorted((a, b) => (a === b ? 0 : a === 'sell' ? -1 : 1)));
+    expect(sides.length).toBeLessThan(10 * 2);
+  });
+
+  it('finishes after a restart what was decided before, and does not decide anew', () => {
+    const first = aBench({ strategies: [portfolio] });
+    first.start();
+    while (ledgerTrades(first.exchange).length < 2) first.clock.run(instant(first.clock.wall() + 10));
+    first.kill();
+    const { clock, exchange, journal } = first;
+    const second = aBench({ strategies: [portfolio], clock, exchange, journal });
+    second.start();
+    clock.run(instant(START + 30 * MINUTE_MS));
+    const decisions = new Set(
+      second.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.parent] : [])),
+    );
+    const drifted = second
+      .records()
+      .filter(({ body }) => body.kind === 'wake' && body.on === 'drift' && body.intents.length > 0);
+    expect(decisions.size).toBeGreaterThan(1);
+    expect(drifted).toHaveLength(1);
+    expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
+  });
+});
+
+describe('strategies that share a desk', () => {
+  it('never commit the same funds twice', () => {
+    const venue = { accounts: [{ balances: { usd: '60500' } }] };
+    const strategies = Array.from({ length: 8 }, (_, i) =>
+      aTwap(`s${i}`, { slices: 1, duration: 'PT5M', total_quantity: { amount: '0.4', currency: 'btc' } }),
+    );
+    const refusals: string[] = [];
+    const bench = ran({
+      strategies,
+      venue,
+      observer: {
+        ordered: (_pair, result) => {
+          if (result !== 'filled') refusals.push(result);
+        },
+      },
+    });
+    expect(refusals).toEqual([]);
+    expect(
+      Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', 'usd')),
+    ).toBeGreaterThanOrEqual(0);
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(1);
+    expect(isDone(bench.desk)).toBe(true);
+  });
+
+  it('stay below the day limit together, what is under way counted', () => {
+    const { limits } = aPolicy();
+    const bench = ran({
+      strategies: Array.from({ length: 6 }, (_, i) => aTwap(`s${i}`, { slices: 2, duration: 'PT2M' })),
+      policy: { limits: { ...limits, dayNotionalMax: money('100000') } },
+    });
+    const total = ledgerTrades(bench.exchange).reduce((sum, trade) => sum + Number(trade.amount), 0);
+    expect(total).toBeGreaterThan(50_000);
+    expect(total).toBeLessThanOrEqual(100_000);
+    const reasons = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
+    expect(reasons).toContain('day_notional');
+  });
+
+  it('use nearly all of the quote limit when they always want quotes, and never more', () => {
+    const arrivals: number[] = [];
+    const { retry } = aPolicy();
+    const forMs = 10 * MINUTE_MS;
+    const bench = ran(
+      {
+        strategies: Array.from({ length: 20 }, (_, i) =>
+          aTwap(`s${i}`, { slices: 1, duration: 'PT1H', limit_price: '1' }),
+        ),
+        policy: { retry: { ...retry, requoteMs: 0 } },
+        wrap: (venue, clock) => ({
+          ...venue,
+          // Half the latency later it is there.
+          quote: (request) => (arrivals.push(clock.now() + 10), venue.quote(request)),
+        }),
+        venue: { limits: { enforced: true } },
+        observer: {
+          quoted: (_pair, result) => {
+            expect(result).toBe('quote');
+          },
+        },
+      },
+      forMs,
+    );
+    const perSecond = arrivals.length / (forMs / SECOND_MS);
+    expect(perSecond / 10).toBeGreaterThan(0.97);
+    const busiest = arrivals.map(
+      (at, i) => arrivals.slice(i, i + 11).filter((other) => other < at + 1_000).length,
+    );
+    expect(Math.max(...busiest)).toBeLessThanOrEqual(10);
+    const attempts = [...bench.desk.state.slices.values()].map((slice) => slice.attempts);
+    expect(attempts).toHaveLength(20);
+    expect(Math.min(...attempts) / Math.max(...attempts)).toBeGreaterThan(0.95);
+  });
+});
+
+describe('a slice that can be tried forever', () => {
+  it('ends at its deadline although its numbers for attempts run out before', () => {
+    const { retry } = aPolicy();
+    const bench = ran(
+      {
+        strategies: [aTwap('twap', { slices: 1, duration: 'PT2H', limit_price: '1' })],
+        quoteLatencyMs: 0,
+        policy: { retry: { ...retry, requoteMs: 0 } },
+        venue: { limits: { enforced: false } },
+      },
+      3 * 60 * MINUTE_MS,
+    );
+    expect(bench.seen.error).toBeUndefined();
+    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    expect(ends).toMatchObject([{ result: 'expired', reason: 'retry_budget' }]);
+  });
+});
