@@ -42,6 +42,13 @@ export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number):
   return k % 2 === 0 ? add(base, moved) : subtract(base, moved);
 }
 
+/** The least that any slice of the plan may be, whatever jitter draws. */
+export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
+  const each = share(plan.total, plan.slices, plan.precision);
+  if (plan.jitter === undefined) return each;
+  return subtract(each, roundDown(scale(each, ratioOf(plan.jitter.sizePct / 100)), plan.precision));
+}
+
 /** Σ of the planned sizes of the slices before `k`. */
 export function plannedBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   if (k >= plan.slices) return plan.total;
@@ -65,8 +72,9 @@ function movedSize<A extends Sliceable>(plan: SlicePlan<A>, each: A, k: number):
  */
 export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left: A, spread: boolean): A {
   const planned = plannedSize(plan, k);
-  if (!spread) return least(planned, left);
   const missed = subtract(left, subtract(plan.total, plannedBefore(plan, k)));
+  // Ahead of the plan, because the venue filled more than was asked for: the parent just ends the sooner.
+  if (!spread || !missed.gt(0)) return least(planned, left);
   const isLast = k === plan.slices - 1;
   const wanted = isLast ? left : add(planned, share(missed, plan.slices - k, plan.precision));
   return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);

@@ -8,6 +8,9 @@ import {
   money,
   price,
   quantity,
+  ratioOf,
+  roundDown,
+  scale,
   subtract,
   text,
 } from '../core/money.ts';
@@ -18,7 +21,7 @@ import type { Wake } from '../core/wake.ts';
 import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText, whole } from './fields.ts';
 import { defineStrategy } from './kernel.ts';
 import type { CheckWorld, Problem, Slot, Step } from './kernel.ts';
-import { dueSize, plannedSize, slotMs } from './slicing.ts';
+import { dueSize, plannedSize, slotMs, smallestSize } from './slicing.ts';
 import type { SlicePlan } from './slicing.ts';
 
 const SLICES_MAX = 100_000;
@@ -150,6 +153,8 @@ export const twap = defineStrategy<Params, State>({
         `the total has more decimals than ${currency} has (${slices.precision})`,
       );
     }
+    const tooSmall = belowMinimum(plan, slices, instrument);
+    if (tooSmall !== undefined) return ended(first, 'invalid_plan', tooSmall);
     return waitForSlot(first, slices);
   },
 
@@ -172,6 +177,24 @@ export const twap = defineStrategy<Params, State>({
 });
 
 type Slices = SlicePlan<Quantity | Money>;
+
+/**
+ * Why the smallest slice cannot be traded, now that precision and minimum are known; `undefined` when it can. A plan of
+ * slices that round to nothing would leave its whole total to the last one.
+ */
+function belowMinimum(
+  plan: Params,
+  slices: Slices,
+  { minimum, base, quote }: Instrument,
+): string | undefined {
+  const [unit, least] =
+    plan.total_quantity === undefined ? [quote, minimum.notional] : [base, minimum.quantity];
+  const each = smallestSize(slices);
+  if (each.gt(0) && (least === undefined || each.gte(least))) return undefined;
+  return `${slices.slices} slices of ${text(slices.total)} ${unit} are as small as ${text(each)} ${unit} each${
+    least === undefined ? '' : `, the venue's minimum is ${text(least)}`
+  }`;
+}
 const endOf = (slices: Slices, was: State): Instant =>
   instant(slices.startMs + slices.durationMs + was.shiftMs);
 const slotOf = (slices: Slices, was: State, k: number): Instant =>
@@ -218,7 +241,7 @@ function startSlice(was: State, at: Instant, plan: Params, slices: Slices): Step
       ? {}
       : { missed, reason: 'missed_slot' as const, note: `${missed.length} slots passed` };
 
-  if (missed.length > 0 && plan.catch_up === 'abort' && lateMs > parseDuration(plan.catch_up_window)) {
+  if (plan.catch_up === 'abort' && lateMs > parseDuration(plan.catch_up_window)) {
     return {
       ...ended(now, 'aborted', `a gap of ${Math.round(lateMs / 1000)} s; ${now.left} not traded`),
       missed,
@@ -328,46 +351,56 @@ function checkWindow(plan: Params): readonly Problem[] {
 
 /** A slice below the venue's minimum is refused here, with the largest number of slices that would do. */
 function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
-  const { minimum, total, unit } = minimumOf(plan, world);
-  if (minimum === undefined) return [];
   const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
-  const jitterPart = 1 - (plan.jitter?.size_pct ?? 0) / 100;
-  const feasible = Math.floor(approximate(fraction(total, minimum)) * jitterPart);
   const slices = slicesOf(plan, durationMs);
-  if (slices <= feasible) return [];
+  const [tightest] = minimumsOf(plan, world).toSorted((a, b) => a.feasible - b.feasible);
+  if (tightest === undefined || slices <= tightest.feasible) return [];
+  const { minimum, total, unit, feasible } = tightest;
   const field = plan.slices === undefined ? 'interval' : 'slices';
   const fix =
     feasible < 1
       ? `the whole total is below the venue's minimum of ${text(minimum)} ${unit}`
       : `${slices} slices of ${text(total)} ${unit} are below the venue's minimum of ${text(minimum)} ${unit} each; at most ${feasible} slices are possible${
-          field === 'interval'
-            ? `, so choose an interval of at least ${Math.ceil(durationMs / feasible / 1000)} s`
-            : ''
+          field === 'interval' ? `, so write slices: ${feasible} instead` : ''
         }`;
   return [{ path: [field], message: fix }];
 }
 
-/** The minimum in the unit of the total; through limit_price when the minimum is in the other one. */
-function minimumOf(
-  plan: Params,
-  world: CheckWorld,
-): { minimum: Quantity | Money | undefined; total: Quantity | Money; unit: string } {
+/** The total against one minimum of the venue, both in `unit`. */
+interface Bound {
+  readonly minimum: Quantity | Money;
+  readonly total: Quantity | Money;
+  readonly unit: string;
+  /** Most slices that it allows. */
+  readonly feasible: number;
+}
+
+/** How many slices stay at or above the minimum when jitter makes one as small as it may. */
+function feasibleSlices(plan: Params, total: Quantity | Money, minimum: Quantity | Money): number {
+  const least = scale(minimum, ratioOf(100));
+  if (!least.gt(0)) return SLICES_MAX;
+  const smallest = scale(total, ratioOf(100 - (plan.jitter?.size_pct ?? 0)));
+  return approximate(roundDown(fraction(smallest, least), 0));
+}
+
+/** The minimums that can be compared: in the unit of the total, and through limit_price in the other one. */
+function minimumsOf(plan: Params, world: CheckWorld): readonly Bound[] {
   const { quantity: least, notional } = world.minimum(plan.pair);
+  const bound = (minimum: Quantity | Money, total: Quantity | Money, unit: string): Bound => ({
+    minimum,
+    total,
+    unit,
+    feasible: feasibleSlices(plan, total, minimum),
+  });
   if (plan.total_notional !== undefined) {
-    return {
-      minimum: notional,
-      total: money(plan.total_notional.amount),
-      unit: plan.total_notional.currency,
-    };
+    const { amount, currency } = plan.total_notional;
+    return notional === undefined ? [] : [bound(notional, money(amount), currency)];
   }
   const total = quantity(plan.total_quantity?.amount ?? '0');
-  const unit = plan.total_quantity?.currency ?? '';
-  if (least !== undefined || notional === undefined || plan.limit_price === undefined)
-    return { minimum: least, total, unit };
-  const each = price(plan.limit_price);
-  return {
-    minimum: notional,
-    total: cost(each, total),
-    unit: world.currencies(plan.pair)?.quote ?? 'quote currency',
-  };
+  const bounds = least === undefined ? [] : [bound(least, total, plan.total_quantity?.currency ?? '')];
+  if (notional !== undefined && plan.limit_price !== undefined) {
+    const unit = world.currencies(plan.pair)?.quote ?? 'quote currency';
+    bounds.push(bound(notional, cost(price(plan.limit_price), total), unit));
+  }
+  return bounds;
 }

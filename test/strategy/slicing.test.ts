@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { add, decimalsOf, quantity, subtract, text } from '../../src/core/money.ts';
+import type { Quantity } from '../../src/core/money.ts';
+import {
+  dueSize,
+  plannedBefore,
+  plannedSize,
+  slotMs,
+  smallestSize,
+  uniform,
+} from '../../src/strategy/slicing.ts';
+import type { Jitter, SlicePlan } from '../../src/strategy/slicing.ts';
+
+const aPlan = (over: Partial<SlicePlan<Quantity>> = {}): SlicePlan<Quantity> => ({
+  total: quantity('10'),
+  slices: 4,
+  startMs: 1_000_000,
+  durationMs: 3_600_000,
+  precision: 8,
+  ...over,
+});
+const sizes = (plan: SlicePlan<Quantity>): readonly Quantity[] =>
+  Array.from({ length: plan.slices }, (_, k) => plannedSize(plan, k));
+const slots = (plan: SlicePlan<Quantity>): readonly number[] =>
+  Array.from({ length: plan.slices }, (_, k) => slotMs(plan, k));
+const sum = (all: readonly Quantity[]): Quantity => all.reduce((a, b) => add(a, b), quantity('0'));
+
+const jitter = fc.record<Jitter>({
+  timePct: fc.double({ min: 0, max: 95, noNaN: true }),
+  sizePct: fc.double({ min: 0, max: 50, noNaN: true }),
+  seed: fc.nat(),
+});
+const plan = fc
+  .record({
+    units: fc.bigInt({ min: 1n, max: 10n ** 16n }),
+    slices: fc.integer({ min: 1, max: 300 }),
+    startMs: fc.integer({ min: 0, max: 2e12 }),
+    durationMs: fc.integer({ min: 1_000, max: 1e9 }),
+    precision: fc.integer({ min: 0, max: 10 }),
+    noise: fc.option(jitter, { nil: undefined }),
+  })
+  .map(({ units, slices, startMs, durationMs, precision, noise }) => ({
+    total: quantity(`${units}e-${precision}`),
+    slices,
+    startMs,
+    durationMs,
+    precision,
+    jitter: noise,
+  }));
+
+describe('a slice plan', () => {
+  it('has its slots at start + k x (duration / n)', () => {
+    expect(slots(aPlan())).toEqual([1_000_000, 1_900_000, 2_800_000, 3_700_000]);
+    expect(slots(aPlan({ slices: 3, durationMs: 10_000 }))).toEqual([1_000_000, 1_003_333, 1_006_666]);
+  });
+
+  it('has equal slices, and the last takes the remainder', () => {
+    expect(sizes(aPlan({ total: quantity('1'), slices: 3, precision: 2 })).map(text)).toEqual([
+      '0.33',
+      '0.33',
+      '0.34',
+    ]);
+  });
+
+  it('adds up to the total exactly, in whole units, none below nothing, with jitter and without', () => {
+    fc.assert(
+      fc.property(plan, (one) => {
+        const all = sizes(one);
+        expect(text(sum(all))).toBe(text(one.total));
+        expect(all.every((size) => size.gte(0) && decimalsOf(size) <= one.precision)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps its slots in order, each inside its own interval, all inside the window', () => {
+    fc.assert(
+      fc.property(plan, (one) => {
+        const gap = one.durationMs / one.slices;
+        const isInside = slots(one).every(
+          (at, k) =>
+            at >= Math.floor(one.startMs + k * gap) &&
+            at <= one.startMs + (k + 0.95) * gap &&
+            at < one.startMs + one.durationMs,
+        );
+        expect(isInside).toBe(true);
+        expect(slots(one)).toEqual(slots(one).toSorted((a, b) => a - b));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('moves no size by more than size_pct, the last by what it takes besides', () => {
+    fc.assert(
+      fc.property(plan, (one) => {
+        const bare = sizes({ ...one, jitter: undefined });
+        const pct = one.jitter?.sizePct ?? 0;
+        const each = bare[0] ?? quantity('0');
+        const isBounded = sizes(one).every((size, k) =>
+          // One unit of slack at the hundredth digit: the percentage itself is a float.
+          subtract(size, bare[k] ?? size)
+            .abs()
+            .lte(each.times(pct).div(100).plus('1e-30')),
+        );
+        expect(isBounded).toBe(true);
+        expect(sizes(one).every((size) => size.gte(smallestSize(one)) || one.slices === 1)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('depends on its numbers alone: the same seed gives the same schedule, another seed another one', () => {
+    const noisy = (seed: number): SlicePlan<Quantity> =>
+      aPlan({ slices: 12, jitter: { timePct: 50, sizePct: 20, seed } });
+    expect(slots(noisy(7))).toEqual(slots(noisy(7)));
+    expect(sizes(noisy(7)).map(text)).toEqual(sizes(noisy(7)).map(text));
+    expect(slots(noisy(7))).not.toEqual(slots(noisy(8)));
+    expect(sizes(noisy(7)).map(text)).not.toEqual(sizes(noisy(8)).map(text));
+    // The total does not change where the slots are, nor the window how large the slices are.
+    expect(slots(noisy(7))).toEqual(slots({ ...noisy(7), total: quantity('999') }));
+    expect(sizes(noisy(7)).map(text)).toEqual(sizes({ ...noisy(7), startMs: 5 }).map(text));
+  });
+
+  it('knows the sum before each slice', () => {
+    fc.assert(
+      fc.property(plan, fc.nat({ max: 300 }), (one, at) => {
+        const k = Math.min(at, one.slices);
+        expect(text(plannedBefore(one, k))).toBe(text(sum(sizes(one).slice(0, k))));
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the size that is due', () => {
+  it('is the plan while nothing was missed', () => {
+    fc.assert(
+      fc.property(plan, fc.nat({ max: 300 }), fc.boolean(), (one, at, spread) => {
+        const k = Math.min(at, one.slices - 1);
+        const left = subtract(one.total, plannedBefore(one, k));
+        expect(text(dueSize(one, k, left, spread))).toBe(text(plannedSize(one, k)));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is never more than what is left, nor more than half again the plan, and never below nothing', () => {
+    fc.assert(
+      fc.property(plan, fc.nat({ max: 300 }), fc.bigInt({ min: 0n, max: 10n ** 16n }), (one, at, units) => {
+        const k = Math.min(at, one.slices - 1);
+        const left = quantity(`${units}e-${one.precision}`);
+        const due = dueSize(one, k, left, true);
+        expect(due.lte(left) && due.lte(plannedSize(one, k).times('1.5'))).toBe(true);
+        expect(due.gte(0) && decimalsOf(due) <= one.precision).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('spreads what was missed evenly over the slices to come', () => {
+    // 10 in 4 slices of 2.5; the first was missed: 7.5 planned + 2.5 missed over 3 slices.
+    expect(text(dueSize(aPlan({ precision: 2 }), 1, quantity('10'), true))).toBe('3.33');
+    expect(text(dueSize(aPlan({ precision: 2 }), 1, quantity('10'), false))).toBe('2.5');
+    // Two missed: 5 planned + 5 missed over 2 slices would be 5 each; 1.5 times the plan is 3.75.
+    expect(text(dueSize(aPlan({ precision: 2 }), 2, quantity('10'), true))).toBe('3.75');
+  });
+});
+
+describe('the draw of jitter', () => {
+  it('lies in [0, 1) and is even enough: the mean of many is a half', () => {
+    const draws = Array.from({ length: 20_000 }, (_, n) => uniform(n % 200, Math.floor(n / 200)));
+    expect(draws.every((draw) => draw >= 0 && draw < 1)).toBe(true);
+    const mean = draws.reduce((total, draw) => total + draw, 0) / draws.length;
+    expect(Math.abs(mean - 0.5)).toBeLessThan(0.01);
+    const tenths = draws.filter((draw) => draw < 0.1).length / draws.length;
+    expect(Math.abs(tenths - 0.1)).toBeLessThan(0.01);
+  });
+});

@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util';
+import { invariant } from '../../src/core/errors.ts';
+import type { Instrument } from '../../src/core/instrument.ts';
+import { money, NO_MONEY, price, quantity, size as sizeOf } from '../../src/core/money.ts';
+import type { Money, Quantity } from '../../src/core/money.ts';
+import { value } from '../../src/core/portfolio.ts';
+import { instant } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { Intent, SliceOutcome, Wake } from '../../src/core/wake.ts';
+import type { AnyStrategy, BoundStrategy, CheckWorld, Step, View } from '../../src/strategy/kernel.ts';
+
+/** Tuesday, nine o'clock UTC. */
+export const NINE = instant(Date.UTC(2026, 11, 1, 9));
+
+const QUOTES = ['usd', 'eur'];
+
+/** What a kernel sees, from a few figures: balances and mids by currency. Nothing here is clever. */
+export interface Scene {
+  readonly at?: Instant;
+  readonly held?: Readonly<Record<string, string>> | undefined;
+  /** In the quote currency, by pair. */
+  readonly mids?: Readonly<Record<string, string>>;
+  readonly valuation?: string | undefined;
+  readonly basePrecision?: number;
+  readonly minimum?: Instrument['minimum'];
+}
+
+export function aView(scene: Scene = {}): View {
+  const at = scene.at ?? NINE;
+  const held = new Map<string, Quantity>(
+    Object.entries(scene.held ?? {}).map(([currency, amount]) => [currency, quantity(amount)]),
+  );
+  const midOf = (pair: string) => (scene.mids?.[pair] === undefined ? undefined : price(scene.mids[pair]));
+  return {
+    at,
+    instrument: (pair) => instrumentOf(pair, scene),
+    reference: (pair) => {
+      const mid = midOf(pair);
+      return mid === undefined ? undefined : { pair, mid, at, source: 'tape' };
+    },
+    holdings: scene.held === undefined ? undefined : held,
+    valuation: scene.valuation === undefined ? undefined : money(scene.valuation),
+    value: (targets, cash) => value(targets, cash, held, (currency) => midOf(currency + cash)),
+    accountValue(cash) {
+      let total: Money = NO_MONEY;
+      const unpriced: string[] = [];
+      for (const [currency, amount] of held) {
+        const mid = currency === cash ? price('1') : midOf(currency + cash);
+        if (mid === undefined) unpriced.push(currency);
+        else total = money(total.plus(mid.times(amount)).toFixed());
+      }
+      return { value: total, unpriced };
+    },
+  };
+}
+
+export function instrumentOf(pair: string, scene: Scene = {}): Instrument {
+  const quote = QUOTES.find((one) => pair.endsWith(one)) ?? 'usd';
+  return {
+    pair,
+    base: pair.slice(0, -quote.length),
+    quote,
+    basePrecision: scene.basePrecision ?? 8,
+    quotePrecision: 2,
+    minimum: scene.minimum ?? {},
+  };
+}
+
+export const aWorld = (minimum: Instrument['minimum'] = {}): CheckWorld => ({
+  minimum: () => minimum,
+  currencies: (pair) => instrumentOf(pair),
+});
+
+/** A strategy at work: every state goes through JSON between two steps, as it does through the journal. */
+export class Life {
+  readonly #bound: BoundStrategy;
+  readonly #begunAt: Instant;
+  #last: Step<unknown>;
+
+  constructor(kind: AnyStrategy, params: unknown, scene: Scene = {}) {
+    this.#bound = kind.bind(params);
+    this.#begunAt = scene.at ?? NINE;
+    this.#last = this.#bound.start(this.#begunAt, aView(scene));
+  }
+
+  get last(): Step<unknown> {
+    return this.#last;
+  }
+
+  wake(wake: Wake, scene: Scene = {}): Step<unknown> {
+    const state: unknown = JSON.parse(JSON.stringify(this.#last.state));
+    const view = aView({ ...scene, at: wake.at });
+    this.#last = this.#bound.step(state, wake, { begunAt: this.#begunAt, view });
+    const kept: unknown = JSON.parse(JSON.stringify(this.#last.state));
+    invariant(isDeepStrictEqual(kept, this.#last.state), 'a state is plain JSON');
+    return this.#last;
+  }
+
+  /** The instant it waits for came, or `lateMs` after it. */
+  arrive(lateMs = 0, scene: Scene = {}): Step<unknown> {
+    const due = this.due;
+    return this.wake({ on: 'at', at: instant(due + lateMs), due }, scene);
+  }
+
+  /** The earliest instant it waits for. */
+  get due(): Instant {
+    const due = this.#last.waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
+    invariant(due.length > 0, 'it waits for an instant');
+    return instant(Math.min(...due));
+  }
+
+  /** One of its slices ended. */
+  end(outcome: Partial<SliceOutcome> & Pick<SliceOutcome, 'leg' | 'slice'>, at: Instant): Step<unknown> {
+    const nothing = { result: 'filled', filled: quantity('0'), filledAmount: NO_MONEY } as const;
+    return this.wake({ on: 'outcome', at, outcome: { ...nothing, ...outcome } });
+  }
+}
+
+/** Size of an intent, whichever it is counted in. */
+export const amountOf = ({ size }: Intent): Quantity =>
+  sizeOf(quantity((size.by === 'quantity' ? size.quantity : size.amount).toFixed()));
+
+export const intentsOf = (step: Step<unknown>): readonly Intent[] => step.intents ?? [];
