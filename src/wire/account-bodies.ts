@@ -1,8 +1,9 @@
-import { exact } from '../core/json.ts';
-import { subtract, text } from '../core/money.ts';
+import { NO_QUANTITY, subtract } from '../core/money.ts';
 import type { Pair } from '../core/pairs.ts';
 import { isoOf } from '../core/time.ts';
 import type { Balance, Currency, FundingRate, Transaction, ValuationPoint } from '../core/venue.ts';
+import type { CurrencyDetail, TransactionDetail } from './account.ts';
+import { numberOf } from './message.ts';
 
 /** The account's messages as the venue writes them: the other direction of the schemas in `account.ts`. */
 
@@ -10,33 +11,36 @@ const capitalised = (word: string): string => `${word.slice(0, 1).toUpperCase()}
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0);
 const numberOr = (id: string | undefined): number | null => (id === undefined ? null : Number(id));
 
-/** Element of `GET /v1/account/transactions`. `net_proceeds` is the amount less the fee: what the balance moved by. */
-export function transactionBody(row: Transaction): object {
+/**
+ * Element of `GET /v1/account/transactions`. `net_proceeds` is the amount less the fee: what the balance moved by.
+ * A plain transaction is written as the venue writes one without more to say.
+ */
+export function transactionBody(row: Transaction & Partial<TransactionDetail>): object {
   const isTrade = row.tradeId !== undefined;
   return {
     id: row.id,
-    atxid: isTrade ? null : row.id,
+    atxid: isTrade ? null : Number(row.accountTransactionId ?? row.id),
     order_id: numberOr(row.orderId),
     client_order_id: row.clientId ?? '',
     trade_id: numberOr(row.tradeId),
     day: isoOf(row.at),
     action: capitalised(row.action),
     currency: row.currency,
-    memo: '',
-    amount: exact(text(row.amount)),
-    net_proceeds: exact(text(subtract(row.amount, row.fees))),
-    price: row.price === undefined ? null : exact(text(row.price)),
-    fees: exact(text(row.fees)),
+    memo: row.memo ?? '',
+    amount: numberOf(row.amount),
+    net_proceeds: numberOf(subtract(row.amount, row.fees)),
+    price: row.price === undefined ? null : numberOf(row.price),
+    fees: numberOf(row.fees),
     status: row.status,
-    hold_expires: '',
-    tx_hash: '',
-    algo_name: isTrade ? 'Instant' : '',
-    algo_id: isTrade ? '150' : '',
-    account_balance: exact(text(row.balance)),
-    AccountTransferFee: 0,
-    description: '',
-    wallet_display_id: '',
-    added_by_user_email: '',
+    hold_expires: row.holdExpires ?? '',
+    tx_hash: row.txHash ?? '',
+    algo_name: row.algorithm ?? (isTrade ? 'Instant' : ''),
+    algo_id: row.algorithmId ?? (isTrade ? '150' : ''),
+    account_balance: numberOf(row.balance),
+    AccountTransferFee: numberOf(row.transferFee ?? NO_QUANTITY),
+    description: row.description ?? '',
+    wallet_display_id: row.wallet ?? '',
+    added_by_user_email: row.addedBy ?? '',
     symbol: row.pair ?? null,
     IdempotencyId: null,
     timestamp: row.at,
@@ -44,23 +48,23 @@ export function transactionBody(row: Transaction): object {
 }
 
 /** Element of `GET /v1/currency`; `id` is its place in the list. */
-export function currencyBody(currency: Currency, id: number): object {
+export function currencyBody(currency: Currency & Partial<CurrencyDetail>, id: number): object {
   return {
     id,
     symbol: currency.symbol,
     name: currency.name,
     is_fiat: flag(currency.isFiat),
-    is_lending_enabled: 0,
-    can_deposit: 1,
-    can_withdraw: 1,
-    min_withdrawal: exact(text(currency.minWithdrawal)),
-    confirmations_needed: currency.isFiat ? null : 3,
+    is_lending_enabled: flag(currency.lendingEnabled ?? false),
+    can_deposit: flag(currency.canDeposit ?? true),
+    can_withdraw: flag(currency.canWithdraw ?? true),
+    min_withdrawal: numberOf(currency.minWithdrawal),
+    confirmations_needed: currency.confirmationsNeeded ?? (currency.isFiat ? null : 3),
     precision: currency.precision,
-    ascii_sign: currency.isFiat ? '$' : '',
-    contract_address: null,
-    custody_enabled: 0,
+    ascii_sign: currency.sign ?? (currency.symbol === 'usd' ? '$' : ''),
+    contract_address: currency.contractAddress ?? null,
+    custody_enabled: flag(currency.custodyEnabled ?? false),
     trading_enabled: flag(currency.tradingEnabled),
-    primary_network: currency.isFiat ? null : currency.symbol,
+    primary_network: currency.network ?? (currency.isFiat ? null : currency.symbol),
     code: currency.symbol.toUpperCase(),
     currency: currency.symbol,
   };
@@ -72,7 +76,7 @@ export const fundingRatesBody = (rates: readonly FundingRate[]): object =>
     rates.map(({ currency, annualRate, graceMinutes, frequencyMinutes }) => [
       currency,
       {
-        interest_rate: exact(text(annualRate)),
+        interest_rate: numberOf(annualRate),
         interest_grace_period_minutes: graceMinutes,
         interest_frequency_minutes: frequencyMinutes,
       },
@@ -88,16 +92,16 @@ export const riskModesBody = (
 
 /** `GET /v1/account/balance/history`. */
 export const valuationBody = (points: readonly ValuationPoint[]): object => ({
-  data: points.map(({ at, usd }) => ({ timestamp: at, usd_value: exact(text(usd)) })),
+  data: points.map(({ at, usd }) => ({ timestamp: at, usd_value: numberOf(usd) })),
 });
 
 /** `GET /v1/user/balance` (beyond the specification). */
 export const balancesBody = (balances: readonly Balance[]): object =>
   balances.map(({ currency, balance, available }) => ({
     currency,
-    balance: exact(text(balance)),
-    available: exact(text(available)),
-    held: exact(text(subtract(balance, available))),
+    balance: numberOf(balance),
+    available: numberOf(available),
+    held: numberOf(subtract(balance, available)),
   }));
 
 /** `GET /v1/markets/currency-pairs` (beyond the specification). */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { NO_QUANTITY } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Currency, RiskMode, Transaction, ValuationPoint } from '../core/venue.ts';
 import { wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
@@ -9,91 +10,157 @@ export const errorSchema = z.object({ error: z.string() });
 
 const actions = ['deposit', 'withdraw', 'buy', 'sell', 'credit', 'charge'] as const;
 
+/** A transaction with all that people want to see of it. What the venue leaves out is empty text. */
+export interface TransactionDetail extends Transaction {
+  /** Account transaction id of what is not a trade. It stays when the status changes; `id` does not have to. */
+  readonly accountTransactionId: string;
+  readonly memo: string;
+  /** Sender of a deposit, destination of a withdrawal, or free text. */
+  readonly description: string;
+  readonly txHash: string;
+  /** Fee of a deposit or withdrawal, in `currency`. */
+  readonly transferFee: Quantity;
+  readonly algorithm: string;
+  readonly algorithmId: string;
+  readonly holdExpires: string;
+  readonly addedBy: string;
+  readonly wallet: string;
+}
+
 /** Element of `GET /v1/account/transactions`. Spec: "Transaction". */
-export const transactionSchema = z
-  .object({
-    id: z.int().nonnegative().describe('service-generated; used for `after`'),
-    atxid: z.unknown().optional(),
-    AtxId: z.unknown().optional().describe('the spelling of a sample'),
-    order_id: wireId.nullish(),
-    client_order_id: z.string().nullish(),
-    trade_id: wireId.nullish(),
-    day: wireIso.nullish(),
-    action: z
-      .string()
-      .transform((value) => value.toLowerCase())
-      .pipe(z.enum(actions)),
-    currency: z.string().min(1),
-    memo: z.string().nullish(),
-    amount: wireQuantity.describe('signed, in `currency`; negative for the outgoing leg of a trade'),
-    net_proceeds: wireQuantity.nullish(),
-    price: wirePrice.nullish(),
-    fees: wireQuantity.nullish().describe('in `currency`'),
-    status: z.string(),
-    hold_expires: z.unknown().optional(),
-    tx_hash: z.string().nullish(),
-    algo_name: z.string().nullish(),
-    algo_id: z.unknown().optional(),
-    account_balance: wireQuantity.describe('of `currency`, after the transaction'),
-    AccountTransferFee: wireQuantity.nullish(),
-    description: z.string().nullish(),
-    Description: z.string().nullish().describe('the spelling of a sample'),
-    wallet_display_id: z.unknown().optional(),
-    added_by_user_email: z.string().nullish(),
-    symbol: z.string().nullish().describe('pair of a trade'),
-    IdempotencyId: z.unknown().optional(),
-    timestamp: z.int().describe('Unix ms'),
-  })
-  .transform((row): Transaction => ({
-    id: row.id,
-    orderId: row.order_id ?? undefined,
-    clientId: row.client_order_id === '' ? undefined : (row.client_order_id ?? undefined),
-    tradeId: row.trade_id ?? undefined,
-    at: instant(row.timestamp),
-    action: row.action,
-    currency: row.currency.toLowerCase(),
-    amount: row.amount,
-    price: row.price ?? undefined,
-    fees: row.fees ?? NO_QUANTITY,
-    status: row.status,
-    balance: row.account_balance,
-    pair: row.symbol ?? undefined,
-  }));
+const transactionFields = z.object({
+  id: z.int().nonnegative().describe('service-generated; used for `after`'),
+  atxid: z.unknown().optional(),
+  AtxId: z.unknown().optional().describe('the spelling of a sample'),
+  order_id: wireId.nullish(),
+  client_order_id: z.string().nullish(),
+  trade_id: wireId.nullish(),
+  day: wireIso.nullish(),
+  action: z
+    .string()
+    .transform((value) => value.toLowerCase())
+    .pipe(z.enum(actions)),
+  currency: z.string().min(1),
+  memo: z.string().nullish(),
+  amount: wireQuantity.describe('signed, in `currency`; negative for the outgoing leg of a trade'),
+  net_proceeds: wireQuantity.nullish(),
+  price: wirePrice.nullish(),
+  fees: wireQuantity.nullish().describe('in `currency`'),
+  status: z.string(),
+  hold_expires: z.unknown().optional(),
+  tx_hash: z.string().nullish(),
+  algo_name: z.string().nullish(),
+  algo_id: z.unknown().optional(),
+  account_balance: wireQuantity.describe('of `currency`, after the transaction'),
+  AccountTransferFee: wireQuantity.nullish(),
+  description: z.string().nullish(),
+  Description: z.string().nullish().describe('the spelling of a sample'),
+  wallet_display_id: z.unknown().optional(),
+  added_by_user_email: z.string().nullish(),
+  symbol: z.string().nullish().describe('pair of a trade'),
+  IdempotencyId: z.unknown().optional(),
+  timestamp: z.int().describe('Unix ms'),
+});
+type TransactionFields = z.output<typeof transactionFields>;
+
+const transactionOf = (row: TransactionFields): Transaction => ({
+  id: row.id,
+  orderId: row.order_id ?? undefined,
+  clientId: row.client_order_id === '' ? undefined : (row.client_order_id ?? undefined),
+  tradeId: row.trade_id ?? undefined,
+  at: instant(row.timestamp),
+  action: row.action,
+  currency: row.currency.toLowerCase(),
+  amount: row.amount,
+  price: row.price ?? undefined,
+  fees: row.fees ?? NO_QUANTITY,
+  status: row.status,
+  balance: row.account_balance,
+  pair: row.symbol ?? undefined,
+});
+
+export const transactionSchema = transactionFields.transform(transactionOf);
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+
+export const transactionDetailSchema = transactionFields.transform((row): TransactionDetail => ({
+  ...transactionOf(row),
+  accountTransactionId: textOf(row.atxid ?? row.AtxId),
+  memo: row.memo ?? '',
+  description: row.description ?? row.Description ?? '',
+  txHash: row.tx_hash ?? '',
+  transferFee: row.AccountTransferFee ?? NO_QUANTITY,
+  algorithm: row.algo_name ?? '',
+  algorithmId: textOf(row.algo_id),
+  holdExpires: textOf(row.hold_expires),
+  addedBy: row.added_by_user_email ?? '',
+  wallet: textOf(row.wallet_display_id),
+}));
+export const transactionDetailsSchema = z.array(transactionDetailSchema).max(1000);
 export const transactionsSchema = z.array(transactionSchema).max(1000);
 
 const flag = z
   .union([z.literal(0), z.literal(1), z.boolean()])
   .transform((value) => value === 1 || value === true);
 
+/** A currency with all its settings. */
+export interface CurrencyDetail extends Currency {
+  readonly id: number | undefined;
+  readonly canDeposit: boolean;
+  readonly canWithdraw: boolean;
+  readonly lendingEnabled: boolean;
+  readonly custodyEnabled: boolean;
+  readonly confirmationsNeeded: number | undefined;
+  readonly sign: string;
+  readonly contractAddress: string;
+  readonly network: string;
+}
+
 /** Element of `GET /v1/currency`. Spec: "Currency". */
-export const currencySchema = z
-  .object({
-    id: z.int().nullish(),
-    symbol: z.string().min(1),
-    name: z.string().nullish(),
-    is_fiat: flag.nullish(),
-    is_lending_enabled: flag.nullish(),
-    can_deposit: flag.nullish(),
-    can_withdraw: flag.nullish(),
-    min_withdrawal: wireQuantity.nullish().describe('in the currency'),
-    confirmations_needed: z.int().nullish(),
-    precision: z.int().min(0).max(18).describe('decimals after the point'),
-    ascii_sign: z.string().nullish(),
-    contract_address: z.string().nullish(),
-    custody_enabled: flag.nullish(),
-    trading_enabled: flag.nullish(),
-    primary_network: z.string().nullish(),
-    code: z.string().nullish(),
-    currency: z.string().nullish(),
-  })
-  .transform((row): Currency => ({
-    symbol: row.symbol.toLowerCase(),
-    name: row.name ?? row.symbol,
-    isFiat: row.is_fiat ?? false,
-    precision: row.precision,
-    minWithdrawal: row.min_withdrawal ?? NO_QUANTITY,
-    tradingEnabled: row.trading_enabled ?? true,
-  }));
+const currencyFields = z.object({
+  id: z.int().nullish(),
+  symbol: z.string().min(1),
+  name: z.string().nullish(),
+  is_fiat: flag.nullish(),
+  is_lending_enabled: flag.nullish(),
+  can_deposit: flag.nullish(),
+  can_withdraw: flag.nullish(),
+  min_withdrawal: wireQuantity.nullish().describe('in the currency'),
+  confirmations_needed: z.int().nullish(),
+  precision: z.int().min(0).max(18).describe('decimals after the point'),
+  ascii_sign: z.string().nullish(),
+  contract_address: z.string().nullish(),
+  custody_enabled: flag.nullish(),
+  trading_enabled: flag.nullish(),
+  primary_network: z.string().nullish(),
+  code: z.string().nullish(),
+  currency: z.string().nullish(),
+});
+
+const currencyOf = (row: z.output<typeof currencyFields>): Currency => ({
+  symbol: row.symbol.toLowerCase(),
+  name: row.name ?? row.symbol,
+  isFiat: row.is_fiat ?? false,
+  precision: row.precision,
+  minWithdrawal: row.min_withdrawal ?? NO_QUANTITY,
+  tradingEnabled: row.trading_enabled ?? true,
+});
+
+export const currencySchema = currencyFields.transform(currencyOf);
+export const currencyDetailSchema = currencyFields.transform((row): CurrencyDetail => ({
+  ...currencyOf(row),
+  id: row.id ?? undefined,
+  canDeposit: row.can_deposit ?? true,
+  canWithdraw: row.can_withdraw ?? true,
+  lendingEnabled: row.is_lending_enabled ?? false,
+  custodyEnabled: row.custody_enabled ?? false,
+  confirmationsNeeded: row.confirmations_needed ?? undefined,
+  sign: row.ascii_sign ?? '',
+  contractAddress: row.contract_address ?? '',
+  network: row.primary_network ?? '',
+}));
+export const currencyDetailsSchema = z.array(currencyDetailSchema).max(5000);
 export const currenciesSchema = z.array(currencySchema).max(5000);
 
 /** Value of one currency in `GET /v1/post-trade-settlement/interest`. Spec: "PTS funding rate". */

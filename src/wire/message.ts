@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { jsonReader } from '../core/json.ts';
+import { exact, jsonReader } from '../core/json.ts';
 import type { JsonReader } from '../core/json.ts';
-import { isAmountText, money, price, quantity, ratio } from '../core/money.ts';
+import { isAmountText, money, price, quantity, ratio, text } from '../core/money.ts';
+import type { AnyAmount } from '../core/money.ts';
 import { parseIso } from '../core/time.ts';
 
 /**
@@ -11,23 +12,50 @@ import { parseIso } from '../core/time.ts';
 const AMOUNT_FIELDS = [
   'quantity', 'amount', 'buy_price', 'sell_price', 'price', 'net_market_amount', 'filled', 'vwap', 'filled_amount', 'fees',
   'net_proceeds', 'account_balance', 'AccountTransferFee', 'min_withdrawal', 'interest_rate', 'usd_value', 'fee', 'threshold',
-  'balance', 'available', 'held', 'last', 'open', 'high', 'low', 'volume',
+  'balance', 'available', 'held', 'last', 'open', 'high', 'low', 'volume', 'makerRate', 'nprRate', 'nprOffRate',
+  'open_price', 'high_price', 'low_price', 'close_price', 'exposure', 'available_exposure', 'exposure_limit', 'equity',
+  'equity_for_withdrawals', 'current_loan_qty', 'interest_qty', 'proceeds', 'amount_usd', 'atx_amount', 'usd_notional',
+  'trading_wallet', 'collateral_wallet', 'borrow_wallet', 'lending_wallet', 'subtotal', 'total',
 ] as const; // prettier-ignore
 
 /** Reads a body of the venue. Throws `SyntaxError` when it is not JSON. */
 export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
-/** An amount on the wire: read from its source text, or sent as text by the venue itself. */
-const amount = <A>(read: (text: string) => A) =>
-  z.string().transform((text, context): A => {
-    if (isAmountText(text)) return read(text);
-    context.addIssue({ code: 'custom', message: 'expected a decimal number' });
-    return z.NEVER;
-  });
+/**
+ * An amount on the wire: read from its source text, or sent as text by the venue itself. `wire` says in a generated
+ * document which of both the venue writes: a JSON number for most, text for a few.
+ */
+const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' = 'number') =>
+  z
+    .string()
+    .meta({ wire })
+    .transform((written, context): A => {
+      if (isAmountText(written)) return read(written);
+      context.addIssue({ code: 'custom', message: 'expected a decimal number' });
+      return z.NEVER;
+    });
 export const wirePrice = amount(price);
 export const wireQuantity = amount(quantity);
 export const wireMoney = amount(money);
 export const wireRatio = amount(ratio);
+/** Amounts that the venue writes as text. */
+export const textPrice = amount(price, 'text');
+export const textQuantity = amount(quantity, 'text');
+export const textMoney = amount(money, 'text');
+
+/** A JSON number with all digits of an amount, for bodies. */
+export const numberOf = (each: AnyAmount): object => exact(text(each));
+
+/**
+ * Reads a body in which every number is text, wherever it stands: for lists of bare numbers, such as an order book.
+ * Throws `SyntaxError` when it is not JSON.
+ */
+export const readNumbersAsText = (source: string): unknown =>
+  JSON.parse(
+    source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gu, (token) =>
+      token.startsWith('"') ? token : `"${token}"`,
+    ),
+  ) as unknown;
 
 export const wireIso = z.string().transform((value, context) => {
   const at = parseIso(value);

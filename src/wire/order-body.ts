@@ -1,59 +1,99 @@
-import { exact } from '../core/json.ts';
-import { add, negate, subtract, text } from '../core/money.ts';
-import type { Price, Quantity } from '../core/money.ts';
+import { add, NO_MONEY, subtract, text } from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Order } from '../core/venue.ts';
+import { numberOf } from './message.ts';
+import { limitAlgorithms } from './orders.ts';
+import type { LimitOrder } from './orders.ts';
 
 /** An order with all that the venue tells of it. */
 export interface OrderDetail extends Order {
   /** Ordered base quantity. */
   readonly quantity: Quantity;
-  /** Price of the quote, quote per base. */
+  /** Price of the quote, or the limit; quote per base. */
   readonly price: Price;
   readonly updatedAt: Instant;
+  /** What only an order that works has: one without a quote. */
+  readonly working?:
+    | (Pick<
+        LimitOrder,
+        'algorithm' | 'timeInForce' | 'expiresAt' | 'routingType' | 'routingOption' | 'destination'
+      > & {
+        readonly addedAt: Instant;
+      })
+    | undefined;
 }
 
-/** Codes of the venue for the two ends of a quote order. Source: specification; `Canceled`: public documentation. */
-const statusCodes: Readonly<Record<string, number>> = { done: 300, canceled: 10 };
+/** Codes of the venue. Source: `Done`: specification; the others: public documentation. */
+export const statusCodes: Readonly<Record<string, number>> = {
+  started: 100,
+  'cancel pending': 90,
+  canceled: 10,
+  done: 300,
+};
+
+/** What moved the account, signed: the filled amount and the fees of a buy leave, a sell brings in what the fees leave. */
+export const netProceeds = ({ side, filledAmount, fees }: Order): Money =>
+  side === 'buy' ? subtract(NO_MONEY, add(filledAmount, fees)) : subtract(filledAmount, fees);
 
 /** The order as the venue writes it. Values that the specification does not show are those of its public example. */
 export function orderBody(order: OrderDetail): object {
-  const isBuy = order.side === 'buy';
-  const action = isBuy ? 'Buy' : 'Sell';
-  const proceeds = isBuy
-    ? negate(add(order.filledAmount, order.fees))
-    : subtract(order.filledAmount, order.fees);
+  const { working } = order;
+  const action = actionOf(order);
+  const algorithmId = working?.algorithm ?? 150;
+  const algorithm = working === undefined ? 'Instant' : limitAlgorithms[working.algorithm];
   return {
     id: Number(order.orderId),
-    side_id: isBuy ? 500 : 600,
+    side_id: order.side === 'buy' ? 500 : 600,
     action,
-    algorithm_id: 150,
-    algorithm: 'Instant',
-    type: 'Instant',
+    algorithm_id: algorithmId,
+    algorithm,
+    type: algorithm,
     pair: order.pair,
-    quantity: exact(text(order.quantity)),
-    price: exact(text(order.price)),
+    quantity: numberOf(order.quantity),
+    price: numberOf(order.price),
     amount: 0,
     net_market_amount: 0,
-    filled: exact(text(order.filled)),
-    vwap: exact(text(order.vwap)),
-    filled_amount: exact(text(order.filledAmount)),
-    fees: exact(text(order.fees)),
-    net_proceeds: exact(text(proceeds)),
+    filled: numberOf(order.filled),
+    vwap: numberOf(order.vwap),
+    filled_amount: numberOf(order.filledAmount),
+    fees: numberOf(order.fees),
+    net_proceeds: numberOf(netProceeds(order)),
     status: order.status,
     status_code: statusCodes[order.status.toLowerCase()] ?? 100,
-    routing_option: 'BestPrice',
-    routing_type: 'None',
-    time_in_force: 'FOK',
-    expires: null,
+    routing_option: working === undefined ? 'BestPrice' : (working.routingOption ?? 'WeightedExchange'),
+    routing_type: working === undefined ? 'None' : (working.routingType ?? 'NetPrice'),
+    time_in_force: working?.timeInForce ?? 'FOK',
+    expires: working?.expiresAt === undefined ? null : isoOf(working.expiresAt),
     dateupdated: isoOf(order.updatedAt),
+    ...(working === undefined ? {} : { date_added: isoOf(working.addedAt) }),
     client_order_id: order.clientId,
     user_tx_id: order.clientId,
     o_action: action,
-    algo_id: 150,
+    algo_id: algorithmId,
     algorithm_options: null,
-    destination: '',
+    destination: working?.destination ?? '',
     quote_id: order.quoteId,
   };
 }
+
+/** Element of the feed `private.user.open-orders`: its amounts are text. Source: public documentation. */
+export const openOrderBody = (order: OrderDetail): object => ({
+  id: Number(order.orderId),
+  algorithm_id: order.working?.algorithm ?? 150,
+  client_order_id: order.clientId,
+  status: order.status,
+  pair: order.pair,
+  action: actionOf(order),
+  type: order.working === undefined ? 'Instant' : limitAlgorithms[order.working.algorithm],
+  date_added: isoOf(order.working?.addedAt ?? order.updatedAt),
+  filled: text(order.filled),
+  filled_amount: text(order.filledAmount),
+  vwap: text(order.vwap),
+  price: text(order.price),
+  quantity: text(order.quantity),
+  fees: text(order.fees),
+});
+
+const actionOf = ({ side }: Order): string => (side === 'buy' ? 'Buy' : 'Sell');

@@ -21,48 +21,53 @@ export const orderRequestSchema = z
     error: 'exactly one of quantity or amount',
   });
 
-/** Answer of order placement, and element of the order routes. Spec: "Order (response of order placement)". */
-export const orderSchema = z
-  .object({
-    id: wireId,
-    side_id: z.int().optional(),
-    action: z.string().describe('Buy or Sell; compare without case'),
-    algorithm_id: z.int().nullish(),
-    algorithm: z.string().nullish(),
-    type: z.string().nullish(),
-    pair: z.string(),
-    quantity: wireQuantity.optional(),
-    price: wirePrice.optional(),
-    amount: wireMoney.optional(),
-    net_market_amount: wireMoney.nullish(),
-    filled: wireQuantity.describe('base currency, cumulative'),
-    vwap: wirePrice.nullish(),
-    filled_amount: wireMoney.describe('quote currency, cumulative'),
-    fees: wireMoney.nullish().describe('quote currency, cumulative'),
-    net_proceeds: wireMoney.nullish().describe('signed, after fees; negative for a buy'),
-    status: z.string().min(1).max(64),
-    status_code: z.int().nullish(),
-    routing_option: z.string().nullish(),
-    routing_type: z.string().nullish(),
-    time_in_force: z.string().nullish(),
-    expires: z.unknown().optional(),
-    dateupdated: z.string().nullish(),
-    date_added: z.string().nullish(),
-    client_order_id: z.string().nullish().describe('empty when not set'),
-    user_tx_id: z.string().nullish(),
-    o_action: z.string().nullish(),
-    algo_id: z.int().nullish(),
-    algorithm_options: z.unknown().optional(),
-    destination: z.string().nullish(),
-    quote_id: z.string().nullish(),
-  })
-  .transform((body, context): Order => {
+/** Fields of an order. Spec: "Order (response of order placement)". */
+const orderFields = z.object({
+  id: wireId,
+  side_id: z.int().optional(),
+  action: z.string().describe('Buy or Sell; compare without case'),
+  algorithm_id: z.int().nullish(),
+  algorithm: z.string().nullish(),
+  type: z.string().nullish(),
+  pair: z.string(),
+  quantity: wireQuantity.optional(),
+  price: wirePrice.optional(),
+  amount: wireMoney.optional(),
+  net_market_amount: wireMoney.nullish(),
+  filled: wireQuantity.describe('base currency, cumulative'),
+  vwap: wirePrice.nullish(),
+  filled_amount: wireMoney.describe('quote currency, cumulative'),
+  fees: wireMoney.nullish().describe('quote currency, cumulative'),
+  net_proceeds: wireMoney.nullish().describe('signed, after fees; negative for a buy'),
+  status: z.string().min(1).max(64),
+  status_code: z.int().nullish(),
+  routing_option: z.string().nullish(),
+  routing_type: z.string().nullish(),
+  time_in_force: z.string().nullish(),
+  expires: z.unknown().optional(),
+  dateupdated: z.string().nullish(),
+  date_added: z.string().nullish(),
+  client_order_id: z.string().nullish().describe('empty when not set'),
+  user_tx_id: z.string().nullish(),
+  o_action: z.string().nullish(),
+  algo_id: z.int().nullish(),
+  algorithm_options: z.unknown().optional(),
+  destination: z.string().nullish(),
+  quote_id: z.string().nullish(),
+});
+
+/** The words of an order, and what more of it `more` wants to keep. */
+export const orderSchemaWith = <More extends object>(
+  more: (body: z.output<typeof orderFields>) => More,
+): z.ZodType<Order & More> =>
+  orderFields.transform((body, context): Order & More => {
     const side = body.action.toLowerCase();
     if (side !== 'buy' && side !== 'sell') {
       context.addIssue({ code: 'custom', message: 'expected action Buy or Sell' });
       return z.NEVER;
     }
     return {
+      ...more(body),
       orderId: body.id,
       clientId: body.client_order_id ?? '',
       quoteId: body.quote_id ?? '',
@@ -75,6 +80,9 @@ export const orderSchema = z
       fees: body.fees ?? NO_MONEY,
     };
   });
+
+/** Answer of order placement, and element of the order routes. */
+export const orderSchema = orderSchemaWith(() => ({}));
 
 export const orderRequestBody = ({ pair, quoteId, size, clientId }: OrderRequest): string =>
   `{"currency_pair":${JSON.stringify(pair)},"quote_id":${JSON.stringify(quoteId)},${sizeText(size)},"client_order_id":${JSON.stringify(clientId)}}`;

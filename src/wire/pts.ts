@@ -1,0 +1,187 @@
+import { z } from 'zod';
+import { isoOf } from '../core/time.ts';
+import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
+import type { Instant } from '../core/time.ts';
+import { numberOf, wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
+
+/** Post-trade settlement beyond rates and modes: risk metrics, positions, interest. Source: public documentation. */
+
+/** USD, all of them. */
+export interface PtsMetrics {
+  /** What the account owes. */
+  readonly exposure: Money;
+  readonly availableExposure: Money;
+  readonly exposureLimit: Money;
+  /** What it holds less what it owes. */
+  readonly equity: Money;
+  readonly equityForWithdrawals: Money;
+}
+
+/** `GET /v1/post-trade-settlement`. */
+export const ptsMetricsSchema = z
+  .object({
+    exposure: wireMoney.describe('USD'),
+    available_exposure: wireMoney.describe('USD'),
+    exposure_limit: wireMoney.describe('USD'),
+    equity: wireMoney.describe('USD'),
+    equity_for_withdrawals: wireMoney.describe('USD'),
+  })
+  .transform((body): PtsMetrics => ({
+    exposure: body.exposure,
+    availableExposure: body.available_exposure,
+    exposureLimit: body.exposure_limit,
+    equity: body.equity,
+    equityForWithdrawals: body.equity_for_withdrawals,
+  }));
+export const ptsMetricsBody = (metrics: PtsMetrics): object => ({
+  exposure: numberOf(metrics.exposure),
+  available_exposure: numberOf(metrics.availableExposure),
+  exposure_limit: numberOf(metrics.exposureLimit),
+  equity: numberOf(metrics.equity),
+  equity_for_withdrawals: numberOf(metrics.equityForWithdrawals),
+});
+
+export const marginTypes = ['PTS_LONG', 'PTS_SHORT'] as const;
+export type MarginType = (typeof marginTypes)[number];
+
+export interface PtsPosition {
+  readonly id: string;
+  readonly status: 'ACTIVE' | 'CLOSED';
+  readonly openedAt: Instant;
+  readonly closedAt: Instant | undefined;
+  readonly loanCurrency: string;
+  /** Borrowed and not yet paid back, in the loan currency. */
+  readonly loan: Quantity;
+  readonly collateralCurrency: string;
+  readonly pair: string;
+  /** A year, as a fraction. */
+  readonly interestRate: Ratio;
+  /** Interest charged so far, in the loan currency. */
+  readonly interest: Quantity;
+  readonly marginType: MarginType;
+  readonly openingOrderId: string;
+  readonly closingOrderId: string | undefined;
+  /** What was got for the loan, in the collateral currency. */
+  readonly proceeds: Quantity;
+  /** Average price of what was traded on credit, quote per base. */
+  readonly vwap: Price;
+}
+
+/** Element of `GET /v1/post-trade-settlement/positions`. */
+const ptsPositionSchema = z
+  .object({
+    id: wireId,
+    status: z.enum(['ACTIVE', 'CLOSED']),
+    date_added: wireIso,
+    date_loan_closed: wireIso.nullish(),
+    loan_currency_symbol: z.string(),
+    current_loan_qty: wireQuantity.describe('in the loan currency'),
+    collateral_currency: z.string(),
+    pair: z.string(),
+    interest_rate: wireRatio.describe('annualized, as a fraction'),
+    interest_qty: wireQuantity.describe('in the loan currency'),
+    margin_type: z.enum(marginTypes),
+    order_id_open: wireId,
+    order_id_close: wireId.nullish(),
+    proceeds: wireQuantity.describe('in the collateral currency'),
+    vwap: wirePrice,
+  })
+  .transform((row): PtsPosition => ({
+    id: row.id,
+    status: row.status,
+    openedAt: row.date_added,
+    closedAt: row.date_loan_closed ?? undefined,
+    loanCurrency: row.loan_currency_symbol,
+    loan: row.current_loan_qty,
+    collateralCurrency: row.collateral_currency,
+    pair: row.pair,
+    interestRate: row.interest_rate,
+    interest: row.interest_qty,
+    marginType: row.margin_type,
+    openingOrderId: row.order_id_open,
+    closingOrderId: row.order_id_close ?? undefined,
+    proceeds: row.proceeds,
+    vwap: row.vwap,
+  }));
+
+/** `GET /v1/post-trade-settlement/positions`: "a list"; a list within `data` is read as well. */
+export const ptsPositionsSchema = z.union([
+  z.array(ptsPositionSchema),
+  z.object({ data: z.array(ptsPositionSchema) }).transform(({ data }) => data),
+]);
+export const ptsPositionBody = (position: PtsPosition): object => ({
+  id: Number(position.id),
+  status: position.status,
+  date_added: isoOf(position.openedAt),
+  date_loan_closed: position.closedAt === undefined ? null : isoOf(position.closedAt),
+  loan_currency_symbol: position.loanCurrency,
+  current_loan_qty: numberOf(position.loan),
+  collateral_currency: position.collateralCurrency,
+  pair: position.pair,
+  interest_rate: numberOf(position.interestRate),
+  interest_qty: numberOf(position.interest),
+  margin_type: position.marginType,
+  order_id_open: Number(position.openingOrderId),
+  order_id_close: position.closingOrderId === undefined ? null : Number(position.closingOrderId),
+  proceeds: numberOf(position.proceeds),
+  vwap: numberOf(position.vwap),
+});
+
+/** One charge of interest. */
+export interface InterestPayment {
+  readonly id: string;
+  readonly currency: string;
+  /** In the currency. */
+  readonly amount: Quantity;
+  readonly usd: Money;
+  readonly at: Instant;
+  readonly positionId: string;
+}
+
+/** `GET /v1/post-trade-settlement/interest/history`. */
+export const interestHistorySchema = z
+  .object({
+    data: z.array(
+      z
+        .object({
+          id: wireId,
+          currency: z.string(),
+          amount: wireQuantity.describe('in the currency'),
+          amount_usd: wireMoney.describe('USD'),
+          date_added: wireIso,
+          date_updated: wireIso,
+          position_id: wireId,
+        })
+        .transform((row): InterestPayment => ({
+          id: row.id,
+          currency: row.currency,
+          amount: row.amount,
+          usd: row.amount_usd,
+          at: row.date_added,
+          positionId: row.position_id,
+        })),
+    ),
+    page: z.object({ next_cursor: wireId.nullish(), prev_cursor: wireId.nullish() }),
+  })
+  .transform(({ data, page }) => ({
+    payments: data,
+    /** Newest id of the page. */
+    next: page.next_cursor ?? undefined,
+    /** Oldest id of the page. */
+    previous: page.prev_cursor ?? undefined,
+  }));
+export const interestHistoryBody = (payments: readonly InterestPayment[]): object => ({
+  data: payments.map((row) => ({
+    id: Number(row.id),
+    currency: row.currency,
+    amount: numberOf(row.amount),
+    amount_usd: numberOf(row.usd),
+    date_added: isoOf(row.at),
+    date_updated: isoOf(row.at),
+    position_id: Number(row.positionId),
+  })),
+  page: {
+    next_cursor: payments[0] === undefined ? null : Number(payments[0].id),
+    prev_cursor: payments.length === 0 ? null : Number(payments.at(-1)?.id),
+  },
+});

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import type { Quantity } from '../core/money.ts';
+import { numberOf, wireId, wireQuantity } from './message.ts';
+
+/** Money that leaves the account, and what that costs. */
+
+/** 1 or true: wire; 0 or false: ACH. Spec: "boolean/flag". */
+const wireFlag = z
+  .union([z.literal(0), z.literal(1), z.boolean()])
+  .transform((value) => value === 1 || value === true);
+
+/** Body of `POST /v1/user/withdraw`. Spec: "POST /v1/user/withdraw". */
+export const withdrawalRequestSchema = z
+  .object({
+    currency: z.string().min(1).max(12),
+    amount: wireQuantity.describe('in the currency; at least min_withdrawal of the currency list'),
+    address: z.string().max(256).optional().describe('required when the currency is not usd'),
+    isWire: wireFlag.optional().describe('bank method: 1 wire, 0 ACH; left out: ACH'),
+    memo: z.string().max(256).optional(),
+  })
+  .transform((body): WithdrawalRequest => ({
+    currency: body.currency,
+    amount: body.amount,
+    address: body.address ?? '',
+    isWire: body.isWire ?? false,
+    memo: body.memo ?? '',
+  }));
+
+export interface WithdrawalRequest {
+  readonly currency: string;
+  readonly amount: Quantity;
+  /** Empty for a bank. */
+  readonly address: string;
+  /** Of usd: wire, otherwise ACH. */
+  readonly isWire: boolean;
+  readonly memo: string;
+}
+
+export const withdrawalRequestBody = ({
+  currency,
+  amount,
+  address,
+  isWire,
+  memo,
+}: WithdrawalRequest): string =>
+  JSON.stringify({
+    currency,
+    amount: numberOf(amount),
+    ...(address === '' ? { isWire: isWire ? 1 : 0 } : { address }),
+    ...(memo === '' ? {} : { memo }),
+  });
+
+export interface WithdrawalResult {
+  readonly success: boolean;
+  readonly id: string;
+  /** Account transaction id. */
+  readonly atxId: string;
+  /** Status code of the withdrawal; 1100 when it has just begun (a public sample). */
+  readonly txStatus: number;
+  readonly currency: string;
+  readonly amount: Quantity;
+  /** Empty for a bank. */
+  readonly address: string;
+}
+
+/** Answer of `POST /v1/user/withdraw`, status 200. Spec: "Withdrawal result". */
+export const withdrawalResultSchema = z
+  .object({
+    success: z.boolean(),
+    id: wireId.describe('text'),
+    atx_id: wireId.describe('integer, account transaction id'),
+    tx_status: z.int().describe('status code of the withdrawal'),
+    currency: z.string(),
+    amount: wireQuantity.describe('in the currency'),
+    address: z.string().nullish(),
+  })
+  .transform((body): WithdrawalResult => ({
+    success: body.success,
+    id: body.id,
+    atxId: body.atx_id,
+    txStatus: body.tx_status,
+    currency: body.currency,
+    amount: body.amount,
+    address: body.address ?? '',
+  }));
+
+export const withdrawalResultBody = (result: WithdrawalResult): object => ({
+  success: result.success,
+  id: result.id,
+  atx_id: Number(result.atxId),
+  tx_status: result.txStatus,
+  currency: result.currency,
+  amount: numberOf(result.amount),
+  address: result.address,
+});
+
+/** Answer of `GET /v1/withdraw-fee/:currency`. Spec: the fee is in units of the currency. */
+export const withdrawFeeSchema = z.object({ fee: wireQuantity.describe('in the currency') });
+export const withdrawFeeBody = (fee: Quantity): object => ({ fee: numberOf(fee) });
+
+/** Query `channel` of the fee route: wires of usd. The specification shows `international`. */
+export const feeChannels = ['domestic', 'international'] as const;
+export type FeeChannel = (typeof feeChannels)[number];
