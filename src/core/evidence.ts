@@ -14,6 +14,8 @@ export interface TradeEvidence {
   readonly side: Side;
   readonly quantity: Quantity;
   readonly amount: Money;
+  /** As the base leg tells it, when there is one such leg. Quote per base. */
+  readonly price?: Price | undefined;
   /** In quote currency. */
   readonly fees: Money;
   readonly at: Instant;
@@ -66,6 +68,7 @@ function evidenceOf(
     side: first?.action === 'sell' ? 'sell' : 'buy',
     quantity: traded,
     amount,
+    price: bases.length === 1 ? bases[0]?.price : undefined,
     fees: quotes.reduce((sum, leg) => add(sum, money(leg.fees.toFixed())), NO_MONEY),
     at: first?.at ?? instant(0),
     isWhole: traded.gt(0) && amount.gt(0) && sameTrades(bases, quotes),
@@ -78,9 +81,12 @@ function sameTrades(bases: readonly Transaction[], quotes: readonly Transaction[
   return ofBase?.symmetricDifference(ofQuote ?? new Set()).size === 0;
 }
 
-/** Price of a trade: amount over quantity, 18 decimals. A figure for people: quantity and amount are what was booked. */
+/**
+ * Price of a trade: what the venue tells, so that a fill is written alike whichever proof it comes from; else amount over
+ * quantity, 18 decimals. A figure for people: quantity and amount are what was booked.
+ */
 export const tradePrice = (trade: TradeEvidence): Price =>
-  price(fraction(quantity(trade.amount.toFixed()), trade.quantity).toFixed(18));
+  trade.price ?? price(fraction(quantity(trade.amount.toFixed()), trade.quantity).toFixed(18));
 
 /** Balance of every currency that `rows` name: the newest row tells it. */
 export function balancesOf(rows: readonly Transaction[]): {

@@ -30,11 +30,14 @@ export interface ShowOptions {
 
 /** Prints records, the oldest first, one a line. Gives the exit code: 0, 64 usage, 65 damage, 74 storage, 78 config. */
 export async function journalShow(url: string, options: ShowOptions, out: Out): Promise<number> {
-  return await answer(url, out, async (journal) => {
-    const chosen = newest(choose(journal.read(), options), options.limit);
-    const lineOf = options.json === true ? wholeRecord : (record: StoredRecord) => `${lineFor(record)}\n`;
-    for (const record of chosen) await write(out.stdout, lineOf(record));
-    return 0;
+  return await answer(url, out, () => {
+    const selection = readSelection(options.kind ?? 'all');
+    return async (journal) => {
+      const chosen = newest(choose(journal.read(), selection, options), options.limit);
+      const lineOf = options.json === true ? wholeRecord : (record: StoredRecord) => `${lineFor(record)}\n`;
+      for (const record of chosen) await write(out.stdout, lineOf(record));
+      return 0;
+    };
   });
 }
 
@@ -46,10 +49,13 @@ export interface ExportOptions {
 
 /** Writes records for other programs. The rows before a damaged record are written. Exit codes as in `journalShow`. */
 export async function journalExport(url: string, { format, kind }: ExportOptions, out: Out): Promise<number> {
-  return await answer(url, out, async (journal) => {
-    const rows = exportRecords(journal.read(), { format, kind: readSelection(kind) });
-    for (const row of rows) await write(out.stdout, row);
-    return 0;
+  return await answer(url, out, () => {
+    const selection = readSelection(kind);
+    return async (journal) => {
+      const rows = exportRecords(journal.read(), { format, kind: selection });
+      for (const row of rows) await write(out.stdout, row);
+      return 0;
+    };
   });
 }
 
@@ -59,7 +65,7 @@ export async function journalVerify(
   { json }: { readonly json?: boolean | undefined },
   out: Out,
 ): Promise<number> {
-  return await answer(url, out, async (journal) => {
+  return await answer(url, out, () => async (journal) => {
     const verdict = journal.verify();
     const words = verdict.ok
       ? `The chain of ${verdict.count} records holds. Head: ${verdict.head}`
@@ -70,13 +76,17 @@ export async function journalVerify(
   });
 }
 
-/** Runs `command` on the journal, opened for reading; what the operator can mend becomes a sentence and an exit code. */
+/**
+ * Reads what was asked for, then runs that on the journal, opened for reading: a mistyped option is told whatever the file
+ * is like. What the operator can mend becomes a sentence and an exit code.
+ */
 async function answer(
   url: string,
   { stderr }: Out,
-  command: (journal: Journal) => Promise<number>,
+  prepare: () => (journal: Journal) => Promise<number>,
 ): Promise<number> {
   try {
+    const command = prepare();
     const journal = openJournal(url, { readOnly: true });
     try {
       return await command(journal);
@@ -93,9 +103,9 @@ async function answer(
 
 function choose(
   records: Iterable<StoredRecord>,
-  { kind, strategy, since }: ShowOptions,
+  selection: Selection,
+  { strategy, since }: ShowOptions,
 ): IteratorObject<StoredRecord> {
-  const selection: Selection = readSelection(kind ?? 'all');
   return Iterator.from(records)
     .filter(({ body }) => selection === 'all' || body.kind === selection)
     .filter(({ body }) => strategy === undefined || ('strategy' in body && body.strategy === strategy))

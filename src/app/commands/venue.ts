@@ -24,8 +24,8 @@ export interface VenueCommandOptions {
 export async function venue(options: VenueCommandOptions, io: RunIo): Promise<number> {
   const prices = new Map<string, string>();
   for (const each of options.prices) {
-    const [pair, file] = [each.slice(0, each.indexOf('=')), each.slice(each.indexOf('=') + 1)];
-    if (!/^[a-z0-9]{4,24}$/u.test(pair) || file === '') {
+    const [, pair, file] = /^([a-z0-9]{4,24})=(.+)$/u.exec(each) ?? [];
+    if (pair === undefined || file === undefined) {
       io.stderr.write(
         `--prices ${each}: write a pair, an equals sign and a file, such as btcusd=btc.csv.gz\n`,
       );
