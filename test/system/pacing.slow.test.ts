@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/app/clock.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
+import { expectNoToken } from './support/checks.ts';
 import { aDesk } from './support/desk.ts';
 import { leastSpanMs } from './support/pacing.ts';
+import { until } from './support/until.ts';
 
 const QUOTES_PER_SECOND = 10;
 const TOKEN = 'canary-pacing-0c7d51f2';
@@ -54,13 +56,16 @@ async function measure(strategies: number, ms: number): Promise<Measured> {
   });
   const daemon = desk.run('--json');
   const { operateUrl } = await daemon.event('ready');
-  while (arrivals.length === 0) await sleep(10);
+  await until(
+    () => arrivals.length > 0,
+    () => 'a first quote request',
+  );
   await sleep(ms);
   const metrics = await (await fetch(`${String(operateUrl)}/metrics`)).text();
   const refused = [...metrics.matchAll(/^tranche_quotes_total\{.*result="rate_limited".*\} (\d+)$/gmu)];
   daemon.signal('SIGTERM');
   expect(await daemon.ended()).toEqual({ code: 0, signal: null });
-  desk.expectNoToken([metrics]);
+  expectNoToken(desk, [metrics]);
   const intents = daemon.eventsOf('intent').map(({ strategy }) => strategy);
   return {
     arrivals,

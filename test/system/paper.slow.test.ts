@@ -30,7 +30,9 @@ describe('the paper demo', () => {
     expect(told.match(/demo-twap-buy {2}buy 0\.05 btc at \d+(\.\d+)? usd/gu)).toHaveLength(12);
     expect(told).toMatch(/demo-rebalance {2}(buy|sell) [\d.]+ (btc|eth) at/u);
     // The closing words: sum of each strategy, cost against arrival, journal, what to try next.
-    expect(told).toMatch(/^demo-twap-buy +buy +0\.6 btc +12 fills +at [\d.]+ +arrival [\d.]+ +cost -?[\d.]+ bps$/mu);
+    expect(told).toMatch(
+      /^demo-twap-buy +buy +0\.6 btc +12 fills +at [\d.]+ +arrival [\d.]+ +cost -?[\d.]+ bps$/mu,
+    );
     expect(told).toContain('cost is against the reference price when each parent was decided');
     expect(told).toMatch(/^journal {2}sqlite:\.\/var\/paper\/.+\.db$/mu);
     expect(told).toContain('tranche journal verify sqlite:./var/paper/');
@@ -38,7 +40,10 @@ describe('the paper demo', () => {
 
     const verified = await finish(['journal', 'verify', journalIn(cwd)], { cwd });
     expect(verified).toMatchObject({ code: 0, stderr: '' });
-    const fills = await finish(['journal', 'export', '--format', 'jsonl', '--kind', 'fills', journalIn(cwd)], { cwd });
+    const fills = await finish(
+      ['journal', 'export', '--format', 'jsonl', '--kind', 'fills', journalIn(cwd)],
+      { cwd },
+    );
     expect(fills.stdout.split('\n').filter((line) => line.includes('demo-twap-buy'))).toHaveLength(12);
   });
 
@@ -61,7 +66,9 @@ describe('the paper demo', () => {
     expect(demo.stderr).toBe('');
     const events = demo.events();
     expect(events.every(({ event }) => typeof event === 'string')).toBe(true);
-    expect(events.map(({ event }) => event)).toEqual(expect.arrayContaining(['started', 'ready', 'fill', 'stopped', 'summary']));
+    expect(events.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['started', 'ready', 'fill', 'stopped', 'summary']),
+    );
     expect(existsSync(join(cwd, 'var/paper'))).toBe(true);
     expect(await finish(['journal', 'verify', journalIn(cwd)], { cwd })).toMatchObject({ code: 0 });
   });

@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { parse } from 'csv-parse/sync';
-import { finish, start } from './program.ts';
-import type { Event, Program } from './program.ts';
+import { finish, jsonLines, start } from './program.ts';
+import type { Event, Finished, Program } from './program.ts';
 
 export interface VenueAddress {
   readonly baseUrl: string;
@@ -42,7 +42,7 @@ export class DeskFolder {
   readonly journal: string;
   readonly token: string;
   /** Every process of the desk, for the search for its token. */
-  readonly programs: Program[] = [];
+  readonly programs: Pick<Finished, 'pid' | 'stdout' | 'stderr'>[] = [];
 
   constructor(folder: string, token: string) {
     this.folder = folder;
@@ -56,7 +56,7 @@ export class DeskFolder {
   }
 
   /** Any other command, to its end. */
-  async command(...args: readonly string[]): Promise<Awaited<ReturnType<typeof finish>>> {
+  async command(...args: readonly string[]): Promise<Finished> {
     const program = await finish(args, this.#options());
     this.programs.push(program);
     return program;
@@ -64,46 +64,22 @@ export class DeskFolder {
 
   /** The fills as the journal exports them. */
   async fills(): Promise<readonly FillRow[]> {
-    const program = await this.command('journal', 'export', '--format', 'csv', '--kind', 'fills', this.journal);
-    expect({ code: program.code, stderr: program.stderr }).toEqual({ code: 0, stderr: '' });
+    const program = await this.#told('journal', 'export', '--format', 'csv', '--kind', 'fills', this.journal);
     return parse(program.stdout, { columns: true });
   }
 
-  /** All records, as `journal show --json` prints them: `seq`, `at` and `body`. */
+  /** All records, as `journal show --json` prints them: the body, with `recorded_at` beside it. */
   async records(): Promise<readonly Event[]> {
-    const program = await this.command('journal', 'show', '--json', this.journal);
-    expect(program.code).toBe(0);
-    return program.events().map(({ body, seq, at }) => ({ ...(body as Event), seq, recorded_at: at }));
+    const program = await this.#told('journal', 'show', '--json', this.journal);
+    return jsonLines(program.stdout).map(({ body, at }) => Object.assign(body as Event, { recorded_at: at }));
   }
 
-  /** Proves the chain of the journal and that no attempt has been left open. */
-  async expectWholeJournal(): Promise<void> {
-    const verdict = await this.command('journal', 'verify', this.journal);
-    expect({ code: verdict.code, stderr: verdict.stderr }).toEqual({ code: 0, stderr: '' });
-    expect(verdict.stdout).toContain('records holds');
-    expect(openIntents(await this.records())).toEqual([]);
-  }
-
-  /** The token stands in nothing that the desk has said or written, in no spelling. */
-  expectNoToken(more: readonly string[] = []): void {
-    const spellings = [
-      this.token,
-      ...(['base64', 'base64url', 'hex'] as const).map((spelling) => Buffer.from(this.token).toString(spelling)),
-    ];
-    const files = readdirSync(this.folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name));
-    expect(files.length).toBeGreaterThan(0);
-    const places = [
-      ...files.map((file) => [file, readFileSync(file, 'latin1')] as const),
-      ...this.programs.flatMap(({ pid, stdout, stderr }) => [
-        [`stdout of ${pid}`, stdout] as const,
-        [`stderr of ${pid}`, stderr] as const,
-      ]),
-      ...more.map((text, i) => [`text ${i}`, text] as const),
-    ];
-    const found = places.filter(([, text]) => spellings.some((spelling) => text.includes(spelling)));
-    expect(found.map(([place]) => place)).toEqual([]);
+  /** A command that works. @throws with its words when it does not. */
+  async #told(...args: readonly string[]): Promise<Finished> {
+    const program = await this.command(...args);
+    if (program.code !== 0 || program.stderr !== '')
+      throw new Error(`tranche ${args.join(' ')} ended with ${program.code}: ${program.stderr}`);
+    return program;
   }
 
   #options(): { readonly cwd: string; readonly env: Readonly<Record<string, string>> } {
@@ -114,16 +90,6 @@ export class DeskFolder {
     this.programs.push(program);
     return program;
   }
-}
-
-/** Client ids of attempts whose outcome the journal does not hold. */
-export function openIntents(records: readonly Event[]): readonly unknown[] {
-  const open = new Set<unknown>();
-  for (const { kind, client_order_id: id, result } of records) {
-    if (kind === 'intent') open.add(id);
-    if (kind === 'fill' || (kind === 'attempt' && result !== 'doubt')) open.delete(id);
-  }
-  return [...open];
 }
 
 /** Writes the files of a live desk. Its limits are wide: what is tested is not the limits. */
@@ -157,6 +123,9 @@ export function aDesk({ venue, strategies, config = {} }: DeskSetup): DeskFolder
   writeFileSync(join(folder, 'desk.yaml'), JSON.stringify(whole, undefined, 2));
   mkdirSync(join(folder, 'strategies'));
   for (const strategy of strategies)
-    writeFileSync(join(folder, 'strategies', `${String(strategy['id'])}.yaml`), JSON.stringify(strategy, undefined, 2));
+    writeFileSync(
+      join(folder, 'strategies', `${String(strategy['id'])}.yaml`),
+      JSON.stringify(strategy, undefined, 2),
+    );
   return new DeskFolder(folder, venue.token);
 }

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
+import { until } from './until.ts';
 
 /** The folder of the repository. */
 export const ROOT = join(import.meta.dirname, '../../..');
@@ -27,7 +27,6 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const POLL_MS = 20;
 /** Generous: the machine may be busy with other things. */
 const PATIENCE_MS = 60_000;
 
@@ -76,11 +75,7 @@ export class Program {
 
   /** Every line of stdout so far as JSON. @throws when one is not. */
   events(): readonly Event[] {
-    const whole = this.stdout.slice(0, this.stdout.lastIndexOf('\n') + 1);
-    return whole
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as Event);
+    return jsonLines(this.stdout);
   }
 
   eventsOf(name: string): readonly Event[] {
@@ -101,21 +96,16 @@ export class Program {
 
   /** Waits until the process has said this, on either stream. */
   async said(what: RegExp | string, withinMs: number = PATIENCE_MS): Promise<void> {
-    const found = (text: string): boolean => (typeof what === 'string' ? text.includes(what) : what.test(text));
+    const found = (text: string): boolean =>
+      typeof what === 'string' ? text.includes(what) : what.test(text);
     await this.#until(`"${String(what)}"`, () => found(this.stdout) || found(this.stderr), withinMs);
   }
 
   async #until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {
-    for (let waitedMs = 0; !isSo(); waitedMs += POLL_MS) {
-      const why = this.#ended === undefined ? undefined : `it ended (${JSON.stringify(this.#ended)})`;
-      const late = waitedMs > withinMs ? `${withinMs} ms have passed` : undefined;
-      const reason = why ?? late;
-      if (reason !== undefined && !isSo())
-        throw new Error(
-          `waited for ${what} of process ${this.pid}, but ${reason}\nstdout: …${this.stdout.slice(-2000)}\nstderr: …${this.stderr.slice(-2000)}`,
-        );
-      await sleep(POLL_MS);
-    }
+    const words = (): string =>
+      `waited for ${what} of process ${this.pid} (${JSON.stringify(this.#ended ?? 'running')})\nstdout: …${this.stdout.slice(-2000)}\nstderr: …${this.stderr.slice(-2000)}`;
+    await until(() => isSo() || this.#ended !== undefined, words, withinMs);
+    if (!isSo()) throw new Error(words());
   }
 }
 
@@ -134,9 +124,27 @@ export function start(args: readonly string[], { cwd, env = {} }: ProgramOptions
   return program;
 }
 
-/** Runs a command to its end. */
-export async function finish(args: readonly string[], options: ProgramOptions): Promise<Program & Ended> {
-  const program = start(args, options);
-  const ended = await program.ended(120_000);
-  return Object.assign(program, ended);
+/** A command that has ended. */
+export interface Finished {
+  readonly pid: number;
+  /** Exit code; `null` after a signal. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
 }
+
+/** Runs a command to its end. */
+export async function finish(args: readonly string[], options: ProgramOptions): Promise<Finished> {
+  const program = start(args, options);
+  const { code } = await program.ended(120_000);
+  const { pid, stdout, stderr } = program;
+  return { pid, code, stdout, stderr };
+}
+
+/** Every whole line as JSON. @throws when one is not. */
+export const jsonLines = (text: string): readonly Event[] =>
+  text
+    .slice(0, text.lastIndexOf('\n') + 1)
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Event);

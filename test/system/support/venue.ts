@@ -19,7 +19,7 @@ export async function aServedVenue(
   input: VenueInput = {},
   hooks: ServerHooks = {},
 ): Promise<ServedVenue> {
-  const { baseUrl, wsUrl, close } = await startVenue(
+  const venue = await startVenue(
     {
       accounts: [{ name: 'desk', token, balances: { usd: '10000000', btc: '100', eth: '1000' } }],
       pairs: { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } },
@@ -27,8 +27,10 @@ export async function aServedVenue(
     },
     { clock: systemClock, ...hooks },
   );
-  onTestFinished(close);
-  return { baseUrl, wsUrl, token };
+  onTestFinished(async () => {
+    await venue.close();
+  });
+  return { baseUrl: venue.baseUrl, wsUrl: venue.wsUrl, token };
 }
 
 /** `tranche venue` as a process of its own, once it is ready. */

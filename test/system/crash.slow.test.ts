@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { aCable } from './support/cable.ts';
+import { expectNoToken, expectWholeJournal } from './support/checks.ts';
+import { aDesk } from './support/desk.ts';
+import { expectSlicesOnce, mover, twapOf, watched } from './support/drill.ts';
+import { expectSameStory, readTrades } from './support/ledger.ts';
+import { aServedVenue } from './support/venue.ts';
+
+const TOKEN = 'canary-crash-e81a55d7';
+/** Proof of absence sooner than usual: drills need not wait for a slow venue. */
+const inDoubt = { booking_margin: 'PT2S', poll: 'PT2S' };
+
+describe('a daemon that is killed', () => {
+  it('again and again while its orders are under way has traded no slice twice and lost no fill', async () => {
+    const seen = watched();
+    const venue = await aServedVenue(TOKEN, { orderLatencyMs: 400 }, seen.hooks);
+    const desk = aDesk({
+      venue,
+      strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 }), mover('eth')],
+      config: { in_doubt: inDoubt },
+    });
+    for (const orders of [2, 5, 8]) {
+      const daemon = desk.run('--json');
+      // In the tick in which the order comes in: the venue will fill it, and the daemon will never hear of it.
+      await seen.orders(orders);
+      await daemon.kill();
+    }
+    const last = desk.run('--json', '--until-done');
+    expect(await last.ended(240_000)).toEqual({ code: 0, signal: null });
+
+    const [fills, records] = [await desk.fills(), await desk.records()];
+    expectSameStory(fills, await readTrades(venue));
+    expectSlicesOnce(fills, records, { id: 'btc', total: '2.0', isComplete: false });
+    expectSlicesOnce(fills, records, { id: 'eth', total: '20', isComplete: false });
+    expect(records.filter(({ kind }) => kind === 'started')).toHaveLength(4);
+    // What the killed ones had bought was found in the account, not bought again.
+    expect(records.some(({ kind, source }) => kind === 'fill' && source !== 'order')).toBe(true);
+    expect(records.filter(({ kind }) => kind === 'control')).toEqual([]);
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+
+  it('while an order gets lost on its way proves that it did not trade, then trades the slice', async () => {
+    const seen = watched((order) => (order === 2 ? { delayMs: 500, destroy: 'before' } : undefined));
+    const venue = await aServedVenue(TOKEN, {}, seen.hooks);
+    const desk = aDesk({
+      venue,
+      strategies: [{ ...twapOf({ id: 'btc', slices: 3, everyMs: 1_000 }), catch_up: 'extend' }],
+      config: { in_doubt: inDoubt },
+    });
+    const daemon = desk.run('--json');
+    await seen.orders(2);
+    await daemon.kill();
+    expect(await desk.run('--json', '--until-done').ended(240_000)).toEqual({ code: 0, signal: null });
+
+    const [fills, records] = [await desk.fills(), await desk.records()];
+    const results = records.filter(({ kind }) => kind === 'attempt').map(({ result }) => result);
+    expect(results).toContain('doubt');
+    expect(results).toContain('absent');
+    expectSameStory(fills, await readTrades(venue));
+    expectSlicesOnce(fills, records, { id: 'btc', total: '0.3', isComplete: false });
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+});
+
+describe('a daemon whose venue is cut off', () => {
+  it('while an order is under way keeps trying, finds the fill when the venue is back, and trades on', async () => {
+    const seen = watched();
+    const venue = await aServedVenue(TOKEN, { orderLatencyMs: 600 }, seen.hooks);
+    const cable = await aCable(Number(new URL(venue.baseUrl).port));
+    const desk = aDesk({
+      venue: {
+        baseUrl: `http://127.0.0.1:${cable.port}`,
+        wsUrl: `ws://127.0.0.1:${cable.port}/ws`,
+        token: TOKEN,
+      },
+      strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 })],
+      config: { in_doubt: inDoubt, retry: { cap: 'PT2S' } },
+    });
+    const daemon = desk.run('--until-done');
+    await seen.orders(3);
+    await cable.pullOut();
+    await daemon.said('outcome unknown of');
+    await daemon.said(
+      /the account could not be read; trying again|could not be looked up|ticker feed is down/u,
+    );
+    expect(daemon.hasEnded).toBe(false);
+    await cable.plugIn();
+    expect(await daemon.ended(240_000)).toEqual({ code: 0, signal: null });
+
+    const [fills, records] = [await desk.fills(), await desk.records()];
+    expectSameStory(fills, await readTrades(venue));
+    expectSlicesOnce(fills, records, { id: 'btc', total: '2.0', isComplete: false });
+    expect(fills.map(({ slice }) => slice)).toEqual(expect.arrayContaining(['0', '1', '2']));
+    expect(fills.length).toBeGreaterThan(5);
+    expect(
+      records.filter(({ kind, result }) => kind === 'attempt' && result === 'doubt').length,
+    ).toBeGreaterThan(0);
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+});

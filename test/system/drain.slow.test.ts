@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { anEvent, expectSlicesOnce, mover, sizes, twapOf, watched } from './support/drill.ts';
+import { expectNoToken, expectWholeJournal, openIntents } from './support/checks.ts';
+import { aDesk } from './support/desk.ts';
+import { expectSameStory, readTrades } from './support/ledger.ts';
+import { aServedVenue } from './support/venue.ts';
+
+const TOKEN = 'canary-drain-93b1f6aa';
+
+describe('a daemon that is told to stop', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'has its orders answered first, closes its journal and ends with exit 0: %s',
+    async (signal) => {
+      const seen = watched();
+      const venue = await aServedVenue(TOKEN, { orderLatencyMs: 2_000 }, seen.hooks);
+      // Two strategies on two pairs: two orders are under way at once.
+      const desk = aDesk({
+        venue,
+        strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 3_000 }), mover('eth')],
+      });
+      const daemon = desk.run('--json');
+      await seen.orders(3);
+      daemon.signal(signal);
+      expect(await daemon.ended()).toEqual({ code: 0, signal: null });
+
+      const fills = await desk.fills();
+      expect(fills).toHaveLength(seen.orderCount());
+      expectSameStory(fills, await readTrades(venue));
+      await expectWholeJournal(desk);
+      expect((await desk.records()).at(-1)).toMatchObject({ kind: 'stopped', why: signal, open_doubts: 0 });
+      expect(daemon.stderr).toBe('');
+      expect(daemon.events().every(anEvent)).toBe(true);
+      expectNoToken(desk);
+    },
+  );
+
+  it('goes on at the right slot when it is started again, and repeats no slice', async () => {
+    // A start reads the account, which the venue allows once in ten seconds: slots are further apart than that.
+    const everyMs = 15_000;
+    const venue = await aServedVenue(TOKEN, { orderLatencyMs: 300 });
+    const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 5, everyMs })] });
+    for (let start = 0; start < 2; start++) {
+      const daemon = desk.run('--json');
+      await daemon.event('fill');
+      daemon.signal('SIGTERM');
+      expect(await daemon.ended()).toEqual({ code: 0, signal: null });
+    }
+    expect(await desk.run('--json', '--until-done').ended(180_000)).toEqual({ code: 0, signal: null });
+
+    const records = await desk.records();
+    const begun = records.filter(({ kind }) => kind === 'strategy');
+    expect(begun).toHaveLength(1);
+    const decided = sizes(records, 'btc');
+    for (const { slice, at } of decided) {
+      const lateMs = at - (Number(begun[0]?.['begun_at']) + slice * everyMs);
+      expect(lateMs).toBeGreaterThanOrEqual(0);
+      expect(lateMs).toBeLessThan(everyMs);
+    }
+    expect(new Set(decided.map(({ slice }) => slice)).size).toBe(decided.length);
+    const fills = await desk.fills();
+    expectSlicesOnce(fills, records, { id: 'btc', total: '0.5', isComplete: true });
+    expectSameStory(fills, await readTrades(venue));
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+
+  it('ends at once when Ctrl-C is pressed again, and the next start takes the open order up', async () => {
+    const seen = watched();
+    const venue = await aServedVenue(TOKEN, { orderLatencyMs: 5_000 }, seen.hooks);
+    const plan = twapOf({ id: 'btc', slices: 2, everyMs: 20_000 });
+    const desk = aDesk({ venue, strategies: [plan] });
+    const daemon = desk.run();
+    await seen.orders(1);
+    daemon.signal('SIGINT');
+    await daemon.said('press Ctrl-C again');
+    daemon.signal('SIGINT');
+    expect(await daemon.ended()).toEqual({ code: 130, signal: null });
+    expect(openIntents(await desk.records())).toHaveLength(1);
+
+    expect(await desk.run('--json', '--until-done').ended(120_000)).toEqual({ code: 0, signal: null });
+    const fills = await desk.fills();
+    expect(fills.map(({ slice }) => slice)).toEqual(['0', '1']);
+    expectSameStory(fills, await readTrades(venue));
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+});
+
+describe('a second daemon on one journal', () => {
+  it('ends with exit 75 and names the process that has it; the first trades on', async () => {
+    const seen = watched();
+    const venue = await aServedVenue(TOKEN, {}, seen.hooks);
+    const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 10, everyMs: 1_000 })] });
+    const first = desk.run('--json', '--until-done');
+    await first.event('ready');
+    const second = desk.run();
+    expect(await second.ended()).toEqual({ code: 75, signal: null });
+    expect(second.stderr).toContain(`in use by process ${first.pid}`);
+
+    expect(await first.ended()).toEqual({ code: 0, signal: null });
+    expect(await desk.fills()).toHaveLength(10);
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+});

@@ -1,0 +1,179 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { anEvent, twapOf, watched } from './support/drill.ts';
+import { aCable } from './support/cable.ts';
+import { expectNoToken, expectWholeJournal } from './support/checks.ts';
+import { aDesk, aFolder } from './support/desk.ts';
+import { finish } from './support/program.ts';
+import { aServedVenue } from './support/venue.ts';
+
+const TOKEN = 'canary-mistakes-4fd2088e';
+const isRoot = process.getuid?.() === 0;
+const plan = twapOf({ id: 'btc', slices: 3, everyMs: 1_000 });
+
+/** A port of loopback that somebody else has. */
+async function aTakenPort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+describe('a command line that is wrong', () => {
+  it.each([
+    { args: ['rnu'], says: /unknown command 'rnu'[\s\S]*Did you mean run\?/u },
+    { args: ['run', '--until-don'], says: /unknown option '--until-don'[\s\S]*Did you mean --until-done\?/u },
+    { args: ['run', '--mode', 'papr'], says: /papr[\s\S]*paper, dry_run, live/u },
+    { args: ['venue', '--port', 'many'], says: /--port <port>[\s\S]*whole number/u },
+    { args: ['venue', '--prices', 'btcusd'], says: /write a pair, an equals sign and a file/u },
+    { args: ['journal', 'verifi', 'x.db'], says: /unknown command 'verifi'[\s\S]*Did you mean verify\?/u },
+    { args: ['journal', 'export', '--kind', 'filz', 'x.db'], says: /expected all or one of/u },
+    { args: ['schema', 'confg'], says: /there is no schema "confg"/u },
+  ])('ends with exit 64 and says what would be right: $args', async ({ args, says }) => {
+    const cwd = aFolder();
+    writeFileSync(join(cwd, 'x.db'), '');
+    const { code, stdout, stderr } = await finish(args, { cwd });
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toMatch(says);
+    expect(stderr).not.toMatch(/^\s+at /mu);
+  });
+
+  it('that names a config that is not there ends with exit 78', async () => {
+    const { code, stdout, stderr } = await finish(['run', '--config', 'nowhere.yaml'], { cwd: aFolder() });
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain('nowhere.yaml');
+    expect(stderr).not.toMatch(/^\s+at /mu);
+  });
+});
+
+describe('a config or strategy with a name mistyped', () => {
+  it.each([
+    { where: 'desk.yaml', wrong: '"sell_path"', written: '"sell_paht"', says: 'sell_paht' },
+    { where: 'strategies/btc.yaml', wrong: '"twap"', written: '"twp"', says: 'twp' },
+    { where: 'strategies/btc.yaml', wrong: '"slices"', written: '"slcies"', says: 'slcies' },
+    { where: 'strategies/btc.yaml', wrong: '"btcusd"', written: '"btcuds"', says: 'btcuds' },
+  ])('ends with exit 78 and shows the place: $written', async ({ where, wrong, written, says }) => {
+    const venue = await aServedVenue(TOKEN);
+    const desk = aDesk({ venue, strategies: [plan] });
+    const file = join(desk.folder, where);
+    writeFileSync(file, readFileSync(file, 'utf8').replace(wrong, written));
+    const daemon = desk.run();
+    expect(await daemon.ended()).toEqual({ code: 78, signal: null });
+    expect(daemon.stderr).toContain(says);
+    expect(daemon.stderr).toMatch(new RegExp(`${where.replaceAll('.', '\\.')}:\\d+:\\d+`, 'u'));
+    expect(daemon.stderr).toContain('^');
+    expectNoToken(desk);
+  });
+});
+
+describe('a daemon whose surroundings are wrong', () => {
+  it('ends with exit 69 and the words of the venue when the token is refused', async () => {
+    const seen = watched();
+    const venue = await aServedVenue('another-token-5a', {}, seen.hooks);
+    const desk = aDesk({ venue: { ...venue, token: TOKEN }, strategies: [plan] });
+    const daemon = desk.run();
+    expect(await daemon.ended()).toEqual({ code: 69, signal: null });
+    expect(daemon.stderr).toContain('the venue refuses the token');
+    expect(seen.orderCount()).toBe(0);
+    expectNoToken(desk);
+  });
+
+  it('keeps trying while the venue is down at the start, says so, and trades once it is up', async () => {
+    const venue = await aServedVenue(TOKEN);
+    const cable = await aCable(Number(new URL(venue.baseUrl).port));
+    await cable.pullOut();
+    const desk = aDesk({
+      venue: {
+        baseUrl: `http://127.0.0.1:${cable.port}`,
+        wsUrl: `ws://127.0.0.1:${cable.port}/ws`,
+        token: TOKEN,
+      },
+      strategies: [plan],
+      config: { retry: { cap: 'PT1S' } },
+    });
+    const daemon = desk.run('--until-done');
+    await daemon.said(
+      /the venue does not answer; trying again[\s\S]*the venue does not answer; trying again/u,
+    );
+    expect(daemon.hasEnded).toBe(false);
+    await cable.plugIn();
+    expect(await daemon.ended(120_000)).toEqual({ code: 0, signal: null });
+    expect(await desk.fills()).toHaveLength(3);
+    expectNoToken(desk);
+  });
+
+  it('ends in good order on SIGTERM while the venue is down at the start', async () => {
+    const desk = aDesk({
+      venue: { baseUrl: `http://127.0.0.1:1`, wsUrl: 'ws://127.0.0.1:1/ws', token: TOKEN },
+      strategies: [plan],
+    });
+    const daemon = desk.run();
+    await daemon.said('the venue does not answer; trying again');
+    daemon.signal('SIGTERM');
+    expect(await daemon.ended()).toEqual({ code: 0, signal: null });
+    await expectWholeJournal(desk);
+    expect((await desk.records()).at(-1)).toMatchObject({ kind: 'stopped', why: 'SIGTERM' });
+    expectNoToken(desk);
+  });
+
+  it('ends with exit 69 when another program has the port of its metrics, and has traded nothing', async () => {
+    const seen = watched();
+    const venue = await aServedVenue(TOKEN, {}, seen.hooks);
+    const port = await aTakenPort();
+    const desk = aDesk({ venue, strategies: [plan], config: { operate: { listen: `127.0.0.1:${port}` } } });
+    const daemon = desk.run();
+    expect(await daemon.ended()).toEqual({ code: 69, signal: null });
+    expect(daemon.stderr).toContain('another program uses that port');
+    expect(seen.orderCount()).toBe(0);
+    expectNoToken(desk);
+  });
+
+  it('ends with exit 74 when its journal cannot be a file there', async () => {
+    const venue = await aServedVenue(TOKEN);
+    const folder = aFolder();
+    writeFileSync(join(folder, 'taken'), 'a file, not a folder');
+    const desk = aDesk({
+      venue,
+      strategies: [plan],
+      config: { journal: `sqlite:${folder}/taken/journal.db` },
+    });
+    const daemon = desk.run();
+    expect(await daemon.ended()).toEqual({ code: 74, signal: null });
+    expect(daemon.stderr).toContain('taken');
+    expect(daemon.stderr).not.toMatch(/^\s+at /mu);
+    expectNoToken(desk);
+  });
+
+  it.skipIf(isRoot)(
+    `ends with exit 74 when the folder of its journal may not be written${isRoot ? ' (skipped: the superuser may write everywhere)' : ''}`,
+    async () => {
+      const venue = await aServedVenue(TOKEN);
+      const folder = join(aFolder(), 'read-only');
+      mkdirSync(folder);
+      chmodSync(folder, 0o500);
+      const desk = aDesk({ venue, strategies: [plan], config: { journal: `sqlite:${folder}/journal.db` } });
+      const daemon = desk.run();
+      expect(await daemon.ended()).toEqual({ code: 74, signal: null });
+      expect(daemon.stderr).toContain('read-only');
+    },
+  );
+
+  it('prints nothing but JSON on stdout with --json, even when it fails', async () => {
+    const venue = await aServedVenue('another-token-5a');
+    const desk = aDesk({ venue: { ...venue, token: TOKEN }, strategies: [plan] });
+    const daemon = desk.run('--json');
+    expect(await daemon.ended()).toEqual({ code: 69, signal: null });
+    expect(daemon.events().length).toBeGreaterThan(0);
+    expect(daemon.events().every(anEvent)).toBe(true);
+    expect(daemon.stderr).toContain('the venue refuses the token');
+    expectNoToken(desk);
+  });
+});
