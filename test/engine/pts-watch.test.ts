@@ -1,0 +1,124 @@
+import { defer, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { money, quantity, ratio, text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { VenueInput } from '../../src/simulator/options.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+const onCredit = { ...aPolicy().pts, use: 'when_enabled' } as const;
+/** 30 000 USD in the account: half a coin. */
+const poor = (mode: 'Enabled' | 'Long-Only' | 'Short-Only' | 'Reduce-Only'): VenueInput => ({
+  accounts: [{ balances: { usd: '30000' } }],
+  pts: { modes: { btcusd: mode } },
+});
+/** One coin in ten parts, the first a minute after the start: the modes are known by then. */
+const plan = aTwap('twap', { start_time: '2026-01-05T00:01:00Z' });
+
+function ran(over: Partial<BenchOptions>, minutes = 15): Bench {
+  const bench = aBench({ strategies: [plan], policy: { pts: onCredit }, venue: poor('Enabled'), ...over });
+  bench.start();
+  bench.clock.run(instant(START + minutes * MINUTE_MS));
+  return bench;
+}
+
+const balance = (bench: Bench, currency: string): number =>
+  Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', currency));
+
+describe('credit', () => {
+  it('is used where the mode of the pair allows it', () => {
+    const bench = ran({});
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('1');
+    expect(balance(bench, 'usd')).toBeLessThan(0);
+  });
+
+  it.each(['Short-Only', 'Reduce-Only'] as const)('is not used for a buy when the mode is %s', (mode) => {
+    const bench = ran({ venue: poor(mode) });
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+    expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
+  });
+
+  it('is not used when the desk never uses it, and nothing is polled', () => {
+    let polls = 0;
+    const bench = ran({
+      policy: { pts: aPolicy().pts },
+      wrap: (venue) => ({ ...venue, riskModes: () => (polls++, venue.riskModes()) }),
+    });
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+    expect(polls).toBe(0);
+  });
+
+  it('ends in the middle of a twap when the mode turns to Reduce-Only', () => {
+    const bench = aBench({ strategies: [plan], policy: { pts: onCredit }, venue: poor('Enabled') });
+    bench.start();
+    bench.clock.run(instant(START + 7.5 * MINUTE_MS));
+    const before = ledgerTrades(bench.exchange).length;
+    expect(balance(bench, 'usd')).toBeLessThan(0);
+    bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
+    bench.clock.run(instant(START + 15 * MINUTE_MS));
+    // The mode is polled each minute: nothing is bought on credit after the poll, nor by the venue before it.
+    expect(ledgerTrades(bench.exchange)).toHaveLength(before);
+    const reasons = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : []));
+    expect(reasons.slice(-3)).toEqual(['no_funds', 'no_funds', 'no_funds']);
+  });
+
+  it('is not used once the modes are stale', () => {
+    let isDown = false;
+    const error = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'risk modes', status: 503 });
+    const bench = aBench({
+      strategies: [plan],
+      policy: { pts: { ...onCredit, maxAgeMs: 90 * SECOND_MS } },
+      venue: poor('Enabled'),
+      wrap: (venue) => ({
+        ...venue,
+        riskModes: () => defer(() => (isDown ? throwError(() => error) : venue.riskModes())),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 30 * SECOND_MS));
+    expect(bench.desk.pts.mode('btcusd')).toBe('Enabled');
+    isDown = true;
+    bench.clock.run(instant(START + 3 * MINUTE_MS));
+    expect(bench.desk.pts.mode('btcusd')).toBeUndefined();
+    bench.clock.run(instant(START + 15 * MINUTE_MS));
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('is not used, and the desk not halted, when the venue has no post-trade settlement for the account', () => {
+    const bench = ran({ venue: { accounts: [{ balances: { usd: '30000' } }], pts: { enabled: false } } });
+    expect(bench.desk.state.control).toBe('active');
+    expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('stays below its cap, however many orders are under way at once', () => {
+    const strategies = Array.from({ length: 6 }, (_, i) =>
+      aTwap(`s${i}`, {
+        slices: 1,
+        duration: 'PT5M',
+        start_time: '2026-01-05T00:01:00Z',
+        total_quantity: { amount: '0.5', currency: 'btc' },
+      }),
+    );
+    const cap = { amount: money('20000'), currency: 'usd' };
+    const bench = ran({
+      strategies,
+      policy: { pts: { ...onCredit, creditMax: cap } },
+      orderLatencyMs: 2_000,
+    });
+    expect(balance(bench, 'usd')).toBeLessThan(0);
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(-20_000);
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(1);
+  });
+
+  it('is not used when its expected carry is above the bound', () => {
+    const bench = ran({
+      policy: { pts: { ...onCredit, holdingMs: 10 * 86_400_000, carryBpsMax: ratio('0.1') } },
+    });
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+    expect(executedTotal(bench.exchange).gt(quantity('0'))).toBe(true);
+  });
+});

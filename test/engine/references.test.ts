@@ -1,0 +1,155 @@
+import { EMPTY, NEVER, of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { price } from '../../src/core/money.ts';
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { QuoteRequest } from '../../src/core/venue.ts';
+import { inProcessMarket } from '../../src/simulator/port.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aPolicy, aStrategy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+interface Probed extends Bench {
+  /** Probes that were sent, ms after the start. */
+  readonly probes: readonly { readonly at: number; readonly request: QuoteRequest }[];
+}
+
+function probing(options: BenchOptions): Probed {
+  const probes: { at: number; request: QuoteRequest }[] = [];
+  const bench: Bench = aBench({
+    ...options,
+    wrap: faultyVenue({
+      quote(request) {
+        if (request.clientId === undefined) probes.push({ at: bench.clock.now() - START, request });
+        return undefined;
+      },
+    }),
+  });
+  return { ...bench, probes };
+}
+
+const watching = aStrategy('r', 'rebalance', {
+  target_weights: { btc: '0.5', eth: '0.25', usd: '0.25' },
+  drift_threshold: '0.9',
+  continuous: true,
+});
+
+describe('reference prices', () => {
+  it('are asked for when a slice needs one, and not in between', () => {
+    const bench = probing({ strategies: [aTwap('twap', { slices: 3, duration: 'PT30M' })] });
+    bench.start();
+    bench.clock.run(instant(START + HOUR_MS));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(bench.probes).toHaveLength(6);
+    const slots = new Set(bench.probes.map(({ at }) => Math.floor(at / (10 * MINUTE_MS))));
+    expect(slots.size).toBe(3);
+  });
+
+  it('are shared by strategies that want the same one', () => {
+    const strategies = Array.from({ length: 5 }, (_, i) => aTwap(`s${i}`, { slices: 1, duration: 'PT5M' }));
+    const bench = probing({ strategies });
+    bench.start();
+    bench.clock.run(instant(START + 20 * SECOND_MS));
+    expect(bench.probes.map(({ request }) => request.side)).toEqual(['buy', 'sell']);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(5);
+  });
+
+  it('of watched pairs stay within their share of the quote limit', () => {
+    const { reference } = aPolicy();
+    const bench = probing({
+      strategies: [watching],
+      policy: { reference: { ...reference, intervalMs: 10, share: 0.2 } },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    const perSecond = bench.probes.length / 600;
+    expect(perSecond).toBeLessThanOrEqual(2);
+    expect(perSecond).toBeGreaterThan(1.5);
+  });
+
+  it('carry no client id, so that a probe can never become an order', () => {
+    const bench = probing({ strategies: [watching] });
+    bench.start();
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(bench.probes.length).toBeGreaterThan(4);
+    expect(bench.probes.every(({ request }) => !('clientId' in request))).toBe(true);
+  });
+
+  it('that cannot be had stop every trade', () => {
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' })],
+      wrap: faultyVenue({
+        quote: (request) =>
+          request.clientId === undefined
+            ? { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' }
+            : undefined,
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    expect(ends).toHaveLength(3);
+    expect(new Set(ends.map(({ reason }) => reason))).toEqual(new Set(['no_reference']));
+  });
+
+  it('come from the feed where there is one, and nothing is probed', () => {
+    const probes: QuoteRequest[] = [];
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 3, duration: 'PT3M' }), watching],
+      market: (exchange, clock) =>
+        inProcessMarket(exchange, { clock, pairs: ['btcusd', 'ethusd'], everyMs: 1_000 }),
+      wrap: faultyVenue({
+        quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(ledgerTrades(bench.exchange)).toHaveLength(3);
+    expect(probes).toEqual([]);
+  });
+
+  it('of a feed that went silent are stale, and probes take its place', () => {
+    const probes: QuoteRequest[] = [];
+    const old = { pair: 'btcusd', mid: price('60000'), at: START, source: 'ticker' } as const;
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 2, duration: 'PT10M', start_time: '2026-01-05T00:05:00Z' })],
+      market: () => ({ prices$: of(old) }),
+      wrap: faultyVenue({
+        quote: (request) => (request.clientId === undefined && probes.push(request), undefined),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    expect(probes.length).toBeGreaterThan(0);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('age by the monotonic clock: a wall clock that steps back refreshes nothing', () => {
+    const bench = aBench({ strategies: [] });
+    bench.start();
+    bench.clock.run(instant(START + SECOND_MS));
+    const ready = bench.desk.references.ready(['btcusd']).subscribe();
+    bench.clock.run(instant(START + 2 * SECOND_MS));
+    ready.unsubscribe();
+    expect(bench.desk.references.get('btcusd')).toBeDefined();
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    const wall = bench.clock.wall.bind(bench.clock);
+    bench.clock.wall = () => instant(wall() - HOUR_MS);
+    expect(bench.desk.references.get('btcusd')).toBeUndefined();
+  });
+
+  it('give up waiting after a while, with whatever is there', () => {
+    const bench = aBench({
+      strategies: [],
+      wrap: (venue) => ({ ...venue, quote: () => NEVER }),
+      market: () => ({ prices$: EMPTY }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + SECOND_MS));
+    let ended: number | undefined;
+    bench.desk.references.ready(['btcusd']).subscribe(() => (ended = bench.clock.now() - START));
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(ended).toBe(SECOND_MS + aPolicy().reference.waitMs);
+  });
+});

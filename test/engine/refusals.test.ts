@@ -1,0 +1,354 @@
+import { map } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
+import type { Reason } from '../../src/core/reasons.ts';
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { OrderRequest, QuoteAnswer } from '../../src/core/venue.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
+
+/** One slice that may be tried for an hour. */
+const patient = (over: Record<string, unknown> = {}): BenchOptions['strategies'][number] =>
+  aTwap('twap', { slices: 1, duration: 'PT1H', ...over });
+
+const error = (status: number, said: string, retryAfterMs?: number): QuoteAnswer => ({
+  kind: 'error',
+  status,
+  error: said,
+  retryAfterMs,
+});
+
+interface Asked extends Bench {
+  /** When the attempts of slices asked for a quote, ms after the start. Probes are left out. */
+  readonly asked: readonly number[];
+}
+
+/** Answers quote requests of attempts with `answer`, as long as it gives one. */
+function asking(
+  answer: (nth: number, at: number) => QuoteAnswer | undefined,
+  over: Partial<BenchOptions> = {},
+): Asked {
+  const asked: number[] = [];
+  const bench: Bench = aBench({
+    strategies: [patient()],
+    ...over,
+    wrap: faultyVenue({
+      quote(request) {
+        if (request.clientId === undefined) return undefined;
+        const at = bench.clock.now() - START;
+        return answer(asked.push(at), at);
+      },
+    }),
+  });
+  bench.start();
+  return { ...bench, asked };
+}
+
+const sliceEnds = (bench: Bench): readonly { result: string; reason?: Reason | undefined }[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+
+describe('a venue that has no quotes', () => {
+  it.each([
+    'quotes temporarily unavailable. please try again later.',
+    'btcusd quotes temporarily unavailable. please try again later.',
+  ])('is asked again with growing, jittered waits, and trades on when it recovers: %s', (said) => {
+    const bench = asking((_, at) => (at < 3 * MINUTE_MS ? error(503, said) : undefined));
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    const { baseMs, capMs } = aPolicy().retry;
+    const waits = bench.asked.slice(1).map((at, i) => at - (bench.asked[i] ?? 0));
+    for (const [i, wait] of waits.entries())
+      expect(wait).toBeLessThanOrEqual(Math.min(capMs, baseMs * 2 ** i) + 100);
+    expect(Math.max(...waits)).toBeGreaterThan(5_000);
+    expect(bench.asked.length).toBeLessThan(30);
+    expect(new Set(waits).size).toBe(waits.length);
+    expect(text(executedTotal(bench.exchange))).toBe('1');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('costs the slice once the budget is spent, and the next slice starts with a new one', () => {
+    const bench = asking(
+      (_, at) =>
+        at < HOUR_MS ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined,
+      {
+        strategies: [aTwap('twap', { slices: 2, duration: 'PT2H' })],
+      },
+    );
+    bench.clock.run(instant(START + 3 * HOUR_MS));
+    expect(sliceEnds(bench)[0]).toMatchObject({ result: 'skipped', reason: 'retry_budget' });
+    expect(sliceEnds(bench)[1]).toMatchObject({ result: 'filled' });
+    const spent = bench.asked.filter((at) => at < HOUR_MS);
+    expect(Math.max(...spent)).toBeLessThan(11 * MINUTE_MS);
+  });
+
+  it('is not given up for failures that lie far apart', () => {
+    const bench = asking(
+      (nth) =>
+        nth % 2 === 1 ? error(503, 'quotes temporarily unavailable. please try again later.') : undefined,
+      {
+        strategies: [patient({ duration: 'PT12H', slices: 12, limit_price: '1' })],
+        policy: { retry: { ...aPolicy().retry, requoteMs: 20_000 } },
+      },
+    );
+    bench.clock.run(instant(START + 13 * HOUR_MS));
+    expect(sliceEnds(bench)).toHaveLength(12);
+    expect(new Set(sliceEnds(bench).map(({ result }) => result))).toEqual(new Set(['expired']));
+  });
+});
+
+describe('an answer to a quote request', () => {
+  const unusable: readonly (readonly [string, QuoteAnswer])[] = [
+    ['garbled', { kind: 'garbled', status: 200, why: 'not JSON' }],
+    ['lost', { kind: 'lost', sent: true, why: 'timeout' }],
+    ['500', error(500, 'oops')],
+    ['400', error(400, 'what')],
+  ];
+  it.each(unusable)('that is %s is no quote: it is asked for again', (_, answer) => {
+    const bench = asking((nth) => (nth <= 2 ? answer : undefined));
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    expect(bench.asked).toHaveLength(3);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('1');
+  });
+
+  it('with 429 cools the whole route down, for as long as the venue says', () => {
+    const bench = asking((nth) => (nth === 1 ? error(429, 'too many requests', 7_000) : undefined), {
+      strategies: [
+        patient(),
+        aTwap('other', { start_time: '2026-01-05T00:00:01Z', slices: 1, duration: 'PT1H' }),
+      ],
+    });
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    expect(bench.asked).toHaveLength(3);
+    expect((bench.asked[1] ?? 0) - (bench.asked[0] ?? 0)).toBeGreaterThanOrEqual(7_000);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('that the pair is not supported ends the slice after one request', () => {
+    const bench = asking(() =>
+      error(422, 'btcusd not currently supported for RFQ. please contact support for more information.'),
+    );
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    expect(bench.asked).toHaveLength(1);
+    expect(sliceEnds(bench)).toMatchObject([{ result: 'skipped', reason: 'unsupported_pair' }]);
+  });
+
+  it.each([401, 403])(
+    'with %i halts the desk, which a restart does not lift, but a person does',
+    (status) => {
+      let isRefused = true;
+      const refuse = (): QuoteAnswer | undefined => (isRefused ? error(status, 'no') : undefined);
+      const bench = asking(refuse);
+      bench.clock.run(instant(START + 5 * MINUTE_MS));
+      expect(bench.desk.state.control).toBe('halted');
+      expect(bench.asked).toHaveLength(1);
+      bench.kill();
+      isRefused = false;
+      const { clock, exchange, journal } = bench;
+      const again = aBench({ strategies: [patient()], clock, exchange, journal });
+      again.start();
+      clock.run(instant(START + 20 * MINUTE_MS));
+      expect(again.desk.state.control).toBe('halted');
+      expect(ledgerTrades(exchange)).toEqual([]);
+      again.kill();
+      const rearmed = aBench({ strategies: [patient()], clock, exchange, journal });
+      rearmed.start({ rearm: 'new token' });
+      clock.run(instant(START + 50 * MINUTE_MS));
+      expect(faultsOf(rearmed)).toEqual([]);
+      expect(ledgerTrades(exchange)).toHaveLength(1);
+    },
+  );
+
+  it('with 401 to a probe halts the desk as well, and no more are sent', () => {
+    let probes = 0;
+    const bench = aBench({
+      strategies: [patient()],
+      wrap: faultyVenue({
+        quote: () => (probes++, error(401, 'invalid token. check authorization header.')),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 30 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('halted');
+    expect(probes).toBe(2);
+  });
+
+  it('that was told before is not executed twice', () => {
+    let first: QuoteAnswer | undefined;
+    let orders = 0;
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 2, duration: 'PT10M' })],
+      wrap: (venue) => ({
+        ...venue,
+        quote: (request) =>
+          venue.quote(request).pipe(
+            map((answer) => {
+              if (request.clientId === undefined || answer.kind !== 'quote') return answer;
+              first ??= answer;
+              return first;
+            }),
+          ),
+        order: (request) => (orders++, venue.order(request)),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(orders).toBe(1);
+    expect(reasons(bench)).toContain('quote_reused');
+  });
+});
+
+const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason] : []));
+
+describe('a quote', () => {
+  it('that lives too briefly for an order is not executed', () => {
+    const bench = aBench({ strategies: [patient()], venue: { quoteLifeMs: 8_400 } });
+    bench.start();
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(new Set(reasons(bench))).toEqual(new Set(['quote_too_short']));
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+
+  it('that was too long on its way is not executed', () => {
+    const bench = aBench({ strategies: [patient()], quoteLatencyMs: 2_000 });
+    bench.start();
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(new Set(reasons(bench))).toEqual(new Set(['quote_too_short']));
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+
+  it('outside the collar is not executed', () => {
+    const { limits } = aPolicy();
+    const bench = aBench({
+      strategies: [patient()],
+      policy: { limits: { ...limits, collarBps: ratio('1') } },
+    });
+    bench.start();
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(new Set(reasons(bench))).toEqual(new Set(['collar']));
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+
+  it('worse than the limit price is waited for until it is not', () => {
+    const bench = aBench({ strategies: [patient({ duration: 'PT6H', limit_price: '59900' })] });
+    bench.start();
+    bench.clock.run(instant(START + 7 * HOUR_MS));
+    expect(reasons(bench)).toContain('limit_price');
+    const fills = fillsOf(bench.records());
+    expect(fills).toHaveLength(1);
+    expect(price(fills[0]?.price ?? '0').lte('59900')).toBe(true);
+  });
+
+  it('that drifted too far from the decision is not executed', () => {
+    const { limits } = aPolicy();
+    const bench = aBench({
+      strategies: [patient({ limit_price: undefined })],
+      venue: {
+        accounts: [{ balances: { usd: '1000000' } }],
+        pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 900 } },
+      },
+      policy: { limits: { ...limits, collarBps: ratio('500'), driftBpsMax: ratio('0.5') } },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(reasons(bench)).toContain('price_drift');
+  });
+
+  it.each([
+    ['order_quantity', { orderQuantityMax: new Map([['btcusd', quantity('0.5')]]) }],
+    ['order_notional', { orderNotionalMax: money('100') }],
+    ['pair_not_allowed', { pairs: new Set(['ethusd']) }],
+    ['side_not_allowed', { sides: new Set(['sell'] as const) }],
+  ] as const)('is not even asked for against a limit: %s', (reason, over) => {
+    const bench = asking(() => undefined, { policy: { limits: { ...aPolicy().limits, ...over } } });
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(bench.asked).toEqual([]);
+    expect(sliceEnds(bench)).toMatchObject([{ result: 'skipped', reason }]);
+  });
+});
+
+describe('an operator', () => {
+  it('pauses the desk and lets it go on', () => {
+    const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
+    bench.start();
+    bench.clock.run(instant(START + 90 * SECOND_MS));
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
+    bench.clock.run(instant(START + 3.5 * MINUTE_MS));
+    expect(ledgerTrades(bench.exchange)).toHaveLength(2);
+    bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' });
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
+  });
+
+  it('halts the desk between quote and order, and no order leaves', () => {
+    const sent: OrderRequest[] = [];
+    const bench: Bench = aBench({
+      strategies: [patient()],
+      quoteLatencyMs: 100,
+      wrap: (venue) => ({ ...venue, order: (request) => (sent.push(request), venue.order(request)) }),
+    });
+    bench.start();
+    while (bench.desk.state.attempts.size === 0) bench.clock.run(instant(bench.clock.wall() + 10));
+    bench.operator$.next({ do: 'halt', by: 'ops', why: 'now' });
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(sent).toEqual([]);
+    bench.operator$.next({ do: 'resume', by: 'ops', why: 'a halt is not lifted like this' });
+    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    expect([bench.desk.state.control, sent.length]).toEqual(['halted', 0]);
+  });
+});
+
+describe('a fill', () => {
+  it('that differs from its quote is booked as stated, and the desk pauses', () => {
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
+      wrap: (venue) => ({
+        ...venue,
+        order: (request) =>
+          venue
+            .order(request)
+            .pipe(
+              map((answer) =>
+                answer.kind === 'order'
+                  ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
+                  : answer,
+              ),
+            ),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('paused');
+    expect(fillsOf(bench.records()).map((fill) => fill.quantity)).toEqual(['0.2']);
+  });
+
+  it('that is a cent away from its quote does not stop the desk', () => {
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
+      wrap: (venue) => ({
+        ...venue,
+        order: (request) =>
+          venue.order(request).pipe(
+            map((answer) =>
+              answer.kind === 'order'
+                ? {
+                    ...answer,
+                    order: {
+                      ...answer.order,
+                      filledAmount: money(answer.order.filledAmount.plus('0.01').toFixed()),
+                    },
+                  }
+                : answer,
+            ),
+          ),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('active');
+    expect(ledgerTrades(bench.exchange)).toHaveLength(4);
+  });
+});
