@@ -1,12 +1,14 @@
 import {
   add,
   fraction,
+  greatest,
   negate,
   NO_MONEY,
   NOTHING,
   ONE,
   quantityDown,
   ratioOf,
+  roundEven,
   scale,
   size,
   subtract,
@@ -25,6 +27,9 @@ export interface Trade {
   readonly notional: Money;
 }
 
+/** Far finer than any unit, far coarser than the precision of a fraction. */
+const DECIMALS = 40;
+
 interface Question {
   readonly valued: Valued;
   readonly targets: Targets;
@@ -36,7 +41,7 @@ interface Question {
   readonly onlyDrifted: boolean;
   /** In cash. */
   readonly tradeMin: Money;
-  /** Largest traded share of the value, one-way. */
+  /** Largest traded share of the value, one-way: of all that is bought and all that is sold, the larger. */
   readonly turnoverMax: Ratio | undefined;
   market(
     asset: string,
@@ -49,7 +54,7 @@ export function tradesFor(question: Question): {
   readonly capped: boolean;
 } {
   const wanted = wantedMoves(question);
-  const total = [...wanted.values()].reduce((sum, move) => add(sum, size(move)), NO_MONEY);
+  const total = turnoverOf([...wanted.values()]);
   const largest =
     question.turnoverMax === undefined ? total : scale(question.valued.value, question.turnoverMax);
   const capped = total.gt(largest);
@@ -58,7 +63,8 @@ export function tradesFor(question: Question): {
     const market = question.market(asset);
     if (market === undefined) continue;
     const notional = capped ? scale(size(move), fraction(largest, total)) : size(move);
-    const quantity = quantityDown(notional, market.mid, market.precision);
+    // Weights are cut at 80 digits: without rounding a hair less, to sell all of an asset would leave one unit of it.
+    const quantity = quantityDown(roundEven(notional, DECIMALS), market.mid, market.precision);
     if (notional.lt(question.tradeMin) || quantity.isZero()) continue;
     trades.push({ pair: market.pair, side: move.lt(0) ? 'sell' : 'buy', quantity, notional });
   }
@@ -71,6 +77,13 @@ export function tradesFor(question: Question): {
   return { trades: trades.toSorted(order), capped };
 }
 
+/** One-way turnover, in cash: what leaves an asset for another counts once. */
+function turnoverOf(moves: readonly Money[]): Money {
+  const bought = moves.reduce((sum, move) => (move.gt(0) ? add(sum, move) : sum), NO_MONEY);
+  const sold = moves.reduce((sum, move) => (move.lt(0) ? subtract(sum, move) : sum), NO_MONEY);
+  return greatest(bought, sold);
+}
+
 /** By how much cash value each asset should grow (or shrink, when negative). */
 function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   const { valued, targets, cash, drifts, threshold } = question;
@@ -80,13 +93,8 @@ function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   const some = question.onlyDrifted || question.rebalanceTo === 'band_edge';
   const moves = new Map<string, Money>();
   if (some && drifted.length === 0) {
-    // Only cash has left its band: the assets share what cash must give or take, by their target weights.
     const away = excess(question, cash);
-    const invested = assets.reduce((sum, asset) => add(sum, targets.get(asset) ?? NOTHING), NOTHING);
-    for (const asset of assets) {
-      const part = invested.isZero()
-        ? fraction(ONE, ratioOf(assets.length))
-        : fraction(targets.get(asset) ?? NOTHING, invested);
+    for (const [asset, part] of shares(question, assets, away.gt(0))) {
       moves.set(asset, scale(scale(valued.value, away), part));
     }
     return moves;
@@ -95,6 +103,24 @@ function wantedMoves(question: Question): ReadonlyMap<string, Money> {
     moves.set(asset, scale(valued.value, negate(excess(question, asset))));
   }
   return moves;
+}
+
+/**
+ * How the assets share what cash alone has too much or too little. What is bought goes by target weights; what is sold
+ * comes from what is held, so that nothing is sold that is not there.
+ */
+function shares(
+  { targets, valued }: Question,
+  assets: readonly string[],
+  isBuying: boolean,
+): ReadonlyMap<string, Ratio> {
+  const weights = isBuying ? targets : valued.weights;
+  const parts = assets.map((asset) => greatest(weights.get(asset) ?? NOTHING, NOTHING));
+  const whole = parts.reduce((sum, part) => add(sum, part), NOTHING);
+  const even = fraction(ONE, ratioOf(assets.length));
+  return new Map(
+    assets.map((asset, n) => [asset, whole.isZero() ? even : fraction(parts[n] ?? NOTHING, whole)]),
+  );
 }
 
 /** Weight of a currency above where it should go: its target, or the nearer edge of its band. Signed. */

@@ -272,13 +272,18 @@ function begin(now: State, plan: Params, { at, begunAt, capped = false }: Moment
 
 /** One leg has ended: waits for its companions, then starts the other side. */
 function settle(was: State, wake: Wake & { on: 'outcome' }, plan: Params, begunAt: Instant): Step<State> {
-  const legs = was.legs.map((one) => (one.leg === wake.outcome.leg ? { ...one, ended: true } : one));
-  const side = was.legs.find((one) => one.leg === wake.outcome.leg)?.side;
-  const companions = legs.filter((one) => !one.ended && one.side === side);
-  const now: State = { ...was, legs };
-  if (companions.length === 0) return begin(now, plan, { at: wake.at, begunAt });
+  const told = was.legs.find((one) => one.leg === wake.outcome.leg);
+  const isNews = told !== undefined && !told.ended;
+  const legs = was.legs.map((one) => (one === told ? { ...one, ended: true } : one));
+  const open = legs.filter((one) => !one.ended);
+  const underWay = was.legs.some((one) => !one.ended && one.side === 'sell') ? 'sell' : 'buy';
+  const companions = open.filter((one) => one.side === underWay);
+  // An outcome that was heard before, or of no leg of ours, starts nothing: what is open has been started already.
+  if (companions.length === 0 && (isNews || open.length === 0)) {
+    return begin({ ...was, legs }, plan, { at: wake.at, begunAt });
+  }
   return {
-    state: now,
+    state: { ...was, legs },
     waits: companions.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
     reason: 'waiting',
   };
@@ -315,6 +320,10 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   }
   if (plan.end_time !== undefined && plan.duration !== undefined) {
     problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });
+  }
+  if (plan.start_time !== undefined && plan.end_time !== undefined) {
+    if (parseTime(plan.end_time) <= parseTime(plan.start_time))
+      problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
   }
   for (const asset of assetsOf(plan)) {
     const known = world.currencies(asset + plan.cash);

@@ -28,6 +28,15 @@ export const scheduleFields = z
     misfire_after: durationText.default('PT1M').describe('Later than this counts as a misfire, ISO 8601'),
   })
   .superRefine((schedule, context) => {
+    for (const [i, { from, to }] of schedule.blackouts.entries()) {
+      if (!isAfter(to, from)) {
+        context.addIssue({
+          code: 'custom',
+          path: ['blackouts', i, 'to'],
+          message: 'to must be later than from: this span would never stop anything',
+        });
+      }
+    }
     try {
       checkZone(schedule.time_zone);
     } catch (cause) {
@@ -49,6 +58,14 @@ export const scheduleFields = z
       context.addIssue({ code: 'custom', path: ['cron'], message: `not a cron expression: ${why}` });
     }
   });
+/** Times that cannot be read are reported where they stand. */
+function isAfter(later: string, earlier: string): boolean {
+  try {
+    return parseTime(later) > parseTime(earlier);
+  } catch {
+    return true;
+  }
+}
 export type Schedule = z.output<typeof scheduleFields>;
 
 /** First time of the schedule strictly after `at`. `undefined` when there is none. Skipped local times run right after the gap, repeated ones once. */

@@ -1,0 +1,297 @@
+import { describe, expect, it } from 'vitest';
+import { instant, isoOf, MINUTE_MS, parseTime, SECOND_MS } from '../../src/core/time.ts';
+import type { Wake } from '../../src/core/wake.ts';
+import { ratio } from '../../src/core/money.ts';
+import type { Step } from '../../src/strategy/kernel.ts';
+import { rebalance } from '../../src/strategy/rebalance.ts';
+import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+const PLAN = {
+  target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
+  drift_threshold: '0.05',
+  continuous: true,
+};
+/** 100000 usd: btc 60 % (target 50), eth 24 % (30), usd 16 % (20). */
+const DRIFTED: Scene = {
+  held: { btc: '1', eth: '8', usd: '16000' },
+  mids: { btcusd: '60000', ethusd: '3000' },
+  valuation: '100000',
+};
+/** The same value, each weight at its target. */
+const STRAIGHT: Scene = { ...DRIFTED, held: { btc: '0.83333334', eth: '10', usd: '20000' } };
+
+const aLife = (over: object = {}, scene: Scene = {}): Life =>
+  new Life(rebalance, { ...PLAN, ...over }, scene);
+const drifted = (at = NINE): Wake => ({ on: 'drift', at, drift: ratio('0.1') });
+const intentTexts = (step: Step<unknown>): readonly string[] =>
+  intentsOf(step).map((one) => `${one.leg}#${one.slice} ${one.side} ${amountOf(one).toFixed()} ${one.pair}`);
+const waitsFor = (step: Step<unknown>): readonly unknown[] =>
+  step.waits.map((wait) => (wait.on === 'outcome' ? wait.leg : wait.on));
+
+describe('continuous rebalancing', () => {
+  it('waits for the portfolio to leave its band', () => {
+    expect(aLife({ drift_type: 'relative' }).last.waits).toEqual([
+      {
+        on: 'drift',
+        targets: PLAN.target_weights,
+        cash: 'usd',
+        driftType: 'relative',
+        threshold: '0.05',
+        notBefore: NINE,
+      },
+    ]);
+  });
+
+  it('does not look before its start', () => {
+    const later = aLife({ start_time: '2026-12-02T09:00:00Z' });
+    expect(later.last.waits).toMatchObject([{ on: 'drift', notBefore: parseTime('2026-12-02T09:00:00Z') }]);
+  });
+
+  it('sells first, and buys once the sells have ended', () => {
+    const life = aLife();
+    const sells = life.wake(drifted(), DRIFTED);
+    expect(intentTexts(sells)).toEqual(['1.btcusd.sell#0 sell 0.16666666 btcusd']);
+    expect(intentsOf(sells)[0]?.deadline).toBe(NINE + 2 * MINUTE_MS);
+    expect(waitsFor(sells)).toEqual(['1.btcusd.sell']);
+
+    const at = instant(NINE + 10 * SECOND_MS);
+    const buys = life.end({ leg: '1.btcusd.sell', slice: 0 }, at);
+    expect(intentTexts(buys)).toEqual(['1.ethusd.buy#0 buy 2 ethusd']);
+    expect(intentsOf(buys)[0]?.deadline).toBe(at + 2 * MINUTE_MS);
+
+    const idle = life.end({ leg: '1.ethusd.buy', slice: 0 }, at);
+    expect(idle.waits).toMatchObject([{ on: 'drift', notBefore: at + MINUTE_MS }]);
+    expect(idle.state).toEqual({ decisions: 1, legs: [] });
+  });
+
+  it('waits for all sells, and buys what was decided whatever has become of them', () => {
+    const four = { target_weights: { btc: '0.1', eth: '0.1', sol: '0.8', usd: '0' } };
+    const scene: Scene = {
+      held: { btc: '1', eth: '20', usd: '0' },
+      mids: { btcusd: '60000', ethusd: '2000', solusd: '100' },
+      valuation: '100000',
+    };
+    const life = aLife(four);
+    const sells = life.wake(drifted(), scene);
+    expect(waitsFor(sells)).toEqual(['1.btcusd.sell', '1.ethusd.sell']);
+    const one = life.end({ leg: '1.btcusd.sell', slice: 0, result: 'skipped' }, NINE);
+    expect([intentTexts(one), waitsFor(one), one.reason]).toEqual([[], ['1.ethusd.sell'], 'waiting']);
+    const both = life.end({ leg: '1.ethusd.sell', slice: 0, result: 'expired' }, NINE);
+    expect(intentTexts(both)).toEqual(['1.solusd.buy#0 buy 800 solusd']);
+  });
+
+  it('gives each rebalancing legs of its own: a decision is never taken for the one before', () => {
+    const life = aLife({ target_weights: { btc: '0.5', usd: '0.5' } });
+    const legs = [0, 1, 2].map((n) => {
+      const [intent] = intentsOf(life.wake(drifted(instant(NINE + n * MINUTE_MS)), DRIFTED));
+      life.end({ leg: intent?.leg ?? '', slice: 0 }, instant(NINE + n * MINUTE_MS));
+      return intent?.leg;
+    });
+    expect(legs).toEqual(['1.btcusd.sell', '2.btcusd.sell', '3.btcusd.sell']);
+  });
+
+  it('starts nothing by an outcome that it has heard before, or of a leg that is not its own', () => {
+    const life = aLife();
+    life.wake(drifted(), DRIFTED);
+    const stranger = life.end({ leg: '9.xrpusd.sell', slice: 0 }, NINE);
+    expect([intentTexts(stranger), waitsFor(stranger)]).toEqual([[], ['1.btcusd.sell']]);
+    life.end({ leg: '1.btcusd.sell', slice: 0 }, NINE);
+    const again = life.end({ leg: '1.btcusd.sell', slice: 0 }, NINE);
+    expect([intentTexts(again), waitsFor(again)]).toEqual([[], ['1.ethusd.buy']]);
+    expect(waitsFor(life.end({ leg: '1.ethusd.buy', slice: 0 }, NINE))).toEqual(['drift']);
+    expect(waitsFor(life.end({ leg: '1.ethusd.buy', slice: 0 }, NINE))).toEqual(['drift']);
+  });
+
+  it('stops deciding at its end, and finishes what was decided', () => {
+    const life = aLife({ duration: 'PT1H' });
+    const over = instant(NINE + 60 * MINUTE_MS);
+    expect(life.last.waits).toContainEqual({ on: 'at', at: over });
+    life.wake(drifted(instant(over - 1)), DRIFTED);
+    const buys = life.end({ leg: '1.btcusd.sell', slice: 0 }, instant(over + 1));
+    expect(intentTexts(buys)).toEqual(['1.ethusd.buy#0 buy 2 ethusd']);
+    life.end({ leg: '1.ethusd.buy', slice: 0 }, instant(over + 2));
+    expect(life.arrive(3, DRIFTED)).toMatchObject({ finished: 'window_over', waits: [] });
+  });
+});
+
+describe('a look at the portfolio', () => {
+  it.each<readonly [string, object, Scene, string]>([
+    ['nothing has drifted', {}, STRAIGHT, 'inside_band'],
+    ['the drift is just the threshold', { drift_threshold: '0.1' }, DRIFTED, 'inside_band'],
+    ['the account is not known', {}, { ...DRIFTED, held: undefined }, 'no_balances'],
+    ['nothing is held', {}, { ...DRIFTED, held: {} }, 'no_balances'],
+    ['a price is missing', {}, { ...DRIFTED, mids: { btcusd: '60000' } }, 'no_reference'],
+    [
+      'the trades would be small',
+      { min_trade_notional: { amount: '10000.01', currency: 'usd' } },
+      DRIFTED,
+      'below_min_trade',
+    ],
+    ['the venue gives no valuation', {}, { ...DRIFTED, valuation: undefined }, 'valuation_unavailable'],
+    ['the venue says more', {}, { ...DRIFTED, valuation: '111111.12' }, 'valuation_mismatch'],
+    ['the venue says less', {}, { ...DRIFTED, valuation: '90909.09' }, 'valuation_mismatch'],
+    ['the venue says nothing is there', {}, { ...DRIFTED, valuation: '0' }, 'valuation_mismatch'],
+  ])('trades nothing when %s, and looks again later', (_, over, scene, reason) => {
+    const step = aLife(over).wake(drifted(), scene);
+    expect([step.reason, intentTexts(step), waitsFor(step)]).toEqual([reason, [], ['drift']]);
+    expect(step.waits).toMatchObject([{ notBefore: NINE + MINUTE_MS }]);
+    expect(step.state).toEqual({ decisions: 0, legs: [] });
+  });
+
+  it.each<readonly [string, object, Scene]>([
+    ['the drift is a hair beyond the threshold', { drift_threshold: '0.0999' }, DRIFTED],
+    [
+      'relative drift is beyond it where absolute is not',
+      { drift_type: 'relative', drift_threshold: '0.19' },
+      DRIFTED,
+    ],
+    ['the valuation differs by just the tolerance above', {}, { ...DRIFTED, valuation: '111111.11' }],
+    ['the valuation differs by just the tolerance below', {}, { ...DRIFTED, valuation: '90909.1' }],
+  ])('trades when %s', (_, over, scene) => {
+    expect(intentTexts(aLife(over).wake(drifted(), scene))).toEqual([
+      '1.btcusd.sell#0 sell 0.16666666 btcusd',
+    ]);
+  });
+
+  it('compares the value of everything held with that of the venue, and names what has no price', () => {
+    const held = { btc: '1', eth: '8', usd: '16000', xrp: '50000' };
+    const step = aLife().wake(drifted(), { ...DRIFTED, held, valuation: '150000' });
+    expect(step.note).toBe("ours 100000.00, the venue's 150000.00 usd; no price for xrp");
+    const priced = { ...DRIFTED.mids, xrpusd: '1' };
+    const fine = aLife().wake(drifted(), { ...DRIFTED, held, mids: priced, valuation: '150000' });
+    expect(intentTexts(fine).length).toBe(1);
+  });
+
+  it('does not ask for a valuation in USD when cash is another currency', () => {
+    const euro = {
+      target_weights: { btc: '0.5', eur: '0.5' },
+      cash: 'eur',
+      min_trade_notional: { amount: '10', currency: 'eur' },
+    };
+    const scene: Scene = { held: { btc: '1', eur: '20000' }, mids: { btceur: '60000' } };
+    expect(intentTexts(aLife(euro).wake(drifted(), scene))).toEqual([
+      '1.btceur.sell#0 sell 0.33333333 btceur',
+    ]);
+    expect(rebalance.bind({ ...PLAN, ...euro }).needsValuation).toBe(false);
+    expect(rebalance.bind(PLAN).needsValuation).toBe(true);
+  });
+
+  it('says when max_turnover cut the trades', () => {
+    const step = aLife({ max_turnover: '0.05' }).wake(drifted(), DRIFTED);
+    expect([step.reason, ...intentTexts(step)]).toEqual([
+      'turnover_capped',
+      '1.btcusd.sell#0 sell 0.08333333 btcusd',
+    ]);
+  });
+});
+
+describe('rebalancing on a schedule', () => {
+  const daily = (over: object = {}): object => ({
+    continuous: undefined,
+    schedule: { cron: '0 10 * * *', time_zone: 'UTC', ...over },
+  });
+
+  it('looks at its times, one after the other', () => {
+    const life = aLife(daily());
+    expect(isoOf(life.due)).toBe('2026-12-01T10:00:00.000Z');
+    const step = life.arrive(0, STRAIGHT);
+    expect([step.reason, isoOf(life.due)]).toEqual(['inside_band', '2026-12-02T10:00:00.000Z']);
+  });
+
+  it('waits for the time after its last trade has ended', () => {
+    const life = aLife({ ...daily(), target_weights: { btc: '0.5', usd: '0.5' } });
+    life.arrive(0, DRIFTED);
+    life.end({ leg: '1.btcusd.sell', slice: 0 }, parseTime('2026-12-02T11:00:00Z'));
+    expect(isoOf(life.due)).toBe('2026-12-03T10:00:00.000Z');
+  });
+
+  it.each([
+    ['skip', MINUTE_MS, undefined],
+    ['skip', MINUTE_MS + 1, 'misfire'],
+    ['once', MINUTE_MS + 1, undefined],
+    ['once', 30 * 3_600_000, undefined],
+  ])('with misfire: %s and %i ms late gives %s', (misfire, lateMs, reason) => {
+    const life = aLife(daily({ misfire }));
+    const step = life.arrive(lateMs, DRIFTED);
+    expect([step.reason, intentTexts(step).length]).toEqual([reason, reason === undefined ? 1 : 0]);
+  });
+
+  it('skips all the times that passed, and waits for the next to come', () => {
+    const life = aLife(daily());
+    life.arrive(30 * 3_600_000, DRIFTED);
+    expect(isoOf(life.due)).toBe('2026-12-03T10:00:00.000Z');
+  });
+
+  it.each([
+    ['2026-12-01T10:00:00Z', '2026-12-01T10:00:00.001Z', 'blackout'],
+    ['2026-12-01T09:00:00Z', '2026-12-01T10:00:00Z', undefined],
+    ['2026-12-01T10:00:00.001Z', '2026-12-01T11:00:00Z', undefined],
+  ])('from %s to %s blacked out gives %s at ten', (from, to, reason) => {
+    const step = aLife(daily({ blackouts: [{ from, to }] })).arrive(0, DRIFTED);
+    expect([step.reason, intentTexts(step).length]).toEqual([reason, reason === undefined ? 1 : 0]);
+  });
+
+  it('ends with its window, though no time of the schedule falls on it', () => {
+    const life = aLife({ ...daily(), end_time: '2026-12-01T10:30:00Z' });
+    life.arrive(0, STRAIGHT);
+    expect(isoOf(life.due)).toBe('2026-12-01T10:30:00.000Z');
+    expect(life.arrive(0, DRIFTED)).toMatchObject({ finished: 'window_over', waits: [] });
+  });
+});
+
+describe('a rebalance document', () => {
+  const messages = (over: object): readonly string[] =>
+    rebalance
+      .bind({ ...PLAN, ...over })
+      .check(aWorld())
+      .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+  it('in order has nothing to say', () => {
+    expect(messages({})).toEqual([]);
+    expect(rebalance.bind(PLAN).pairs).toEqual(['btcusd', 'ethusd']);
+  });
+
+  it.each<readonly [object, string]>([
+    [
+      { target_weights: { btc: '0.5', usd: '0.4999' } },
+      'target_weights: the weights sum to 0.9999, not 1: add 0.0001',
+    ],
+    [
+      { target_weights: { btc: '0.7', usd: '0.4' } },
+      'target_weights: the weights sum to 1.1, not 1: take 0.1 away',
+    ],
+    [{ target_weights: { usd: '1' } }, 'target_weights: name at least one currency besides usd'],
+    [{ continuous: undefined }, ': give schedule, or continuous: true'],
+    [{ continuous: false }, ': give schedule, or continuous: true'],
+    [{ schedule: { cron: '0 9 * * *' } }, 'continuous: give either schedule or continuous: true, not both'],
+    [
+      { min_trade_notional: { amount: '1', currency: 'btc' } },
+      'min_trade_notional.currency: min_trade_notional is counted in the cash currency: write usd',
+    ],
+    [
+      { end_time: '2026-12-01T09:00:00Z', duration: 'P1D' },
+      'duration: give either end_time or duration, not both: remove one',
+    ],
+    [
+      { start_time: '2026-12-01T09:00:00Z', end_time: '2026-12-01T09:00:00Z' },
+      'end_time: end_time must be later than start_time',
+    ],
+  ])('with %j says what is wrong', (over, message) => {
+    expect(messages(over)).toEqual([message]);
+  });
+
+  it.each<readonly [object, string]>([
+    [{ target_weights: { btc: 0.5, usd: '0.5' } }, 'target_weights.btc'],
+    [{ target_weights: { btc: '-0.5', usd: '1.5' } }, 'target_weights.btc'],
+    [{ target_weights: { BTC: '0.5', usd: '0.5' } }, 'target_weights.BTC'],
+    [{ drift_threshold: '5' }, 'drift_threshold'],
+    [{ drift_threshold: undefined }, 'drift_threshold'],
+    [{ rebalance_to: 'middle' }, 'rebalance_to'],
+    [{ leg_timeout: '2 minutes' }, 'leg_timeout'],
+    [{ threshold: '0.1' }, ''],
+  ])('of a shape like %j is refused', (over, path) => {
+    const result = rebalance.params.safeParse({ ...PLAN, ...over });
+    expect(result.error?.issues.map((one) => one.path.join('.'))).toContain(path);
+  });
+});
