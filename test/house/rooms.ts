@@ -10,7 +10,7 @@ export interface Room {
 
 const anywhere = ['*'];
 /** Around the pure exchange: where the simulated venue meets streams and sockets. */
-const simulatorEdge = ['server.ts', 'routes.ts', 'feeds.ts', 'port.ts', 'venue.ts', 'tape.ts'];
+const simulatorEdge = ['server.ts', 'routes.ts', 'feeds.ts', 'port.ts', 'venue.ts', 'tape.ts', 'admin.ts', 'serving.ts', 'deliver.ts', 'strict.ts'];
 
 /** The architecture. Imports only go down this list; what is not written here is not allowed. */
 export const rooms: Readonly<Record<string, Room>> = {
@@ -36,7 +36,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   simulator: {
     parts: ['core', 'wire', 'engine/ports.ts'],
     packages: {
-      rxjs: simulatorEdge, zod: ['options.ts', ...simulatorEdge], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
+      rxjs: simulatorEdge, zod: ['options.ts', 'faults.ts', ...simulatorEdge], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
       'node:http': simulatorEdge, 'node:net': simulatorEdge, 'node:stream': simulatorEdge, 'node:crypto': ['quotes.ts'],
       'csv-parse': ['tape.ts'], 'csv-parse/sync': ['tape.ts'], 'node:fs': ['tape.ts'], 'node:fs/promises': ['tape.ts'], 'node:zlib': ['tape.ts'],
     },
