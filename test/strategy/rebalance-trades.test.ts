@@ -251,8 +251,8 @@ const CLOSE = 1e-9;
 describe('after the trades at mid', () => {
   it('the portfolio is at its target weights', () => {
     fc.assert(
-      fc.property(aCase, (any) => {
-        const of = { ...any, onlyDrifted: false };
+      fc.property(aCase, (drawn) => {
+        const of = { ...drawn, onlyDrifted: false };
         const after = weightsAfter(of);
         for (const { currency, target } of plainly(of))
           expect(Math.abs((after[currency] ?? 0) - target)).toBeLessThan(CLOSE);
@@ -263,8 +263,8 @@ describe('after the trades at mid', () => {
 
   it('each asset that had left its band is at the edge of it, and no other has moved', () => {
     fc.assert(
-      fc.property(aCase, (any) => {
-        const of = { ...any, rebalanceTo: 'band_edge' } as const;
+      fc.property(aCase, (drawn) => {
+        const of = { ...drawn, rebalanceTo: 'band_edge' } as const;
         const assets = plainly(of).filter((one) => one.currency !== 'usd');
         // At the very edge floats and decimals may disagree; that only cash has left its band is its own test.
         fc.pre(assets.every((one) => Math.abs(one.away) > CLOSE) && assets.some((one) => one.away > 0));
@@ -280,8 +280,8 @@ describe('after the trades at mid', () => {
 
   it('each asset that had left its band is at its target when only_drifted, and no other has moved', () => {
     fc.assert(
-      fc.property(aCase, (any) => {
-        const of = { ...any, onlyDrifted: true };
+      fc.property(aCase, (drawn) => {
+        const of = { ...drawn, onlyDrifted: true };
         const assets = plainly(of).filter((one) => one.currency !== 'usd');
         fc.pre(assets.every((one) => Math.abs(one.away) > CLOSE) && assets.some((one) => one.away > 0));
         const after = weightsAfter(of);
@@ -295,8 +295,8 @@ describe('after the trades at mid', () => {
   it('cash that alone had left its band is back where it should be', () => {
     const band = fc.constantFrom('target' as const, 'band_edge' as const);
     fc.assert(
-      fc.property(aCase, band, (any, rebalanceTo) => {
-        const of = { ...any, rebalanceTo, onlyDrifted: true };
+      fc.property(aCase, band, (drawn, rebalanceTo) => {
+        const of = { ...drawn, rebalanceTo, onlyDrifted: true };
         const plain = plainly(of);
         const cash = plain.find((one) => one.currency === 'usd');
         fc.pre(cash !== undefined && cash.away > CLOSE && cash.target < 1);
@@ -312,8 +312,8 @@ describe('after the trades at mid', () => {
 
   it('no more is sold than is held, and no more is traded than max_turnover', () => {
     fc.assert(
-      fc.property(aCase, fc.integer({ min: 0, max: 100 }), (any, percent) => {
-        const of = { ...any, turnoverMax: `${percent}e-2` };
+      fc.property(aCase, fc.integer({ min: 0, max: 100 }), (drawn, percent) => {
+        const of = { ...drawn, turnoverMax: `${percent}e-2` };
         // The kernel asks for trades only when something has left its band.
         fc.pre(plainly(of).some((one) => one.away > CLOSE));
         const all = trades(of).trades;
