@@ -67,6 +67,9 @@ const venue = z.strictObject({
       pairs: flag('The venue answers GET /v1/markets/currency-pairs'),
       order_lookup: flag('The venue finds orders by client id'),
       ticker: flag('The venue sends prices over its WebSocket'),
+      account_feed: flag(
+        'The venue tells over its WebSocket when the account changes; it is then read sooner',
+      ),
     })
     .prefault({})
     .describe('What the venue has beyond its interface specification'),
@@ -234,9 +237,9 @@ export const configSchema = z.strictObject({
     .regex(/^(?:sqlite:.|memory:$|postgres(?:ql)?:\/\/)/u, {
       error: 'expected a journal such as "sqlite:./var/journal.db"',
     })
-    .default('sqlite:./var/journal.db')
+    .default('sqlite:./var/{mode}.db')
     .describe(
-      'Where records go, relative to the working directory; {started_at} becomes the time of the start',
+      'Where records go, relative to the working directory; {started_at} becomes the time of the start, {mode} the mode',
     ),
   operate: z
     .union([z.literal(false), operate], { error: 'expected { listen: "127.0.0.1:8321" }, or false' })

@@ -60,7 +60,7 @@ export interface Config {
   };
   readonly orderMarginMs: number;
   readonly cyclesMax: number;
-  /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` is replaced. */
+  /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` and `{mode}` are replaced. */
   readonly journal: string;
   /** Where metrics and health are served; `undefined`: nowhere. */
   readonly operate: { readonly listen: string; readonly hosts: readonly string[] } | undefined;
@@ -83,6 +83,7 @@ export interface VenueConfig {
     readonly pairs: boolean;
     readonly orderLookup: boolean;
     readonly ticker: boolean;
+    readonly accountFeed: boolean;
   };
   /** Route that executes sell quotes; `undefined`: selling is off. */
   readonly sellPath: string | undefined;
@@ -165,7 +166,9 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     },
     orderMarginMs: raw.order_margin,
     cyclesMax: raw.max_cycles,
-    journal: raw.journal.replaceAll('{started_at}', compactStamp(context.now)),
+    journal: raw.journal
+      .replaceAll('{started_at}', compactStamp(context.now))
+      .replaceAll('{mode}', context.mode),
     operate: raw.operate === false ? undefined : raw.operate,
     log: { level: raw.log.level, file: raw.log.file },
     strategyFiles: context.strategyFiles,
@@ -174,12 +177,12 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
 
 function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): VenueConfig {
   const isPaper = mode === 'paper';
-  const { balances, pairs, order_lookup: orderLookup, ticker } = raw.capabilities;
+  const { balances, pairs, ticker, order_lookup: orderLookup, account_feed: accountFeed } = raw.capabilities;
   return {
     baseUrl: isPaper ? undefined : raw.base_url?.replace(/\/+$/u, ''),
     wsUrl: isPaper ? undefined : raw.ws_url,
     token: isPaper ? undefined : token,
-    capabilities: { balances, pairs, orderLookup, ticker },
+    capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
     sellPath: raw.sell_path,
     connectTimeoutMs: raw.connect_timeout,
     headersTimeoutMs: raw.headers_timeout,

@@ -12,6 +12,7 @@ import type { Log } from '../operate/log.ts';
 import type { Metrics } from '../operate/metrics.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import type { Config } from './config.ts';
+import { freeHeapOnceIdle } from './heap.ts';
 import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
 import { policyOf } from './policy.ts';
@@ -28,6 +29,7 @@ export interface DaemonOptions {
   readonly isUntilDone: boolean;
   readonly adoptFills: boolean;
   readonly rearm?: string | undefined;
+  readonly accountChanged?: string | undefined;
   readonly progress: Progress;
   /** Told of every record once it is durable, for `--json`. */
   readonly onRecord: (stored: StoredRecord) => void;
@@ -104,6 +106,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     config,
     pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
     warn,
+    pastFills: () => [...journal.read()].map(({ body }) => body).filter((body) => body.kind === 'fill'),
     onExtras(resource, names) {
       metrics.extraFields(resource, names.length);
     },
@@ -124,6 +127,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     random: systemRandom,
     venue: world.venue,
     market: world.market,
+    accountFeed: world.accountFeed,
     journal,
     operator$,
   };
@@ -133,9 +137,10 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   });
   const waits = { isReady: false };
   const operateUrl = await serve(config, { metrics, desk, waits, closers });
-  const running = runDesk(desk, { rearm: options.rearm, isUntilDone: options.isUntilDone }).pipe(
+  const running = runDesk(desk, options).pipe(
     tap(() => {
       waits.isReady = true;
+      closers.push(freeHeapOnceIdle(() => desk.state.slices.size === 0));
       const facts = { where: world.where, journal: config.journal, operateUrl };
       progress.begin(desk, slotCounts(desk));
       log.info('ready', { mode: config.mode, ...facts });

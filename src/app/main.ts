@@ -54,7 +54,7 @@ Start here:
   tranche init my-desk                         your own config and strategies, commented
   tranche validate --config my-desk/config/paper.yaml
   tranche venue --port 8400                    the simulated venue as a server of its own
-  tranche journal export --format csv --kind fills sqlite:var/journal.db
+  tranche journal export --format csv --kind fills var/live.db
 
 Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or a bug, 74 storage, 75 try again, 78 configuration.
 Environment: TRANCHE_CONFIG, TRANCHE_TOKEN.`;
@@ -79,6 +79,10 @@ function addRun(cli: Command, io: RunIo): void {
     .option('--until-done', 'end when every strategy has finished')
     .option('--json', 'print one JSON object an event on stdout')
     .option('--rearm <reason>', 'lift a halt that the journal holds, for this reason')
+    .option(
+      '--account-changed <reason>',
+      'go on with a journal that another token or address of this account wrote',
+    )
     .option('--adopt', 'book trades of this desk that the journal does not know, without halting')
     .action(async (options) => {
       const { run } = await import('./commands/run.ts');

@@ -1,21 +1,22 @@
-import { splitPair } from '../core/pairs.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { MarketPort, VenuePort } from '../engine/ports.ts';
+import type { FillRecord } from '../core/record.ts';
+import type { AccountFeedPort, MarketPort, VenuePort } from '../engine/ports.ts';
 import type { Observer } from '../engine/observer.ts';
 import { dryRunVenue } from '../venue/dry-run.ts';
+import type { FeedOptions } from '../venue/socket.ts';
 import { venueHttp } from '../venue/http.ts';
 import { tradingRoutes } from '../venue/routes.ts';
 import { tradingVenue } from '../venue/trading.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import type { Config, Mode } from './config.ts';
 import { Secret } from './secret.ts';
-import { COMMON_CURRENCIES } from './strategies.ts';
 import { version } from './version.ts';
 
-/** What a mode gives the engine: a venue, and prices if the venue sends them. */
+/** What a mode gives the engine: a venue, and prices and hints if the venue sends them. */
 export interface ModeWorld {
   readonly venue: VenuePort;
   readonly market: MarketPort | undefined;
+  readonly accountFeed: AccountFeedPort | undefined;
   /** Where the venue is, for people. */
   readonly where: string;
   readonly secrets: readonly Secret[];
@@ -28,6 +29,8 @@ export interface ModeSetup {
   readonly pairs: readonly string[];
   readonly onExtras: (resource: string, names: readonly string[]) => void;
   readonly warn: Observer['warn'];
+  /** Fills that the journal holds. */
+  pastFills(): readonly FillRecord[];
 }
 
 /** A mode is a row. */
@@ -36,11 +39,7 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
 
   async dry_run(setup) {
     const world = await connect(setup, addressOf(setup.config));
-    const currencies = (pair: string): { base: string; quote: string } | undefined => {
-      const split = splitPair(pair, COMMON_CURRENCIES);
-      return 'problem' in split ? undefined : split;
-    };
-    return { ...world, venue: dryRunVenue(world.venue, { clock: systemClock, currencies }) };
+    return { ...world, venue: dryRunVenue(world.venue, { clock: systemClock, past: setup.pastFills() }) };
   },
 
   /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. */
@@ -96,10 +95,11 @@ async function connect(
     orderTimeoutMs: config.venue.orderTimeoutMs,
     onExtras,
   });
+  const feed = wsUrl === undefined ? undefined : { wsUrl, token, warn };
   return {
     venue,
-    market:
-      capabilities.ticker && wsUrl !== undefined ? await ticker({ wsUrl, token, pairs, warn }) : undefined,
+    market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
+    accountFeed: capabilities.accountFeed && feed !== undefined ? await accountHints(feed) : undefined,
     where: baseUrl,
     secrets: [token],
     close: async () => {
@@ -108,20 +108,32 @@ async function connect(
   };
 }
 
-async function ticker(wanted: {
+type FeedWorld = Pick<FeedOptions, 'clock' | 'random' | 'onEvent'>;
+
+interface FeedWanted {
   readonly wsUrl: string;
   readonly token: Secret;
-  readonly pairs: readonly string[];
   readonly warn: Observer['warn'];
-}): Promise<MarketPort> {
-  const { tickerMarket } = await import('../venue/socket.ts');
-  return tickerMarket({
-    ...wanted,
-    clock: systemClock,
-    random: systemRandom,
-    onEvent(event) {
-      if (event.event === 'closed')
-        wanted.warn('the ticker feed is down; connecting again', { why: event.why, retry_ms: event.retryMs });
-    },
-  });
 }
+
+async function ticker(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
+  const { tickerMarket } = await import('../venue/socket-ticker.ts');
+  return tickerMarket({ ...wanted, ...feedWorld('ticker', wanted.warn) });
+}
+
+async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {
+  const { accountFeed } = await import('../venue/socket-account.ts');
+  return accountFeed({ ...wanted, ...feedWorld('account', wanted.warn) });
+}
+
+/** A feed of the venue on the clock of the system, with its troubles told to the operator. */
+const feedWorld = (name: string, warn: Observer['warn']): FeedWorld => ({
+  clock: systemClock,
+  random: systemRandom,
+  onEvent(event) {
+    if (event.event === 'closed')
+      warn(`the ${name} feed is down; connecting again`, { why: event.why, retry_ms: event.retryMs });
+    if (event.event === 'unreadable')
+      warn(`the ${name} feed sent what cannot be read`, { why: event.why, head: event.head });
+  },
+});

@@ -85,8 +85,11 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
   };
 }
 
-/** Which account a journal belongs to. The embedded venue is another one at every start, and always ours. */
+/**
+ * Which account a journal belongs to. The embedded venue is another one at every start, and always ours. What a dry run
+ * imagines must never count as traded, so its account is another than the real one.
+ */
 const accountOf = ({ mode, venue }: Config): string =>
   mode === 'paper'
     ? 'paper'
-    : digest(`account\n${new URL(venue.baseUrl ?? '').origin}\n${venue.token?.reveal() ?? ''}`, 16);
+    : digest(`account\n${mode}\n${new URL(venue.baseUrl ?? '').origin}\n${venue.token?.reveal() ?? ''}`, 16);

@@ -32,53 +32,72 @@ export interface Traded {
   readonly costBps: Ratio | undefined;
 }
 
-/**
- * Adds fills up as records come by. Arrival is the reference price when the first slice of a parent was decided.
- */
+/** Sums of one row. `benchmark`: what the same quantities would have cost at arrival; unknown once one arrival is. */
+interface Sums {
+  readonly first: FillRecord;
+  fills: number;
+  traded: Quantity;
+  amount: Money;
+  fees: Money;
+  benchmark: Money | undefined;
+}
+
+/** Parents whose arrival is remembered, the newest: earlier ones have ended. */
+const ARRIVALS_MAX = 10_000;
+
+/** Adds the fills of this run up as records come by. Arrival: the reference price when the first slice of a parent was decided. */
 export class Summary {
   readonly #arrivals = new Map<string, Price>();
-  readonly #fills = new Map<string, FillRecord[]>();
+  readonly #sums = new Map<string, Sums>();
 
-  take({ body }: StoredRecord): void {
-    if (body.kind === 'wake') {
-      for (const { parent, decision_price: decision } of body.intents) {
-        if (decision !== undefined && !this.#arrivals.has(parent))
-          this.#arrivals.set(parent, price(decision));
-      }
-    } else if (body.kind === 'fill') {
-      const key = [body.strategy, body.pair, body.side].join('\n');
-      const list = this.#fills.get(key) ?? [];
-      list.push(body);
-      this.#fills.set(key, list);
+  take(stored: StoredRecord): void {
+    this.replay(stored);
+    if (stored.body.kind === 'fill') this.#add(stored.body);
+  }
+
+  /** A record of an earlier run: its arrivals count on, its fills do not. */
+  replay({ body }: StoredRecord): void {
+    if (body.kind !== 'wake') return;
+    for (const { parent, decision_price: decision } of body.intents) {
+      if (decision !== undefined && !this.#arrivals.has(parent)) this.#arrivals.set(parent, price(decision));
     }
+    if (this.#arrivals.size > ARRIVALS_MAX) this.#arrivals.delete(this.#arrivals.keys().next().value ?? '');
   }
 
   rows(): readonly Traded[] {
-    return [...this.#fills.values()].map((fills) => this.#row(fills));
+    return [...this.#sums.values()].map((sums) => this.#row(sums));
   }
 
-  #row(fills: readonly FillRecord[]): Traded {
-    const [first] = fills;
-    if (first === undefined) throw new Error('invariant broken: a group of fills is empty');
-    let [traded, amount, fees] = [NO_QUANTITY, NO_MONEY, NO_MONEY];
-    let benchmark: Money | undefined = NO_MONEY;
-    for (const fill of fills) {
-      traded = add(traded, quantity(fill.quantity));
-      amount = add(amount, money(fill.amount));
-      fees = add(fees, money(fill.fees));
-      const arrival = this.#arrivals.get(fill.parent);
-      benchmark =
-        benchmark === undefined || arrival === undefined
-          ? undefined
-          : add(benchmark, cost(arrival, quantity(fill.quantity)));
-    }
+  #add(fill: FillRecord): void {
+    const key = [fill.strategy, fill.pair, fill.side].join('\n');
+    const sums: Sums = this.#sums.get(key) ?? {
+      first: fill,
+      fills: 0,
+      traded: NO_QUANTITY,
+      amount: NO_MONEY,
+      fees: NO_MONEY,
+      benchmark: NO_MONEY,
+    };
+    this.#sums.set(key, sums);
+    const arrival = this.#arrivals.get(fill.parent);
+    sums.fills++;
+    sums.traded = add(sums.traded, quantity(fill.quantity));
+    sums.amount = add(sums.amount, money(fill.amount));
+    sums.fees = add(sums.fees, money(fill.fees));
+    sums.benchmark =
+      sums.benchmark === undefined || arrival === undefined
+        ? undefined
+        : add(sums.benchmark, cost(arrival, quantity(fill.quantity)));
+  }
+
+  #row({ first, fills, traded, amount, fees, benchmark }: Sums): Traded {
     return {
       strategy: first.strategy,
       pair: first.pair,
       base: first.base,
       quote: first.quote,
       side: first.side,
-      fills: fills.length,
+      fills,
       quantity: traded,
       amount,
       fees,

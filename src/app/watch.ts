@@ -27,7 +27,7 @@ export const observe = ({ metrics, progress, summary, warn, onRecord }: Watchers
   },
   replay(stored) {
     metrics.replay(stored);
-    summary.take(stored);
+    summary.replay(stored);
   },
 });
 

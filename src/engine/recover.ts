@@ -35,22 +35,32 @@ export function recover(desk: Desk): Observable<never> {
   );
 }
 
+export interface TakeOverOptions {
+  /** Lifts a pause or halt that the journal holds, for this reason. */
+  readonly rearm?: string | undefined;
+  /** Why the journal may go on with another token or address: the operator says that it is the same account. */
+  readonly accountChanged?: string | undefined;
+}
+
+const OTHER_ACCOUNT = [
+  'this journal was written with another token, address or mode.',
+  'A new token of the same account: run with --account-changed "reason".',
+  'Another account, or a dry run beside a live one: give it a journal of its own.',
+].join('\n');
+
 /**
  * Replays the journal and writes down that this process has it now. From then on commands of the operator can be written.
  *
  * - Errors: `OperatorError` when the journal belongs to another account.
  */
-export function takeOver(desk: Desk, rearm: string | undefined): Observable<never> {
+export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions = {}): Observable<never> {
   const { state, policy, ports } = desk;
   for (const stored of ports.journal.read()) {
     state.apply(stored);
     desk.observer.replay(stored);
   }
-  if (state.account !== undefined && state.account !== policy.account) {
-    const why =
-      'this journal belongs to another account: its token or base_url were different. Use another journal file, or restore the token';
-    return throwError(() => new OperatorError('config', why));
-  }
+  const isOther = state.account !== undefined && state.account !== policy.account;
+  if (isOther && accountChanged === undefined) return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   holdBack(desk);
   const bodies: RecordBody[] = [
     {
@@ -62,6 +72,9 @@ export function takeOver(desk: Desk, rearm: string | undefined): Observable<neve
       account: policy.account,
     },
   ];
+  if (isOther) {
+    bodies.push({ kind: 'control', state: state.control, by: 'operator', why: `account changed: ${accountChanged ?? ''}` });
+  }
   for (const { intent, doubt, quote } of state.attempts.values()) {
     const detail = 'left open by an earlier process';
     if (doubt === undefined) {

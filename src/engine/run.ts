@@ -17,10 +17,9 @@ import type { Observable } from 'rxjs';
 import type { Desk } from './desk.ts';
 import { operate, pipeline } from './pipeline.ts';
 import { recover, takeOver } from './recover.ts';
+import type { TakeOverOptions } from './recover.ts';
 
-export interface RunOptions {
-  /** Lifts a pause or halt that the journal holds, for this reason. */
-  readonly rearm?: string | undefined;
+export interface RunOptions extends TakeOverOptions {
   /** Ends by itself once every strategy has finished and nothing is open. */
   readonly isUntilDone?: boolean | undefined;
 }
@@ -29,7 +28,8 @@ export interface RunOptions {
  * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade; completes when all
  * that was under way is answered and written down, and the journal holds a `stopped` record.
  */
-export function runDesk(desk: Desk, { rearm, isUntilDone = false }: RunOptions = {}): Observable<'ready'> {
+export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready'> {
+  const { isUntilDone = false } = options;
   const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
   const done = desk.changed$.pipe(filter(() => isDone(desk)));
   let why = 'done';
@@ -57,7 +57,7 @@ export function runDesk(desk: Desk, { rearm, isUntilDone = false }: RunOptions =
     operate(desk).pipe(takeUntil(drain$)),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
-  const whole = concat(takeOver(desk, rearm), commanded, stopped);
+  const whole = concat(takeOver(desk, options), commanded, stopped);
   // Somebody must listen to `drain$` from the first moment: a command during recovery counts too.
   return using(
     () => drain$.subscribe(),

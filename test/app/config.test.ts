@@ -85,7 +85,7 @@ describe('loadConfig', () => {
     expect(config).toMatchObject({
       desk: 'main',
       mode: 'paper',
-      journal: 'sqlite:./var/journal.db',
+      journal: 'sqlite:./var/paper.db',
       orderMarginMs: 500,
       cyclesMax: 64,
       operate: { listen: '127.0.0.1:8321', hosts: [] },

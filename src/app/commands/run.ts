@@ -18,6 +18,7 @@ export interface RunCommandOptions {
   readonly json?: boolean | undefined;
   readonly adopt?: boolean | undefined;
   readonly rearm?: string | undefined;
+  readonly accountChanged?: string | undefined;
 }
 
 /** What `run` needs of its process besides files and variables. */
@@ -52,6 +53,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     isUntilDone: options.untilDone ?? false,
     adoptFills: options.adopt ?? false,
     rearm: options.rearm,
+    accountChanged: options.accountChanged,
     progress,
     onRecord({ seq, at, body }) {
       event({ event: body.kind, seq, at: new Date(at).toISOString(), ...body });
@@ -89,6 +91,8 @@ function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
       daemon.command(halt);
       return;
     }
+    // A closed terminal or a log rotation must not stop a desk.
+    if (signal === 'SIGHUP') return;
     if (draining !== undefined) {
       if (signal === 'SIGINT') io.exitNow(130);
       return;
