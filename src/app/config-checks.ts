@@ -32,8 +32,11 @@ const facts = z.object({
       token_file: z.string().optional().catch(undefined),
       sell_path: z.string().optional().catch(undefined),
       capabilities: z
-        .object({ ticker: z.boolean().default(false).catch(false) })
-        .catch({ ticker: false })
+        .object({
+          ticker: z.boolean().default(false).catch(false),
+          account_feed: z.boolean().default(false).catch(false),
+        })
+        .catch({ ticker: false, account_feed: false })
         .prefault({}),
     })
     .prefault({}),
@@ -106,6 +109,10 @@ function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileP
   if (venue.capabilities.ticker && venue.ws_url === undefined) {
     const message = 'prices come over the WebSocket: write venue.ws_url, or ticker: false';
     problems.push(document.problem(['venue', 'capabilities', 'ticker'], message));
+  }
+  if (venue.capabilities.account_feed && venue.ws_url === undefined) {
+    const message = 'hints come over the WebSocket: write venue.ws_url, or account_feed: false';
+    problems.push(document.problem(['venue', 'capabilities', 'account_feed'], message));
   }
   return problems;
 }

@@ -7,6 +7,7 @@ import {
   expand,
   ignoreElements,
   map,
+  merge,
   mergeMap,
   of,
   reduce,
@@ -16,6 +17,7 @@ import {
   startWith,
   switchMap,
   take,
+  tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
@@ -36,6 +38,8 @@ const PAGE = 1000;
 /** Balances that did not change are written again after this long, so that a restart need not read far back. */
 const REWRITE_MS = HOUR_MS / 2;
 const RETRY_MS = 10_000;
+/** From a hint to the read: the feed may be ahead of the transactions, and a burst is one read. */
+const HINT_MS = 1_000;
 
 /** One whole read of the account: every page came. */
 export interface AccountRead {
@@ -45,29 +49,43 @@ export interface AccountRead {
 }
 
 /**
- * Reads the account for as long as it is subscribed: each minute, faster while something is in doubt.
- * Emits how doubts ended; books fills that the journal does not know; keeps the balances. A failed read proves
- * nothing and is tried again.
+ * Reads the account for as long as it is subscribed: each minute, faster while something is in doubt or after a hint of the
+ * account's feed. Emits how doubts ended; books fills that the journal does not know; keeps the balances. A failed read
+ * proves nothing and is tried again.
  */
 export function watchAccount(desk: Desk): Observable<AttemptEnd> {
-  const { policy, ports } = desk;
-  const isOpen$ = desk.changed$.pipe(
+  const { ports } = desk;
+  const waitMs$ = desk.changed$.pipe(
     startWith(undefined),
-    map(() => desk.hasDoubts()),
+    map(() => untilNextRead(desk)),
     distinctUntilChanged(),
   );
-  // A doubt that comes up shortens the wait that is running.
+  // A doubt or a hint that comes up shortens the wait that is running.
   const wait = (): Observable<unknown> =>
-    isOpen$.pipe(
-      switchMap((isOpen) =>
-        timer(isOpen ? policy.inDoubt.pollMs : policy.accountPollMs, ports.clock.scheduler),
-      ),
+    waitMs$.pipe(
+      switchMap((ms) => timer(ms, ports.clock.scheduler)),
       take(1),
     );
-  return defer(wait).pipe(
+  const reads$ = defer(wait).pipe(
     concatMap(() => readOnce(desk)),
     repeat(),
   );
+  const hints$ = (ports.accountFeed?.hints$ ?? EMPTY).pipe(
+    tap(() => {
+      if (desk.isHinted) return;
+      desk.isHinted = true;
+      desk.changed$.next();
+    }),
+    ignoreElements(),
+  );
+  return merge(reads$, hints$);
+}
+
+/** However many hints come, the pacer keeps the account's reads within the limit of their route. */
+function untilNextRead(desk: Desk): number {
+  const { inDoubt, accountPollMs } = desk.policy;
+  const ms = desk.hasDoubts() ? inDoubt.pollMs : accountPollMs;
+  return desk.isHinted ? Math.min(ms, HINT_MS) : ms;
 }
 
 /** One read and what it means. Empty after a failure, which proves nothing. */
@@ -98,7 +116,11 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
     const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
     const ask = (offset: number): Observable<readonly Transaction[]> =>
       defer(() => {
-        if (offset === 0) startedAt = clock.monotonic();
+        if (offset === 0) {
+          startedAt = clock.monotonic();
+          // A hint from here on may be about what this read does not show yet: it counts for the next.
+          desk.isHinted = false;
+        }
         return venue.transactions({ from, limit: PAGE, ...(offset === 0 ? {} : { offset }) });
       });
     const page = (offset: number): Observable<{ rows: readonly Transaction[]; next: number }> =>

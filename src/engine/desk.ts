@@ -55,6 +55,8 @@ export class Desk {
     { readonly count: number; readonly since: Monotonic; readonly last: Monotonic }
   >();
   isStopping = false;
+  /** The feed told that the account may have changed since its last read began. Never more than that. */
+  isHinted = false;
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
   valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;

@@ -82,6 +82,19 @@ export interface MarketPort {
   readonly prices$: Observable<ReferencePrice>;
 }
 
+/** Why the account may be worth a look: what its feed told of, or that a message of it may have been missed. */
+export interface AccountHint {
+  readonly why: 'balances' | 'orders' | 'fills' | 'connected' | 'gap';
+}
+
+/**
+ * Says that the account may have changed (capability `account_feed`). A hint only shortens the wait for the next read of
+ * the account: nothing it says is believed, and without any hint everything is found all the same. Never errors.
+ */
+export interface AccountFeedPort {
+  readonly hints$: Observable<AccountHint>;
+}
+
 /** Commands of the operator: CLI, signals. Never errors. */
 export type Command =
   | { readonly do: 'pause' | 'resume' | 'halt'; readonly by: string; readonly why: string }
@@ -108,6 +121,7 @@ export interface Ports {
   readonly random: Random;
   readonly venue: VenuePort;
   readonly market?: MarketPort | undefined;
+  readonly accountFeed?: AccountFeedPort | undefined;
   readonly journal: JournalPort;
   readonly operator$: Observable<Command>;
 }

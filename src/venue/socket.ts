@@ -1,61 +1,80 @@
-import { defer, NEVER, Observable, retry, share, tap, timer } from 'rxjs';
+import { defer, Observable, retry, share, tap, timer } from 'rxjs';
 import { WebSocket } from 'ws';
-import type { ReferencePrice } from '../core/market.ts';
-import type { Clock, MarketPort, Random } from '../engine/ports.ts';
+import type { RawData } from 'ws';
+import { MINUTE_MS } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
+import type { Clock, Random } from '../engine/ports.ts';
 import { readFeed } from '../wire/feed.ts';
-import type { FeedMessage } from '../wire/feed.ts';
+import type { FeedData, FeedMessage } from '../wire/feed.ts';
+import { FeedGuard } from './socket-guard.ts';
 import { venueUrl } from './origin.ts';
 import { cleaned } from './said.ts';
 
-export interface TickerOptions {
+export interface FeedOptions {
   readonly wsUrl: string;
   readonly token: { reveal(): string };
-  readonly pairs: readonly string[];
+  /** Names of all feeds, such as `ticker.sfox.btcusd`. */
+  readonly feeds: readonly string[];
   readonly clock: Clock;
   readonly random: Random;
+  /** A connection whose feeds say nothing for so long is given up, alive or not; left out: feeds may be quiet. */
+  readonly quietMs?: number | undefined;
   readonly onEvent?: ((event: SocketEvent) => void) | undefined;
 }
 
-/** What the operator may want to know of the feed. */
+/** What comes out of the feeds. */
+export type FeedSignal =
+  | { readonly signal: 'data'; readonly feed: string; readonly data: FeedData }
+  /** Messages may have been missed: whoever keeps a state from the feeds reads it anew, over REST. */
+  | { readonly signal: 'resync'; readonly why: 'connected' | 'gap' };
+
+/** What the operator may want to know of the feeds. */
 export type SocketEvent =
   | { readonly event: 'open' }
   | { readonly event: 'closed'; readonly why: string; readonly retryMs: number }
-  | { readonly event: 'unreadable'; readonly why: string };
+  /** `head`: its first 4 KiB, cleaned, for whoever looks into it. */
+  | { readonly event: 'unreadable'; readonly why: string; readonly head: string }
+  | { readonly event: 'gap'; readonly order: 'gap' | 'late'; readonly sequence: number };
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
+const QUARANTINE_MAX = 4_096;
 const HANDSHAKE_TIMEOUT_MS = 10_000;
+/** From the handshake to the answer to the subscription. */
+const ANSWER_TIMEOUT_MS = 10_000;
 /** After this long without a byte we ask; after twice as long the connection is given up. */
 const SILENCE_MS = 15_000;
 const RETRY_MIN_MS = 1_000;
 const RETRY_MAX_MS = 60_000;
+/** Feeds asked for in one message. Requests are limited, 40 a minute; how many feeds one may name is not documented. */
+const BATCH = 100;
 
 /**
- * The venue's ticker as reference prices: the last price of each pair, stamped with the time of its arrival. One
- * connection for all subscribers, open while there is one. Never errors: it reconnects, 1 to 60 s later.
- *
- * Gaps in the sequence are let pass: every ticker message replaces the one before, so that none is missed for long.
+ * Feeds of the venue's WebSocket: one connection for all subscribers, open while there is one. Authenticates, subscribes,
+ * and after every end connects again, 1 to 60 s later. Never errors, never decides: what the feeds say is a hint.
  *
  * @throws OperatorError `config` when the address cannot be used.
  */
-export function tickerMarket(options: TickerOptions): MarketPort {
+export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
   const url = venueUrl('venue.ws_url', options.wsUrl, 'ws');
-  if (options.pairs.length === 0) return { prices$: NEVER };
   const { clock, random, onEvent } = options;
   let failures = 0;
-  const prices$ = defer(() => connection(url, options)).pipe(
-    // Only a price proves that a connection is worth having: one that is refused after the handshake backs off too.
-    tap(() => (failures = 0)),
+  return defer(() => connection(url, options)).pipe(
+    // Only data proves that a connection is worth having: one that is refused after the handshake backs off too.
+    tap(({ signal }) => {
+      if (signal === 'data') failures = 0;
+    }),
     retry({
       delay: (error: unknown) => {
         if (!(error instanceof Closed)) throw error;
-        const retryMs = retryDelayMs(failures++, random);
+        if (error.lastedMs >= RETRY_MAX_MS) failures = 0;
+        const drawnMs = retryDelayMs(failures++, random);
+        const retryMs = error.isPoison ? MINUTE_MS + drawnMs : drawnMs;
         onEvent?.({ event: 'closed', why: cleaned(error.message, options.token.reveal()), retryMs });
         return timer(retryMs, clock.scheduler);
       },
     }),
     share(),
   );
-  return { prices$ };
 }
 
 /** Full jitter between 1 s and a bound that doubles from 2 s to 60 s, so that clients do not return in step. */
@@ -67,62 +86,203 @@ export function retryDelayMs(failures: number, random: Random): number {
 /** The end of one connection, for whatever reason. */
 class Closed extends Error {
   override readonly name = 'Closed';
+  readonly lastedMs: number;
+  /** Given up because of what came in: it is left alone for a minute at least. */
+  readonly isPoison: boolean;
+
+  constructor(why: string, lastedMs: number, isPoison: boolean) {
+    super(why);
+    this.lastedMs = lastedMs;
+    this.isPoison = isPoison;
+  }
 }
 
-/** One connection: authenticate, subscribe to all pairs at once, then prices. Errors with `Closed` when it ends. */
-function connection(url: URL, { token, pairs, clock, onEvent }: TickerOptions): Observable<ReferencePrice> {
+type End = (why: string, isPoison?: boolean) => void;
+
+/** One connection. Errors with `Closed` when it ends. */
+function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
   return new Observable((subscriber) => {
+    const { clock } = options;
+    const beganAt = clock.monotonic();
     const socket = new WebSocket(url, {
       maxPayload: MESSAGE_BYTES_MAX,
       perMessageDeflate: false,
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       followRedirects: false,
     });
-    const feeds = new Map(pairs.map((pair) => [`ticker.sfox.${pair}`, pair]));
-    const tell = (message: object): void => socket.send(JSON.stringify(message));
-    const end = (why: string): void => subscriber.error(new Closed(why));
-    const receive = (message: FeedMessage): void => {
-      if (message.kind === 'ticker') {
-        const pair = feeds.get(message.feed);
-        if (pair !== undefined)
-          subscriber.next({ pair, mid: message.last, at: clock.wall(), source: 'ticker' });
-      } else if (message.kind === 'error') end(`the venue refused to ${message.action}`);
-      else if (message.kind === 'success' && message.action === 'authenticate') {
-        tell({ type: 'subscribe', feeds: [...feeds.keys()] });
-        onEvent?.({ event: 'open' });
-      } else if (message.kind === 'unreadable') {
-        onEvent?.({ event: 'unreadable', why: cleaned(message.why, token.reveal()) });
-      }
+    const end: End = (why, isPoison = false) => {
+      subscriber.error(new Closed(why, clock.monotonic() - beganAt, isPoison));
     };
-
-    const heard = watch(socket, clock, end);
-    socket.on('open', () => tell({ type: 'authenticate', apiKey: token.reveal() }));
+    const watch = new Watch(clock, options.quietMs);
+    const talk = new Talk(options, {
+      watch,
+      end,
+      say: (message) => socket.send(JSON.stringify(message)),
+      next: (signal) => subscriber.next(signal),
+    });
+    socket.on('open', () => {
+      watch.heard();
+      talk.begin();
+    });
+    socket.on('ping', () => watch.heard()).on('pong', () => watch.heard());
     socket.on('message', (data, isBinary) => {
-      heard();
-      if (!isBinary && Buffer.isBuffer(data)) receive(readFeed(data.toString('utf8')));
+      watch.heard();
+      // Frames that came together are handed over one by one even after the end.
+      if (!subscriber.closed) talk.receive(textOf(data, isBinary));
     });
     socket.on('error', (error) => end(error.message));
     socket.on('close', (code, reason) => end(`closed with ${code} ${reason.toString('utf8')}`));
+    const ask = (): void => {
+      if (socket.readyState === WebSocket.OPEN) socket.ping();
+    };
+    subscriber.add(watch.start(ask, end));
     subscriber.add(() => socket.terminate());
   });
 }
 
-/** Ends a connection that has gone silent. Returns what to call whenever something was heard. */
-function watch(socket: WebSocket, clock: Clock, end: (why: string) => void): () => void {
-  let heardAt = clock.monotonic();
-  const heard = (): void => {
-    heardAt = clock.monotonic();
-  };
-  const check = clock.scheduler.schedule(function again() {
-    const silentMs = clock.monotonic() - heardAt;
-    if (silentMs >= 2 * SILENCE_MS) {
-      end(`silent for ${Math.round(silentMs / 1000)} s`);
+const textOf = (data: RawData, isBinary: boolean): string | undefined =>
+  !isBinary && Buffer.isBuffer(data) ? data.toString('utf8') : undefined;
+
+interface TalkWorld {
+  readonly watch: Watch;
+  readonly end: End;
+  readonly say: (message: object) => void;
+  readonly next: (signal: FeedSignal) => void;
+}
+
+/** What is said on one connection: authenticate, subscribe, then data. */
+class Talk {
+  private readonly options: FeedOptions;
+  private readonly world: TalkWorld;
+  private readonly guard: FeedGuard;
+  private readonly wanted: ReadonlySet<string>;
+  private unanswered = 0;
+
+  constructor(options: FeedOptions, world: TalkWorld) {
+    this.options = options;
+    this.world = world;
+    this.guard = new FeedGuard(options.clock);
+    this.wanted = new Set(options.feeds);
+  }
+
+  begin(): void {
+    this.world.say({ type: 'authenticate', apiKey: this.options.token.reveal() });
+  }
+
+  /** `source`: text of a message; `undefined` for one that is not text. */
+  receive(source: string | undefined): void {
+    const flooded = this.guard.flood();
+    if (flooded !== undefined) {
+      this.world.end(flooded, true);
       return;
     }
-    if (silentMs >= SILENCE_MS && socket.readyState === WebSocket.OPEN) socket.ping();
-    this.schedule(undefined, SILENCE_MS / 3);
-  }, SILENCE_MS / 3);
-  socket.on('open', heard).on('ping', heard).on('pong', heard);
-  socket.on('close', () => check.unsubscribe());
-  return heard;
+    const message: FeedMessage =
+      source === undefined
+        ? { kind: 'unreadable', why: 'not text', sequence: undefined, sentAt: undefined }
+        : readFeed(source);
+    this.count(message);
+    if (message.kind === 'data') this.deliver(message);
+    else if (message.kind === 'error')
+      this.world.end(`the venue refused to ${message.action}${message.why === '' ? '' : `: ${message.why}`}`);
+    else if (message.kind === 'success') this.answered(message.action);
+    else this.quarantine(message.why, source ?? '');
+  }
+
+  private count({ sequence }: FeedMessage): void {
+    const order = this.guard.follow(sequence);
+    if (sequence === undefined || (order !== 'gap' && order !== 'late')) return;
+    this.options.onEvent?.({ event: 'gap', order, sequence });
+    this.world.next({ signal: 'resync', why: 'gap' });
+  }
+
+  private deliver({ feed, data, sentAt }: FeedMessage & { readonly kind: 'data' }): void {
+    if (!this.wanted.has(feed) || this.guard.isOutdated(feed, sentAt)) return;
+    this.world.watch.told();
+    this.world.next({ signal: 'data', feed, data });
+  }
+
+  private answered(action: string): void {
+    if (action === 'authenticate') {
+      const { feeds } = this.options;
+      for (let from = 0; from < feeds.length; from += BATCH) {
+        this.world.say({ type: 'subscribe', feeds: feeds.slice(from, from + BATCH) });
+        this.unanswered += 1;
+      }
+      return;
+    }
+    if (action !== 'subscribe' || this.unanswered === 0) return;
+    this.unanswered -= 1;
+    if (this.unanswered > 0) return;
+    this.world.watch.ready();
+    this.options.onEvent?.({ event: 'open' });
+    this.world.next({ signal: 'resync', why: 'connected' });
+  }
+
+  private quarantine(why: string, source: string): void {
+    const secret = this.options.token.reveal();
+    this.options.onEvent?.({
+      event: 'unreadable',
+      why: cleaned(why, secret),
+      head: cleaned(source.slice(0, 2 * QUARANTINE_MAX), secret, QUARANTINE_MAX),
+    });
+    const poisoned = this.guard.poisoned();
+    if (poisoned !== undefined) this.world.end(poisoned, true);
+  }
+}
+
+/** Ends a connection that does not answer, has gone silent, or whose feeds have. */
+class Watch {
+  private readonly clock: Clock;
+  private readonly quietMs: number | undefined;
+  private readonly beganAt: Monotonic;
+  private heardAt: Monotonic;
+  private toldAt: Monotonic;
+  private isReady = false;
+
+  constructor(clock: Clock, quietMs: number | undefined) {
+    this.clock = clock;
+    this.quietMs = quietMs;
+    this.beganAt = clock.monotonic();
+    this.heardAt = this.beganAt;
+    this.toldAt = this.beganAt;
+  }
+
+  /** A sign of life. */
+  heard(): void {
+    this.heardAt = this.clock.monotonic();
+  }
+
+  /** Data. */
+  told(): void {
+    this.toldAt = this.clock.monotonic();
+  }
+
+  /** All feeds are subscribed to. */
+  ready(): void {
+    this.isReady = true;
+    this.told();
+  }
+
+  start(ask: () => void, end: End): { unsubscribe(): void } {
+    const check = (): void => {
+      const silentMs = this.clock.monotonic() - this.heardAt;
+      const why = this.whyOver(silentMs);
+      if (why !== undefined) end(why);
+      else if (silentMs >= SILENCE_MS) ask();
+    };
+    return this.clock.scheduler.schedule(function again() {
+      check();
+      this.schedule(undefined, SILENCE_MS / 3);
+    }, SILENCE_MS / 3);
+  }
+
+  private whyOver(silentMs: number): string | undefined {
+    const now = this.clock.monotonic();
+    if (silentMs >= 2 * SILENCE_MS) return `silent for ${Math.round(silentMs / 1000)} s`;
+    if (!this.isReady && now - this.beganAt >= HANDSHAKE_TIMEOUT_MS + ANSWER_TIMEOUT_MS)
+      return 'the venue did not answer the subscription';
+    if (this.isReady && this.quietMs !== undefined && now - this.toldAt >= this.quietMs)
+      return `no data for ${Math.round((now - this.toldAt) / 1000)} s`;
+    return undefined;
+  }
 }

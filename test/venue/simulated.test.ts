@@ -2,7 +2,7 @@ import { EMPTY, firstValueFrom, take, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
 import { after } from '../../src/core/time.ts';
-import { tickerMarket } from '../../src/venue/socket.ts';
+import { tickerMarket } from '../../src/venue/socket-ticker.ts';
 import { tradingVenue } from '../../src/venue/trading.ts';
 import { aVenue } from '../simulator/client.ts';
 import { client, systemClock } from './servers.ts';

@@ -1,0 +1,35 @@
+import { filter, map, NEVER } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { ReferencePrice } from '../core/market.ts';
+import { MINUTE_MS } from '../core/time.ts';
+import type { MarketPort } from '../engine/ports.ts';
+import { venueFeed } from './socket.ts';
+import type { FeedOptions } from './socket.ts';
+
+export type TickerOptions = Omit<FeedOptions, 'feeds' | 'quietMs'> & { readonly pairs: readonly string[] };
+
+/** The venue sends a ticker every few seconds. */
+const QUIET_MS = MINUTE_MS;
+
+/**
+ * The venue's ticker as reference prices: the last price of each pair, stamped with the time of its arrival.
+ *
+ * Gaps in the sequence are let pass: every ticker message replaces the one before, so that none is missed for long.
+ *
+ * @throws OperatorError `config` when the address cannot be used.
+ */
+export function tickerMarket({ pairs, ...options }: TickerOptions): MarketPort {
+  const pairOf = new Map(pairs.map((pair) => [`ticker.sfox.${pair}`, pair]));
+  const signals$ = venueFeed({ ...options, feeds: [...pairOf.keys()], quietMs: QUIET_MS });
+  if (pairs.length === 0) return { prices$: NEVER };
+  const prices$: Observable<ReferencePrice> = signals$.pipe(
+    map((signal): ReferencePrice | undefined => {
+      if (signal.signal !== 'data' || signal.data.of !== 'ticker') return undefined;
+      const pair = pairOf.get(signal.feed);
+      if (pair === undefined) return undefined;
+      return { pair, mid: signal.data.ticker.last, at: options.clock.wall(), source: 'ticker' };
+    }),
+    filter((price) => price !== undefined),
+  );
+  return { prices$ };
+}
