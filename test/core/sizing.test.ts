@@ -66,6 +66,12 @@ describe('sizing', () => {
       { side: 'sell', wanted: byAmount('80'), worst: price('99'), availableBase: quantity('0.5') },
       '49.5',
     ],
+    [
+      // 11 usd at 33 take 0.33333… btc, of which 0.3333 are there.
+      'a sell by amount that takes a hair more than is held',
+      { side: 'sell', wanted: byAmount('11'), worst: price('33'), availableBase: quantity('0.3333') },
+      '10.99',
+    ],
   ])('cuts %s', (_, over, expected) => {
     expect(sizeText(over)).toBe(expected);
     expect(sized(over).cuts).toEqual(['clipped_funds', 'pts_never']);

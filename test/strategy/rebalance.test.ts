@@ -146,6 +146,11 @@ describe('a look at the portfolio', () => {
       { drift_type: 'relative', drift_threshold: '0.19' },
       DRIFTED,
     ],
+    [
+      'the valuation differs by the very tolerance',
+      { valuation_tolerance: '0.25' },
+      { ...DRIFTED, valuation: '80000' },
+    ],
     ['the valuation differs by just the tolerance above', {}, { ...DRIFTED, valuation: '111111.11' }],
     ['the valuation differs by just the tolerance below', {}, { ...DRIFTED, valuation: '90909.1' }],
   ])('trades when %s', (_, over, scene) => {

@@ -165,6 +165,14 @@ describe('catch_up after an outage', () => {
     expect(intentsOf(step).map((one) => [one.slice, text(amountOf(one))])).toEqual([[3, '1.4']]);
   });
 
+  it('counts a slot as missed once the next has come, not a moment before', () => {
+    const [before, at] = [30 * MINUTE_MS - 1, 30 * MINUTE_MS].map((lateMs) =>
+      aLife({ slices: 8 }).arrive(lateMs),
+    );
+    expect(before?.intents).toMatchObject([{ slice: 0 }]);
+    expect(at).toMatchObject({ intents: [{ slice: 1 }], missed: [{ slice: 0 }] });
+  });
+
   it('skip: leaves it undone', () => {
     const life = aLife({ slices: 8, catch_up: 'skip' });
     trade(life);
