@@ -1,7 +1,9 @@
-import { add, money, NO_MONEY, ratio, size, subtract } from '../core/money.ts';
+import { add, greatest, money, NO_MONEY, ratio, roundUp, size, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
 import type { FundingRate, Side } from '../core/venue.ts';
+import type { PtsMetrics } from '../wire/pts.ts';
+import { accountValue } from './history.ts';
 import type { Ledger } from './ledger.ts';
 import type { Market } from './market.ts';
 import type { RateOptions, RiskModeText, VenueOptions } from './options.ts';
@@ -51,20 +53,35 @@ export class Credit {
   }
 
   fundingRates(): readonly FundingRate[] {
-    return [...this.market.currencies.keys()].map((currency) => {
-      const { annualRate, graceMinutes, frequencyMinutes } =
-        this.rates.get(currency) ?? this.options.defaultRate;
-      return { currency, annualRate: ratio(annualRate), graceMinutes, frequencyMinutes };
-    });
+    return [...this.market.currencies.keys()].map((currency) => this.rateOf(currency));
   }
 
-  /** Whether the account can pay: from what it holds, or where the risk mode allows credit and the limit has room. */
+  rateOf(currency: string): FundingRate {
+    const { annualRate, graceMinutes, frequencyMinutes } =
+      this.rates.get(currency) ?? this.options.defaultRate;
+    return { currency, annualRate: ratio(annualRate), graceMinutes, frequencyMinutes };
+  }
+
+  /** Whether the account can pay: from what is free, or where the risk mode allows credit and the limit has room. */
   covers({ account, pair, side, currency, amount, now }: Outlay): boolean {
-    const left = subtract(this.ledger.balance(account, currency), amount);
+    const left = subtract(this.ledger.available(account, currency), amount);
     if (!left.isNegative()) return true;
     if (!this.isEnabled || !this.allows(pair, side)) return false;
     const owed = add(this.owedUsd(account, currency, now), this.market.usdValue(currency, size(left), now));
     return owed.lte(this.limitUsd);
+  }
+
+  /** What the account owes, holds and may still owe, USD, cents. What is owed is rounded up, what it holds down. */
+  metrics(account: string, now: Instant): PtsMetrics {
+    const exposure = roundUp(this.owedUsd(account, undefined, now), 2);
+    const equity = accountValue(account, { ledger: this.ledger, market: this.market, now });
+    return {
+      exposure,
+      availableExposure: greatest(subtract(this.limitUsd, exposure), NO_MONEY),
+      exposureLimit: this.limitUsd,
+      equity,
+      equityForWithdrawals: greatest(subtract(equity, exposure), NO_MONEY),
+    };
   }
 
   private modeOf(pair: string): RiskModeText {
@@ -78,7 +95,7 @@ export class Credit {
   }
 
   /** What the account owes in all currencies but `except`, USD. */
-  private owedUsd(account: string, except: string, now: Instant): Money {
+  private owedUsd(account: string, except: string | undefined, now: Instant): Money {
     let owed = NO_MONEY;
     for (const [currency, held] of this.ledger.balances(account)) {
       if (currency !== except && held.isNegative())

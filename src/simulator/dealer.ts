@@ -5,16 +5,17 @@ import type { Instant } from '../core/time.ts';
 import type { OrderRequest, Quote, QuoteRequest, Side, Size } from '../core/venue.ts';
 import type { Random } from '../engine/ports.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
+import type { Booking } from './booking.ts';
 import type { Credit } from './credit.ts';
-import type { Ledger } from './ledger.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
 import type { VenueOptions } from './options.ts';
+import type { OrderRegistry } from './orders.ts';
 import { dealerPrice, feeFor, movedAgainstDealer, priced } from './pricing.ts';
 import type { Priced } from './pricing.ts';
-import { keyOf, QuoteBook, UsedIds, uuidOf } from './quotes.ts';
+import { QuoteBook, uuidOf } from './quotes.ts';
 import type { QuoteEntry } from './quotes.ts';
-import { assumed, created, documented, found } from './reply.ts';
+import { assumed, created, documented } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 import { filledSize, isSame, sizeProblem } from './sizes.ts';
 
@@ -24,7 +25,8 @@ export type PlacedOrder = Omit<OrderRequest, 'clientId'> & { readonly clientId?:
 export interface DealerSetup {
   readonly options: VenueOptions;
   readonly market: Market;
-  readonly ledger: Ledger;
+  readonly registry: OrderRegistry;
+  readonly booking: Booking;
   readonly credit: Credit;
   readonly random: Random;
   readonly startedAt: Instant;
@@ -39,15 +41,10 @@ export interface DealerSetup {
 export class Dealer {
   private readonly setup: DealerSetup;
   private readonly quotes = new QuoteBook();
-  private readonly usedIds = new UsedIds();
-  private readonly orders = new Map<string, OrderDetail>();
-  private readonly ordersByClientId = new Map<string, OrderDetail>();
   private readonly unavailable = new Set<string>();
-  private lastNumber: number;
 
   constructor(setup: DealerSetup) {
     this.setup = setup;
-    this.lastNumber = Math.floor(setup.startedAt);
   }
 
   /** Stops or resumes quoting, for one pair or for `all`. */
@@ -95,12 +92,6 @@ export class Dealer {
     return created(this.accept(account, { entry, order, listing, filled, fees, isFilled, now }));
   }
 
-  /** An order of the account by the venue's id or by the client's. */
-  lookup(account: string, id: string): Reply<OrderDetail> {
-    const order = this.orders.get(keyOf(account, id)) ?? this.ordersByClientId.get(keyOf(account, id));
-    return order === undefined ? assumed.unknownOrder() : found(order);
-  }
-
   /** The same client id with the same wishes gets the same quote while it lives; with other wishes it is refused. */
   private knownQuote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> | undefined {
     if (request.clientId === undefined) return undefined;
@@ -134,11 +125,10 @@ export class Dealer {
   }
 
   private newQuote(request: QuoteRequest, { quantity, amount, price: each }: Priced, now: Instant): Quote {
-    const { options, startedAt } = this.setup;
-    this.lastNumber += 1;
+    const { options, startedAt, registry } = this.setup;
     const quotedAt = instant(Math.floor(now));
     return {
-      quoteId: uuidOf(`quote ${options.seed} ${startedAt} ${this.lastNumber}`),
+      quoteId: uuidOf(`quote ${options.seed} ${startedAt} ${registry.nextNumber()}`),
       pair: request.pair,
       side: request.side,
       quantity,
@@ -162,7 +152,7 @@ export class Dealer {
     if (request.clientId !== undefined && order.clientId !== request.clientId)
       return assumed.notAsQuoted('client_order_id');
     if (entry.used) return assumed.quoteUsed();
-    if (order.clientId !== undefined && this.usedIds.has(entry.account, order.clientId, now))
+    if (order.clientId !== undefined && this.setup.registry.isTaken(entry.account, order.clientId, now))
       return assumed.orderIdTaken();
     if (now >= quote.expiresAt) return assumed.quoteExpired();
     if (order.size.by !== request.size.by) return assumed.notAsQuoted(order.size.by);
@@ -205,11 +195,10 @@ export class Dealer {
 
   private accept(account: string, accepted: Accepted): OrderDetail {
     const { entry, order, listing, filled, fees, isFilled, now } = accepted;
+    const { registry, booking } = this.setup;
     entry.used = true;
-    this.lastNumber += 1;
-    const orderId = String(this.lastNumber);
     const detail: OrderDetail = {
-      orderId,
+      orderId: registry.nextNumber(),
       clientId: order.clientId ?? '',
       quoteId: entry.quote.quoteId,
       pair: order.pair,
@@ -223,31 +212,9 @@ export class Dealer {
       fees: isFilled ? fees : NO_MONEY,
       updatedAt: instant(Math.floor(now)),
     };
-    if (isFilled) this.book(account, detail, listing, now);
-    this.orders.set(keyOf(account, orderId), detail);
-    if (order.clientId !== undefined) {
-      this.usedIds.add(account, order.clientId, now);
-      this.ordersByClientId.set(keyOf(account, order.clientId), detail);
-    }
+    if (isFilled) booking.fill(account, { order: detail, listing, fill: { ...filled, fees } }, now);
+    registry.add(account, detail, now);
     return detail;
-  }
-
-  private book(account: string, order: OrderDetail, { pair, base, quote }: Listing, now: Instant): void {
-    this.lastNumber += 1;
-    const trade = {
-      orderId: order.orderId,
-      clientId: order.clientId === '' ? undefined : order.clientId,
-      tradeId: String(this.lastNumber),
-      pair,
-      base,
-      quote,
-      side: order.side,
-      quantity: order.filled,
-      amount: holding(order.filledAmount),
-      fees: holding(order.fees),
-      price: order.price,
-    };
-    this.setup.ledger.book(account, trade, now);
   }
 }
 

@@ -1,36 +1,41 @@
-import { quantity } from '../core/money.ts';
-import type { Money, Quantity } from '../core/money.ts';
-import { digest } from '../core/ids.ts';
+import { NO_QUANTITY, quantity } from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Pair } from '../core/pairs.ts';
 import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type {
-  Balance,
-  Currency,
-  FundingRate,
-  Quote,
-  QuoteRequest,
-  Transaction,
-  ValuationPoint,
-} from '../core/venue.ts';
+import type { Balance, Currency, FundingRate, Quote, QuoteRequest, ValuationPoint } from '../core/venue.ts';
 import type { Random } from '../engine/ports.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
+import type { LimitOrder } from '../wire/orders.ts';
+import type { InterestPayment, PtsMetrics, PtsPosition } from '../wire/pts.ts';
+import { Access } from './access.ts';
+import type { AccountAccess } from './access.ts';
+import { Booking } from './booking.ts';
+import { Changes } from './changes.ts';
+import type { Change } from './changes.ts';
 import { Credit } from './credit.ts';
+import { Custody } from './custody.ts';
 import { Dealer } from './dealer.ts';
 import type { PlacedOrder } from './dealer.ts';
 import { accountValue, ValueHistory } from './history.ts';
 import { Ledger } from './ledger.ts';
-import type { LedgerQuery } from './ledger.ts';
+import type { LedgerQuery, LedgerRow } from './ledger.ts';
 import { Limits } from './limits.ts';
 import type { LimitedRoute } from './limits.ts';
 import { Market } from './market.ts';
 import type { RateOptions, RiskModeText, VenueOptions } from './options.ts';
+import { OrderRegistry } from './orders.ts';
+import { Positions } from './positions.ts';
 import { seededRandom } from './random.ts';
 import { assumed, documented, found } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
+import { RestingOrders } from './resting.ts';
 import type { PriceTape } from './tape.ts';
 import { TickerBoard } from './ticker.ts';
 import type { Ticker } from './ticker.ts';
+import { Transit } from './transit.ts';
+import { Whitelist } from './whitelist.ts';
+import { Withdrawals } from './withdrawals.ts';
 
 export interface ExchangeSetup {
   readonly options: VenueOptions;
@@ -40,11 +45,6 @@ export interface ExchangeSetup {
   readonly startedAt: Instant;
   /** Left out: seeded by `options.seed`. */
   readonly random?: Random | undefined;
-}
-
-export interface AccountAccess {
-  readonly name: string;
-  readonly token: string;
 }
 
 /** What a client may ask of the transactions; what is left out has the default of the specification. */
@@ -61,50 +61,112 @@ export const LIMIT_MAX = 1_000;
  */
 export class Exchange {
   readonly accounts: readonly AccountAccess[];
+  readonly access: Access;
   readonly market: Market;
   readonly ledger: Ledger;
-  private readonly byToken: ReadonlyMap<string, AccountAccess>;
+  readonly registry: OrderRegistry;
+  readonly resting: RestingOrders;
+  readonly positions: Positions;
+  readonly transit: Transit;
+  readonly withdrawals: Withdrawals;
+  readonly custody: Custody;
+  readonly whitelist: Whitelist;
+  readonly options: VenueOptions;
+  private readonly changes = new Changes();
   private readonly credit: Credit;
   private readonly dealer: Dealer;
   private readonly history: ValueHistory;
   private readonly limits: Limits;
   private readonly board: TickerBoard;
+  private time: Instant;
 
   /** @throws OperatorError (`config`) when the settings do not fit together. */
   constructor({ options, tapes = new Map(), startedAt, random = seededRandom(options.seed) }: ExchangeSetup) {
-    this.market = new Market({ options, tapes, startedAt });
-    this.ledger = new Ledger(Math.floor(startedAt) + 1);
-    this.credit = new Credit(options.pts, this.ledger, this.market);
-    this.dealer = new Dealer({
-      options,
-      market: this.market,
-      ledger: this.ledger,
-      credit: this.credit,
-      random,
-      startedAt,
+    this.options = options;
+    this.time = startedAt;
+    const market = new Market({ options, tapes, startedAt });
+    const ledger = new Ledger(Math.floor(startedAt) + 1, (account) => {
+      this.changes.tell({ kind: 'balances', account });
     });
-    this.history = new ValueHistory(this.ledger, this.market);
+    const registry = new OrderRegistry(this.changes, startedAt);
+    this.market = market;
+    this.ledger = ledger;
+    this.registry = registry;
+    this.access = new Access(options);
+    this.accounts = this.access.accounts;
+    this.credit = new Credit(options.pts, ledger, market);
+    const rateOf = (currency: string): FundingRate => this.credit.rateOf(currency);
+    this.positions = new Positions({ ledger, market, registry, rateOf });
+    this.board = new TickerBoard(market);
+    const booking = new Booking({ ledger, registry, positions: this.positions, board: this.board });
+    this.dealer = new Dealer({ options, market, registry, booking, credit: this.credit, random, startedAt });
+    this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
+    this.transit = new Transit({ ledger, market, positions: this.positions, seed: options.seed });
+    const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
+    this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });
+    this.whitelist = new Whitelist({ options, market, registry });
+    const metrics = (account: string, now: Instant): PtsMetrics => this.credit.metrics(account, now);
+    this.withdrawals = new Withdrawals({
+      options,
+      ledger,
+      market,
+      metrics,
+      transit: this.transit,
+      custody: this.custody,
+      whitelist: this.whitelist,
+    });
+    this.history = new ValueHistory(ledger, market);
     this.limits = new Limits(options.limits);
-    this.board = new TickerBoard(this.market);
-    this.accounts = options.accounts.map(({ name, token }) => ({
-      name,
-      token: token ?? `sim-${digest(`${options.seed}\n${name}`, 32)}`,
-    }));
-    this.byToken = new Map(this.accounts.map((account) => [account.token, account]));
-    for (const { name, balances } of options.accounts) {
+    this.openAccounts(startedAt);
+  }
+
+  private openAccounts(startedAt: Instant): void {
+    const { accounts, partner } = this.options;
+    const all = accounts.some(({ name }) => name === partner.name)
+      ? accounts
+      : [...accounts, { name: partner.name, balances: {} }];
+    for (const { name, balances } of all) {
       this.ledger.open(name);
-      for (const [currency, amount] of Object.entries(balances)) {
-        const held = quantity(amount);
-        if (!held.isZero()) this.ledger.move(name, currency, held, startedAt);
+      this.custody.open(name);
+      for (const [currency, held] of Object.entries(balances)) {
+        const amount = quantity(held);
+        if (!amount.isZero()) this.ledger.move(name, { currency, amount }, startedAt);
       }
       this.history.open(name, startedAt);
     }
   }
 
-  /** Name of the account whose token it is. */
-  authenticate(token: string): Reply<string> {
-    const account = this.byToken.get(token);
-    return account === undefined ? documented.invalidToken() : found(account.name);
+  /**
+   * Makes everything happen that is due until `now`, in the order of time: looks of waiting orders, interest, states of
+   * deposits and withdrawals, points of the history. What comes of it does not depend on how often it is called.
+   */
+  advance(now: Instant): void {
+    if (now < this.time) return;
+    const sources = [this.resting, this.positions, this.transit];
+    for (;;) {
+      let next: (typeof sources)[number] | undefined;
+      let due = Infinity;
+      for (const source of sources) {
+        const at = source.nextDue();
+        if (at !== undefined && at <= now && at < due) [next, due] = [source, at];
+      }
+      if (next === undefined) break;
+      this.history.advance(instant(due));
+      next.runNext();
+    }
+    this.history.advance(now);
+    this.time = now;
+  }
+
+  /** Calls `listener` for every change of an account from now on, at once. Returns the way to stop it. */
+  listen(listener: (change: Change) => void): () => void {
+    return this.changes.listen(listener);
+  }
+
+  /** Name of the account whose token it is. `now` decides about tokens that end; left out: the last time seen. */
+  authenticate(token: string, now: Instant = this.time): Reply<string> {
+    const owner = this.access.identify(token, now);
+    return owner.ok ? found(owner.value.account) : owner;
   }
 
   /** Counts a request against the limit of its route; a refusal when it is one too many. */
@@ -118,16 +180,19 @@ export class Exchange {
   }
 
   quote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> {
-    this.history.advance(now);
+    this.advance(now);
     return this.dealer.quote(account, request, now);
   }
 
   order(account: string, order: PlacedOrder, now: Instant): Reply<OrderDetail> {
-    this.history.advance(now);
-    const reply = this.dealer.order(account, order, now);
-    if (reply.ok)
-      this.board.traded(order.pair, { quantity: reply.value.filled, amount: reply.value.filledAmount }, now);
-    return reply;
+    this.advance(now);
+    return this.dealer.order(account, order, now);
+  }
+
+  /** A limit order. */
+  place(account: string, order: LimitOrder, now: Instant): Reply<OrderDetail> {
+    this.advance(now);
+    return this.resting.place(account, order, now);
   }
 
   /** The day summary of a pair. */
@@ -137,11 +202,13 @@ export class Exchange {
 
   /** An order by the venue's id or the client's. */
   lookup(account: string, id: string): Reply<OrderDetail> {
-    return this.dealer.lookup(account, id);
+    const order = this.registry.find(account, id);
+    return order === undefined ? assumed.unknownOrder() : found(order);
   }
 
   /** Newest first. Defaults of the specification: the last 24 hours, 250 rows, at most 1000, only done ones. */
-  transactions(account: string, asked: TransactionsAsked, now: Instant): Reply<readonly Transaction[]> {
+  transactions(account: string, asked: TransactionsAsked, now: Instant): Reply<readonly LedgerRow[]> {
+    this.advance(now);
     return found(
       this.ledger.query(account, {
         from: asked.from ?? instant(now - DAY_MS),
@@ -167,13 +234,31 @@ export class Exchange {
     return this.credit.isEnabled ? found(this.credit.riskModes()) : documented.ptsDisabled();
   }
 
+  /** What the account owes and may owe, USD. */
+  metrics(account: string, now: Instant): Reply<PtsMetrics> {
+    this.advance(now);
+    return this.credit.isEnabled ? found(this.credit.metrics(account, now)) : documented.ptsDisabled();
+  }
+
+  /** Positions on credit, oldest first. */
+  ptsPositions(account: string, now: Instant): Reply<readonly PtsPosition[]> {
+    this.advance(now);
+    return this.credit.isEnabled ? found(this.positions.of(account)) : documented.ptsDisabled();
+  }
+
+  /** Interest that was charged, newest first. */
+  interest(account: string, now: Instant): Reply<readonly InterestPayment[]> {
+    this.advance(now);
+    return this.credit.isEnabled ? found(this.positions.interestOf(account)) : documented.ptsDisabled();
+  }
+
   /** USD value of the account at its start and at each full hour (or day) of the market, stamped in real time. */
   valuation(
     account: string,
     { from, to, interval }: { from: Instant; to?: Instant | undefined; interval: 'hour' | 'day' },
     now: Instant,
   ): Reply<readonly ValuationPoint[]> {
-    this.history.advance(now);
+    this.advance(now);
     return found(this.history.read(account, { from, to: to ?? now, interval }));
   }
 
@@ -186,7 +271,7 @@ export class Exchange {
     const rows = [...this.ledger.balances(account)].map(([currency, balance]) => ({
       currency,
       balance,
-      available: balance,
+      available: this.ledger.available(account, currency),
     }));
     return found(rows);
   }
@@ -195,25 +280,58 @@ export class Exchange {
     return found([...this.market.listings.values()].map(({ pair, base, quote }) => ({ pair, base, quote })));
   }
 
-  /** Money arrives (`amount` above zero) or leaves the account. Returns the id of the transaction. */
+  /** Money arrives (`amount` above zero) or leaves the account, at once. Returns the id of the transaction. */
   deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
-    this.history.advance(now);
-    return this.ledger.move(account, currency, amount, now);
+    return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
+  }
+
+  /** Money that the venue gives, with the words of its transaction. Returns the id of the transaction. */
+  reward(
+    account: string,
+    { currency, amount, label }: { currency: string; amount: Quantity; label: string },
+    now: Instant,
+  ): number {
+    const movement = { currency, amount, action: 'credit', remarks: { description: label } } as const;
+    return this.moved(account, currency, now, () => this.ledger.move(account, movement, now));
+  }
+
+  /** A deposit that goes through its states in market time. Returns the account transaction id. */
+  startDeposit(
+    account: string,
+    { currency, amount, from, by }: { currency: string; amount: Quantity; from: string; by: string },
+    now: Instant,
+  ): number {
+    this.advance(now);
+    const way = this.market.currencies.get(currency)?.isFiat === true ? 'bank' : 'deposit';
+    const remarks = { description: from, addedBy: by };
+    const { stepMinutes } = this.options.deposits;
+    return this.transit.start(
+      { account, currency, amount, fee: NO_QUANTITY, way, remarks },
+      stepMinutes,
+      now,
+    );
   }
 
   /** A deposit that is seen but not done; `settleDeposit` ends it. Returns the id of the transaction. */
   announceDeposit(account: string, currency: string, amount: Quantity, now: Instant): number {
-    return this.ledger.announce(account, currency, amount, now);
+    this.advance(now);
+    return this.ledger.announce(account, { currency, amount }, now);
   }
 
   settleDeposit(account: string, id: number, now: Instant): number {
-    this.history.advance(now);
-    return this.ledger.settle(account, id, now);
+    const currency = this.ledger.rows(account).find((row) => row.id === id)?.currency ?? '';
+    return this.moved(account, currency, now, () => this.ledger.settle(account, id, now));
   }
 
   /** Stops or resumes quoting: of one pair, or of `all`. */
   setAvailability(scope: string, state: 'available' | 'unavailable'): void {
     this.dealer.setAvailability(scope, state);
+  }
+
+  /** Holds the price of a pair where a drill wants it; `undefined` lets it go again. Orders that wait see it at once. */
+  pin(pair: string, mid: Price | undefined, now: Instant): void {
+    this.advance(now);
+    this.market.pin(pair, mid);
   }
 
   setRiskMode(pair: string, mode: RiskModeText): void {
@@ -222,6 +340,15 @@ export class Exchange {
 
   setFundingRate(currency: string, rate: RateOptions): void {
     this.credit.setRate(currency, rate);
+  }
+
+  /** Does what moves a balance without a trade; money that comes in pays back what is owed. */
+  private moved(account: string, currency: string, now: Instant, move: () => number): number {
+    this.advance(now);
+    const before = this.ledger.balance(account, currency);
+    const id = move();
+    this.positions.received(account, currency, before, now);
+    return id;
   }
 }
 

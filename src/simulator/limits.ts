@@ -28,11 +28,40 @@ export class SlidingWindow {
   }
 }
 
-export type LimitedRoute = 'quote' | 'order' | 'transactions' | 'balances';
+export type LimitedRoute =
+  'quote' | 'order' | 'transactions' | 'balances' | 'openOrders' | 'doneOrders' | 'positions';
+
+/** A window that shuts for a while after a request too many. */
+class Gate {
+  private readonly window: SlidingWindow;
+  private readonly cooldownMs: number;
+  private shutUntil = -Infinity;
+
+  constructor(window: SlidingWindow, cooldownMs: number) {
+    this.window = window;
+    this.cooldownMs = cooldownMs;
+  }
+
+  /** As that of the window. A request while it is shut does not keep it shut for longer: no document says. */
+  admit(now: Instant): number | undefined {
+    if (now < this.shutUntil) return this.shutUntil - now;
+    const waitMs = this.window.admit(now);
+    if (waitMs === undefined || this.cooldownMs === 0) return waitMs;
+    this.shutUntil = now + this.cooldownMs;
+    return this.cooldownMs;
+  }
+
+  isIdle(now: Instant): boolean {
+    return now >= this.shutUntil && this.window.isIdle(now);
+  }
+}
 
 /** Most windows kept at once; idle ones are dropped first. */
 const KEYS_MAX = 10_000;
 const TEN_SECONDS_MS = 10 * SECOND_MS;
+/** Source: public documentation: after a 429 wait 10 seconds for the route, 60 for the address. */
+const ROUTE_COOLDOWN_MS = 10 * SECOND_MS;
+const ADDRESS_COOLDOWN_MS = 60 * SECOND_MS;
 
 /**
  * The request limits of the venue: of each route by account, and of all routes by network address.
@@ -41,7 +70,7 @@ const TEN_SECONDS_MS = 10 * SECOND_MS;
  */
 export class Limits {
   private readonly options: VenueOptions['limits'];
-  private readonly windows = new Map<string, SlidingWindow>();
+  private readonly windows = new Map<string, Gate>();
 
   constructor(options: VenueOptions['limits']) {
     this.options = options;
@@ -49,7 +78,11 @@ export class Limits {
 
   /** Milliseconds to wait when the request is one too many. */
   route(route: LimitedRoute, account: string, now: Instant): number | undefined {
-    return this.admit(`${route} ${account}`, now, () => this.windowOf(route));
+    return this.admit(
+      `${route} ${account}`,
+      now,
+      () => new Gate(this.windowOf(route), this.options.cooldowns ? ROUTE_COOLDOWN_MS : 0),
+    );
   }
 
   /** As `route`, for all requests of one network address. */
@@ -57,11 +90,15 @@ export class Limits {
     return this.admit(
       `address ${address}`,
       now,
-      () => new SlidingWindow(this.options.addressPerTenSeconds, TEN_SECONDS_MS),
+      () =>
+        new Gate(
+          new SlidingWindow(this.options.addressPerTenSeconds, TEN_SECONDS_MS),
+          this.options.cooldowns ? ADDRESS_COOLDOWN_MS : 0,
+        ),
     );
   }
 
-  private admit(key: string, now: Instant, open: () => SlidingWindow): number | undefined {
+  private admit(key: string, now: Instant, open: () => Gate): number | undefined {
     if (!this.options.enforced) return undefined;
     let window = this.windows.get(key);
     if (window === undefined) {
@@ -73,12 +110,16 @@ export class Limits {
   }
 
   private windowOf(route: LimitedRoute): SlidingWindow {
-    const { quotesPerSecond, ordersPerSecond, transactionsWindowMs, balancesPerTenSeconds } = this.options;
+    const { options } = this;
+    const perTenSeconds = (count: number) => () => new SlidingWindow(count, TEN_SECONDS_MS);
     const open = {
-      quote: () => new SlidingWindow(quotesPerSecond, SECOND_MS),
-      order: () => new SlidingWindow(ordersPerSecond, SECOND_MS),
-      transactions: () => new SlidingWindow(1, transactionsWindowMs),
-      balances: () => new SlidingWindow(balancesPerTenSeconds, TEN_SECONDS_MS),
+      quote: () => new SlidingWindow(options.quotesPerSecond, SECOND_MS),
+      order: () => new SlidingWindow(options.ordersPerSecond, SECOND_MS),
+      transactions: () => new SlidingWindow(1, options.transactionsWindowMs),
+      balances: perTenSeconds(options.balancesPerTenSeconds),
+      openOrders: perTenSeconds(options.openOrdersPerTenSeconds),
+      doneOrders: perTenSeconds(options.doneOrdersPerTenSeconds),
+      positions: perTenSeconds(options.positionsPerTenSeconds),
     } satisfies Record<LimitedRoute, () => SlidingWindow>;
     return open[route]();
   }

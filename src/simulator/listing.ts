@@ -18,22 +18,25 @@ export interface Listing {
   readonly options: PairOptions;
 }
 
-type Known = Pick<Currency, 'name' | 'isFiat' | 'precision'>;
-const fiat = (name: string): Known => ({ name, isFiat: true, precision: 2 });
-const coin = (name: string, precision = 8): Known => ({ name, isFiat: false, precision });
+interface Known extends Pick<Currency, 'name' | 'isFiat' | 'precision'> {
+  /** Smallest withdrawal, in the currency. */
+  readonly min: string;
+}
+const fiat = (name: string): Known => ({ name, isFiat: true, precision: 2, min: '10' });
+const coin = (name: string, min: string, precision = 8): Known => ({ name, isFiat: false, precision, min });
 
 /** Currencies that need no setting. */
 const BUILT_IN: Readonly<Record<string, Known>> = {
   usd: fiat('US Dollar'),
   eur: fiat('Euro'),
   gbp: fiat('Pound Sterling'),
-  btc: coin('Bitcoin'),
-  eth: coin('Ether'),
-  ltc: coin('Litecoin'),
-  sol: coin('Solana'),
-  xrp: coin('XRP', 6),
-  usdc: coin('USD Coin', 6),
-  usdt: coin('Tether', 6),
+  btc: coin('Bitcoin', '0.001'),
+  eth: coin('Ether', '0.01'),
+  ltc: coin('Litecoin', '0.01'),
+  sol: coin('Solana', '0.1'),
+  xrp: coin('XRP', '20', 6),
+  usdc: coin('USD Coin', '10', 6),
+  usdt: coin('Tether', '10', 6),
 };
 
 /**
@@ -59,7 +62,7 @@ function currencyOf(symbol: string, { currencies }: VenueOptions): Currency {
     name: set?.name ?? known?.name ?? symbol.toUpperCase(),
     isFiat: set?.fiat ?? known?.isFiat ?? false,
     precision: set?.precision ?? known?.precision ?? 8,
-    minWithdrawal: quantity(set?.minWithdrawal ?? '0'),
+    minWithdrawal: quantity(set?.minWithdrawal ?? known?.min ?? '0'),
     tradingEnabled: true,
   };
 }

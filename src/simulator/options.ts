@@ -1,6 +1,25 @@
 import { z } from 'zod';
-import { isAmountText } from '../core/money.ts';
-import { parseTime } from '../core/time.ts';
+import {
+  custodySchema,
+  depositsSchema,
+  ordersSchema,
+  partnerSchema,
+  userSchema,
+  withdrawalsSchema,
+} from './options-account.ts';
+import { feedsSchema } from './options-feeds.ts';
+import {
+  bps,
+  camelKeys,
+  decimal,
+  isDistinct,
+  milliseconds,
+  pairName,
+  precision,
+  share,
+  symbol,
+  time,
+} from './options-parts.ts';
 
 /**
  * Settings of the simulated venue. In YAML the keys are in snake_case (`venueOptionsSchema`), in code in camelCase
@@ -15,7 +34,7 @@ export type RiskModeText = (typeof riskModes)[number];
 
 /** What code passes: any part of the settings, the rest by default. */
 export type VenueInput = Partial<
-  Omit<VenueOptions, 'accounts' | 'pairs' | 'limits' | 'pts' | 'currencies'>
+  Omit<VenueOptions, 'accounts' | 'pairs' | 'limits' | 'pts' | 'currencies' | Parts>
 > & {
   readonly accounts?: readonly (Partial<VenueOptions['accounts'][number]> &
     Pick<VenueOptions['accounts'][number], 'balances'>)[];
@@ -23,59 +42,22 @@ export type VenueInput = Partial<
   readonly currencies?: Readonly<Record<string, Partial<CurrencyOptions>>>;
   readonly limits?: Partial<VenueOptions['limits']>;
   readonly pts?: Partial<VenueOptions['pts']>;
-};
-
-type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}`
-  : Name;
-type CamelKeys<Of> = { readonly [Key in keyof Of as Camel<Key & string>]: Of[Key] };
-
-const camelCase = (name: string): string =>
-  name.replace(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
-
-/** Renames the keys of one object; what lies deeper is left as it is. */
-function camelKeys<Of extends object>(of: Of): CamelKeys<Of> {
-  const renamed = Object.entries(of).map(
-    ([key, value]: [string, unknown]) => [camelCase(key), value] as const,
-  );
-  return Object.fromEntries(renamed) as CamelKeys<Of>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the keys are renamed as the type says
-}
+} & { readonly [Key in Parts]?: Partial<VenueOptions[Key]> };
+type Parts = 'feeds' | 'orders' | 'withdrawals' | 'deposits' | 'custody' | 'partner';
 
 const riskModes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const;
-
-const decimal = z
-  .string({ error: 'expected an amount in quotes, such as "1.5"' })
-  .refine((value) => isAmountText(value) && !/[-e]/iu.test(value), {
-    error: 'expected a plain decimal such as "0.25"',
-  });
-const symbol = z
-  .string()
-  .regex(/^[a-z0-9]{2,12}$/u, { error: 'expected a currency symbol in lower case, such as btc' });
-const pairName = z
-  .string()
-  .regex(/^[a-z0-9]{4,24}$/u, { error: 'expected a pair in lower case, such as btcusd' });
-const bps = z.number().min(0).max(10_000);
-const share = z.number().min(0).max(1);
-const milliseconds = z.int().min(0).max(3_600_000);
-const precision = z.int().min(0).max(18);
-const time = z.string().refine(
-  (value) => {
-    try {
-      return Number.isFinite(parseTime(value));
-    } catch {
-      return false;
-    }
-  },
-  { error: 'expected a time with its zone, such as "2018-10-01T00:00:00Z"' },
-);
-
-const isDistinct = (all: readonly string[]): boolean => new Set(all).size === all.length;
 
 const accountSchema = z
   .strictObject({
     name: z.string().min(1).max(64).default('desk').describe('Name of the account'),
     token: z.string().min(8).max(256).optional().describe('Bearer token; left out: made from the seed'),
     balances: z.record(symbol, decimal).describe('What the account holds at the start, by currency'),
+    users: z
+      .array(userSchema)
+      .max(20)
+      .default([])
+      .describe('More people with tokens of the same account: who may approve'),
+    custody: z.boolean().default(true).describe('Custody access; false: the approval routes answer 403'),
   })
   .transform(camelKeys);
 
@@ -109,7 +91,10 @@ const currencySchema = z
     name: z.string().optional().describe('Name for people'),
     fiat: z.boolean().default(false).describe('Whether it is money of a state'),
     precision: precision.default(8).describe('Decimals of an amount'),
-    min_withdrawal: decimal.default('0').describe('Smallest withdrawal, in the currency'),
+    min_withdrawal: decimal.optional().describe('Smallest withdrawal, in the currency'),
+    withdraw_fee: decimal.optional().describe('Fee of a withdrawal to an address, in the currency'),
+    can_deposit: z.boolean().default(true).describe('Whether it can be deposited'),
+    can_withdraw: z.boolean().default(true).describe('Whether it can be withdrawn'),
     usd_rate: decimal.optional().describe('USD for one, where no pair tells it'),
   })
   .transform(camelKeys);
@@ -125,7 +110,20 @@ const limitsSchema = z
       .default(10_000)
       .describe('One GET /v1/account/transactions, an account, in this time'),
     balances_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/user/balance, an account'),
+    open_orders_per_ten_seconds: z.int().min(1).default(10).describe('GET /v1/orders, an account'),
+    done_orders_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/orders/done, an account'),
+    positions_per_ten_seconds: z
+      .int()
+      .min(1)
+      .default(10)
+      .describe('GET /v1/post-trade-settlement/positions, an account'),
     address_per_ten_seconds: z.int().min(1).default(250).describe('All requests of one network address'),
+    cooldowns: z
+      .boolean()
+      .default(true)
+      .describe(
+        'After a 429 the route answers nothing else for 10 s, an address for 60 s; false: windows alone',
+      ),
   })
   .transform(camelKeys);
 
@@ -168,9 +166,15 @@ export const venueOptionsSchema = z
       .min(1)
       .max(100)
       .refine((all) => isDistinct(all.map(({ name }) => name)), { error: 'two accounts have the same name' })
-      .refine((all) => isDistinct(all.flatMap(({ token }) => token ?? [])), {
-        error: 'two accounts have the same token',
-      })
+      .refine(
+        (all) =>
+          isDistinct(
+            all.flatMap(({ token, users }) => [token ?? [], ...users.map((user) => user.token ?? [])].flat()),
+          ),
+        {
+          error: 'two accounts have the same token',
+        },
+      )
       .prefault([{ balances: { usd: '1000000', btc: '25', eth: '400' } }])
       .describe('Accounts with their tokens'),
     currencies: z
@@ -214,7 +218,17 @@ export const venueOptionsSchema = z
       .default(false)
       .describe('true: only the routes of the specification, no capability'),
     limits: limitsSchema.prefault({}).describe('Request limits'),
+    feeds: feedsSchema.prefault({}).describe('The WebSocket'),
     pts: ptsSchema.prefault({}).describe('Post-trade settlement'),
+    orders: ordersSchema.prefault({}).describe('Orders that wait'),
+    withdrawals: withdrawalsSchema.prefault({}).describe('Withdrawals'),
+    deposits: depositsSchema.prefault({}).describe('Deposits'),
+    custody: custodySchema.prefault({}).describe('Approval rules and whitelist'),
+    partner: partnerSchema.prefault({}).describe('Enterprise partner'),
+    candle_prices: z
+      .enum(['text', 'number'])
+      .default('text')
+      .describe('How candles write prices: public sources show both'),
   })
   .transform(camelKeys)
   .transform((options) => ({ ...options, pairs: withTapes(options.pairs, options.prices) }));

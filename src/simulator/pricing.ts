@@ -56,7 +56,7 @@ export function priced(listing: Listing, side: Side, size: Size, each: Price): P
 }
 
 /** `amount` cut to the precision of the quote currency: up when the client pays it, down when the client gets it. */
-const amountAgainst = (listing: Listing, side: Side, amount: Money): Money =>
+export const amountAgainst = (listing: Listing, side: Side, amount: Money): Money =>
   side === 'buy' ? roundUp(amount, listing.quotePrecision) : roundDown(amount, listing.quotePrecision);
 
 /** The fee for `amount`, in quote currency, rounded up. */

@@ -15,7 +15,12 @@ const numberOr = (id: string | undefined): number | null => (id === undefined ? 
  * Element of `GET /v1/account/transactions`. `net_proceeds` is the amount less the fee: what the balance moved by.
  * A plain transaction is written as the venue writes one without more to say.
  */
-export function transactionBody(row: Transaction & Partial<TransactionDetail>): object {
+export function transactionBody(
+  row: Transaction & {
+    readonly [Key in Exclude<keyof TransactionDetail, keyof Transaction>]?:
+      TransactionDetail[Key] | undefined;
+  },
+): object {
   const isTrade = row.tradeId !== undefined;
   return {
     id: row.id,

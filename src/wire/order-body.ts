@@ -34,7 +34,11 @@ export const statusCodes: Readonly<Record<string, number>> = {
 };
 
 /** What moved the account, signed: the filled amount and the fees of a buy leave, a sell brings in what the fees leave. */
-export const netProceeds = ({ side, filledAmount, fees }: Order): Money =>
+export const netProceeds = ({
+  side,
+  filledAmount,
+  fees,
+}: Pick<Order, 'side' | 'filledAmount' | 'fees'>): Money =>
   side === 'buy' ? subtract(NO_MONEY, add(filledAmount, fees)) : subtract(filledAmount, fees);
 
 /** The order as the venue writes it. Values that the specification does not show are those of its public example. */

@@ -30,7 +30,7 @@ describe('a sliding window', () => {
 });
 
 describe('the limits', () => {
-  const limits = (input = {}) => new Limits(venueOptions({ limits: input }).limits);
+  const limits = (input = {}) => new Limits(venueOptions({ limits: { cooldowns: false, ...input } }).limits);
 
   it('hold each account to ten quotes in any second', () => {
     const all = limits();
@@ -54,6 +54,24 @@ describe('the limits', () => {
     for (let index = 0; index < 250; index++) expect(all.address('127.0.0.1', later(index))).toBeUndefined();
     expect(all.address('127.0.0.1', later(9_999))).toBe(1);
     expect(all.address('127.0.0.2', later(9_999))).toBeUndefined();
+  });
+
+  it('shut a route for ten seconds after one request too many, and no other route or account', () => {
+    const all = limits({ cooldowns: true });
+    for (let index = 0; index < 10; index++) all.route('quote', 'a', later(0));
+    expect(all.route('quote', 'a', later(500))).toBe(10_000);
+    expect(all.route('quote', 'a', later(10_499))).toBe(1);
+    expect(all.route('order', 'a', later(600))).toBeUndefined();
+    expect(all.route('quote', 'b', later(600))).toBeUndefined();
+    expect(all.route('quote', 'a', later(10_500))).toBeUndefined();
+  });
+
+  it('shut out an address for a minute after one request too many', () => {
+    const all = limits({ cooldowns: true });
+    for (let index = 0; index < 250; index++) all.address('127.0.0.1', later(0));
+    expect(all.address('127.0.0.1', later(9_000))).toBe(60_000);
+    expect(all.address('127.0.0.1', later(68_999))).toBe(1);
+    expect(all.address('127.0.0.1', later(69_000))).toBeUndefined();
   });
 
   it('let everything pass when they are not enforced', () => {

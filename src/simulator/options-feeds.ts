@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { camelKeys, milliseconds } from './options-parts.ts';
+
+/** The WebSocket. Defaults are those of the public documentation; sources disagree about the last two. */
+export const feedsSchema = z
+  .strictObject({
+    connections_per_address: z.int().min(1).default(10).describe('Open connections of one network address'),
+    requests_per_minute: z
+      .int()
+      .min(1)
+      .max(100_000)
+      .default(40)
+      .describe('Requests of one network address, all its connections together'),
+    block_ms: milliseconds.default(120_000).describe('How long an address is refused after one request too many'),
+    ping_ms: milliseconds.min(10).default(27_000).describe('Distance of two pings'),
+    pong_timeout_ms: milliseconds
+      .min(10)
+      .default(300_000)
+      .describe('A connection that answers no ping for so long is dropped'),
+    idle_ms: milliseconds.min(10).default(300_000).describe('A connection without a feed is dropped after this'),
+    message_shape: z
+      .enum(['both', 'recipient', 'typed'])
+      .default('both')
+      .describe(
+        'Data messages with type and action (typed: the specification), with recipient (the public documentation), or both',
+      ),
+    timestamp_unit: z
+      .enum(['ns', 'us', 'ms'])
+      .default('ns')
+      .describe('Unit of the timestamp of messages'),
+  })
+  .transform(camelKeys); // prettier-ignore
