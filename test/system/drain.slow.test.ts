@@ -3,6 +3,7 @@ import { anEvent, expectSlicesOnce, mover, sizes, twapOf, watched } from './supp
 import { expectNoToken, expectWholeJournal, openIntents } from './support/checks.ts';
 import { aDesk } from './support/desk.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
+import { anOlderNode, start } from './support/program.ts';
 import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-drain-93b1f6aa';
@@ -39,7 +40,7 @@ describe('a daemon that is told to stop', () => {
     const everyMs = 15_000;
     const venue = await aServedVenue(TOKEN, { orderLatencyMs: 300 });
     const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 5, everyMs })] });
-    for (let start = 0; start < 2; start++) {
+    for (let restart = 0; restart < 2; restart++) {
       const daemon = desk.run('--json');
       await daemon.event('fill');
       daemon.signal('SIGTERM');
@@ -84,6 +85,30 @@ describe('a daemon that is told to stop', () => {
     await expectWholeJournal(desk);
     expectNoToken(desk);
   });
+});
+
+describe('a daemon that an older Node was asked to start', () => {
+  const older = anOlderNode();
+
+  it.skipIf(older === undefined)(
+    `drains on SIGTERM just the same and ends with exit 0${older === undefined ? ' (skipped: no older Node is on the PATH)' : ''}`,
+    async () => {
+      const seen = watched();
+      const venue = await aServedVenue(TOKEN, { orderLatencyMs: 1_000 }, seen.hooks);
+      const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 10, everyMs: 2_000 })] });
+      const daemon = start(['run', '--json', '--config', 'desk.yaml'], {
+        cwd: desk.folder,
+        env: { TRANCHE_TOKEN: TOKEN },
+        node: older ?? 'none',
+      });
+      await daemon.event('ready');
+      await seen.orders(2);
+      daemon.signal('SIGTERM');
+      expect(await daemon.ended()).toEqual({ code: 0, signal: null });
+      expect(await desk.fills()).toHaveLength(2);
+      await expectWholeJournal(desk);
+    },
+  );
 });
 
 describe('a second daemon on one journal', () => {

@@ -1,18 +1,20 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { anEvent, twapOf, watched } from './support/drill.ts';
 import { aCable } from './support/cable.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
-import { finish } from './support/program.ts';
+import { finish, start } from './support/program.ts';
 import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-mistakes-4fd2088e';
 const isRoot = process.getuid?.() === 0;
+/** The user without rights. */
+const NOBODY = 65_534;
 const plan = twapOf({ id: 'btc', slices: 3, everyMs: 1_000 });
 
 /** A port of loopback that somebody else has. */
@@ -152,19 +154,23 @@ describe('a daemon whose surroundings are wrong', () => {
     expectNoToken(desk);
   });
 
-  it.skipIf(isRoot)(
-    `ends with exit 74 when the folder of its journal may not be written${isRoot ? ' (skipped: the superuser may write everywhere)' : ''}`,
-    async () => {
-      const venue = await aServedVenue(TOKEN);
-      const folder = join(aFolder(), 'read-only');
-      mkdirSync(folder);
-      chmodSync(folder, 0o500);
-      const desk = aDesk({ venue, strategies: [plan], config: { journal: `sqlite:${folder}/journal.db` } });
-      const daemon = desk.run();
-      expect(await daemon.ended()).toEqual({ code: 74, signal: null });
-      expect(daemon.stderr).toContain('read-only');
-    },
-  );
+  it('ends with exit 74 when the folder of its journal may not be written', async () => {
+    const venue = await aServedVenue(TOKEN);
+    const folder = join(aFolder(), 'read-only');
+    mkdirSync(folder);
+    const desk = aDesk({ venue, strategies: [plan], config: { journal: `sqlite:${folder}/journal.db` } });
+    // The superuser may write everywhere, so the daemon runs as somebody else.
+    for (const each of [folder, dirname(folder), desk.folder]) chmodSync(each, 0o555);
+    const daemon = start(['run', '--config', 'desk.yaml'], {
+      cwd: desk.folder,
+      env: { TRANCHE_TOKEN: TOKEN },
+      ...(isRoot ? { uid: NOBODY } : {}),
+    });
+    expect(await daemon.ended()).toEqual({ code: 74, signal: null });
+    expect(daemon.stderr).toContain('read-only');
+    expect(daemon.stderr).not.toMatch(/^\s+at /mu);
+    for (const each of [folder, dirname(folder), desk.folder]) chmodSync(each, 0o755);
+  });
 
   it('prints nothing but JSON on stdout with --json, even when it fails', async () => {
     const venue = await aServedVenue('another-token-5a');

@@ -1,15 +1,17 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
-import { onTestFinished } from 'vitest';
+import { onTestFailed, onTestFinished } from 'vitest';
 import { until } from './until.ts';
 
 /** The folder of the repository. */
 export const ROOT = join(import.meta.dirname, '../../..');
 const PROGRAM = join(ROOT, 'bin/tranche.js');
+/** The oldest Node that runs the program without help. */
+const OLDEST_MAJOR = 26;
 
 /** How a process ended: by itself with a code, or by a signal. */
 export interface Ended {
@@ -25,6 +27,10 @@ export interface ProgramOptions {
   readonly cwd: string;
   /** Variables besides those that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Another Node than the one of the tests. */
+  readonly node?: string;
+  /** Number of the user that it runs as; only the superuser may choose one. */
+  readonly uid?: number;
 }
 
 /** Generous: the machine may be busy with other things. */
@@ -101,23 +107,35 @@ export class Program {
     await this.#until(`"${String(what)}"`, () => found(this.stdout) || found(this.stderr), withinMs);
   }
 
+  /** How it is and the end of what it said, for the reader of a failed test. */
+  lastWords(): string {
+    const state = JSON.stringify(this.#ended ?? 'running');
+    return `process ${this.pid} (${state})\nstdout: …${this.stdout.slice(-2000)}\nstderr: …${this.stderr.slice(-2000)}`;
+  }
+
   async #until(what: string, isSo: () => boolean, withinMs: number): Promise<void> {
-    const words = (): string =>
-      `waited for ${what} of process ${this.pid} (${JSON.stringify(this.#ended ?? 'running')})\nstdout: …${this.stdout.slice(-2000)}\nstderr: …${this.stderr.slice(-2000)}`;
+    const words = (): string => `waited for ${what} of ${this.lastWords()}`;
     await until(() => isSo() || this.#ended !== undefined, words, withinMs);
     if (!isSo()) throw new Error(words());
   }
 }
 
 /** Starts `tranche` as a user would. Whatever still runs when the test ends is killed. */
-export function start(args: readonly string[], { cwd, env = {} }: ProgramOptions): Program {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+export function start(
+  args: readonly string[],
+  { cwd, env = {}, node = process.execPath, uid }: ProgramOptions,
+): Program {
+  const child = spawn(node, [PROGRAM, ...args], {
     cwd,
     // Nothing of the surroundings gets in: no TRANCHE_TOKEN, no NODE_OPTIONS of the test runner.
     env: { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...(uid === undefined ? {} : { uid, gid: uid }),
   });
   const program = new Program(child);
+  onTestFailed(() => {
+    process.stderr.write(`${args.join(' ')}: ${program.lastWords()}\n`);
+  });
   onTestFinished(async () => {
     await program.kill();
   });
@@ -148,3 +166,13 @@ export const jsonLines = (text: string): readonly Event[] =>
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Event);
+
+/** A Node on the PATH that is too old for the program itself; `undefined` when there is none. */
+export function anOlderNode(): string | undefined {
+  const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
+  return found.find((node) => {
+    const { stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+    const [, major] = /^v(\d+)\./u.exec(stdout) ?? [];
+    return major !== undefined && Number(major) < OLDEST_MAJOR;
+  });
+}
