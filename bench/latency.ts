@@ -124,6 +124,7 @@ interface Result {
   readonly commitP50Ms: number;
 }
 
+const floors: Record<number, Round[]> = {};
 const results: Result[] = [];
 try {
   for (const quoteDelayMs of QUOTE_DELAYS_MS) {
@@ -133,12 +134,16 @@ try {
         quoteDelayMs,
         async (port) => await bareCycles(port, cycles + WARM_UP, name),
       );
+      const quietest = (floors[quoteDelayMs] ??= []);
+      quietest.push(floor);
       let commits: readonly number[] = [];
       const engine = await measured(quoteDelayMs, async (port) => {
         commits = await engineCycles(port, name);
       });
       const at = (q: number): At => {
-        const [raw, bare] = [quantile(engine.all, q), quantile(floor.all, q)];
+        const raw = quantile(engine.all, q);
+        // The lowest floor so far: a neighbour who disturbed the bare client must not flatter the engine.
+        const bare = Math.min(...quietest.map(({ all }) => quantile(all, q)));
         return { raw, floor: bare, added: raw - bare };
       };
       results.push({
