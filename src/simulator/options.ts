@@ -217,6 +217,12 @@ export const venueOptionsSchema = z
       .boolean()
       .default(false)
       .describe('true: only the routes of the specification, no capability'),
+    lenient: z
+      .boolean()
+      .default(false)
+      .describe(
+        'true: takes what clients are known to send: numbers as text, sides in capitals, unknown fields, forms, HTTP Basic',
+      ),
     limits: limitsSchema.prefault({}).describe('Request limits'),
     feeds: feedsSchema.prefault({}).describe('The WebSocket'),
     pts: ptsSchema.prefault({}).describe('Post-trade settlement'),

@@ -1,14 +1,22 @@
-import fastify from 'fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isUtf8 } from 'node:buffer';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { firstValueFrom, timer } from 'rxjs';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
+import { answerOf, deliver } from './deliver.ts';
+import type { Answer, Manner } from './deliver.ts';
 import type { Exchange } from './exchange.ts';
 import type { VenueOptions } from './options.ts';
+import { refused } from './refused.ts';
 import { assumed } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 import { routes } from './routes.ts';
 import type { Route } from './routes.ts';
+import { Router } from './routing.ts';
+import type { FoundRoute } from './routing.ts';
+import { lenientBody, strictProblem } from './strict.ts';
 
 /** A request as the venue saw it come in. */
 export interface RequestSeen {
@@ -22,16 +30,25 @@ export interface RequestSeen {
 }
 
 /** What a script does to a request. Parts that are left out happen as usual. */
-export interface Fault {
+export interface Fault extends Manner {
   /** Before the exchange sees the request. */
   readonly delayMs?: number | undefined;
   /** After the exchange has worked, before the answer leaves. */
   readonly replyDelayMs?: number | undefined;
   /** What is answered; `processed: true` lets the exchange work all the same, as behind a failing gateway. */
-  readonly answer?:
-    { readonly status: number; readonly body: string; readonly processed?: boolean } | undefined;
+  readonly answer?: (Answer & { readonly processed?: boolean | undefined }) | undefined;
   /** Breaks the connection off, before or after the exchange has worked. */
   readonly destroy?: 'before' | 'after' | undefined;
+  /** Changes the body before the exchange reads it. */
+  readonly request?: ((body: string) => string) | undefined;
+  /** Changes the body of the exchange's answer. */
+  readonly reply?: ((body: string) => string) | undefined;
+  /** Orders that the exchange accepts end `Canceled`. */
+  readonly orders?: 'cancel' | undefined;
+  /** The exchange works the request so often; the last answer is sent. */
+  readonly times?: number | undefined;
+  /** Added to the header `Date`, ms. */
+  readonly skewMs?: number | undefined;
 }
 
 export interface ServerHooks {
@@ -47,151 +64,262 @@ export interface ServerSetup extends ServerHooks {
   readonly clock: Clock;
   /** Real time of the venue. */
   readonly now: () => Instant;
+  /** Runs `work`, in which every order that is accepted ends `Canceled`. */
+  readonly canceling?: (<T>(work: () => T) => T) | undefined;
+  /** Pages that need no token, by path, such as the OpenAPI document. */
+  readonly pages?: ReadonlyMap<string, () => Answer> | undefined;
+}
+
+export interface VenueServer {
+  readonly server: Server;
+  listen(at: { readonly host: string; readonly port: number }): Promise<void>;
+  /** Breaks off every connection and frees the port. */
+  close(): Promise<void>;
 }
 
 const BODY_BYTES_MAX = 65_536;
-const JSON_TYPE = 'application/json; charset=utf-8';
+/** More than this is not even read to be thrown away: the connection ends. */
+const DRAIN_BYTES_MAX = 33_554_432;
+const ADDRESS_LENGTH_MAX = 4_096;
+const HEADER_BYTES_MAX = 16_384;
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const KEEP_ALIVE_MS = 72_000;
 
 /** The REST side of the simulated venue, not listening yet. */
-export function venueServer(setup: ServerSetup): FastifyInstance {
-  const app = fastify({
-    logger: false,
-    bodyLimit: BODY_BYTES_MAX,
-    exposeHeadRoutes: false,
-    forceCloseConnections: true,
-    trustProxy: false,
-  });
-  app.removeAllContentTypeParsers();
-  // Bodies stay text: their numbers are read from the source text, never as floats.
-  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {
-    done(null, body);
-  });
-  const gate = new Gate(setup);
-  app.addHook('onRequest', (request, reply, done) => {
-    const refused = gate.receive(request, reply);
-    if (refused === undefined) done();
-    else respond(reply, refused);
-  });
-  app.setNotFoundHandler((_request, reply) => {
-    respond(reply, assumed.unknownRoute());
-  });
-  app.setErrorHandler(
-    (error: { readonly statusCode?: number; readonly message: string }, _request, reply) => {
-      respond(reply, { ok: false, status: error.statusCode ?? 500, error: error.message });
+export function venueServer(setup: ServerSetup): VenueServer {
+  const open = routes.filter(({ kind }) => kind === 'spec' || !setup.options.specOnly);
+  const desk = new Desk(setup, new Router(open));
+  const server = createServer(
+    {
+      maxHeaderSize: HEADER_BYTES_MAX,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      noDelay: true,
+    },
+    (request, response) => {
+      desk.receive(request, response);
     },
   );
-  for (const route of routes) {
-    if (route.kind === 'extra' && setup.options.specOnly) continue;
-    app.route({
-      method: route.method,
-      url: route.path,
-      handler: async (request, reply) => {
-        await serve({ ...setup, route, request, reply, gate });
-      },
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    request.resume();
+    deliver(response, answerOf(refused.expectation()), setup);
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
+    endRaw(socket, refused.method());
+  });
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+    endRaw(socket, refusalOf(error.code));
+  });
+  return {
+    server,
+    async listen({ host, port }) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      server.once('error', reject);
+      server.listen(port, host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+      await promise;
+    },
+    async close() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.close(() => {
+        resolve();
+      });
+      server.closeAllConnections();
+      await promise;
+    },
+  };
+}
+
+interface Serving extends FoundRoute {
+  readonly seen: RequestSeen;
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Takes requests in, has them worked, and sees to it that each gets one answer. */
+class Desk {
+  private readonly setup: ServerSetup;
+  private readonly router: Router;
+
+  constructor(setup: ServerSetup, router: Router) {
+    this.setup = setup;
+    this.router = router;
+  }
+
+  /** The head of a request has arrived: notes it, counts it, finds its account and its route, then reads the body. */
+  receive(request: IncomingMessage, response: ServerResponse): void {
+    const { clock, exchange, now, onRequest, pages } = this.setup;
+    const { method = '', url = '/' } = request;
+    const cut = url.indexOf('?');
+    const path = cut === -1 ? url : url.slice(0, cut);
+    const routed = this.router.find(method, path);
+    const owner = exchange.authenticate(this.tokenOf(request));
+    const account = owner.ok ? owner.value : undefined;
+    const seen = { at: clock.monotonic(), method, route: routed.route?.path ?? '', account };
+    onRequest?.(seen);
+    const page = method === 'GET' ? pages?.get(path) : undefined;
+    const tooMany = exchange.admitAddress(request.socket.remoteAddress ?? '', now());
+    if (tooMany !== undefined) this.refuse(request, response, tooMany);
+    else if (page !== undefined) this.refuse(request, response, page());
+    else if (!owner.ok && routed.route?.access !== 'open') this.refuse(request, response, owner);
+    else if (url.length > ADDRESS_LENGTH_MAX) this.refuse(request, response, refused.address());
+    else if (routed.route === undefined) {
+      const refusal = routed.allowed.length === 0 ? assumed.unknownRoute() : refused.method();
+      const allow = routed.allowed.length === 0 ? undefined : routed.allowed.join(', ');
+      this.refuse(request, response, { ...answerOf(refusal), allow });
+    } else this.read({ ...routed, seen, query: queryOf(url, cut), request, response });
+  }
+
+  /** Answers at once. What is left of the body is read away, so that the client hears the answer. */
+  private refuse(request: IncomingMessage, response: ServerResponse, said: Answer | Refusal): void {
+    drain(request);
+    deliver(response, 'error' in said ? answerOf(said) : said, this.setup);
+  }
+
+  private read(serving: Serving): void {
+    const { request, response } = serving;
+    if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) {
+      this.refuse(request, response, refused.body());
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= BODY_BYTES_MAX) chunks.push(chunk);
+      else if (!response.headersSent) this.refuse(request, response, refused.body());
+    });
+    request.on('error', () => {
+      response.destroy();
+    });
+    request.on('end', () => {
+      if (size > BODY_BYTES_MAX) return;
+      const [first] = chunks;
+      const bytes = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+      if (!isUtf8(bytes)) this.refuse(request, response, refused.malformed('the body is not UTF-8'));
+      else this.serve(serving, bytes.toString('utf8'));
     });
   }
-  return app;
-}
 
-/** Lets requests in: notes them, counts them against the limit of their address, and finds their account. */
-class Gate {
-  private readonly setup: ServerSetup;
-  private readonly seen = new WeakMap<FastifyRequest, RequestSeen>();
-
-  constructor(setup: ServerSetup) {
-    this.setup = setup;
+  private serve(serving: Serving, body: string): void {
+    const fault = this.setup.script?.({ ...serving.seen, body });
+    if (fault === undefined && latencyOf(serving.route, this.setup.options) === 0)
+      deliver(serving.response, this.work(serving, body, {}), this.setup);
+    else void this.suffer(serving, body, fault ?? {});
   }
 
-  /** Why the request may not come in; `undefined` when it may. */
-  receive(request: FastifyRequest, reply: FastifyReply): Refusal | undefined {
-    const { clock, exchange, now, onRequest } = this.setup;
-    reply.header('x-simulated', 'tranche');
-    const route = request.routeOptions.url ?? '';
-    const owner = exchange.authenticate(bearerOf(request));
-    const seen: RequestSeen = {
-      at: clock.monotonic(),
-      method: request.method,
-      route,
-      account: owner.ok ? owner.value : undefined,
-    };
-    this.seen.set(request, seen);
-    onRequest?.(seen);
-    const tooMany = exchange.admitAddress(request.ip, now());
-    if (tooMany !== undefined) return tooMany;
-    const isOpen = routes.some(({ path, access }) => path === route && access === 'open');
-    return owner.ok || isOpen ? undefined : owner;
+  /** The long way: with latency, or with a fault. */
+  private async suffer(serving: Serving, body: string, fault: Fault): Promise<void> {
+    const { clock, options } = this.setup;
+    const { response, route } = serving;
+    const latencyMs = latencyOf(route, options);
+    await pause(clock, latencyMs / 2 + (fault.delayMs ?? 0));
+    if (fault.destroy === 'before') {
+      response.destroy();
+      return;
+    }
+    const isWorked = fault.answer === undefined || fault.answer.processed === true;
+    const worked = isWorked ? this.work(serving, body, fault) : undefined;
+    await pause(clock, latencyMs / 2 + (fault.replyDelayMs ?? 0));
+    if (fault.destroy === 'after') {
+      response.destroy();
+      return;
+    }
+    const answer = fault.answer ?? worked ?? answerOf(refused.broken());
+    const { keep, bytesPerSecond, skewMs } = fault;
+    deliver(response, { ...answer, skewMs }, { clock, keep, bytesPerSecond });
   }
 
-  of(request: FastifyRequest): RequestSeen | undefined {
-    return this.seen.get(request);
+  /** What the exchange says. An error of ours is an answer too: one bad request never ends the venue. */
+  private work(serving: Serving, body: string, { request, reply, orders, times = 1 }: Fault): Answer {
+    const { canceling } = this.setup;
+    const asked = request === undefined ? body : request(body);
+    const once = (): Reply<object> =>
+      orders === 'cancel' && canceling !== undefined
+        ? canceling(() => this.ask(serving, asked))
+        : this.ask(serving, asked);
+    try {
+      for (let turn = 1; turn < times; turn++) once();
+      const answer = answerOf(once());
+      return reply === undefined || answer.status >= 400 ? answer : { ...answer, body: reply(answer.body) };
+    } catch {
+      return answerOf(refused.broken());
+    }
+  }
+
+  private ask({ route, params, query, seen, request }: Serving, body: string): Reply<object> {
+    const { exchange, options, now } = this.setup;
+    const at = now();
+    const account = seen.account ?? '';
+    const limited = route.limit === undefined ? undefined : exchange.admit(route.limit, account, at);
+    if (limited !== undefined) return limited;
+    const asked = { headers: request.headers, query, body };
+    const problem = options.lenient ? undefined : strictProblem(route, asked);
+    if (problem !== undefined) return problem;
+    const read = options.lenient ? lenientBody(route, asked) : body;
+    return route.answer(exchange, { account, now: at, query, params, body: read });
+  }
+
+  /** A lenient venue takes the token as the user name of HTTP Basic as well. Source: clients and old documentation. */
+  private tokenOf({ headers }: IncomingMessage): string {
+    const given = headers.authorization ?? '';
+    const bearer = /^Bearer ([^\s]{1,256})$/u.exec(given)?.[1];
+    if (bearer !== undefined || !this.setup.options.lenient) return bearer ?? '';
+    const basic = /^Basic ([A-Za-z0-9+/=]{1,512})$/u.exec(given)?.[1] ?? '';
+    return Buffer.from(basic, 'base64').toString('latin1').replace(/:.*$/su, '');
   }
 }
 
-interface Serving extends ServerSetup {
-  readonly route: Route;
-  readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
-  readonly gate: Gate;
-}
-
-async function serve(serving: Serving): Promise<void> {
-  const { request, reply, script, clock, gate } = serving;
-  const body = typeof request.body === 'string' ? request.body : '';
-  const seen = gate.of(request);
-  const fault = seen === undefined ? undefined : script?.({ ...seen, body });
-  const latencyMs = latencyOf(serving);
-  await pause(clock, latencyMs / 2 + (fault?.delayMs ?? 0));
-  if (fault?.destroy === 'before') {
-    breakOff(request, reply);
-    return;
+function queryOf(url: string, cut: number): Readonly<Record<string, string | readonly string[]>> {
+  if (cut === -1) return {};
+  const all = new Map<string, string | readonly string[]>();
+  for (const [name, value] of new URLSearchParams(url.slice(cut + 1))) {
+    const before = all.get(name);
+    if (before === undefined) all.set(name, value);
+    else all.set(name, typeof before === 'string' ? [before, value] : [...before, value]);
   }
-  const isProcessed = fault?.answer === undefined || fault.answer.processed === true;
-  const answer = isProcessed ? answerOf(serving, seen?.account ?? '', body) : undefined;
-  await pause(clock, latencyMs / 2 + (fault?.replyDelayMs ?? 0));
-  if (fault?.destroy === 'after') breakOff(request, reply);
-  else if (fault?.answer !== undefined)
-    reply.code(fault.answer.status).type(JSON_TYPE).send(fault.answer.body);
-  else respond(reply, answer ?? assumed.unknownRoute());
+  return Object.fromEntries(all);
 }
 
-function answerOf({ exchange, route, now, request }: Serving, account: string, body: string): Reply<object> {
-  const at = now();
-  const limited = route.limit === undefined ? undefined : exchange.admit(route.limit, account, at);
-  return (
-    limited ??
-    route.answer(exchange, { account, now: at, query: request.query, params: request.params, body })
-  );
+function drain(request: IncomingMessage): void {
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > DRAIN_BYTES_MAX) request.destroy();
+  });
+  request.on('error', () => undefined);
 }
 
-function latencyOf({ route, options }: Serving): number {
-  if (route.limit === 'quote') return options.quoteLatencyMs;
-  return route.limit === 'order' ? options.orderLatencyMs : 0;
+function latencyOf({ limit }: Route, options: VenueOptions): number {
+  if (limit === 'quote') return options.quoteLatencyMs;
+  return limit === 'order' ? options.orderLatencyMs : 0;
 }
 
 async function pause(clock: Clock, ms: number): Promise<void> {
   if (ms > 0) await firstValueFrom(timer(ms, clock.scheduler));
 }
 
-/** The client sees its connection end without an answer. */
-function breakOff(request: FastifyRequest, reply: FastifyReply): void {
-  reply.hijack();
-  request.raw.socket.destroy();
+/** What the parser could not read, as an answer. */
+function refusalOf(code: string | undefined): Refusal {
+  if (code === 'HPE_HEADER_OVERFLOW') return refused.headers();
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refused.timeout();
+  return refused.malformed('not HTTP/1.1');
 }
 
-function respond(reply: FastifyReply, answer: Reply<object>): void {
-  if (answer.ok) {
-    reply.code(answer.status).type(JSON_TYPE).send(JSON.stringify(answer.value));
+/** Answers on a socket that has no request, and ends it. */
+function endRaw(socket: Duplex, refusal: Refusal): void {
+  if (!socket.writable) {
+    socket.destroy();
     return;
   }
-  if (answer.retryAfterMs !== undefined)
-    reply.header('retry-after', String(Math.ceil(answer.retryAfterMs / 1000)));
-  reply
-    .code(answer.status)
-    .type(JSON_TYPE)
-    .send(JSON.stringify({ error: answer.error }));
-}
-
-function bearerOf({ headers }: FastifyRequest): string {
-  const [, token] = /^Bearer ([^\s]{1,256})$/u.exec(headers.authorization ?? '') ?? [];
-  return token ?? '';
+  const body = JSON.stringify({ error: refusal.error });
+  socket.end(
+    `HTTP/1.1 ${refusal.status} Refused\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nx-simulated: tranche\r\nconnection: close\r\n\r\n${body}`,
+  );
 }

@@ -92,6 +92,7 @@ describe('the simulated venue over HTTP', () => {
 
   it('keeps every digit of 18 decimals, written as a number or as text, from request to ledger', async () => {
     await using venue = await aVenue({
+      lenient: true,
       currencies: { wei: { precision: 18 } },
       accounts: [{ balances: { usd: '1000', wei: '1.000000000000000001' } }],
       pairs: {

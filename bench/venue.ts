@@ -1,0 +1,148 @@
+/**
+ * The simulated venue under load: requests a second for quotes and for orders against a bare `node:http` echo that takes
+ * and answers as many bytes, in the same run and in turns; the latency of quotes at 500 a second; one ticker message
+ * to 1,000 subscribers. Exit code 1 when a target is missed or an answer is not what it should be.
+ *
+ * Run: `node bench/venue.ts [--json]`
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { median, quantile, table } from './measure.ts';
+import { orderRequest, quoteRequest, Wire } from './venue-client.ts';
+import type { Told } from './venue-server.ts';
+
+const CONNECTIONS = 16;
+const ROUNDS = 7;
+const REQUESTS = 3_000;
+const RATIO_MIN = 0.35;
+const RATE = 500;
+const PACED_SECONDS = 10;
+const P99_MS_MAX = 10;
+
+async function start(answers?: Readonly<Record<string, string>>): Promise<Told & { worker: Worker }> {
+  const worker = new Worker(new URL('venue-server.ts', import.meta.url), { workerData: { answers } });
+  const [told] = (await once(worker, 'message')) as [Told];
+  return { ...told, worker };
+}
+
+/** Requests a second when every connection asks as fast as it is answered. */
+async function throughput(
+  wires: readonly Wire[],
+  path: string,
+  { bodies, expected }: { bodies: readonly string[]; expected: string },
+): Promise<{ readonly perSecond: number; readonly answers: readonly string[] }> {
+  const answers: string[] = Array.from({ length: bodies.length }, () => '');
+  let next = 0;
+  const begun = performance.now();
+  await Promise.all(
+    wires.map(async (wire) => {
+      for (;;) {
+        const turn = next++;
+        const body = bodies[turn];
+        if (body === undefined) return;
+        answers[turn] = await wire.post(path, body);
+      }
+    }),
+  );
+  const perSecond = bodies.length / ((performance.now() - begun) / 1000);
+  const wrong = answers.find((answer) => !answer.includes(expected));
+  if (wrong !== undefined) throw new Error(`${path} answered ${wrong}`);
+  return { perSecond, answers };
+}
+
+/** Milliseconds from the planned instant of each request to its answer: waiting for a free connection counts. */
+async function paced(wires: readonly Wire[], name: string): Promise<readonly number[]> {
+  const free = [...wires];
+  const queue: { readonly at: number; readonly body: string }[] = [];
+  const latencies: number[] = [];
+  const total = RATE * PACED_SECONDS;
+  const begun = performance.now();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const pump = (): void => {
+    const wire = free.pop();
+    if (wire === undefined) return;
+    const job = queue.shift();
+    if (job === undefined) {
+      free.push(wire);
+      return;
+    }
+    void ask(wire, job);
+  };
+  const ask = async (wire: Wire, job: { readonly at: number; readonly body: string }): Promise<void> => {
+    await wire.post('/v1/quote', job.body);
+    latencies.push(performance.now() - job.at);
+    free.push(wire);
+    if (latencies.length === total) resolve();
+    pump();
+  };
+  let sent = 0;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    while (sent < total && begun + (sent * 1000) / RATE <= now) {
+      queue.push({ at: begun + (sent * 1000) / RATE, body: quoteRequest(`${name}-${sent}`) });
+      sent += 1;
+      pump();
+    }
+    if (sent === total) clearInterval(timer);
+  }, 1);
+  await promise;
+  return latencies;
+}
+
+const open = async ({ port, token }: Told): Promise<readonly Wire[]> =>
+  await Promise.all(Array.from({ length: CONNECTIONS }, async () => await Wire.open(port, token)));
+
+const venue = await start();
+const probe = await Wire.open(venue.port, venue.token);
+const quote = await probe.post('/v1/quote', quoteRequest('probe'));
+const order = await probe.post('/v1/orders/buy', orderRequest(quote, 'probe'));
+probe.close();
+const echo = await start({ '/v1/quote': quote, '/v1/orders/buy': order });
+const [venueWires, echoWires] = [await open(venue), await open(echo)];
+
+const quotes: number[] = [];
+const orders: number[] = [];
+const bareQuotes: number[] = [];
+const bareOrders: number[] = [];
+for (let round = -2; round < ROUNDS; round++) {
+  const ids = Array.from({ length: REQUESTS }, (_, i) => `b${round}-${i}`);
+  const asked = { bodies: ids.map((id) => quoteRequest(id)), expected: '"buy_price"' };
+  const bareQuoted = await throughput(echoWires, '/v1/quote', asked);
+  const quoted = await throughput(venueWires, '/v1/quote', asked);
+  const placed = {
+    bodies: ids.map((id, i) => orderRequest(quoted.answers[i] ?? '', id)),
+    expected: '"status":"Done"',
+  };
+  const ordered = await throughput(venueWires, '/v1/orders/buy', placed);
+  const bareOrdered = await throughput(echoWires, '/v1/orders/buy', placed);
+  if (round < 0) continue; // warm-up
+  quotes.push(quoted.perSecond);
+  orders.push(ordered.perSecond);
+  bareQuotes.push(bareQuoted.perSecond);
+  bareOrders.push(bareOrdered.perSecond);
+}
+const latencies = await paced(venueWires, 'paced');
+for (const wire of [...venueWires, ...echoWires]) wire.close();
+await Promise.all([venue.worker.terminate(), echo.worker.terminate()]);
+
+const rowOf = (what: string, ours: readonly number[], bare: readonly number[]) => ({
+  what,
+  perSecond: Math.round(median(ours)),
+  echoPerSecond: Math.round(median(bare)),
+  ratio: Number((median(ours) / median(bare)).toFixed(3)),
+});
+const results = [rowOf('quote', quotes, bareQuotes), rowOf('order', orders, bareOrders)];
+const latency = { perSecond: RATE, p50Ms: quantile(latencies, 0.5), p99Ms: quantile(latencies, 0.99) };
+const reached = results.every(({ ratio }) => ratio >= RATIO_MIN) && latency.p99Ms < P99_MS_MAX;
+if (process.argv.includes('--json'))
+  console.log(JSON.stringify({ bench: 'venue', reached, results, latency }));
+else {
+  console.log(table(results));
+  console.log(
+    `quotes at ${RATE} a second: p50 ${latency.p50Ms.toFixed(2)} ms, p99 ${latency.p99Ms.toFixed(2)} ms`,
+  );
+  console.log(
+    `targets: ratio at least ${RATIO_MIN}, p99 below ${P99_MS_MAX} ms: ${reached ? 'reached' : 'MISSED'}`,
+  );
+}
+process.exitCode = reached ? 0 : 1;
