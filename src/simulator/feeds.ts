@@ -1,189 +1,215 @@
-import type { Server } from 'node:http';
-import { interval } from 'rxjs';
-import type { Subscription } from 'rxjs';
+import type { IncomingMessage, Server } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { asapScheduler, interval } from 'rxjs';
 import { WebSocketServer } from 'ws';
 import type { RawData, WebSocket } from 'ws';
-import { z } from 'zod';
-import { exact } from '../core/json.ts';
-import { text } from '../core/money.ts';
-import { isoOf } from '../core/time.ts';
-import type { Instant } from '../core/time.ts';
+import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
+import type { Change } from './changes.ts';
 import type { Exchange } from './exchange.ts';
-import type { Ticker } from './ticker.ts';
+import { FeedLimits } from './feeds-limits.ts';
+import { Line } from './feeds-line.ts';
+import type { FeedFaults, LineSocket } from './feeds-line.ts';
+import { FeedSource } from './feeds-source.ts';
+import type { VenueOptions } from './options.ts';
 
 export interface FeedsSetup {
   readonly exchange: Exchange;
+  readonly options: VenueOptions;
   readonly clock: Clock;
   readonly now: () => Instant;
-  readonly tickerIntervalMs: number;
+  /** What goes wrong, for drills. */
+  readonly faults?: FeedFaults | undefined;
 }
 
 const FRAME_BYTES_MAX = 65_536;
-/** A client that reads slower than this is cut off rather than kept in memory. */
-const BACKLOG_BYTES_MAX = 1_048_576;
-const CONNECTIONS_MAX = 1_000;
-const PING_MS = 27_000;
-const TICKER = 'ticker.sfox.';
+/** All addresses together. */
+const CONNECTIONS_MAX = 5_000;
 
-const requestSchema = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('authenticate'), apiKey: z.string().max(256) }),
-  z.object({ type: z.literal('subscribe'), feeds: z.array(z.string().max(64)).min(1).max(200) }),
-  z.object({ type: z.literal('unsubscribe'), feeds: z.array(z.string().max(64)).min(1).max(200) }),
-]);
+/** A connection with what is known of its other end. */
+interface Held {
+  readonly line: Line;
+  readonly client: WebSocket;
+  readonly openedAt: Monotonic;
+  /** When it last showed that it is alive. */
+  heardAt: Monotonic;
+}
 
 /**
- * The WebSocket side of the simulated venue, at `/ws` of the same server: authenticate, then the feeds
- * `ticker.sfox.<pair>`. Shapes are those of the venue's public documentation; the specification shows none.
+ * The WebSocket side of the simulated venue, at `/ws` of the same server. Authentication: the specification. Feeds and their
+ * payloads: public documentation, of which the specification shows none.
  */
 export class Feeds {
   private readonly setup: FeedsSetup;
+  private readonly source: FeedSource;
+  private readonly limits: FeedLimits;
   private readonly sockets = new WebSocketServer({
     noServer: true,
     maxPayload: FRAME_BYTES_MAX,
     perMessageDeflate: false,
+    autoPong: false,
   });
-  private readonly lines = new Set<Line>();
-  private readonly beats: Subscription;
+  private readonly held = new Set<Held>();
+  /** Accounts whose balances changed in this turn: both legs of a trade are one message. */
+  private readonly moved = new Map<string, Change>();
+  private readonly stop: (() => void)[] = [];
 
   constructor(server: Server, setup: FeedsSetup) {
     this.setup = setup;
+    const { exchange, options, clock, now } = setup;
+    const { enforced } = options.limits;
+    this.source = new FeedSource(exchange, now);
+    this.limits = new FeedLimits({ enforced, ...options.feeds });
     server.on('upgrade', (request, socket, head) => {
-      if (request.url !== '/ws' || this.lines.size >= CONNECTIONS_MAX) {
-        socket.destroy();
-        return;
-      }
-      this.sockets.handleUpgrade(request, socket, head, (client) => {
-        this.open(client);
-      });
+      this.upgrade(request, socket, head);
     });
-    this.beats = interval(setup.tickerIntervalMs, setup.clock.scheduler).subscribe(() => {
-      for (const line of this.lines) line.tick();
+    const beats = interval(options.tickerIntervalMs, clock.scheduler).subscribe(() => {
+      this.tick();
     });
-    this.beats.add(
-      interval(PING_MS, setup.clock.scheduler).subscribe(() => {
-        for (const line of this.lines) line.ping();
+    beats.add(
+      interval(options.feeds.pingMs, clock.scheduler).subscribe(() => {
+        this.look();
+      }),
+    );
+    this.stop.push(
+      () => {
+        beats.unsubscribe();
+      },
+      exchange.listen((change) => {
+        this.changed(change);
       }),
     );
   }
 
   close(): void {
-    this.beats.unsubscribe();
-    for (const line of this.lines) line.end();
+    for (const stop of this.stop) stop();
+    for (const { client } of this.held) client.terminate();
     this.sockets.close();
   }
 
-  private open(client: WebSocket): void {
-    const line = new Line(client, this.setup);
-    this.lines.add(line);
-    client.on('close', () => this.lines.delete(line));
+  private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (request.url !== '/ws' || this.held.size >= CONNECTIONS_MAX) {
+      socket.destroy();
+      return;
+    }
+    const address = request.socket.remoteAddress ?? '';
+    if (!this.limits.connect(address, this.setup.now())) {
+      // What happens beyond 10 connections is not documented: chosen here.
+      const body = '{"error":"too many connections"}';
+      socket.end(
+        `HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+      );
+      return;
+    }
+    let isOpen = true;
+    socket.once('close', () => {
+      if (isOpen) this.limits.disconnect(address);
+      isOpen = false;
+    });
+    this.sockets.handleUpgrade(request, socket, head, (client) => {
+      this.open(client, address);
+    });
+  }
+
+  private open(client: WebSocket, address: string): void {
+    const { clock, now, faults, exchange, options } = this.setup;
+    const line = new Line(lineSocket(client), {
+      clock,
+      now,
+      faults,
+      style: { shape: options.feeds.messageShape, unit: options.feeds.timestampUnit },
+      authenticate(token) {
+        const owner = exchange.authenticate(token, now());
+        return owner.ok ? owner.value : undefined;
+      },
+      // The specification shows how to authenticate, and names no feed.
+      isFeed: (feed) => !options.specOnly && this.source.isFeed(feed),
+      first: (feed, account) => this.source.first(feed, account),
+      admit: () => this.limits.admit(address, now()),
+    });
+    const held: Held = { line, client, openedAt: clock.monotonic(), heardAt: clock.monotonic() };
+    this.held.add(held);
+    client.on('close', () => this.held.delete(held));
     client.on('error', () => {
       client.terminate();
     });
-    client.on('message', (data) => {
-      line.receive(data);
+    client.on('pong', () => {
+      held.heardAt = clock.monotonic();
+    });
+    client.on('ping', (data: Buffer) => {
+      line.pong(data);
+    });
+    client.on('message', (data, isBinary) => {
+      line.receive(textOf(data, isBinary));
     });
   }
-}
 
-/** One connection: its own counter, from 1, runs through answers and data. */
-class Line {
-  private readonly client: WebSocket;
-  private readonly setup: FeedsSetup;
-  private readonly feeds = new Set<string>();
-  private account: string | undefined;
-  private sequence = 0;
-
-  constructor(client: WebSocket, setup: FeedsSetup) {
-    this.client = client;
-    this.setup = setup;
+  /** Sends one message of every feed of the market. Each is worked out once, for whoever has it. */
+  private tick(): void {
+    this.setup.exchange.advance(this.setup.now());
+    const told = new Map<string, string | undefined>();
+    for (const { line } of this.held) {
+      for (const feed of line.names()) {
+        if (this.source.isPrivate(feed)) continue;
+        if (!told.has(feed)) told.set(feed, this.source.market(feed));
+        const payload = told.get(feed);
+        if (payload !== undefined) line.publish(feed, payload);
+      }
+    }
   }
 
-  receive(data: RawData): void {
-    const request = readRequest(data);
-    if (request === undefined) this.acknowledge('error', 'unknown');
-    else if (request.type === 'authenticate') this.authenticate(request.apiKey);
-    else this.change(request.type, request.feeds);
+  /** Pings everybody, and drops who does not answer or never wanted anything. */
+  private look(): void {
+    const now = this.setup.clock.monotonic();
+    const { idleMs, pongTimeoutMs } = this.setup.options.feeds;
+    for (const { line, client, openedAt, heardAt } of this.held) {
+      const isIdle = line.isIdle && now - openedAt >= idleMs;
+      if (isIdle || now - heardAt >= pongTimeoutMs) client.terminate();
+      else line.ping();
+    }
   }
 
-  /** Sends one message of every feed. */
-  tick(): void {
-    for (const feed of this.feeds) this.publish(feed);
-  }
-
-  ping(): void {
-    if (this.client.readyState === this.client.OPEN) this.client.ping();
-  }
-
-  end(): void {
-    this.client.terminate();
-  }
-
-  private authenticate(apiKey: string): void {
-    const owner = this.setup.exchange.authenticate(apiKey);
-    this.account = owner.ok ? owner.value : undefined;
-    this.acknowledge(owner.ok ? 'success' : 'error', 'authenticate');
-  }
-
-  private change(type: 'subscribe' | 'unsubscribe', feeds: readonly string[]): void {
-    const { listings } = this.setup.exchange.market;
-    const isKnown = feeds.every((feed) => feed.startsWith(TICKER) && listings.has(feed.slice(TICKER.length)));
-    if (this.account === undefined || !isKnown) {
-      this.acknowledge('error', type);
+  private changed(change: Change): void {
+    if (change.kind !== 'balances') {
+      this.tell(change);
       return;
     }
-    for (const feed of feeds) {
-      if (type === 'subscribe') this.feeds.add(feed);
-      else this.feeds.delete(feed);
+    if (this.moved.size === 0) {
+      asapScheduler.schedule(() => {
+        const all = [...this.moved.values()];
+        this.moved.clear();
+        for (const each of all) this.tell(each);
+      });
     }
-    this.acknowledge('success', type);
-    if (type === 'subscribe') for (const feed of feeds) this.publish(feed);
+    this.moved.set(change.account, change);
   }
 
-  private acknowledge(type: 'success' | 'error', action: string): void {
-    const feeds = action === 'authenticate' ? {} : { feeds: [...this.feeds] };
-    this.send({ type, ...this.stamp(), payload: { action, ...feeds }, action });
-  }
-
-  private publish(feed: string): void {
-    const now = this.setup.now();
-    const ticker = this.setup.exchange.ticker(feed.slice(TICKER.length), now);
-    this.send({ recipient: feed, ...this.stamp(), payload: tickerBody(ticker, now) });
-  }
-
-  /** The stamp is in nanoseconds: 19 digits, more than a float holds, so it is written as text. */
-  private stamp(): { sequence: number; timestamp: object } {
-    this.sequence += 1;
-    return { sequence: this.sequence, timestamp: exact(`${Math.floor(this.setup.now())}000000`) };
-  }
-
-  private send(message: object): void {
-    if (this.client.readyState !== this.client.OPEN) return;
-    if (this.client.bufferedAmount > BACKLOG_BYTES_MAX) this.client.terminate();
-    else this.client.send(JSON.stringify(message));
+  private tell(change: Change): void {
+    const lines = [...this.held].map(({ line }) => line).filter(({ account }) => account === change.account);
+    if (lines.length === 0) return;
+    for (const [feed, payload] of this.source.changed(change))
+      for (const line of lines) line.publish(feed, payload);
   }
 }
 
-function readRequest(data: RawData): z.output<typeof requestSchema> | undefined {
-  if (!Buffer.isBuffer(data)) return undefined;
-  try {
-    return requestSchema.safeParse(JSON.parse(data.toString('utf8'))).data;
-  } catch {
-    return undefined;
-  }
-}
+const textOf = (data: RawData, isBinary: boolean): string | undefined =>
+  !isBinary && Buffer.isBuffer(data) ? data.toString('utf8') : undefined;
 
-const tickerBody = (ticker: Ticker, now: Instant): object => ({
-  amount: exact(text(ticker.amount)),
-  exchange: 'simulated',
-  high: exact(text(ticker.high)),
-  last: exact(text(ticker.last)),
-  low: exact(text(ticker.low)),
-  open: exact(text(ticker.open)),
-  pair: ticker.pair,
-  route: 'Smart',
-  source: 'ticker-info',
-  timestamp: isoOf(now),
-  volume: exact(text(ticker.volume)),
-  vwap: exact(text(ticker.vwap)),
-});
+function lineSocket(client: WebSocket): LineSocket {
+  const isOpen = (): boolean => client.readyState === client.OPEN;
+  return {
+    backlog: () => client.bufferedAmount,
+    send(text) {
+      if (isOpen()) client.send(text);
+    },
+    ping() {
+      if (isOpen()) client.ping();
+    },
+    pong(data) {
+      if (isOpen()) client.pong(data);
+    },
+    cut() {
+      client.terminate();
+    },
+  };
+}

@@ -4,6 +4,7 @@ import type { Clock } from '../engine/ports.ts';
 import { Exchange } from './exchange.ts';
 import type { AccountAccess } from './exchange.ts';
 import { Feeds } from './feeds.ts';
+import type { FeedFaults } from './feeds-line.ts';
 import { venueOptions } from './options.ts';
 import type { VenueInput, VenueOptions } from './options.ts';
 import { venueServer } from './server.ts';
@@ -15,7 +16,7 @@ import type { PriceTape } from './tape.ts';
 export interface RunningVenue {
   /** `http://127.0.0.1:PORT` */
   readonly baseUrl: string;
-  /** `ws://127.0.0.1:PORT/ws`; answers only when `specOnly` is off. */
+  /** `ws://127.0.0.1:PORT/ws`; with `specOnly` it has authentication and no feeds. */
   readonly wsUrl: string;
   readonly accounts: readonly AccountAccess[];
   /** Token of each account, in the order of the settings. */
@@ -27,6 +28,8 @@ export interface RunningVenue {
 
 export interface VenueWorld extends ServerHooks {
   readonly clock: Clock;
+  /** What goes wrong with messages of the WebSocket. */
+  readonly feedFaults?: FeedFaults | undefined;
 }
 
 /**
@@ -36,20 +39,18 @@ export interface VenueWorld extends ServerHooks {
  */
 export async function startVenue(
   input: VenueInput,
-  { clock, onRequest, script }: VenueWorld,
+  { clock, onRequest, script, feedFaults }: VenueWorld,
 ): Promise<RunningVenue> {
   const options = venueOptions(input);
   const tapes = await loadTapes(options);
   const now = steadyTime(clock);
   const exchange = new Exchange({ options, tapes, startedAt: now() });
   const app = venueServer({ exchange, options, clock, now, onRequest, script });
-  const feeds = options.specOnly
-    ? undefined
-    : new Feeds(app.server, { exchange, clock, now, tickerIntervalMs: options.tickerIntervalMs });
+  const feeds = new Feeds(app.server, { exchange, options, clock, now, faults: feedFaults });
   try {
     await app.listen({ host: options.host, port: options.port });
   } catch (cause) {
-    feeds?.close();
+    feeds.close();
     throw cause;
   }
   const authority = authorityOf(app.server.address());
@@ -60,7 +61,7 @@ export async function startVenue(
     tokens: exchange.accounts.map(({ token }) => token),
     exchange,
     async close() {
-      feeds?.close();
+      feeds.close();
       await app.close();
     },
   };

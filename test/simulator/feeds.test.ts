@@ -1,46 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { WebSocket } from 'ws';
+import { readFeed } from '../../src/wire/feed.ts';
 import { aVenue } from './client.ts';
-
-interface Message {
-  readonly type?: string;
-  readonly sequence: number;
-  readonly recipient?: string;
-  readonly action?: string;
-  readonly payload: Readonly<Record<string, unknown>>;
-}
-
-/** A socket that hands out what comes in, in order. */
-async function listen(url: string) {
-  const socket = new WebSocket(url);
-  const arrived: string[] = [];
-  const waiting: ((text: string) => void)[] = [];
-  socket.on('message', (data: Buffer) => {
-    const text = data.toString('utf8');
-    const next = waiting.shift();
-    if (next === undefined) arrived.push(text);
-    else next(text);
-  });
-  await new Promise((resolve, reject) => {
-    socket.once('open', resolve);
-    socket.once('error', reject);
-  });
-  const nextText = async (): Promise<string> => {
-    const text = arrived.shift();
-    return text ?? (await new Promise<string>((resolve) => waiting.push(resolve)));
-  };
-  return {
-    say: (message: object | string) => {
-      socket.send(typeof message === 'string' ? message : JSON.stringify(message));
-    },
-    nextText,
-    next: async (): Promise<Message> => JSON.parse(await nextText()) as Message,
-    closed: new Promise<number>((resolve) => socket.once('close', resolve)),
-    [Symbol.dispose]: () => {
-      socket.terminate();
-    },
-  };
-}
+import { buy, listen, subscribed } from './feed-client.ts';
 
 const FEED = 'ticker.sfox.btcusd';
 
@@ -68,7 +29,6 @@ describe('the feeds of the simulated venue', () => {
       recipient: FEED,
       payload: { pair: 'btcusd', last: 60_000, volume: 0 },
     });
-    expect(JSON.parse(first)).not.toHaveProperty('type');
     expect(await line.next()).toMatchObject({ sequence: 4, recipient: FEED });
   });
 
@@ -125,8 +85,253 @@ describe('the feeds of the simulated venue', () => {
     expect(await line.closed).toBe(1006);
   });
 
-  it('are off where only the specification holds', async () => {
+  it('can only be authenticated for where only the specification holds', async () => {
     await using venue = await aVenue({ specOnly: true });
-    await expect(listen(venue.wsUrl)).rejects.toThrow('Unexpected server response');
+    using line = await listen(venue.wsUrl);
+    line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    expect(await line.next()).toMatchObject({ type: 'success', sequence: 1 });
+    line.say({ type: 'subscribe', feeds: [FEED] });
+    expect(await line.next()).toMatchObject({ type: 'error', action: 'subscribe' });
+  });
+
+  it('answer a failed authentication with nothing but its action, and forget the one before', async () => {
+    await using venue = await aVenue({ tickerIntervalMs: 3_600_000 });
+    using line = await subscribed(venue, FEED);
+    await line.next();
+    line.say({ type: 'authenticate', apiKey: 'wrong' });
+    expect(await line.next()).toStrictEqual({
+      type: 'error',
+      sequence: 4,
+      timestamp: expect.any(Number) as number,
+      payload: { action: 'authenticate' },
+      action: 'authenticate',
+    });
+    line.say({ type: 'subscribe', feeds: [FEED] });
+    expect(await line.next()).toMatchObject({ type: 'error', payload: { feeds: [] } });
+  });
+
+  it.each([
+    ['subscribe', { type: 'subscribe', feeds: [FEED, 'ticker.sfox.nope'] }],
+    ['subscribe', { type: 'subscribe', feeds: ['private.user.nope'] }],
+    ['subscribe', { type: 'subscribe', feeds: ['orderbook.sfox.'] }],
+    ['subscribe', { type: 'subscribe', feeds: [] }],
+    ['subscribe', { type: 'subscribe', feeds: Array.from({ length: 201 }, () => FEED) }],
+    ['subscribe', { type: 'subscribe', feeds: ['__proto__'] }],
+    ['authenticate', { type: 'authenticate', apiKey: 7 }],
+    ['unknown', { type: 'rob' }],
+    ['unknown', [1]],
+    ['unknown', null],
+  ])('refuse %s %j whole and go on', async (action, request) => {
+    await using venue = await aVenue();
+    using line = await listen(venue.wsUrl);
+    line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    await line.next();
+    line.say(JSON.stringify(request));
+    expect(await line.next()).toMatchObject({ type: 'error', sequence: 2, action, payload: { action } });
+    line.say({ type: 'subscribe', feeds: [FEED] });
+    expect(await line.next()).toMatchObject({ type: 'success', payload: { feeds: [FEED] } });
+  });
+
+  it.each([
+    ['both', ['type', 'recipient', 'sequence', 'timestamp', 'payload', 'action']],
+    ['recipient', ['recipient', 'sequence', 'timestamp', 'payload']],
+    ['typed', ['type', 'sequence', 'timestamp', 'payload', 'action']],
+  ] as const)('write data in the shape "%s", which the client reads', async (messageShape, keys) => {
+    await using venue = await aVenue({ feeds: { messageShape } });
+    using line = await subscribed(venue, FEED);
+    const text = await line.nextText();
+    expect(Object.keys(JSON.parse(text) as object)).toStrictEqual(keys);
+    expect(readFeed(text)).toMatchObject({ kind: 'data', feed: FEED, data: { of: 'ticker' }, sequence: 3 });
+  });
+
+  it.each([
+    ['ns', 19],
+    ['us', 16],
+    ['ms', 13],
+  ] as const)('stamp messages in %s when told so', async (timestampUnit, digits) => {
+    await using venue = await aVenue({ feeds: { timestampUnit } });
+    using line = await subscribed(venue, FEED);
+    const text = await line.nextText();
+    expect(text).toMatch(new RegExp(`"timestamp":\\d{${digits}},`, 'u'));
+    expect(Math.abs((readFeed(text).sentAt ?? 0) - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('ping, answer pings, and drop who never wants anything', async () => {
+    await using venue = await aVenue({ feeds: { pingMs: 20, pongTimeoutMs: 200, idleMs: 3_600_000 } });
+    using line = await listen(venue.wsUrl);
+    await new Promise((resolve) => line.socket.once('ping', resolve));
+    const echoed = new Promise((resolve) => line.socket.once('pong', (data) => resolve(String(data))));
+    line.socket.ping('are you there');
+    expect(await echoed).toBe('are you there');
+    await using idle = await aVenue({ feeds: { pingMs: 20, idleMs: 40 } });
+    using other = await listen(idle.wsUrl);
+    expect(await other.closed).toBe(1006);
+  });
+
+  it('drop who answers no ping', async () => {
+    await using venue = await aVenue({ feeds: { pingMs: 20, pongTimeoutMs: 60, idleMs: 3_600_000 } });
+    using line = await listen(venue.wsUrl);
+    // The library answers pings by itself; a client that reads nothing does not.
+    line.socket.pause();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    line.socket.resume();
+    expect(await line.closed).toBe(1006);
+  });
+});
+
+describe('the limits of the feeds', () => {
+  it('are 10 connections of an address, of which a closed one is free again', async () => {
+    await using venue = await aVenue();
+    const lines = [];
+    for (let count = 0; count < 10; count++) lines.push(await listen(venue.wsUrl));
+    await expect(listen(venue.wsUrl)).rejects.toThrow('429');
+    lines[3]?.socket.close();
+    await lines[3]?.closed;
+    await expect
+      .poll(async () => await listen(venue.wsUrl).then((line) => lines.push(line), () => 'refused'))
+      .toBe(11); // prettier-ignore
+    for (const line of lines) line[Symbol.dispose]();
+  });
+
+  it('are 40 requests of an address in a minute, then errors until the block ends', async () => {
+    await using venue = await aVenue({ feeds: { blockMs: 300 } });
+    using one = await listen(venue.wsUrl);
+    using two = await listen(venue.wsUrl);
+    one.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    for (let count = 0; count < 39; count++) one.say({ type: 'unsubscribe', feeds: [FEED] });
+    for (let count = 0; count < 40; count++) expect(await one.next()).toMatchObject({ type: 'success' });
+    two.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    expect(await two.next()).toMatchObject({
+      type: 'error',
+      action: 'authenticate',
+      payload: { error: 'too many requests' },
+    });
+    one.say({ type: 'subscribe', feeds: [FEED] });
+    expect(await one.next()).toMatchObject({ type: 'error', action: 'subscribe' });
+  });
+
+  it('do not hold where limits are off', async () => {
+    await using venue = await aVenue({ limits: { enforced: false } });
+    const lines = [];
+    for (let count = 0; count < 12; count++) lines.push(await listen(venue.wsUrl));
+    for (let count = 0; count < 45; count++) lines[0]?.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    for (let count = 0; count < 45; count++)
+      expect(await lines[0]?.next()).toMatchObject({ type: 'success' });
+    for (const line of lines) line[Symbol.dispose]();
+  });
+});
+
+/** Every value of an object that is text, by name. */
+const textKeys = (of: object): string[] =>
+  Object.entries(of).flatMap(([key, value]) => (typeof value === 'string' ? [key] : []));
+
+describe('a payload of the feed', () => {
+  it('ticker has figures as numbers and words as text', async () => {
+    await using venue = await aVenue();
+    using line = await subscribed(venue, FEED);
+    const { payload } = await line.next();
+    expect(textKeys(payload)).toStrictEqual(['exchange', 'pair', 'route', 'source', 'timestamp']);
+    const figures = ['amount', 'high', 'last', 'low', 'open', 'volume', 'vwap'];
+    for (const figure of figures) expect(payload[figure]).toEqual(expect.any(Number));
+  });
+
+  it('trades has amounts as text and both stamps', async () => {
+    await using venue = await aVenue();
+    using line = await subscribed(venue, 'trades.sfox.btcusd');
+    const text = await line.nextText();
+    const { payload } = JSON.parse(text) as { payload: Record<string, string> };
+    expect(textKeys(payload)).toStrictEqual([
+      'id', 'quantity', 'price', 'exchange', 'side', 'pair', 'timestamp', 'timeStamp', 'buyOrderId', 'sellOrderId',
+    ]); // prettier-ignore
+    expect(payload['timestamp']).toMatch(/T\d\d:\d\d:\d\d\.\d{9}Z$/u);
+    expect(payload['timeStamp']).toMatch(/T\d\d:\d\d:\d\d\.\d{3}$/u);
+    expect(readFeed(text)).toMatchObject({ kind: 'data', data: { of: 'trade' } });
+  });
+
+  it('orderbook.sfox is a whole book around the price, and orderbook.net the same with the fee', async () => {
+    await using venue = await aVenue({
+      feeBps: 20,
+      accounts: [{ balances: { usd: '1' } }],
+      pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 0, halfSpreadBps: 5 } },
+    });
+    using line = await subscribed(venue, 'orderbook.sfox.btcusd', 'orderbook.net.btcusd');
+    const raw = readFeed(await line.nextText());
+    const net = readFeed(await line.nextText());
+    if (raw.kind !== 'data' || raw.data.of !== 'book') throw new Error('expected a book');
+    if (net.kind !== 'data' || net.data.of !== 'book') throw new Error('expected a book');
+    const { bids, asks } = raw.data.book;
+    const prices = (levels: typeof bids): number[] => levels.map(({ price }) => Number(price));
+    expect(prices(asks)).toStrictEqual(prices(asks).toSorted((a, b) => a - b));
+    expect(prices(bids)).toStrictEqual(prices(bids).toSorted((a, b) => b - a));
+    expect(Number(asks[0]?.price)).toBeGreaterThan(60_000);
+    expect(Number(bids[0]?.price)).toBeLessThan(60_000);
+    const [ask, bid] = [net.data.book.asks[0]?.price, net.data.book.bids[0]?.price];
+    expect(Number(ask) / Number(asks[0]?.price)).toBeCloseTo(1.002, 9);
+    expect(Number(bid) / Number(bids[0]?.price)).toBeCloseTo(0.998, 9);
+  });
+
+  it('private.user.balances is all balances as text, at once and after a trade, once for both legs', async () => {
+    await using venue = await aVenue({ accounts: [{ balances: { usd: '100000', btc: '2' } }] });
+    using line = await subscribed(venue, 'private.user.balances');
+    const before = await line.nextText();
+    expect(before).toContain('"currency":"usd","balance":"100000","available":"100000","held":"0"');
+    await buy(venue, '0.5');
+    const after = readFeed(await line.nextText());
+    if (after.kind !== 'data' || after.data.of !== 'balances') throw new Error('expected balances');
+    const told = Object.fromEntries(after.data.balances.map(({ currency, balance }) => [currency, String(balance)]));
+    expect(told).toStrictEqual({ usd: '70000', btc: '2.5' });
+    expect(line.waiting()).toBe(0);
+  }); // prettier-ignore
+
+  it('private.user.open-orders begins with all open orders and tells the end of each', async () => {
+    await using venue = await aVenue();
+    using line = await subscribed(venue, 'private.user.open-orders');
+    expect((await line.next()).payload).toStrictEqual([]);
+    await buy(venue, '0.5', 'my-order');
+    const text = await line.nextText();
+    const [order] = (JSON.parse(text) as { payload: Record<string, unknown>[] }).payload;
+    expect(order).toMatchObject({ client_order_id: 'my-order', status: 'Done', action: 'Buy', filled: '0.5', fees: '0' });
+    expect([typeof order?.['id'], typeof order?.['algorithm_id']]).toStrictEqual(['number', 'number']);
+    expect(readFeed(text)).toMatchObject({ data: { of: 'orders', orders: [{ clientId: 'my-order' }] } });
+  }); // prettier-ignore
+
+  it('private.user.trades is silent until a fill, whose amounts are text', async () => {
+    await using venue = await aVenue();
+    using line = await subscribed(venue, 'private.user.trades');
+    await buy(venue, '0.5');
+    const text = await line.nextText();
+    expect(text).toContain('"quantity":"0.50000000","amount":"30000.00000000","price":"60000.00000000"');
+    expect(readFeed(text)).toMatchObject({ sequence: 3, data: { of: 'fills', fills: [{ pair: 'btcusd', side: 'buy' }] } });
+  }); // prettier-ignore
+
+  it('private.user.post-trade-settlement is one snapshot, then comes with transactions', async () => {
+    await using venue = await aVenue();
+    using line = await subscribed(venue, 'private.user.post-trade-settlement');
+    const { payload } = await line.next();
+    expect(payload['enabled']).toBe(true);
+    expect(textKeys(payload)).toStrictEqual([
+      'equity', 'equity_for_withdrawals', 'exposure', 'available_exposure', 'exposure_limit', 'liquidation_level',
+    ]); // prettier-ignore
+    await buy(venue, '0.5');
+    expect(readFeed(await line.nextText())).toMatchObject({ data: { of: 'settlement' } });
+  });
+
+  it('of one account is not told to another', async () => {
+    await using venue = await aVenue({
+      accounts: [
+        { name: 'one', balances: { usd: '100000' } },
+        { name: 'two', balances: { usd: '5' } },
+      ],
+    });
+    using other = await listen(venue.wsUrl);
+    other.say({ type: 'authenticate', apiKey: venue.tokens[1] });
+    other.say({ type: 'subscribe', feeds: ['private.user.trades', 'private.user.balances'] });
+    using own = await subscribed(venue, 'private.user.trades');
+    await buy(venue, '0.5');
+    await own.next();
+    await other.next();
+    await other.next();
+    expect((await other.next()).payload).toMatchObject([{ currency: 'usd', balance: '5' }]);
+    expect(other.waiting()).toBe(0);
   });
 });
