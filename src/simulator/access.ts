@@ -5,7 +5,7 @@ import type { UserToken } from '../wire/transfers.ts';
 import type { VenueOptions } from './options.ts';
 import { uuidOf } from './quotes.ts';
 import { assumed, created, documented, found } from './reply.ts';
-import type { Reply } from './reply.ts';
+import type { Refusal, Reply } from './reply.ts';
 import type { Asker } from './withdrawals.ts';
 
 export interface AccountAccess {
@@ -61,13 +61,20 @@ export class Access {
     return this.users.filter((each) => each.account === account).map(({ user }) => user);
   }
 
+  /** Why no tokens are issued to `account` for these users; `undefined` when they are. */
+  refusal(account: string, userIds: readonly string[]): Refusal | undefined {
+    if (account !== this.partner.name) return assumed.notPartner();
+    const unknown = userIds.find((userId) => !this.accounts.some(({ name }) => name === userId));
+    return unknown === undefined ? undefined : assumed.unknownUser(unknown);
+  }
+
   /**
    * A token for a user of the partner: here every account of the settings is one. It lives 24 hours and ends no earlier
    * one. Source: public documentation, "User tokens"; the last: chosen here.
    */
   issue(account: string, userId: string, now: Instant): Reply<UserToken> {
-    if (account !== this.partner.name) return assumed.notPartner();
-    if (!this.accounts.some(({ name }) => name === userId)) return assumed.unknownUser(userId);
+    const refused = this.refusal(account, [userId]);
+    if (refused !== undefined) return refused;
     for (const [token, { expiresAt }] of this.issued) {
       if (expiresAt > now && this.issued.size < ISSUED_MAX) break;
       this.issued.delete(token);

@@ -80,7 +80,11 @@ export class Custody {
     });
   }
 
-  change({ account, user }: Asker, id: string, change: Partial<NewRule>, now: Instant): Reply<ApprovalRule> {
+  change(
+    { account, user }: Asker,
+    { id, change }: { readonly id: string; readonly change: Partial<NewRule> },
+    now: Instant,
+  ): Reply<ApprovalRule> {
     return this.withAccess(account, () => {
       const rule = this.of(account).find((each) => each.id === id);
       if (rule === undefined) return assumed.unknownRule();
@@ -127,7 +131,11 @@ export class Custody {
   }
 
   /** One "no" ends a request; enough "yes" fulfil it. */
-  answer({ account, user }: Asker, id: string, approved: boolean, now: Instant): Reply<object> {
+  answer(
+    { account, user }: Asker,
+    { id, approved }: { readonly id: string; readonly approved: boolean },
+    now: Instant,
+  ): Reply<object> {
     return this.withAccess(account, () => {
       const requests = this.requests.get(account) ?? [];
       const index = requests.findIndex((each) => each.id === id);

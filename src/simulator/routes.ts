@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { instant } from '../core/time.ts';
-import type { Instant } from '../core/time.ts';
 import {
   balancesBody,
   currencyBody,
@@ -19,57 +17,19 @@ import {
   transactionsSchema,
   valuationSchema,
 } from '../wire/account.ts';
-import { readBody } from '../wire/message.ts';
-import { orderBody } from '../wire/order-body.ts';
-import { orderRequestSchema, orderSchema } from '../wire/order.ts';
 import { quoteBody, quoteRequestSchema, quoteSchema, wireSize } from '../wire/quote.ts';
-import type { Side } from '../core/venue.ts';
 import type { Exchange } from './exchange.ts';
-import type { LimitedRoute } from './limits.ts';
-import { assumed, found } from './reply.ts';
-import type { Refusal, Reply } from './reply.ts';
+import { found } from './reply.ts';
+import type { Reply } from './reply.ts';
+import { as, bodyAs, extra, readAs, spec, time, whole } from './route.ts';
+import type { Call, Route } from './route.ts';
+import { custodyRoutes } from './routes-custody.ts';
+import { marketRoutes } from './routes-market.ts';
+import { moneyRoutes } from './routes-money.ts';
+import { orderRoutes } from './routes-orders.ts';
 
-/** What a request brings to its route. */
-export interface Call {
-  readonly account: string;
-  readonly now: Instant;
-  readonly query: unknown;
-  readonly params: unknown;
-  /** Body as it came. */
-  readonly body: string;
-}
+export type { Call, Route } from './route.ts';
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  readonly path: string;
-  /** Counts against this limit. */
-  readonly limit?: LimitedRoute | undefined;
-  /** `spec`: in the interface specification. `extra`: a capability that the venue may not have. */
-  readonly kind: 'spec' | 'extra';
-  readonly access: 'token' | 'open';
-  /** One sentence for people who read the interface. */
-  readonly summary?: string | undefined;
-  /**
-   * The schema that `answer` reads the body with. Strictness (unknown fields, text where a number belongs) and the OpenAPI
-   * document go by it; a route without one takes no body.
-   */
-  readonly body?: z.ZodType | undefined;
-  /** As `body`, for the parameters after the question mark. */
-  readonly query?: z.ZodType | undefined;
-  /** Shape of the good answer, with its status; the OpenAPI document goes by it. */
-  readonly reply?: { readonly status: 200 | 201; readonly schema: z.ZodType } | undefined;
-  /** The answer as plain JSON. */
-  readonly answer: (exchange: Exchange, call: Call) => Reply<object>;
-}
-
-const spec = { kind: 'spec', access: 'token' } as const;
-const extra = { kind: 'extra', access: 'token' } as const;
-
-const whole = z
-  .string()
-  .regex(/^\d{1,15}$/u, { error: 'expected a whole number' })
-  .transform(Number);
-const time = whole.transform(instant);
 const actions = ['charge', 'deposit', 'withdraw', 'credit', 'buy', 'sell'] as const;
 
 const transactionsQuery = z.object({
@@ -96,8 +56,7 @@ const historyQuery = z.object({
   interval: z.enum(['3600', '86400']).default('86400'),
 });
 
-/** Every route of the simulated venue. */
-export const routes: readonly Route[] = [
+const accountRoutes: readonly Route[] = [
   {
     ...spec,
     method: 'POST',
@@ -107,26 +66,6 @@ export const routes: readonly Route[] = [
     body: quoteRequestSchema,
     reply: { status: 201, schema: quoteSchema },
     answer: quote,
-  },
-  {
-    ...spec,
-    method: 'POST',
-    path: '/v1/orders/buy',
-    summary: 'Execute a buy quote',
-    limit: 'order',
-    body: orderRequestSchema,
-    reply: { status: 201, schema: orderSchema },
-    answer: order('buy'),
-  },
-  {
-    ...spec,
-    method: 'POST',
-    path: '/v1/orders/sell',
-    summary: 'Execute a sell quote',
-    limit: 'order',
-    body: orderRequestSchema,
-    reply: { status: 201, schema: orderSchema },
-    answer: order('sell'),
   },
   {
     ...spec,
@@ -192,14 +131,6 @@ export const routes: readonly Route[] = [
   {
     ...extra,
     method: 'GET',
-    path: '/v1/orders/:id',
-    summary: 'One order, by the id of the venue or of the client',
-    reply: { status: 200, schema: orderSchema },
-    answer: lookup,
-  },
-  {
-    ...extra,
-    method: 'GET',
     path: '/v1/health',
     summary: 'Whether the venue is up',
     access: 'open',
@@ -208,24 +139,33 @@ export const routes: readonly Route[] = [
   },
 ];
 
-function quote(exchange: Exchange, { account, now, body }: Call): Reply<object> {
-  const asked = readAs(quoteRequestSchema, () => readBody(body));
-  if (!asked.ok) return asked;
-  const { pair, side, client_quote_id: clientId } = asked.value;
-  return as(exchange.quote(account, { pair, side, size: wireSize(asked.value), clientId }, now), quoteBody);
+/** Every route of the simulated venue. What is due until the time of the call has happened before any of them answers. */
+export const routes: readonly Route[] = [
+  ...accountRoutes,
+  ...orderRoutes,
+  ...moneyRoutes,
+  ...custodyRoutes,
+  ...marketRoutes,
+].map(inTime);
+
+function inTime(route: Route): Route {
+  return {
+    ...route,
+    answer(exchange, call) {
+      exchange.advance(call.now);
+      return route.answer(exchange, call);
+    },
+  };
 }
 
-function order(side: Side) {
-  return (exchange: Exchange, { account, now, body }: Call): Reply<object> => {
-    const asked = readAs(orderRequestSchema, () => readBody(body));
-    if (!asked.ok) return asked;
-    const { currency_pair: pair, quote_id: quoteId, client_order_id: given } = asked.value;
-    const clientId = given === '' ? undefined : given;
-    return as(
-      exchange.order(account, { pair, side, quoteId, size: wireSize(asked.value), clientId }, now),
-      orderBody,
-    );
-  };
+function quote(exchange: Exchange, call: Call): Reply<object> {
+  const asked = bodyAs(quoteRequestSchema, call);
+  if (!asked.ok) return asked;
+  const { pair, side, client_quote_id: clientId } = asked.value;
+  return as(
+    exchange.quote(call.account, { pair, side, size: wireSize(asked.value), clientId }, call.now),
+    quoteBody,
+  );
 }
 
 function transactions(exchange: Exchange, { account, now, query }: Call): Reply<object> {
@@ -245,33 +185,3 @@ function history(exchange: Exchange, { account, now, query }: Call): Reply<objec
   );
   return as(points, valuationBody);
 }
-
-const lookupParams = z.object({ id: z.string().min(1).max(128) });
-
-function lookup(exchange: Exchange, { account, params }: Call): Reply<object> {
-  const asked = readAs(lookupParams, () => params);
-  return asked.ok ? as(exchange.lookup(account, asked.value.id), orderBody) : asked;
-}
-
-/** Checks what came in; a refusal in words when it is not what the route takes. */
-function readAs<T>(
-  schema: z.ZodType<T>,
-  read: () => unknown,
-): { readonly ok: true; readonly value: T } | Refusal {
-  let raw: unknown;
-  try {
-    raw = read();
-  } catch {
-    return assumed.malformed('the body is not JSON');
-  }
-  const result = schema.safeParse(raw);
-  if (result.success) return { ok: true, value: result.data };
-  const [first] = result.error.issues;
-  return assumed.malformed(
-    `${first?.path.map(String).join('.') ?? ''} ${first?.message ?? 'unreadable'}`.trim(),
-  );
-}
-
-/** The same answer with its value written by `write`. */
-const as = <T>(reply: Reply<T>, write: (value: T) => object): Reply<object> =>
-  reply.ok ? { ...reply, value: write(reply.value) } : reply;

@@ -35,11 +35,27 @@ const body = fc.oneof(
         size: fc.constantFrom('quantity', 'amount'),
         value: number,
         id: fc.constantFrom('"a"', '""', '"__proto__"', '5', 'null'),
+        extra: fc.constantFrom(
+          '',
+          '"algorithm_id":200,"price":60000,',
+          '"algorithm_id":201,"time_in_force":"FOK","price":"1e400",',
+          '"currency":"btc","address":"x","isWire":1,',
+          '"rule_type":"WITHDRAW","required_approvals":2,"threshold":0,',
+          '"currency_symbol":"__proto__","address":"x","data":["desk","constructor"],"approve":true,',
+        ),
       })
       .map(
-        ({ pair, side, size, value, id }) =>
-          `{"pair":"${pair}","currency_pair":"${pair}","side":"${side}","${size}":${value},"client_quote_id":${id},"client_order_id":${id},"quote_id":${id}}`,
+        ({ pair, side, size, value, id, extra }) =>
+          `{${extra}"pair":"${pair}","currency_pair":"${pair}","side":"${side}","${size}":${value},"client_quote_id":${id},"client_order_id":${id},"quote_id":${id}}`,
       ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '{"pair":"btcusd","side":"buy","quantity":0.5}',
+      '{"currency_pair":"btcusd","algorithm_id":200,"quantity":0.5,"price":50000}',
+      '{"currency":"btc","amount":0.5,"address":"bc1"}',
+    ),
   },
   { weight: 1, arbitrary: fc.json() },
   { weight: 1, arbitrary: fc.string() },
@@ -63,25 +79,27 @@ const query = fc.dictionary(
   ),
 );
 
+const pathPart = fc.oneof(fc.constantFrom('btc', 'usd', 'btcusd', 'desk', '__proto__', '0'), fc.string());
+
 describe('every route', () => {
   it('answers whatever comes in with a status of the interface and never throws', () => {
     const seen = new Map<number, number>();
     fc.assert(
-      fc.property(fc.constantFrom(...routes), body, query, fc.string(), (route, sent, asked, id) => {
+      fc.property(fc.constantFrom(...routes), body, query, pathPart, (route, sent, asked, id) => {
         const exchange = anExchange({ pts: { defaultMode: 'Enabled' } });
         const reply = route.answer(exchange, {
           account: DESK,
           now: later(5),
           query: asked,
-          params: { id },
+          params: { id, currency: id, pair: id, user_id: id, rule_id: id, request_id: id, address_id: id },
           body: sent,
         });
-        expect([200, 201, 400, 404, 422]).toContain(reply.status);
+        expect([200, 201, 400, 403, 404, 422]).toContain(reply.status);
         expect(JSON.stringify(reply)).not.toMatch(/NaN|Infinity/u);
         seen.set(reply.status, (seen.get(reply.status) ?? 0) + 1);
       }),
-      { numRuns: 2_000, seed: 9 },
+      { numRuns: 6_000, seed: 9 },
     );
-    expect([...seen.keys()].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 404, 422]);
+    expect([...seen.keys()].toSorted((a, b) => a - b)).toEqual([200, 201, 400, 403, 404, 422]);
   });
 });

@@ -214,7 +214,7 @@ describe('the simulated venue over HTTP', () => {
     await using venue = await aVenue({ specOnly: true });
     const extras = ['/v1/user/balance', '/v1/markets/currency-pairs', '/v1/orders/c-1', '/v1/health'];
     const statuses = await Promise.all(extras.map(async (path) => (await venue.get(path)).status));
-    expect(statuses).toEqual([404, 404, 404, 404]);
+    expect(statuses).toEqual([404, 404, 405, 404]);
     expect((await venue.get('/v1/currency')).status).toBe(200);
   });
 
