@@ -88,7 +88,7 @@ describe('a desk that starts', () => {
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
-  it('refuses the journal of another account, before any call', () => {
+  it('refuses the journal of another account before any call, unless told that it is the same', () => {
     const before = ran(70 * SECOND_MS);
     const calls: string[] = [];
     const after = next(before, 2 * MINUTE_MS, {
@@ -99,8 +99,13 @@ describe('a desk that starts', () => {
       }),
     });
     expect(after.seen.error).toBeInstanceOf(OperatorError);
-    expect(String(after.seen.error)).toMatch(/another account/u);
+    expect(String(after.seen.error)).toMatch(/another token, address or mode/u);
     expect(calls).toEqual([]);
+    const { clock, exchange, journal } = before;
+    const told = aBench({ strategies, clock, exchange, journal, policy: { account: 'another' } });
+    told.start({ accountChanged: 'the token was rotated' });
+    clock.run(instant(START + 10 * MINUTE_MS));
+    expect(faultsOf(told)).toEqual([]);
   });
 
   it('refuses a strategy that was edited while it runs', () => {

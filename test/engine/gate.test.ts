@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import type { Reason } from '../../src/core/reasons.ts';
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+const strategies = [aTwap('twap', { slices: 1, duration: 'PT1H' })];
+
+const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason] : []));
+
+/** Runs until the quote of the first attempt has been asked for, and is not here yet. */
+function untilAsked(bench: Bench): void {
+  bench.start();
+  while (bench.desk.state.attempts.size === 0) bench.clock.run(instant(bench.clock.wall() + 10));
+}
+
+describe('the gate, with a quote in hand', () => {
+  it('lets nothing through once the reference price is stale', () => {
+    const { reference } = aPolicy();
+    const bench = aBench({
+      strategies,
+      quoteLatencyMs: 1_300,
+      policy: { reference: { ...reference, maxAgeMs: 1_000 } },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 30 * SECOND_MS));
+    expect(new Set(reasons(bench))).toEqual(new Set(['stale_reference']));
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+
+  it('lets nothing through once the slice is over', () => {
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 1, duration: 'PT1.5S' })],
+      quoteLatencyMs: 1_000,
+    });
+    bench.start();
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(reasons(bench)).toEqual(['deadline']);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+
+  it('lets nothing through that the account cannot pay any more', () => {
+    const bench = aBench({ strategies, quoteLatencyMs: 1_000 });
+    untilAsked(bench);
+    const read_at = bench.clock.wall();
+    bench.desk.append([{ kind: 'balances', balances: { usd: '100' }, newest_id: 1, read_at }]).subscribe();
+    bench.clock.run(instant(bench.clock.wall() + 1_100));
+    expect(reasons(bench)).toEqual(['no_funds']);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+});
+
+describe('a failure of the venue', () => {
+  it('of an hour ago does not spend the budget of a new one', () => {
+    let failures = 0;
+    const said = 'quotes temporarily unavailable. please try again later.';
+    const bench: Bench = aBench({
+      strategies: [aTwap('twap', { slices: 2, duration: 'PT2H' })],
+      wrap: faultyVenue({
+        quote(request) {
+          const hour = Math.floor((bench.clock.now() - START) / HOUR_MS);
+          if (request.clientId === undefined || failures > hour) return undefined;
+          failures++;
+          return { kind: 'error', status: 503, error: said };
+        },
+      }),
+    });
+    bench.start();
+    while (failures === 0) bench.clock.run(instant(bench.clock.wall() + 5));
+    // No quote comes between the two failures: nothing but time says that the first is over.
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'wait' });
+    bench.clock.run(instant(START + HOUR_MS - 1));
+    bench.operator$.next({ do: 'resume', by: 'ops', why: 'go on' });
+    bench.clock.run(instant(START + 3 * HOUR_MS));
+    expect(failures).toBe(2);
+    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.result] : []));
+    expect(ends).toEqual(['expired', 'filled']);
+  });
+});
+
+describe('an attempt that a dead process left open', () => {
+  it('is absent only after the longest life of a quote, the margin, and two clean reads', () => {
+    const first = aBench({ strategies, quoteLatencyMs: 1_000 });
+    untilAsked(first);
+    first.kill();
+    const { clock, exchange, journal } = first;
+    const startedAt = clock.wall();
+    const second = aBench({ strategies, clock, exchange, journal });
+    second.start();
+    clock.run(instant(START + 2 * HOUR_MS));
+    const absent = second.records().find(({ body }) => body.kind === 'attempt' && body.result === 'absent');
+    const { lifeMaxMs, bookingMarginMs } = aPolicy().inDoubt;
+    const waited = (absent?.at ?? 0) - startedAt;
+    expect(waited).toBeGreaterThanOrEqual(lifeMaxMs + bookingMarginMs + 10 * SECOND_MS);
+    expect(waited).toBeLessThan(lifeMaxMs + bookingMarginMs + 40 * SECOND_MS);
+    expect(faultsOf(second)).toEqual([]);
+  });
+});
