@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest';
+import { Faults } from '../../src/simulator/faults-plan.ts';
+import type { FaultPlanInput } from '../../src/simulator/faults.ts';
+import { monotonic } from '../../src/core/time.ts';
+import { aVenue } from './client.ts';
+import type { VenueUnderTest } from './client.ts';
+import { listen, subscribed } from './feed-client.ts';
+
+const FEED = 'ticker.sfox.btcusd';
+type Rule = NonNullable<FaultPlanInput['feeds']>[number];
+
+/** A venue with a message every 20 ms, of which the second has a fault. */
+async function faulty(fault: Rule['fault'], rule: Partial<Rule> = {}): Promise<VenueUnderTest> {
+  const faults = new Faults(
+    { feeds: [{ name: 'drill', on: FEED, skip: 1, times: 1, fault, ...rule }] },
+    monotonic(performance.now()),
+  );
+  return await aVenue({ tickerIntervalMs: 20 }, { feedFaults: faults });
+}
+
+/** Numbers of the next `count` messages. */
+async function sequences(venue: VenueUnderTest, count: number): Promise<number[]> {
+  using line = await subscribed(venue, FEED);
+  const numbers = [];
+  for (let left = count; left > 0; left--) numbers.push((await line.next()).sequence);
+  return numbers;
+}
+
+describe('a drill with the feeds', () => {
+  it.each([
+    ['gap', { kind: 'gap', messages: 2 }, [3, 6, 7]],
+    ['reorder', { kind: 'reorder', by: 1 }, [3, 5, 4, 6]],
+    ['reorder by two', { kind: 'reorder', by: 2 }, [3, 5, 6, 4, 7]],
+    ['duplicate', { kind: 'duplicate' }, [3, 4, 4, 5]],
+    ['delay', { kind: 'delay', ms: 50 }, [3, 5, 6]],
+  ] as const)('shows a %s in the numbers of the messages', async (_, fault, expected) => {
+    await using venue = await faulty(fault);
+    expect(await sequences(venue, expected.length)).toStrictEqual(expected);
+  });
+
+  it('sends what it is told in place of a message', async () => {
+    await using venue = await faulty({ kind: 'garble', text: '{"seq' });
+    using line = await subscribed(venue, FEED);
+    await line.next();
+    expect(await line.nextText()).toBe('{"seq');
+    expect(await line.next()).toMatchObject({ sequence: 5 });
+  });
+
+  it('breaks off a connection', async () => {
+    await using venue = await faulty({ kind: 'drop' });
+    using line = await subscribed(venue, FEED);
+    expect(await line.closed).toBe(1006);
+  });
+
+  it('goes silent, pings neither, and goes on after that with the numbers that passed', async () => {
+    await using venue = await faulty({ kind: 'stall', ms: 300 });
+    using line = await subscribed(venue, FEED);
+    await line.next();
+    let pongs = 0;
+    line.socket.on('pong', () => (pongs += 1));
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    line.socket.ping();
+    const { sequence } = await line.next();
+    expect(pongs).toBe(0);
+    expect(sequence).toBeGreaterThan(6);
+  });
+
+  it('refuses a good key once', async () => {
+    await using venue = await faulty({ kind: 'refuse_authentication' }, { on: 'authenticate', skip: 0 });
+    using line = await listen(venue.wsUrl);
+    line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    expect(await line.next()).toMatchObject({ type: 'error', payload: { action: 'authenticate' } });
+    line.say({ type: 'subscribe', feeds: [FEED] });
+    expect(await line.next()).toMatchObject({ type: 'error' });
+    line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    expect(await line.next()).toMatchObject({ type: 'success' });
+  });
+
+  it('can meet the answer to a subscription', async () => {
+    await using venue = await faulty({ kind: 'drop' }, { on: 'subscribe', skip: 0 });
+    using line = await listen(venue.wsUrl);
+    line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    expect(await line.next()).toMatchObject({ type: 'success' });
+    line.say({ type: 'subscribe', feeds: [FEED] });
+    expect(await line.closed).toBe(1006);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { text } from '../../src/core/money.ts';
+import { readFeed, stampTime } from '../../src/wire/feed.ts';
+import { readFeedRequest } from '../../src/wire/feed-requests.ts';
+
+const ticker = '{"last":60000.10000000000000000001,"volume":"1e-8"}';
+
+describe('a message of the WebSocket', () => {
+  it.each([
+    ['a recipient', `{"recipient":"ticker.sfox.btcusd","sequence":3,"timestamp":1700000000000000000,"payload":${ticker}}`],
+    ['the fields of the specification', `{"type":"data","action":"ticker.sfox.btcusd","sequence":3,"timestamp":1700000000000000000,"payload":${ticker}}`],
+    ['both', `{"type":"success","action":"message","recipient":"ticker.sfox.btcusd","sequence":"3","timestamp":"1700000000000","payload":${ticker}}`],
+    ['a payload that is text', `{"recipient":"ticker.sfox.btcusd","sequence":3,"timestamp":1700000000000000,"payload":${JSON.stringify(ticker)}}`],
+  ])('is data when it has %s', (_, source) => {
+    const message = readFeed(source);
+    expect(message).toMatchObject({ kind: 'data', feed: 'ticker.sfox.btcusd', sequence: 3, sentAt: 1_700_000_000_000 });
+    if (message.kind !== 'data' || message.data.of !== 'ticker') throw new Error('expected a ticker');
+    expect(text(message.data.ticker.last)).toBe('60000.10000000000000000001');
+  }); // prettier-ignore
+
+  it.each([
+    ['numbers', '"quantity":0.5,"price":60000.01'],
+    ['text', '"quantity":"0.5","price":"60000.01"'],
+    ['an exponent', '"quantity":5e-1,"price":6.000001e4'],
+  ])('has amounts as %s', (_, amounts) => {
+    const message = readFeed(
+      `{"recipient":"trades.sfox.btcusd","payload":{"id":7,"side":"Buy",${amounts}}}`,
+    );
+    if (message.kind !== 'data' || message.data.of !== 'trade') throw new Error('expected a trade');
+    expect([text(message.data.trade.quantity), text(message.data.trade.price)]).toStrictEqual(['0.5', '60000.01']);
+  }); // prettier-ignore
+
+  it('has a book of bare numbers, or of text', () => {
+    const message = readFeed(
+      '{"recipient":"orderbook.net.btcusd","payload":{"bids":[[59999.99,0.12345678,"a"],["59999.5","1e-08","b"]],"asks":[]}}',
+    );
+    if (message.kind !== 'data' || message.data.of !== 'book') throw new Error('expected a book');
+    expect(message.data.book.bids.map(({ price, quantity }) => [text(price), text(quantity)])).toStrictEqual([
+      ['59999.99', '0.12345678'],
+      ['59999.5', '0.00000001'],
+    ]);
+  });
+
+  it.each([
+    ['private.user.balances', '[{"currency":"USD","balance":"1","available":"0.5"}]', 'balances'],
+    ['private.user.balances', '{"address":"0x0","balance":"1","network":"eth","type":"web3"}', 'balances'],
+    ['private.user.open-orders', '{"id":1,"status":"Started","pair":"btcusd","action":"Sell"}', 'orders'],
+    ['private.user.trades', '[]', 'fills'],
+    ['private.user.post-trade-settlement', '{"enabled":true,"equity":"1","liquidation_level":2}', 'settlement'],
+    ['private.enterprise.users.balances', '{"user_id":"u"}', 'unknown'],
+  ])('of %s is %s', (feed, payload, of) => {
+    expect(readFeed(`{"recipient":"${feed}","payload":${payload}}`)).toMatchObject({ kind: 'data', data: { of } });
+  }); // prettier-ignore
+
+  it.each([
+    ['success', '{"type":"success","sequence":1,"payload":{"action":"authenticate"},"action":"authenticate"}', 'authenticate'],
+    ['error', '{"type":"error","payload":{"action":"subscribe","error":"unknown feed"}}', 'subscribe'],
+    ['error', '{"type":"error"}', 'do what was asked'],
+  ])('is an answer: %s %s', (kind, source, action) => {
+    expect(readFeed(source)).toMatchObject({ kind, action });
+  }); // prettier-ignore
+
+  it.each([
+    ['no JSON', '{"recipient"'],
+    ['a list', '[1]'],
+    ['nothing', 'null'],
+    ['neither', '{"payload":{}}'],
+    ['a price of zero', '{"recipient":"ticker.sfox.btcusd","payload":{"last":0}}'],
+    ['no price', '{"recipient":"ticker.sfox.btcusd","payload":{"last":"Infinity"}}'],
+    ['too many digits', `{"recipient":"ticker.sfox.btcusd","payload":{"last":1${'0'.repeat(99)}}}`],
+    ['deep lists', `{"recipient":"ticker.sfox.btcusd","payload":${'['.repeat(400_000)}`],
+    ['deep text', `{"recipient":"ticker.sfox.btcusd","payload":${JSON.stringify('{"a":'.repeat(99))}}`],
+    ['quotes without end', `{"recipient":"${'\\"'.repeat(300_000)}`],
+  ])('is unreadable with %s', (_, source) => {
+    expect(readFeed(source).kind).toBe('unreadable');
+  });
+
+  it('may hold brackets and lone surrogates inside text', () => {
+    const source = `{"recipient":"ticker.sfox.btcusd","payload":{"last":1,"exchange":"${'['.repeat(99)}\\"{\\ud800"}}`;
+    expect(readFeed(source)).toMatchObject({ kind: 'data' });
+  });
+});
+
+describe('the stamp of a message', () => {
+  it.each([
+    [1_700_000_000_123_456_789, 1_700_000_000_123],
+    [1_700_000_000_123_456, 1_700_000_000_123],
+    [1_700_000_000_123, 1_700_000_000_123],
+    [1_700_000_000, 1_700_000_000_000],
+    [0, undefined],
+    [-1, undefined],
+    ['x', undefined],
+    [Number.NaN, undefined],
+  ])('%d is %d', (stamp, at) => {
+    expect(stampTime(stamp)).toBe(at);
+  });
+});
+
+describe('a request to the WebSocket', () => {
+  it.each([
+    ['{"type":"authenticate","apiKey":"k","enterprise":"true"}', { type: 'authenticate' }],
+    ['{"type":"subscribe","feeds":["a"]}', { type: 'subscribe', feeds: ['a'] }],
+    ['{"type":"subscribe","feeds":"a"}', { type: 'unreadable', action: 'subscribe' }],
+    ['{"type":"__proto__"}', { type: 'unreadable', action: 'unknown' }],
+    ['[', { type: 'unreadable', action: 'unknown' }],
+  ])('%s is read', (source, expected) => {
+    expect(readFeedRequest(source)).toMatchObject(expected);
+  });
+});
