@@ -8,6 +8,7 @@ import {
   price,
   quantity,
   ratioOf,
+  roundEven,
   scale,
   subtract,
 } from '../core/money.ts';
@@ -108,10 +109,10 @@ export class Summary {
   }
 }
 
-/** `s (P̄ − P_a) / P_a`, in basis points: positive means that the trades were worse than arrival. */
+/** `s (P̄ − P_a) / P_a`, in basis points to the nearest of four decimals: positive means that the trades were worse than arrival. */
 function costBps(side: 'buy' | 'sell', amount: Money, benchmark: Money): Ratio {
   const away = side === 'buy' ? subtract(amount, benchmark) : subtract(benchmark, amount);
-  return scale(fraction(away, benchmark), ratioOf(10_000));
+  return roundEven(scale(fraction(away, benchmark), ratioOf(10_000)), 4);
 }
 
 /** The closing words of a run. */
