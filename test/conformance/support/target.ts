@@ -1,0 +1,212 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { setTimeout as wait } from 'node:timers/promises';
+import { asyncScheduler } from 'rxjs';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { TestContext } from 'vitest';
+import { instant, monotonic } from '../../../src/core/time.ts';
+import type { VenueInput } from '../../../src/simulator/options.ts';
+import { startVenue } from '../../../src/simulator/venue.ts';
+import type { RunningVenue } from '../../../src/simulator/venue.ts';
+import { fieldsOf, readJson } from './json.ts';
+
+/**
+ * The server that is judged. With `VENUE_URL` and `VENUE_TOKEN` set it is that one (`VENUE_WS_URL` its WebSocket,
+ * `VENUE_PAIR`, `VENUE_QUANTITY` and `VENUE_AMOUNT` what is traded); otherwise every file starts a simulated venue.
+ */
+const env = process.env;
+const foreignUrl = env['VENUE_URL']?.replace(/\/+$/u, '');
+
+export const pair = env['VENUE_PAIR'] ?? 'btcusd';
+/** Base quantity of one trade. */
+export const quantity = env['VENUE_QUANTITY'] ?? '0.01';
+/** Quote amount of one trade. */
+export const amount = env['VENUE_AMOUNT'] ?? '100';
+
+export interface Answer {
+  readonly status: number;
+  readonly type: string;
+  /** As it came. */
+  readonly text: string;
+  /** Numbers keep their text; `undefined` where it is not JSON. */
+  readonly body: unknown;
+}
+
+export interface Asked {
+  readonly body?: string;
+  /** Instead of the token of the account; `undefined` leaves the header out. */
+  readonly authorization?: string | undefined;
+}
+
+export interface Target {
+  readonly baseUrl: string;
+  /** `undefined` when a foreign server told of none. */
+  readonly wsUrl: string | undefined;
+  readonly token: string;
+  /** The levers of the simulated venue; `undefined` for a foreign server. */
+  readonly own: OwnVenue | undefined;
+  get(path: string, asked?: Asked): Promise<Answer>;
+  post(path: string, body: string, asked?: Asked): Promise<Answer>;
+  delete(path: string, asked?: Asked): Promise<Answer>;
+  ask(method: string, path: string, asked?: Asked): Promise<Answer>;
+}
+
+export interface OwnVenue extends RunningVenue {
+  /** Moves the clock of the venue on. */
+  pass(ms: number): void;
+}
+
+/** Prices stand still and no limit is in the way, unless a file says otherwise. */
+const settings: VenueInput = {
+  accounts: [
+    { name: 'desk', balances: { usd: '1000000', btc: '25', eth: '400' } },
+    { name: 'other', balances: { usd: '1000', btc: '1' } },
+  ],
+  pairs: {
+    btcusd: { startPrice: '60000', volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 },
+    ethusd: { startPrice: '3000', volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 },
+  },
+  limits: { enforced: false },
+};
+
+/** Starts what is judged before the tests of a file and stops it after them. The result is usable inside tests. */
+export function useVenue(input: VenueInput = {}): Target {
+  let own: OwnVenue | undefined;
+  beforeAll(async () => {
+    if (foreignUrl === undefined) own = await startOwn(input);
+    else if (env['VENUE_TOKEN'] === undefined) throw new Error('VENUE_URL needs VENUE_TOKEN');
+  });
+  afterAll(async () => {
+    await own?.close();
+  });
+  const paced = new Pacer();
+  const target: Target = {
+    get baseUrl() {
+      return foreignUrl ?? own?.baseUrl ?? '';
+    },
+    get wsUrl() {
+      return foreignUrl === undefined ? own?.wsUrl : env['VENUE_WS_URL'];
+    },
+    get token() {
+      return foreignUrl === undefined ? (own?.tokens[0] ?? '') : (env['VENUE_TOKEN'] ?? '');
+    },
+    get own() {
+      return own;
+    },
+    get: async (path, asked) => await target.ask('GET', path, asked),
+    post: async (path, body, asked) => await target.ask('POST', path, { ...asked, body }),
+    delete: async (path, asked) => await target.ask('DELETE', path, asked),
+    async ask(method, path, asked = {}) {
+      if (own === undefined) await paced.turn(path);
+      const authorization = 'authorization' in asked ? asked.authorization : `Bearer ${target.token}`;
+      return await send(`${target.baseUrl}${path}`, method, { authorization, body: asked.body });
+    },
+  };
+  return target;
+}
+
+async function startOwn(input: VenueInput): Promise<OwnVenue> {
+  let ahead = 0;
+  const clock = {
+    scheduler: asyncScheduler,
+    wall: () => instant(Date.now() + ahead),
+    monotonic: () => monotonic(performance.now() + ahead),
+  };
+  const venue = await startVenue({ ...settings, ...input }, { clock });
+  return {
+    ...venue,
+    pass(ms) {
+      ahead += ms;
+    },
+  };
+}
+
+/** A foreign server is asked no faster than the specification allows. */
+class Pacer {
+  private readonly last = new Map<string, number>();
+
+  async turn(path: string): Promise<void> {
+    const route = path.split('?')[0] ?? path;
+    const gapMs = route === '/v1/account/transactions' ? 10_500 : 120;
+    const free = (this.last.get(route) ?? -Infinity) + gapMs;
+    if (free > Date.now()) await wait(free - Date.now());
+    this.last.set(route, Date.now());
+  }
+}
+
+async function send(
+  url: string,
+  method: string,
+  { authorization, body }: { readonly authorization: string | undefined; readonly body: string | undefined },
+): Promise<Answer> {
+  const request = url.startsWith('https:') ? requestHttps : requestHttp;
+  const headers = {
+    accept: 'application/json',
+    ...(authorization === undefined ? {} : { authorization }),
+    ...(body === undefined
+      ? {}
+      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+  };
+  return await new Promise((resolve, reject) => {
+    const asking = request(url, { method, headers, agent: false }, (answer) => {
+      const parts: Buffer[] = [];
+      answer.on('data', (part: Buffer) => parts.push(part));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const text = Buffer.concat(parts).toString('utf8');
+        resolve({
+          status: answer.statusCode ?? 0,
+          type: answer.headers['content-type'] ?? '',
+          text,
+          body: jsonOrNothing(text),
+        });
+      });
+    });
+    asking.on('error', reject);
+    asking.end(body);
+  });
+}
+
+function jsonOrNothing(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The levers of our own venue; a foreign server cannot be forced, so the test is skipped there. */
+export function leversOf(target: Target, context: TestContext, why: string): OwnVenue {
+  if (target.own === undefined) context.skip(`skipped: ${why}`);
+  return target.own;
+}
+
+const isLocal = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/u.test(foreignUrl ?? '');
+/** Whether tests may trade and withdraw: always at home and on this computer, elsewhere only when told so. */
+export const mayMoveMoney = foreignUrl === undefined || isLocal || env['VENUE_MOVE_MONEY'] === 'yes';
+export const noMoneyReason = 'skipped: it moves money; VENUE_MOVE_MONEY=yes allows it';
+
+/** Skips a test that moves money at a server that is not meant for it. */
+export function requireMoney(context: TestContext): void {
+  if (!mayMoveMoney) context.skip(noMoneyReason);
+}
+
+/** The error of an answer that must be one: a JSON object with one `error` string. */
+export function expectError(answer: Answer, status: number | readonly [number, number]): string {
+  const [least, most] = typeof status === 'number' ? [status, status] : status;
+  expect(answer.status, answer.text).toBeGreaterThanOrEqual(least);
+  expect(answer.status, answer.text).toBeLessThanOrEqual(most);
+  const fields = fieldsOf(answer.body);
+  expect(Object.keys(fields)).toStrictEqual(['error']);
+  expect(fields['error']).toBeTypeOf('string');
+  return String(fields['error']);
+}
+
+/** Any refusal of the request itself: the specification does not show which status. */
+export const REFUSED = [400, 422] as const;
+
+/** An answer that must be a good one. */
+export function expectGood(answer: Answer, ...statuses: readonly number[]): Answer {
+  expect(statuses.length === 0 ? [200, 201] : statuses, answer.text).toContain(answer.status);
+  return answer;
+}
