@@ -5,8 +5,7 @@ import {
   ignoreElements,
   merge,
   of,
-  ReplaySubject,
-  share,
+  shareReplay,
   take,
   takeUntil,
   takeWhile,
@@ -44,7 +43,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       desk.isStopping = true;
     }),
     // Whoever asks later must hear of it too.
-    share({ connector: () => new ReplaySubject(1), resetOnComplete: false }),
+    shareReplay({ bufferSize: 1, refCount: true }),
   );
   const isIdle = (): boolean => isUntilDone && isDone(desk);
   const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$)));
