@@ -138,7 +138,7 @@ const levers: readonly (readonly [string, Lever])[] = [
       if (!exchange.market.listings.has(pair)) return unknown(pair);
       const pinned = price(mid);
       if (!pinned.gt(0)) return refused.malformed('mid must be above zero');
-      exchange.market.pin(pair, pinned);
+      exchange.pin(pair, pinned, now());
       return found({ pair, mid: text(exchange.market.mid(pair, now())) });
     },
   ],
@@ -146,7 +146,7 @@ const levers: readonly (readonly [string, Lever])[] = [
     'DELETE /admin/prices/*',
     ({ exchange, now }, pair) => {
       if (!exchange.market.listings.has(pair)) return unknown(pair);
-      exchange.market.pin(pair, undefined);
+      exchange.pin(pair, undefined, now());
       return found({ pair, mid: text(exchange.market.mid(pair, now())) });
     },
   ],

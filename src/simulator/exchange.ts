@@ -1,4 +1,4 @@
-import { NO_QUANTITY, quantity } from '../core/money.ts';
+import { NO_QUANTITY, quantity, text } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Pair } from '../core/pairs.ts';
 import { DAY_MS, instant } from '../core/time.ts';
@@ -17,6 +17,7 @@ import { Credit } from './credit.ts';
 import { Custody } from './custody.ts';
 import { Dealer } from './dealer.ts';
 import type { PlacedOrder } from './dealer.ts';
+import type { Deed, Drill } from './deeds.ts';
 import { accountValue, ValueHistory } from './history.ts';
 import { Ledger } from './ledger.ts';
 import type { LedgerQuery, LedgerRow } from './ledger.ts';
@@ -72,6 +73,8 @@ export class Exchange {
   readonly custody: Custody;
   readonly whitelist: Whitelist;
   readonly options: VenueOptions;
+  /** Told of everything that is done to the exchange, once it is done; set when somebody keeps it. */
+  onDeed: ((deed: Deed) => void) | undefined;
   private readonly changes = new Changes();
   private readonly credit: Credit;
   private readonly dealer: Dealer;
@@ -156,6 +159,11 @@ export class Exchange {
     }
     this.history.advance(now);
     this.time = now;
+  }
+
+  /** Time of the last call. */
+  get at(): Instant {
+    return this.time;
   }
 
   /** Calls `listener` for every change of an account from now on, at once. Returns the way to stop it. */
@@ -282,6 +290,7 @@ export class Exchange {
 
   /** Money arrives (`amount` above zero) or leaves the account, at once. Returns the id of the transaction. */
   deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
+    this.did({ do: 'deposit', account, currency, amount: text(amount) }, now);
     return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
   }
 
@@ -291,6 +300,7 @@ export class Exchange {
     { currency, amount, label }: { currency: string; amount: Quantity; label: string },
     now: Instant,
   ): number {
+    this.did({ do: 'reward', account, currency, amount: text(amount), label }, now);
     const movement = { currency, amount, action: 'credit', remarks: { description: label } } as const;
     return this.moved(account, currency, now, () => this.ledger.move(account, movement, now));
   }
@@ -315,31 +325,54 @@ export class Exchange {
   /** A deposit that is seen but not done; `settleDeposit` ends it. Returns the id of the transaction. */
   announceDeposit(account: string, currency: string, amount: Quantity, now: Instant): number {
     this.advance(now);
+    this.did({ do: 'announce', account, currency, amount: text(amount) }, now);
     return this.ledger.announce(account, { currency, amount }, now);
   }
 
   settleDeposit(account: string, id: number, now: Instant): number {
+    this.did({ do: 'settle', account, id }, now);
     const currency = this.ledger.rows(account).find((row) => row.id === id)?.currency ?? '';
     return this.moved(account, currency, now, () => this.ledger.settle(account, id, now));
   }
 
+  /** Cancels a deposit or withdrawal under way, holds it for review, or lets it go on. `id`: its account transaction id. */
+  changeTransfer(
+    account: string,
+    { id, what }: { readonly id: number; readonly what: 'cancel' | 'hold' | 'release' },
+    now: Instant,
+  ): Reply<object> {
+    this.advance(now);
+    this.did({ do: 'transfer', account, id, what }, now);
+    return what === 'cancel'
+      ? this.transit.cancel(account, id)
+      : this.transit.review({ account, id, what }, now);
+  }
+
   /** Stops or resumes quoting: of one pair, or of `all`. */
   setAvailability(scope: string, state: 'available' | 'unavailable'): void {
+    this.did({ do: 'availability', scope, state });
     this.dealer.setAvailability(scope, state);
   }
 
   /** Holds the price of a pair where a drill wants it; `undefined` lets it go again. Orders that wait see it at once. */
   pin(pair: string, mid: Price | undefined, now: Instant): void {
     this.advance(now);
+    this.did({ do: 'pin', pair, mid: mid === undefined ? undefined : text(mid) }, now);
     this.market.pin(pair, mid);
   }
 
   setRiskMode(pair: string, mode: RiskModeText): void {
+    this.did({ do: 'mode', pair, mode });
     this.credit.setMode(pair, mode);
   }
 
   setFundingRate(currency: string, rate: RateOptions): void {
+    this.did({ do: 'rate', currency, rate });
     this.credit.setRate(currency, rate);
+  }
+
+  private did(drill: Drill, now: Instant = this.time): void {
+    this.onDeed?.({ kind: 'drill', now, drill });
   }
 
   /** Does what moves a balance without a trade; money that comes in pays back what is owed. */

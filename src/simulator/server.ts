@@ -27,6 +27,8 @@ export interface RequestSeen {
   readonly route: string;
   /** Name of the account; `undefined` when the token is not one. */
   readonly account: string | undefined;
+  /** Name of the user of the account whose token it is. */
+  readonly user?: string | undefined;
 }
 
 /** What a script does to a request. Parts that are left out happen as usual. */
@@ -158,9 +160,9 @@ class Desk {
     const cut = url.indexOf('?');
     const path = cut === -1 ? url : url.slice(0, cut);
     const routed = this.router.find(method, path);
-    const owner = exchange.authenticate(this.tokenOf(request));
-    const account = owner.ok ? owner.value : undefined;
-    const seen = { at: clock.monotonic(), method, route: routed.route?.path ?? '', account };
+    const owner = exchange.access.identify(this.tokenOf(request), now());
+    const { account, user } = owner.ok ? owner.value : {};
+    const seen = { at: clock.monotonic(), method, route: routed.route?.path ?? '', account, user };
     onRequest?.(seen);
     const page = method === 'GET' ? pages?.get(path) : undefined;
     const tooMany = exchange.admitAddress(request.socket.remoteAddress ?? '', now());
@@ -262,7 +264,7 @@ class Desk {
     const problem = options.lenient ? undefined : strictProblem(route, asked);
     if (problem !== undefined) return problem;
     const read = options.lenient ? lenientBody(route, asked) : body;
-    return route.answer(exchange, { account, now: at, query, params, body: read });
+    return route.answer(exchange, { account, user: seen.user, now: at, query, params, body: read });
   }
 
   /** A lenient venue takes the token as the user name of HTTP Basic as well. Source: clients and old documentation. */

@@ -127,7 +127,14 @@ export class Transit {
   }
 
   /** Stops a transfer for review, or lets it go on from its beginning. */
-  review(account: string, id: number, what: 'hold' | 'release', now: Instant): Reply<object> {
+  review(
+    {
+      account,
+      id,
+      what,
+    }: { readonly account: string; readonly id: number; readonly what: 'hold' | 'release' },
+    now: Instant,
+  ): Reply<object> {
     const transfer = this.of(account, id);
     if (transfer === undefined) return assumed.unknownTransfer();
     if (what === 'hold') {

@@ -1,17 +1,28 @@
 import type { AddressInfo } from 'node:net';
+import { interval } from 'rxjs';
 import { invariant } from '../core/errors.ts';
+import { after } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
+import { startAdmin } from './admin.ts';
+import { Dials } from './dials.ts';
 import { Exchange } from './exchange.ts';
-import type { AccountAccess } from './exchange.ts';
+import { faultOf } from './faults-apply.ts';
+import type { Faults } from './faults-plan.ts';
+import type { AccountAccess } from './access.ts';
 import { Feeds } from './feeds.ts';
 import type { FeedFaults } from './feeds-line.ts';
 import { venueOptions } from './options.ts';
 import type { VenueInput, VenueOptions } from './options.ts';
 import { venueServer } from './server.ts';
-import type { ServerHooks } from './server.ts';
+import type { ServerHooks, ServerSetup } from './server.ts';
+import { StateFile } from './state.ts';
 import { steadyTime } from './steady-time.ts';
 import { loadTape } from './tape.ts';
 import type { PriceTape } from './tape.ts';
+
+/** Distance of two looks at what is due, ms. */
+const ADVANCE_MS = 500;
 
 export interface RunningVenue {
   /** `http://127.0.0.1:PORT` */
@@ -21,7 +32,11 @@ export interface RunningVenue {
   readonly accounts: readonly AccountAccess[];
   /** Token of each account, in the order of the settings. */
   readonly tokens: readonly string[];
+  /** Token of the enterprise partner, which issues tokens of the accounts. */
+  readonly partnerToken: string;
   readonly exchange: Exchange;
+  /** `http://127.0.0.1:PORT` of the admin API; `undefined` when it was not asked for. */
+  readonly adminUrl: string | undefined;
   /** Breaks off every connection and frees the port. */
   close(): Promise<void>;
 }
@@ -30,6 +45,14 @@ export interface VenueWorld extends ServerHooks {
   readonly clock: Clock;
   /** What goes wrong with messages of the WebSocket. */
   readonly feedFaults?: FeedFaults | undefined;
+  /** A plan of faults for requests, and for messages unless `feedFaults` is given. */
+  readonly faults?: Faults | undefined;
+  /** Starts the admin API on loopback; it needs `faults`. */
+  readonly admin?: { readonly token: string; readonly port?: number | undefined } | undefined;
+  /** File that the venue lives on in: what was done to it survives its process. Left out: nothing does. */
+  readonly stateFile?: string | undefined;
+  /** Pages that need no token, by path. */
+  readonly pages?: ServerSetup['pages'];
 }
 
 /**
@@ -39,32 +62,84 @@ export interface VenueWorld extends ServerHooks {
  */
 export async function startVenue(
   input: VenueInput,
-  { clock, onRequest, script, feedFaults }: VenueWorld,
+  { clock, onRequest, script, faults, feedFaults = faults, admin, pages, stateFile }: VenueWorld,
 ): Promise<RunningVenue> {
-  const options = venueOptions(input);
+  const { options, canceling } = new Dials(venueOptions(input));
   const tapes = await loadTapes(options);
-  const now = steadyTime(clock);
-  const exchange = new Exchange({ options, tapes, startedAt: now() });
-  const app = venueServer({ exchange, options, clock, now, onRequest, script });
+  const { exchange, now, state } = openExchange({ options, tapes, clock, file: stateFile, canceling });
+  const app = venueServer({
+    exchange,
+    options,
+    clock,
+    now,
+    onRequest,
+    canceling,
+    pages,
+    script: scriptOf(script, faults),
+  });
   const feeds = new Feeds(app.server, { exchange, options, clock, now, faults: feedFaults });
+  // What falls due happens without a request as well: orders fill, withdrawals end, feeds tell of it.
+  const beats = interval(ADVANCE_MS, clock.scheduler).subscribe(() => {
+    exchange.advance(now());
+  });
   try {
     await app.listen({ host: options.host, port: options.port });
   } catch (cause) {
+    beats.unsubscribe();
     feeds.close();
+    state?.close();
     throw cause;
   }
+  const levers =
+    admin === undefined || faults === undefined
+      ? undefined
+      : await startAdmin({ exchange, faults, clock, now, token: admin.token }, admin.port);
   const authority = authorityOf(app.server.address());
   return {
     baseUrl: `http://${authority}`,
     wsUrl: `ws://${authority}/ws`,
     accounts: exchange.accounts,
     tokens: exchange.accounts.map(({ token }) => token),
+    partnerToken: exchange.access.partner.token,
     exchange,
+    adminUrl: levers?.url,
     async close() {
+      beats.unsubscribe();
       feeds.close();
+      await levers?.close();
       await app.close();
+      state?.close();
     },
   };
+}
+
+/** A script of code goes before the plan. */
+function scriptOf(script: ServerHooks['script'], faults: Faults | undefined): ServerHooks['script'] {
+  if (faults === undefined) return script;
+  return (seen) =>
+    script?.(seen) ??
+    faultOf(faults.request({ at: seen.at, what: `${seen.method} ${seen.route}`, account: seen.account }));
+}
+
+/** An exchange that has just opened, or the one that a file remembers; its time goes on from where it was. */
+function openExchange(setup: {
+  readonly options: VenueOptions;
+  readonly tapes: ReadonlyMap<string, PriceTape>;
+  readonly clock: Clock;
+  readonly file: string | undefined;
+  readonly canceling: <T>(work: () => T) => T;
+}): { exchange: Exchange; now: () => Instant; state: StateFile | undefined } {
+  const { options, tapes, clock, file, canceling } = setup;
+  const real = steadyTime(clock);
+  if (file === undefined) {
+    const exchange = new Exchange({ options, tapes, startedAt: real() });
+    return { exchange, now: real, state: undefined };
+  }
+  const state = new StateFile(file, { options, tapes, now: real() });
+  const exchange = new Exchange({ options, tapes, startedAt: state.startedAt });
+  // The clock of the machine may have been set back since: time of the venue never is.
+  const lagMs = Math.max(0, state.attach(exchange, canceling) - real());
+  return { exchange, now: () => after(real(), lagMs), state };
 }
 
 /** The tapes that the settings name, by pair. */

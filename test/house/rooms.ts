@@ -38,7 +38,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: {
       rxjs: simulatorEdge, zod: ['options.ts', 'options-account.ts', 'options-parts.ts', 'options-feeds.ts', 'faults.ts', ...simulatorEdge], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
       'node:http': simulatorEdge, 'node:buffer': ['server.ts'], 'node:net': simulatorEdge, 'node:stream': simulatorEdge, 'node:crypto': ['quotes.ts'],
-      'csv-parse': ['tape.ts'], 'csv-parse/sync': ['tape.ts'], 'node:fs': ['tape.ts'], 'node:fs/promises': ['tape.ts'], 'node:zlib': ['tape.ts'],
+      'node:sqlite': ['state.ts'], 'csv-parse': ['tape.ts'], 'csv-parse/sync': ['tape.ts'], 'node:fs': ['tape.ts'], 'node:fs/promises': ['tape.ts'], 'node:zlib': ['tape.ts'],
     },
   },
   // The venue, for real.
