@@ -9,7 +9,7 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Observer } from '../../src/engine/observer.ts';
 import type { Policy } from '../../src/engine/policy.ts';
-import type { Command, MarketPort, Ports, VenuePort } from '../../src/engine/ports.ts';
+import type { AccountFeedPort, Command, MarketPort, Ports, VenuePort } from '../../src/engine/ports.ts';
 import { Life, mortalJournal, mortalVenue } from './mortal.ts';
 import type { Death } from './mortal.ts';
 import { runDesk } from '../../src/engine/run.ts';
@@ -139,6 +139,7 @@ export interface BenchOptions {
   /** What becomes of requests that are under way when the process dies. */
   readonly inFlight?: 'arrives' | 'lost' | undefined;
   readonly market?: ((exchange: Exchange, clock: VirtualClock) => MarketPort) | undefined;
+  readonly accountFeed?: ((exchange: Exchange, clock: VirtualClock) => AccountFeedPort) | undefined;
 }
 
 /** The whole engine on virtual time against the simulated exchange in the same process. */
@@ -162,6 +163,7 @@ export function aBench(options: BenchOptions): Bench {
     random: { next: () => random.next() },
     venue: mortalVenue(options.wrap?.(venue, clock) ?? venue, life, options.inFlight ?? 'lost'),
     market: options.market?.(exchange, clock),
+    accountFeed: options.accountFeed?.(exchange, clock),
     journal: mortalJournal(journal, life, counter, options.death),
     operator$: merge(operator$, NEVER),
   };

@@ -3,8 +3,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { WebSocketServer } from 'ws';
-import type { WebSocket } from 'ws';
 import type { ReferencePrice } from '../../src/core/market.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, monotonic } from '../../src/core/time.ts';
@@ -13,52 +11,8 @@ import { retryDelayMs } from '../../src/venue/socket.ts';
 import type { SocketEvent } from '../../src/venue/socket.ts';
 import { tickerMarket } from '../../src/venue/socket-ticker.ts';
 import type { TickerOptions } from '../../src/venue/socket-ticker.ts';
+import { ack, feed, noJitter, sending, ticker } from './feed-server.ts';
 import { systemClock, TOKEN } from './servers.ts';
-
-interface Feed {
-  readonly url: string;
-  /** Every message that was received, over all connections. */
-  readonly heard: Record<string, unknown>[];
-  readonly sockets: WebSocket[];
-}
-
-/** A server that lets everybody in and then does as `on` says with each message. */
-async function feed(on: (socket: WebSocket, message: Record<string, unknown>) => void): Promise<Feed> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: true });
-  await once(server, 'listening');
-  const made: Feed = {
-    url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}/ws`,
-    heard: [],
-    sockets: [],
-  };
-  server.on('connection', (socket) => {
-    made.sockets.push(socket);
-    socket.on('message', (data: Buffer) => {
-      const message = JSON.parse(data.toString('utf8')) as Record<string, unknown>;
-      made.heard.push(message);
-      on(socket, message);
-    });
-  });
-  onTestFinished(async () => {
-    for (const socket of made.sockets) socket.terminate();
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-  });
-  return made;
-}
-
-const ack = (action: unknown): string =>
-  JSON.stringify({ type: 'success', timestamp: 1, payload: { action }, action });
-const ticker = (pair: string, last: string): string =>
-  `{"recipient":"ticker.sfox.${pair}","timestamp":1700000000000000000,"payload":{"pair":"other","last":${last},"volume":1}}`;
-
-/** Accepts, then sends `messages` when the subscription comes. */
-const sending = async (...messages: readonly (string | Buffer)[]): Promise<Feed> =>
-  await feed((socket, { type }) => {
-    socket.send(ack(type));
-    if (type === 'subscribe') for (const message of messages) socket.send(message);
-  });
 
 interface Listener {
   readonly prices: ReferencePrice[];
@@ -66,8 +20,6 @@ interface Listener {
   readonly told: () => [string, string][];
   stop(): void;
 }
-
-const noJitter = { next: () => 0 };
 
 function listen(wsUrl: string, more: Partial<TickerOptions> = {}): Listener {
   const prices: ReferencePrice[] = [];

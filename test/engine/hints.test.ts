@@ -1,0 +1,156 @@
+import { EMPTY, Observable, concat, delay, interval, map, merge, mergeMap, of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { text } from '../../src/core/money.ts';
+import { after, monotonic } from '../../src/core/time.ts';
+import type { Clock, AccountHint } from '../../src/engine/ports.ts';
+import type { Exchange } from '../../src/simulator/exchange.ts';
+import { seededRandom } from '../../src/simulator/random.ts';
+import type { VenueInput } from '../../src/simulator/options.ts';
+import { still } from '../simulator/world.ts';
+import { aBench, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+
+type Hints = (exchange: Exchange, clock: Clock) => Observable<AccountHint>;
+
+/** What the account's feed tells when it works. */
+const faithful: Hints = (exchange) =>
+  new Observable((subscriber) => exchange.listen(() => subscriber.next({ why: 'balances' })));
+const scrambled: Hints = (exchange, clock) => {
+  const random = seededRandom('scrambled');
+  return faithful(exchange, clock).pipe(
+    mergeMap((hint) => of(hint).pipe(delay(Math.floor(random.next() * 30_000), clock.scheduler))),
+  );
+};
+const doubled: Hints = (exchange, clock) =>
+  faithful(exchange, clock).pipe(mergeMap((hint) => concat(of(hint, hint), of(hint).pipe(delay(40, clock.scheduler))))); // prettier-ignore
+const storm: Hints = (_, clock) =>
+  interval(50, clock.scheduler).pipe(map((): AccountHint => ({ why: 'gap' })));
+const lying: Hints = (exchange, clock) => merge(scrambled(exchange, clock), storm(exchange, clock));
+const off: Hints = () => EMPTY;
+
+interface Result {
+  /** Client id, quantity, price. */
+  readonly fills: readonly (readonly [string, string, string])[];
+  readonly ends: readonly unknown[];
+  readonly balances: Readonly<Record<string, string>>;
+  /** Quantities that the venue traded, in order. */
+  readonly traded: readonly string[];
+  /** Monotonic, ms, of each read of the account. */
+  readonly reads: readonly number[];
+}
+
+/** A market that moves and keeps its word, or one that stands still and cancels: how long a doubt lasts then costs nothing. */
+const venues: Readonly<Record<'moving' | 'doubtful', VenueInput>> = {
+  moving: { seed: '5', unavailableProbability: 0.1 },
+  doubtful: { seed: '5', cancelProbability: 0.05, ...still },
+};
+
+/** Two twaps to their end, with these hints. */
+function run(hints: Hints, world: keyof typeof venues): Result {
+  const reads: number[] = [];
+  const bench: Bench = aBench({
+    strategies: [
+      aTwap('buyer', { total_quantity: { amount: '1', currency: 'btc' }, duration: 'PT20M', slices: 20 }),
+      aTwap('seller', { side: 'sell', duration: 'PT20M', slices: 12 }),
+    ],
+    venue: {
+      ...venues[world],
+      accounts: [{ balances: { usd: '1000000', btc: '25', eth: '0' } }],
+    },
+    accountFeed: (exchange, clock) => ({ hints$: hints(exchange, clock) }),
+    wrap: (venue, clock) => ({
+      ...venue,
+      transactions: (query) => {
+        reads.push(clock.monotonic());
+        return venue.transactions(query);
+      },
+    }),
+  });
+  bench.start({ isUntilDone: true });
+  bench.clock.run();
+  if (bench.seen.error !== undefined) throw new Error('the desk failed', { cause: bench.seen.error });
+  const records = bench.records().map(({ body }) => body);
+  const balances = bench.exchange.ledger.balances('desk');
+  return {
+    fills: records.flatMap((body) =>
+      body.kind === 'fill' ? [[body.client_order_id, body.quantity, body.price] as const] : [],
+    ),
+    ends: records.flatMap((body) => (body.kind === 'slice' ? [[body.parent, body.slice, body.result]] : [])),
+    balances: Object.fromEntries([...balances].map(([currency, amount]) => [currency, text(amount)])),
+    traded: bench.exchange.registry.tradesOf('desk', { limit: 1_000 }).map(({ quantity }) => text(quantity)),
+    reads,
+  };
+}
+
+describe.each(['moving', 'doubtful'] as const)('a hint of the account feed on a %s market', (world) => {
+  const without = run(off, world);
+
+  it('is not needed', () => {
+    expect(without.ends).toHaveLength(32);
+    expect(without.fills.length).toBeGreaterThan(25);
+  });
+
+  it.each([
+    ['faithful', faithful],
+    ['doubled', doubled],
+    ['late and out of order', scrambled],
+    ['a storm', storm],
+    ['all of it', lying],
+  ])('changes nothing but the time of the next read: %s', (_, hints) => {
+    const { fills, balances, traded } = run(hints, world);
+    expect(balances).toStrictEqual(without.balances);
+    // Every trade of the venue is in the journal, once.
+    const quantities = fills.map(([, quantity]) => quantity);
+    expect(quantities.toSorted()).toStrictEqual(traded.toSorted());
+    expect(new Set(fills.map(([id]) => id)).size).toBe(fills.length);
+  });
+
+  it.each([
+    ['faithful', faithful],
+    ['a storm', storm],
+  ])('lets the account be read more often, never beyond the limit of its route: %s', (_, hints) => {
+    const { reads } = run(hints, world);
+    expect(reads.length).toBeGreaterThan(without.reads.length);
+    const gaps = reads.slice(1).map((at, index) => at - (reads[index] ?? monotonic(0)));
+    expect(Math.min(...gaps)).toBeGreaterThanOrEqual(10_000);
+  });
+});
+
+describe('a hint where nothing is ever in doubt', () => {
+  it.each([
+    ['faithful', faithful],
+    ['all of it', lying],
+  ])('leaves every fill, price and end of a slice as it is: %s', (_, hints) => {
+    const [{ fills, ends }, without] = [run(hints, 'moving'), run(off, 'moving')];
+    expect({ fills, ends }).toStrictEqual({ fills: without.fills, ends: without.ends });
+  });
+});
+
+describe('the wait for the next read', () => {
+  /** Monotonic, ms, of the reads after one hint at `atMs`. */
+  function readsAfterHint(atMs: number): readonly number[] {
+    const reads: number[] = [];
+    const bench = aBench({
+      strategies: [aTwap('later', { start_time: '2026-01-05T06:00:00Z' })],
+      accountFeed: (_, clock) => ({
+        hints$: of<AccountHint>({ why: 'fills' }).pipe(delay(atMs, clock.scheduler)),
+      }),
+      wrap: (venue, clock) => ({
+        ...venue,
+        transactions: (query) => {
+          reads.push(clock.monotonic());
+          return venue.transactions(query);
+        },
+      }),
+    });
+    bench.start();
+    bench.clock.run(after(bench.clock.wall(), 200_000));
+    bench.kill();
+    return reads;
+  }
+
+  it('is cut to a second by a hint, and is a minute again after that', () => {
+    const [start = 0, ...reads] = readsAfterHint(30_000);
+    expect(reads.map((at) => at - start)).toStrictEqual([31_000, 91_000, 151_000]);
+  });
+});
