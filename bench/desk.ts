@@ -21,6 +21,7 @@ export const benchPolicy = (over: Partial<Policy> = {}): Policy => ({
     pairs: undefined,
     sides: new Set(['buy', 'sell']),
   },
+  isSellingOn: true,
   minimumOf: () => ({ notional: money('5') }),
   pts: {
     use: 'never',

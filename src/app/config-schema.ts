@@ -82,7 +82,10 @@ const venue = z.strictObject({
   headers_timeout: duration('PT5S', 'Longest wait for the head of an answer'),
   body_timeout: duration('PT5S', 'Longest silence inside an answer'),
   order_timeout: duration('PT8S', 'Longest wait for the answer to an order; after it the order is a doubt'),
-  history: duration('P30D', 'How far back the first read of transactions goes'),
+  history: duration(
+    'P3650D',
+    'How far back the first read of transactions goes; currencies without one since then count as 0',
+  ),
   minimums: z
     .strictObject({
       default: moneyOf('Smallest order of pairs quoted in this currency').prefault({

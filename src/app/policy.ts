@@ -39,6 +39,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
       pairs: controls.pairs,
       sides: controls.sides,
     },
+    isSellingOn: venue.sellPath !== undefined,
     minimumOf(pair) {
       const split = splitPair(pair, COMMON_CURRENCIES);
       return minimumFor(config, pair, 'problem' in split ? undefined : split.quote);
@@ -76,7 +77,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
         quote: { max: share(pacing.quotesPerSecond), perMs: 1_000 },
         order: { max: share(ORDERS_PER_SECOND), perMs: 1_000 },
         transactions: { max: 1, perMs: 10_000 },
-        read: undefined,
+        read: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
         all: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
       },
       guardMs: pacing.guardMs,

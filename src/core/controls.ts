@@ -117,6 +117,13 @@ function priceRefusal(
       `${limits.collarBps.toFixed()} bps`,
       `${away.toFixed(2)} bps from ${reference.toFixed()}`,
     );
+  if (limits.driftBpsMax !== undefined && decisionPrice === undefined) {
+    return stop(
+      'no_reference',
+      `${limits.driftBpsMax.toFixed()} bps from the decision`,
+      'no price was known then',
+    );
+  }
   if (limits.driftBpsMax !== undefined && decisionPrice !== undefined) {
     const moved = slippageBps(side, price, decisionPrice);
     if (!moved.lte(limits.driftBpsMax))

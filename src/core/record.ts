@@ -120,6 +120,8 @@ export interface QuoteRecord {
   readonly price: string;
   readonly amount: string;
   readonly life_ms: number;
+  /** The venue's own stamp of the quote: rows of its account are in that time. */
+  readonly quoted_at?: Instant | undefined;
   /** From the quote's arrival to the order's first byte, milliseconds. */
   readonly age_ms: number;
 }

@@ -23,15 +23,16 @@ import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import { balancesOf, tradesOf } from '../core/evidence.ts';
 import type { TradeEvidence } from '../core/evidence.ts';
-import { add, NO_QUANTITY, text } from '../core/money.ts';
-import type { Quantity } from '../core/money.ts';
-import type { RecordBody } from '../core/record.ts';
-import { HOUR_MS, after, instant } from '../core/time.ts';
+import { add, NO_QUANTITY, quantity, size, subtract, text } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import type { FillRecord, IntentRecord, RecordBody } from '../core/record.ts';
+import { DAY_MS, HOUR_MS, after, instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { adoptedFill, fillFromEvidence } from './booking.ts';
 import type { Desk } from './desk.ts';
 import { changesOf } from './desk-state.ts';
+import type { OpenAttempt } from './desk-state.ts';
 import type { AttemptEnd } from './execute.ts';
 
 const PAGE = 1000;
@@ -110,7 +111,7 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
     const { clock, venue } = desk.ports;
     const at = clock.wall();
     let startedAt = clock.monotonic();
-    const oldest = [...desk.state.attempts.values()].map(({ since }) => since);
+    const oldest = [...desk.state.attempts.values()].map(bookedFrom);
     const known = desk.state.balancesReadAt ?? instant(at - desk.policy.historyMs);
     const from = after(instant(Math.min(known, ...oldest, at)), -HOUR_MS);
     const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
@@ -137,6 +138,16 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
     );
   });
 }
+
+/** When a clock of the venue that we do not know may be behind ours. */
+const SKEW_MAX_MS = DAY_MS;
+
+/**
+ * Earliest stamp that a trade of this attempt can carry. Rows carry the venue's time: its own stamp of the quote says when
+ * that was; without one the clocks may differ by as much as a day, and the read goes back that far.
+ */
+const bookedFrom = ({ since, quote }: OpenAttempt): Instant =>
+  quote?.quoted_at === undefined ? after(since, -SKEW_MAX_MS) : instant(Math.min(since, quote.quoted_at));
 
 /** What a whole read means: fills first, so that the balances that follow include them; then what it proves absent. */
 function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
@@ -168,15 +179,51 @@ function resolved(
     const trade = trades.get(clientId);
     const open = desk.state.attempts.get(clientId);
     if (open === undefined) continue;
-    if (trade?.isWhole === true)
-      ends.push({ end: 'filled', intent, fill: fillFromEvidence(open, trade, desk.decisionPrice(intent)) });
-    else if (trade === undefined) {
-      const end = desk.countCleanRead(clientId, read.startedAt);
-      if (end !== undefined) ends.push({ end: 'closed', intent, ...end });
+    const fill = (): FillRecord | undefined =>
+      trade?.isWhole === true
+        ? fillFromEvidence(open, trade, { now: read.at, decisionPrice: desk.decisionPrice(intent) })
+        : undefined;
+    const whole = trade !== undefined && coversIntent(intent, trade) ? fill() : undefined;
+    if (whole !== undefined) {
+      ends.push({ end: 'filled', intent, fill: whole });
+      continue;
+    }
+    const twin = trade === undefined && read.rows.some((row) => isTwin(intent, row));
+    if (twin) {
+      desk.observer.warn('a trade without our client id looks like an order in doubt: it stays in doubt', {
+        client_order_id: clientId,
+      });
+      continue;
+    }
+    const end = desk.countCleanRead(clientId, read.startedAt);
+    if (end === undefined) continue;
+    if (trade === undefined) ends.push({ end: 'closed', intent, ...end });
+    else {
+      // All of it must have been booked by now: the venue filled less than all, against its word.
+      const part = fill();
+      if (part !== undefined)
+        ends.push({ end: 'filled', intent, fill: part, differs: 'booked for less than the order' });
     }
   }
   return ends;
 }
+
+/** Orders are filled whole or not at all: less than the intent means that the venue has not booked all of it yet. */
+export function coversIntent(
+  intent: IntentRecord,
+  traded: { readonly quantity: Quantity; readonly amount: Money },
+): boolean {
+  const [done, wanted] = [intent.by === 'quantity' ? traded.quantity : traded.amount, quantity(intent.size)];
+  return done.gte(wanted.times('0.999'));
+}
+
+/** A row without a client id that could be the trade of this intent. Never guessed: it only keeps the doubt open. */
+const isTwin = (intent: IntentRecord, row: Transaction): boolean =>
+  row.clientId === undefined &&
+  row.action === intent.side &&
+  (row.pair === undefined || row.pair === intent.pair) &&
+  row.currency === (intent.by === 'quantity' ? intent.base : intent.quote) &&
+  size(row.amount).eq(intent.size);
 
 /**
  * Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. One that was
@@ -197,7 +244,10 @@ function adopt(desk: Desk, read: AccountRead, trades: ReadonlyMap<string, TradeE
     { ids },
   );
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, read.at));
-  const isBroken = unknown.some(({ clientId }) => desk.state.closedIds.has(clientId));
+  const isBroken =
+    unknown.some(({ clientId }) => desk.state.closedIds.has(clientId)) ||
+    // A trade that cannot be valued cannot be counted towards the limits.
+    bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
   if (isBroken || !desk.policy.adoptFills)
     bodies.push(haltRecord(`the account shows trades that the journal does not know: ${ids}`));
   return desk.append(bodies).pipe(mergeMap(() => EMPTY));
@@ -224,7 +274,10 @@ function balances(
 ): Observable<never> {
   const { venue } = desk.ports;
   const told = balancesOf(read.rows);
-  const own = venue.balances?.();
+  const own =
+    venue.balances &&
+    desk.pacer.through({ route: 'read', priority: 'valuation', key: 'account' }, venue.balances());
+  const fillsBefore = desk.state.fills;
   const source: Observable<ReadonlyMap<string, Quantity>> =
     own === undefined
       ? of(merged(desk, told.balances, read, trades))
@@ -234,6 +287,13 @@ function balances(
   return source.pipe(
     mergeMap((now) => {
       const before = desk.state.balances;
+      // What an order under way will change may or may not be in this answer: the next one tells.
+      if (
+        own !== undefined &&
+        before !== undefined &&
+        (desk.hasFlights() || desk.state.fills !== fillsBefore)
+      )
+        return EMPTY;
       const same =
         before !== undefined &&
         read.at - (desk.state.balancesReadAt ?? 0) < REWRITE_MS &&
@@ -260,6 +320,16 @@ function merged(
   trades: ReadonlyMap<string, TradeEvidence>,
 ): ReadonlyMap<string, Quantity> {
   const now = new Map([...(desk.state.balances ?? []), ...told]);
+  // An order that is still waiting for its answer will be booked when that comes, not twice.
+  for (const { intent, doubt } of desk.state.attempts.values()) {
+    const trade = trades.get(intent.client_order_id);
+    const open = desk.state.attempts.get(intent.client_order_id);
+    if (doubt !== undefined || trade === undefined || open === undefined) continue;
+    const booked = fillFromEvidence(open, trade, { now: read.at, decisionPrice: '' });
+    for (const [currency, change] of changesOf(booked)) {
+      if (told.has(currency)) now.set(currency, subtract(now.get(currency) ?? NO_QUANTITY, change));
+    }
+  }
   for (const fill of desk.state.recentFills(read.at)) {
     if (trades.get(fill.client_order_id)?.isWhole === true) continue;
     for (const [currency, change] of changesOf(fill)) {

@@ -5,6 +5,7 @@ import { parseClientId } from '../core/ids.ts';
 import { money, quantity, roundUp, text } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import type { FillRecord, IntentRecord } from '../core/record.ts';
+import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Order, Quote } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
@@ -90,18 +91,19 @@ export const fillFromLookup = (
 
 /** From the account's transactions, for an attempt that was in doubt. */
 export const fillFromEvidence = (
-  { intent, quote }: OpenAttempt,
+  { intent, quote, since }: OpenAttempt,
   trade: TradeEvidence,
-  decisionPrice: string,
+  { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
 ): FillRecord => ({
   ...named(intent),
   order_id: trade.orderId,
   quote_id: quote?.quote_id ?? '',
   quantity: text(trade.quantity),
-  price: text(tradePrice(trade)),
+  price: trade.isWhole ? text(tradePrice(trade)) : '0',
   amount: text(trade.amount),
   fees: text(trade.fees),
-  executed_at: trade.at,
+  // The day limit counts by our own days: a stamp of the venue from the future must not open them.
+  executed_at: instant(Math.min(Math.max(trade.at, since), now)),
   notional_usd: intent.notional_usd,
   decision_price: decisionPrice,
   source: 'transactions',

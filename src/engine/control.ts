@@ -18,6 +18,9 @@ export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | S
 /** One item against the limits, as they are at this moment. */
 export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
   if (item.stage === 'stopped') return item;
+  if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
+    return stopped(item.slice, 'selling_off', 'venue.sell_path is not set', { do: 'stop' });
+  }
   const refused = refuses(desk, item, {
     price: item.reference.mid,
     quantity: item.quantity,
@@ -25,7 +28,7 @@ export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
   });
   return refused === undefined
     ? item
-    : stopped(item.slice, refused.reason, refused.detail, nextAfter(refused.reason));
+    : stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
 interface Figures {
@@ -57,15 +60,21 @@ export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refu
   );
 }
 
-/** Reasons that time may cure are tried again until the slice is over; the others end it. */
-export function nextAfter(reason: Reason): Next {
+/**
+ * Reasons that time may cure are tried again until the slice is over; the others end it. What other attempts hold back
+ * comes free when they end.
+ */
+export function nextAfter(desk: Desk, reason: Reason): Next {
   switch (reason) {
     case 'pair_not_allowed':
     case 'side_not_allowed':
     case 'order_quantity':
     case 'order_notional':
-    case 'day_notional':
       return { do: 'stop' };
+    case 'day_notional':
+    case 'no_funds':
+    case 'below_minimum':
+      return { do: desk.state.attempts.size > 0 ? 'again' : 'stop' };
     default:
       return { do: 'again' };
   }

@@ -53,9 +53,17 @@ function openSlice(desk: Desk, intent: IntentText): OpenSlice {
 /** Waits for what the kernel wants to look at: fresh prices, and the venue's valuation where it checks against it. */
 function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> {
   if (wake.on === 'outcome' || wake.on === 'start') return of(undefined);
-  const ready = desk.references.ready(bound.pairs);
+  const held = bound.needsValuation ? pairsOfHoldings(desk) : [];
+  const ready = desk.references.ready([...new Set([...bound.pairs, ...held])]);
   return bound.needsValuation ? ready.pipe(mergeMap(() => refreshValuation(desk))) : ready;
 }
+
+/** Everything that the account holds is valued when it is checked against the venue's own figure, which is in USD. */
+const pairsOfHoldings = (desk: Desk): readonly string[] =>
+  [...(desk.state.balances ?? [])]
+    .filter(([currency, amount]) => currency !== 'usd' && !amount.isZero())
+    .map(([currency]) => `${currency}usd`)
+    .filter((pair) => !('problem' in desk.pair(pair)));
 
 function refreshValuation(desk: Desk): Observable<void> {
   const { clock, venue } = desk.ports;

@@ -29,6 +29,8 @@ export interface Life {
   finished: Reason | undefined;
   /** Outcomes that no step has seen yet. */
   readonly outcomes: SliceOutcome[];
+  /** Trades of slices that had ended without them. */
+  readonly late: SliceOutcome[];
   slicesDone: number;
   lastReason: Reason | undefined;
 }
@@ -60,6 +62,15 @@ export interface OpenAttempt {
   doubt: { readonly since: Instant; readonly reason: Reason | undefined } | undefined;
 }
 
+/** An attempt whose order left and did not trade, and the slice that it was for. */
+interface Closed {
+  readonly at: Instant;
+  readonly strategy: string;
+  readonly slice: number;
+  readonly hash: string | undefined;
+  readonly leg: string | undefined;
+}
+
 const RECENT_MS = 10 * MINUTE_MS;
 
 export const sliceKey = (parent: string, slice: number): string => `${parent}/${slice}`;
@@ -72,11 +83,12 @@ export class DeskState {
   readonly lives = new Map<string, Life>();
   readonly slices = new Map<string, OpenSlice>();
   readonly attempts = new Map<string, OpenAttempt>();
-  readonly maximums = new Map<string, Money>();
+  /** Largest quotes that the venue named, in USD, with the time. */
+  readonly maximums = new Map<string, { readonly usd: Money; readonly at: Instant }>();
   /** Client ids that traded, with the time: a fill is booked once, whoever reports it. */
-  readonly filledIds = new Map<string, Instant>();
-  /** Attempts closed without a fill, with the time: a fill that turns up later is an incident. */
-  readonly closedIds = new Map<string, Instant>();
+  readonly filledIds = new Map<string, { readonly at: Instant }>();
+  /** Attempts whose order left and did not trade, with the time: a fill that turns up later is an incident. */
+  readonly closedIds = new Map<string, Closed>();
   /** Client ids older than this are forgotten. Unix ms. */
   rememberedSince = 0;
   control: 'active' | 'paused' | 'reducing' | 'halted' = 'active';
@@ -125,7 +137,10 @@ export class DeskState {
         if (body.result === 'doubt') {
           const open = this.attempts.get(body.client_order_id);
           if (open !== undefined) open.doubt = { since: at, reason: body.reason };
-        } else this.#close(body.client_order_id, body.result === 'filled' ? undefined : at);
+        } else {
+          const hasLeft = body.result === 'rejected' || body.result === 'absent';
+          this.#close(body.client_order_id, hasLeft ? at : undefined);
+        }
         break;
       case 'fill':
         this.#book(body, at);
@@ -137,7 +152,7 @@ export class DeskState {
         this.#setBalances(body);
         break;
       case 'maximum':
-        this.maximums.set(body.pair, money(body.usd));
+        this.maximums.set(body.pair, { usd: money(body.usd), at });
         break;
       case 'control':
         this.control = body.state;
@@ -198,6 +213,7 @@ export class DeskState {
       waits: [],
       finished: undefined,
       outcomes: [],
+      late: [],
       slicesDone: 0,
       lastReason: undefined,
     });
@@ -220,6 +236,12 @@ export class DeskState {
         (o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice'],
       );
       if (seen >= 0) life.outcomes.splice(seen, 1);
+      else {
+        const told = life.late.findIndex(
+          (o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice'],
+        );
+        if (told >= 0) life.late.splice(told, 1);
+      }
     }
     for (const intent of body.intents) {
       const key = sliceKey(intent.parent, intent.slice);
@@ -246,16 +268,25 @@ export class DeskState {
   #close(clientId: string, at: Instant | undefined): void {
     const open = this.attempts.get(clientId);
     this.attempts.delete(clientId);
-    if (at !== undefined) this.#remember(this.closedIds, clientId, at);
     if (open === undefined) return;
     const slice = this.slices.get(sliceKey(open.intent.parent, open.intent.slice));
+    if (at !== undefined) {
+      const { strategy, slice: number } = open.intent;
+      this.#remember(this.closedIds, clientId, {
+        at,
+        strategy,
+        slice: number,
+        hash: slice?.hash,
+        leg: slice?.intent.leg,
+      });
+    }
     if (slice?.openAttempt === clientId) slice.openAttempt = undefined;
   }
 
   #book(fill: FillRecord, at: Instant): void {
     this.#close(fill.client_order_id, undefined);
     if (this.filledIds.has(fill.client_order_id)) return;
-    this.#remember(this.filledIds, fill.client_order_id, at);
+    this.#remember(this.filledIds, fill.client_order_id, { at });
     this.fills++;
     this.#recent.push(fill);
     for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
@@ -272,6 +303,7 @@ export class DeskState {
     }
     const key = sliceKey(fill.parent, fill.slice);
     const slice = this.slices.get(key) ?? this.#strays.get(key);
+    if (slice === undefined && this.#tellLate(fill)) return;
     if (slice === undefined) {
       this.#strays.set(key, {
         attempts: fill.attempt + 1,
@@ -283,6 +315,21 @@ export class DeskState {
     slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
     slice.filled = add(slice.filled, quantity(fill.quantity));
     slice.filledAmount = add(slice.filledAmount, money(fill.amount));
+  }
+
+  /** A trade of a slice that has ended without it: the strategy that decided it must still hear of it. */
+  #tellLate(fill: FillRecord): boolean {
+    const closed = this.closedIds.get(fill.client_order_id);
+    const life = closed === undefined ? undefined : this.lives.get(closed.strategy);
+    if (closed?.leg === undefined || life === undefined || life.hash !== closed.hash) return false;
+    life.late.push({
+      leg: closed.leg,
+      slice: closed.slice,
+      result: 'filled',
+      filled: quantity(fill.quantity),
+      filledAmount: money(fill.amount),
+    });
+    return true;
   }
 
   #move(currency: string, change: Quantity): void {
@@ -314,12 +361,12 @@ export class DeskState {
   }
 
   /** Ids are kept for two days: the venue refuses a client id for one. */
-  #remember(where: Map<string, Instant>, clientId: string, at: Instant): void {
-    where.set(clientId, at);
-    for (const [id, since] of where) {
-      if (since > at - 2 * DAY_MS) break;
+  #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
+    where.set(clientId, what);
+    for (const [id, { at }] of where) {
+      if (at > what.at - 2 * DAY_MS) break;
       where.delete(id);
-      this.rememberedSince = at - 2 * DAY_MS;
+      this.rememberedSince = what.at - 2 * DAY_MS;
     }
   }
 }

@@ -159,6 +159,12 @@ export class Desk {
     return false;
   }
 
+  /** Whether an order may be under way whose answer is still awaited. */
+  hasFlights(): boolean {
+    for (const open of this.state.attempts.values()) if (open.doubt === undefined) return true;
+    return false;
+  }
+
   /** What the gate looks at. `except` is the attempt that asks. */
   world(pair: string, except?: string): World {
     const { doubts } = this.state;

@@ -186,7 +186,8 @@ function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<Cycl
         else run.orderPermit = permit;
         return refused ?? ({ on: 'approved' } as const);
       }),
-      defaultIfEmpty(desk.isStopping ? shutdown : tooShort),
+      defaultIfEmpty<CycleEvent | undefined, undefined>(undefined),
+      map((event) => event ?? (desk.isStopping ? shutdown : tooShort)),
     );
 }
 
@@ -215,7 +216,7 @@ function gateFault({ desk, item, intent }: Run, quote: Quote): CycleEvent | unde
     limit: limit === undefined ? undefined : price(limit),
     clientId: clientOrderId,
   });
-  if (refused !== undefined) return { on: 'stopped', ...refused, next: nextAfter(refused.reason) };
+  if (refused !== undefined) return { on: 'stopped', ...refused, next: nextAfter(desk, refused.reason) };
   const { instrument, worst } = item;
   const { side } = intent;
   const pays = side === 'buy' ? intent.quote : intent.base;
@@ -295,6 +296,7 @@ const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): QuoteRe
   price: text(quote.price),
   amount: text(quote.amount),
   life_ms: quote.lifeMs,
+  quoted_at: quote.quotedAt,
   age_ms: Math.round(ageMs * 1000) / 1000,
 });
 

@@ -1,6 +1,7 @@
 import { EMPTY, catchError, concatMap, defer, filter, from, map, repeat, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
+import { coversIntent } from './account.ts';
 import { fillFromLookup } from './booking.ts';
 import type { Desk } from './desk.ts';
 import type { OpenAttempt } from './desk-state.ts';
@@ -36,7 +37,8 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
         order.side === intent.side &&
         order.status.toLowerCase() === 'done' &&
         order.filled.gt(0) &&
-        order.filledAmount.gt(0),
+        order.filledAmount.gt(0) &&
+        coversIntent(intent, { quantity: order.filled, amount: order.filledAmount }),
     ),
     // The account may have told in the meantime.
     filter(() => desk.state.attempts.has(intent.client_order_id)),

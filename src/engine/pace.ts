@@ -30,11 +30,11 @@ export function pace(
         desk.observer.paced('quote', 'quote', permit.waitedMs);
         return { ...now, stage: 'paced', permit };
       }),
-      defaultIfEmpty(
-        stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could go in time', {
-          do: 'again',
-        }),
-      ),
+      defaultIfEmpty<Paced | Stopped | undefined, undefined>(undefined),
+      map((granted) => {
+        const reason = desk.isStopping ? 'shutdown' : 'deadline';
+        return granted ?? stopped(slice, reason, 'no quote request could go in time', { do: 'again' });
+      }),
     );
   });
 }

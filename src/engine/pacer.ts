@@ -1,6 +1,7 @@
-import { Observable, finalize, mergeMap } from 'rxjs';
+import { Observable, finalize, mergeMap, tap } from 'rxjs';
 import type { Subscriber, Subscription } from 'rxjs';
-import { HOUR_MS, monotonic } from '../core/time.ts';
+import { VenueError } from '../core/errors.ts';
+import { HOUR_MS, SECOND_MS, monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { Clock } from './ports.ts';
 
@@ -51,6 +52,9 @@ interface Pending extends Wish {
 const ROUND_TRIPS_NEEDED = 20;
 /** Weight of the newest round trip in their mean. */
 const MEAN_WEIGHT = 1 / 32;
+
+/** After a 429 that does not say how long. Source: the venue's public documentation of its limits. */
+const COOL_DOWN_MS = 10 * SECOND_MS;
 
 /**
  * Sliding-log limiter. A window of the venue counts arrivals there, which we do not see. A request that left at `s` and
@@ -116,6 +120,13 @@ export class Pacer {
     return this.take(wish).pipe(
       mergeMap((permit) =>
         source.pipe(
+          tap({
+            error: (error: unknown) => {
+              if (error instanceof VenueError && error.code === 'rate_limited') {
+                this.block(wish.route, error.retryAfterMs ?? COOL_DOWN_MS);
+              }
+            },
+          }),
           finalize(() => {
             permit.settle();
           }),

@@ -13,6 +13,8 @@ export interface Policy {
   /** Hash of origin and token: tells whether a journal belongs to this account. */
   readonly account: string;
   readonly limits: Limits;
+  /** The venue's route that sells is known. */
+  readonly isSellingOn: boolean;
   minimumOf(pair: string): Minimum;
   readonly pts: {
     readonly use: 'never' | 'when_enabled';

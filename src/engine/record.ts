@@ -150,7 +150,7 @@ function settle(
     return note([sliceRecord(slice, slice.filled.gt(0) ? 'filled' : 'skipped', reason)]).pipe(
       map(() => EMPTY),
     );
-  const waitMs = next.do === 'smaller' ? 0 : waitFor(desk, slice.intent.pair, reason, next.waitMs);
+  const waitMs = waitFor(desk, slice.intent.pair, reason, next.do === 'smaller' ? undefined : next.waitMs);
   if (waitMs === undefined)
     return note([sliceRecord(slice, 'skipped', 'retry_budget')]).pipe(map(() => EMPTY));
   if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
@@ -207,6 +207,11 @@ function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefi
     desk.pacer.block('quote', ms);
     return ms;
   }
+  // Asked for less at once; a venue that is not content with that is waited for.
+  if (reason === 'too_large' && (desk.failures.get(pair)?.count ?? 0) < SMALLER_MAX) {
+    failed(desk, pair, now);
+    return 0;
+  }
   if (!FAILURES.has(reason)) {
     if (QUOTED.has(reason)) desk.failures.delete(pair);
     return retry.requoteMs;
@@ -216,6 +221,9 @@ function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefi
   return desk.ports.random.next() * Math.min(retry.capMs, retry.baseMs * 2 ** count);
 }
 
+/** How often in a row less is asked for without a wait. */
+const SMALLER_MAX = 4;
+
 /** Failures of the venue: each in a row is waited for longer. */
 const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'quotes_unavailable',
@@ -224,6 +232,7 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
   'quote_mismatch',
   'venue_refused',
   'never_sent',
+  'too_large',
 ]);
 /** Reasons that only a quote can lead to: the row of failures is over. */
 const QUOTED: ReadonlySet<Reason> = new Set<Reason>([

@@ -60,7 +60,8 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
     desk.observer.replay(stored);
   }
   const isOther = state.account !== undefined && state.account !== policy.account;
-  if (isOther && accountChanged === undefined) return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
+  if (isOther && accountChanged === undefined)
+    return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   holdBack(desk);
   const bodies: RecordBody[] = [
     {
@@ -73,7 +74,12 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
     },
   ];
   if (isOther) {
-    bodies.push({ kind: 'control', state: state.control, by: 'operator', why: `account changed: ${accountChanged ?? ''}` });
+    bodies.push({
+      kind: 'control',
+      state: state.control,
+      by: 'operator',
+      why: `account changed: ${accountChanged ?? ''}`,
+    });
   }
   for (const { intent, doubt, quote } of state.attempts.values()) {
     const detail = 'left open by an earlier process';

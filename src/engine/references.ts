@@ -57,6 +57,8 @@ export class References {
   readonly #prices = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
   readonly #probes = new Map<string, Observable<ReferencePrice>>();
   readonly #watches = new Map<string, Observable<never>>();
+  /** Probes in a row that brought no price. */
+  readonly #failures = new Map<string, number>();
   readonly #changes = new Subject<ReferencePrice>();
   /** Every new reference price. */
   readonly changed$: Observable<ReferencePrice> = this.#changes.asObservable();
@@ -132,8 +134,14 @@ export class References {
 
   /** Probes until the pair has a fresh price. Never emits. */
   #insist(pair: string): Observable<never> {
+    const { ports, policy } = this.#wiring;
+    // Full jitter: many pairs that miss their price must not ask in step, and not take the limit of the slices.
+    const waitMs = (): number => {
+      const failures = this.#failures.get(pair) ?? 0;
+      return RETRY_MS + ports.random.next() * Math.min(policy.retry.capMs, RETRY_MS * 2 ** failures);
+    };
     const again = (): Observable<unknown> =>
-      this.get(pair) === undefined ? timer(RETRY_MS, this.#wiring.ports.clock.scheduler) : EMPTY;
+      this.get(pair) === undefined ? timer(waitMs(), ports.clock.scheduler) : EMPTY;
     return this.#probe(pair).pipe(ignoreElements(), repeat({ delay: again }));
   }
 
@@ -150,8 +158,14 @@ export class References {
           at: this.#wiring.ports.clock.wall(),
           source: 'probe',
         })),
-        tap((price) => this.#set(price)),
-        finalize(() => this.#probes.delete(pair)),
+        tap((price) => {
+          this.#set(price);
+        }),
+        finalize(() => {
+          this.#probes.delete(pair);
+          const isMissing = this.get(pair) === undefined;
+          this.#failures.set(pair, isMissing ? Math.min((this.#failures.get(pair) ?? 0) + 1, 10) : 0);
+        }),
         share(),
       );
       this.#probes.set(pair, probe);

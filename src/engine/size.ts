@@ -20,7 +20,9 @@ import { borrowed, sizeForPts } from '../core/pts.ts';
 import { leftOf, reducing, sizeSlice } from '../core/sizing.ts';
 import type { SizingQuestion } from '../core/sizing.ts';
 import type { Instrument } from '../core/instrument.ts';
+import { HOUR_MS } from '../core/time.ts';
 import type { Side, Size } from '../core/venue.ts';
+import { nextAfter } from './control.ts';
 import type { Desk } from './desk.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { stopped } from './item.ts';
@@ -28,6 +30,8 @@ import type { Sized, Stopped } from './item.ts';
 
 /** How much below the venue's maximum a piece stays: its USD rate is not ours. */
 const MAXIMUM_SHARE = '0.98';
+/** A maximum of a stressed minute must not cut slices for ever: it is asked for again after this long. */
+const MAXIMUM_AGE_MS = HOUR_MS;
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
@@ -83,7 +87,7 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     maximum: maximumOf(desk, instrument),
     pts: creditOf(desk, pair, pays),
   });
-  if ('reason' in sized) return stopped(slice, sized.reason, sized.note, { do: 'stop' });
+  if ('reason' in sized) return stopped(slice, sized.reason, sized.note, nextAfter(desk, sized.reason));
   const base =
     sized.size.by === 'quantity'
       ? sized.size.quantity
@@ -115,9 +119,9 @@ function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: P
 
 /** The largest piece in quote currency. The venue counts its maximum in USD. */
 function maximumOf(desk: Desk, { pair, quote }: Instrument): Money | undefined {
-  const usd = desk.state.maximums.get(pair);
-  if (usd === undefined) return undefined;
-  const allowed = money(usd.times(MAXIMUM_SHARE).toFixed());
+  const told = desk.state.maximums.get(pair);
+  if (told === undefined || desk.ports.clock.wall() - told.at > MAXIMUM_AGE_MS) return undefined;
+  const allowed = money(told.usd.times(MAXIMUM_SHARE).toFixed());
   if (quote === 'usd') return allowed;
   const rate = desk.convert(quote, quantity('1'), 'usd');
   return rate === undefined ? undefined : money(allowed.div(rate).toFixed(18));

@@ -38,8 +38,13 @@ function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
   return defer(() => {
     const life = desk.state.lives.get(strategy);
     if (life === undefined || life.finished !== undefined) return EMPTY;
-    const begun = life.state === undefined;
-    const waiting = begun
+    const isNew = life.state === undefined;
+    const [late] = life.late;
+    // Only between slices: a strategy that waits for an outcome must not take this one for it.
+    if (!isNew && late !== undefined && life.waits.every((wait) => wait.on !== 'outcome')) {
+      return of({ strategy, wake: { on: 'outcome', at: desk.ports.clock.wall(), outcome: late } as const });
+    }
+    const waiting = isNew
       ? [of<Wake>({ on: 'start', at: desk.ports.clock.wall() })]
       : life.waits.map((wait) => when(desk, strategy, wait));
     return merge(...waiting).pipe(

@@ -111,6 +111,7 @@ export const recordSchemas = {
     price: amount,
     amount,
     life_ms: z.number(),
+    quoted_at: at.optional(),
     age_ms: z.number(),
   }),
   attempt: z.strictObject({

@@ -43,6 +43,7 @@ export const aPolicy = (over: Partial<Policy> = {}): Policy => ({
     pairs: undefined,
     sides: new Set(['buy', 'sell']),
   },
+  isSellingOn: true,
   minimumOf: () => ({ notional: money('5') }),
   pts: {
     use: 'never',
@@ -77,7 +78,7 @@ export const aPolicy = (over: Partial<Policy> = {}): Policy => ({
       quote: { max: 10, perMs: 1_000 },
       order: { max: 60, perMs: 1_000 },
       transactions: { max: 1, perMs: 10_000 },
-      read: undefined,
+      read: { max: 250, perMs: 10_000 },
       all: { max: 250, perMs: 10_000 },
     },
     guardMs: 5,

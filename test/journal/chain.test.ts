@@ -13,7 +13,7 @@ describe('the hash chain', () => {
     expect(verify(lines, end)).toEqual({
       ok: true,
       count: 12,
-      head: 'f0a0f3896ac15282c74e47466db63e72567311e98ead0f0bd11666ccfc56daf2',
+      head: '08a99a401020799ee86cacff89f6482e4b92f88012aab06016c65c3a242cdb22',
     });
   });
 

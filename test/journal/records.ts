@@ -115,6 +115,7 @@ export const everyKind = (): readonly RecordBody[] => [
     price: '60000.12',
     amount: '1875.00375',
     life_ms: 15_000,
+    quoted_at: instant(1_767_600_000_000),
     age_ms: 0.75,
   },
   aFill(),

@@ -1,4 +1,4 @@
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, from } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { quantity, text } from '../../src/core/money.ts';
 import type { FillRecord } from '../../src/core/record.ts';
@@ -41,7 +41,10 @@ async function aWorld(past: readonly FillRecord[] = []): Promise<World> {
 
 const one: Size = { by: 'quantity', quantity: quantity('1') };
 const newest = (rows: readonly Transaction[], currency: string): string =>
-  text(rows.filter((row) => row.currency === currency).toSorted((a, b) => b.id - a.id)[0]?.balance ?? quantity('0'));
+  text(
+    rows.filter((row) => row.currency === currency).toSorted((a, b) => b.id - a.id)[0]?.balance ??
+      quantity('0'),
+  );
 
 describe('a dry run', () => {
   it('fills orders from the real quote and sends none', async () => {
@@ -58,14 +61,14 @@ describe('a dry run', () => {
     const rows = await world.rows();
     expect(newest(rows, 'btc')).toBe('23');
     expect(newest(rows, 'usd')).toBe(text(quantity('1000000').minus(paid).plus(got) as never));
-    const balances = await firstValueFrom(world.dry.balances?.() ?? []);
+    const balances = await firstValueFrom(from(world.dry.balances?.() ?? []));
     expect(text(balances.find(({ currency }) => currency === 'btc')?.available ?? quantity('0'))).toBe('23');
   });
 
   it('goes on from what real trades leave', async () => {
     const world = await aWorld();
     await world.trade('buy', one, 'a');
-    world.real.deposit('desk', 'btc', quantity('2'), after(START, 5));
+    world.real.deposit('desk', 'btc', quantity('2'), START);
     expect(newest(await world.rows(), 'btc')).toBe('28');
   });
 
@@ -76,7 +79,11 @@ describe('a dry run', () => {
     if (quoted.kind !== 'quote') throw new Error('no quote');
     const order = { ...request, quoteId: quoted.quote.quoteId };
     await firstValueFrom(world.dry.order(order));
-    expect(await firstValueFrom(world.dry.order(order))).toEqual({ kind: 'lost', sent: false, why: 'unknown quote' });
+    expect(await firstValueFrom(world.dry.order(order))).toEqual({
+      kind: 'lost',
+      sent: false,
+      why: 'unknown quote',
+    });
   });
 
   it('goes on with what earlier dry runs of the journal left', async () => {

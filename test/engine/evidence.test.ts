@@ -1,0 +1,170 @@
+import { EMPTY, NEVER, concat, map, mergeMap, of, switchMap, throwError, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { quantity, text } from '../../src/core/money.ts';
+import { DAY_MS, MINUTE_MS, after } from '../../src/core/time.ts';
+import type { Transaction } from '../../src/core/venue.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
+import { START, aBench, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+
+/** One slice whose order is answered with silence. `seen` changes what the account shows. */
+function aDoubt(
+  seen: (rows: readonly Transaction[], bench: () => Bench) => readonly Transaction[],
+  isProcessed = true,
+): Bench {
+  let orders = 0;
+  const bench: Bench = aBench({
+    strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
+    wrap: (venue: VenuePort): VenuePort => ({
+      ...venue,
+      order: (request) =>
+        orders++ > 0
+          ? venue.order(request)
+          : concat(isProcessed ? venue.order(request).pipe(mergeMap(() => EMPTY)) : EMPTY, NEVER),
+      transactions: (query) => venue.transactions(query).pipe(map((rows) => seen(rows, () => bench))),
+    }),
+  });
+  bench.start({ isUntilDone: true });
+  return bench;
+}
+
+const isTrade = (row: Transaction): boolean => row.clientId !== undefined;
+const half = (row: Transaction): Transaction => ({
+  ...row,
+  amount: quantity(text(row.amount.div(2) as never)),
+});
+const fillsOf = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body.quantity] : []));
+
+describe('evidence of an order in doubt', () => {
+  it('is not believed while less than the whole order is booked', () => {
+    let isPart = true;
+    const bench = aDoubt((rows) => rows.map((row) => (isPart && isTrade(row) ? half(row) : row)));
+    bench.clock.run(after(START, MINUTE_MS / 2));
+    expect(fillsOf(bench)).toEqual([]);
+    isPart = false;
+    bench.clock.run(after(START, 30 * MINUTE_MS));
+    expect(fillsOf(bench)).toEqual(['0.5', '0.5']);
+  });
+
+  it('is booked as it stands once all of it must have been booked', () => {
+    const bench = aDoubt((rows, of) =>
+      rows.map((row) => (isTrade(row) && of().desk.state.fills === 0 ? half(row) : row)),
+    );
+    bench.clock.run(after(START, 5 * MINUTE_MS));
+    expect(fillsOf(bench)[0]).toBe('0.25');
+  });
+
+  it('keeps the doubt open when a trade without an id could be the order', () => {
+    const bench = aDoubt((rows) => rows.map((row) => ({ ...row, clientId: undefined })));
+    bench.clock.run(after(START, 15 * MINUTE_MS));
+    expect(bench.desk.state.doubts).toHaveLength(1);
+    expect(fillsOf(bench)).toEqual([]);
+  });
+
+  it('dates a trade by our own clock, so that a stamp from the future does not open the day limit', () => {
+    const bench = aDoubt((rows) => rows.map((row) => ({ ...row, at: after(row.at, 3 * DAY_MS) })));
+    bench.clock.run(after(START, 5 * MINUTE_MS));
+    expect(fillsOf(bench)).toEqual(['0.5']);
+    expect(bench.desk.state.dayNotional(bench.clock.wall()).gt(25_000)).toBe(true);
+    bench.clock.run(after(START, 30 * MINUTE_MS));
+    expect(bench.desk.state.dayNotional(bench.clock.wall()).gt(55_000)).toBe(true);
+  });
+
+  it('that comes after a proven absence halts the desk, and the strategy takes it off its total once re-armed', () => {
+    let isHidden = true;
+    const bench = aDoubt((rows) => (isHidden ? rows.filter((row) => !isTrade(row)) : rows));
+    bench.clock.run(after(START, 5 * MINUTE_MS));
+    isHidden = false;
+    bench.clock.run(after(START, 7 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('halted');
+    bench.kill();
+    const again = aBench({
+      strategies: [aTwap('t', { slices: 2, duration: 'PT20M' })],
+      journal: bench.journal,
+      clock: bench.clock,
+      exchange: bench.exchange,
+    });
+    again.start({ isUntilDone: true, rearm: 'looked into' });
+    again.clock.run(after(START, 40 * MINUTE_MS));
+    const traded = fillsOf(again).reduce((sum, each) => sum + Number(each), 0);
+    expect(traded).toBeLessThanOrEqual(1);
+    const held = again.exchange.ledger
+      .rows('desk')
+      .filter((row) => row.currency === 'btc' && row.clientId !== undefined);
+    expect(held.reduce((sum, row) => sum + Number(text(row.amount)), 0)).toBe(traded);
+  });
+});
+
+describe('balances', () => {
+  it('count an order once whose trade the account shows before its answer comes', () => {
+    const bench = aBench({
+      strategies: [aTwap('t', { slices: 1, duration: 'PT10M', start_time: '2026-01-05T00:01:00Z' })],
+      // The answer is 5 s on its way back; the account is read at 60 s, in between.
+      wrap: (venue): VenuePort => ({
+        ...venue,
+        order: (request) =>
+          venue.order(request).pipe(switchMap((answer) => timer(5_000, bench.clock).pipe(map(() => answer)))),
+      }),
+      policy: { accountPollMs: 61_000 },
+    });
+    bench.start();
+    bench.clock.run(after(START, 90_000));
+    expect(bench.desk.state.fills).toBe(1);
+    expect(text(bench.desk.state.balances?.get('btc') ?? quantity('0'))).toBe('26');
+  });
+});
+
+describe('a venue that is not content', () => {
+  it('is not asked over and over when it finds every size too large', () => {
+    let quotes = 0;
+    const bench = aBench({
+      strategies: [aTwap('t', { slices: 1, duration: 'PT1M' })],
+      wrap: (venue): VenuePort => ({
+        ...venue,
+        quote: (request) => {
+          if (request.clientId === undefined) return venue.quote(request);
+          quotes++;
+          const error = 'request USD value 1000 greater than max USD value 999 for pair btcusd';
+          return of({ kind: 'error', status: 422, error } as const);
+        },
+      }),
+    });
+    bench.start();
+    bench.clock.run(after(START, MINUTE_MS));
+    expect(quotes).toBeGreaterThan(1);
+    expect(quotes).toBeLessThan(30);
+  });
+
+  it('is left alone on every route for as long as a 429 says', () => {
+    const asked: number[] = [];
+    const bench = aBench({
+      strategies: [aTwap('t', { slices: 1, duration: 'PT10M' })],
+      policy: {
+        pts: {
+          use: 'when_enabled',
+          maxAgeMs: 300_000,
+          pollMs: 1_000,
+          creditMax: undefined,
+          carryBpsMax: undefined,
+          holdingMs: DAY_MS,
+        },
+      },
+      wrap: (venue): VenuePort => ({
+        ...venue,
+        riskModes: () => {
+          asked.push(bench.clock.now());
+          return throwError(
+            () =>
+              new VenueError({ code: 'rate_limited', applied: 'no', attempt: 'GET', retryAfterMs: 30_000 }),
+          );
+        },
+      }),
+    });
+    bench.start();
+    bench.clock.run(after(START, MINUTE_MS));
+    expect(asked.length).toBeGreaterThan(1);
+    expect(asked.length).toBeLessThanOrEqual(3);
+  });
+});

@@ -1,0 +1,109 @@
+import { request } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { Faults } from '../../src/simulator/faults-plan.ts';
+import { aVenue } from './client.ts';
+import type { VenueUnderTest } from './client.ts';
+import { systemClock } from './world.ts';
+
+const TOKEN = 'admin-token';
+const QUOTE = '{"pair":"btcusd","side":"buy","quantity":1}';
+
+const drilled = async (): Promise<VenueUnderTest> =>
+  await aVenue(
+    { limits: { enforced: false } },
+    { faults: new Faults({}, systemClock.monotonic()), admin: { token: TOKEN } },
+  );
+
+interface Said {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+async function pull(
+  venue: VenueUnderTest,
+  lever: string,
+  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Said> {
+  const [method = '', path = ''] = lever.split(/ (.*)/su);
+  return await new Promise((resolve, reject) => {
+    const asked = request(
+      `${venue.adminUrl}${path}`,
+      { method, headers: { authorization: `Bearer ${TOKEN}`, ...headers } },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (chunk: string) => (text += chunk));
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, body: JSON.parse(text) });
+        });
+      },
+    );
+    asked.on('error', reject);
+    asked.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}
+
+describe('the admin API', () => {
+  it('sets a plan of faults, switches its rules and takes it away again', async () => {
+    await using venue = await drilled();
+    const quote = async () => (await venue.post('/v1/quote', QUOTE)).status;
+    const rules = [
+      { name: 'no quotes', route: 'POST /v1/quote', fault: { kind: 'error', status: 503 }, enabled: false },
+    ];
+    expect((await pull(venue, 'PUT /admin/faults', { body: { rules } })).status).toBe(200);
+    expect(await quote()).toBe(201);
+    await pull(venue, 'PATCH /admin/faults/no%20quotes', { body: { enabled: true } });
+    expect(await quote()).toBe(503);
+    expect((await pull(venue, 'GET /admin/faults')).body).toEqual({
+      rules: [{ name: 'no quotes', kind: 'error', enabled: true, met: 1, struck: 1 }],
+    });
+    await pull(venue, 'DELETE /admin/faults');
+    expect(await quote()).toBe(201);
+  });
+
+  it('moves what a drill moves: risk modes, availability, prices, deposits', async () => {
+    await using venue = await drilled();
+    await pull(venue, 'PUT /admin/risk-modes/btcusd', { body: { mode: 'Long-Only' } });
+    expect((await venue.get('/v1/post-trade-settlement/risk-modes')).text).toContain(
+      '{"currency_pair":"btcusd","risk_mode":"Long-Only"}',
+    );
+    await pull(venue, 'PUT /admin/prices/btcusd', { body: { mid: '12345.5' } });
+    expect((await venue.post('/v1/quote', QUOTE)).body).toMatchObject({ buy_price: '12345.5' });
+    await pull(venue, 'DELETE /admin/prices/btcusd');
+    expect((await venue.post('/v1/quote', QUOTE)).body).toMatchObject({ buy_price: '60000' });
+    await pull(venue, 'PUT /admin/availability/btcusd', { body: { state: 'unavailable' } });
+    expect((await venue.post('/v1/quote', QUOTE)).status).toBe(503);
+    await pull(venue, 'POST /admin/deposits/desk', { body: { currency: 'btc', amount: '2.5' } });
+    const [newest] = (await venue.get('/v1/account/transactions')).body as unknown[];
+    expect(newest).toMatchObject({ action: 'Deposit', currency: 'btc', amount: '2.5' });
+  });
+
+  it.each<[string, string, Record<string, string>, number]>([
+    ['without its token', 'GET /admin/faults', { authorization: '' }, 401],
+    ['with the token of a desk', 'GET /admin/faults', { authorization: 'Bearer sim' }, 401],
+    ['from a page in a browser', 'GET /admin/faults', { origin: 'https://example.com' }, 401],
+    ['under a name that was pointed here', 'GET /admin/faults', { host: 'example.com' }, 401],
+    ['for a lever that is none', 'GET /admin/money', {}, 404],
+  ])('refuses %s', async (_, lever, headers, status) => {
+    await using venue = await drilled();
+    expect((await pull(venue, lever, { headers })).status).toBe(status);
+  });
+
+  it.each<[string, string, unknown, number]>([
+    ['a plan that does not fit together', 'PUT /admin/faults', { rules: [{ name: 'x' }] }, 400],
+    ['a rule that is none', 'PATCH /admin/faults/x', { enabled: true }, 404],
+    ['a pair that is none', 'PUT /admin/prices/nope', { mid: '1' }, 404],
+    ['a price of zero', 'PUT /admin/prices/btcusd', { mid: '0' }, 400],
+    ['an amount that is a float', 'POST /admin/deposits/desk', { currency: 'btc', amount: 1 }, 400],
+    ['an account that is none', 'POST /admin/deposits/nobody', { currency: 'btc', amount: '1' }, 404],
+  ])('refuses %s', async (_, lever, body, status) => {
+    await using venue = await drilled();
+    expect((await pull(venue, lever, { body })).status).toBe(status);
+  });
+
+  it('is not there unless it was asked for', async () => {
+    await using venue = await aVenue();
+    expect(venue.adminUrl).toBeUndefined();
+    expect((await venue.get('/admin/faults')).status).toBe(404);
+  });
+});

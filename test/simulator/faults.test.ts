@@ -1,0 +1,197 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadFaultPlan } from '../../src/app/venue-file.ts';
+import { monotonic } from '../../src/core/time.ts';
+import { Faults } from '../../src/simulator/faults-plan.ts';
+import { faultPlanSchema } from '../../src/simulator/faults.ts';
+import type { FaultPlanInput } from '../../src/simulator/faults.ts';
+import { aVenue } from './client.ts';
+import type { Heard, VenueUnderTest } from './client.ts';
+import { systemClock } from './world.ts';
+
+const root = join(import.meta.dirname, '../..');
+const QUOTE = '{"pair":"btcusd","side":"buy","quantity":1,"client_quote_id":"c-1"}';
+type RestFaultInput = NonNullable<FaultPlanInput['rules']>[number]['fault'];
+
+const rule = (more: object = {}, fault: RestFaultInput = { kind: 'lost' }): FaultPlanInput => ({
+  rules: [{ name: 'it', route: 'POST /v1/quote', fault, ...more }],
+});
+/** Which of `count` requests a plan strikes, as digits. */
+function struck(plan: FaultPlanInput, count: number, what = 'POST /v1/quote'): string {
+  const faults = new Faults(plan, monotonic(0));
+  return Array.from({ length: count }, (_, index) =>
+    String(faults.request({ at: monotonic(index * 10), what, account: 'desk' }).length),
+  ).join('');
+}
+
+describe('a plan of faults', () => {
+  it('strikes the same requests for the same seed, and others for another', () => {
+    const plan = (seed: number): FaultPlanInput => ({ ...rule({ probability: 0.5 }), seed });
+    expect(struck(plan(1), 64)).toBe(struck(plan(1), 64));
+    expect(struck(plan(1), 64)).not.toBe(struck(plan(2), 64));
+    expect(struck(plan(1), 1_000).replaceAll('0', '').length).toBeGreaterThan(430);
+    expect(struck(plan(1), 1_000).replaceAll('0', '').length).toBeLessThan(570);
+  });
+
+  it('lets one rule draw undisturbed by the requests that only others meet', () => {
+    const plan = rule({ probability: 0.5 });
+    const mixed = new Faults(plan, monotonic(0));
+    const strikes = Array.from({ length: 32 }, () => {
+      mixed.request({ at: monotonic(0), what: 'GET /v1/currency', account: 'desk' });
+      return String(mixed.request({ at: monotonic(0), what: 'POST /v1/quote', account: 'desk' }).length);
+    });
+    expect(strikes.join('')).toBe(struck(plan, 32));
+  });
+
+  it.each([
+    ['by a script, then never', { script: ['pass', 'fault', 'fault'] }, '011000'],
+    ['by a script, again and again', { script: ['pass', 'fault'], repeat: true }, '010101'],
+    ['after the first few', { skip: 4 }, '000011'],
+    ['only so often', { times: 2 }, '110000'],
+    ['within a time', { from_ms: 20, until_ms: 40 }, '001110'],
+    ['not at all while it is off', { enabled: false }, '000000'],
+    ['only its account', { account: 'other' }, '000000'],
+    ['only its route', { route: 'POST /v1/orders/*' }, '000000'],
+    ['every route', { route: '*' }, '111111'],
+    ['every path below one', { route: 'POST /v1/*' }, '111111'],
+  ])('strikes %s', (_, more, expected) => {
+    expect(struck(rule(more), 6)).toBe(expected);
+  });
+
+  it('can be switched and counted while it runs', () => {
+    const faults = new Faults(rule({ enabled: false }), monotonic(0));
+    const meet = () => faults.request({ at: monotonic(0), what: 'POST /v1/quote', account: 'desk' }).length;
+    expect([meet(), faults.enable('it', 'on'), meet(), faults.enable('nobody', 'on')]).toEqual([
+      0,
+      true,
+      1,
+      false,
+    ]);
+    expect(faults.counts()).toEqual([{ name: 'it', kind: 'lost', enabled: true, met: 1, struck: 1 }]);
+  });
+
+  it('gives a message the first fault that strikes it', () => {
+    const faults = new Faults(
+      {
+        feeds: [
+          { name: 'a', on: 'ticker.*', times: 1, fault: { kind: 'drop' } },
+          { name: 'b', on: '*', fault: { kind: 'duplicate' } },
+        ],
+      },
+      monotonic(0),
+    );
+    const meet = () =>
+      faults.message({ at: monotonic(0), what: 'ticker.sfox.btcusd', account: 'desk' })?.fault.kind;
+    expect([meet(), meet()]).toEqual(['drop', 'duplicate']);
+  });
+
+  it.each([
+    ['two rules of one name', { rules: [0, 1].map(() => rule().rules?.[0]) }],
+    ['a fault that nobody knows', { rules: [{ name: 'x', route: '*', fault: { kind: 'earthquake' } }] }],
+    ['a key that nobody knows', { rules: [{ name: 'x', route: '*', often: 1, fault: { kind: 'lost' } }] }],
+    ['a route that is none', { rules: [{ name: 'x', route: 'quote', fault: { kind: 'lost' } }] }],
+  ])('refuses %s', (_, plan) => {
+    expect(faultPlanSchema.safeParse(plan).success).toBe(false);
+  });
+
+  it.each(readdirSync(join(root, 'config/faults')))('is usable as %s has it', (file) => {
+    const plan = loadFaultPlan(`config/faults/${file}`, { cwd: root, env: {} });
+    expect(plan.rules.length + plan.feeds.length).toBeGreaterThan(3);
+  });
+});
+
+/** A venue whose every answer to `route` suffers `fault`. */
+async function suffering(fault: RestFaultInput, route = 'POST /v1/orders/*'): Promise<VenueUnderTest> {
+  const faults = new Faults({ rules: [{ name: 'it', route, fault }] }, systemClock.monotonic());
+  return await aVenue({ limits: { enforced: false } }, { faults });
+}
+const fills = (venue: VenueUnderTest): number =>
+  venue.exchange.ledger.rows('desk').filter(({ tradeId }) => tradeId !== undefined).length / 2;
+async function trade(venue: VenueUnderTest): Promise<Heard | undefined> {
+  const quoted = await venue.post('/v1/quote', QUOTE);
+  const { quote_id: id } = quoted.body as { quote_id: string };
+  const order = `{"currency_pair":"btcusd","quote_id":"${id}","quantity":1,"client_order_id":"c-1"}`;
+  return await venue.post('/v1/orders/buy', order).catch(() => undefined);
+}
+
+describe('a fault', () => {
+  it.each<[string, RestFaultInput, number | undefined, number]>([
+    ['an error before processing', { kind: 'error', status: 503 }, 503, 0],
+    ['an error after processing', { kind: 'error', status: 500, processing: 'after' }, 500, 1],
+    ['a page of a gateway', { kind: 'html', processing: 'after' }, 502, 1],
+    ['foreign JSON', { kind: 'body', text: '{"hello":1}' }, 200, 0],
+    ['a lost request', { kind: 'lost' }, undefined, 0],
+    ['a lost reply', { kind: 'lost', processing: 'after' }, undefined, 1],
+    ['half an answer', { kind: 'truncated', keep: 0.5 }, undefined, 1],
+    ['a slow body', { kind: 'slow_body', bytes_per_second: 10_000 }, 201, 1],
+    ['a delay', { kind: 'delay', ms: 5, reply_ms: 5, spread_ms: 5 }, 201, 1],
+    ['a request worked twice', { kind: 'duplicate', what: 'request' }, 422, 1],
+    ['an order turned down', { kind: 'canceled' }, 201, 0],
+    ['a partial fill', { kind: 'partial', fill: 0.4 }, 201, 1],
+  ])('can be %s', async (_, fault, status, filled) => {
+    await using venue = await suffering(fault);
+    const heard = await trade(venue);
+    expect(heard?.status).toBe(status);
+    expect(fills(venue)).toBe(filled);
+  });
+
+  it('turns an order down without touching the account', async () => {
+    await using venue = await suffering({ kind: 'canceled' });
+    const heard = await trade(venue);
+    expect(heard?.body).toMatchObject({ status: 'Canceled', filled: '0', fees: '0' });
+    expect((await venue.get('/v1/orders/c-1')).body).toMatchObject({ status: 'Canceled' });
+  });
+
+  it('fills a part, and the ledger moves by that part alone', async () => {
+    await using venue = await suffering({ kind: 'partial', fill: 0.4 });
+    expect((await trade(venue))?.body).toMatchObject({
+      quantity: '1',
+      filled: '0.4',
+      filled_amount: '24000',
+    });
+    const moved = venue.exchange.ledger
+      .rows('desk')
+      .find(({ tradeId, currency }) => tradeId !== undefined && currency === 'btc');
+    expect(moved?.amount.toFixed()).toBe('0.4');
+  });
+
+  it('scales prices, sets fields and leaves every other digit alone', async () => {
+    await using venue = await suffering(
+      { kind: 'edit', set: { pair: 'dogeusd', side: 'SELL' }, scale: { buy_price: 10 } },
+      'POST /v1/quote',
+    );
+    const body = QUOTE.replace(':1,', ':0.12345678,');
+    expect((await venue.post('/v1/quote', body)).body).toMatchObject({
+      pair: 'dogeusd',
+      side: 'SELL',
+      buy_price: '600000',
+      quantity: '0.12345678',
+    });
+  });
+
+  it('lets a quote arrive dead', async () => {
+    await using venue = await suffering({ kind: 'expired', by_ms: 500 }, 'POST /v1/quote');
+    const { body } = await venue.post('/v1/quote', QUOTE);
+    const { date_quote: from, date_expiry: until } = body as { date_quote: string; date_expiry: string };
+    expect(Date.parse(until) - Date.parse(from)).toBe(-500);
+  });
+
+  it('doubles the rows of a list', async () => {
+    await using venue = await suffering({ kind: 'duplicate', what: 'rows' }, 'GET /v1/account/transactions');
+    expect((await venue.get('/v1/account/transactions')).body).toHaveLength(6);
+  });
+
+  it('sets the clock off, in the body and in the header', async () => {
+    await using venue = await suffering({ kind: 'clock_skew', ms: 86_400_000 }, 'POST /v1/quote');
+    const { body, headers } = await venue.post('/v1/quote', QUOTE);
+    const tomorrow = Date.now() + 86_000_000;
+    expect(Date.parse((body as { date_quote: string }).date_quote)).toBeGreaterThan(tomorrow);
+    expect(Date.parse(headers.get('date') ?? '')).toBeGreaterThan(tomorrow);
+  });
+
+  it('tells how long to wait with a 429', async () => {
+    await using venue = await suffering({ kind: 'error', status: 429, retry_after_s: 7 }, '*');
+    expect((await venue.get('/v1/currency')).headers.get('retry-after')).toBe('7');
+  });
+});
