@@ -30,8 +30,10 @@ import { record } from './record.ts';
 export function recover(desk: Desk): Observable<never> {
   return concat(
     defer(() => learnVenue(desk)),
-    defer(() => beginLives(desk)),
+    defer(() => checkPairs(desk)),
     defer(() => sweep(desk)),
+    // Last, because a strategy without start_time begins now: a long first read must not cost it its first slots.
+    defer(() => beginLives(desk)),
   );
 }
 
@@ -162,15 +164,23 @@ function backOff(desk: Desk, error: unknown, count: number): Observable<unknown>
   return timer(waitMs, desk.ports.clock.scheduler);
 }
 
+/** Every pair of every strategy must be one that the account can access. */
+function checkPairs(desk: Desk): Observable<never> {
+  for (const { id, bound } of desk.strategies.values()) {
+    for (const pair of bound.pairs) {
+      const known = desk.pair(pair);
+      if ('problem' in known) {
+        return throwError(() => new OperatorError('config', `strategy ${id}: ${known.why}`));
+      }
+    }
+  }
+  return EMPTY;
+}
+
 /** Begins the strategies that this journal has not seen; those it has seen go on where they were. */
 function beginLives(desk: Desk): Observable<never> {
   const bodies: RecordBody[] = [];
-  for (const { id, kind, hash, document, bound } of desk.strategies.values()) {
-    for (const pair of bound.pairs) {
-      const known = desk.pair(pair);
-      if ('problem' in known)
-        return throwError(() => new OperatorError('config', `strategy ${id}: ${known.why}`));
-    }
+  for (const { id, kind, hash, document } of desk.strategies.values()) {
     const life = desk.state.lives.get(id);
     if (life?.hash === hash) continue;
     if (life !== undefined && life.finished === undefined && !mayReplace(desk, id)) {
