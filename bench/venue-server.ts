@@ -1,6 +1,6 @@
-/** What `bench/venue.ts` measures, in a thread of its own: the simulated venue, or an echo that answers as much. */
+/** What `bench/venue.ts` measures, in a process of its own: the simulated venue, or an echo that answers as much. */
 import { createServer } from 'node:http';
-import { parentPort, workerData } from 'node:worker_threads';
+import process from 'node:process';
 import { systemClock } from '../src/app/clock.ts';
 import { startVenue } from '../src/simulator/venue.ts';
 
@@ -33,14 +33,15 @@ async function venue(): Promise<Told> {
     {
       accounts: [{ balances: { usd: '100000000000', btc: '1000000' } }],
       limits: { enforced: false },
-      quoteLifeMs: 3_600_000,
+      quoteLifeMs: 30_000,
     },
     { clock: systemClock },
   );
   return { port: Number(new URL(running.baseUrl).port), token: running.tokens[0] ?? '' };
 }
 
-const { answers } = workerData as { readonly answers: Readonly<Record<string, string>> | undefined };
-const told = answers === undefined ? await venue() : await echo(answers);
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-parentPort?.postMessage(told);
+process.on('disconnect', () => process.exit());
+const [answers] = process.argv.slice(2);
+const told =
+  answers === undefined ? await venue() : await echo(JSON.parse(answers) as Readonly<Record<string, string>>);
+process.send?.(told);

@@ -5,8 +5,9 @@
  *
  * Run: `node bench/venue.ts [--json]`
  */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
 import { median, quantile, table } from './measure.ts';
 import { orderRequest, quoteRequest, Wire } from './venue-client.ts';
 import type { Told } from './venue-server.ts';
@@ -19,10 +20,13 @@ const RATE = 500;
 const PACED_SECONDS = 10;
 const P99_MS_MAX = 10;
 
-async function start(answers?: Readonly<Record<string, string>>): Promise<Told & { worker: Worker }> {
-  const worker = new Worker(new URL('venue-server.ts', import.meta.url), { workerData: { answers } });
-  const [told] = (await once(worker, 'message')) as [Told];
-  return { ...told, worker };
+async function start(answers?: Readonly<Record<string, string>>): Promise<Told & { child: ChildProcess }> {
+  const child = fork(
+    new URL('venue-server.ts', import.meta.url),
+    answers === undefined ? [] : [JSON.stringify(answers)],
+  );
+  const [told] = (await once(child, 'message')) as [Told];
+  return { ...told, child };
 }
 
 /** Requests a second when every connection asks as fast as it is answered. */
@@ -123,7 +127,7 @@ for (let round = -2; round < ROUNDS; round++) {
 }
 const latencies = await paced(venueWires, 'paced');
 for (const wire of [...venueWires, ...echoWires]) wire.close();
-await Promise.all([venue.worker.terminate(), echo.worker.terminate()]);
+for (const { child } of [venue, echo]) child.disconnect();
 
 const rowOf = (what: string, ours: readonly number[], bare: readonly number[]) => ({
   what,

@@ -121,6 +121,9 @@ function addVenue(cli: Command, io: RunIo): void {
     )
     .option('--start <time>', 'market time to start at, such as 2018-10-01T00:00:00Z')
     .option('--spec-only', 'only the routes of the interface specification')
+    .option('--lenient', 'take what clients are known to send: numbers as text, sides in capitals, forms')
+    .option('--faults <file>', 'what goes wrong, for drills, as in config/faults')
+    .option('--admin-port <port>', 'port of the admin API on this machine, 0 for any free one', wholeNumber)
     .action(async (options) => {
       const { venue } = await import('./commands/venue.ts');
       process.exitCode = await venue(options, io);

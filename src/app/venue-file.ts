@@ -1,4 +1,7 @@
 import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { faultPlanSchema } from '../simulator/faults.ts';
+import type { FaultPlan } from '../simulator/faults.ts';
 import { venueOptionsSchema } from '../simulator/options.ts';
 import type { VenueOptions } from '../simulator/options.ts';
 import { unusable } from './config.ts';
@@ -8,23 +11,33 @@ import type { ReadOptions } from './files.ts';
 
 /** Options of the simulated venue from a file of their own. @throws OperatorError `config`, with every problem. */
 export function loadVenueOptions(file: string, options: ReadOptions): VenueOptions {
+  const { path, value } = loadDocument(file, venueOptionsSchema, options);
+  const prices = Object.entries(value.prices).map(([pair, tape]) => [pair, resolve(dirname(path), tape)]);
+  return { ...value, prices: Object.fromEntries(prices) as Record<string, string> }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- entries of texts
+}
+
+/** A plan of faults, as in `config/faults`. @throws OperatorError `config`, with every problem. */
+export const loadFaultPlan = (file: string, options: ReadOptions): FaultPlan =>
+  loadDocument(file, faultPlanSchema, options).value;
+
+function loadDocument<Schema extends z.ZodType>(
+  file: string,
+  schema: Schema,
+  options: ReadOptions,
+): { readonly path: string; readonly value: z.output<Schema> } {
   const path = resolve(options.cwd, file);
   const { documents, problems } = readFile(path, options);
   if (problems.length > 0) throw unusable(problems);
   const [document, second] = documents;
   if (second !== undefined) {
-    throw unusable([second.problem([], 'these options are one document: remove the --- and what follows')]);
+    throw unusable([second.problem([], 'this is one document: remove the --- and what follows')]);
   }
   if (document === undefined) {
     throw unusable([
       problemAt(shownPath(path, options.cwd), 'the file is empty: "tranche init" writes an example'),
     ]);
   }
-  const parsed = venueOptionsSchema.safeParse(document.value);
-  if (!parsed.success) throw unusable(explain(parsed.error, venueOptionsSchema, document));
-  const prices = Object.entries(parsed.data.prices).map(([pair, tape]) => [
-    pair,
-    resolve(dirname(path), tape),
-  ]);
-  return { ...parsed.data, prices: Object.fromEntries(prices) as Record<string, string> }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- entries of texts
+  const parsed = schema.safeParse(document.value);
+  if (!parsed.success) throw unusable(explain(parsed.error, schema, document));
+  return { path, value: parsed.data };
 }

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { exitCodes } from '../../core/errors.ts';
+import { Faults } from '../../simulator/faults-plan.ts';
 import { startVenue } from '../../simulator/venue.ts';
 import { venueOptions } from '../../simulator/options.ts';
 import { systemClock } from '../clock.ts';
-import { loadVenueOptions } from '../venue-file.ts';
+import { loadFaultPlan, loadVenueOptions } from '../venue-file.ts';
 import type { RunIo } from './run.ts';
 
 export interface VenueCommandOptions {
@@ -15,11 +17,15 @@ export interface VenueCommandOptions {
   readonly prices: readonly string[];
   readonly start?: string | undefined;
   readonly specOnly?: boolean | undefined;
+  readonly lenient?: boolean | undefined;
+  /** A file as in `config/faults`. */
+  readonly faults?: string | undefined;
+  readonly adminPort?: number | undefined;
 }
 
 /**
  * The simulated venue as a server, until it is told to stop. Prints one line of JSON on stdout when it is ready:
- * `base_url`, `ws_url`, `tokens`.
+ * `base_url`, `ws_url`, `tokens`, `admin_url`, `admin_token`.
  */
 export async function venue(options: VenueCommandOptions, io: RunIo): Promise<number> {
   const prices = new Map<string, string>();
@@ -34,6 +40,9 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
     prices.set(pair, file);
   }
   const base = options.config === undefined ? venueOptions({}) : loadVenueOptions(options.config, io);
+  const plan = options.faults === undefined ? {} : loadFaultPlan(options.faults, io);
+  const faults = new Faults(plan, systemClock.monotonic());
+  const token = randomUUID();
   const running = await startVenue(
     {
       ...base,
@@ -43,13 +52,19 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
       ...(options.seed === undefined ? {} : { seed: options.seed }),
       ...(options.start === undefined ? {} : { marketStart: options.start }),
       ...(options.specOnly === true ? { specOnly: true } : {}),
+      ...(options.lenient === true ? { lenient: true } : {}),
       ...(prices.size === 0 ? {} : { prices: { ...base.prices, ...Object.fromEntries(prices) } }),
     },
-    { clock: systemClock },
+    { clock: systemClock, faults, admin: { token, port: options.adminPort } },
   );
-  io.stdout.write(
-    `${JSON.stringify({ base_url: running.baseUrl, ws_url: running.wsUrl, tokens: running.tokens })}\n`,
-  );
+  const ready = {
+    base_url: running.baseUrl,
+    ws_url: running.wsUrl,
+    tokens: running.tokens,
+    admin_url: running.adminUrl,
+    admin_token: token,
+  };
+  io.stdout.write(`${JSON.stringify(ready)}\n`);
   io.stderr.write('simulated venue ready; Ctrl-C ends it. Nothing here is real.\n');
   await new Promise<void>((resolve) => {
     const forget = io.onSignal(() => {
