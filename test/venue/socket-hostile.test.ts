@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { text } from '../../src/core/money.ts';
 import { instant, monotonic } from '../../src/core/time.ts';
 import type { AccountHint, Clock } from '../../src/engine/ports.ts';
+import { Faults } from '../../src/simulator/faults-plan.ts';
 import { accountFeed } from '../../src/venue/socket-account.ts';
 import { aVenue } from '../simulator/client.ts';
 import { buy } from '../simulator/feed-client.ts';
@@ -136,6 +137,24 @@ describe('the hints of the account', () => {
     const before = hints.length;
     await buy(venue, '0.5');
     await expect.poll(() => hints.length).toBe(before + 2);
+  });
+
+  it.each([
+    ['garble', { kind: 'garble', text: '{"recipient":"private.user.balances","payload":[{"currency":1}]}' }],
+    ['duplicate', { kind: 'duplicate' }],
+    ['reorder', { kind: 'reorder', by: 1 }],
+    ['gap', { kind: 'gap', messages: 1 }],
+  ] as const)('are all that comes out of a feed that is struck by %s', async (_, fault) => {
+    const feeds = [{ name: 'drill', on: 'private.*', probability: 0.5, fault }];
+    const feedFaults = new Faults({ feeds }, monotonic(performance.now()));
+    await using venue = await aVenue({}, { feedFaults });
+    const hints = hintsOf(venue.wsUrl, venue.tokens[0]);
+    await expect.poll(() => hints).toContain('connected');
+    for (let count = 0; count < 3; count++) await buy(venue, '0.1');
+    await expect.poll(() => hints.length).toBeGreaterThan(1);
+    const words: ReadonlySet<string> = new Set(['connected', 'gap', 'balances', 'orders', 'fills']);
+    expect(hints.filter((why) => !words.has(why))).toStrictEqual([]);
+    expect(feedFaults.counts()[0]?.struck).toBeGreaterThan(0);
   });
 
   it('pass on nothing of what the feed says', async () => {
