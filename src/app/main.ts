@@ -3,6 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from '@commande
 import { OperatorError, exitCodes } from '../core/errors.ts';
 import { instant, parseTime } from '../core/time.ts';
 import type { RunIo } from './commands/run.ts';
+import { accountIo, addAccount } from './account-cli.ts';
 import { systemClock } from './clock.ts';
 import { version } from './version.ts';
 
@@ -43,6 +44,10 @@ function program(io: RunIo): Command {
   addValidate(cli, io);
   addVenue(cli, io);
   addJournal(cli);
+  addAccount(cli, {
+    io: accountIo(io, { input: process.stdin, output: process.stderr }),
+    done: (code) => (process.exitCode = code),
+  });
   addSchema(cli, io);
   addInit(cli, io);
   return cli;
@@ -55,9 +60,10 @@ Start here:
   tranche validate --config my-desk/config/paper.yaml
   tranche venue --port 8400                    the simulated venue as a server of its own
   tranche journal export --format csv --kind fills var/live.db
+  tranche account balances --base-url https://venue.example
 
 Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or a bug, 74 storage, 75 try again, 78 configuration.
-Environment: TRANCHE_CONFIG, TRANCHE_TOKEN.`;
+Environment: TRANCHE_CONFIG, TRANCHE_TOKEN; TRANCHE_OPERATOR_TOKEN for the account commands.`;
 
 const configOption = (): Option<'--config <file>', undefined, string> =>
   new Option('--config <file>', 'config file').env('TRANCHE_CONFIG').default(DEFAULT_CONFIG);

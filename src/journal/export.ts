@@ -75,7 +75,8 @@ function jsonRow(columns: readonly string[], row: Row): string {
   return `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])))}\n`;
 }
 
-const csvRow = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`;
+/** A line of CSV (RFC 4180) with its line end; cells that a spreadsheet would run are made harmless. */
+export const csvRow = (cells: readonly unknown[]): string => `${cells.map(csvCell).join(',')}\r\n`;
 
 function csvCell(value: unknown): string {
   if (value === undefined) return '';

@@ -1,0 +1,216 @@
+import { createInterface } from 'node:readline/promises';
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import type { AccountIo } from './commands/account-session.ts';
+import type { CommandIo } from './commands/io.ts';
+import { addCustody } from './account-cli-custody.ts';
+import {
+  countArgument,
+  idArgument,
+  leaf,
+  moneyArgument,
+  movingLeaf,
+  pairArgument,
+  priceArgument,
+  quantityArgument,
+  sideArgument,
+  sizeOf,
+  symbolArgument,
+  timeArgument,
+  typesArgument,
+  upTo,
+} from './account-options.ts';
+import type { AccountCli } from './account-options.ts';
+import { systemClock, systemRandom } from './clock.ts';
+
+/** `tranche account …`: the account by hand, with a token of its own. The modules are loaded when they are wanted. */
+export function addAccount(cli: Command, world: AccountCli): void {
+  const account = cli
+    .command('account')
+    .description('look at the account and act on it by hand, with an operator token of its own')
+    .addHelpText('after', HELP);
+  addReading(account, world);
+  addPts(account, world);
+  addTrading(account, world);
+  addOrders(account, world);
+  addCustody(account, world);
+  addSync(account, world);
+}
+
+const HELP = `
+The token: TRANCHE_OPERATOR_TOKEN or --token-file; the desk's token is never used. The address: --base-url, or --config (TRANCHE_CONFIG).
+What moves money asks first; --yes agrees beforehand, for scripts.
+Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue does not answer or refuses, 75 try again, 78 no token or address.`;
+
+/** The real world of the process around `io`. A person is asked on stderr, so that stdout stays data. */
+export function accountIo(
+  io: CommandIo,
+  terminal: { readonly input: NodeJS.ReadStream; readonly output: NodeJS.WriteStream },
+): AccountIo {
+  const { input, output } = terminal;
+  return {
+    ...io,
+    clock: systemClock,
+    random: systemRandom,
+    ask:
+      input.isTTY && output.isTTY
+        ? async (question) => {
+            using lines = createInterface({ input, output });
+            return await lines.question(question);
+          }
+        : undefined,
+  };
+}
+
+function addReading(account: Command, { io, done }: AccountCli): void {
+  const simple = [
+    ['balances', 'what the account holds'],
+    ['currencies', 'currencies and their settings'],
+    ['pairs', 'pairs that the venue knows'],
+    ['fees', 'what trading costs the account'],
+  ] as const;
+  for (const [name, description] of simple) {
+    leaf(account, name, description).action(async (options) => {
+      const commands = await import('./commands/account-read.ts');
+      done(await commands[name](options, io));
+    });
+  }
+  leaf(account, 'transactions', 'one page of transactions, newest first (1 request per 10 s)')
+    .option('--from <time>', 'only after this time (24 hours ago)', timeArgument)
+    .option('--to <time>', 'only before this time (now)', timeArgument)
+    .option('--limit <n>', 'rows, at most 1000 (250)', upTo(1000))
+    .option('--offset <n>', 'for older rows: rows received so far, plus one', countArgument)
+    .option('--after <id>', 'only newer than this transaction', countArgument)
+    .option('--types <list>', 'charge, deposit, withdraw, credit, buy, sell; with commas', typesArgument)
+    .option('--pending', 'deposits and withdrawals that are not done, too')
+    .action(async (options) => {
+      const { transactions } = await import('./commands/account-read.ts');
+      done(await transactions(options, io));
+    });
+  leaf(account, 'trades', 'one page of own trades, newest first')
+    .option('--limit <n>', 'rows (100)', upTo(100))
+    .option('--after <cursor>', 'cursor of the last row received')
+    .action(async (options) => {
+      const { trades } = await import('./commands/account-read.ts');
+      done(await trades(options, io));
+    });
+  leaf(account, 'history', 'value of the portfolio over time')
+    .option('--from <time>', 'from this time (30 days ago; 1 with --hourly)', timeArgument)
+    .option('--to <time>', 'to this time (now)', timeArgument)
+    .option('--hourly', 'a value an hour instead of one a day')
+    .action(async (options) => {
+      const { history } = await import('./commands/account-read.ts');
+      done(await history(options, io));
+    });
+  leaf(account, 'deposit-address', 'addresses to deposit a currency to')
+    .argument('<currency>', 'such as btc', symbolArgument)
+    .option('--new', 'make one more')
+    .action(async (currency, options) => {
+      const { depositAddress } = await import('./commands/account-read.ts');
+      done(await depositAddress(currency, options, io));
+    });
+}
+
+function addPts(account: Command, { io, done }: AccountCli): void {
+  const pts = account.command('pts').description('post-trade settlement: credit of the account');
+  const simple = [
+    ['rates', 'ptsRates', 'what borrowing costs'],
+    ['modes', 'ptsModes', 'risk mode of each pair'],
+    ['metrics', 'ptsMetrics', 'equity and exposure'],
+  ] as const;
+  for (const [name, key, description] of simple) {
+    leaf(pts, name, description).action(async (options) => {
+      const commands = await import('./commands/account-read.ts');
+      done(await commands[key](options, io));
+    });
+  }
+  leaf(pts, 'positions', 'positions on credit')
+    .option('--closed', 'those that are closed')
+    .option('--pair <pair>', 'of one pair', pairArgument)
+    .action(async (options) => {
+      const { ptsPositions } = await import('./commands/account-read.ts');
+      done(await ptsPositions(options, io));
+    });
+  leaf(pts, 'interest', 'interest that was charged')
+    .option('--limit <n>', 'rows (100)', upTo(100))
+    .action(async (options) => {
+      const { ptsInterest } = await import('./commands/account-read.ts');
+      done(await ptsInterest(options, io));
+    });
+}
+
+function addTrading(account: Command, { io, done }: AccountCli): void {
+  leaf(account, 'quote', 'ask for a price; executes nothing')
+    .argument('<pair>', 'such as btcusd', pairArgument)
+    .argument('<side>', 'buy or sell', sideArgument)
+    .option('--quantity <q>', 'base currency', quantityArgument)
+    .option('--amount <a>', 'quote currency', moneyArgument)
+    .action(async (pair, side, options) => {
+      const { quote } = await import('./commands/account-trade.ts');
+      done(await quote({ pair, side }, { ...options, size: sizeOf(options) }, io));
+    });
+  for (const side of ['buy', 'sell'] as const) {
+    movingLeaf(account, side, `${side} at a quote, once: all or nothing`)
+      .argument('<pair>', 'such as btcusd', pairArgument)
+      .option('--quantity <q>', 'base currency', quantityArgument)
+      .option('--amount <a>', 'quote currency', moneyArgument)
+      .option('--limit <price>', 'worst price, quote currency per base', priceArgument)
+      .option('--client-id <id>', 'your own id of the order; never used twice', idArgument)
+      .action(async (pair, options) => {
+        const { trade } = await import('./commands/account-trade.ts');
+        done(await trade({ pair, side }, { ...options, size: sizeOf(options) }, io));
+      });
+  }
+}
+
+function addOrders(account: Command, { io, done }: AccountCli): void {
+  const orders = account.command('orders').description('orders of the account');
+  for (const which of ['open', 'done'] as const) {
+    leaf(orders, which, which === 'open' ? 'orders that still work' : 'orders that are done or canceled')
+      .option('--pair <pair>', 'of one pair', pairArgument)
+      .option('--side <side>', 'buy or sell', sideArgument)
+      .option('--limit <n>', 'rows, at most 50', upTo(50))
+      .option('--before <id>', 'only older than this order', idArgument)
+      .action(async (options) => {
+        const commands = await import('./commands/account-orders.ts');
+        done(await commands.orders(which, options, io));
+      });
+  }
+  leaf(orders, 'show', 'one order')
+    .argument('<id>', 'id of the venue, or your own', idArgument)
+    .action(async (id, options) => {
+      const { orderShow } = await import('./commands/account-orders.ts');
+      done(await orderShow(id, options, io));
+    });
+  leaf(account, 'cancel', 'cancel one order, several, or all')
+    .argument('[ids...]', 'ids of orders')
+    .option('--all', 'all open orders')
+    .action(async (ids, options) => {
+      const { cancel } = await import('./commands/account-orders.ts');
+      done(await cancel(ids, options, io));
+    });
+}
+
+const STORE = 'var/account-history.db';
+
+function addSync(account: Command, { io, done }: AccountCli): void {
+  leaf(account, 'sync', 'download the whole history of transactions; goes on where it was stopped')
+    .option('--store <file>', 'where to keep it', STORE)
+    .option('--from <time>', 'where the history begins (the first transaction)', timeArgument)
+    .option('--account-changed', 'go on although token or address changed: it is the same account')
+    .action(async (options) => {
+      const { sync } = await import('./commands/account-sync.ts');
+      done(await sync(options, io));
+    });
+  account
+    .command('export')
+    .description('write the downloaded transactions, the oldest first; asks the venue nothing')
+    .option('--store <file>', 'what sync wrote', STORE)
+    .addOption(
+      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
+    )
+    .action(async (options) => {
+      const { exportHistory } = await import('./commands/account-sync.ts');
+      done(exportHistory(options, io));
+    });
+}
