@@ -26,7 +26,7 @@ import type { TradeEvidence } from '../core/evidence.ts';
 import { add, NO_QUANTITY, quantity, size, subtract, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { FillRecord, IntentRecord, RecordBody } from '../core/record.ts';
-import { DAY_MS, HOUR_MS, after, instant } from '../core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { adoptedFill, fillFromEvidence } from './booking.ts';
@@ -105,7 +105,10 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
   );
 }
 
-/** All pages since the last read, overlapping by an hour, and since the oldest attempt that is still open. */
+/** Rows may be booked late, or by a replica that lags: every read looks back past the one before by this much. */
+const OVERLAP_MS = 10 * MINUTE_MS;
+
+/** All pages since the last read, overlapping, and since an hour before the oldest attempt that is still open. */
 export function readAccount(desk: Desk): Observable<AccountRead> {
   return defer(() => {
     const { clock, venue } = desk.ports;
@@ -113,7 +116,7 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
     let startedAt = clock.monotonic();
     const oldest = [...desk.state.attempts.values()].map(bookedFrom);
     const known = desk.state.balancesReadAt ?? instant(at - desk.policy.historyMs);
-    const from = after(instant(Math.min(known, ...oldest, at)), -HOUR_MS);
+    const from = instant(Math.min(known - OVERLAP_MS, ...oldest.map((each) => each - HOUR_MS), at - OVERLAP_MS));
     const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
     const ask = (offset: number): Observable<readonly Transaction[]> =>
       defer(() => {
