@@ -37,7 +37,8 @@ export function readFeedRequest(source: string): FeedRequest | { readonly type: 
 const actionSchema = z.object({ type: z.enum(['authenticate', 'subscribe', 'unsubscribe']) });
 
 const sequence = z.int().positive().describe('counts the messages of one connection from 1');
-const timestamp = z.int().positive().describe('nanoseconds since 1970 by default');
+/** A whole number of 19 digits, beyond what `z.int` takes. */
+const timestamp = z.number().positive().multipleOf(1).describe('nanoseconds since 1970 by default');
 
 /** Answer to a request. Specification, "WebSocket"; `feeds` and the error: public documentation. */
 export const feedAnswerSchema = z.object({

@@ -50,12 +50,14 @@ export const numberOf = (each: AnyAmount): object => exact(text(each));
  * Reads a body in which every number is text, wherever it stands: for lists of bare numbers, such as an order book.
  * Throws `SyntaxError` when it is not JSON.
  */
-export const readNumbersAsText = (source: string): unknown =>
-  JSON.parse(
-    source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gu, (token) =>
-      token.startsWith('"') ? token : `"${token}"`,
-    ),
-  ) as unknown;
+export function readNumbersAsText(source: string): unknown {
+  // Only of good JSON do all strings end: of others the pattern would try every quotation mark against all that follow.
+  JSON.parse(source);
+  const quoted = source.replaceAll(/"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/gu, (token) =>
+    token.startsWith('"') ? token : `"${token}"`,
+  );
+  return JSON.parse(quoted) as unknown;
+}
 
 export const wireIso = z.string().transform((value, context) => {
   const at = parseIso(value);

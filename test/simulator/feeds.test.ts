@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readFeed } from '../../src/wire/feed.ts';
+import { z } from 'zod';
+import { feedKinds, readFeed } from '../../src/wire/feed.ts';
+import { feedAnswerSchema, feedDataSchema } from '../../src/wire/feed-requests.ts';
+import { readBody, readMessage } from '../../src/wire/message.ts';
 import { aVenue } from './client.ts';
 import { buy, listen, subscribed } from './feed-client.ts';
 
@@ -333,5 +336,39 @@ describe('a payload of the feed', () => {
     await other.next();
     expect((await other.next()).payload).toMatchObject([{ currency: 'usd', balance: '5' }]);
     expect(other.waiting()).toBe(0);
+  });
+});
+
+describe('every message of the venue', () => {
+  it('fits its schema, counts on, and holds no field that the client does not know', async () => {
+    await using venue = await aVenue({ tickerIntervalMs: 30 });
+    const feeds = [
+      ...['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.', 'orderbook.net.'].map(
+        (start) => `${start}ethusd`,
+      ),
+      ...['balances', 'open-orders', 'trades', 'post-trade-settlement'].map((name) => `private.user.${name}`),
+    ];
+    using line = await listen(venue.wsUrl);
+    line.say({ type: 'authenticate', apiKey: venue.tokens[0] });
+    expect(z.strictObject(feedAnswerSchema.shape).safeParse(await line.next()).error).toBeUndefined();
+    line.say({ type: 'subscribe', feeds });
+    expect(z.strictObject(feedAnswerSchema.shape).safeParse(await line.next()).error).toBeUndefined();
+    await buy(venue, '0.1');
+    const heard = new Set<string>();
+    for (let sequence = 3; sequence <= 30; sequence++) {
+      const text = await line.nextText();
+      expect(z.strictObject(feedDataSchema.shape).safeParse(JSON.parse(text)).error).toBeUndefined();
+      const message = readFeed(text);
+      if (message.kind !== 'data') throw new Error(`not data: ${text}`);
+      expect(message.sequence).toBe(sequence);
+      const kind = Object.entries(feedKinds).find(([start]) => message.feed.startsWith(start))?.[1];
+      const body = readBody(text) as { payload: unknown };
+      const rows: unknown[] = Array.isArray(body.payload) ? body.payload : [body.payload];
+      const { schema } = kind ?? feedKinds['ticker.'];
+      for (const row of rows)
+        expect(readMessage<unknown>(schema, row)).toMatchObject({ ok: true, extras: [] });
+      heard.add(message.feed);
+    }
+    expect([...heard].toSorted()).toStrictEqual(feeds.toSorted());
   });
 });
