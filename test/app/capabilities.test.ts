@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../src/app/config.ts';
+import type { Config } from '../../src/app/config.ts';
+import { instant } from '../../src/core/time.ts';
+
+/** A dry run whose venue has this capability, and this address of its WebSocket. */
+function load(capability: string, wsUrl: string): Config {
+  const cwd = mkdtempSync(join(tmpdir(), 'tranche-capabilities-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  const venue = ['base_url: "https://venue.example"', wsUrl, 'token: "${T}"', `capabilities: { ${capability} }`];
+  writeFileSync(
+    join(cwd, 'desk.yaml'),
+    ['mode: dry_run', 'venue:', ...venue.map((line) => `  ${line}`), 'strategies: []'].join('\n'),
+  );
+  return loadConfig('desk.yaml', { env: { T: 'token-of-env' }, cwd, now: instant(0) }).config;
+} // prettier-ignore
+
+describe('a capability of the WebSocket', () => {
+  it.each(['ticker', 'account_feed'])('needs the address of the WebSocket: %s', (name) => {
+    expect(() => load(`${name}: true`, '# none')).toThrow(/write venue\.ws_url/u);
+    expect(() => load(`${name}: true`, 'ws_url: "wss://venue.example/ws"')).not.toThrow();
+  });
+
+  it('is off until it is switched on', () => {
+    expect(load('ticker: true', 'ws_url: "wss://venue.example/ws"').venue.capabilities).toMatchObject({
+      ticker: true,
+      accountFeed: false,
+    });
+  });
+});
