@@ -1,0 +1,166 @@
+import { describe, expect, it } from 'vitest';
+import { price, quantity, text } from '../../src/core/money.ts';
+import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { Exchange } from '../../src/simulator/exchange.ts';
+import type { VenueInput } from '../../src/simulator/options.ts';
+import {
+  anExchange,
+  aRequest,
+  DESK,
+  later,
+  orderFor,
+  quantityOf,
+  said,
+  START,
+  trade,
+  valueOf,
+} from './world.ts';
+
+/** 50 000 usd at 8.76 % cost half a dollar an hour, exactly. */
+const rates = { usd: { annualRate: '0.0876', graceMinutes: 60, frequencyMinutes: 60 } };
+const credit = (input: VenueInput = {}): Exchange =>
+  anExchange({
+    accounts: [{ balances: { usd: '10000' } }],
+    pts: { modes: { btcusd: 'Enabled' }, rates },
+    ...input,
+  });
+const hours = (count: number): Instant => later(count * HOUR_MS);
+const usd = (exchange: Exchange): string => text(exchange.ledger.balance(DESK, 'usd'));
+const charges = (exchange: Exchange, at: Instant): readonly string[] =>
+  valueOf(
+    exchange.transactions(DESK, { from: START, to: at, limit: 1_000, types: new Set(['charge']) }, at),
+  ).map((row) => `${new Date(row.at).toISOString().slice(11, 16)} ${text(row.amount)} ${text(row.balance)}`);
+
+const attempt = (exchange: Exchange, side: 'buy' | 'sell', size: string, at: Instant): string => {
+  const request = aRequest({ side, size: quantityOf(size) });
+  return said(exchange.order(DESK, orderFor(valueOf(exchange.quote(DESK, request, at)), request), at));
+};
+
+describe('post-trade settlement', () => {
+  it('opens a long on credit, charges interest past the grace period to the cent, and refuses what Reduce-Only must', () => {
+    const exchange = credit();
+    trade(exchange, 'buy', quantityOf('1'));
+    expect(usd(exchange)).toBe('-50000');
+    const [position] = valueOf(exchange.ptsPositions(DESK, START));
+    expect(position).toMatchObject({
+      status: 'ACTIVE',
+      marginType: 'PTS_LONG',
+      loanCurrency: 'usd',
+      pair: 'btcusd',
+    });
+
+    exchange.advance(instant(hours(2) - 1));
+    expect(usd(exchange)).toBe('-50000');
+    exchange.advance(hours(2));
+    expect(usd(exchange)).toBe('-50000.5');
+    exchange.advance(hours(5));
+    expect(charges(exchange, hours(5))).toEqual([
+      '15:00 -0.5 -50002',
+      '14:00 -0.5 -50001.5',
+      '13:00 -0.5 -50001',
+      '12:00 -0.5 -50000.5',
+    ]);
+    expect(valueOf(exchange.interest(DESK, hours(5)))).toHaveLength(4);
+
+    exchange.setRiskMode('btcusd', 'Reduce-Only');
+    expect(attempt(exchange, 'buy', '0.001', hours(5))).toBe('422 insufficient usd balance');
+    expect(attempt(exchange, 'sell', '1.5', hours(5))).toBe('422 insufficient btc balance');
+    expect(attempt(exchange, 'sell', '0.5', hours(5))).toBe('ok');
+    expect(usd(exchange)).toBe('-20002');
+    expect(valueOf(exchange.ptsPositions(DESK, hours(5))).map(({ loan }) => text(loan))).toEqual(['20002']);
+
+    exchange.advance(hours(6));
+    expect(charges(exchange, hours(6))[0]).toBe('16:00 -0.2 -20002.2');
+    expect(attempt(exchange, 'sell', '0.5', hours(6))).toBe('ok');
+    expect(usd(exchange)).toBe('9997.8');
+    const [closed] = valueOf(exchange.ptsPositions(DESK, hours(6)));
+    expect(closed?.status).toBe('CLOSED');
+    expect(text(closed?.interest ?? quantity('0'))).toBe('2.2');
+    exchange.advance(hours(48));
+    expect(usd(exchange)).toBe('9997.8');
+  });
+
+  it('loses no fraction of a cent over many accruals, and rounds none up', () => {
+    const exchange = credit({
+      pts: {
+        modes: { btcusd: 'Enabled' },
+        rates: { usd: { annualRate: '0.08', graceMinutes: 0, frequencyMinutes: 60 } },
+      },
+    });
+    trade(exchange, 'buy', quantityOf('1'));
+    exchange.advance(hours(3));
+    // 50 000 x 0.08 / 8760 = 0.456621… an hour.
+    expect(charges(exchange, hours(3)).map((row) => row.split(' ')[1])).toEqual(['-0.45', '-0.46', '-0.45']);
+    exchange.advance(hours(876));
+    expect(usd(exchange)).toBe('-50400');
+  });
+
+  it('charges in market time: an hour of the market is a minute when it runs sixty times as fast', () => {
+    const exchange = credit({ speed: 60 });
+    trade(exchange, 'buy', quantityOf('1'));
+    exchange.advance(later(2 * MINUTE_MS - 1));
+    expect(usd(exchange)).toBe('-50000');
+    exchange.advance(later(2 * MINUTE_MS));
+    expect(usd(exchange)).toBe('-50000.5');
+  });
+
+  it('comes to the same whether it is looked at often or once', () => {
+    const often = credit();
+    const once = credit();
+    for (const exchange of [often, once]) trade(exchange, 'buy', quantityOf('1'));
+    for (let minute = 1; minute <= 600; minute++) often.advance(later(minute * MINUTE_MS));
+    once.advance(later(600 * MINUTE_MS));
+    expect(often.ledger.rows(DESK)).toEqual(once.ledger.rows(DESK));
+    expect(valueOf(often.valuation(DESK, { from: START, interval: 'hour' }, hours(10)))).toEqual(
+      valueOf(once.valuation(DESK, { from: START, interval: 'hour' }, hours(10))),
+    );
+  });
+
+  it.each([
+    ['Enabled', 'ok', 'ok'],
+    ['Long-Only', 'ok', '422 insufficient btc balance'],
+    ['Short-Only', '422 insufficient usd balance', 'ok'],
+    ['Reduce-Only', '422 insufficient usd balance', '422 insufficient btc balance'],
+    ['Reduce_Only', '422 insufficient usd balance', '422 insufficient btc balance'],
+  ] as const)('in the mode %s answers a buy on credit %s and a sell on credit %s', (mode, buy, sell) => {
+    const exchange = credit({ pts: { modes: { btcusd: mode } } });
+    expect(attempt(exchange, 'buy', '1', START)).toBe(buy);
+    const other = credit({ pts: { modes: { btcusd: mode } } });
+    expect(attempt(other, 'sell', '1', START)).toBe(sell);
+  });
+
+  it('keeps a short as a loan of the base currency and closes it when it is bought back', () => {
+    const exchange = credit();
+    trade(exchange, 'sell', quantityOf('0.5'));
+    const [short] = valueOf(exchange.ptsPositions(DESK, START));
+    expect(short).toMatchObject({ marginType: 'PTS_SHORT', loanCurrency: 'btc', collateralCurrency: 'usd' });
+    exchange.setRiskMode('btcusd', 'Reduce-Only');
+    expect(attempt(exchange, 'buy', '0.5', START)).toBe('ok');
+    expect(valueOf(exchange.ptsPositions(DESK, START))[0]?.status).toBe('CLOSED');
+  });
+
+  it('pays back what is owed with money that arrives', () => {
+    const exchange = credit();
+    trade(exchange, 'buy', quantityOf('1'));
+    exchange.deposit(DESK, 'usd', quantity('60000'), later(5));
+    expect(valueOf(exchange.ptsPositions(DESK, later(5)))[0]?.status).toBe('CLOSED');
+  });
+
+  it('tells exposure, limit and equity, and lets nobody withdraw what secures a loan', () => {
+    const exchange = credit();
+    trade(exchange, 'buy', quantityOf('1'));
+    const metrics = valueOf(exchange.metrics(DESK, START));
+    expect(Object.values(metrics).map(text)).toEqual(['50000', '200000', '250000', '10000', '0']);
+    const asker = { account: DESK, user: DESK };
+    const asked = { currency: 'btc', amount: quantity('0.5'), address: 'a', isWire: false, memo: '' };
+    expect(said(exchange.withdrawals.withdraw(asker, asked, START))).toBe(
+      '422 amount exceeds the equity available for withdrawals',
+    );
+    exchange.pin('btcusd', price('150000'), START);
+    expect(text(valueOf(exchange.metrics(DESK, START)).equityForWithdrawals)).toBe('50000');
+    expect(said(exchange.withdrawals.withdraw(asker, { ...asked, amount: quantity('0.3') }, START))).toBe(
+      'ok',
+    );
+  });
+});
