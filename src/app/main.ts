@@ -130,6 +130,7 @@ function addVenue(cli: Command, io: RunIo): void {
     .option('--lenient', 'take what clients are known to send: numbers as text, sides in capitals, forms')
     .option('--faults <file>', 'what goes wrong, for drills, as in config/faults')
     .option('--admin-port <port>', 'port of the admin API on this machine, 0 for any free one', wholeNumber)
+    .option('--state <file>', 'file that accounts, orders, quotes and ids survive a restart in')
     .action(async (options) => {
       const { venue } = await import('./commands/venue.ts');
       process.exitCode = await venue(options, io);

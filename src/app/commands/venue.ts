@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolve as resolvePath } from 'node:path';
 import { exitCodes } from '../../core/errors.ts';
 import { Faults } from '../../simulator/faults-plan.ts';
 import { startVenue } from '../../simulator/venue.ts';
@@ -21,11 +22,13 @@ export interface VenueCommandOptions {
   /** A file as in `config/faults`. */
   readonly faults?: string | undefined;
   readonly adminPort?: number | undefined;
+  /** File that accounts, orders, quotes and ids survive in. */
+  readonly state?: string | undefined;
 }
 
 /**
  * The simulated venue as a server, until it is told to stop. Prints one line of JSON on stdout when it is ready:
- * `base_url`, `ws_url`, `tokens`, `admin_url`, `admin_token`.
+ * `base_url`, `ws_url`, `tokens`, `partner_token`, `admin_url`, `admin_token`.
  */
 export async function venue(options: VenueCommandOptions, io: RunIo): Promise<number> {
   const prices = new Map<string, string>();
@@ -55,12 +58,18 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
       ...(options.lenient === true ? { lenient: true } : {}),
       ...(prices.size === 0 ? {} : { prices: { ...base.prices, ...Object.fromEntries(prices) } }),
     },
-    { clock: systemClock, faults, admin: { token, port: options.adminPort } },
+    {
+      clock: systemClock,
+      faults,
+      admin: { token, port: options.adminPort },
+      stateFile: options.state === undefined ? undefined : resolvePath(io.cwd, options.state),
+    },
   );
   const ready = {
     base_url: running.baseUrl,
     ws_url: running.wsUrl,
     tokens: running.tokens,
+    partner_token: running.partnerToken,
     admin_url: running.adminUrl,
     admin_token: token,
   };
