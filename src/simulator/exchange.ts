@@ -3,7 +3,7 @@ import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Pair } from '../core/pairs.ts';
 import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { Balance, Currency, FundingRate, Quote, QuoteRequest, ValuationPoint } from '../core/venue.ts';
+import type { Balance, FundingRate, Quote, QuoteRequest, ValuationPoint } from '../core/venue.ts';
 import type { Random } from '../engine/ports.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
 import type { LimitOrder } from '../wire/orders.ts';
@@ -23,6 +23,7 @@ import { Ledger } from './ledger.ts';
 import type { LedgerQuery, LedgerRow } from './ledger.ts';
 import { Limits } from './limits.ts';
 import type { LimitedRoute } from './limits.ts';
+import type { ListedCurrency } from './listing.ts';
 import { Market } from './market.ts';
 import type { RateOptions, RiskModeText, VenueOptions } from './options.ts';
 import { OrderRegistry } from './orders.ts';
@@ -230,7 +231,7 @@ export class Exchange {
     );
   }
 
-  currencies(): Reply<readonly Currency[]> {
+  currencies(): Reply<readonly ListedCurrency[]> {
     return found([...this.market.currencies.values()]);
   }
 

@@ -3,7 +3,11 @@ import { money, price, quantity } from '../core/money.ts';
 import type { Money, Price } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Currency } from '../core/venue.ts';
+import type { CurrencyDetail } from '../wire/account.ts';
 import type { PairOptions, VenueOptions } from './options.ts';
+
+/** A currency as the venue lists it. */
+export type ListedCurrency = Currency & Pick<CurrencyDetail, 'canDeposit' | 'canWithdraw'>;
 
 /** A pair as the venue lists it. */
 export interface Listing {
@@ -44,7 +48,7 @@ const BUILT_IN: Readonly<Record<string, Known>> = {
  *
  * @throws OperatorError (`config`) when the name of a pair cannot be taken apart.
  */
-export function listCurrencies(options: VenueOptions): ReadonlyMap<string, Currency> {
+export function listCurrencies(options: VenueOptions): ReadonlyMap<string, ListedCurrency> {
   const symbols = new Set(['usd', ...Object.keys(options.currencies)]);
   for (const account of options.accounts) for (const held of Object.keys(account.balances)) symbols.add(held);
   for (const pair of Object.keys(options.pairs)) {
@@ -54,7 +58,7 @@ export function listCurrencies(options: VenueOptions): ReadonlyMap<string, Curre
   return new Map([...symbols].map((symbol) => [symbol, currencyOf(symbol, options)]));
 }
 
-function currencyOf(symbol: string, { currencies }: VenueOptions): Currency {
+function currencyOf(symbol: string, { currencies }: VenueOptions): ListedCurrency {
   const set = currencies[symbol];
   const known = BUILT_IN[symbol];
   return {
@@ -64,6 +68,8 @@ function currencyOf(symbol: string, { currencies }: VenueOptions): Currency {
     precision: set?.precision ?? known?.precision ?? 8,
     minWithdrawal: quantity(set?.minWithdrawal ?? known?.min ?? '0'),
     tradingEnabled: true,
+    canDeposit: set?.canDeposit ?? true,
+    canWithdraw: set?.canWithdraw ?? true,
   };
 }
 

@@ -5,7 +5,7 @@ import { instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { PairOptions, VenueOptions } from './options.ts';
 import { listCurrencies, listPairs } from './listing.ts';
-import type { Listing } from './listing.ts';
+import type { ListedCurrency, Listing } from './listing.ts';
 import type { Currency } from '../core/venue.ts';
 import type { PriceTape } from './tape.ts';
 import { randomWalk } from './walk.ts';
@@ -33,7 +33,7 @@ const RATE_DIGITS = 30;
  * runs `speed` times as fast as real time; everything else of the venue lives in real time.
  */
 export class Market {
-  readonly currencies: ReadonlyMap<string, Currency>;
+  readonly currencies: ReadonlyMap<string, ListedCurrency>;
   readonly listings: ReadonlyMap<string, Listing>;
   /** Market time at the start. */
   readonly startsAt: Instant;
