@@ -5,6 +5,7 @@ import { asyncScheduler } from 'rxjs';
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { TestContext } from 'vitest';
 import { instant, monotonic } from '../../../src/core/time.ts';
+import type { Instant } from '../../../src/core/time.ts';
 import type { VenueInput } from '../../../src/simulator/options.ts';
 import { startVenue } from '../../../src/simulator/venue.ts';
 import type { RunningVenue } from '../../../src/simulator/venue.ts';
@@ -54,6 +55,10 @@ export interface Target {
 export interface OwnVenue extends RunningVenue {
   /** Moves the clock of the venue on. */
   pass(ms: number): void;
+  /** Time of the venue. */
+  now(): Instant;
+  /** Headers of a request in the name of another account of the settings. */
+  as(account: number): { readonly authorization: string };
 }
 
 /** Prices stand still and no limit is in the way, unless a file says otherwise. */
@@ -107,9 +112,11 @@ export function useVenue(input: VenueInput = {}): Target {
 
 async function startOwn(input: VenueInput): Promise<OwnVenue> {
   let ahead = 0;
+  const began = Date.now() - performance.now();
+  const now = (): Instant => instant(began + performance.now() + ahead);
   const clock = {
     scheduler: asyncScheduler,
-    wall: () => instant(Date.now() + ahead),
+    wall: now,
     monotonic: () => monotonic(performance.now() + ahead),
   };
   const venue = await startVenue({ ...settings, ...input }, { clock });
@@ -118,6 +125,8 @@ async function startOwn(input: VenueInput): Promise<OwnVenue> {
     pass(ms) {
       ahead += ms;
     },
+    now,
+    as: (account) => ({ authorization: `Bearer ${venue.tokens[account] ?? ''}` }),
   };
 }
 

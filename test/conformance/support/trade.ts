@@ -39,3 +39,10 @@ export async function anOrder(
 
 /** A client id that no other run has used: the same may not be used again for a day. */
 export const clientId = (name: string): string => `${name}-${process.pid}-${Date.now()}`;
+
+/**
+ * A limit order far below the market, by the documented body of the route: the specification shows no other way to an
+ * order that can be canceled.
+ */
+export const limitOrderBody = (more: Readonly<Record<string, string | undefined>> = {}): string =>
+  json({ currency_pair: quoted(pair), algorithm_id: '201', quantity, price: '1000', ...more });

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import type { TestContext } from 'vitest';
+import { fieldsOf, listOf, numberOf } from './support/json.ts';
+import type { Fields } from './support/json.ts';
+import { aName, aNumber, anInteger, aTime, exactly, expectShape } from './support/shapes.ts';
+import { expectError, expectGood, leversOf, useVenue } from './support/target.ts';
+
+const venue = useVenue({
+  custody: { rules: [{ ruleType: 'WITHDRAW', requiredApprovals: 1, threshold: '5000.5' }] },
+});
+const closed = useVenue({ accounts: [{ name: 'desk', custody: false, balances: { usd: '1' } }] });
+
+const FIELDS = [
+  ['id', anInteger],
+  ['available_approver_count', anInteger],
+  ['date_added', aTime],
+  ['required_approvals', anInteger],
+  ['rule_type', aName],
+  ['status', aName],
+  ['threshold', aNumber],
+] as const;
+
+/** The rules; without custody access there is nothing to see. */
+async function rules(context: TestContext): Promise<readonly Fields[]> {
+  const answer = await venue.get('/v1/approval-rules');
+  if (venue.own === undefined && answer.status === 403)
+    context.skip('skipped: the account has no custody access');
+  return listOf(fieldsOf(expectGood(answer, 200).body)['data']);
+}
+
+describe('GET /v1/approval-rules', () => {
+  it('answers 200 with data and nothing else', async (context) => {
+    await rules(context);
+    const { body } = await venue.get('/v1/approval-rules');
+    expect(Object.keys(fieldsOf(body))).toStrictEqual(['data']);
+  });
+
+  it.for(FIELDS)('writes %s of every rule as the specification has it', async ([field, shape], context) => {
+    const all = await rules(context);
+    if (all.length === 0) context.skip('skipped: the account has no approval rule');
+    for (const rule of all) expectShape(rule, field, shape);
+  });
+
+  it('writes no field that the specification does not name', async (context) => {
+    leversOf(venue, context, 'another server may tell more than the specification');
+    const [rule = {}] = await rules(context);
+    expect(Object.keys(rule).toSorted()).toStrictEqual(FIELDS.map(([field]) => field).toSorted());
+  });
+
+  it('calls the rule of withdrawals WITHDRAW', async (context) => {
+    leversOf(venue, context, 'needs a rule for withdrawals');
+    expectShape((await rules(context))[0] ?? {}, 'rule_type', exactly('WITHDRAW'));
+  });
+
+  it('calls a new rule Pending Approval', async (context) => {
+    leversOf(venue, context, 'adding a rule is beyond the specification');
+    expectGood(
+      await venue.post('/v1/approval-rules', '{"rule_type":"WITHDRAW","required_approvals":1,"threshold":9}'),
+    );
+    expectShape((await rules(context)).at(-1) ?? {}, 'status', exactly('Pending Approval'));
+  });
+
+  it('refuses an account without custody access', async (context) => {
+    leversOf(closed, context, 'needs an account without custody access');
+    expectError(await closed.get('/v1/approval-rules'), 403);
+  });
+});
+
+describe('DELETE /v1/whitelisted-addresses/:address_id', () => {
+  const why = 'adding an address is beyond the specification';
+  const path = '/v1/whitelisted-addresses';
+  let added = 0;
+
+  async function anAddress(): Promise<string> {
+    added += 1;
+    const body = `{"currency_symbol":"btc","address":"address-${added}","alias":"cold ${added}"}`;
+    const { body: told } = expectGood(await venue.post(path, body));
+    const { data, id } = fieldsOf(told);
+    return numberOf(id ?? fieldsOf(data)['id']);
+  }
+  const known = async (): Promise<string> => (await venue.get(path)).text;
+
+  it('answers 200 with an empty JSON object', async (context) => {
+    leversOf(venue, context, why);
+    const answer = await venue.delete(`${path}/${await anAddress()}`);
+    expect([answer.status, answer.text.trim()]).toStrictEqual([200, '{}']);
+  });
+
+  it('removes the address from the whitelist', async (context) => {
+    leversOf(venue, context, why);
+    const id = await anAddress();
+    expect(await known()).toContain(`"address-${added}"`);
+    await venue.delete(`${path}/${id}`);
+    expect(await known()).not.toContain(`"address-${added}"`);
+  });
+
+  it('removes no other address', async (context) => {
+    leversOf(venue, context, why);
+    await anAddress();
+    const stays = `"address-${added}"`;
+    await venue.delete(`${path}/${await anAddress()}`);
+    expect(await known()).toContain(stays);
+  });
+
+  it('takes the integer id that was made when the address was added', async (context) => {
+    leversOf(venue, context, why);
+    expect(await anAddress()).toMatch(/^\d+$/u);
+  });
+
+  it('refuses an address that was removed before', async (context) => {
+    leversOf(venue, context, why);
+    const id = await anAddress();
+    await venue.delete(`${path}/${id}`);
+    expectError(await venue.delete(`${path}/${id}`), [400, 499]);
+  });
+
+  it('refuses the address of another account', async (context) => {
+    const own = leversOf(venue, context, 'needs a second account');
+    const id = await anAddress();
+    expectError(await venue.delete(`${path}/${id}`, own.as(1)), [400, 499]);
+    expect(await known()).toContain(`"address-${added}"`);
+  });
+
+  it('refuses an id that nobody gave', async () => {
+    expectError(await venue.delete(`${path}/999999999`), [400, 499]);
+  });
+
+  it('refuses an id that is no integer', async () => {
+    expectError(await venue.delete(`${path}/first`), [400, 499]);
+  });
+});

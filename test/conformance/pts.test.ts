@@ -1,0 +1,192 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { fieldsOf, listOf, numberOf, textOf, unitsOf } from './support/json.ts';
+import type { Fields } from './support/json.ts';
+import { once } from './support/once.ts';
+import { aLowerCaseName, aNumber, anInteger, expectShape, oneOf } from './support/shapes.ts';
+import {
+  expectError,
+  expectGood,
+  leversOf,
+  pair,
+  REFUSED,
+  requireMoney,
+  useVenue,
+} from './support/target.ts';
+import type { OwnVenue } from './support/target.ts';
+import { anOrder, aQuote } from './support/trade.ts';
+
+const MINUTE_MS = 60_000;
+const interestPath = '/v1/post-trade-settlement/interest';
+const modesPath = '/v1/post-trade-settlement/risk-modes';
+const rate = { annualRate: '0.0876', graceMinutes: 60, frequencyMinutes: 30 };
+const venue = useVenue({
+  accounts: [{ name: 'desk', balances: { usd: '1000', btc: '0.01' } }],
+  pts: { defaultMode: 'Enabled', creditLimitUsd: '100000', defaultRate: rate },
+});
+
+const rates = once(async () => fieldsOf(expectGood(await venue.get(interestPath), 200).body));
+const modes = async (): Promise<readonly Fields[]> =>
+  listOf(fieldsOf(expectGood(await venue.get(modesPath), 200).body)['data']);
+
+describe('GET /v1/post-trade-settlement/interest', () => {
+  it('answers 200 with an object keyed by currency symbol', async () => {
+    const symbols = Object.keys(await rates());
+    expect(symbols.length).toBeGreaterThan(0);
+    for (const symbol of symbols) expect(symbol).toMatch(/^[a-z0-9]{2,12}$/u);
+  });
+
+  it.each([
+    ['interest_rate', aNumber],
+    ['interest_grace_period_minutes', anInteger],
+    ['interest_frequency_minutes', anInteger],
+  ])('writes %s of every currency as the specification has it', async (field, shape) => {
+    const all = Object.values(await rates());
+    expect(all.length).toBeGreaterThan(0);
+    for (const each of all) expectShape(fieldsOf(each), field, shape);
+  });
+
+  it('writes no field that the specification does not name', async (context) => {
+    leversOf(venue, context, 'another server may tell more than the specification');
+    const named = ['interest_frequency_minutes', 'interest_grace_period_minutes', 'interest_rate'];
+    for (const each of Object.values(await rates()))
+      expect(Object.keys(fieldsOf(each)).toSorted()).toStrictEqual(named);
+  });
+
+  it('tells the rate of a year as a decimal, not in percent', async (context) => {
+    leversOf(venue, context, 'needs a rate that is known');
+    const { usd } = await rates();
+    expect(numberOf(fieldsOf(usd)['interest_rate'])).toBe('0.0876');
+  });
+});
+
+describe('GET /v1/post-trade-settlement/risk-modes', () => {
+  it('answers 200 with data and nothing else', async () => {
+    const { body } = expectGood(await venue.get(modesPath), 200);
+    expect(Object.keys(fieldsOf(body))).toStrictEqual(['data']);
+  });
+
+  it('names the pair of every mode', async () => {
+    const all = await modes();
+    expect(all.length).toBeGreaterThan(0);
+    for (const each of all) expectShape(each, 'currency_pair', aLowerCaseName);
+  });
+
+  it('gives every pair one of the four modes', async () => {
+    const known = oneOf('Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only');
+    const all = await modes();
+    expect(all.length).toBeGreaterThan(0);
+    for (const each of all) expectShape(each, 'risk_mode', known);
+  });
+
+  it('writes no field that the specification does not name', async (context) => {
+    leversOf(venue, context, 'another server may tell more than the specification');
+    for (const each of await modes())
+      expect(Object.keys(each).toSorted()).toStrictEqual(['currency_pair', 'risk_mode']);
+  });
+
+  it.for(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const)(
+    'tells of the mode %s',
+    async (mode, context) => {
+      const own = leversOf(venue, context, 'the modes of a foreign server cannot be set');
+      own.exchange.setRiskMode(pair, mode);
+      const found = (await modes()).find((each) => each['currency_pair'] === pair);
+      expect(found?.['risk_mode']).toBe(mode);
+    },
+  );
+});
+
+describe('a pair on credit', () => {
+  beforeEach((context) => {
+    requireMoney(context);
+    const own = leversOf(venue, context, 'credit and modes of a foreign account are not known');
+    own.exchange.setRiskMode(pair, 'Enabled');
+  });
+  /** More than the account owns of what it gives. */
+  const trade = async (side: 'buy' | 'sell', quantity: string) =>
+    await anOrder(venue, await aQuote(venue, { side: `"${side}"`, quantity }));
+  const set = (mode: 'Long-Only' | 'Short-Only' | 'Reduce-Only'): void => {
+    venue.own?.exchange.setRiskMode(pair, mode);
+  };
+  /** Pays back what is owed, whatever the test before did. */
+  const flat = async () => {
+    const owned = (currency: string) => venue.own?.exchange.ledger.balance('desk', currency).toFixed() ?? '';
+    if (owned('usd').startsWith('-')) expectGood(await trade('sell', '0.1'));
+    if (owned('btc').startsWith('-')) expectGood(await trade('buy', '0.1'));
+  };
+
+  it('opens a long position when it is Enabled', async () => {
+    expect(fieldsOf(expectGood(await trade('buy', '0.1')).body)['status']).toBe('Done');
+    await flat();
+  });
+
+  it('opens a short position when it is Enabled', async () => {
+    expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
+    await flat();
+  });
+
+  it('opens a long position when it is Long-Only', async () => {
+    set('Long-Only');
+    expect(fieldsOf(expectGood(await trade('buy', '0.1')).body)['status']).toBe('Done');
+    await flat();
+  });
+
+  it('opens no short position when it is Long-Only', async () => {
+    set('Long-Only');
+    expectError(await trade('sell', '0.1'), REFUSED);
+  });
+
+  it('opens a short position when it is Short-Only', async () => {
+    set('Short-Only');
+    expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
+    await flat();
+  });
+
+  it('opens no long position when it is Short-Only', async () => {
+    set('Short-Only');
+    expectError(await trade('buy', '0.1'), REFUSED);
+  });
+
+  it.each(['buy', 'sell'] as const)('opens no position by a %s when it is Reduce-Only', async (side) => {
+    set('Reduce-Only');
+    expectError(await trade(side, '0.1'), REFUSED);
+  });
+
+  it('lets a position be closed when it is Reduce-Only', async () => {
+    expectGood(await trade('buy', '0.1'));
+    set('Reduce-Only');
+    expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
+  });
+
+  const charges = async (): Promise<readonly Fields[]> =>
+    listOf(expectGood(await venue.get('/v1/account/transactions?types=charge')).body);
+
+  it('accrues no interest within the grace period', async () => {
+    expectGood(await trade('buy', '0.1'));
+    venue.own?.pass(59 * MINUTE_MS);
+    expect(await charges()).toStrictEqual([]);
+  });
+
+  it('accrues interest at its frequency once the grace period has ended', async () => {
+    const own: OwnVenue | undefined = venue.own;
+    own?.pass(92 * MINUTE_MS);
+    const found = await charges();
+    expect(found.length).toBeGreaterThan(0);
+    for (const row of found) {
+      expect(textOf(row['action'])).toBe('Charge');
+      expect(textOf(row['currency'])).toBe('usd');
+      expect(unitsOf(row['amount'])).toBeLessThan(0n);
+    }
+    const first = Number(numberOf(found.at(-1)?.['timestamp']));
+    const times = found.map((row) => Math.round((Number(numberOf(row['timestamp'])) - first) / MINUTE_MS));
+    expect(times.toReversed()).toStrictEqual(times.map((_, index) => index * 30));
+  });
+});
+
+describe('an account without post-trade settlement', () => {
+  const without = useVenue({ pts: { enabled: false } });
+
+  it.for([interestPath, modesPath])('is refused at %s', async (path, context) => {
+    leversOf(without, context, 'needs an account without post-trade settlement');
+    expect(expectError(await without.get(path), 403)).toBe('post trade settlement disabled');
+  });
+});

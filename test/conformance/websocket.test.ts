@@ -1,0 +1,186 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { TestContext } from 'vitest';
+import { fieldsOf, numberOf, readJson } from './support/json.ts';
+import type { Fields } from './support/json.ts';
+import { aName, anInteger, anObject, exactly, expectShape } from './support/shapes.ts';
+import { leversOf, pair, useVenue } from './support/target.ts';
+
+const venue = useVenue();
+const open: WebSocket[] = [];
+
+afterEach(() => {
+  for (const socket of open.splice(0)) socket.close();
+});
+
+interface Line {
+  send(message: string): void;
+  /** The next message of the server, as it came. */
+  next(): Promise<string>;
+}
+
+/** A connection to the server that is judged. */
+async function connect(context: TestContext): Promise<Line> {
+  const url = venue.wsUrl;
+  if (url === undefined) context.skip('skipped: VENUE_WS_URL is not set');
+  const socket = new WebSocket(url);
+  open.push(socket);
+  const heard: string[] = [];
+  const waiting: ((text: string) => void)[] = [];
+  socket.addEventListener('message', ({ data }: MessageEvent) => {
+    const text = String(data);
+    const first = waiting.shift();
+    if (first === undefined) heard.push(text);
+    else first(text);
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.addEventListener('open', () => {
+      resolve();
+    });
+    socket.addEventListener('error', () => {
+      reject(new Error(`no WebSocket at ${url}`));
+    });
+  });
+  return {
+    send(message) {
+      socket.send(message);
+    },
+    next: async () =>
+      await new Promise((resolve) => {
+        const first = heard.shift();
+        if (first === undefined) waiting.push(resolve);
+        else resolve(first);
+      }),
+  };
+}
+
+const authenticate = (apiKey: string): string => JSON.stringify({ type: 'authenticate', apiKey });
+const subscribe = (...feeds: readonly string[]): string => JSON.stringify({ type: 'subscribe', feeds });
+const read = (text: string): Fields => fieldsOf(readJson(text));
+
+async function answerTo(context: TestContext, ...messages: readonly string[]): Promise<Fields> {
+  const line = await connect(context);
+  let answer = '{}';
+  for (const message of messages) {
+    line.send(message);
+    answer = await line.next();
+  }
+  return read(answer);
+}
+
+describe('authentication on the WebSocket', () => {
+  it.for([
+    ['type', exactly('success')],
+    ['sequence', anInteger],
+    ['timestamp', anInteger],
+    ['payload', anObject],
+    ['action', exactly('authenticate')],
+  ] as const)('is answered with %s as the specification has it', async ([field, shape], context) => {
+    expectShape(await answerTo(context, authenticate(venue.token)), field, shape);
+  });
+
+  it('is answered with no field that the specification does not name', async (context) => {
+    leversOf(venue, context, 'another server may tell more than the specification');
+    const answer = await answerTo(context, authenticate(venue.token));
+    expect(Object.keys(answer).toSorted()).toStrictEqual([
+      'action',
+      'payload',
+      'sequence',
+      'timestamp',
+      'type',
+    ]);
+  });
+
+  it('is answered with the sequence 1 when it is the first message', async (context) => {
+    expect(numberOf((await answerTo(context, authenticate(venue.token)))['sequence'])).toBe('1');
+  });
+
+  it('is answered with a payload that has the action', async (context) => {
+    const { payload } = await answerTo(context, authenticate(venue.token));
+    expectShape(fieldsOf(payload), 'action', exactly('authenticate'));
+  });
+
+  it('does not succeed with a key that nobody has', async (context) => {
+    const { type } = await answerTo(context, authenticate('nobody-has-this-key'));
+    expect(type).not.toBe('success');
+  });
+
+  it('does not succeed without apiKey', async (context) => {
+    const { type } = await answerTo(context, '{"type":"authenticate"}');
+    expect(type).not.toBe('success');
+  });
+
+  it('does not succeed with an apiKey that is no string', async (context) => {
+    const { type } = await answerTo(context, '{"type":"authenticate","apiKey":7}');
+    expect(type).not.toBe('success');
+  });
+
+  it('can be tried again', async (context) => {
+    const answer = await answerTo(context, authenticate('nobody-has-this-key'), authenticate(venue.token));
+    expectShape(answer, 'type', exactly('success'));
+  });
+});
+
+describe('a feed of the WebSocket', () => {
+  const feeds = [
+    `ticker.sfox.${pair}`,
+    `trades.sfox.${pair}`,
+    `orderbook.sfox.${pair}`,
+    'private.user.balances',
+    'private.user.open-orders',
+    'private.user.trades',
+  ];
+
+  it.for(feeds)('needs authentication: %s', async (feed, context) => {
+    const { type } = await answerTo(context, subscribe(feed));
+    expect(type).not.toBe('success');
+  });
+
+  it.for(feeds)('can be had after it: %s', async (feed, context) => {
+    leversOf(venue, context, 'names of feeds are beyond the specification');
+    const answer = await answerTo(context, authenticate(venue.token), subscribe(feed));
+    expectShape(answer, 'type', exactly('success'));
+  });
+
+  it('stays closed after a failed authentication', async (context) => {
+    const { type } = await answerTo(
+      context,
+      authenticate('nobody-has-this-key'),
+      subscribe('private.user.balances'),
+    );
+    expect(type).not.toBe('success');
+  });
+
+  it.for([
+    ['type', aName],
+    ['sequence', anInteger],
+    ['timestamp', anInteger],
+    ['payload', anObject],
+    ['action', aName],
+  ] as const)('has %s in every message', async ([field, shape], context) => {
+    leversOf(venue, context, 'names of feeds are beyond the specification');
+    const line = await connect(context);
+    line.send(authenticate(venue.token));
+    line.send(subscribe(`ticker.sfox.${pair}`));
+    for (let count = 0; count < 3; count++) expectShape(read(await line.next()), field, shape);
+  });
+
+  it('counts the messages of a connection one by one', async (context) => {
+    leversOf(venue, context, 'names of feeds are beyond the specification');
+    const line = await connect(context);
+    line.send(authenticate(venue.token));
+    line.send(subscribe(`ticker.sfox.${pair}`));
+    const numbers = [await line.next(), await line.next(), await line.next()].map((text) =>
+      numberOf(read(text)['sequence']),
+    );
+    expect(numbers).toStrictEqual(['1', '2', '3']);
+  });
+
+  it('does not end when a message cannot be read', async (context) => {
+    leversOf(venue, context, 'what another server does with it is not shown');
+    const line = await connect(context);
+    line.send('{"type":');
+    expect(read(await line.next())['type']).not.toBe('success');
+    line.send(authenticate(venue.token));
+    expectShape(read(await line.next()), 'type', exactly('success'));
+  });
+});
