@@ -31,7 +31,7 @@ import type { Instant, Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { adoptedFill, fillFromEvidence } from './booking.ts';
 import type { Desk } from './desk.ts';
-import { changesOf } from './desk-state.ts';
+import { changesOf } from './changes.ts';
 import type { OpenAttempt } from './desk-state.ts';
 import type { AttemptEnd } from './execute.ts';
 
@@ -116,7 +116,9 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
     let startedAt = clock.monotonic();
     const oldest = [...desk.state.attempts.values()].map(bookedFrom);
     const known = desk.state.balancesReadAt ?? instant(at - desk.policy.historyMs);
-    const from = instant(Math.min(known - OVERLAP_MS, ...oldest.map((each) => each - HOUR_MS), at - OVERLAP_MS));
+    const from = instant(
+      Math.min(known - OVERLAP_MS, ...oldest.map((each) => each - HOUR_MS), at - OVERLAP_MS),
+    );
     const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
     const ask = (offset: number): Observable<readonly Transaction[]> =>
       defer(() => {

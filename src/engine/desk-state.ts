@@ -1,4 +1,4 @@
-import { add, cost, money, negate, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../core/money.ts';
+import { add, money, NO_MONEY, NO_QUANTITY, quantity } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
@@ -15,6 +15,7 @@ import type {
 import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { SliceOutcome, Wait } from '../core/wake.ts';
+import { changesOf, outgoing } from './changes.ts';
 
 /** One life of a strategy: from its first wake to its end. */
 export interface Life {
@@ -369,33 +370,4 @@ export class DeskState {
       this.rememberedSince = what.at - 2 * DAY_MS;
     }
   }
-}
-
-/** What the order of an intent takes from `currency` at worst. */
-function outgoing(intent: IntentRecord, currency: string): Quantity {
-  const sized = quantity(intent.size);
-  if (intent.side === 'sell') {
-    if (currency !== intent.base) return NO_QUANTITY;
-    return intent.by === 'quantity' ? sized : quantity(sized.div(price(intent.worst_price)).toFixed(18, 0));
-  }
-  if (currency !== intent.quote) return NO_QUANTITY;
-  return intent.by === 'amount' ? sized : asHeld(cost(price(intent.worst_price), sized));
-}
-
-/** A quote amount is an amount held of the quote currency. */
-const asHeld = (amount: Money): Quantity => quantity(amount.toFixed());
-
-/** How a fill changes the balances. Fees are taken in quote currency. */
-export function changesOf(fill: FillRecord): readonly (readonly [string, Quantity])[] {
-  const base = quantity(fill.quantity);
-  const [amount, fees] = [quantity(fill.amount), quantity(fill.fees)];
-  return fill.side === 'buy'
-    ? [
-        [fill.base, base],
-        [fill.quote, negate(add(amount, fees))],
-      ]
-    : [
-        [fill.base, negate(base)],
-        [fill.quote, subtract(amount, fees)],
-      ];
 }
