@@ -188,7 +188,7 @@ export class Ledger {
   }
 
   private pendingAt(account: string, id: number): number {
-    const index = this.of(account).rows.findIndex((row) => row.id === id && row.status !== DONE);
+    const index = this.of(account).rows.findLastIndex((row) => row.id === id && row.status !== DONE);
     invariant(index >= 0, `transaction ${id} of ${account} is pending`);
     return index;
   }

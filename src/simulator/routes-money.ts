@@ -132,8 +132,7 @@ function depositAddress(exchange: Exchange, { account, params }: Call): Reply<De
   const { currency } = path.value;
   const known = exchange.market.currencies.get(currency);
   if (known === undefined) return assumed.unknownCurrency(currency);
-  if (known.isFiat || exchange.options.currencies[currency]?.canDeposit === false)
-    return assumed.notDepositable(currency);
+  if (known.isFiat || !known.canDeposit) return assumed.notDepositable(currency);
   const address = uuidOf(`deposit ${exchange.options.seed} ${account} ${currency}`).replaceAll('-', '');
   return found({ address: `sim-${currency}-${address}`, currency });
 }

@@ -112,7 +112,7 @@ export class Withdrawals {
     const { options, market, whitelist } = this.setup;
     const known = market.currencies.get(currency);
     if (known === undefined) return assumed.unknownCurrency(currency);
-    if (options.currencies[currency]?.canWithdraw === false) return assumed.notWithdrawable(currency);
+    if (!known.canWithdraw) return assumed.notWithdrawable(currency);
     if (!amount.gt(0)) return assumed.invalidSize('amount must be above zero');
     if (decimalsOf(amount) > known.precision)
       return assumed.invalidSize(`amount has more than the ${known.precision} decimals of ${currency}`);
