@@ -185,9 +185,13 @@ function addSchema(cli: Command, io: RunIo): void {
     .description('print the JSON Schema of a kind of file, for editors')
     .argument('[name]', 'config, strategy or venue', 'config')
     .option('--write <folder>', 'write all schemas into a folder instead')
-    .action(async (name, { write }) => {
-      const { schema, writeSchemas } = await import('./commands/schema.ts');
-      if (write !== undefined) process.exitCode = writeSchemas(write, io);
+    .option('--openapi', 'print the REST interface of the venue as an OpenAPI 3.1 document instead')
+    .option('--asyncapi', 'print its WebSocket interface as an AsyncAPI 3 document instead')
+    .action(async (name, { write, openapi, asyncapi }) => {
+      const { interfaceDocument, schema, writeSchemas } = await import('./commands/schema.ts');
+      if (openapi === true) process.exitCode = interfaceDocument('openapi', io);
+      else if (asyncapi === true) process.exitCode = interfaceDocument('asyncapi', io);
+      else if (write !== undefined) process.exitCode = writeSchemas(write, io);
       else if (name === 'config' || name === 'strategy' || name === 'venue')
         process.exitCode = schema({ name }, io);
       else throw new OperatorError('usage', `there is no schema "${name}": config, strategy or venue`);

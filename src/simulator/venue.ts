@@ -6,6 +6,7 @@ import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 import { startAdmin } from './admin.ts';
 import { Dials } from './dials.ts';
+import { documentPages } from './documents.ts';
 import { Exchange } from './exchange.ts';
 import { faultOf } from './faults-apply.ts';
 import type { Faults } from './faults-plan.ts';
@@ -15,7 +16,7 @@ import type { FeedFaults } from './feeds-line.ts';
 import { venueOptions } from './options.ts';
 import type { VenueInput, VenueOptions } from './options.ts';
 import { venueServer } from './server.ts';
-import type { ServerHooks, ServerSetup } from './server.ts';
+import type { ServerHooks } from './server.ts';
 import { StateFile } from './state.ts';
 import { steadyTime } from './steady-time.ts';
 import { loadTape } from './tape.ts';
@@ -51,8 +52,6 @@ export interface VenueWorld extends ServerHooks {
   readonly admin?: { readonly token: string; readonly port?: number | undefined } | undefined;
   /** File that the venue lives on in: what was done to it survives its process. Left out: nothing does. */
   readonly stateFile?: string | undefined;
-  /** Pages that need no token, by path. */
-  readonly pages?: ServerSetup['pages'];
 }
 
 /**
@@ -62,7 +61,7 @@ export interface VenueWorld extends ServerHooks {
  */
 export async function startVenue(
   input: VenueInput,
-  { clock, onRequest, script, faults, feedFaults = faults, admin, pages, stateFile }: VenueWorld,
+  { clock, onRequest, script, faults, feedFaults = faults, admin, stateFile }: VenueWorld,
 ): Promise<RunningVenue> {
   const { options, canceling } = new Dials(venueOptions(input));
   const tapes = await loadTapes(options);
@@ -74,7 +73,7 @@ export async function startVenue(
     now,
     onRequest,
     canceling,
-    pages,
+    pages: documentPages,
     script: scriptOf(script, faults),
   });
   const feeds = new Feeds(app.server, { exchange, options, clock, now, faults: feedFaults });

@@ -3,19 +3,26 @@ import { z } from 'zod';
 /** A JSON Schema of the 2020-12 dialect, as plain JSON. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
+const AMOUNT_TEXT = '^-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?$';
+
 /**
  * What a zod schema of the wire takes, as JSON Schema: the form on the wire, not what we make of it. Amounts are text to
- * our readers, so that no digit is lost; their `wire` mark says whether the venue writes a JSON number there.
+ * our readers, so that no digit is lost; their `wire` mark says whether the venue writes a JSON number there. With `either`
+ * both are allowed: the feeds write as text what REST writes as a number.
  */
-export function wireJsonSchema(schema: z.ZodType): JsonSchema {
+export function wireJsonSchema(schema: z.ZodType, amounts: 'marked' | 'either' = 'marked'): JsonSchema {
   const made = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     override: ({ jsonSchema }) => {
       const { wire } = jsonSchema;
       delete jsonSchema['wire'];
-      if (wire === 'number') jsonSchema.type = 'number';
-      if (wire === 'text') jsonSchema['pattern'] = '^-?\\d+(\\.\\d+)?([eE][+-]?\\d+)?$';
+      if (wire === 'number' && amounts === 'marked') jsonSchema.type = 'number';
+      if (wire === 'text') jsonSchema.pattern = AMOUNT_TEXT;
+      if (wire === 'either' || (wire === 'number' && amounts === 'either')) {
+        delete jsonSchema.type;
+        jsonSchema.anyOf = [{ type: 'number' }, { type: 'string', pattern: AMOUNT_TEXT }];
+      }
     },
   });
   const { $schema: _, '~standard': __, ...rest } = made as Record<string, unknown>;
@@ -42,11 +49,9 @@ export function wireFields(schema: z.ZodType): ReadonlyMap<string, WireField> {
 
 function collect(schema: JsonSchema, into: Map<string, WireField>): void {
   for (const branch of branchesOf(schema)) collect(branch, into);
-  const { properties } = schema;
-  if (!isSchema(properties)) return;
-  for (const [name, field] of Object.entries(properties)) {
+  for (const [name, field] of propertiesOf(schema)) {
     const types = new Set(into.get(name)?.types ?? []);
-    if (isSchema(field)) addTypes(field, types);
+    addTypes(field, types);
     into.set(name, { types });
   }
 }
@@ -60,8 +65,34 @@ function addTypes(schema: JsonSchema, into: Set<string>): void {
   else if (Array.isArray(values)) values.forEach((each) => into.add(each === null ? 'null' : typeof each));
 }
 
-const branchesOf = ({ anyOf, oneOf, allOf }: JsonSchema): readonly JsonSchema[] =>
-  [anyOf, oneOf, allOf].flatMap((list) => (Array.isArray(list) ? list.filter(isSchema) : []));
+/** The branches of a schema that has several. */
+export const branchesOf = ({ anyOf, oneOf, allOf }: JsonSchema): readonly JsonSchema[] =>
+  [anyOf, oneOf, allOf].flatMap(listOf);
 
-const isSchema = (value: unknown): value is JsonSchema =>
+/** The properties of an object, by name. */
+export const propertiesOf = ({ properties }: JsonSchema): readonly (readonly [string, JsonSchema])[] =>
+  isSchema(properties)
+    ? Object.entries(properties).flatMap(([name, each]) => (isSchema(each) ? [[name, each] as const] : []))
+    : [];
+
+/** Names of the properties that must be there. */
+export const requiredOf = ({ required }: JsonSchema): readonly string[] =>
+  Array.isArray(required) ? required.filter((each) => typeof each === 'string') : [];
+
+/** What stands in a document at the end of these steps; empty where nothing does. */
+export function partOf(document: JsonSchema, ...steps: readonly string[]): JsonSchema {
+  let part: JsonSchema = document;
+  for (const step of steps) {
+    const next = part[step];
+    if (!isSchema(next)) return {};
+    part = next;
+  }
+  return part;
+}
+
+/** The schemas of a list. */
+export const listOf = (value: unknown): readonly JsonSchema[] =>
+  Array.isArray(value) ? value.filter(isSchema) : [];
+
+export const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { Price, Quantity, Ratio, Money } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
-import { numberOf, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
+import {
+  eitherPrice,
+  eitherQuantity,
+  numberOf,
+  wireMoney,
+  wirePrice,
+  wireQuantity,
+  wireRatio,
+} from './message.ts';
 
 /** Market data over REST, and what trading costs. Source: public documentation, not the specification. */
 
@@ -82,12 +90,12 @@ export const candlesSchema = z
   .array(
     z
       .object({
-        open_price: wirePrice,
-        high_price: wirePrice,
-        low_price: wirePrice,
-        close_price: wirePrice,
-        volume: wireQuantity.describe('base currency'),
-        vwap: wirePrice,
+        open_price: eitherPrice,
+        high_price: eitherPrice,
+        low_price: eitherPrice,
+        close_price: eitherPrice,
+        volume: eitherQuantity.describe('base currency'),
+        vwap: eitherPrice,
         start_time: z.int().describe('Unix seconds'),
         pair: z.string(),
         candle_period: z.int().describe('seconds'),

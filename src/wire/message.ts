@@ -23,9 +23,9 @@ export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
 /**
  * An amount on the wire: read from its source text, or sent as text by the venue itself. `wire` says in a generated
- * document which of both the venue writes: a JSON number for most, text for a few.
+ * document which of both the venue writes: a JSON number for most, text for a few; `either` where sources disagree.
  */
-const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' = 'number') =>
+const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' | 'either' = 'number') =>
   z
     .string()
     .meta({ wire })
@@ -42,6 +42,9 @@ export const wireRatio = amount(ratio);
 export const textPrice = amount(price, 'text');
 export const textQuantity = amount(quantity, 'text');
 export const textMoney = amount(money, 'text');
+/** Amounts that are text in one sample and numbers in another. */
+export const eitherPrice = amount(price, 'either');
+export const eitherQuantity = amount(quantity, 'either');
 
 /** A JSON number with all digits of an amount, for bodies. */
 export const numberOf = (each: AnyAmount): object => exact(text(each));

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { asyncApiDocument, openApiDocument } from '../../simulator/documents.ts';
 import { schemaNames, schemaText } from '../schema.ts';
 import type { SchemaName } from '../schema.ts';
 import type { CommandIo } from './io.ts';
@@ -11,6 +12,13 @@ export interface SchemaOptions {
 /** Prints the JSON Schema of config files or of strategies. */
 export function schema({ name }: SchemaOptions, io: Pick<CommandIo, 'stdout'>): number {
   io.stdout.write(schemaText(name));
+  return 0;
+}
+
+/** Prints the interface of the venue as a document for machines. */
+export function interfaceDocument(kind: 'openapi' | 'asyncapi', io: Pick<CommandIo, 'stdout'>): number {
+  const document = kind === 'openapi' ? openApiDocument() : asyncApiDocument();
+  io.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   return 0;
 }
 
