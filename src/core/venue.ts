@@ -62,7 +62,8 @@ export interface Order {
   readonly fees: Money;
 }
 
-export type TransactionAction = 'deposit' | 'withdraw' | 'buy' | 'sell' | 'credit' | 'charge';
+/** `other`: an action that the specification does not name. It moves a balance and is nobody's trade. */
+export type TransactionAction = 'deposit' | 'withdraw' | 'buy' | 'sell' | 'credit' | 'charge' | 'other';
 
 /** One row of the account's transactions. A trade has two rows, one a currency, sharing `orderId` and `tradeId`. */
 export interface Transaction {

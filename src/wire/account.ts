@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { NO_QUANTITY } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
+import { parseClientId } from '../core/ids.ts';
 import { instant } from '../core/time.ts';
-import type { Currency, RiskMode, Transaction, ValuationPoint } from '../core/venue.ts';
+import type { Currency, RiskMode, Transaction, TransactionAction, ValuationPoint } from '../core/venue.ts';
 import { wireId, wireIso, wireMoney, wirePrice, wireQuantity, wireRatio } from './message.ts';
 
 /** Errors of every route: `{"error": "<text>"}`. */
@@ -38,8 +39,10 @@ const transactionFields = z.object({
   day: wireIso.nullish(),
   action: z
     .string()
-    .transform((value) => value.toLowerCase())
-    .pipe(z.enum(actions)),
+    .describe('Deposit, Withdraw, Buy, Sell, Credit or Charge')
+    .transform(
+      (value): TransactionAction => actions.find((known) => known === value.toLowerCase()) ?? 'other',
+    ),
   currency: z.string().min(1),
   memo: z.string().nullish(),
   amount: wireQuantity.describe('signed, in `currency`; negative for the outgoing leg of a trade'),
@@ -76,10 +79,17 @@ const transactionOf = (row: TransactionFields): Transaction => ({
   fees: row.fees ?? NO_QUANTITY,
   status: row.status,
   balance: row.account_balance,
-  pair: row.symbol ?? undefined,
+  pair: row.symbol?.toLowerCase(),
 });
 
-export const transactionSchema = transactionFields.transform(transactionOf);
+/** One odd row must not hide the account; but a row that names an order of ours must be understood, or the read fails. */
+export const transactionSchema = transactionFields.transform((row, context) => {
+  if (row.action === 'other' && parseClientId(row.client_order_id ?? '') !== undefined) {
+    context.addIssue({ code: 'custom', message: 'an unknown action names an order of ours' });
+    return z.NEVER;
+  }
+  return transactionOf(row);
+});
 
 const textOf = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';

@@ -71,7 +71,7 @@ export const orderSchemaWith = <More extends object>(
       orderId: body.id,
       clientId: body.client_order_id ?? '',
       quoteId: body.quote_id ?? '',
-      pair: body.pair,
+      pair: body.pair.toLowerCase(),
       side,
       status: body.status,
       filled: body.filled,
