@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { aCable } from './support/cable.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk } from './support/desk.ts';
-import { expectSlicesOnce, mover, twapOf, watched } from './support/drill.ts';
+import { expectSlicesOnce, twapOf, watched } from './support/drill.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
 import { aServedVenue } from './support/venue.ts';
 
@@ -16,22 +16,22 @@ describe('a daemon that is killed', () => {
     const venue = await aServedVenue(TOKEN, { orderLatencyMs: 400 }, seen.hooks);
     const desk = aDesk({
       venue,
-      strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 }), mover('eth')],
+      strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 })],
       config: { in_doubt: inDoubt },
     });
-    for (const orders of [2, 5, 8]) {
+    for (const orders of [2, 4, 6]) {
       const daemon = desk.run('--json');
       // In the tick in which the order comes in: the venue will fill it, and the daemon will never hear of it.
       await seen.orders(orders);
       await daemon.kill();
     }
     const last = desk.run('--json', '--until-done');
-    expect(await last.ended(240_000)).toEqual({ code: 0, signal: null });
+    // A busy machine may have killed one before its quote was written down: then the proof waits for the longest quote life.
+    expect(await last.ended(420_000)).toEqual({ code: 0, signal: null });
 
     const [fills, records] = [await desk.fills(), await desk.records()];
     expectSameStory(fills, await readTrades(venue));
     expectSlicesOnce(fills, records, { id: 'btc', total: '2.0', isComplete: false });
-    expectSlicesOnce(fills, records, { id: 'eth', total: '20', isComplete: false });
     expect(records.filter(({ kind }) => kind === 'started')).toHaveLength(4);
     // What the killed ones had bought was found in the account, not bought again.
     expect(records.some(({ kind, source }) => kind === 'fill' && source !== 'order')).toBe(true);
