@@ -177,6 +177,10 @@ const inDoubt = z.strictObject({
   trust_first_canceled: flag('Take Canceled as the answer to a first order for proof that nothing traded'),
   trust_4xx: flag('Take a 4xx answer to a first order for proof that nothing traded'),
   poll: duration('PT10S', 'Time between looks for the order'),
+  quote_life_max: duration(
+    'PT1M',
+    'Quotes that claim to live longer are not executed; after a crash an order is waited for this long',
+  ),
 });
 
 const log = z.strictObject({

@@ -57,6 +57,7 @@ export interface Config {
     readonly trustFirstCanceled: boolean;
     readonly trust4xx: boolean;
     readonly pollMs: number;
+    readonly lifeMaxMs: number;
   };
   readonly orderMarginMs: number;
   readonly cyclesMax: number;
@@ -163,6 +164,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
       trustFirstCanceled: inDoubt.trust_first_canceled,
       trust4xx: inDoubt.trust_4xx,
       pollMs: inDoubt.poll,
+      lifeMaxMs: inDoubt.quote_life_max,
     },
     orderMarginMs: raw.order_margin,
     cyclesMax: raw.max_cycles,

@@ -8,8 +8,6 @@ import { version } from './version.ts';
 /** Windows of the venue that its specification or its public documentation names. */
 const ORDERS_PER_SECOND = 60;
 const REQUESTS_PER_TEN_SECONDS = 250;
-/** Longest life of a quote: what an attempt of a dead process is waited for when its quote is not known. */
-const LIFE_MAX_MS = 300_000;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
 
@@ -65,7 +63,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
       pollMs: inDoubt.pollMs,
       trustFirstCanceled: inDoubt.trustFirstCanceled,
       trustRefusals: inDoubt.trust4xx,
-      lifeMaxMs: LIFE_MAX_MS,
+      lifeMaxMs: inDoubt.lifeMaxMs,
     },
     orderTimeoutMs: venue.orderTimeoutMs,
     orderMarginMs: config.orderMarginMs,

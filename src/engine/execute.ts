@@ -193,8 +193,16 @@ function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<Cycl
 
 const shutdown: CycleEvent = { on: 'stopped', reason: 'shutdown', detail: 'stopping', next: { do: 'again' } };
 
-/** A quote id must be new. */
-function quoteFault({ desk }: Run, { quoteId }: Quote): CycleEvent | undefined {
+/** A quote id must be new, and no life longer than what a crash would be waited out for. */
+function quoteFault({ desk }: Run, { quoteId, lifeMs }: Quote): CycleEvent | undefined {
+  if (lifeMs > desk.policy.inDoubt.lifeMaxMs) {
+    return {
+      on: 'stopped',
+      reason: 'quote_mismatch',
+      detail: `a life of ${lifeMs} ms`,
+      next: { do: 'again' },
+    };
+  }
   if (desk.quoteIds.has(quoteId)) {
     return { on: 'stopped', reason: 'quote_reused', detail: quoteId, next: { do: 'again' } };
   }

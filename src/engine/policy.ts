@@ -50,7 +50,7 @@ export interface Policy {
     readonly pollMs: number;
     readonly trustFirstCanceled: boolean;
     readonly trustRefusals: boolean;
-    /** Longest life of a quote whose own life is not known any more. */
+    /** Longest life of a quote that is executed, and of one whose own life is not known any more. */
     readonly lifeMaxMs: number;
   };
   readonly orderTimeoutMs: number;

@@ -55,7 +55,7 @@ async function measure(strategies: number, ms: number): Promise<Measured> {
     config: { retry: { requote: 'PT0.05S' }, log: { level: 'warn' } },
   });
   const daemon = desk.run('--json');
-  const { operateUrl } = await daemon.event('ready');
+  const { operate_url: operateUrl } = await daemon.event('ready');
   await until(
     () => arrivals.length > 0,
     () => 'a first quote request',

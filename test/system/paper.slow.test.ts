@@ -50,7 +50,7 @@ describe('the paper demo', () => {
   it('answers metrics and health while it runs, prints only JSON with --json, and drains when it is stopped', async () => {
     const cwd = aFolder();
     const demo = start(['run', '--json', '--config', CONFIG], { cwd });
-    const { operateUrl } = await demo.event('ready');
+    const { operate_url: operateUrl } = await demo.event('ready');
     const url = String(operateUrl);
 
     expect(await ask(`${url}/healthz`)).toMatchObject({ status: 200 });

@@ -59,7 +59,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
       event({ event: body.kind, seq, at: new Date(at).toISOString(), ...body });
     },
     onReady(facts) {
-      event({ event: 'ready', ...facts });
+      event({ event: 'ready', where: facts.where, journal: facts.journal, operate_url: facts.operateUrl });
       introduce(facts, progress);
     },
     createLog: (secrets) =>
@@ -74,7 +74,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   }
   event({
     event: 'summary',
-    strategies: daemon.summary.rows(),
+    strategies: daemon.summary.rows().map(({ costBps, ...row }) => ({ ...row, cost_bps: costBps })),
     open_doubts: daemon.openDoubts(),
   });
   conclude(daemon, config, progress);
