@@ -174,6 +174,7 @@ describe('a pair on credit', () => {
     for (const row of found) {
       expect(textOf(row['action'])).toBe('Charge');
       expect(textOf(row['currency'])).toBe('usd');
+      expect(textOf(row['status']).toLowerCase()).toBe('done');
       expect(unitsOf(row['amount'])).toBeLessThan(0n);
     }
     const first = Number(numberOf(found.at(-1)?.['timestamp']));

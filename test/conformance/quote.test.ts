@@ -16,6 +16,7 @@ import {
 import { aQuote, clientId, quoteBody } from './support/trade.ts';
 
 const venue = useVenue();
+const tiny = useVenue({ pairs: { ethusd: cheap('3000'), ethbtc: cheap('0.00000123') } });
 const bought = once(async () => await aQuote(venue));
 const sold = once(async () => await aQuote(venue, { side: '"sell"' }));
 const byAmount = once(async () => await aQuote(venue, { quantity: undefined, amount }));
@@ -191,6 +192,24 @@ describe('POST /v1/quote', () => {
     expectError(await venue.post('/v1/quote', quoteBody({ pair: `"${pair.toUpperCase()}"` })), REFUSED);
   });
 
+  it.for([
+    ['a quantity in quotes', { quantity: '"0.01"' }],
+    ['a side in upper case', { side: '"BUY"' }],
+    ['a field that the specification does not name', { urgent: 'true' }],
+    ['a quantity that no float holds', { quantity: '1e400' }],
+    ['a pair that would be an instruction elsewhere', { pair: '"btcusd\' or 1=1 --"' }],
+  ] as const)('refuses %s', async ([, more], context) => {
+    leversOf(venue, context, 'another server may be lenient');
+    expectError(await venue.post('/v1/quote', quoteBody(more)), REFUSED);
+  });
+
+  it('writes small prices without exponent', async (context) => {
+    leversOf(tiny, context, 'needs a pair with a small price');
+    const { text } = await tiny.post('/v1/quote', quoteBody({ pair: '"ethbtc"', quantity: '50' }));
+    expect(text).toMatch(/"buy_price":0\.00000123[,}]/u);
+    expect(text).toMatch(/"amount":0\.0000615[,}]/u);
+  });
+
   it('answers 503 when quotes are unavailable', async (context) => {
     const own = leversOf(venue, context, 'a foreign server cannot be told to stop quoting');
     own.exchange.setAvailability('all', 'unavailable');
@@ -215,6 +234,11 @@ describe('POST /v1/quote', () => {
     expect(answer.status).toBe(201);
   });
 });
+
+/** A pair whose price stands still. */
+function cheap(startPrice: string) {
+  return { startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 };
+}
 
 /** Within the rounding of one unit of the price's last decimal over the quantity, and of one cent. */
 function expectSamePrice(quote: Fields, field: 'buy_price' | 'sell_price'): void {

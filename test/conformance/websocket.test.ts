@@ -4,6 +4,7 @@ import { fieldsOf, numberOf, readJson } from './support/json.ts';
 import type { Fields } from './support/json.ts';
 import { aName, anInteger, anObject, exactly, expectShape } from './support/shapes.ts';
 import { leversOf, pair, useVenue } from './support/target.ts';
+import { anOrder, aQuote, limitOrderBody } from './support/trade.ts';
 
 const venue = useVenue();
 const open: WebSocket[] = [];
@@ -173,6 +174,54 @@ describe('a feed of the WebSocket', () => {
       numberOf(read(text)['sequence']),
     );
     expect(numbers).toStrictEqual(['1', '2', '3']);
+  });
+
+  /** A line that has the feed, and has heard that it has. */
+  async function listening(context: TestContext, feed: string): Promise<Line> {
+    const line = await connect(context);
+    line.send(authenticate(venue.token));
+    line.send(subscribe(feed));
+    const answers = [await line.next(), await line.next()];
+    expect(answers.map((text) => read(text)['type'])).toStrictEqual(['success', 'success']);
+    return line;
+  }
+  /** The first message from now on that has `part`; the test runs out of time when none comes. */
+  async function until(line: Line, part: string): Promise<string> {
+    for (;;) {
+      const text = await line.next();
+      if (text.includes(part)) return text;
+    }
+  }
+
+  it('tells of trades of the market', async (context) => {
+    leversOf(venue, context, 'names of feeds are beyond the specification');
+    const line = await listening(context, `trades.sfox.${pair}`);
+    const { payload } = read(await line.next());
+    expectShape(fieldsOf(payload), 'pair', exactly(pair));
+  });
+
+  it('tells of an own trade as it happens', async (context) => {
+    leversOf(venue, context, 'names of feeds are beyond the specification');
+    const line = await listening(context, 'private.user.trades');
+    const id = numberOf(fieldsOf((await anOrder(venue, await aQuote(venue))).body)['id']);
+    expect(await until(line, `"order_id":${id}`)).toContain(`"currency_pair":"${pair}"`);
+  });
+
+  it('tells of the balances that a trade leaves', async (context) => {
+    const own = leversOf(venue, context, 'names of feeds are beyond the specification');
+    const line = await listening(context, 'private.user.balances');
+    await anOrder(venue, await aQuote(venue, { quantity: '0.0123' }));
+    const left = own.exchange.ledger.balance('desk', 'btc').toFixed();
+    expect(await until(line, `"balance":"${left}"`)).toContain('"currency":"btc"');
+  });
+
+  it('tells of an order that waits, and of its end', async (context) => {
+    leversOf(venue, context, 'names of feeds are beyond the specification');
+    const line = await listening(context, 'private.user.open-orders');
+    const id = numberOf(fieldsOf((await venue.post('/v1/orders/buy', limitOrderBody())).body)['id']);
+    expect(await until(line, `"id":${id}`)).toContain('"status":"Started"');
+    await venue.delete(`/v1/orders/${id}`);
+    expect(await until(line, `"id":${id}`)).toContain('"status":"Canceled"');
   });
 
   it('does not end when a message cannot be read', async (context) => {

@@ -138,6 +138,14 @@ describe('POST /v1/user/withdraw', () => {
     expectShape(fieldsOf(answer.body), 'address', anEmptyText);
   });
 
+  it('takes min_withdrawal of the currency list, and nothing below', async () => {
+    const list = listOf(expectGood(await venue.get('/v1/currency')).body);
+    const least = list.find(({ symbol }) => symbol === 'btc')?.['min_withdrawal'];
+    const below = `0.${String(unitsOf(least) - 1n).padStart(8, '0')}`;
+    expectError(await withdraw(venue, { amount: below }), [400, 422]);
+    expect((await withdraw(venue, { amount: numberOf(least) })).status).toBe(200);
+  });
+
   it('holds the amount until it has left', async (context) => {
     const own = leversOf(venue, context, why);
     const before = quantityOf(held(own));
@@ -325,6 +333,12 @@ describe('a deposit', () => {
   it('names the address of the sender', async (context) => {
     const { id } = start(context);
     expectShape(await listed(venue, id), 'description', exactly('sender-1'));
+  });
+
+  it('is on Admin Hold, Pending Further Review when it is flagged', async (context) => {
+    const { own, id } = start(context);
+    own.exchange.transit.review({ account: 'desk', id: Number(id), what: 'hold' }, own.now());
+    expect(await life(venue, own, id)).toStrictEqual(['Admin Hold, Pending Further Review']);
   });
 
   it('can be Canceled', async (context) => {

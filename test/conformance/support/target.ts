@@ -84,7 +84,6 @@ export function useVenue(input: VenueInput = {}): Target {
   afterAll(async () => {
     await own?.close();
   });
-  const paced = new Pacer();
   const target: Target = {
     get baseUrl() {
       return foreignUrl ?? own?.baseUrl ?? '';
@@ -102,7 +101,7 @@ export function useVenue(input: VenueInput = {}): Target {
     post: async (path, body, asked) => await target.ask('POST', path, { ...asked, body }),
     delete: async (path, asked) => await target.ask('DELETE', path, asked),
     async ask(method, path, asked = {}) {
-      if (own === undefined) await paced.turn(path);
+      if (own === undefined) await pacer.turn(method, path);
       const authorization = 'authorization' in asked ? asked.authorization : `Bearer ${target.token}`;
       return await send(`${target.baseUrl}${path}`, method, { authorization, body: asked.body });
     },
@@ -132,16 +131,19 @@ async function startOwn(input: VenueInput): Promise<OwnVenue> {
 
 /** A foreign server is asked no faster than the specification allows. */
 class Pacer {
-  private readonly last = new Map<string, number>();
+  /** The file before may have asked a moment ago. */
+  private readonly last = new Map([['/v1/account/transactions', Date.now()]]);
 
-  async turn(path: string): Promise<void> {
+  async turn(method: string, path: string): Promise<void> {
     const route = path.split('?')[0] ?? path;
-    const gapMs = route === '/v1/account/transactions' ? 10_500 : 120;
+    const gapMs = method === 'GET' && route === '/v1/account/transactions' ? 10_500 : 120;
     const free = (this.last.get(route) ?? -Infinity) + gapMs;
     if (free > Date.now()) await wait(free - Date.now());
     this.last.set(route, Date.now());
   }
 }
+
+const pacer = new Pacer();
 
 async function send(
   url: string,
