@@ -87,8 +87,9 @@ export function openHistory(
   const db = openFile(file, account !== undefined);
   try {
     prepare(db, file);
-    if (account !== undefined) claim(db, { file, account, accountChanged: accountChanged === true });
-    return storeOf(db, file);
+    if (account !== undefined) db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
+    if (account !== undefined) checkOwner(db, { file, account, accountChanged: accountChanged === true });
+    return storeOf(db, file, account);
   } catch (error) {
     db.close();
     throw error;
@@ -98,9 +99,7 @@ export function openHistory(
 function openFile(file: string, isWriter: boolean): DatabaseSync {
   try {
     if (isWriter) createPrivate(file);
-    const db = new DatabaseSync(file, { timeout: 5_000, readOnly: !isWriter });
-    if (isWriter) db.exec('PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL');
-    return db;
+    return new DatabaseSync(file, { timeout: 5_000, readOnly: !isWriter });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError(
@@ -124,7 +123,7 @@ function prepare(db: DatabaseSync, file: string): void {
   throw new OperatorError('data', `${file} is not a history of this version: name another file`);
 }
 
-function claim(
+function checkOwner(
   db: DatabaseSync,
   { file, account, accountChanged }: { file: string; account: string; accountChanged: boolean },
 ): void {
@@ -135,7 +134,6 @@ function claim(
       `${file} was written with another address or token. If it is the same account, add --account-changed; else name another --store.`,
     );
   }
-  writeMeta(db, 'account', account);
 }
 
 function readMeta(db: DatabaseSync, key: string): string | undefined {
@@ -153,7 +151,7 @@ const DONE = 'done';
 /** Facts that a transaction never changes: a row that differs in one is of another account, or the venue rewrote it. */
 const FIXED = ['action', 'currency', 'order_id', 'trade_id'] as const;
 
-function storeOf(db: DatabaseSync, file: string): HistoryStore {
+function storeOf(db: DatabaseSync, file: string, account: string | undefined): HistoryStore {
   const find = db.prepare('SELECT * FROM transactions WHERE id = ?');
   const insert = db.prepare(
     `INSERT OR REPLACE INTO transactions (${HISTORY_COLUMNS.join(', ')}) VALUES (${HISTORY_COLUMNS.map(() => '?').join(', ')})`,
@@ -187,6 +185,8 @@ function storeOf(db: DatabaseSync, file: string): HistoryStore {
       try {
         const kept = rows.map(keepRow);
         writeMeta(db, 'progress', JSON.stringify(progress));
+        // Only now: a token that the venue does not know must not claim the file.
+        if (account !== undefined) writeMeta(db, 'account', account);
         db.exec('COMMIT');
         const sum = (key: keyof Kept): number => kept.reduce((total, each) => total + each[key], 0);
         return { added: sum('added'), changed: sum('changed'), replaced: sum('replaced') };

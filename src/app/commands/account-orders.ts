@@ -1,11 +1,11 @@
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError, VenueError } from '../../core/errors.ts';
 import type { Side } from '../../core/venue.ts';
 import { ORDERS_PAGE_MAX } from '../../wire/orders.ts';
 import { orderColumns } from './account-columns.ts';
 import { column, figure, printOne, printRows } from './account-print.ts';
 import type { Column } from './account-print.ts';
 import { answerOf, withAccount } from './account-session.ts';
-import type { AccountIo, AccountOptions } from './account-session.ts';
+import type { AccountIo, AccountOptions, Session } from './account-session.ts';
 
 /** Orders of the account: what works, what is done, and cancels. */
 
@@ -57,12 +57,13 @@ export async function cancel(ids: readonly string[], options: CancelOptions, io:
   if (isAll === ids.length > 0) throw new OperatorError('usage', 'cancel: name orders, or --all; not both');
   const wrong = ids.find((id) => !/^[\w-]{1,64}$/u.test(id));
   if (wrong !== undefined) throw new OperatorError('usage', `cancel: "${wrong}" is not the id of an order`);
-  return await withAccount(options, io, async ({ venue }) => {
+  return await withAccount(options, io, async (session) => {
+    const { venue } = session;
     const [only] = ids;
     let rows: readonly Canceled[];
     if (isAll) rows = (await answerOf(venue.cancelAll())).orders;
     else if (only !== undefined && ids.length === 1)
-      rows = [{ id: only, status: (await answerOf(venue.cancel(only))).status }];
+      rows = [{ id: only, status: await cancelOne(only, session) }];
     else rows = (await answerOf(venue.cancelSeveral(ids))).orders;
     printRows(rows, cancelColumns, { ...options, none: 'No order was canceled.', out: io.stdout });
     const left = ids.filter((id) => !rows.some((row) => row.id === id));
@@ -70,4 +71,15 @@ export async function cancel(ids: readonly string[], options: CancelOptions, io:
       io.stderr.write(`Not canceled, because done, canceled or unknown: ${left.join(', ')}\n`);
     return 0;
   });
+}
+
+async function cancelOne(id: string, { venue }: Session): Promise<string> {
+  try {
+    return (await answerOf(venue.cancel(id))).status;
+  } catch (error) {
+    // Spec, "Errors": 400 `internal error` means that the account has no such order.
+    if (error instanceof VenueError && error.status === 400)
+      throw new OperatorError('unavailable', `The account has no order ${id}.`, error);
+    throw error;
+  }
 }

@@ -1,0 +1,237 @@
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { firstValueFrom } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { money, quantity } from '../../src/core/money.ts';
+import { instant } from '../../src/core/time.ts';
+import { accountRoutes, accountVenue } from '../../src/venue/account.ts';
+import type { AccountVenue } from '../../src/venue/account.ts';
+import { tradingRoutes } from '../../src/venue/routes.ts';
+import { tradingVenue } from '../../src/venue/trading.ts';
+import { resolve } from '../house/rooms.ts';
+import { importsOf, tokenize } from '../house/tokens.ts';
+import { client, http, rawServer } from './servers.ts';
+import type { RawServer } from './servers.ts';
+
+const everything = { balances: true, pairs: true, orderLookup: true } as const;
+const SELL = '/v1/orders/sell';
+
+/** A venue that answers every request with the same bytes and remembers what it was asked. */
+const recorder = async (answer: string): Promise<RawServer> =>
+  await rawServer((socket: Socket) => {
+    socket.on('data', () => socket.write(answer));
+  });
+
+/** Method and path of each request that reached the socket. */
+const asked = (server: RawServer): readonly string[] =>
+  // A request may stand right behind the body of the one before it.
+  [
+    ...server
+      .received()
+      .matchAll(/(?<method>GET|POST|PATCH|PUT|DELETE) (?<path>\/[^ ?]*)\S* HTTP\/1\.1\r\n/gu),
+  ].map(({ groups }) => `${groups?.['method'] ?? ''} ${groups?.['path'] ?? ''}`);
+
+const attempt = async (call$: Observable<unknown>): Promise<VenueError | undefined> => {
+  try {
+    await firstValueFrom(call$);
+    return undefined;
+  } catch (error) {
+    if (error instanceof VenueError) return error;
+    throw error;
+  }
+};
+
+/** Every call of the account's client. */
+const calls = (venue: AccountVenue): Readonly<Record<keyof AccountVenue, Observable<unknown>>> => ({
+  balances: venue.balances(),
+  transactions: venue.transactions({}),
+  currencies: venue.currencies(),
+  pairs: venue.pairs(),
+  fees: venue.fees(),
+  history: venue.history({ from: instant(0), interval: 3600 }),
+  trades: venue.trades({}),
+  orders: venue.orders('open', {}),
+  order: venue.order('7'),
+  cancel: venue.cancel('7'),
+  cancelSeveral: venue.cancelSeveral(['7', '8']),
+  cancelAll: venue.cancelAll(),
+  withdrawFee: venue.withdrawFee('btc'),
+  withdraw: venue.withdraw({ currency: 'btc', amount: quantity('1'), address: 'a', isWire: false, memo: '' }),
+  depositAddresses: venue.depositAddresses('btc'),
+  newDepositAddress: venue.newDepositAddress('btc'),
+  approvalRules: venue.approvalRules(),
+  addRule: venue.addRule({ ruleType: 'WITHDRAW', requiredApprovals: 1, threshold: money('1') }),
+  changeRule: venue.changeRule('1', { requiredApprovals: 2 }),
+  approvals: venue.approvals({ pending: true }),
+  answerApproval: venue.answerApproval('1', true),
+  whitelist: venue.whitelist(),
+  addAddress: venue.addAddress({ currency: 'btc', address: 'a' }),
+  removeAddress: venue.removeAddress('1'),
+  ptsMetrics: venue.ptsMetrics(),
+  ptsPositions: venue.ptsPositions({}),
+  ptsRates: venue.ptsRates(),
+  ptsModes: venue.ptsModes(),
+  ptsInterest: venue.ptsInterest({}),
+});
+
+/** What decides about money leaving the account, and about who may let it. */
+const GUARDED = /withdraw|whitelist|approval|deposit|transfer|enterprise|user-tokens/u;
+
+describe('the client of the daemon', () => {
+  it('reaches no withdrawal, whitelist or approval route: what arrives at the socket shows it', async () => {
+    const server = await recorder(http('200 OK', '{}'));
+    const transport = client(server.url, { routes: tradingRoutes(everything, SELL) });
+    const trading = tradingVenue({
+      http: transport,
+      capabilities: everything,
+      sellPath: SELL,
+      orderTimeoutMs: 5_000,
+      onExtras: () => undefined,
+    });
+    const size = { by: 'quantity', quantity: quantity('1') } as const;
+    const order = { pair: 'btcusd', quoteId: 'q', size, clientId: 'tr-1' } as const;
+    const reachable: readonly Observable<unknown>[] = [
+      trading.quote({ pair: 'btcusd', side: 'buy', size, clientId: 'tr-1' }),
+      trading.order({ ...order, side: 'buy' }),
+      trading.order({ ...order, side: 'sell' }),
+      trading.transactions({ from: instant(0), limit: 1 }),
+      trading.currencies(),
+      trading.fundingRates(),
+      trading.riskModes(),
+      trading.valuation(instant(0)),
+      ...[trading.balances?.(), trading.pairs?.(), trading.lookup?.('tr-1')].filter(
+        (each) => each !== undefined,
+      ),
+    ];
+    for (const call$ of reachable) await attempt(call$);
+
+    // The whole client of the operator, over the transport of the daemon: nothing guarded may leave.
+    const misused = calls(accountVenue({ http: transport, onExtras: () => undefined }));
+    const refused: string[] = [];
+    for (const [name, call$] of Object.entries(misused)) {
+      const error = await attempt(call$);
+      if (error?.code === 'forbidden_route') refused.push(name);
+    }
+
+    const lines = asked(server);
+    expect(new Set(lines)).toEqual(
+      new Set([...tradingRoutes(everything, SELL).map(({ method, path }) => `${method} ${path.replace(':id', 'tr-1')}`), 'GET /v1/orders/7']), // prettier-ignore
+    );
+    expect(lines.filter((line) => GUARDED.test(line))).toEqual([]);
+    expect(refused).toEqual(expect.arrayContaining(['withdraw', 'withdrawFee', 'approvalRules', 'addRule', 'changeRule', 'approvals', 'answerApproval', 'whitelist', 'addAddress', 'removeAddress', 'cancelAll', 'newDepositAddress'])); // prettier-ignore
+  });
+
+  it.each([
+    '/v1/orders/../user/withdraw',
+    '/v1/orders/..%2Fuser%2Fwithdraw',
+    '/v1/orders/x?y=/v1/user/withdraw',
+    '/v1/orders/a\r\nPOST /v1/user/withdraw',
+    '//v1/user/withdraw',
+    '/V1/user/withdraw',
+    '/v1/currency/../user/withdraw',
+    '/v1/user/withdraw',
+    '/v1/whitelisted-addresses',
+    '/v1/approvals/1',
+  ])('does not let %j out, whatever the method', async (path) => {
+    const server = await recorder(http('200 OK', '{}'));
+    const transport = client(server.url, { routes: tradingRoutes(everything, SELL) });
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE'] as const) {
+      const error = await attempt(transport.exchange({ method, path, timeoutMs: 1_000 }));
+      expect(error).toMatchObject({ code: 'forbidden_route', sent: false, applied: 'no' });
+    }
+    expect(server.connections()).toBe(0);
+  });
+
+  it('has no way in its modules to the client of the operator', () => {
+    const root = new URL('../../', import.meta.url);
+    const seen = new Set<string>();
+    const walk = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const { from, isType } of importsOf(tokenize(readFileSync(new URL(file, root), 'utf8'))))
+        if (from?.startsWith('.') === true && !isType) walk(resolve(file, from));
+    };
+    walk('src/app/commands/run.ts');
+
+    expect(seen).toContain('src/venue/trading.ts');
+    expect([...seen].filter((file) => /commands\/account-|app\/account-|venue\/account/u.test(file))).toEqual(
+      [],
+    );
+  });
+});
+
+describe('the client of the operator', () => {
+  it('reaches each of its routes, and no other', async () => {
+    const server = await recorder(http('200 OK', '{}'));
+    const venue = accountVenue({
+      http: client(server.url, { routes: accountRoutes }),
+      onExtras: () => undefined,
+    });
+    for (const call$ of [...Object.values(calls(venue)), venue.orders('done', {})]) await attempt(call$);
+    const shapes = new Set(asked(server).map((line) => line.replace(/\/(?:7|1|btc)$/u, '/:x')));
+    expect(shapes).toEqual(new Set(accountRoutes.map(({ method, path }) => `${method} ${path.replace(/:\w+/u, ':x')}`))); // prettier-ignore
+  });
+
+  const movers = [
+    'withdraw',
+    'addRule',
+    'changeRule',
+    'answerApproval',
+    'addAddress',
+    'removeAddress',
+  ] as const;
+
+  it.each(movers)(
+    'says that it does not know what became of %s without a clear answer, and asks once',
+    async (name) => {
+      const unclear = [
+        http('500 Internal Server Error', '{"error":"oops"}'),
+        http('503 Service Unavailable', '<html>'),
+        http('200 OK', '[not json'),
+        http('200 OK', '"a text"'),
+        'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{"succ',
+      ];
+      for (const answer of unclear) {
+        const server = await rawServer((socket) => {
+          socket.on('data', () => socket.end(answer));
+        });
+        const venue = accountVenue({
+          http: client(server.url, { routes: accountRoutes }),
+          onExtras: () => undefined,
+        });
+        expect(await attempt(calls(venue)[name])).toMatchObject({ applied: 'unknown' });
+        expect(asked(server)).toHaveLength(1);
+      }
+    },
+  );
+
+  it.each(movers)('knows that %s did nothing when the venue refuses it in words', async (name) => {
+    for (const status of ['400 Bad Request', '401 Unauthorized', '403 Forbidden', '422 X', '429 Too Many']) {
+      const server = await recorder(http(status, '{"error":"no"}'));
+      const venue = accountVenue({
+        http: client(server.url, { routes: accountRoutes }),
+        onExtras: () => undefined,
+      });
+      expect(await attempt(calls(venue)[name])).toMatchObject({ applied: 'no', said: 'no' });
+    }
+  });
+
+  it('sends amounts as numbers, digit for digit', async () => {
+    const server = await recorder(http('200 OK', '{}'));
+    const venue = accountVenue({
+      http: client(server.url, { routes: accountRoutes }),
+      onExtras: () => undefined,
+    });
+    const amount = quantity('0.10000000000000000001');
+    await attempt(venue.withdraw({ currency: 'btc', amount, address: 'bc1q', isWire: false, memo: 'a"b' }));
+    await attempt(
+      venue.withdraw({ currency: 'usd', amount: quantity('10'), address: '', isWire: true, memo: '' }),
+    );
+    expect(server.received()).toContain(
+      '{"currency":"btc","amount":0.10000000000000000001,"address":"bc1q","memo":"a\\"b"}',
+    );
+    expect(server.received()).toContain('{"currency":"usd","amount":10,"isWire":1}');
+  });
+});
