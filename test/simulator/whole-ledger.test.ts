@@ -6,6 +6,7 @@ import type { Instant } from '../../src/core/time.ts';
 import type { Quote, QuoteRequest } from '../../src/core/venue.ts';
 import type { Exchange } from '../../src/simulator/exchange.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
+import { routes } from '../../src/simulator/routes.ts';
 import { anExchange, later, orderFor, quantityOf, valueOf } from './world.ts';
 
 const OPERATIONS = 10_000;
@@ -175,6 +176,7 @@ describe('the ledger, over ten thousand operations of three accounts', () => {
       expectConserved(exchange);
       for (const name of accounts) expectContinuous(exchange, name);
       expectOutsideIn(exchange);
+      expectPlainNumbers(player);
       expectCovered(player);
       for (const wanted of [
         'execute Done',
@@ -246,6 +248,27 @@ function expectOutsideIn({ ledger }: Exchange): void {
       text(ledger.interest().get(currency) ?? NO_QUANTITY),
     );
   }
+}
+
+/** Every read of every account writes its numbers plainly: no exponent, at most eight decimals. */
+function expectPlainNumbers({ exchange, time }: Player): void {
+  let numbers = 0;
+  for (const account of accounts) {
+    for (const route of routes.filter(({ method }) => method === 'GET')) {
+      const query = { start_date: '0', limit: '50', pending: 'true', pair: 'btcusd', startTime: '1767607200', endTime: '1767610800' }; // prettier-ignore
+      const params = {
+        pair: 'ethbtc',
+        currency: 'btc',
+        id: exchange.registry.doneOf(account)[0]?.orderId ?? '',
+      };
+      const reply = route.answer(exchange, { account, now: time, query, params, body: '' });
+      expect([route.path, reply.ok]).toEqual([route.path, true]);
+      const found = JSON.stringify(reply).match(/(?<=[:[,])-?\d[\d.eE+-]*(?=[,\]}])/gu) ?? [];
+      numbers += found.length;
+      expect(found.filter((number) => !/^-?\d+(?:\.\d{1,8})?$/u.test(number))).toEqual([]);
+    }
+  }
+  expect(numbers).toBeGreaterThan(1_000);
 }
 
 /** Debts are loans and their interest; once nothing is open or under way, nothing is held. */
