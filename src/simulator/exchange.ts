@@ -36,6 +36,7 @@ import type { PriceTape } from './tape.ts';
 import { TickerBoard } from './ticker.ts';
 import type { Ticker } from './ticker.ts';
 import { Transit } from './transit.ts';
+import { Wallets } from './wallets.ts';
 import { Whitelist } from './whitelist.ts';
 import { Withdrawals } from './withdrawals.ts';
 
@@ -73,6 +74,7 @@ export class Exchange {
   readonly withdrawals: Withdrawals;
   readonly custody: Custody;
   readonly whitelist: Whitelist;
+  readonly wallets: Wallets;
   readonly options: VenueOptions;
   /** Told of everything that is done to the exchange, once it is done; set when somebody keeps it. */
   onDeed: ((deed: Deed) => void) | undefined;
@@ -109,6 +111,7 @@ export class Exchange {
     const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
     this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });
     this.whitelist = new Whitelist({ options, market, registry });
+    this.wallets = new Wallets({ ledger, market, registry });
     const metrics = (account: string, now: Instant): PtsMetrics => this.credit.metrics(account, now);
     this.withdrawals = new Withdrawals({
       options,

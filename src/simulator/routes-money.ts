@@ -9,6 +9,9 @@ import {
   newUserTokensSchema,
   userTokenBody,
   userTokensRequestSchema,
+  walletTransferResultBody,
+  walletTransferResultSchema,
+  walletTransferSchema,
 } from '../wire/transfers.ts';
 import type { DepositAddress } from '../wire/transfers.ts';
 import {
@@ -92,6 +95,21 @@ export const moneyRoutes: readonly Route[] = [
       const { account, user } = askerOf(call);
       exchange.startDeposit(account, { currency: 'usd', amount, from: 'ACH', by: user }, call.now);
       return found({ tx_status: 0, success: true });
+    },
+  },
+  {
+    ...extra,
+    method: 'POST',
+    path: '/v1/account/transfer',
+    summary: 'Move money between the trading and the collateral wallet',
+    body: walletTransferSchema,
+    reply: { status: 200, schema: walletTransferResultSchema },
+    answer(exchange, call) {
+      const asked = bodyAs(walletTransferSchema, call);
+      if (!asked.ok) return asked;
+      return as(exchange.wallets.transfer(call.account, asked.value), (ids) =>
+        walletTransferResultBody(asked.value, ids),
+      );
     },
   },
   {

@@ -66,6 +66,18 @@ export const walletTransferResultSchema = z.object({
   to_wallet: z.string(),
 });
 
+export const walletTransferResultBody = (
+  { currency, quantity, from, to }: WalletTransfer,
+  ids: { readonly from: string; readonly to: string },
+): object => ({
+  from_transaction_id: Number(ids.from),
+  to_transaction_id: Number(ids.to),
+  currency,
+  quantity: text(quantity),
+  from_wallet: from,
+  to_wallet: to,
+});
+
 /** A token that lets a partner act for one of its users. */
 export interface UserToken {
   /** 64 hexadecimal characters in a sample. */

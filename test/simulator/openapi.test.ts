@@ -140,6 +140,12 @@ async function day(venue: VenueUnderTest, ask: Ask): Promise<void> {
   await ask(`GET /candlesticks?pair=btcusd&startTime=${now - 600}&endTime=${now}&period=60`);
   await ask('POST /v1/user/deposit/address/btc');
   await ask('POST /v1/user/bank/deposit', { amount: 100 });
+  await ask('POST /v1/account/transfer', {
+    currency: 'usd',
+    quantity: '5',
+    from_wallet: 'trading',
+    to_wallet: 'collateral',
+  });
   await custody(venue, ask);
 }
 

@@ -173,6 +173,24 @@ describe('a deposit', () => {
   });
 });
 
+describe('the collateral wallet', () => {
+  it('keeps money from trading until it comes back, and gives no more than it has', () => {
+    const exchange = world();
+    const move = (from: 'trading' | 'collateral', amount: string): string => {
+      const to = from === 'trading' ? 'collateral' : 'trading';
+      return said(exchange.wallets.transfer(DESK, { currency: 'btc', quantity: quantity(amount), from, to }));
+    };
+    expect(move('trading', '1.5')).toBe('ok');
+    expect(text(exchange.ledger.available(DESK, 'btc'))).toBe('0.5');
+    expect(text(exchange.ledger.balance(DESK, 'btc'))).toBe('2');
+    expect(move('trading', '0.6')).toBe('422 insufficient btc balance');
+    expect(move('collateral', '1.6')).toBe('422 insufficient btc balance');
+    expect(move('collateral', '1.5')).toBe('ok');
+    expect(text(exchange.ledger.held(DESK, 'btc'))).toBe('0');
+    expect(move('trading', '0')).toContain('422');
+  });
+});
+
 describe('an approval rule', () => {
   const ruled = (): Exchange =>
     world({ custody: { rules: [{ ruleType: 'WITHDRAW', requiredApprovals: 2, threshold: '10000' }] } });
