@@ -1,4 +1,4 @@
-import { createInterface } from 'node:readline/promises';
+import { createInterface } from 'node:readline';
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { AccountIo } from './commands/account-session.ts';
@@ -54,10 +54,17 @@ export function accountIo(
     random: systemRandom,
     ask:
       input.isTTY && output.isTTY
-        ? async (question) => {
-            using lines = createInterface({ input, output });
-            return await lines.question(question);
-          }
+        ? async (question) =>
+            await new Promise((resolve) => {
+              const lines = createInterface({ input, output });
+              lines.once('SIGINT', () => lines.close());
+              // Ctrl-C and Ctrl-D are a no.
+              lines.once('close', () => resolve(''));
+              lines.question(question, (said) => {
+                resolve(said);
+                lines.close();
+              });
+            })
         : undefined,
   };
 }

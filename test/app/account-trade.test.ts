@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest';
+import { aVenue } from '../simulator/client.ts';
+import type { VenueUnderTest } from '../simulator/client.ts';
+import type { VenueInput } from '../../src/simulator/options.ts';
+import type { Fault } from '../../src/simulator/server.ts';
+import { run } from './account/support.ts';
+import type { Ran, RunOptions } from './account/support.ts';
+
+interface Seen {
+  readonly venue: VenueUnderTest;
+  /** Requests by route. */
+  readonly asked: Map<string, number>;
+  readonly account: (line: string, answer?: RunOptions['answer']) => Promise<Ran>;
+}
+
+const ORDER = '/v1/orders/:side';
+const isOrder = (route: string): boolean => route === ORDER || /^\/v1\/orders\/(?:buy|sell)$/u.test(route);
+
+/** A venue where `fault` befalls orders. */
+async function withFault(fault: Fault | undefined, input: VenueInput = {}): Promise<Seen> {
+  const asked = new Map<string, number>();
+  const venue = await aVenue(
+    {
+      limits: { enforced: false },
+      accounts: [{ name: 'desk', balances: { usd: '100000', btc: '2' } }],
+      ...input,
+    },
+    {
+      script: ({ route, method }) => {
+        const name = method === 'POST' && isOrder(route) ? 'order' : route;
+        asked.set(name, (asked.get(name) ?? 0) + 1);
+        return name === 'order' ? fault : undefined;
+      },
+    },
+  );
+  const env = { TRANCHE_OPERATOR_TOKEN: venue.tokens[0] ?? '' };
+  return {
+    venue,
+    asked,
+    account: async (line, answer) =>
+      await run([...line.split(' '), '--base-url', venue.baseUrl], { env, ...(answer && { answer }) }),
+  };
+}
+
+const btc = async ({ account }: Seen): Promise<string> =>
+  (await account('balances --json')).out.split('\n').find((line) => line.includes('"btc"')) ?? '';
+
+describe('an order by hand', () => {
+  it.each([
+    ['the reply is lost after the trade', { destroy: 'after' }],
+    ['a gateway fails after the trade', { answer: { status: 502, body: '<html>', processed: true } }],
+    ['the reply is not JSON', { answer: { status: 201, body: '{"id":', processed: true } }],
+  ] as const)('is sent once and found again when %s', async (_, fault) => {
+    const seen = await withFault(fault);
+    await using _venue = seen.venue;
+    const ran = await seen.account('buy btcusd --quantity 0.1 --client-id op-mine-1 --yes --json');
+    expect(ran).toMatchObject({ code: 0 });
+    expect(JSON.parse(ran.out)).toMatchObject({
+      client_order_id: 'op-mine-1',
+      filled: '0.1',
+      status: 'Done',
+    });
+    expect(ran.err).toContain('No clear answer to the order');
+    expect(seen.asked.get('order')).toBe(1);
+    expect(await btc(seen)).toContain('"balance":"2.1"');
+  });
+
+  it.each([
+    ['the connection breaks before the venue has it', { destroy: 'before' }],
+    ['the venue refuses it', { answer: { status: 422, body: '{"error":"no"}' } }],
+  ] as const)('is sent once, and nothing is claimed about it, when %s', async (_, fault) => {
+    const seen = await withFault(fault);
+    await using _venue = seen.venue;
+    const ran = await seen.account('sell btcusd --quantity 0.1 --client-id op-mine-2 --yes');
+    expect(ran).toMatchObject({ code: 69, out: '' });
+    expect(ran.err).toContain('that proves nothing yet');
+    expect(ran.err).toContain('tranche account orders show op-mine-2');
+    expect(seen.asked.get('order')).toBe(1);
+    expect(await btc(seen)).toContain('"balance":"2"');
+  });
+
+  it('says that nothing was traded when the venue kills it', async () => {
+    const seen = await withFault({ orders: 'cancel' });
+    await using _venue = seen.venue;
+    const ran = await seen.account('buy btcusd --amount 600 --yes');
+    expect(ran).toMatchObject({ code: 75 });
+    expect(ran.err).toContain('nothing was traded');
+  });
+
+  it('is never sent at a worse price than the limit', async () => {
+    const seen = await withFault(undefined);
+    await using _venue = seen.venue;
+    expect(await seen.account('buy btcusd --quantity 0.1 --limit 59999.99 --yes')).toMatchObject({
+      code: 75,
+    });
+    expect(await seen.account('sell btcusd --quantity 0.1 --limit 60000.01 --yes')).toMatchObject({
+      code: 75,
+    });
+    expect(seen.asked.get('order')).toBeUndefined();
+    expect(await seen.account('buy btcusd --quantity 0.1 --limit 60000 --yes')).toMatchObject({ code: 0 });
+  });
+
+  it('goes by a new quote when the first expired while the person thought, and asks no second time for the same price', async () => {
+    const seen = await withFault(undefined, { quoteLifeMs: 400 });
+    await using _venue = seen.venue;
+    let questions = 0;
+    const slowly = (): string => {
+      questions += 1;
+      const until = performance.now() + 450;
+      while (performance.now() < until); // a person thinks
+      return 'yes';
+    };
+    const ran = await seen.account('buy btcusd --quantity 0.1', slowly);
+    expect(ran).toMatchObject({ code: 0 });
+    expect(questions).toBe(1);
+    expect(seen.asked.get('/v1/quote')).toBe(2);
+    expect(seen.asked.get('order')).toBe(1);
+  });
+
+  it('does not take the id of a desk', async () => {
+    const seen = await withFault(undefined);
+    await using _venue = seen.venue;
+    const ran = await seen.account('buy btcusd --quantity 0.1 --client-id tr-abcd-1 --yes');
+    expect(ran).toMatchObject({ code: 64 });
+    expect(seen.asked.size).toBe(0);
+  });
+});
+
+describe('a withdrawal by hand', () => {
+  it('is sent once, and its unknown end is told, when the reply is lost', async () => {
+    let withdrawals = 0;
+    await using venue = await aVenue(
+      { limits: { enforced: false } },
+      {
+        script: ({ route }) => {
+          if (route !== '/v1/user/withdraw') return undefined;
+          withdrawals += 1;
+          return { destroy: 'after' };
+        },
+      },
+    );
+    const env = { TRANCHE_OPERATOR_TOKEN: venue.tokens[0] ?? '' };
+    const line = 'withdraw btc 0.1 --address bc1qexample --yes';
+    const ran = await run([...line.split(' '), '--base-url', venue.baseUrl], { env });
+    expect(ran).toMatchObject({ code: 69, out: '' });
+    expect(ran.err).toContain('Nobody knows whether the venue carried this out');
+    expect(ran.err).toContain('Do not repeat it before you have looked');
+    expect(withdrawals).toBe(1);
+  });
+});
