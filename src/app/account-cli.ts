@@ -5,6 +5,7 @@ import type { AccountIo } from './commands/account-session.ts';
 import type { CommandIo } from './commands/io.ts';
 import { addCustody } from './account-cli-custody.ts';
 import {
+  connectedLeaf,
   countArgument,
   idArgument,
   leaf,
@@ -201,7 +202,8 @@ function addOrders(account: Command, { io, done }: AccountCli): void {
 const STORE = 'var/account-history.db';
 
 function addSync(account: Command, { io, done }: AccountCli): void {
-  leaf(account, 'sync', 'download the whole history of transactions; goes on where it was stopped')
+  connectedLeaf(account, 'sync', 'download the whole history of transactions; goes on where it was stopped')
+    .option('--json', 'the outcome as one JSON object')
     .option('--store <file>', 'where to keep it', STORE)
     .option('--from <time>', 'where the history begins (the first transaction)', timeArgument)
     .option('--account-changed', 'go on although token or address changed: it is the same account')

@@ -16,15 +16,20 @@ export interface AccountCli {
   readonly done: (code: number) => void;
 }
 
-/** A command with the options that all of them have. */
+/** A command that speaks with the venue. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- the type is the list of options, which commander infers
-export const leaf = (parent: Command, name: string, description: string) =>
+export const connectedLeaf = (parent: Command, name: string, description: string) =>
   parent
     .command(name)
     .description(description)
     .option('--base-url <address>', 'address of the venue')
     .option('--config <file>', 'config whose venue.base_url is used')
-    .option('--token-file <file>', 'file with the operator token, mode 0600')
+    .option('--token-file <file>', 'file with the operator token, mode 0600');
+
+/** A command that speaks with the venue and prints rows. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- as above
+export const leaf = (parent: Command, name: string, description: string) =>
+  connectedLeaf(parent, name, description)
     .addOption(new Option('--json', 'one JSON object a line; amounts are text').conflicts('csv'))
     .option('--csv', 'CSV with a header');
 

@@ -58,9 +58,13 @@ export interface AccountVenueOptions {
 const TIMEOUT_MS = 15_000;
 
 const read = (path: string, capBytes = LIST_BYTES_MAX): Route => ({ method: 'GET', path, capBytes });
-const write = (method: Method, path: string): Route => ({ method, path, capBytes: ANSWER_BYTES_MAX });
 /** A failure after the first byte leaves open what happened: such calls are made once, and errors say so. */
-const move = (method: Method, path: string): Route => ({ ...write(method, path), movesMoney: true });
+const move = (method: Method, path: string): Route => ({
+  method,
+  path,
+  capBytes: ANSWER_BYTES_MAX,
+  movesMoney: true,
+});
 
 /** All routes of the account. Orders against quotes have their own client and table. */
 export const accountRoutes: readonly Route[] = [
@@ -74,13 +78,13 @@ export const accountRoutes: readonly Route[] = [
   read('/v1/orders'),
   read('/v1/orders/done'),
   read('/v1/orders/:id', ANSWER_BYTES_MAX),
-  write('DELETE', '/v1/orders/open'),
-  write('DELETE', '/v1/orders/:id'),
-  write('DELETE', '/v1/orders'),
+  move('DELETE', '/v1/orders/open'),
+  move('DELETE', '/v1/orders/:id'),
+  move('DELETE', '/v1/orders'),
   read('/v1/withdraw-fee/:currency', ANSWER_BYTES_MAX),
   move('POST', '/v1/user/withdraw'),
   read('/v1/user/deposit/address/:currency'),
-  write('POST', '/v1/user/deposit/address/:currency'),
+  move('POST', '/v1/user/deposit/address/:currency'),
   read('/v1/approval-rules'),
   move('POST', '/v1/approval-rules'),
   move('PATCH', '/v1/approval-rules/:id'),
@@ -141,7 +145,7 @@ type Result<Schema extends z.ZodType> = Observable<z.output<Schema>>;
 
 /**
  * The account over HTTP. All calls are cold and made once. Errors: `VenueError`; `applied: 'unknown'` when a call that
- * moves money, or that decides who may, has no clear answer.
+ * changes anything has no clear answer.
  */
 export interface AccountVenue {
   balances(): Result<typeof balancesSchema>;
@@ -237,14 +241,14 @@ export function accountVenue(options: AccountVenueOptions): AccountVenue {
         before,
       }),
     order: (id) => get('order', `/v1/orders/${segment(id)}`, orderViewSchema),
-    cancel: (id) => call('cancel', { method: 'DELETE', path: `/v1/orders/${segment(id)}` }, cancelOneSchema),
+    cancel: (id) => once('cancel', { method: 'DELETE', path: `/v1/orders/${segment(id)}` }, cancelOneSchema),
     cancelSeveral: (ids) =>
-      call(
+      once(
         'cancel',
         { method: 'DELETE', path: '/v1/orders', query: { ids: ids.join(',') } },
         cancelManySchema,
       ),
-    cancelAll: () => call('cancel', { method: 'DELETE', path: '/v1/orders/open' }, cancelManySchema),
+    cancelAll: () => once('cancel', { method: 'DELETE', path: '/v1/orders/open' }, cancelManySchema),
     withdrawFee: (currency, channel) =>
       get('withdraw-fee', `/v1/withdraw-fee/${segment(currency)}`, withdrawFeeSchema, { channel }),
     withdraw: (request) =>
@@ -256,7 +260,7 @@ export function accountVenue(options: AccountVenueOptions): AccountVenue {
     depositAddresses: (currency) =>
       get('deposit-address', `/v1/user/deposit/address/${segment(currency)}`, depositAddressesSchema),
     newDepositAddress: (currency) =>
-      call(
+      once(
         'deposit-address',
         { method: 'POST', path: `/v1/user/deposit/address/${segment(currency)}` },
         newDepositAddressSchema,

@@ -181,6 +181,10 @@ describe('the client of the operator', () => {
     'answerApproval',
     'addAddress',
     'removeAddress',
+    'cancel',
+    'cancelSeveral',
+    'cancelAll',
+    'newDepositAddress',
   ] as const;
 
   it.each(movers)(
