@@ -37,13 +37,17 @@ export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }:
   const key = hash32(`walk\n${seed}`);
   const start = approximate(startPrice);
   const variancePerMs = volatilityPerRootDay ** 2 / DAY_MS;
+  // One request looks several times at the same moment.
+  let last: { readonly elapsedMs: number; readonly mid: Price } | undefined;
   return {
     midAt(market) {
       const elapsedMs = Math.min(Math.max(0, market - startsAt), 2 ** SPAN_LEVELS);
       if (elapsedMs === 0 || variancePerMs === 0) return startPrice;
+      if (last?.elapsedMs === elapsedMs) return last.mid;
       const logarithm = Math.sqrt(variancePerMs) * brownian(key, elapsedMs) - (variancePerMs * elapsedMs) / 2;
       // The one place where a float becomes a price: the price is invented here, so no digits can be lost.
-      return price((start * Math.exp(logarithm)).toPrecision(DIGITS));
+      last = { elapsedMs, mid: price((start * Math.exp(logarithm)).toPrecision(DIGITS)) };
+      return last.mid;
     },
   };
 }
