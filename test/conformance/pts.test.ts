@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { VenueInput } from '../../src/simulator/options.ts';
 import { fieldsOf, listOf, numberOf, textOf, unitsOf } from './support/json.ts';
 import type { Fields } from './support/json.ts';
 import { once } from './support/once.ts';
@@ -12,17 +13,18 @@ import {
   requireMoney,
   useVenue,
 } from './support/target.ts';
-import type { OwnVenue } from './support/target.ts';
+import type { Target } from './support/target.ts';
 import { anOrder, aQuote } from './support/trade.ts';
 
 const MINUTE_MS = 60_000;
 const interestPath = '/v1/post-trade-settlement/interest';
 const modesPath = '/v1/post-trade-settlement/risk-modes';
 const rate = { annualRate: '0.0876', graceMinutes: 60, frequencyMinutes: 30 };
-const venue = useVenue({
+const credit: VenueInput = {
   accounts: [{ name: 'desk', balances: { usd: '1000', btc: '0.01' } }],
   pts: { defaultMode: 'Enabled', creditLimitUsd: '100000', defaultRate: rate },
-});
+};
+const venue = useVenue(credit);
 
 const rates = once(async () => fieldsOf(expectGood(await venue.get(interestPath), 200).body));
 const modes = async (): Promise<readonly Fields[]> =>
@@ -156,30 +158,38 @@ describe('a pair on credit', () => {
     set('Reduce-Only');
     expect(fieldsOf(expectGood(await trade('sell', '0.1')).body)['status']).toBe('Done');
   });
+});
 
-  const charges = async (): Promise<readonly Fields[]> =>
-    listOf(expectGood(await venue.get('/v1/account/transactions?types=charge')).body);
+describe('interest on credit', () => {
+  const patient = useVenue(credit);
+  const charged = useVenue(credit);
+  const why = 'a foreign clock cannot be moved';
 
-  it('accrues no interest within the grace period', async () => {
-    expectGood(await trade('buy', '0.1'));
-    venue.own?.pass(59 * MINUTE_MS);
-    expect(await charges()).toStrictEqual([]);
+  /** Buys for 6 000 usd with 1 000, lets time pass, and lists what was charged, oldest first. */
+  async function chargesAfter(minutes: number, of: Target): Promise<readonly Fields[]> {
+    expectGood(await anOrder(of, await aQuote(of, { quantity: '0.1' })));
+    of.own?.pass(minutes * MINUTE_MS);
+    return listOf(expectGood(await of.get('/v1/account/transactions?types=charge')).body).toReversed();
+  }
+
+  it('does not accrue within the grace period', async (context) => {
+    leversOf(patient, context, why);
+    expect(await chargesAfter(59, patient)).toStrictEqual([]);
   });
 
-  it('accrues interest at its frequency once the grace period has ended', async () => {
-    const own: OwnVenue | undefined = venue.own;
-    own?.pass(92 * MINUTE_MS);
-    const found = await charges();
-    expect(found.length).toBeGreaterThan(0);
-    for (const row of found) {
+  it('accrues at its frequency once the grace period has ended, as charges that are done', async (context) => {
+    leversOf(charged, context, why);
+    const rows = await chargesAfter(151, charged);
+    expect(rows.length).toBeGreaterThanOrEqual(3);
+    for (const row of rows) {
       expect(textOf(row['action'])).toBe('Charge');
       expect(textOf(row['currency'])).toBe('usd');
       expect(textOf(row['status']).toLowerCase()).toBe('done');
       expect(unitsOf(row['amount'])).toBeLessThan(0n);
     }
-    const first = Number(numberOf(found.at(-1)?.['timestamp']));
-    const times = found.map((row) => Math.round((Number(numberOf(row['timestamp'])) - first) / MINUTE_MS));
-    expect(times.toReversed()).toStrictEqual(times.map((_, index) => index * 30));
+    const first = Number(numberOf(rows[0]?.['timestamp']));
+    const minutes = rows.map((row) => Math.round((Number(numberOf(row['timestamp'])) - first) / MINUTE_MS));
+    expect(minutes).toStrictEqual(rows.map((_, index) => index * 30));
   });
 });
 

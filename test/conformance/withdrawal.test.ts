@@ -20,6 +20,7 @@ import { json } from './support/trade.ts';
 
 const MINUTE_MS = 60_000;
 const venue = useVenue({ withdrawals: { stepMinutes: 1 }, deposits: { stepMinutes: 1 } });
+const alone = useVenue({ withdrawals: { stepMinutes: 1 } });
 const guarded = useVenue({
   withdrawals: { stepMinutes: 1, holdUsd: '100000' },
   custody: { rules: [{ ruleType: 'WITHDRAW', requiredApprovals: 1, threshold: '1000' }] },
@@ -247,10 +248,18 @@ describe('a withdrawal', () => {
   });
 
   it('is out of the balance, and no longer held, when it is done', async (context) => {
-    const { own } = await start(venue, context);
+    const { own, id } = await start(alone, context);
+    expect(held(own)).not.toBe('0');
     own.pass(30 * MINUTE_MS);
-    await venue.get('/v1/account/transactions');
+    expect(await statusOf(alone, id)).toBe('done');
     expect(held(own)).toBe('0');
+    const fee = own.exchange.ledger.rows('desk').find(({ action }) => action === 'withdraw')?.transferFee;
+    expect(
+      own.exchange.ledger
+        .balance('desk', 'btc')
+        .plus(fee ?? '0')
+        .toFixed(),
+    ).toBe('24.99');
   });
 
   it('is Approval Required above the threshold of a rule', async (context) => {
