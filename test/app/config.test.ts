@@ -91,7 +91,12 @@ describe('loadConfig', () => {
       operate: { listen: '127.0.0.1:8321', hosts: [] },
       pacing: { quotesPerSecond: 10, quoteShare: 1, guardMs: 5 },
       retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, requoteMs: 1_000 },
-      venue: { connectTimeoutMs: 3000, orderTimeoutMs: 8000, historyMs: 3_650 * 86_400_000, baseUrl: undefined },
+      venue: {
+        connectTimeoutMs: 3000,
+        orderTimeoutMs: 8000,
+        historyMs: 3_650 * 86_400_000,
+        baseUrl: undefined,
+      },
     });
     expect(text(config.controls.orderNotionalMax.amount)).toBe('250000');
     expect(text(config.controls.collarBps)).toBe('100');

@@ -49,8 +49,8 @@ describe('evidence of an order in doubt', () => {
   });
 
   it('is booked as it stands once all of it must have been booked', () => {
-    const bench = aDoubt((rows, of) =>
-      rows.map((row) => (isTrade(row) && of().desk.state.fills === 0 ? half(row) : row)),
+    const bench = aDoubt((rows, running) =>
+      rows.map((row) => (isTrade(row) && running().desk.state.fills === 0 ? half(row) : row)),
     );
     bench.clock.run(after(START, 5 * MINUTE_MS));
     expect(fillsOf(bench)[0]).toBe('0.25');
@@ -156,7 +156,12 @@ describe('a venue that is not content', () => {
         riskModes: () =>
           throwError(() => {
             asked.push(bench.clock.now());
-            return new VenueError({ code: 'rate_limited', applied: 'no', attempt: 'GET', retryAfterMs: 20_000 });
+            return new VenueError({
+              code: 'rate_limited',
+              applied: 'no',
+              attempt: 'GET',
+              retryAfterMs: 20_000,
+            });
           }),
       }),
     });

@@ -10,7 +10,23 @@ export interface Room {
 
 const anywhere = ['*'];
 /** Around the pure exchange: where the simulated venue meets streams and sockets. */
-const simulatorEdge = ['server.ts', 'route.ts', 'routes.ts', 'routes-orders.ts', 'routes-money.ts', 'routes-custody.ts', 'routes-market.ts', 'feeds.ts', 'port.ts', 'venue.ts', 'tape.ts', 'admin.ts', 'serving.ts', 'deliver.ts', 'strict.ts'];
+const simulatorEdge = [
+  'server.ts',
+  'route.ts',
+  'routes.ts',
+  'routes-orders.ts',
+  'routes-money.ts',
+  'routes-custody.ts',
+  'routes-market.ts',
+  'feeds.ts',
+  'port.ts',
+  'venue.ts',
+  'tape.ts',
+  'admin.ts',
+  'serving.ts',
+  'deliver.ts',
+  'strict.ts',
+];
 
 /** The architecture. Imports only go down this list; what is not written here is not allowed. */
 export const rooms: Readonly<Record<string, Room>> = {
