@@ -94,7 +94,7 @@ function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const fix =
     feasible < 1
       ? `the whole total is below the venue's minimum of ${text(minimum)} ${unit}`
-      : `${slices} slices of ${text(total)} ${unit} are below the venue's minimum of ${text(minimum)} ${unit} each; at most ${feasible} slices are possible${
+      : `${text(total)} ${unit} in ${slices} slices is less than the venue's minimum of ${text(minimum)} ${unit} each; at most ${feasible} slices are possible${
           field === 'interval' ? `, so write slices: ${feasible} instead` : ''
         }`;
   return [{ path: [field], message: fix }];

@@ -115,7 +115,7 @@ describe('slices against the minimum of the venue', () => {
   it('are allowed down to the minimum itself', () => {
     expect(messages({ slices: 10 }, minimum)).toEqual([]);
     expect(messages({ slices: 11 }, minimum)).toEqual([
-      "slices: 11 slices of 1 btc are below the venue's minimum of 0.1 btc each; at most 10 slices are possible",
+      "slices: 1 btc in 11 slices is less than the venue's minimum of 0.1 btc each; at most 10 slices are possible",
     ]);
   });
 
