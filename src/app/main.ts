@@ -248,6 +248,7 @@ function processIo(): RunIo {
         for (const signal of SIGNALS) process.off(signal, listener);
       };
     },
+    self: (process.argv[1] ?? '').startsWith(`${process.cwd()}/`) ? 'npx tranche' : 'tranche',
     exitNow: (code) => process.exit(code),
   };
 }

@@ -26,6 +26,8 @@ export interface RunIo extends CommandIo {
   readonly stderr: Screen;
   /** Calls back for SIGTERM, SIGINT, SIGHUP and SIGUSR2 until the returned function is called. */
   onSignal(listener: (signal: string) => void): () => void;
+  /** How this program is called here: `tranche`, or `npx tranche` in its own folder. */
+  readonly self: string;
   /** Ends the process at once. */
   exitNow(code: number): void;
 }
@@ -46,6 +48,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     if (options.json === true) io.stdout.write(`${JSON.stringify(body)}\n`);
   };
   greet(config, progress);
+  let metricsUrl: string | undefined;
   const daemon = await startDaemon({
     config,
     configHash: hash,
@@ -61,6 +64,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     onReady(facts) {
       event({ event: 'ready', where: facts.where, journal: facts.journal, operate_url: facts.operateUrl });
       introduce(facts, progress);
+      metricsUrl = facts.operateUrl;
     },
     createLog: (secrets) =>
       createLog({ level: levelOf(config), file: logFile(config), now: () => systemClock.wall(), secrets }),
@@ -77,7 +81,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     strategies: daemon.summary.rows().map(({ costBps, ...row }) => ({ ...row, cost_bps: costBps })),
     open_doubts: daemon.openDoubts(),
   });
-  conclude(daemon, config, progress);
+  conclude({ daemon, config, metricsUrl, self: io.self }, progress);
   if (daemon.openDoubts() > 0) return exitCodes.again;
   return daemon.isHalted() ? exitCodes.software : 0;
 }
@@ -130,7 +134,14 @@ function introduce({ where, journal, operateUrl }: ReadyFacts, progress: Progres
   progress.say('');
 }
 
-function conclude(daemon: Daemon, config: Config, progress: Progress): void {
+interface Ending {
+  readonly daemon: Daemon;
+  readonly config: Config;
+  readonly metricsUrl: string | undefined;
+  readonly self: string;
+}
+
+function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progress): void {
   progress.say('');
   for (const line of summaryLines(daemon.summary.rows())) progress.say(line);
   if (daemon.openDoubts() > 0)
@@ -140,10 +151,12 @@ function conclude(daemon: Daemon, config: Config, progress: Progress): void {
   const url = config.journal;
   progress.say('');
   progress.say(`journal  ${url}`);
-  progress.say('next     tranche journal verify ' + url);
-  progress.say('         tranche journal export --format csv --kind fills ' + url);
+  if (metricsUrl !== undefined)
+    progress.say(`metrics  were at ${metricsUrl}/metrics; docs/metrics.md explains them`);
+  progress.say(`next     ${self} journal verify ${url}`);
+  progress.say(`         ${self} journal export --format csv --kind fills ${url}`);
   if (config.mode === 'paper')
-    progress.say('         tranche init my-desk     your own config and strategies to edit');
+    progress.say(`         ${self} init my-desk     your own config and strategies to edit`);
 }
 
 const levelOf = ({ log }: Config): 'debug' | 'info' | 'warn' | 'error' =>
