@@ -44,7 +44,8 @@ export function createLog({ level, file, now, secrets = [] }: LogOptions): Log {
   let tries = Number.POSITIVE_INFINITY;
   const out = openDestination({
     dest: target,
-    sync: false,
+    // A reader of standard error may be slow; a file is not, and lines under way would be lost or swapped at the end.
+    sync: file !== undefined,
     maxLength: HELD_MAX_BYTES,
     retryEAGAIN: () => tries-- > 0,
   });
