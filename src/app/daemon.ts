@@ -145,6 +145,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
       progress.begin(desk, slotCounts(desk));
       log.info('ready', { mode: config.mode, ...facts });
       options.onReady(facts);
+      for (const line of standing(desk)) progress.say(line);
     }),
   );
   return {
@@ -170,6 +171,21 @@ async function finish(running: Observable<unknown>, log: Log, closeAll: () => Pr
   }
 }
 
+/** What an operator should know before anything happens. */
+function standing({ state, strategies }: Desk): readonly string[] {
+  const stopped =
+    state.control === 'active'
+      ? []
+      : [`The desk is ${state.control}: ${state.controlWhy}. Nothing trades until --rearm "reason".`];
+  const finished = [...strategies.keys()]
+    .filter((id) => state.lives.get(id)?.finished !== undefined)
+    .map((id) => `${id} has finished in this journal and does not run again; to repeat it, give it a new id`);
+  return [...stopped, ...finished];
+}
+
+/** Failures in a row of a pair from which on the daemon does not count as ready. */
+const FAILURES_MAX = 3;
+
 interface Served {
   readonly metrics: Metrics;
   readonly desk: Desk;
@@ -191,7 +207,10 @@ async function serve(
     ready() {
       if (!waits.isReady) return ['recovering: the account has not been read yet'];
       if (desk.isStopping) return ['stopping'];
-      return desk.state.control === 'halted' ? [`halted: ${desk.state.controlWhy}`] : [];
+      if (desk.state.control === 'halted') return [`halted: ${desk.state.controlWhy}`];
+      return [...desk.failures]
+        .filter(([, { count }]) => count >= FAILURES_MAX)
+        .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`);
     },
   });
   closers.push(async () => {

@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { fileURLToPath } from 'node:url';
 import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { OperatorError, exitCodes } from '../core/errors.ts';
 import { instant, parseTime } from '../core/time.ts';
@@ -23,10 +24,20 @@ function report(error: unknown, io: RunIo): number {
     io.stderr.write(`${error.message}\n`);
     return exitCodes[error.exit];
   }
+  if (isSystemError(error)) {
+    io.stderr.write(`${error.message}\n`);
+    return error.code === 'EADDRINUSE' || error.code === 'EADDRNOTAVAIL'
+      ? exitCodes.unavailable
+      : exitCodes.storage;
+  }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   io.stderr.write(`this is a bug in Tranche ${version}, please report it:\n${text}\n`);
   return exitCodes.software;
 }
+
+/** What the system refused (a port taken, a folder not writable) is not our bug: its message says what and where. */
+const isSystemError = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 
 const DEFAULT_CONFIG = 'config/paper.yaml';
 
@@ -115,7 +126,7 @@ function addVenue(cli: Command, io: RunIo): void {
     .command('venue')
     .description('serve the simulated venue; prints its address and tokens as JSON when it is ready')
     .option('--config <file>', 'options of the venue, as in config/venue.yaml')
-    .option('--port <port>', 'port to listen on, 0 for any free one', wholeNumber)
+    .option('--port <port>', 'port to listen on, 0 for any free one', portNumber)
     .option('--host <address>', 'address to listen on (127.0.0.1)')
     .option('--speed <times>', 'speed of the market; quote life and limits stay real', positiveNumber)
     .option('--seed <text>', 'everything random follows from it')
@@ -216,6 +227,11 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
+function portNumber(text: string): number {
+  if (wholeNumber(text) > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535');
+  return Number(text);
+}
+
 function positiveNumber(text: string): number {
   const value = Number(text);
   if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('expected a number above zero');
@@ -248,7 +264,7 @@ function processIo(): RunIo {
         for (const signal of SIGNALS) process.off(signal, listener);
       };
     },
-    self: (process.argv[1] ?? '').startsWith(`${process.cwd()}/`) ? 'npx tranche' : 'tranche',
+    self: fileURLToPath(import.meta.url).startsWith(`${process.cwd()}/`) ? 'npx tranche' : 'tranche',
     exitNow: (code) => process.exit(code),
   };
 }

@@ -64,7 +64,9 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
     const { parent, slice: number, deadline } = slice.intent;
     if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined)
       return EMPTY;
-    if (desk.ports.clock.wall() >= deadline) return expireLater(desk, slice, 'deadline');
+    if (desk.ports.clock.wall() >= deadline) {
+      return expireLater(desk, slice, desk.state.control === 'halted' ? 'halted' : 'deadline');
+    }
     if (desk.strategies.get(slice.strategy)?.hash !== slice.hash) {
       const result = slice.filled.gt(0) ? 'filled' : 'skipped';
       return desk.append([sliceRecord(slice, result, 'aborted')]).pipe(mergeMap(() => EMPTY));

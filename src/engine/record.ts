@@ -246,11 +246,17 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'proven_absent',
 ]);
 
+/** Failures in a row after which the operator is told, once. */
+const FAILURES_TOLD = 3;
+
 /** Counts a failure of a pair; returns how many came before. One after a long time without is a new beginning. */
 function failed(desk: Desk, pair: string, now: Monotonic): number {
   const known = desk.failures.get(pair);
   const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;
   const row = isOld ? { count: 0, since: now } : known;
   desk.failures.set(pair, { count: row.count + 1, since: row.since, last: now });
+  if (row.count === FAILURES_TOLD) {
+    desk.observer.warn('the venue gives no quotes; trying on', { pair, failures: row.count });
+  }
   return Math.min(row.count, 10);
 }

@@ -1,5 +1,6 @@
 import {
   EMPTY,
+  catchError,
   concat,
   defer,
   forkJoin,
@@ -61,7 +62,9 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
     state.apply(stored);
     desk.observer.replay(stored);
   }
-  const isOther = state.account !== undefined && state.account !== policy.account;
+  // A journal that never read its account was never let in: a mistyped token does not bind it.
+  const isOther =
+    state.account !== undefined && state.account !== policy.account && state.balancesReadAt !== undefined;
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   holdBack(desk);
@@ -118,12 +121,24 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
  * An earlier process may have used the limits: one that stopped in good order up to its last record, one that died until
  * a moment ago, since probes and reads leave no record. What it sent last may still be on its way.
  */
-function holdBack({ state, pacer, policy, ports }: Desk): void {
+function holdBack({ state, pacer, policy, ports, observer }: Desk): void {
   if (state.lastRecordAt === undefined) return;
+  let longestMs = 0;
   const agoMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
   for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
     const perMs = policy.pace.windows[route]?.perMs;
-    if (perMs !== undefined) pacer.block(route, Math.max(0, perMs + LAST_REQUEST_MS - agoMs));
+    if (perMs === undefined) continue;
+    const waitMs = Math.max(0, perMs + LAST_REQUEST_MS - agoMs);
+    longestMs = Math.max(longestMs, waitMs);
+    pacer.block(route, waitMs);
+  }
+  if (longestMs > 2 * LAST_REQUEST_MS) {
+    observer.warn(
+      'an earlier process may have used the limits of the venue; waiting them out before the first request',
+      {
+        seconds: Math.ceil(longestMs / 1_000),
+      },
+    );
   }
 }
 
@@ -138,13 +153,22 @@ function learnVenue(desk: Desk): Observable<never> {
       .through({ route: 'read', priority: 'execute', key: 'start' }, source)
       .pipe(retry({ delay: (error, count) => backOff(desk, error, count) }));
   const pairs: Observable<readonly Pair[] | undefined> =
-    venue.pairs === undefined ? of(undefined) : read(venue.pairs());
+    venue.pairs === undefined ? of(undefined) : read(venue.pairs().pipe(catchError(noSuchRoute)));
   return forkJoin([read(venue.currencies()), pairs]).pipe(
     tap(([currencies, listed]) => {
       desk.learn(currencies, listed);
     }),
     ignoreElements(),
   );
+}
+
+/** A capability that the venue does not have is a mistake in the config, not an outage. */
+function noSuchRoute(error: unknown): Observable<never> {
+  if (error instanceof VenueError && (error.status === 404 || error.status === 405)) {
+    const why = 'the venue has no list of currency pairs: write venue.capabilities.pairs: false';
+    return throwError(() => new OperatorError('config', why, error));
+  }
+  return throwError(() => error);
 }
 
 function backOff(desk: Desk, error: unknown, count: number): Observable<unknown> {

@@ -64,5 +64,7 @@ export const durationText = z.string().superRefine(reads(parseDuration));
 /** A time with its zone, kept as text. */
 export const timeText = z.string().superRefine(reads(parseTime));
 
-export const whole = z.int({ error: 'expected a whole number, without quotes' });
+export const whole = z.int({
+  error: (issue) => (issue.code === 'invalid_type' ? 'expected a whole number, without quotes' : undefined),
+});
 export const plainNumber = z.number({ error: 'expected a number, without quotes' });
