@@ -216,10 +216,13 @@ function addSync(account: Command, { io, done }: AccountCli): void {
     .description('write the downloaded transactions, the oldest first; asks the venue nothing')
     .option('--store <file>', 'what sync wrote', STORE)
     .addOption(
-      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
+      new Option('--format <format>', 'csv, jsonl or parquet')
+        .choices(['csv', 'jsonl', 'parquet'])
+        .default('csv' as const),
     )
+    .option('--out <file>', 'the file to write, for parquet')
     .action(async (options) => {
       const { exportHistory } = await import('./commands/account-sync.ts');
-      done(exportHistory(options, io));
+      done(await exportHistory(options, io));
     });
 }

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { accountIo } from '../../src/app/account-cli.ts';
 import { exportHistory, sync } from '../../src/app/commands/account-sync.ts';
@@ -54,7 +55,7 @@ const download = async (venue: VenueUnderTest, more: Partial<SyncOptions> = {}):
   return await run(async (io) => await sync({ baseUrl: venue.baseUrl, store: 'h.db', ...more }, io, pace));
 };
 const written = async (format: 'csv' | 'jsonl'): Promise<Ran> =>
-  await run((io) => exportHistory({ store: 'h.db', format }, io));
+  await run(async (io) => await exportHistory({ store: 'h.db', format }, io));
 
 /** Trades at the venue, two rows each. */
 async function trade(venue: VenueUnderTest, times: number): Promise<void> {
@@ -212,5 +213,55 @@ describe('the download of transactions', () => {
     const ran = await written('csv');
     expect(ran).toMatchObject({ code: 74, out: '' });
     expect(ran.err).toContain('tranche account sync');
+  });
+});
+
+describe('the export of transactions as Parquet', () => {
+  it('reads back as what the store holds: amounts as text with every digit, times, and null for what is left out', async () => {
+    await using venue = await aVenue({ accounts, limits: quick, feeBps: 7 });
+    await trade(venue, 8);
+    await download(venue);
+    const file = join(folder, 'h.parquet');
+
+    const ran = await run(
+      async (io) => await exportHistory({ store: 'h.db', format: 'parquet', out: 'h.parquet' }, io),
+    );
+
+    expect(ran).toEqual({ code: 0, out: '', err: '18 transactions written to h.parquet.\n' });
+    expect(statSync(file).mode & 0o077).toBe(0);
+    const buffer = await asyncBufferFromFile(file);
+    const { schema } = await parquetMetadataAsync(buffer);
+    const types = new Map(
+      schema.map(({ name, type, converted_type: converted }) => [name, converted ?? type]),
+    );
+    for (const name of ['amount', 'price', 'fees', 'balance']) expect(types.get(name)).toBe('UTF8');
+    expect(types.get('time')).toBe('TIMESTAMP_MILLIS');
+    const told = (await parquetReadObjects({ file: buffer })).map(({ id, time, ...rest }) => ({
+      id: Number(id),
+      time: (time as Date).toISOString(),
+      ...Object.fromEntries(Object.entries(rest).filter(([, cell]) => cell !== null && cell !== undefined)),
+    }));
+    const lines = (await written('jsonl')).out.split('\n').slice(0, -1);
+    expect(told).toEqual(lines.map((line): unknown => JSON.parse(line)));
+  });
+
+  it('asks for a file name, and takes none for the formats of text', async () => {
+    for (const options of [{ format: 'parquet' }, { format: 'csv', out: 'x.csv' }] as const) {
+      const ran = await run(async (io) => await exportHistory({ store: 'h.db', ...options }, io));
+      expect(ran).toMatchObject({ code: 64, out: '' });
+      expect(ran.err).toContain('--out');
+    }
+  });
+
+  it('says when the file cannot be written, and leaves nothing behind', async () => {
+    await using venue = await aVenue({ accounts, limits: quick });
+    await download(venue);
+    mkdirSync(join(folder, 'taken'));
+    const ran = await run(
+      async (io) => await exportHistory({ store: 'h.db', format: 'parquet', out: 'taken' }, io),
+    );
+    expect(ran).toMatchObject({ code: 74, out: '' });
+    expect(ran.err).toContain('taken cannot be written');
+    expect(existsSync(join(folder, 'taken.part'))).toBe(false);
   });
 });

@@ -188,13 +188,37 @@ function report(store: HistoryStore, { from, json }: SyncOptions, { stdout, stde
 
 export interface HistoryExportOptions {
   readonly store: string;
-  readonly format: 'csv' | 'jsonl';
+  readonly format: 'csv' | 'jsonl' | 'parquet';
+  /** File to write, relative to the working directory: for Parquet, and only for it. */
+  readonly out?: string | undefined;
 }
 
-/** Writes the downloaded transactions, the oldest first. Amounts are text, as the venue wrote them. */
-export function exportHistory({ store: file, format }: HistoryExportOptions, io: CommandIo): number {
+/**
+ * Writes the downloaded transactions, the oldest first. Amounts are text, as the venue wrote them.
+ *
+ * @throws OperatorError `storage` when store or file fails.
+ */
+export async function exportHistory(
+  { store: file, format, out }: HistoryExportOptions,
+  io: CommandIo,
+): Promise<number> {
+  if ((format === 'parquet') !== (out !== undefined)) {
+    io.stderr.write(
+      format === 'parquet'
+        ? 'Parquet is not text: name the file with --out FILE.\n'
+        : `--out is for Parquet; ${format} goes to standard output: write "> FILE".\n`,
+    );
+    return exitCodes.usage;
+  }
   const store = openHistory(resolve(io.cwd, file), {});
   try {
+    if (out !== undefined) {
+      // Loaded here: no other command needs it.
+      const { writeParquet } = await import('./account-parquet.ts');
+      await writeParquet(resolve(io.cwd, out), store.rows());
+      io.stderr.write(`${store.count()} transactions written to ${out}.\n`);
+      return 0;
+    }
     if (format === 'csv')
       io.stdout.write(csvRow(HISTORY_COLUMNS.map((name) => (name === 'at' ? 'time' : name))));
     for (const row of store.rows()) {
