@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { interval, takeWhile } from 'rxjs';
 import type { Clock } from '../engine/ports.ts';
+import { Written } from './reply.ts';
 import type { Reply } from './reply.ts';
 
 /** An answer, ready to be written. */
@@ -29,7 +30,10 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 const PIECE_MS = 50;
 
 export function answerOf(reply: Reply<object>): Answer {
-  if (reply.ok) return { status: reply.status, body: JSON.stringify(reply.value) };
+  if (reply.ok) {
+    const { status, value } = reply;
+    return { status, body: value instanceof Written ? value.text : JSON.stringify(value) };
+  }
   const { status, error, retryAfterMs } = reply;
   return {
     status,
@@ -54,7 +58,8 @@ export function deliver(
   response.writeHead(answer.status, headers);
   if (manner.keep !== undefined) truncate(response, answer.body, manner.keep);
   else if (manner.bytesPerSecond !== undefined) drip(response, answer.body, { clock, perSecond: manner.bytesPerSecond });
-  else response.end(answer.body);
+  // As many bytes as characters: all ASCII, which needs no encoding.
+  else response.end(answer.body, length === answer.body.length ? 'latin1' : 'utf8');
 } // prettier-ignore
 
 /** Good headers and a part of the body; then the connection ends. */

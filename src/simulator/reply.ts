@@ -1,6 +1,15 @@
 /** What the venue answers: a value with its status, or an error. */
 export type Reply<T> = { readonly ok: true; readonly status: 200 | 201; readonly value: T } | Refusal;
 
+/** A value whose JSON is written already. */
+export class Written {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 export interface Refusal {
   readonly ok: false;
   readonly status: number;

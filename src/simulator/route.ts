@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { readBody } from '../wire/message.ts';
+import type { PlainBody } from '../wire/plain.ts';
 import type { Exchange } from './exchange.ts';
 import type { LimitedRoute } from './limits.ts';
-import { assumed } from './reply.ts';
+import { assumed, Written } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 
 /** What a request brings to its route. */
@@ -17,6 +18,8 @@ export interface Call {
   readonly params: unknown;
   /** Body as it came. */
   readonly body: string;
+  /** The body, read; `undefined` when it is not plain or was not read yet. */
+  readonly plain?: PlainBody | undefined;
 }
 
 export interface Route {
@@ -89,3 +92,7 @@ export function readAs<T>(
 /** The same answer with its value written by `write`. */
 export const as = <T>(reply: Reply<T>, write: (value: T) => object): Reply<object> =>
   reply.ok ? { ...reply, value: write(reply.value) } : reply;
+
+/** As `as`, for a value whose JSON `write` writes by hand. */
+export const asText = <T>(reply: Reply<T>, write: (value: T) => string): Reply<object> =>
+  reply.ok ? { ok: true, status: reply.status, value: new Written(write(reply.value)) } : reply;

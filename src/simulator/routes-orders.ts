@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import { isObject, readBody } from '../wire/message.ts';
-import { orderBody } from '../wire/order-body.ts';
-import { orderRequestSchema, orderSchema } from '../wire/order.ts';
+import { orderBody, orderText } from '../wire/order-body.ts';
+import { orderRequestSchema, orderSchema, plainOrderRequest } from '../wire/order.ts';
 import {
   cancelManyBody,
   cancelManySchema,
@@ -18,8 +18,8 @@ import { wireSize } from '../wire/quote.ts';
 import type { Exchange } from './exchange.ts';
 import type { OrdersAsked } from './orders.ts';
 import { assumed, found } from './reply.ts';
-import type { Reply } from './reply.ts';
-import { as, bodyAs, extra, id, readAs, spec, whole } from './route.ts';
+import type { Refusal, Reply } from './reply.ts';
+import { as, asText, bodyAs, extra, id, readAs, spec, whole } from './route.ts';
 import type { Call, Route } from './route.ts';
 
 const IDS_MAX = 1_000;
@@ -159,16 +159,26 @@ export const orderRoutes: readonly Route[] = [
 
 function order(side: Side) {
   return (exchange: Exchange, call: Call): Reply<object> =>
-    isLimitOrder(call.body) ? place(exchange, side, call) : execute(exchange, side, call);
+    isLimitOrder(call) ? place(exchange, side, call) : execute(exchange, side, call);
 }
 
 function execute(exchange: Exchange, side: Side, call: Call): Reply<object> {
+  const asked = executionOf(call);
+  if (!asked.ok) return asked;
+  const { pair, quoteId, size, clientId: given } = asked.value;
+  const clientId = given === '' ? undefined : given;
+  return asText(exchange.order(call.account, { pair, side, quoteId, size, clientId }, call.now), orderText);
+}
+
+function executionOf(
+  call: Call,
+): { ok: true; value: NonNullable<ReturnType<typeof plainOrderRequest>> } | Refusal {
+  const usual = call.plain && plainOrderRequest(call.plain);
+  if (usual !== undefined) return { ok: true, value: usual };
   const asked = bodyAs(orderRequestSchema, call);
   if (!asked.ok) return asked;
-  const { currency_pair: pair, quote_id: quoteId, client_order_id: given } = asked.value;
-  const clientId = given === '' ? undefined : given;
-  const wanted = { pair, side, quoteId, size: wireSize(asked.value), clientId };
-  return as(exchange.order(call.account, wanted, call.now), orderBody);
+  const { currency_pair: pair, quote_id: quoteId, client_order_id: clientId } = asked.value;
+  return { ok: true, value: { pair, quoteId, size: wireSize(asked.value), clientId } };
 }
 
 function place(exchange: Exchange, side: Side, call: Call): Reply<object> {
@@ -196,7 +206,8 @@ function place(exchange: Exchange, side: Side, call: Call): Reply<object> {
 }
 
 /** An order says by its algorithm that it is no quote's; a broken body is left to the reader of quote orders. */
-function isLimitOrder(body: string): boolean {
+function isLimitOrder({ body, plain }: Call): boolean {
+  if (plain !== undefined) return !plain.has('quote_id') && plain.has('algorithm_id');
   try {
     const read = readBody(body);
     return isObject(read) && read['quote_id'] === undefined && read['algorithm_id'] !== undefined;

@@ -17,12 +17,12 @@ import {
   transactionsSchema,
   valuationSchema,
 } from '../wire/account.ts';
-import { quoteBody, quoteRequestSchema, quoteSchema, wireSize } from '../wire/quote.ts';
+import { plainQuoteRequest, quoteRequestSchema, quoteSchema, quoteText, wireSize } from '../wire/quote.ts';
 import type { Deed } from './deeds.ts';
 import type { Exchange } from './exchange.ts';
 import { found } from './reply.ts';
 import type { Reply } from './reply.ts';
-import { as, bodyAs, extra, readAs, spec, time, whole } from './route.ts';
+import { as, asText, bodyAs, extra, readAs, spec, time, whole } from './route.ts';
 import type { Call, Route } from './route.ts';
 import { custodyRoutes } from './routes-custody.ts';
 import { marketRoutes } from './routes-market.ts';
@@ -164,18 +164,23 @@ function inTime(route: Route): Route {
 const deedOf = ({ method, path }: Route, { options }: Exchange, call: Call): Deed => ({
   kind: 'call',
   route: `${method} ${path}`,
-  ...call,
+  account: call.account,
+  user: call.user,
+  now: call.now,
+  query: call.query,
+  params: call.params,
+  body: call.body,
   ...(options.cancelProbability === 1 ? { canceling: true } : {}),
 });
 
 function quote(exchange: Exchange, call: Call): Reply<object> {
+  const usual = call.plain && plainQuoteRequest(call.plain);
+  if (usual !== undefined) return asText(exchange.quote(call.account, usual, call.now), quoteText);
   const asked = bodyAs(quoteRequestSchema, call);
   if (!asked.ok) return asked;
   const { pair, side, client_quote_id: clientId } = asked.value;
-  return as(
-    exchange.quote(call.account, { pair, side, size: wireSize(asked.value), clientId }, call.now),
-    quoteBody,
-  );
+  const request = { pair, side, size: wireSize(asked.value), clientId };
+  return asText(exchange.quote(call.account, request, call.now), quoteText);
 }
 
 function transactions(exchange: Exchange, { account, now, query }: Call): Reply<object> {

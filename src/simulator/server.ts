@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { firstValueFrom, timer } from 'rxjs';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
+import { readPlain } from '../wire/plain.ts';
 import { answerOf, deliver } from './deliver.ts';
 import type { Answer, Manner } from './deliver.ts';
 import type { Exchange } from './exchange.ts';
@@ -273,11 +274,12 @@ class Desk {
     const account = seen.account ?? '';
     const limited = route.limit === undefined ? undefined : exchange.admit(route.limit, account, at);
     if (limited !== undefined) return limited;
-    const asked = { headers: request.headers, query, body };
+    const plain = options.lenient || body === '' ? undefined : readPlain(body);
+    const asked = { headers: request.headers, query, body, plain };
     const problem = options.lenient ? undefined : strictProblem(route, asked);
     if (problem !== undefined) return problem;
     const read = options.lenient ? lenientBody(route, asked) : body;
-    return route.answer(exchange, { account, user: seen.user, now: at, query, params, body: read });
+    return route.answer(exchange, { account, user: seen.user, now: at, query, params, body: read, plain });
   }
 
   /** A lenient venue takes the token as the user name of HTTP Basic as well. Source: clients and old documentation. */

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isObject } from '../wire/message.ts';
+import type { PlainBody } from '../wire/plain.ts';
 import { wireFields } from '../wire/json-schema.ts';
 import type { WireField } from '../wire/json-schema.ts';
 import type { Route } from './routes.ts';
@@ -13,13 +14,15 @@ export interface Asked {
   readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** Body as it came. */
   readonly body: string;
+  /** The body, read; `undefined` when it is not plain. */
+  readonly plain?: PlainBody | undefined;
 }
 
 /**
  * Why a strict venue refuses the request before its route looks at it; `undefined` when it has nothing against it. Strict
  * means: JSON and nothing else, the fields that the interface names and no others, numbers as numbers.
  */
-export function strictProblem(route: Route, { headers, query, body }: Asked): Refusal | undefined {
+export function strictProblem(route: Route, { headers, query, body, plain }: Asked): Refusal | undefined {
   if (!acceptsJson(headers.accept)) return refused.accept();
   for (const name of Object.keys(query)) {
     if (route.query === undefined || !wireFields(route.query).has(name))
@@ -28,7 +31,18 @@ export function strictProblem(route: Route, { headers, query, body }: Asked): Re
   if (body === '') return undefined;
   if (route.method === 'GET') return refused.malformed('a GET request takes no body');
   if (!isJsonType(headers['content-type'])) return refused.type();
-  return route.body === undefined ? undefined : bodyProblem(wireFields(route.body), body);
+  if (route.body === undefined) return undefined;
+  const fields = wireFields(route.body);
+  return plain !== undefined && isStrict(fields, plain) ? undefined : bodyProblem(fields, body);
+}
+
+/** Whether a plain body has nothing against it. If not, or if in doubt, `bodyProblem` finds the words. */
+function isStrict(fields: ReadonlyMap<string, WireField>, plain: PlainBody): boolean {
+  for (const [name, { type }] of plain) {
+    const types = fields.get(name)?.types;
+    if (types === undefined || !(types.size === 0 || types.has(type))) return false;
+  }
+  return true;
 }
 
 function bodyProblem(fields: ReadonlyMap<string, WireField>, body: string): Refusal | undefined {

@@ -82,6 +82,25 @@ export function orderBody(order: OrderDetail): object {
   };
 }
 
+/** The text of `orderBody`, digit for digit: by hand for the order of a quote, the answer that is written most. */
+export function orderText(order: OrderDetail): string {
+  if (order.working !== undefined) return JSON.stringify(orderBody(order));
+  const isBuy = order.side === 'buy';
+  const action = isBuy ? 'Buy' : 'Sell';
+  const clientId = JSON.stringify(order.clientId);
+  return (
+    `{"id":${Number(order.orderId)},"side_id":${isBuy ? 500 : 600},"action":"${action}","algorithm_id":150,` +
+    `"algorithm":"Instant","type":"Instant","pair":${JSON.stringify(order.pair)},"quantity":${text(order.quantity)},` +
+    `"price":${text(order.price)},"amount":0,"net_market_amount":0,"filled":${text(order.filled)},` +
+    `"vwap":${text(order.vwap)},"filled_amount":${text(order.filledAmount)},"fees":${text(order.fees)},` +
+    `"net_proceeds":${text(netProceeds(order))},"status":${JSON.stringify(order.status)},` +
+    `"status_code":${statusCodes[order.status.toLowerCase()] ?? 100},"routing_option":"BestPrice",` +
+    `"routing_type":"None","time_in_force":"FOK","expires":null,"dateupdated":"${isoOf(order.updatedAt)}",` +
+    `"client_order_id":${clientId},"user_tx_id":${clientId},"o_action":"${action}","algo_id":150,` +
+    `"algorithm_options":null,"destination":"","quote_id":${JSON.stringify(order.quoteId)}}`
+  );
+}
+
 /** Element of the feed `private.user.open-orders`: its amounts are text. Source: public documentation. */
 export const openOrderBody = (order: OrderDetail): object => ({
   id: Number(order.orderId),

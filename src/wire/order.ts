@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { NO_MONEY, price } from '../core/money.ts';
 import type { Order, OrderRequest } from '../core/venue.ts';
 import { wireId, wireMoney, wirePrice, wireQuantity } from './message.ts';
-import { sizeText } from './quote.ts';
+import { plainText } from './plain.ts';
+import type { PlainBody } from './plain.ts';
+import { plainSize, sizeText } from './quote.ts';
 
 /** Body of `POST /v1/orders/buy` and of the sell path when it executes a quote. */
 export const orderRequestSchema = z
@@ -20,6 +22,20 @@ export const orderRequestSchema = z
   .refine((body) => (body.quantity === undefined) !== (body.amount === undefined), {
     error: 'exactly one of quantity or amount',
   });
+
+/** `orderRequestSchema` by hand, for the usual request; every other one goes to the schema. A property test holds both together. */
+export function plainOrderRequest(
+  body: PlainBody,
+): (Pick<OrderRequest, 'pair' | 'quoteId' | 'size'> & { readonly clientId: string | undefined }) | undefined {
+  const pair = plainText(body.get('currency_pair'), 32);
+  const quoteId = plainText(body.get('quote_id'), 128);
+  const size = plainSize(body);
+  if (pair === undefined || pair.length < 2 || size === undefined) return undefined;
+  if (quoteId === undefined || quoteId === '') return undefined;
+  const id = body.get('client_order_id');
+  const clientId = plainText(id, 128);
+  return id !== undefined && clientId === undefined ? undefined : { pair, quoteId, size, clientId };
+}
 
 /** Fields of an order. Spec: "Order (response of order placement)". */
 const orderFields = z.object({

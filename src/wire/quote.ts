@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { exact } from '../core/json.ts';
 import { isAmountText, money, price, quantity, text } from '../core/money.ts';
-import { parseIso } from '../core/time.ts';
+import { isoOf, parseIso } from '../core/time.ts';
 import type { Quote, QuoteRequest, Size } from '../core/venue.ts';
 import { isObject, readMessage, wireIso, wireMoney, wirePrice, wireQuantity } from './message.ts';
 import type { Read } from './message.ts';
+import { plainAmount, plainText } from './plain.ts';
+import type { PlainBody } from './plain.ts';
 
 const wireSide = z.string().transform((value, context) => {
   const side = value.toLowerCase();
@@ -41,6 +43,32 @@ export const quoteRequestSchema = z
       .describe('must come back as client_order_id of the order'),
   })
   .refine(oneSize, exactlyOne);
+
+/**
+ * The size of a plain request, as the schemas read it. `undefined` when there is none, or both, or it is no amount: the
+ * schema then finds the words for it.
+ */
+export function plainSize(body: PlainBody): Size | undefined {
+  const [base, paid] = [body.get('quantity'), body.get('amount')];
+  if ((base === undefined) === (paid === undefined)) return undefined;
+  const written = plainAmount(base ?? paid);
+  if (written === undefined) return undefined;
+  return base === undefined
+    ? { by: 'amount', amount: money(written) }
+    : { by: 'quantity', quantity: quantity(written) };
+}
+
+/** `quoteRequestSchema` by hand, for the usual request; every other one goes to the schema. A property test holds both together. */
+export function plainQuoteRequest(body: PlainBody): QuoteRequest | undefined {
+  const pair = plainText(body.get('pair'), 32);
+  const side = plainText(body.get('side'), 4);
+  const size = plainSize(body);
+  if (pair === undefined || pair.length < 2 || size === undefined) return undefined;
+  if (side !== 'buy' && side !== 'sell') return undefined;
+  const id = body.get('client_quote_id');
+  const clientId = plainText(id, 128);
+  return id !== undefined && clientId === undefined ? undefined : { pair, side, size, clientId };
+}
 
 /** Answer of `POST /v1/quote`, status 201. Spec: "Quote (response)". */
 export const quoteSchema = z
@@ -141,3 +169,13 @@ export const quoteBody = (quote: Quote): object => ({
   date_quote: new Date(quote.quotedAt).toISOString(),
   [quote.side === 'buy' ? 'buy_price' : 'sell_price']: exact(text(quote.price)),
 });
+
+/** The text of `quoteBody`, digit for digit, for the answer that is written most. */
+export function quoteText(quote: Quote): string {
+  const [side, priceName] = quote.side === 'buy' ? ['BUY', 'buy_price'] : ['SELL', 'sell_price'];
+  return (
+    `{"quote_id":${JSON.stringify(quote.quoteId)},"quantity":${text(quote.quantity)},"amount":${text(quote.amount)},` +
+    `"pair":${JSON.stringify(quote.pair)},"side":"${side}","date_expiry":"${isoOf(quote.expiresAt)}",` +
+    `"date_quote":"${isoOf(quote.quotedAt)}","${priceName}":${text(quote.price)}}`
+  );
+}
