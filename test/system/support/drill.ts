@@ -116,3 +116,31 @@ export function expectSlicesOnce(
   if (isComplete) expect(all).toBe(units(total));
   else expect(all <= units(total)).toBe(true);
 }
+
+/**
+ * No slice of any parent has executed more than was decided for it, in the unit in which it was decided. Counts by parent, as
+ * each leg of a portfolio is a parent of its own and begins with slice 0.
+ */
+export function expectSlicesWithin(fills: readonly FillRow[], records: readonly Event[]): void {
+  const decided = new Map<string, { readonly by: string; readonly size: string }>();
+  for (const { intents } of records.filter(({ kind }) => kind === 'wake')) {
+    for (const { parent, slice, by, size } of intents as readonly Planned[]) {
+      const before = decided.get(`${parent}/${slice}`);
+      if (before === undefined || units(size) > units(before.size))
+        decided.set(`${parent}/${slice}`, { by, size });
+    }
+  }
+  const executed = Map.groupBy(fills, ({ parent, slice }) => `${parent}/${slice}`);
+  for (const [slice, parts] of executed) {
+    const { by, size } = decided.get(slice) ?? { by: 'nothing', size: '0' };
+    const done = sum(parts.map(({ quantity, amount }) => (by === 'amount' ? amount : quantity)));
+    expect({ slice, by, size, isTooMuch: done > units(size) }).toEqual({ slice, by, size, isTooMuch: false });
+  }
+}
+
+interface Planned {
+  readonly parent: string;
+  readonly slice: number;
+  readonly by: 'quantity' | 'amount';
+  readonly size: string;
+}

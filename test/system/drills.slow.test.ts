@@ -1,0 +1,86 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { expectNoToken, expectWholeJournal } from './support/checks.ts';
+import { aDesk, aFolder } from './support/desk.ts';
+import { expectSlicesOnce, expectSlicesWithin, twapOf } from './support/drill.ts';
+import { expectSameStory, readTrades } from './support/ledger.ts';
+import { ROOT } from './support/program.ts';
+import type { Event, Program } from './support/program.ts';
+import { aVenueProcess } from './support/venue.ts';
+
+/** Every drill that is shipped. */
+const FAULTS = join(ROOT, 'config/faults');
+const drills = readdirSync(FAULTS).filter((file) => file.endsWith('.yaml'));
+/** How long the faults last: as long as the strategies decide. */
+const DRILL_MS = 32_000;
+/** Proof of absence waits for the life of a quote and the margin; a busy machine and the limit of reads add to it. */
+const CALM_MS = 240_000;
+
+const portfolio = {
+  id: 'hold',
+  kind: 'rebalance',
+  target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
+  drift_threshold: '0.01',
+  min_trade_notional: { amount: '100', currency: 'usd' },
+  continuous: true,
+  min_interval: 'PT2S',
+  leg_timeout: 'PT8S',
+  duration: 'PT28S',
+};
+
+/** A lever of the running drill. @throws when it does not move. */
+async function lever(venue: Program, method: string): Promise<Event> {
+  const ready = venue.events()[0];
+  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/faults`, {
+    method,
+    headers: { authorization: `Bearer ${String(ready?.['admin_token'])}` },
+  });
+  expect({ method, status: answer.status }).toEqual({ method, status: 200 });
+  return (await answer.json()) as Event;
+}
+
+/** How often a fault has struck. */
+const struckOf = ({ rules }: Event): number =>
+  (rules as readonly { readonly struck: number }[]).reduce((total, { struck }) => total + struck, 0);
+
+describe('a desk in the drill', () => {
+  it.each(drills)(
+    '%s executes no slice beyond its plan and ends with the story of the venue',
+    async (file) => {
+      const venue = await aVenueProcess(['--faults', join(FAULTS, file)], aFolder());
+      const desk = aDesk({
+        venue,
+        strategies: [{ ...twapOf({ id: 'btc', slices: 14, everyMs: 2_000 }), catch_up: 'extend' }, portfolio],
+        config: {
+          in_doubt: { booking_margin: 'PT2S', poll: 'PT2S' },
+          retry: { cap: 'PT2S' },
+          reference: { interval: 'PT1S' },
+        },
+      });
+      const daemon = desk.run('--json', '--until-done');
+      await sleep(DRILL_MS);
+      const counts = await lever(venue.program, 'GET');
+      await lever(venue.program, 'DELETE');
+      expect(await daemon.ended(CALM_MS)).toEqual({ code: 0, signal: null });
+      // A second start reads the account anew and resolves what the first has left.
+      expect(await desk.run('--json', '--until-done').ended(CALM_MS)).toEqual({ code: 0, signal: null });
+
+      const [fills, records] = [await desk.fills(), await desk.records()];
+      expect(struckOf(counts)).toBeGreaterThan(0);
+      for (const id of ['btc', 'hold'])
+        expect(fills.filter(({ strategy }) => strategy === id).length).toBeGreaterThan(0);
+      // Each lost reply is a doubt first; a drill that made none would prove nothing.
+      const results = records.filter(({ kind }) => kind === 'attempt').map(({ result }) => result);
+      const isAsMeant = file !== 'lost-replies.yaml' || results.includes('doubt');
+      expect({ file, isAsMeant }).toEqual({ file, isAsMeant: true });
+      expectSlicesOnce(fills, records, { id: 'btc', total: '1.4', isComplete: false });
+      expectSlicesWithin(fills, records);
+      expectSameStory(fills, await readTrades(venue));
+      await expectWholeJournal(desk);
+      expectNoToken(desk);
+      expect(venue.program.hasEnded).toBe(false);
+    },
+  );
+});
