@@ -22,7 +22,7 @@ const hostileText = fc
 const key = fc.oneof(
   fc.constantFrom(...FIELDS),
   hostileText.map((text) =>
-    JSON.stringify(text).includes('\\') ? text.replaceAll(/["\\\n\t\u0000\uD83D]/gu, '_') : text,
+    JSON.stringify(text).includes('\\') ? text.replaceAll(/[^ -~]|["\\]/gu, '_') : text,
   ),
   fc.constantFrom('amount ', 'Amount', '_amount', 'amount_', '__proto__'),
 );
