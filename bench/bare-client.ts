@@ -41,7 +41,7 @@ export async function bareCycles(port: number, cycles: number, name: string): Pr
     const quoteId = /"quote_id":"(?<id>[^"]+)"/u.exec(quote)?.groups?.['id'] ?? '';
     const order = `{"currency_pair":"btcusd","quote_id":"${quoteId}","quantity":0.01,"client_order_id":"${id}"}`;
     const answer = await exchange(orders, post('/v1/orders/buy', order));
-    if (!answer.includes('"Done"')) throw new Error(`not filled: ${answer}`);
+    if (!answer.includes('"Done"')) throw new Error(`not filled: ${answer} for the quote: ${quote}`);
   }
   for (const socket of sockets) socket.destroy();
 }

@@ -10,6 +10,7 @@ import { instant } from '../src/core/time.ts';
 import { Exchange } from '../src/simulator/exchange.ts';
 import { venueOptions } from '../src/simulator/options.ts';
 import { routes } from '../src/simulator/routes.ts';
+import { Written } from '../src/simulator/reply.ts';
 
 const { quoteDelayMs } = workerData as { readonly quoteDelayMs: number };
 
@@ -34,6 +35,8 @@ interface Request {
   readonly firstByteAt: number;
 }
 
+const textOf = (value: unknown): string => (value instanceof Written ? value.text : JSON.stringify(value));
+
 function answer(socket: Socket, request: Request): void {
   const clientId = /"client_(?:quote|order)_id":"(?<id>[^"]+)"/u.exec(request.body)?.groups?.['id'];
   const isQuote = request.path === '/v1/quote';
@@ -45,7 +48,7 @@ function answer(socket: Socket, request: Request): void {
   const [status, body] =
     reply === undefined
       ? [404, '{"error":"no such route"}']
-      : [reply.status, reply.ok ? JSON.stringify(reply.value) : JSON.stringify({ error: reply.error })];
+      : [reply.status, reply.ok ? textOf(reply.value) : JSON.stringify({ error: reply.error })];
   const bytes = Buffer.from(
     `HTTP/1.1 ${status} -\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
