@@ -170,6 +170,8 @@ export class Feeds {
   }
 
   private changed(change: Change): void {
+    // Whoever subscribes later is told the state first: without a listener there is nothing to collect.
+    if (this.held.size === 0) return;
     if (change.kind !== 'balances') {
       this.tell(change);
       return;
