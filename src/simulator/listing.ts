@@ -5,6 +5,7 @@ import { splitPair } from '../core/pairs.ts';
 import type { Currency } from '../core/venue.ts';
 import type { CurrencyDetail } from '../wire/account.ts';
 import type { PairOptions, VenueOptions } from './options.ts';
+import { own } from './own.ts';
 
 /** A currency as the venue lists it. */
 export type ListedCurrency = Currency & Pick<CurrencyDetail, 'canDeposit' | 'canWithdraw'>;
@@ -59,8 +60,8 @@ export function listCurrencies(options: VenueOptions): ReadonlyMap<string, Liste
 }
 
 function currencyOf(symbol: string, { currencies }: VenueOptions): ListedCurrency {
-  const set = currencies[symbol];
-  const known = BUILT_IN[symbol];
+  const set = own(currencies, symbol);
+  const known = own(BUILT_IN, symbol);
   return {
     symbol,
     name: set?.name ?? known?.name ?? symbol.toUpperCase(),
@@ -78,7 +79,7 @@ function sidesOf(
   { pairs }: VenueOptions,
   known: Iterable<string>,
 ): { base: string; quote: string } {
-  const { base, quote } = pairs[pair] ?? {};
+  const { base, quote } = own(pairs, pair) ?? {};
   if (base !== undefined && quote !== undefined) {
     if (`${base}${quote}` === pair) return { base, quote };
     throw new OperatorError(

@@ -7,6 +7,7 @@ import type { Custody } from './custody.ts';
 import type { Ledger } from './ledger.ts';
 import type { Market } from './market.ts';
 import type { VenueOptions } from './options.ts';
+import { own } from './own.ts';
 import { uuidOf } from './quotes.ts';
 import { assumed, found } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
@@ -138,7 +139,7 @@ export class Withdrawals {
   }
 
   private addressFee(currency: string): Quantity {
-    const set = this.setup.options.currencies[currency]?.withdrawFee ?? FEES[currency];
+    const set = own(this.setup.options.currencies, currency)?.withdrawFee ?? own(FEES, currency);
     return set === undefined ? NO_QUANTITY : quantity(set);
   }
 }
