@@ -1,5 +1,6 @@
 import { Subject, lastValueFrom, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { alerts } from '../core/alerts.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { Desk } from '../engine/desk.ts';
@@ -102,10 +103,18 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     log.warn(message, facts);
     progress.say(`warning: ${message}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };
+  const alert: Observer['alert'] = (id, facts) => {
+    const { severity, says } = alerts[id];
+    metrics.alerted(id);
+    log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
+    if (severity !== 'info')
+      progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
+  };
   const world = await modes[config.mode]({
     config,
     pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
     warn,
+    alert,
     pastFills: () => [...journal.read()].map(({ body }) => body).filter((body) => body.kind === 'fill'),
     onExtras(resource, names) {
       metrics.extraFields(resource, names.length);
@@ -121,7 +130,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
 
   const operator$ = new Subject<Command>();
   const summary = new Summary();
-  const observer = observe({ metrics, progress, summary, warn, onRecord: options.onRecord });
+  const observer = observe({ metrics, progress, summary, warn, alert, onRecord: options.onRecord });
   const ports = {
     clock: systemClock,
     random: systemRandom,
@@ -170,6 +179,8 @@ async function finish(running: Observable<unknown>, log: Log, closeAll: () => Pr
     await closeAll();
   }
 }
+
+const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;
 
 /** What an operator should know before anything happens. */
 function standing({ state, strategies }: Desk): readonly string[] {

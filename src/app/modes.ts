@@ -29,6 +29,7 @@ export interface ModeSetup {
   readonly pairs: readonly string[];
   readonly onExtras: (resource: string, names: readonly string[]) => void;
   readonly warn: Observer['warn'];
+  readonly alert: Observer['alert'];
   /** Fills that the journal holds. */
   pastFills(): readonly FillRecord[];
 }
@@ -74,7 +75,7 @@ function addressOf({ venue }: Config): Address {
 }
 
 async function connect(
-  { config, pairs, onExtras, warn }: ModeSetup,
+  { config, pairs, onExtras, warn, alert }: ModeSetup,
   { baseUrl, wsUrl, token }: Address,
 ): Promise<ModeWorld> {
   const { capabilities, sellPath } = config.venue;
@@ -95,7 +96,7 @@ async function connect(
     orderTimeoutMs: config.venue.orderTimeoutMs,
     onExtras,
   });
-  const feed = wsUrl === undefined ? undefined : { wsUrl, token, warn };
+  const feed = wsUrl === undefined ? undefined : { wsUrl, token, warn, alert };
   return {
     venue,
     market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
@@ -114,25 +115,25 @@ interface FeedWanted {
   readonly wsUrl: string;
   readonly token: Secret;
   readonly warn: Observer['warn'];
+  readonly alert: Observer['alert'];
 }
 
 async function ticker(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
   const { tickerMarket } = await import('../venue/socket-ticker.ts');
-  return tickerMarket({ ...wanted, ...feedWorld('ticker', wanted.warn) });
+  return tickerMarket({ ...wanted, ...feedWorld('ticker', wanted) });
 }
 
 async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {
   const { accountFeed } = await import('../venue/socket-account.ts');
-  return accountFeed({ ...wanted, ...feedWorld('account', wanted.warn) });
+  return accountFeed({ ...wanted, ...feedWorld('account', wanted) });
 }
 
 /** A feed of the venue on the clock of the system, with its troubles told to the operator. */
-const feedWorld = (name: string, warn: Observer['warn']): FeedWorld => ({
+const feedWorld = (name: string, { warn, alert }: Pick<FeedWanted, 'warn' | 'alert'>): FeedWorld => ({
   clock: systemClock,
   random: systemRandom,
   onEvent(event) {
-    if (event.event === 'closed')
-      warn(`the ${name} feed is down; connecting again`, { why: event.why, retry_ms: event.retryMs });
+    if (event.event === 'closed') alert('feed_down', { feed: name, why: event.why, retry_ms: event.retryMs });
     if (event.event === 'unreadable')
       warn(`the ${name} feed sent what cannot be read`, { why: event.why, head: event.head });
   },

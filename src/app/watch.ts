@@ -12,13 +12,15 @@ interface Watchers {
   readonly progress: Progress;
   readonly summary: Summary;
   readonly warn: Observer['warn'];
+  readonly alert: Observer['alert'];
   readonly onRecord: (stored: StoredRecord) => void;
 }
 
 /** One observer for all who watch the engine. */
-export const observe = ({ metrics, progress, summary, warn, onRecord }: Watchers): Observer => ({
+export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: Watchers): Observer => ({
   ...metrics,
   warn,
+  alert,
   record(stored) {
     metrics.record(stored);
     summary.take(stored);

@@ -95,7 +95,7 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
     concatMap((read) => digest(desk, read)),
     catchError((error: unknown) => {
       if (!(error instanceof VenueError)) throw error;
-      desk.observer.warn('the account could not be read; trying again', { error: error.message });
+      desk.observer.alert('account_unreadable', { error: error.message });
       if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
       return concat(
         error.code === 'unauthorised' ? halt(desk, error.message) : EMPTY,
@@ -244,10 +244,7 @@ function adopt(desk: Desk, read: AccountRead, trades: ReadonlyMap<string, TradeE
   );
   if (unknown.length === 0) return EMPTY;
   const ids = unknown.map(({ clientId }) => clientId).join(', ');
-  desk.observer.warn(
-    'the account shows trades of this desk that the journal does not know; they are booked now',
-    { ids },
-  );
+  desk.observer.alert('fill_adopted', { ids });
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, read.at));
   const isBroken =
     unknown.some(({ clientId }) => desk.state.closedIds.has(clientId)) ||

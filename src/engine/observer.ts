@@ -1,3 +1,4 @@
+import type { Alert } from '../core/alerts.ts';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { StoredRecord } from '../core/record.ts';
@@ -28,7 +29,9 @@ export interface Observer {
   riskMode(pair: string, mode: RiskMode | undefined): void;
   /** The account was read whole. */
   accountRead(rows: number): void;
-  /** Something an operator should know. */
+  /** Something that `alerts` names has happened: logged, counted and shown. */
+  alert(alert: Alert, facts?: Readonly<Record<string, unknown>>): void;
+  /** Something an operator should know that no alert stands for. */
   warn(message: string, facts?: Readonly<Record<string, unknown>>): void;
 }
 
@@ -46,5 +49,6 @@ export const noObserver: Observer = {
   reference: nothing,
   riskMode: nothing,
   accountRead: nothing,
+  alert: nothing,
   warn: nothing,
 };

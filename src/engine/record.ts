@@ -54,7 +54,7 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
       desk.doubts.set(intent.client_order_id, end.phase);
       const bodies: RecordBody[] = [attemptRecord('doubt', end.phase.reason, end.phase.detail)];
       if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
-      desk.observer.warn('outcome unknown, waiting for proof', {
+      desk.observer.alert('doubt_open', {
         client_order_id: intent.client_order_id,
         why: end.phase.detail,
       });
@@ -64,7 +64,7 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
       desk.doubts.delete(intent.client_order_id);
       desk.failures.delete(intent.pair);
       if (end.differs !== undefined)
-        desk.observer.warn('a fill differs from its quote', {
+        desk.observer.alert('fill_differs', {
           client_order_id: intent.client_order_id,
           why: end.differs,
         });
@@ -256,7 +256,7 @@ function failed(desk: Desk, pair: string, now: Monotonic): number {
   const row = isOld ? { count: 0, since: now } : known;
   desk.failures.set(pair, { count: row.count + 1, since: row.since, last: now });
   if (row.count === FAILURES_TOLD) {
-    desk.observer.warn('the venue gives no quotes; trying on', { pair, failures: row.count });
+    desk.observer.alert('no_quotes', { pair, failures: row.count });
   }
   return Math.min(row.count, 10);
 }

@@ -184,7 +184,7 @@ function backOff(desk: Desk, error: unknown, count: number): Observable<unknown>
     );
   }
   const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
-  desk.observer.warn('the venue does not answer; trying again', { error: error.message, wait_ms: waitMs });
+  desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
   return timer(waitMs, desk.ports.clock.scheduler);
 }
 

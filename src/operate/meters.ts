@@ -75,6 +75,7 @@ const accountMeters = ({ counter, gauge }: Kit) => ({
 const processMeters = ({ counter, gauge, histogram }: Kit) => ({
   build: gauge('tranche_build_info', 'Always 1; the labels tell what runs', ['version', 'mode', 'node']),
   started: gauge('tranche_start_time_seconds', 'Unix time at which the process began', []),
+  alerts: counter('tranche_alerts_total', 'Alerts raised', ['alert', 'severity']),
   deskState: gauge('tranche_desk_state', '1 for the state that the desk is in, 0 for the others', ['state']),
 
   journalCommit: histogram('tranche_journal_commit_seconds', 'Making records durable', COMMITS, []),

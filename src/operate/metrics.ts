@@ -2,6 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import process from 'node:process';
 import { Registry } from 'prom-client';
 import type { Histogram } from 'prom-client';
+import { alerts } from '../core/alerts.ts';
+import type { Alert } from '../core/alerts.ts';
 import type { ControlRecord, StoredRecord } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -28,9 +30,11 @@ export interface MetricsOptions {
  * they are durable (`record`); what it does not say comes through the other methods. Durations go in as milliseconds
  * and come out as seconds. No method throws on odd values: a metric must never stop a trade.
  */
-export interface Metrics extends Omit<Observer, 'warn'> {
+export interface Metrics extends Omit<Observer, 'warn' | 'alert'> {
   /** Takes in a record of an earlier process: state such as open doubts, no counts. */
   replay(stored: StoredRecord): void;
+  /** An alert was raised. */
+  alerted(alert: Alert): void;
   /** `used` is the used part of the limit of `route` in its window, 0 to 1. */
   budget(route: string, used: number): void;
   /** In USD. */
@@ -122,7 +126,7 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
 
 type Direct =
   | 'quoted' | 'ordered' | 'retried' | 'paced' | 'committed' | 'budget' | 'portfolioValue' | 'portfolioDrift'
-  | 'riskMode' | 'extraFields'; // prettier-ignore
+  | 'riskMode' | 'extraFields' | 'alerted'; // prettier-ignore
 
 /** The methods that only pass their values on. */
 function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
@@ -143,6 +147,9 @@ function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
     },
     committed: (ms) => {
       observe(meters.journalCommit, {}, ms);
+    },
+    alerted: (alert) => {
+      meters.alerts.inc({ alert, severity: alerts[alert].severity });
     },
     budget: (route, used) => {
       meters.budget.set({ route: labels.route(route) }, used);

@@ -1,0 +1,26 @@
+/** Writes docs/runbook.md from the table of alerts. */
+import { writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { alerts } from '../src/core/alerts.ts';
+import type { AlertKind } from '../src/core/alerts.ts';
+
+const INTRODUCTION = `# Runbook
+
+Every alert that Tranche raises by itself: a line of the log with its id as \`alert\`, and one more in
+\`tranche_alerts_total{alert, severity}\`. \`critical\` wakes somebody up, \`warning\` is looked at the same day, \`info\` is
+good to know. Generated from \`src/core/alerts.ts\` by \`npm run docs\`.
+`;
+
+/** The whole page. */
+export function runbook(): string {
+  const table: readonly [string, AlertKind][] = Object.entries(alerts);
+  const entries = table.map(
+    ([id, { severity, says, runbook: line }]) => `## ${id}\n\n**${severity}**: ${says}.\n\n${line}\n`,
+  );
+  return [INTRODUCTION, ...entries].join('\n');
+}
+
+if (import.meta.main) {
+  writeFileSync(new URL('../docs/runbook.md', import.meta.url), runbook());
+  process.stderr.write('wrote docs/runbook.md\n');
+}

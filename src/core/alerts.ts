@@ -1,0 +1,55 @@
+/** How urgent: `critical` wakes somebody up, `warning` is looked at the same day, `info` is good to know. */
+export type Severity = 'info' | 'warning' | 'critical';
+
+export interface AlertKind {
+  readonly severity: Severity;
+  /** What has happened, for people. */
+  readonly says: string;
+  /** What to do about it: the line of the runbook. */
+  readonly runbook: string;
+}
+
+/**
+ * Everything that an operator is told of by itself. Ids are stable: alert rules, webhooks and the runbook rely on them.
+ * `docs/runbook.md` is generated from this table.
+ */
+export const alerts = {
+  doubt_open: {
+    severity: 'info',
+    says: 'the outcome of an order is unknown; waiting for proof',
+    runbook: 'Nothing to do: the slice waits and its limits stay reserved. It usually ends within a minute.',
+  },
+  account_unreadable: {
+    severity: 'warning',
+    says: 'the account could not be read; trying again',
+    runbook: 'Look at the status of the venue and at the network. Doubts cannot end until a read succeeds.',
+  },
+  fill_adopted: {
+    severity: 'critical',
+    says: 'the account shows trades of this desk that the journal does not know; they are booked now',
+    runbook:
+      'Find out who traded: a restored backup, a second daemon with the same desk, or a copied token. Re-arm only when you know.',
+  },
+  fill_differs: {
+    severity: 'warning',
+    says: 'a fill differs from its quote',
+    runbook: 'Compare the fill with the statement of the venue and ask the venue before re-arming.',
+  },
+  no_quotes: {
+    severity: 'warning',
+    says: 'the venue gives no quotes; trying on',
+    runbook: 'Look at the status of the venue. Slices that run out of time end without a trade.',
+  },
+  venue_unreachable: {
+    severity: 'warning',
+    says: 'the venue does not answer; trying again',
+    runbook: 'Look at the status of the venue, the network, DNS and the clock.',
+  },
+  feed_down: {
+    severity: 'info',
+    says: 'a feed of the venue is down; connecting again',
+    runbook: 'Nothing to do: feeds only quicken, REST decides. Look at the network when it stays down.',
+  },
+} as const satisfies Readonly<Record<string, AlertKind>>;
+
+export type Alert = keyof typeof alerts;
