@@ -20,12 +20,13 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { adoptable, judge } from '../core/doubts.ts';
+import type { WholeRead } from '../core/doubts.ts';
 import { VenueError } from '../core/errors.ts';
 import { balancesOf, tradesOf } from '../core/evidence.ts';
-import type { TradeEvidence } from '../core/evidence.ts';
-import { add, NO_QUANTITY, quantity, size, subtract, text } from '../core/money.ts';
-import type { Money, Quantity } from '../core/money.ts';
-import type { FillRecord, IntentRecord, RecordBody } from '../core/record.ts';
+import { add, NO_QUANTITY, subtract, text } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
+import type { RecordBody } from '../core/record.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
@@ -34,6 +35,7 @@ import type { Desk } from './desk.ts';
 import { changesOf } from './changes.ts';
 import type { OpenAttempt } from './desk-state.ts';
 import type { AttemptEnd } from './execute.ts';
+import { trustOf } from './policy.ts';
 
 const PAGE = 1000;
 /** Balances that did not change are written again after this long, so that a restart need not read far back. */
@@ -163,91 +165,66 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
       const known = desk.pair(pair);
       return 'problem' in known ? undefined : known;
     });
-    const ends = resolved(desk, read, trades);
+    const whole: WholeAccount = { ...read, trades };
+    const ends = resolved(desk, whole);
     return concat(
-      adopt(desk, read, trades),
+      adopt(desk, whole),
       of(...ends),
-      defer(() => balances(desk, read, trades)),
+      defer(() => balances(desk, whole)),
     );
   });
 }
 
+/** A whole read with the trades of this desk in it. */
+interface WholeAccount extends AccountRead, WholeRead {}
+
 /** Doubts that this read ends: by a trade of theirs, or by proof that there is none. */
-function resolved(
-  desk: Desk,
-  read: AccountRead,
-  trades: ReadonlyMap<string, TradeEvidence>,
-): readonly AttemptEnd[] {
+function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
   const ends: AttemptEnd[] = [];
-  for (const { intent } of desk.state.doubts) {
+  for (const open of desk.state.doubts) {
+    const { intent } = open;
     const clientId = intent.client_order_id;
-    const trade = trades.get(clientId);
-    const open = desk.state.attempts.get(clientId);
-    if (open === undefined) continue;
-    const fill = (): FillRecord | undefined =>
-      trade?.isWhole === true
-        ? fillFromEvidence(open, trade, { now: read.at, decisionPrice: desk.decisionPrice(intent) })
-        : undefined;
-    const whole = trade !== undefined && coversIntent(intent, trade) ? fill() : undefined;
-    if (whole !== undefined) {
-      ends.push({ end: 'filled', intent, fill: whole });
-      continue;
-    }
-    const twin = trade === undefined && read.rows.some((row) => isTwin(intent, row));
-    if (twin) {
-      desk.observer.warn('a trade without our client id looks like an order in doubt: it stays in doubt', {
-        client_order_id: clientId,
-      });
-      continue;
-    }
-    const end = desk.countCleanRead(clientId, read.startedAt);
-    if (end === undefined) continue;
-    if (trade === undefined) ends.push({ end: 'closed', intent, ...end });
-    else {
-      // All of it must have been booked by now: the venue filled less than all, against its word.
-      const part = fill();
-      if (part !== undefined)
-        ends.push({ end: 'filled', intent, fill: part, differs: 'booked for less than the order' });
+    const phase = desk.doubts.get(clientId);
+    if (phase === undefined) continue;
+    const judged = judge(intent, phase, read, trustOf(desk.policy));
+    switch (judged.is) {
+      case 'filled': {
+        const fill = fillFromEvidence(open, judged.trade, {
+          now: read.at,
+          decisionPrice: desk.decisionPrice(intent),
+        });
+        ends.push({ end: 'filled', intent, fill, differs: judged.differs });
+        break;
+      }
+      case 'closed':
+        ends.push({ end: 'closed', intent, phase: judged.phase });
+        break;
+      case 'open':
+        desk.doubts.set(clientId, judged.phase);
+        if (judged.why === 'twin')
+          desk.observer.warn(
+            'a trade without our client id looks like an order in doubt: it stays in doubt',
+            {
+              client_order_id: clientId,
+            },
+          );
     }
   }
   return ends;
 }
 
-/** Orders are filled whole or not at all: less than the intent means that the venue has not booked all of it yet. */
-export function coversIntent(
-  intent: IntentRecord,
-  traded: { readonly quantity: Quantity; readonly amount: Money },
-): boolean {
-  const [done, wanted] = [intent.by === 'quantity' ? traded.quantity : traded.amount, quantity(intent.size)];
-  return done.gte(wanted.times('0.999'));
-}
-
-/** A row without a client id that could be the trade of this intent. Never guessed: it only keeps the doubt open. */
-const isTwin = (intent: IntentRecord, row: Transaction): boolean =>
-  row.clientId === undefined &&
-  row.action === intent.side &&
-  (row.pair === undefined || row.pair === intent.pair) &&
-  row.currency === (intent.by === 'quantity' ? intent.base : intent.quote) &&
-  size(row.amount).eq(intent.size);
-
 /**
  * Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. One that was
  * proven absent and has traded after all always halts: the venue did not keep its word.
  */
-function adopt(desk: Desk, read: AccountRead, trades: ReadonlyMap<string, TradeEvidence>): Observable<never> {
-  const unknown = [...trades.values()].filter(
-    ({ clientId, at, isWhole }) =>
-      isWhole &&
-      !desk.state.filledIds.has(clientId) &&
-      !desk.state.attempts.has(clientId) &&
-      at > desk.state.rememberedSince,
-  );
+function adopt(desk: Desk, read: WholeAccount): Observable<never> {
+  const { unknown, isBreach } = adoptable(read.trades, desk.state);
   if (unknown.length === 0) return EMPTY;
   const ids = unknown.map(({ clientId }) => clientId).join(', ');
   desk.observer.alert('fill_adopted', { ids });
   const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, read.at));
   const isBroken =
-    unknown.some(({ clientId }) => desk.state.closedIds.has(clientId)) ||
+    isBreach ||
     // A trade that cannot be valued cannot be counted towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
   if (isBroken || !desk.policy.adoptFills)
@@ -269,11 +246,7 @@ export function halt(desk: Desk, why: string): Observable<never> {
 }
 
 /** Writes balances that are new: what the venue booked, and own fills that it has not booked yet. */
-function balances(
-  desk: Desk,
-  read: AccountRead,
-  trades: ReadonlyMap<string, TradeEvidence>,
-): Observable<never> {
+function balances(desk: Desk, read: WholeAccount): Observable<never> {
   const { venue } = desk.ports;
   const told = balancesOf(read.rows);
   const own =
@@ -282,7 +255,7 @@ function balances(
   const fillsBefore = desk.state.fills;
   const source: Observable<ReadonlyMap<string, Quantity>> =
     own === undefined
-      ? of(merged(desk, told.balances, read, trades))
+      ? of(merged(desk, told.balances, read))
       : own.pipe(
           map((list) => new Map(list.map((one) => [one.currency, one.available]))), // prettier-ignore
         );
@@ -318,9 +291,9 @@ function balances(
 function merged(
   desk: Desk,
   told: ReadonlyMap<string, Quantity>,
-  read: AccountRead,
-  trades: ReadonlyMap<string, TradeEvidence>,
+  read: WholeAccount,
 ): ReadonlyMap<string, Quantity> {
+  const { trades } = read;
   const now = new Map([...(desk.state.balances ?? []), ...told]);
   // An order that is still waiting for its answer will be booked when that comes, not twice.
   for (const { intent, doubt } of desk.state.attempts.values()) {

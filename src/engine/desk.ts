@@ -1,7 +1,6 @@
 import { Subject, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { follow } from '../core/cycle.ts';
-import type { Phase, Trust } from '../core/cycle.ts';
+import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
 import type { World } from '../core/controls.ts';
 import type { Instrument } from '../core/instrument.ts';
@@ -44,7 +43,7 @@ export class Desk {
   readonly strategies: ReadonlyMap<string, StrategySource>;
   readonly mark: string;
   /** Attempts in doubt, with what it takes to prove each. Rebuilt at start. */
-  readonly doubts = new Map<string, Phase & { readonly state: 'doubt' }>();
+  readonly doubts = new Map<string, Doubt>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
   /** Quote ids of this process: the venue must not repeat one. */
@@ -179,25 +178,4 @@ export class Desk {
       ),
     };
   }
-
-  /** Counts a whole read that does not name a doubt. Returns how the doubt ends, once that proves it absent. */
-  countCleanRead(
-    clientOrderId: string,
-    startedAt: Monotonic,
-  ): { readonly phase: Phase & { readonly state: 'ended' } } | undefined {
-    const phase = this.doubts.get(clientOrderId);
-    if (phase === undefined) return undefined;
-    const next = follow(phase, { on: 'clean_read', startedAt, gapMs: READ_GAP_MS }, trustOf(this.policy));
-    if (next.state === 'doubt') this.doubts.set(clientOrderId, next);
-    return next.state === 'ended' ? { phase: next } : undefined;
-  }
 }
-
-/** Two reads that prove an absence are at least this far apart: a lagging replica may serve both. */
-const READ_GAP_MS = 10_000;
-
-export const trustOf = ({ inDoubt }: Policy): Trust => ({
-  firstCanceled: inDoubt.trustFirstCanceled,
-  refusals: inDoubt.trustRefusals,
-  bookingMarginMs: inDoubt.bookingMarginMs,
-});

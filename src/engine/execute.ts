@@ -17,20 +17,21 @@ import type { Observable, OperatorFunction } from 'rxjs';
 import { classifyOrder, classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
 import type { CycleEvent, Phase } from '../core/cycle.ts';
+import { lastOrderStart } from '../core/doubts.ts';
 import { clientId } from '../core/ids.ts';
 import type { Instrument } from '../core/instrument.ts';
 import { price, quantity, text } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { FillRecord, IntentRecord, QuoteRecord } from '../core/record.ts';
-import { after, isoOf } from '../core/time.ts';
+import { isoOf } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import { nextAfter, refuses } from './control.ts';
-import { trustOf } from './desk.ts';
 import type { Desk } from './desk.ts';
 import type { Paced, Stopped } from './item.ts';
 import type { Permit } from './pacer.ts';
+import { trustOf } from './policy.ts';
 import { canPay, leftOfSlice } from './size.ts';
 
 /** How an attempt ended, for now or for good. */
@@ -166,7 +167,7 @@ function askForQuote({ desk, item, intent, request }: Run): Observable<CycleEven
 function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<CycleEvent> {
   const { desk, intent, drain$ } = run;
   const { quote, life } = phase;
-  const lastStart = after(life.lower, -(desk.policy.orderTimeoutMs + desk.policy.orderMarginMs));
+  const lastStart = lastOrderStart(life, desk.policy);
   const fault = quoteFault(run, quote);
   if (fault !== undefined) return of(fault);
   const tooShort: CycleEvent = {

@@ -1,7 +1,7 @@
 import { EMPTY, catchError, concatMap, defer, filter, from, map, repeat, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { coversIntent } from '../core/doubts.ts';
 import { VenueError } from '../core/errors.ts';
-import { coversIntent } from './account.ts';
 import { fillFromLookup } from './booking.ts';
 import type { Desk } from './desk.ts';
 import type { OpenAttempt } from './desk-state.ts';

@@ -1,4 +1,5 @@
 import type { Limits } from '../core/controls.ts';
+import type { Trust } from '../core/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Ratio } from '../core/money.ts';
 import type { PaceOptions } from './pacer.ts';
@@ -66,3 +67,9 @@ export interface Policy {
   /** Fills of the desk that the journal does not know are booked without halting. */
   readonly adoptFills: boolean;
 }
+
+export const trustOf = ({ inDoubt }: Policy): Trust => ({
+  firstCanceled: inDoubt.trustFirstCanceled,
+  refusals: inDoubt.trustRefusals,
+  bookingMarginMs: inDoubt.bookingMarginMs,
+});

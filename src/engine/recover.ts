@@ -13,10 +13,10 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { inherited } from '../core/doubts.ts';
 import { OperatorError, VenueError } from '../core/errors.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody } from '../core/record.ts';
-import { after } from '../core/time.ts';
 import { readOnce } from './account.ts';
 import type { Desk } from './desk.ts';
 import { record } from './record.ts';
@@ -87,29 +87,21 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
     });
   }
   for (const { intent, doubt, quote } of state.attempts.values()) {
-    const detail = 'left open by an earlier process';
+    const phase = inherited({
+      startedAt: ports.clock.monotonic(),
+      lifeMs: quote?.life_ms ?? policy.inDoubt.lifeMaxMs,
+      bookingMarginMs: policy.inDoubt.bookingMarginMs,
+    });
     if (doubt === undefined) {
       bodies.push({
         kind: 'attempt',
         client_order_id: intent.client_order_id,
         result: 'doubt',
-        reason: 'outcome_unknown',
-        detail,
+        reason: phase.reason,
+        detail: phase.detail,
       });
     }
-    const lifeMs = quote?.life_ms ?? policy.inDoubt.lifeMaxMs;
-    desk.doubts.set(intent.client_order_id, {
-      state: 'doubt',
-      // The time base of the dead process is lost: the quote may have been received a moment ago.
-      proof: {
-        readsLeft: 2,
-        notBefore: after(ports.clock.monotonic(), lifeMs + policy.inDoubt.bookingMarginMs),
-        proves: 'absent',
-      },
-      reason: 'outcome_unknown',
-      detail,
-      halt: false,
-    });
+    desk.doubts.set(intent.client_order_id, phase);
   }
   if (rearm !== undefined && state.control !== 'active') {
     bodies.push({ kind: 'control', state: 'active', by: 'operator', why: rearm });

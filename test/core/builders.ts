@@ -1,7 +1,8 @@
 import type { Instrument } from '../../src/core/instrument.ts';
 import { money, price, quantity } from '../../src/core/money.ts';
+import type { IntentRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
-import type { Order, OrderRequest, Quote, QuoteRequest } from '../../src/core/venue.ts';
+import type { Order, OrderRequest, Quote, QuoteRequest, Side, Transaction } from '../../src/core/venue.ts';
 
 /** Buys 0.5 btc at 60000: 30000 usd, alive for 15 seconds. Builders show only what matters to a test. */
 export const BTCUSD: Instrument = {
@@ -58,3 +59,56 @@ export const anOrder = (over: Partial<Order> = {}): Order => ({
   fees: money('0'),
   ...over,
 });
+
+/** The intent of `aQuoteRequest`. */
+export const anIntent = (over: Partial<IntentRecord> = {}): IntentRecord => ({
+  kind: 'intent',
+  client_order_id: 'c-1',
+  strategy: 's',
+  parent: 'p',
+  slice: 0,
+  attempt: 0,
+  pair: 'btcusd',
+  base: 'btc',
+  quote: 'usd',
+  side: 'buy',
+  by: 'quantity',
+  size: '0.5',
+  worst_price: '60600',
+  reference_price: '60000',
+  notional_usd: '30300',
+  cuts: [],
+  ...over,
+});
+
+let rows = 0;
+/** A row of the account: by default the base leg of `anOrder`. Ids rise. */
+export const aRow = (over: Partial<Transaction> = {}): Transaction => ({
+  id: ++rows,
+  orderId: '77',
+  clientId: 'c-1',
+  tradeId: 't-1',
+  at: instant(1_000),
+  action: 'buy',
+  currency: 'btc',
+  amount: quantity('0.5'),
+  price: undefined,
+  fees: quantity('0'),
+  status: 'done',
+  balance: quantity('1'),
+  pair: 'btcusd',
+  ...over,
+});
+
+/** Both legs of a trade, as the venue books it: what comes in is positive, what goes out negative. */
+export const aTrade = (
+  side: Side,
+  base: string,
+  quote: string,
+  over: Partial<Transaction> = {},
+): Transaction[] => {
+  const [into, from] = side === 'buy' ? ['', '-'] : ['-', ''];
+  const baseLeg = { currency: 'btc', amount: quantity(into + base), fees: quantity('0') };
+  const quoteLeg = { currency: 'usd', amount: quantity(from + quote), fees: quantity('1.5') };
+  return [aRow({ action: side, ...over, ...baseLeg }), aRow({ action: side, ...over, ...quoteLeg })];
+};

@@ -7,6 +7,7 @@ import { add, money, quantity, text } from '../../src/core/money.ts';
 import type { Pair } from '../../src/core/pairs.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Side, Transaction } from '../../src/core/venue.ts';
+import { aRow as anyRow, aTrade as anyTrade } from './builders.ts';
 
 const idOf = (slice: number, desk = 'treasury'): string =>
   clientId({ desk, parent: 'abcdefgh', slice, attempt: 0 });
@@ -16,30 +17,10 @@ const MARK = deskMark('treasury');
 const pairOf = (pair: string): Pair | undefined =>
   pair === 'btcusd' ? { pair, base: 'btc', quote: 'usd' } : undefined;
 
-let id = 0;
-const aRow = (over: Partial<Transaction> = {}): Transaction => ({
-  id: ++id,
-  orderId: '77',
-  clientId: MINE,
-  tradeId: 't-1',
-  at: instant(1_000),
-  action: 'buy',
-  currency: 'btc',
-  amount: quantity('0.5'),
-  price: undefined,
-  fees: quantity('0'),
-  status: 'done',
-  balance: quantity('1'),
-  pair: 'btcusd',
-  ...over,
-});
-/** Both legs of a trade, as the venue books it: what comes in is positive, what goes out negative. */
-const aTrade = (side: Side, base: string, quote: string, over: Partial<Transaction> = {}): Transaction[] => {
-  const [into, from] = side === 'buy' ? ['', '-'] : ['-', ''];
-  const baseLeg = { currency: 'btc', amount: quantity(into + base), fees: quantity('0') };
-  const quoteLeg = { currency: 'usd', amount: quantity(from + quote), fees: quantity('1.5') };
-  return [aRow({ action: side, ...over, ...baseLeg }), aRow({ action: side, ...over, ...quoteLeg })];
-};
+/** Rows of a trade of ours. */
+const aRow = (over: Partial<Transaction> = {}): Transaction => anyRow({ clientId: MINE, ...over });
+const aTrade = (side: Side, base: string, quote: string, over: Partial<Transaction> = {}): Transaction[] =>
+  anyTrade(side, base, quote, { clientId: MINE, ...over });
 const only = (rows: readonly Transaction[]): TradeEvidence => {
   const [one, ...more] = tradesOf(rows, MARK, pairOf).values();
   if (one === undefined || more.length > 0) throw new Error('expected one trade');

@@ -1,0 +1,145 @@
+import { follow } from './cycle.ts';
+import type { Life, Phase, Trust } from './cycle.ts';
+import type { TradeEvidence } from './evidence.ts';
+import { quantity, size } from './money.ts';
+import type { Money, Quantity } from './money.ts';
+import type { IntentRecord } from './record.ts';
+import { after } from './time.ts';
+import type { Instant, Monotonic } from './time.ts';
+import type { Transaction } from './venue.ts';
+
+/**
+ * Everything that is decided about an order whose outcome is unknown, as functions of plain data: what a dead process left
+ * behind, what one whole read of the account means, which trades nobody knows, and until when an order may leave. Whoever
+ * calls them keeps the phase of each doubt and passes it in again.
+ */
+
+export type Doubt = Phase & { readonly state: 'doubt' };
+
+/** Two reads that prove an absence are at least this far apart: a lagging replica may serve both. */
+export const READ_GAP_MS = 10_000;
+
+export interface Inheritance {
+  /** Now, on the monotonic clock of this process: before its first request. */
+  readonly startedAt: Monotonic;
+  /** Life of the quote when the journal holds it, else the longest life that is ever executed. */
+  readonly lifeMs: number;
+  readonly bookingMarginMs: number;
+}
+
+/**
+ * What an attempt becomes that a dead process left open. The time base of that process is lost: the quote may have been
+ * received a moment before this one began.
+ */
+export const inherited = ({ startedAt, lifeMs, bookingMarginMs }: Inheritance): Doubt => ({
+  state: 'doubt',
+  proof: { readsLeft: 2, notBefore: after(startedAt, lifeMs + bookingMarginMs), proves: 'absent' },
+  reason: 'outcome_unknown',
+  detail: 'left open by an earlier process',
+  halt: false,
+});
+
+/** One whole read of the account: every page came, from an hour before the oldest open intent at least. */
+export interface WholeRead {
+  /** When its first request left. */
+  readonly startedAt: Monotonic;
+  readonly rows: readonly Transaction[];
+  /** `tradesOf(rows, …)`. */
+  readonly trades: ReadonlyMap<string, TradeEvidence>;
+}
+
+/** What a whole read says about one doubt. */
+export type Judgement =
+  /** It traded. `differs`: in what the trade is not what was ordered. */
+  | { readonly is: 'filled'; readonly trade: TradeEvidence; readonly differs?: string | undefined }
+  /** It goes on, and needs what `phase` says. */
+  | {
+      readonly is: 'open';
+      readonly phase: Doubt;
+      /**
+       * `twin`: a row without any id of ours could be it. `booking`: a part of it is booked. `unseen`: it is not there, and
+       * that is not proof yet.
+       */
+      readonly why: 'twin' | 'booking' | 'unseen';
+      /** The row that could be it. */
+      readonly row?: Transaction | undefined;
+    }
+  /** It certainly did not trade. */
+  | { readonly is: 'closed'; readonly phase: Phase & { readonly state: 'ended' } };
+
+/**
+ * Judges a doubt by one whole read. A trade with its id and all of its figures ends it at once; anything less is counted
+ * towards the proof of its absence, unless some row could be its trade.
+ */
+export function judge(intent: IntentRecord, phase: Doubt, read: WholeRead, trust: Trust): Judgement {
+  const trade = read.trades.get(intent.client_order_id);
+  if (trade?.isWhole === true && coversIntent(intent, trade)) return { is: 'filled', trade };
+  const row = trade === undefined ? read.rows.find((one) => isTwin(intent, one)) : undefined;
+  if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
+  const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
+  const next = follow(phase, event, trust);
+  if (next.state === 'doubt')
+    return { is: 'open', phase: next, why: trade === undefined ? 'unseen' : 'booking' };
+  if (next.state !== 'ended') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
+  if (trade === undefined) return { is: 'closed', phase: next };
+  // All of it must have been booked by now: the venue filled less than all, against its word.
+  if (trade.isWhole) return { is: 'filled', trade, differs: 'booked for less than the order' };
+  return { is: 'open', phase, why: 'booking' };
+}
+
+/** Orders are filled whole or not at all: less than the intent means that the venue has not booked all of it yet. */
+export function coversIntent(
+  intent: Pick<IntentRecord, 'by' | 'size'>,
+  traded: { readonly quantity: Quantity; readonly amount: Money },
+): boolean {
+  const [done, wanted] = [intent.by === 'quantity' ? traded.quantity : traded.amount, quantity(intent.size)];
+  return done.gte(wanted.times('0.999'));
+}
+
+/** A row without a client id that could be the trade of this intent. Never guessed: it only keeps the doubt open. */
+const isTwin = (intent: IntentRecord, row: Transaction): boolean =>
+  row.clientId === undefined &&
+  row.action === intent.side &&
+  (row.pair === undefined || row.pair === intent.pair) &&
+  row.currency === (intent.by === 'quantity' ? intent.base : intent.quote) &&
+  size(row.amount).eq(intent.size);
+
+/** What the journal knows of client ids; `DeskState` is one. */
+export interface KnownIds {
+  /** Traded and booked. */
+  readonly filledIds: { has(clientId: string): boolean };
+  /** Open: under way, or in doubt. */
+  readonly attempts: { has(clientId: string): boolean };
+  /** Closed without a trade after an order had left. */
+  readonly closedIds: { has(clientId: string): boolean };
+  /** Ids of before are forgotten. */
+  readonly rememberedSince: Instant | number;
+}
+
+/** Trades of ours that the journal does not know. */
+export interface Adoption {
+  readonly unknown: readonly TradeEvidence[];
+  /** One of them was proven not to have traded: the venue did not keep its word, and the desk halts whatever its config says. */
+  readonly isBreach: boolean;
+}
+
+/** Which trades of a whole read nobody knows of: they are booked all the same. One without both legs waits for its figures. */
+export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: KnownIds): Adoption {
+  const unknown = [...trades.values()].filter(
+    ({ clientId, at, isWhole }) =>
+      isWhole &&
+      !known.filledIds.has(clientId) &&
+      !known.attempts.has(clientId) &&
+      at > known.rememberedSince,
+  );
+  return { unknown, isBreach: unknown.some(({ clientId }) => known.closedIds.has(clientId)) };
+}
+
+/**
+ * Last instant at which an order may start: its quote must certainly live until the answer has come or is given up. After
+ * it the attempt ends without an order.
+ */
+export const lastOrderStart = (
+  life: Life,
+  patience: { readonly orderTimeoutMs: number; readonly orderMarginMs: number },
+): Monotonic => after(life.lower, -(patience.orderTimeoutMs + patience.orderMarginMs));

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { adoptable, inherited, judge, lastOrderStart, READ_GAP_MS } from '../../src/core/doubts.ts';
+import type { Doubt, Judgement, WholeRead } from '../../src/core/doubts.ts';
+import type { TradeEvidence } from '../../src/core/evidence.ts';
+import { money, quantity } from '../../src/core/money.ts';
+import { instant, monotonic } from '../../src/core/time.ts';
+import type { Transaction } from '../../src/core/venue.ts';
+import { aRow, aTrade, anIntent } from './builders.ts';
+
+const TRUST = { firstCanceled: false, refusals: false, bookingMarginMs: 10_000 };
+const MINE = anIntent().client_order_id;
+const LEFT_OPEN = inherited({ startedAt: monotonic(0), lifeMs: 15_000, bookingMarginMs: 10_000 });
+
+const evidence = (over: Partial<TradeEvidence> = {}): TradeEvidence => ({
+  clientId: MINE,
+  orderId: '77',
+  pair: 'btcusd',
+  side: 'buy',
+  quantity: quantity('0.5'),
+  amount: money('30000'),
+  fees: money('0'),
+  at: instant(1_000),
+  isWhole: true,
+  ...over,
+});
+const read = (startedAt: number, trade?: TradeEvidence, rows: readonly Transaction[] = []): WholeRead => ({
+  startedAt: monotonic(startedAt),
+  rows,
+  trades: new Map(trade === undefined ? [] : [[trade.clientId, trade]]),
+});
+/** Judges by one read after the other; stops where the doubt ends. */
+const judged = (...reads: readonly WholeRead[]): Judgement => {
+  let phase: Doubt = LEFT_OPEN;
+  let last: Judgement | undefined;
+  for (const one of reads) {
+    last = judge(anIntent(), phase, one, TRUST);
+    if (last.is !== 'open') return last;
+    ({ phase } = last);
+  }
+  if (last === undefined) throw new Error('no read');
+  return last;
+};
+const EARLIEST = 25_000;
+
+describe('an attempt that a dead process left open', () => {
+  it('needs two reads, no sooner than its quote can have expired and been booked', () => {
+    expect(LEFT_OPEN).toMatchObject({
+      state: 'doubt',
+      reason: 'outcome_unknown',
+      halt: false,
+      proof: { readsLeft: 2, notBefore: EARLIEST, proves: 'absent' },
+    });
+  });
+});
+
+describe('a whole read of the account', () => {
+  it('ends a doubt by its trade, whenever it began', () => {
+    expect(judged(read(0, evidence()))).toMatchObject({ is: 'filled', trade: { orderId: '77' } });
+  });
+
+  it.each<readonly [string, readonly number[], Judgement['is']]>([
+    ['one that began too early', [EARLIEST - 1], 'open'],
+    ['two that began too early', [0, EARLIEST - 1], 'open'],
+    ['one in time', [EARLIEST], 'open'],
+    ['two in time that are too near to each other', [EARLIEST, EARLIEST + READ_GAP_MS - 1], 'open'],
+    ['one too early and one in time', [EARLIEST - 1, EARLIEST + READ_GAP_MS], 'open'],
+    ['two in time and far enough apart', [EARLIEST, EARLIEST + READ_GAP_MS], 'closed'],
+  ])('without its trade: %s', (_, instants, expected) => {
+    expect(judged(...instants.map((at) => read(at))).is).toBe(expected);
+  });
+
+  it('says why a doubt goes on', () => {
+    expect(judged(read(EARLIEST))).toMatchObject({ why: 'unseen', phase: { proof: { readsLeft: 1 } } });
+    expect(judged(read(EARLIEST, evidence({ isWhole: false })))).toMatchObject({ why: 'booking' });
+  });
+
+  it('proves nothing while a row without an id could be the trade', () => {
+    const [twin] = aTrade('buy', '0.5', '30000', { clientId: undefined });
+    const reads = [0, 1, 2, 3].map((n) => read(EARLIEST + n * READ_GAP_MS, undefined, twin ? [twin] : []));
+    expect(judged(...reads)).toMatchObject({ is: 'open', why: 'twin', row: twin, phase: LEFT_OPEN });
+  });
+
+  it.each<readonly [string, Partial<Transaction>]>([
+    ['another side', { action: 'sell' }],
+    ['another pair', { pair: 'ethusd' }],
+    ['another size', { amount: quantity('0.4') }],
+    ['another currency', { currency: 'eth' }],
+    ['an id of somebody', { clientId: 'theirs' }],
+  ])('is not held up by a row with %s', (_, over) => {
+    const rows = [aRow({ clientId: undefined, ...over })];
+    const reads = [EARLIEST, EARLIEST + READ_GAP_MS].map((at) => read(at, undefined, rows));
+    expect(judged(...reads).is).toBe('closed');
+  });
+
+  it('waits for all of an order to be booked, and takes less for what it is once it must be', () => {
+    const part = evidence({ quantity: quantity('0.2') });
+    expect(judged(read(EARLIEST, part))).toMatchObject({ is: 'open', why: 'booking' });
+    expect(judged(read(EARLIEST, part), read(EARLIEST + READ_GAP_MS, part))).toMatchObject({
+      is: 'filled',
+      differs: 'booked for less than the order',
+    });
+  });
+
+  it('never ends a doubt of which one leg is to be seen', () => {
+    const leg = evidence({ isWhole: false });
+    const reads = [0, 1, 2, 3].map((n) => read(EARLIEST + n * READ_GAP_MS, leg));
+    expect(judged(...reads)).toMatchObject({ is: 'open', why: 'booking' });
+  });
+});
+
+describe('a trade that the journal may not know', () => {
+  const known = (over: Partial<Record<'filledIds' | 'attempts' | 'closedIds', string>> = {}, since = 0) => ({
+    filledIds: new Set(over.filledIds === undefined ? [] : [over.filledIds]),
+    attempts: new Set(over.attempts === undefined ? [] : [over.attempts]),
+    closedIds: new Set(over.closedIds === undefined ? [] : [over.closedIds]),
+    rememberedSince: since,
+  });
+  const ids = (...trades: readonly TradeEvidence[]): ReadonlyMap<string, TradeEvidence> =>
+    new Map(trades.map((one) => [one.clientId, one]));
+
+  it('is adopted when no record names it', () => {
+    expect(adoptable(ids(evidence()), known())).toEqual({ unknown: [evidence()], isBreach: false });
+  });
+
+  it('is a breach when it was proven not to have traded', () => {
+    expect(adoptable(ids(evidence()), known({ closedIds: MINE })).isBreach).toBe(true);
+  });
+
+  it.each<readonly [string, TradeEvidence, ReturnType<typeof known>]>([
+    ['booked already', evidence(), known({ filledIds: MINE })],
+    ['still open', evidence(), known({ attempts: MINE })],
+    ['without its second leg', evidence({ isWhole: false }), known()],
+    ['older than the memory', evidence(), known({}, 1_000)],
+  ])('is left alone when it is %s', (_, trade, of) => {
+    expect(adoptable(ids(trade), of)).toEqual({ unknown: [], isBreach: false });
+  });
+});
+
+describe('an order', () => {
+  it('may start for as long as its quote certainly outlives the wait for the answer', () => {
+    const life = {
+      askedAt: monotonic(1_000),
+      receivedAt: monotonic(1_200),
+      lower: monotonic(16_000),
+      upper: monotonic(16_200),
+    };
+    expect(lastOrderStart(life, { orderTimeoutMs: 8_000, orderMarginMs: 500 })).toBe(7_500);
+  });
+});
