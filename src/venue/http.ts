@@ -69,7 +69,7 @@ const SPARE_KEEP_ALIVE_MS = 10_000;
  * @throws OperatorError `config` when the address or the token cannot be used.
  */
 export function venueHttp(options: HttpOptions): VenueHttp {
-  const { token, clock, version } = options;
+  const { token } = options;
   const base = venueUrl('venue.base_url', options.baseUrl, 'http');
   const prefix = base.pathname.replace(/\/+$/u, '');
   if (!/^[\x21-\x7e]+$/u.test(token.reveal())) {
@@ -79,7 +79,6 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     );
   }
   const clean = (text: string): string => cleaned(text, token.reveal());
-  const find = routeFinder(options.routes);
   const shared = {
     pipelining: 1,
     allowH2: false,
@@ -104,21 +103,13 @@ export function venueHttp(options: HttpOptions): VenueHttp {
       }),
   );
 
-  const send = (request: Exchange, call: Call): void => {
-    const spare = request.lane === 'at_once' ? spares.take() : undefined;
-    const headers = [
-      'authorization', `Bearer ${token.reveal()}`,
-      'accept', 'application/json',
-      'accept-encoding', 'identity',
-      'user-agent', `tranche/${version}`,
-    ]; // prettier-ignore
-    if (request.body !== undefined) headers.push('content-type', 'application/json');
+  const send: Send = (outgoing, { lane }, call) => {
+    const spare = lane === 'at_once' ? spares.take() : undefined;
     (spare ?? pool).dispatch(
       {
-        method: request.method,
-        path: prefix + request.path + queryText(request.query),
-        headers,
-        body: request.body ?? null,
+        ...outgoing,
+        path: prefix + outgoing.path,
+        body: outgoing.body ?? null,
         // A spare is good for one request: used again, it would no longer write at once.
         reset: spare !== undefined,
       },
@@ -126,6 +117,36 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     );
   };
 
+  return {
+    ...exchanges(options, clean, send),
+    warm: (wanted) => spares.ready(wanted),
+    clean,
+    async close() {
+      await Promise.all([pool.destroy(), spares.close()]);
+    },
+  };
+}
+
+/** A request as it goes out. */
+export interface Outgoing {
+  readonly method: Method;
+  /** With the query. */
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: string[];
+  readonly body: string | undefined;
+}
+
+/** Carries a request to the venue and tells `call` what becomes of it, as undici does. */
+export type Send = (outgoing: Outgoing, request: Exchange, call: Call) => void;
+
+/** `VenueHttp.exchange` over anything that carries requests: the allow-list, the headers and the time limit are here. */
+export function exchanges(
+  { token, clock, version, routes }: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes'>,
+  clean: VenueHttp['clean'],
+  send: Send,
+): Pick<VenueHttp, 'exchange'> {
+  const find = routeFinder(routes);
   return {
     exchange: (request) =>
       new Observable<Reply>((subscriber) => {
@@ -152,14 +173,17 @@ export function venueHttp(options: HttpOptions): VenueHttp {
         subscriber.add(() => call.abandon());
         // undici's own timeouts are coarse, about a second, and none is for the whole: a slow trickle would pass them.
         subscriber.add(clock.scheduler.schedule(() => call.expire(), request.timeoutMs));
-        send(request, call);
+        const headers = [
+          'authorization', `Bearer ${token.reveal()}`,
+          'accept', 'application/json',
+          'accept-encoding', 'identity',
+          'user-agent', `tranche/${version}`,
+        ]; // prettier-ignore
+        if (request.body !== undefined) headers.push('content-type', 'application/json');
+        const path = request.path + queryText(request.query);
+        send({ method: request.method, path, headers, body: request.body }, request, call);
         return undefined;
       }),
-    warm: (wanted) => spares.ready(wanted),
-    clean,
-    async close() {
-      await Promise.all([pool.destroy(), spares.close()]);
-    },
   };
 }
 
