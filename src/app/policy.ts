@@ -10,6 +10,10 @@ const ORDERS_PER_SECOND = 60;
 const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
+/** A clock that somebody set, a machine that slept, a process that stood still. */
+const CONTINUITY = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
+/** Deaths in a row that no accident explains. */
+const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };
 
 export interface PolicyOptions {
   readonly configHash: string;
@@ -80,6 +84,8 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
       },
       guardMs: pacing.guardMs,
     },
+    continuity: CONTINUITY,
+    crashLoop: CRASH_LOOP,
     adoptFills,
   };
 }

@@ -45,6 +45,18 @@ export const alerts = {
     says: 'the venue does not answer; trying again',
     runbook: 'Look at the status of the venue, the network, DNS and the clock.',
   },
+  discontinuity: {
+    severity: 'warning',
+    says: 'time was not continuous: the clock was set, the machine slept, or the process stood still',
+    runbook:
+      'Nothing to do at once: quotes in hand were dropped, the account is read, missed slots follow catch_up. Find out who set the clock or suspended the machine.',
+  },
+  crash_loop: {
+    severity: 'critical',
+    says: 'the process died again and again; the desk starts halted',
+    runbook:
+      'Read the end of the log and the exit codes of the supervisor. Re-arm with --rearm "reason" only when the cause is gone.',
+  },
   feed_down: {
     severity: 'info',
     says: 'a feed of the venue is down; connecting again',

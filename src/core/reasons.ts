@@ -49,6 +49,7 @@ export const reasons = {
   quote_mismatch: 'the quote is not what was asked for',
   quote_invalid: 'the quote could not be read',
   quote_reused: 'the venue sent a quote id that was seen before',
+  discontinuity: 'the clock was set or the machine slept while the quote was in hand',
   quote_too_short: 'too little of the quote life was left to send an order',
   quotes_unavailable: 'the venue gives no quotes at the moment (503)',
   rate_limited: 'the venue answered 429',

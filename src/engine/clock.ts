@@ -21,9 +21,10 @@ export class VirtualClock implements Clock, SchedulerLike {
   readonly scheduler: SchedulerLike = this;
   readonly #heap: Entry[] = [];
   #now: number;
+  #wallAheadMs = 0;
   #order = 0;
 
-  /** @param startsAt Unix ms; the monotonic clock shows the same figure. */
+  /** @param startsAt Unix ms; the monotonic clock shows the same figure, until the wall clock is stepped. */
   constructor(startsAt: Instant) {
     this.#now = startsAt;
   }
@@ -34,7 +35,20 @@ export class VirtualClock implements Clock, SchedulerLike {
 
   /** Whole milliseconds, as a wall clock shows them: waits with jitter leave fractions that no record may hold. */
   wall(): Instant {
-    return instant(Math.floor(this.#now));
+    return instant(Math.floor(this.#now + this.#wallAheadMs));
+  }
+
+  /**
+   * Sets the wall clock forward, or back, while nothing else moves: somebody set the time, or the machine slept and its
+   * monotonic clock slept with it.
+   */
+  stepWall(ms: number): void {
+    this.#wallAheadMs += ms;
+  }
+
+  /** Both clocks go on while nothing runs: a long stall, or a sleep through which the monotonic clock counts. */
+  stall(ms: number): void {
+    this.#now += ms;
   }
 
   monotonic(): Monotonic {

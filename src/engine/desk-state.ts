@@ -73,6 +73,7 @@ interface Closed {
 }
 
 const RECENT_MS = 10 * MINUTE_MS;
+const DEATHS_KEPT = 100;
 
 export const sliceKey = (parent: string, slice: number): string => `${parent}/${slice}`;
 
@@ -102,6 +103,9 @@ export class DeskState {
   /** The last record is that of a process that ended in good order: nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
+  /** When processes began that died, the newest of them, since a person last said that the desk may trade. */
+  #deaths: readonly Instant[] = [];
+  #runningSince: Instant | undefined;
   account: string | undefined;
   #dayStart = 0;
   #dayTotal = NO_MONEY;
@@ -116,9 +120,11 @@ export class DeskState {
     switch (body.kind) {
       case 'started':
         this.startedAt ??= at;
+        this.#start(at);
         this.account = body.account;
         break;
       case 'stopped':
+        this.#runningSince = undefined;
         break;
       case 'strategy':
         this.#begin(body);
@@ -158,8 +164,15 @@ export class DeskState {
       case 'control':
         this.control = body.state;
         this.controlWhy = body.why;
+        if (body.state === 'active') this.#deaths = [];
         break;
     }
+  }
+
+  /** How many of the processes that began since `from` died, asked before this one has written that it began. */
+  diedSince(from: Instant): number {
+    const all = this.#runningSince === undefined ? this.#deaths : [...this.#deaths, this.#runningSince];
+    return all.filter((at) => at >= from).length;
   }
 
   /** Attempts whose outcome is unknown. */
@@ -201,6 +214,12 @@ export class DeskState {
       sum = add(sum, money(intent.notional_usd));
     }
     return sum;
+  }
+
+  #start(at: Instant): void {
+    if (this.#runningSince !== undefined)
+      this.#deaths = [...this.#deaths, this.#runningSince].slice(-DEATHS_KEPT);
+    this.#runningSince = at;
   }
 
   #begin(body: StrategyRecord): void {

@@ -14,6 +14,7 @@ import type { Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import type { BoundStrategy } from '../strategy/kernel.ts';
 import { halt } from './account.ts';
+import { Continuity } from './continuity.ts';
 import { DeskState, sliceKey } from './desk-state.ts';
 import type { Observer } from './observer.ts';
 import { Pacer } from './pacer.ts';
@@ -38,6 +39,7 @@ export class Desk {
   readonly observer: Observer;
   readonly state = new DeskState();
   readonly pacer: Pacer;
+  readonly continuity: Continuity;
   readonly references: References;
   readonly pts: PtsWatch;
   readonly strategies: ReadonlyMap<string, StrategySource>;
@@ -71,6 +73,9 @@ export class Desk {
     this.strategies = new Map(strategies.map((one) => [one.id, one]));
     this.mark = deskMark(policy.desk);
     this.pacer = new Pacer(ports.clock, policy.pace);
+    this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
+      observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
+    });
     this.references = new References({
       ports,
       policy,

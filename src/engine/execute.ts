@@ -75,6 +75,8 @@ interface Run {
   readonly intent: IntentRecord;
   readonly request: QuoteRequest;
   readonly drain$: Observable<unknown>;
+  /** Breaks of time before the quote was asked for. */
+  readonly breaks: number;
   /** Leave to send the order, once the gate has it. */
   orderPermit: Permit | undefined;
 }
@@ -88,6 +90,7 @@ function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observab
       item,
       intent,
       drain$,
+      breaks: desk.continuity.count,
       orderPermit: undefined,
       request: { pair, side, size: item.size, clientId: intent.client_order_id },
     };
@@ -213,9 +216,14 @@ function quoteFault({ desk }: Run, { quoteId, lifeMs }: Quote): CycleEvent | und
 }
 
 /** Limits and funds, with the quote in hand and everything under way counted. */
-function gateFault({ desk, item, intent }: Run, quote: Quote): CycleEvent | undefined {
+function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEvent | undefined {
   const clientOrderId = intent.client_order_id;
   const { limit } = item.slice.intent;
+  // The quote may be older than the monotonic clock says.
+  if (desk.continuity.count !== breaks) {
+    const detail = 'time was not continuous since the quote was asked for';
+    return { on: 'stopped', reason: 'discontinuity', detail, next: { do: 'again' } };
+  }
   const stale = staleFault(desk, item);
   if (stale !== undefined) return stale;
   const refused = refuses(desk, item, {

@@ -2,6 +2,7 @@ import type { Limits } from '../core/controls.ts';
 import type { Trust } from '../core/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Ratio } from '../core/money.ts';
+import type { ContinuityOptions } from './continuity.ts';
 import type { PaceOptions } from './pacer.ts';
 
 /** How a desk behaves: the config, checked and with its units. All times in milliseconds. */
@@ -64,6 +65,10 @@ export interface Policy {
   /** Between two reads of the account when nothing is in doubt. */
   readonly accountPollMs: number;
   readonly pace: PaceOptions;
+  /** When time counts as broken. */
+  readonly continuity: ContinuityOptions;
+  /** So many starts after processes that died, within this time, and the desk starts halted. */
+  readonly crashLoop: { readonly startsMax: number; readonly withinMs: number };
   /** Fills of the desk that the journal does not know are booked without halting. */
   readonly adoptFills: boolean;
 }

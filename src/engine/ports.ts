@@ -18,7 +18,10 @@ import type {
   ValuationPoint,
 } from '../core/venue.ts';
 
-/** Time, in its two kinds, and the scheduler that waits. All three agree: on `VirtualClock` they are one counter. */
+/**
+ * Time, in its two kinds, and the scheduler that waits. They agree as long as nobody sets the time and the machine does not
+ * sleep; `Continuity` tells when they have not.
+ */
 export interface Clock {
   /** For every RxJS operator that waits. */
   readonly scheduler: SchedulerLike;

@@ -7,7 +7,7 @@ import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../co
 import { isNothing } from '../core/sizing.ts';
 import type { Monotonic } from '../core/time.ts';
 import { haltRecord } from './account.ts';
-import { waitUntil } from './clock.ts';
+import { untilTime } from './continuity.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
@@ -168,7 +168,7 @@ function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason):
 /** Ends a slice at its deadline, unless something else ended it before. */
 export function expireLater(desk: Desk, slice: OpenSlice, reason: Reason): Observable<never> {
   return concat(
-    waitUntil(desk.ports.clock, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
+    untilTime(desk, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
     defer(() => {
       const open = desk.state.slices.get(sliceKey(slice.intent.parent, slice.intent.slice));
       if (open === undefined || open.openAttempt !== undefined) return EMPTY;

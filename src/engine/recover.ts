@@ -17,7 +17,8 @@ import { inherited } from '../core/doubts.ts';
 import { OperatorError, VenueError } from '../core/errors.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody } from '../core/record.ts';
-import { readOnce } from './account.ts';
+import { MINUTE_MS, after } from '../core/time.ts';
+import { haltRecord, readOnce } from './account.ts';
 import type { Desk } from './desk.ts';
 import { record } from './record.ts';
 
@@ -68,6 +69,7 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   holdBack(desk);
+  const suspicion = suspicionOf(desk);
   const bodies: RecordBody[] = [
     {
       kind: 'started',
@@ -103,10 +105,20 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
     }
     desk.doubts.set(intent.client_order_id, phase);
   }
-  if (rearm !== undefined && state.control !== 'active') {
+  if (rearm !== undefined && (state.control !== 'active' || suspicion !== undefined)) {
     bodies.push({ kind: 'control', state: 'active', by: 'operator', why: rearm });
-  }
+  } else if (suspicion !== undefined && state.control !== 'halted') bodies.push(haltRecord(suspicion));
   return desk.append(bodies).pipe(ignoreElements());
+}
+
+/** Why the desk must not trade before a person has looked; `undefined` when nothing is odd. */
+function suspicionOf({ state, policy, ports, observer }: Desk): string | undefined {
+  const { startsMax, withinMs } = policy.crashLoop;
+  const deaths = state.diedSince(after(ports.clock.wall(), -withinMs));
+  if (deaths < startsMax) return undefined;
+  const minutes = Math.round(withinMs / MINUTE_MS);
+  observer.alert('crash_loop', { deaths, minutes });
+  return `the process died ${deaths} times within ${minutes} minutes`;
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   using,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { watchClocks } from './continuity.ts';
 import type { Desk } from './desk.ts';
 import { operate, pipeline } from './pipeline.ts';
 import { recover, takeOver } from './recover.ts';
@@ -54,6 +55,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   // Commands count from the moment they can be written: a halt must not wait until the venue can be reached.
   const commanded = merge(
     operate(desk).pipe(takeUntil(drain$)),
+    watchClocks(desk),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
   const whole = concat(takeOver(desk, options), commanded, stopped);

@@ -17,7 +17,7 @@ import { drifts, largestDrift, value } from '../core/portfolio.ts';
 import { ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import type { Wait, Wake } from '../core/wake.ts';
-import { waitUntil } from './clock.ts';
+import { untilTime } from './continuity.ts';
 import type { Desk } from './desk.ts';
 
 /** A wake of one strategy. */
@@ -59,7 +59,7 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
   const { clock } = desk.ports;
   switch (wait.on) {
     case 'at':
-      return waitUntil(clock, wait.at).pipe(map(() => ({ on: 'at', at: clock.wall(), due: wait.at })));
+      return untilTime(desk, wait.at).pipe(map(() => ({ on: 'at', at: clock.wall(), due: wait.at })));
     case 'outcome':
       return desk.changed$.pipe(
         startWith(undefined),
@@ -70,7 +70,7 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
         map((outcome) => ({ on: 'outcome', at: clock.wall(), outcome })),
       );
     case 'drift':
-      return waitUntil(clock, wait.notBefore).pipe(mergeMap(() => whenDrifted(desk, wait)));
+      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenDrifted(desk, wait)));
   }
 }
 

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
+import { Continuity } from '../../src/engine/continuity.ts';
+import type { Break } from '../../src/engine/continuity.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+const OPTIONS = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
+
+interface Watched {
+  readonly clock: VirtualClock;
+  readonly continuity: Continuity;
+  readonly breaks: Break[];
+}
+
+function watched(): Watched {
+  const clock = new VirtualClock(START);
+  const breaks: Break[] = [];
+  const continuity = new Continuity(clock, OPTIONS, (what) => breaks.push(what));
+  return { clock, continuity, breaks };
+}
+
+describe('time', () => {
+  it('is continuous while both clocks go on, drift by a little, and are looked at in time', () => {
+    const { clock, continuity, breaks } = watched();
+    for (let i = 0; i < 3_600; i++) {
+      clock.stall(1_000);
+      clock.stepWall(0.5); // half a thousandth: more than clocks are corrected by
+      continuity.look();
+    }
+    expect(continuity.count).toBe(0);
+    expect(breaks).toEqual([]);
+  });
+
+  it.each([
+    ['a sleep in which the monotonic clock stands still', 3 * DAY_MS],
+    ['a clock that is set forward', 2_001],
+    ['a clock that is set back', -2_001],
+  ])('breaks once through %s, and is told in figures', (_, ms) => {
+    const { clock, continuity, breaks } = watched();
+    continuity.look();
+    clock.stepWall(ms);
+    expect([continuity.count, continuity.count, continuity.look()]).toEqual([1, 1, 1]);
+    expect(breaks).toEqual([{ wallMs: ms, lateMs: 0 }]);
+  });
+
+  it('breaks when nobody looked for too long: the process stood still', () => {
+    const { clock, continuity, breaks } = watched();
+    continuity.look();
+    clock.stall(5_000);
+    expect(continuity.count).toBe(0);
+    clock.stall(1);
+    expect([continuity.count, continuity.look()]).toEqual([1, 1]);
+    expect(breaks).toEqual([{ wallMs: 0, lateMs: 4_001 }]);
+  });
+});
+
+const plan = [aTwap('twap', { slices: 10, duration: 'PT10M' })];
+
+interface Seen {
+  readonly bench: Bench;
+  readonly alerts: string[];
+  readonly orders: number[];
+  readonly reads: number[];
+}
+
+/** A desk with a plan of ten slices, a minute apart, whose quotes take a second to come. */
+function seen(options: Partial<BenchOptions> = {}): Seen {
+  const alerts: string[] = [];
+  const orders: number[] = [];
+  const reads: number[] = [];
+  const bench = aBench({
+    strategies: plan,
+    quoteLatencyMs: 1_000,
+    observer: { alert: (id) => alerts.push(id) },
+    wrap: (venue, clock) => ({
+      ...venue,
+      order: (request) => (orders.push(clock.monotonic()), venue.order(request)),
+      transactions: (query) => (reads.push(clock.monotonic()), venue.transactions(query)),
+    }),
+    ...options,
+  });
+  bench.start();
+  return { bench, alerts, orders, reads };
+}
+
+const run = ({ bench }: Seen, ms: number): void => {
+  bench.clock.run(instant(bench.clock.now() + ms));
+};
+const missedOf = ({ bench }: Seen): number =>
+  bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.missed : [])).length;
+
+describe('a desk whose time breaks', () => {
+  it.each([
+    ['just been asked for', 1],
+    ['about to come', 999],
+  ])('sends no order for a quote that had %s, and asks anew', (_, ms) => {
+    const world = seen();
+    run(world, 61 * SECOND_MS + ms); // the second slot is at one minute, and a price comes first
+    expect(world.orders).toHaveLength(1);
+    world.bench.clock.stepWall(3 * SECOND_MS);
+    run(world, 1_001);
+    expect(world.orders).toHaveLength(1);
+    expect(world.alerts).toContain('discontinuity');
+    run(world, 10 * SECOND_MS);
+    expect(world.orders).toHaveLength(2);
+    const ends = world.bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
+    expect(ends).toEqual(['discontinuity']);
+  });
+
+  it('reads the account soon after, without waiting for its minute', () => {
+    const world = seen();
+    run(world, 75 * SECOND_MS);
+    const before = world.reads.length;
+    world.bench.clock.stepWall(HOUR_MS / 20);
+    run(world, 12 * SECOND_MS);
+    expect(world.reads.length).toBeGreaterThan(before);
+  });
+
+  it.each([1_000, 2_500, 30_000, 150_000, 5 * MINUTE_MS, HOUR_MS, 3 * DAY_MS])(
+    'catches up as its plan says after a sleep of %i ms, whether or not the monotonic clock counted',
+    (ms) => {
+      for (const sleep of ['stepWall', 'stall'] as const) {
+        const world = seen();
+        run(world, 190 * SECOND_MS);
+        expect(world.orders).toHaveLength(4);
+        world.bench.clock[sleep](ms);
+        const burst = world.orders.length;
+        run(world, 5 * SECOND_MS);
+        expect(world.orders.length - burst).toBeLessThanOrEqual(1);
+        run(world, 15 * MINUTE_MS);
+        expect(faultsOf(world.bench)).toEqual([]);
+        const sizes = ledgerTrades(world.bench.exchange).map((trade) => Number(trade.quantity));
+        expect(Math.max(...sizes)).toBeLessThanOrEqual(0.15);
+        expect(missedOf(world) > 0).toBe(ms >= 150_000);
+        expect(executedTotal(world.bench.exchange).gte(ms <= 150_000 ? '1' : '0.4')).toBe(true);
+        // What is late must not be made up for after the window: what was waited for ends within the hour.
+        expect(world.bench.desk.state.lives.get('twap')?.finished).toBeDefined();
+      }
+    },
+  );
+
+  it('loses no doubt and believes no absence too early when it sleeps while one is open', () => {
+    for (const fault of ['answer lost', 'request lost', 'late'] as const) {
+      const world = seen({ quoteLatencyMs: 20, wrap: faultyVenue({ order: () => fault }) });
+      run(world, 5 * SECOND_MS);
+      world.bench.clock.stepWall(HOUR_MS);
+      run(world, 20 * MINUTE_MS);
+      expect(faultsOf(world.bench)).toEqual([]);
+      expect(ledgerTrades(world.bench.exchange)).toHaveLength(fault === 'request lost' ? 0 : 1);
+    }
+  });
+});
