@@ -52,6 +52,7 @@ export const NO_QUANTITY = quantity('0');
 export const NO_MONEY = money('0');
 export const ONE = ratio('1');
 export const NOTHING = ratio('0');
+const BASIS_POINT = ratio('0.0001');
 
 /** The one spelling of an amount: no exponent, no leading plus, no trailing zeros. */
 export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amount.toFixed());
@@ -61,6 +62,9 @@ export const cost = (each: Price, of: Quantity): Money => each.times(of) as Mone
 
 /** An amount of the quote currency of a pair as a holding of that currency: where the pair no longer matters. */
 export const holding = (amount: Money): Quantity => amount as Decimal as Quantity;
+
+/** A holding as money, where its currency is the one that everything is counted in. */
+export const counted = (held: Quantity): Money => held as Decimal as Money;
 
 export const add = <A extends AnyAmount>(a: A, b: A): A => a.plus(b) as A;
 export const subtract = <A extends AnyAmount>(a: A, b: A): A => a.minus(b) as A;
@@ -119,7 +123,7 @@ export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price)
 
 /** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>
-  reference.times(new Exact(1).plus((side === 'buy' ? bps : bps.negated()).div(10_000))) as Price;
+  reference.times(ONE.plus((side === 'buy' ? bps : bps.negated()).times(BASIS_POINT))) as Price;
 
 /** For figures that never become money again: metrics, charts, progress. */
 export const approximate = (amount: AnyAmount): number => amount.toNumber();

@@ -13,7 +13,22 @@ export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
 /** ISO 8601 in UTC with milliseconds, as in `2026-12-01T09:00:00.000Z`. */
-export const isoOf = (at: Instant): string => new Date(at).toISOString();
+export function isoOf(at: Instant): string {
+  if (!(at >= 0 && at < FOUR_DIGIT_YEARS_END_MS)) return new Date(at).toISOString();
+  const ms = Math.trunc(at);
+  const day = Math.floor(ms / DAY_MS);
+  // Times that are written one after another are mostly of one day: the calendar is asked once for it.
+  if (day !== lastDay.day) lastDay = { day, text: new Date(day * DAY_MS).toISOString().slice(0, 11) };
+  const of = ms - day * DAY_MS;
+  return `${lastDay.text}${two(of / HOUR_MS)}:${two((of / MINUTE_MS) % 60)}:${two((of / SECOND_MS) % 60)}.${three(of % 1000)}Z`;
+}
+
+/** The year 10000: from there on a year has six digits and a sign. */
+const FOUR_DIGIT_YEARS_END_MS = 253_402_300_800_000;
+let lastDay = { day: -1, text: '' };
+const TWO_DIGITS = Array.from({ length: 60 }, (_, count) => String(count).padStart(2, '0'));
+const two = (count: number): string => TWO_DIGITS[Math.trunc(count)] ?? '';
+const three = (count: number): string => (count < 10 ? `00${count}` : count < 100 ? `0${count}` : `${count}`);
 
 /** Reads an ISO 8601 time that names its offset or zone; `undefined` when it is not one. */
 export function parseIso(text: string): Instant | undefined {

@@ -13,7 +13,7 @@ import type { VenueOptions } from './options.ts';
 import type { OrderRegistry } from './orders.ts';
 import { dealerPrice, feeFor, movedAgainstDealer, priced } from './pricing.ts';
 import type { Priced } from './pricing.ts';
-import { QuoteBook, uuidOf } from './quotes.ts';
+import { QuoteBook, uuidRow } from './quotes.ts';
 import type { QuoteEntry } from './quotes.ts';
 import { assumed, created, documented } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
@@ -42,9 +42,11 @@ export class Dealer {
   private readonly setup: DealerSetup;
   private readonly quotes = new QuoteBook();
   private readonly unavailable = new Set<string>();
+  private readonly quoteId: (number: number) => string;
 
   constructor(setup: DealerSetup) {
     this.setup = setup;
+    this.quoteId = uuidRow(`quote ${setup.options.seed} ${setup.startedAt}`);
   }
 
   /** Stops or resumes quoting, for one pair or for `all`. */
@@ -58,14 +60,14 @@ export class Dealer {
     if (listing?.options.tradable !== true) return documented.unsupported(request.pair);
     const known = this.knownQuote(account, request, now);
     if (known !== undefined) return known;
-    const refused =
-      this.unavailability(listing.pair) ??
-      sizeProblem(listing, request.size) ??
-      this.tooLarge(listing, request, now);
+    const refused = this.unavailability(listing.pair) ?? sizeProblem(listing, request.size);
     if (refused !== undefined) return refused;
+    const usd = this.usdOf(listing, request.size, now);
+    if (usd.gt(listing.maxUsd))
+      return documented.tooLarge(text(roundUp(usd, 2)), text(listing.maxUsd), listing.pair);
 
     const mid = this.setup.market.mid(listing.pair, now);
-    const each = dealerPrice(listing, request.side, mid, this.usdOf(listing, request.size, now));
+    const each = dealerPrice(listing, request.side, mid, usd);
     const promised = priced(listing, request.side, request.size, each);
     if (each.lte(0) || promised.quantity.lte(0) || promised.amount.lte(0))
       return assumed.invalidSize('too small to be priced');
@@ -112,12 +114,6 @@ export class Dealer {
       : documented.pairUnavailable(pair);
   }
 
-  private tooLarge(listing: Listing, request: QuoteRequest, now: Instant): Refusal | undefined {
-    const usd = this.usdOf(listing, request.size, now);
-    if (usd.lte(listing.maxUsd)) return undefined;
-    return documented.tooLarge(text(roundUp(usd, 2)), text(listing.maxUsd), listing.pair);
-  }
-
   private usdOf(listing: Listing, size: Size, now: Instant): Money {
     const { market } = this.setup;
     const amount = size.by === 'amount' ? size.amount : cost(market.mid(listing.pair, now), size.quantity);
@@ -125,10 +121,10 @@ export class Dealer {
   }
 
   private newQuote(request: QuoteRequest, { quantity, amount, price: each }: Priced, now: Instant): Quote {
-    const { options, startedAt, registry } = this.setup;
+    const { options, registry } = this.setup;
     const quotedAt = instant(Math.floor(now));
     return {
-      quoteId: uuidOf(`quote ${options.seed} ${startedAt} ${registry.nextNumber()}`),
+      quoteId: this.quoteId(Number(registry.nextNumber())),
       pair: request.pair,
       side: request.side,
       quantity,

@@ -1,6 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
-import { money, price, quantity } from '../core/money.ts';
-import type { Money, Price } from '../core/money.ts';
+import { money, price, quantity, ratioOf } from '../core/money.ts';
+import type { Money, Price, Ratio } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Currency } from '../core/venue.ts';
 import type { CurrencyDetail } from '../wire/account.ts';
@@ -20,6 +20,8 @@ export interface Listing {
   readonly pricePrecision: number;
   /** Largest quote. */
   readonly maxUsd: Money;
+  /** Distance of the dealer's price from the middle for the smallest size. */
+  readonly halfSpreadBps: Ratio;
   readonly options: PairOptions;
 }
 
@@ -110,6 +112,7 @@ export function listPairs(
       pricePrecision:
         set.pricePrecision ?? defaultPricePrecision(startPrice(pair), quoteCurrency?.isFiat ?? false),
       maxUsd: money(set.maxUsd),
+      halfSpreadBps: ratioOf(set.halfSpreadBps),
       options: set,
     };
   });

@@ -1,5 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
-import { cost, NO_MONEY, price, priceOf, quantity, money } from '../core/money.ts';
+import { cost, counted, NO_MONEY, price, priceOf, quantity, money } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import { instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -13,6 +13,7 @@ import type { PriceSource } from './walk.ts';
 
 /** USD for one of a currency: itself, a fixed rate, or one step along a pair. */
 type Rate =
+  | { readonly kind: 'same' }
   | { readonly kind: 'fixed'; readonly rate: Price }
   | { readonly kind: 'times' | 'over'; readonly pair: string; readonly other: string };
 
@@ -25,6 +26,7 @@ export interface MarketSetup {
 }
 
 const DAYS_A_YEAR = 365;
+const USD_EACH = price('1');
 /** Digits of a rate that is not quoted but worked out. */
 const RATE_DIGITS = 30;
 
@@ -84,12 +86,15 @@ export class Market {
 
   /** What `amount` of a currency is worth at the real time `now`, USD. Exact but for pairs that had to be inverted. */
   usdValue(currency: string, amount: Quantity, now: Instant): Money {
-    return amount.isZero() ? NO_MONEY : cost(this.usdRate(currency, now), amount);
+    if (amount.isZero()) return NO_MONEY;
+    if (this.rates.get(currency)?.kind === 'same') return counted(amount);
+    return cost(this.usdRate(currency, now), amount);
   }
 
   private usdRate(currency: string, now: Instant): Price {
     const rate = this.rates.get(currency);
     if (rate === undefined) throw new OperatorError('config', noValue(currency));
+    if (rate.kind === 'same') return USD_EACH;
     if (rate.kind === 'fixed') return rate.rate;
     const onward = this.usdRate(rate.other, now);
     const each = quantity(this.mid(rate.pair, now).toFixed());
@@ -132,7 +137,7 @@ function findRates(
   currencies: ReadonlyMap<string, Currency>,
   listings: ReadonlyMap<string, Listing>,
 ): ReadonlyMap<string, Rate> {
-  const rates = new Map<string, Rate>([['usd', { kind: 'fixed', rate: price('1') }]]);
+  const rates = new Map<string, Rate>([['usd', { kind: 'same' }]]);
   for (const [symbol, { usdRate }] of Object.entries(set)) {
     if (usdRate !== undefined) rates.set(symbol, { kind: 'fixed', rate: price(usdRate) });
   }

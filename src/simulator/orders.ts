@@ -5,8 +5,9 @@ import { netProceeds } from '../wire/order-body.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
 import { ORDERS_PAGE_MAX } from '../wire/orders.ts';
 import type { OwnTrade } from '../wire/orders.ts';
+import { ByAccount } from './by-account.ts';
 import type { Changes } from './changes.ts';
-import { keyOf, UsedIds } from './quotes.ts';
+import { UsedIds } from './quotes.ts';
 
 /** Which orders are asked for. Source: public documentation, "Open orders" and "Done orders". */
 export interface OrdersAsked {
@@ -30,8 +31,8 @@ export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(sta
 
 /** Every order and every fill of every account, and the numbers that they get. */
 export class OrderRegistry {
-  private readonly orders = new Map<string, OrderDetail>();
-  private readonly byClientId = new Map<string, string>();
+  private readonly orders = new ByAccount<OrderDetail>();
+  private readonly byClientId = new ByAccount<string>();
   /** Ids by account, in the order in which they were given. */
   private readonly ids = new Map<string, string[]>();
   private readonly open = new Map<string, Set<string>>();
@@ -63,14 +64,14 @@ export class OrderRegistry {
     this.ids.set(account, ids);
     if (order.clientId !== '') {
       this.usedIds.add(account, order.clientId, now);
-      this.byClientId.set(keyOf(account, order.clientId), order.orderId);
+      this.byClientId.set(account, order.clientId, order.orderId);
     }
     this.update(account, order);
   }
 
   /** Keeps what became of an order. */
   update(account: string, order: OrderDetail): void {
-    this.orders.set(keyOf(account, order.orderId), order);
+    this.orders.set(account, order.orderId, order);
     const open = this.open.get(account) ?? new Set();
     this.open.set(account, open);
     if (isFinished(order)) open.delete(order.orderId);
@@ -80,12 +81,12 @@ export class OrderRegistry {
 
   /** By the id of the venue alone. */
   byId(account: string, orderId: string): OrderDetail | undefined {
-    return this.orders.get(keyOf(account, orderId));
+    return this.orders.get(account, orderId);
   }
 
   /** By the id of the venue or of the client. */
   find(account: string, id: string): OrderDetail | undefined {
-    return this.byId(account, id) ?? this.byId(account, this.byClientId.get(keyOf(account, id)) ?? '');
+    return this.byId(account, id) ?? this.byId(account, this.byClientId.get(account, id) ?? '');
   }
 
   /** Newest first. */

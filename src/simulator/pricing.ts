@@ -32,7 +32,7 @@ export interface Priced {
 export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money): Price {
   const millions = Math.max(0, approximate(usd)) / 1_000_000;
   const impact = ratio((listing.options.impactBps * Math.sqrt(millions)).toFixed(6));
-  const away = worsen(side, mid, add(ratioOf(listing.options.halfSpreadBps), impact));
+  const away = worsen(side, mid, add(listing.halfSpreadBps, impact));
   return side === 'buy' ? roundUp(away, listing.pricePrecision) : roundDown(away, listing.pricePrecision);
 }
 

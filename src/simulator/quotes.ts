@@ -3,6 +3,8 @@ import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Price } from '../core/money.ts';
 import type { Quote, QuoteRequest } from '../core/venue.ts';
+import { ByAccount } from './by-account.ts';
+import { hash32, mix } from './random.ts';
 
 /** A quote as the venue remembers it. */
 export interface QuoteEntry {
@@ -21,13 +23,13 @@ const MEMORY_MS = 5 * MINUTE_MS;
 /** The quotes that live, and for a while those that did. */
 export class QuoteBook {
   private readonly entries = new Map<string, QuoteEntry>();
-  private readonly byClientId = new Map<string, QuoteEntry>();
+  private readonly byClientId = new ByAccount<QuoteEntry>();
 
   add(entry: QuoteEntry): void {
     this.forget(entry.quote.quotedAt);
     this.entries.set(entry.quote.quoteId, entry);
     const { clientId } = entry.request;
-    if (clientId !== undefined) this.byClientId.set(keyOf(entry.account, clientId), entry);
+    if (clientId !== undefined) this.byClientId.set(entry.account, clientId, entry);
   }
 
   /** The account's own quote with this id. */
@@ -37,7 +39,7 @@ export class QuoteBook {
   }
 
   findByClientId(account: string, clientId: string): QuoteEntry | undefined {
-    return this.byClientId.get(keyOf(account, clientId));
+    return this.byClientId.get(account, clientId);
   }
 
   /** The map keeps the order of arrival, and all quotes live equally long: the oldest come first. */
@@ -46,37 +48,71 @@ export class QuoteBook {
       if (quote.expiresAt + MEMORY_MS > now) return;
       this.entries.delete(id);
       if (request.clientId === undefined) continue;
-      const key = keyOf(account, request.clientId);
-      if (this.byClientId.get(key)?.quote.quoteId === id) this.byClientId.delete(key);
+      const { clientId } = request;
+      if (this.byClientId.get(account, clientId)?.quote.quoteId === id)
+        this.byClientId.delete(account, clientId);
     }
   }
 }
 
 /** Client order ids of the last 24 hours: none may come twice. */
 export class UsedIds {
-  private readonly seen = new Map<string, Instant>();
+  private readonly seen = new ByAccount<Instant>();
 
   has(account: string, clientId: string, now: Instant): boolean {
-    const at = this.seen.get(keyOf(account, clientId));
+    const at = this.seen.get(account, clientId);
     return at !== undefined && at + DAY_MS > now;
   }
 
   add(account: string, clientId: string, now: Instant): void {
-    for (const [key, at] of this.seen) {
+    const seen = this.seen.of(account);
+    for (const [id, at] of seen) {
       if (at + DAY_MS > now) break;
-      this.seen.delete(key);
+      seen.delete(id);
     }
-    const key = keyOf(account, clientId);
-    this.seen.delete(key); // so that it moves to the end: the map stays in order of time
-    this.seen.set(key, now);
+    seen.delete(clientId); // so that it moves to the end: the map stays in order of time
+    seen.set(clientId, now);
   }
 }
-
-export const keyOf = (account: string, id: string): string => `${account}\n${id}`;
 
 /** The UUID that belongs to a place in the life of a venue: never drawn, so a run can be repeated exactly. */
 export function uuidOf(text: string): string {
   const hex = hash('sha256', text);
   const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 3) | 8).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
+
+/**
+ * As `uuidOf`, for a long row of them: the UUID that belongs to a whole number in the row that `name` names. Two numbers
+ * within 2^32 of each other never share one.
+ */
+export function uuidRow(name: string): (number: number) => string {
+  const keys = [0, 1, 2, 3].map((word) => hash32(`${word}\n${name}`));
+  const [first = 0, second = 0, third = 0, fourth = 0] = keys;
+  return (number) => {
+    const low = number | 0;
+    const high = mix(Math.floor(number / 2 ** 32));
+    putWord(0, mix(mix(first ^ low) ^ high));
+    const middle = mix(mix(second ^ low) ^ high);
+    putWord(9, middle, 4);
+    putWord(14, (middle << 16) | 0, 4);
+    const variant = mix(mix(third ^ low) ^ high);
+    putWord(19, variant, 4);
+    putWord(24, (variant << 16) | 0, 4);
+    putWord(28, mix(mix(fourth ^ low) ^ high));
+    uuid[14] = VERSION;
+    uuid[19] = HEX.charCodeAt(8 | (variant >>> 30));
+    return uuid.toString('latin1');
+  };
+}
+
+const HEX = '0123456789abcdef';
+const VERSION = HEX.charCodeAt(8);
+/** Where the next UUID is written: one piece of memory for all of them. */
+const uuid = Buffer.from('00000000-0000-0000-0000-000000000000', 'latin1');
+
+/** Writes the first `digits` hexadecimal digits of a word of 32 bits. */
+function putWord(at: number, word: number, digits = 8): void {
+  for (let place = 0; place < digits; place++)
+    uuid[at + place] = HEX.charCodeAt((word >>> (28 - 4 * place)) & 15);
 }

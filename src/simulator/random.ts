@@ -34,7 +34,7 @@ export function normalAt(seed: number, level: number, index: number): number {
 }
 
 /** Spreads 32 bits over 32 bits (the finisher of MurmurHash3). Unsigned. */
-function mix(word: number): number {
+export function mix(word: number): number {
   let bits = word | 0;
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);

@@ -34,7 +34,7 @@ const DIGITS = 12;
  * any distance, and the order of looks does not matter.
  */
 export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }: WalkOptions): PriceSource {
-  const key = hash32(`walk\n${seed}`);
+  const path = brownian(hash32(`walk\n${seed}`));
   const start = approximate(startPrice);
   const variancePerMs = volatilityPerRootDay ** 2 / DAY_MS;
   // One request looks several times at the same moment.
@@ -44,7 +44,7 @@ export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }:
       const elapsedMs = Math.min(Math.max(0, market - startsAt), 2 ** SPAN_LEVELS);
       if (elapsedMs === 0 || variancePerMs === 0) return startPrice;
       if (last?.elapsedMs === elapsedMs) return last.mid;
-      const logarithm = Math.sqrt(variancePerMs) * brownian(key, elapsedMs) - (variancePerMs * elapsedMs) / 2;
+      const logarithm = Math.sqrt(variancePerMs) * path(elapsedMs) - (variancePerMs * elapsedMs) / 2;
       // The one place where a float becomes a price: the price is invented here, so no digits can be lost.
       last = { elapsedMs, mid: price((start * Math.exp(logarithm)).toPrecision(DIGITS)) };
       return last.mid;
@@ -52,8 +52,24 @@ export function randomWalk({ seed, startsAt, startPrice, volatilityPerRootDay }:
   };
 }
 
-/** Standard Brownian motion at `elapsedMs` (variance 1 per ms), from halving its span until the point is enclosed. */
-function brownian(key: number, elapsedMs: number): number {
+/**
+ * Standard Brownian motion at a number of ms (variance 1 per ms): its span is halved until the point is enclosed. Looks at
+ * one moment after another mostly fall into the piece of the look before, which is kept.
+ */
+function brownian(key: number): (elapsedMs: number) => number {
+  let piece = { from: 0, spanMs: 0, left: 0, right: 0 };
+  return (elapsedMs) => {
+    if (!(elapsedMs >= piece.from && elapsedMs < piece.from + piece.spanMs)) piece = pieceAt(key, elapsedMs);
+    const { from, spanMs, left, right } = piece;
+    return left + ((right - left) * (elapsedMs - from)) / spanMs;
+  };
+}
+
+/** The straight piece of the path that encloses `elapsedMs`, with the values at its ends. */
+function pieceAt(
+  key: number,
+  elapsedMs: number,
+): { from: number; spanMs: number; left: number; right: number } {
   let spanMs = 2 ** SPAN_LEVELS;
   let from = 0;
   let left = 0;
@@ -70,5 +86,5 @@ function brownian(key: number, elapsedMs: number): number {
       index += 1;
     }
   }
-  return left + ((right - left) * (elapsedMs - from)) / spanMs;
+  return { from, spanMs, left, right };
 }

@@ -1,10 +1,10 @@
 import { add, decimalsOf, negate, NO_QUANTITY, subtract } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { WalletTransfer } from '../wire/transfers.ts';
+import { ByAccount } from './by-account.ts';
 import type { Ledger } from './ledger.ts';
 import type { Market } from './market.ts';
 import type { OrderRegistry } from './orders.ts';
-import { keyOf } from './quotes.ts';
 import { assumed, found } from './reply.ts';
 import type { Reply } from './reply.ts';
 
@@ -20,7 +20,7 @@ export interface WalletTransferIds {
  */
 export class Wallets {
   private readonly setup: { ledger: Ledger; market: Market; registry: OrderRegistry };
-  private readonly collateral = new Map<string, Quantity>();
+  private readonly collateral = new ByAccount<Quantity>();
 
   constructor(setup: { ledger: Ledger; market: Market; registry: OrderRegistry }) {
     this.setup = setup;
@@ -33,11 +33,10 @@ export class Wallets {
     if (!amount.gt(0)) return assumed.invalidSize('quantity must be above zero');
     if (decimalsOf(amount) > known.precision)
       return assumed.invalidSize(`quantity has more than the ${known.precision} decimals of ${currency}`);
-    const key = keyOf(account, currency);
-    const kept = this.collateral.get(key) ?? NO_QUANTITY;
+    const kept = this.collateral.get(account, currency) ?? NO_QUANTITY;
     const free = from === 'trading' ? ledger.available(account, currency) : kept;
     if (free.lt(amount)) return assumed.noFunds(currency);
-    this.collateral.set(key, from === 'trading' ? add(kept, amount) : subtract(kept, amount));
+    this.collateral.set(account, currency, from === 'trading' ? add(kept, amount) : subtract(kept, amount));
     ledger.hold(account, currency, from === 'trading' ? amount : negate(amount));
     return found({ from: registry.nextNumber(), to: registry.nextNumber() });
   }

@@ -19,6 +19,21 @@ describe('an ISO time', () => {
     );
   });
 
+  it('is written as the platform writes it, at any time', () => {
+    const times = fc.oneof(
+      fc.integer({ min: 0, max: 4_102_444_800_000 }),
+      fc.integer({ min: -8.64e15, max: 8.64e15 }),
+      fc.double({ min: 0, max: 253_402_300_900_000, noNaN: true }),
+      fc.constantFrom(0, -1, 86_399_999.9, 253_402_300_799_999.9, 253_402_300_800_000),
+    );
+    fc.assert(
+      fc.property(times, (ms) => {
+        expect(isoOf(instant(ms))).toBe(new Date(ms).toISOString());
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
   it.each([
     ['2026-01-02T03:04:05Z', '2026-01-02T03:04:05.000Z'],
     ['2026-01-02T03:04:05.678+01:00', '2026-01-02T02:04:05.678Z'],

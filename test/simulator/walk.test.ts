@@ -31,6 +31,12 @@ describe('a random walk', () => {
     expect(look('b', times)).not.toEqual(look('a', times));
   });
 
+  it('is the same one look after another as it is looked at afresh', () => {
+    const one = walk('n');
+    for (const at of [0, 1, 2.5, 15.9, 16, 17, 31, 32, 16, 0.5, 4_711, 4_712, 4_703, 4_720].map(later))
+      expect(text(one.midAt(at))).toBe(text(walk('n').midAt(at)));
+  });
+
   it('starts at its start price and stands still without volatility', () => {
     expect(text(walk('a').midAt(START))).toBe('60000');
     expect(text(walk('a', 0).midAt(later(DAY_MS)))).toBe('60000');
