@@ -176,6 +176,8 @@ export interface SliceRecord {
   readonly slice: number;
   readonly result: 'filled' | 'skipped' | 'expired';
   readonly reason?: Reason | undefined;
+  /** The figures behind the reason, such as `limit=… value=…`. */
+  readonly detail?: string | undefined;
   readonly filled: string;
   readonly filled_amount: string;
 }

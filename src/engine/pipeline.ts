@@ -65,13 +65,13 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
     if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined)
       return EMPTY;
     if (desk.ports.clock.wall() >= deadline) {
-      return expireLater(desk, slice, desk.state.control === 'halted' ? 'halted' : 'deadline');
+      return expireLater(desk, slice, { reason: desk.state.control === 'halted' ? 'halted' : 'deadline' });
     }
     if (desk.strategies.get(slice.strategy)?.hash !== slice.hash) {
       const result = slice.filled.gt(0) ? 'filled' : 'skipped';
-      return desk.append([sliceRecord(slice, result, 'aborted')]).pipe(mergeMap(() => EMPTY));
+      return desk.append([sliceRecord(slice, result, { reason: 'aborted' })]).pipe(mergeMap(() => EMPTY));
     }
-    if (slice.attempts >= ATTEMPTS_MAX) return expireLater(desk, slice, 'retry_budget');
+    if (slice.attempts >= ATTEMPTS_MAX) return expireLater(desk, slice, { reason: 'retry_budget' });
     return of(slice);
   });
 }

@@ -103,7 +103,7 @@ function settleFill(
   const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
   if (isWhole || cut !== undefined) {
     return desk
-      .append([end.fill, ...attempt, sliceRecord(after, 'filled', isWhole ? undefined : cut)])
+      .append([end.fill, ...attempt, sliceRecord(after, 'filled', isWhole ? {} : { reason: cut })])
       .pipe(map(() => EMPTY));
   }
   return desk.append([end.fill, ...attempt]).pipe(map(() => of(slice)));
@@ -147,15 +147,15 @@ function settle(
     );
   }
   if (next.do === 'stop')
-    return note([sliceRecord(slice, slice.filled.gt(0) ? 'filled' : 'skipped', reason)]).pipe(
+    return note([sliceRecord(slice, slice.filled.gt(0) ? 'filled' : 'skipped', { reason, detail })]).pipe(
       map(() => EMPTY),
     );
   const waitMs = waitFor(desk, slice.intent.pair, reason, next.do === 'smaller' ? undefined : next.waitMs);
   if (waitMs === undefined)
-    return note([sliceRecord(slice, 'skipped', 'retry_budget')]).pipe(map(() => EMPTY));
+    return note([sliceRecord(slice, 'skipped', { reason: 'retry_budget', detail })]).pipe(map(() => EMPTY));
   if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
     // Nothing more can be tried; the slice ends when its time does, so that the strategy keeps its pace.
-    return note([]).pipe(map(() => expireLater(desk, slice, reason)));
+    return note([]).pipe(map(() => expireLater(desk, slice, { reason, detail })));
   }
   return note([]).pipe(map(() => retryAt(desk, slice, waitMs, reason)));
 }
@@ -166,23 +166,29 @@ function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason):
 }
 
 /** Ends a slice at its deadline, unless something else ended it before. */
-export function expireLater(desk: Desk, slice: OpenSlice, reason: Reason): Observable<never> {
+export function expireLater(desk: Desk, slice: OpenSlice, why: Why): Observable<never> {
   return concat(
     untilTime(desk, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
     defer(() => {
       const open = desk.state.slices.get(sliceKey(slice.intent.parent, slice.intent.slice));
       if (open === undefined || open.openAttempt !== undefined) return EMPTY;
       return desk
-        .append([sliceRecord(open, open.filled.gt(0) ? 'filled' : 'expired', reason)])
+        .append([sliceRecord(open, open.filled.gt(0) ? 'filled' : 'expired', why)])
         .pipe(mergeMap(() => EMPTY));
     }),
   );
 }
 
+/** Why a slice ended as it did, with the figures behind it. */
+interface Why {
+  readonly reason?: Reason | undefined;
+  readonly detail?: string | undefined;
+}
+
 export const sliceRecord = (
   slice: OpenSlice,
   result: SliceRecord['result'],
-  reason?: Reason,
+  { reason, detail }: Why,
 ): SliceRecord => ({
   kind: 'slice',
   strategy: slice.strategy,
@@ -191,6 +197,7 @@ export const sliceRecord = (
   slice: slice.intent.slice,
   result,
   ...(reason === undefined ? {} : { reason }),
+  ...(detail === undefined || detail === '' ? {} : { detail }),
   filled: text(slice.filled),
   filled_amount: text(slice.filledAmount),
 });

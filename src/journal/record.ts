@@ -151,6 +151,7 @@ export const recordSchemas = {
     slice: count,
     result: sliceResult,
     reason: reason.optional(),
+    detail: z.string().optional(),
     filled: amount,
     filled_amount: amount,
   }),

@@ -34,6 +34,7 @@ function wordsFor(body: RecordBody): string {
       return joined(
         `${body.strategy} ${body.leg} slice ${body.slice} ${body.result}: ${body.filled} for ${body.filled_amount}`,
         because(body.reason),
+        body.detail,
       );
     case 'balances':
       return Object.entries(body.balances)

@@ -13,7 +13,7 @@ describe('the hash chain', () => {
     expect(verify(lines, end)).toEqual({
       ok: true,
       count: 12,
-      head: '08a99a401020799ee86cacff89f6482e4b92f88012aab06016c65c3a242cdb22',
+      head: 'bb4cccad7d71e17b0d55db7570995678be7c6fad247d4e94bef568089da02a93',
     });
   });
 

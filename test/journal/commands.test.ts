@@ -68,7 +68,7 @@ describe('journal show', () => {
       2026-12-01T09:00:04.000Z  quote     0.03125 at 60000.12 = 1875.00375, quote b0a1, taken after 0.75 of 15000 ms
       2026-12-01T09:00:05.000Z  fill      btc-twap et6xq662 slice 0 attempt 0: bought 0.03125 btc at 60000.12 = 1875.00375 usd; fees 0; order 71
       2026-12-01T09:00:06.000Z  attempt   tr-abcd-abcdefgh-0-1-abcd rejected; order_canceled: the venue did not fill the order (fill-or-kill); Canceled
-      2026-12-01T09:00:07.000Z  slice     btc-twap twap slice 0 filled: 0.03125 for 1875.00375; limit_price: the quoted price is worse than limit_price
+      2026-12-01T09:00:07.000Z  slice     btc-twap twap slice 0 filled: 0.03125 for 1875.00375; limit_price: the quoted price is worse than limit_price; limit=59000 value=60000.12
       2026-12-01T09:00:08.000Z  balances  0.03125 btc, -12.5 usd
       2026-12-01T09:00:09.000Z  maximum   the venue quotes at most 250000 USD of btcusd in one piece
       2026-12-01T09:00:10.000Z  control   desk paused by ops: lunch

@@ -134,6 +134,7 @@ export const everyKind = (): readonly RecordBody[] => [
     slice: 0,
     result: 'filled',
     reason: 'limit_price',
+    detail: 'limit=59000 value=60000.12',
     filled: '0.03125',
     filled_amount: '1875.00375',
   },
