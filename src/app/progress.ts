@@ -55,8 +55,10 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
         : `${time}  ${body.strategy}  ${reasons[body.reason]}${body.note === undefined ? '' : ` (${body.note})`}`;
     case 'attempt':
       return body.result === 'doubt'
-        ? `${time}  outcome unknown of ${body.client_order_id}, waiting for proof`
+        ? `${time}  outcome of ${body.client_order_id} unknown, waiting for proof`
         : undefined;
+    case 'resolved':
+      return `${time}  ${body.by} says that ${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}: ${body.why}`;
     case 'control':
       return `${time}  ${body.state}: ${body.why}`;
     default:

@@ -39,8 +39,8 @@ export interface Proof {
   readonly readsLeft: number;
   /** A read counts only if it started at or after this. */
   readonly notBefore: Monotonic;
-  /** What the attempt is once the reads are there. */
-  readonly proves: 'rejected' | 'absent';
+  /** What the attempt is once the reads are there. `nothing`: it certainly traded, and only its figures end it. */
+  readonly proves: 'rejected' | 'absent' | 'nothing';
 }
 
 /** What may follow an attempt that did not trade. */
@@ -173,6 +173,7 @@ function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {
       proof: { readsLeft: readsLeft - 1, notBefore: after(event.startedAt, event.gapMs), proves },
     };
   }
+  if (proves === 'nothing') return { ...from, proof: { ...from.proof, readsLeft: 0 } };
   const reason = proves === 'absent' ? 'proven_absent' : from.reason;
   return { state: 'ended', result: proves, reason, detail: from.detail, next: END };
 }

@@ -25,16 +25,22 @@ export interface Inheritance {
   /** Life of the quote when the journal holds it, else the longest life that is ever executed. */
   readonly lifeMs: number;
   readonly bookingMarginMs: number;
+  /** The journal says that it traded: only its figures are missing. */
+  readonly isTraded?: boolean | undefined;
 }
 
 /**
  * What an attempt becomes that a dead process left open. The time base of that process is lost: the quote may have been
  * received a moment before this one began.
  */
-export const inherited = ({ startedAt, lifeMs, bookingMarginMs }: Inheritance): Doubt => ({
+export const inherited = ({ startedAt, lifeMs, bookingMarginMs, isTraded }: Inheritance): Doubt => ({
   state: 'doubt',
-  proof: { readsLeft: 2, notBefore: after(startedAt, lifeMs + bookingMarginMs), proves: 'absent' },
-  reason: 'outcome_unknown',
+  proof: {
+    readsLeft: 2,
+    notBefore: after(startedAt, lifeMs + bookingMarginMs),
+    proves: isTraded === true ? 'nothing' : 'absent',
+  },
+  reason: isTraded === true ? 'certainly_traded' : 'outcome_unknown',
   detail: 'left open by an earlier process',
   halt: false,
 });
@@ -57,7 +63,8 @@ export type Judgement =
       readonly is: 'open';
       readonly phase: Doubt;
       /**
-       * `twin`: a row without any id of ours could be it. `booking`: a part of it is booked. `unseen`: it is not there, and
+       * `twin`: a row without any id of ours could be it. `booking`: it did
+       * trade, and its figures are to come. `unseen`: it is not there, and
        * that is not proof yet.
        */
       readonly why: 'twin' | 'booking' | 'unseen';
@@ -76,16 +83,28 @@ export function judge(intent: IntentRecord, phase: Doubt, read: WholeRead, trust
   if (trade?.isWhole === true && coversIntent(intent, trade)) return { is: 'filled', trade };
   const row = trade === undefined ? read.rows.find((one) => isTwin(intent, one)) : undefined;
   if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
+  // One leg, or a part: it did trade, whatever later reads show or do not show.
+  const before = trade === undefined ? phase : certain(phase);
   const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
-  const next = follow(phase, event, trust);
-  if (next.state === 'doubt')
-    return { is: 'open', phase: next, why: trade === undefined ? 'unseen' : 'booking' };
-  if (next.state !== 'ended') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
-  if (trade === undefined) return { is: 'closed', phase: next };
+  const next = follow(before, event, trust);
+  if (next.state === 'ended') return { is: 'closed', phase: next };
+  if (next.state !== 'doubt') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
   // All of it must have been booked by now: the venue filled less than all, against its word.
-  if (trade.isWhole) return { is: 'filled', trade, differs: 'booked for less than the order' };
-  return { is: 'open', phase, why: 'booking' };
+  if (trade?.isWhole === true && next.proof.readsLeft === 0)
+    return { is: 'filled', trade, differs: 'booked for less than the order' };
+  return { is: 'open', phase: next, why: next.proof.proves === 'nothing' ? 'booking' : 'unseen' };
 }
+
+/** A doubt of which something shows that it traded: nothing but its figures ends it. */
+export const certain = (phase: Doubt): Doubt => ({
+  ...phase,
+  proof: { ...phase.proof, proves: 'nothing' },
+  reason: 'certainly_traded',
+});
+
+/** When a doubt can end by absence at the earliest. The account decides whether it does. */
+export const earliestProof = ({ proof: { notBefore, readsLeft } }: Doubt): Monotonic =>
+  after(notBefore, Math.max(0, readsLeft - 1) * READ_GAP_MS);
 
 /** Orders are filled whole or not at all: less than the intent means that the venue has not booked all of it yet. */
 export function coversIntent(

@@ -63,6 +63,8 @@ export const reasons = {
   never_sent: 'the order was certainly never sent',
   proven_absent: 'the account shows that the order did not trade',
   outcome_unknown: 'the order may have traded; waiting for proof',
+  certainly_traded: 'the order did trade; waiting for its figures',
+  resolved_by_operator: 'the operator said what became of the order',
   invalid_plan: 'precision or minimum of the venue make the plan impossible',
   missed_slot: 'the slot passed while nothing could run',
   caught_up: 'the missed quantity is spread over later slices',

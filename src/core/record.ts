@@ -19,6 +19,7 @@ export type RecordBody =
   | SliceRecord
   | BalancesRecord
   | MaximumRecord
+  | ResolvedRecord
   | ControlRecord;
 
 /** A process took the journal over. */
@@ -164,7 +165,7 @@ export interface FillRecord {
   /** Reference price when the parent was decided; empty when none was known. */
   readonly decision_price: string;
   /** Where the proof came from. */
-  readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run';
+  readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run' | 'operator';
 }
 
 /** A slice ended. */
@@ -196,6 +197,15 @@ export interface MaximumRecord {
   readonly kind: 'maximum';
   readonly pair: string;
   readonly usd: string;
+}
+
+/** A person said what became of an order in doubt. What follows from it is written with it, after it. */
+export interface ResolvedRecord {
+  readonly kind: 'resolved';
+  readonly client_order_id: string;
+  readonly verdict: 'filled' | 'not_executed';
+  readonly by: string;
+  readonly why: string;
 }
 
 /** The state of the desk changed. */

@@ -193,13 +193,16 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
           now: read.at,
           decisionPrice: desk.decisionPrice(intent),
         });
-        ends.push({ end: 'filled', intent, fill, differs: judged.differs });
+        const { differs } = judged;
+        ends.push({ end: 'filled', intent, fill, differs, isGrave: differs !== undefined });
         break;
       }
       case 'closed':
         ends.push({ end: 'closed', intent, phase: judged.phase });
         break;
       case 'open':
+        // That it did trade is written down, so that no later process can prove the contrary.
+        if (judged.phase.reason !== phase.reason) ends.push({ end: 'doubt', intent, phase: judged.phase });
         desk.doubts.set(clientId, judged.phase);
         if (judged.why === 'twin')
           desk.observer.warn(

@@ -2,9 +2,10 @@ import { fillPrice } from '../core/answer.ts';
 import type { TradeEvidence } from '../core/evidence.ts';
 import { tradePrice } from '../core/evidence.ts';
 import { parseClientId } from '../core/ids.ts';
-import { money, quantity, roundUp, text } from '../core/money.ts';
+import { money, priceOf, quantity, roundDown, roundUp, text } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import type { FillRecord, IntentRecord } from '../core/record.ts';
+import type { TradeFigures } from '../core/resolution.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Order, Quote } from '../core/venue.ts';
@@ -87,6 +88,25 @@ export const fillFromLookup = (
   notional_usd: intent.notional_usd,
   decision_price: decisionPrice,
   source: 'lookup',
+});
+
+/** From the word of a person, for an attempt that was in doubt. */
+export const fillFromWord = (
+  { intent, quote }: OpenAttempt,
+  figures: TradeFigures,
+  { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
+): FillRecord => ({
+  ...named(intent),
+  order_id: figures.orderId,
+  quote_id: quote?.quote_id ?? '',
+  quantity: text(figures.quantity),
+  price: text(roundDown(priceOf(figures.amount, figures.quantity), 18)),
+  amount: text(figures.amount),
+  fees: text(figures.fees),
+  executed_at: now,
+  notional_usd: intent.notional_usd,
+  decision_price: decisionPrice,
+  source: 'operator',
 });
 
 /** From the account's transactions, for an attempt that was in doubt. */

@@ -1,12 +1,9 @@
 import { add, money, NO_MONEY, NO_QUANTITY, quantity } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
-import type { Reason } from '../core/reasons.ts';
 import type {
   BalancesRecord,
   FillRecord,
   IntentRecord,
-  IntentText,
-  QuoteRecord,
   SliceRecord,
   StoredRecord,
   StrategyRecord,
@@ -14,63 +11,10 @@ import type {
 } from '../core/record.ts';
 import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { SliceOutcome, Wait } from '../core/wake.ts';
 import { changesOf, outgoing } from './changes.ts';
+import type { Closed, Life, OpenAttempt, OpenSlice, Traded } from './open.ts';
 
-/** One life of a strategy: from its first wake to its end. */
-export interface Life {
-  readonly strategy: string;
-  readonly hash: string;
-  readonly type: string;
-  readonly begunAt: Instant;
-  readonly document: unknown;
-  /** State of the kernel after its last step; `undefined` before the first. */
-  state: unknown;
-  waits: readonly Wait[];
-  finished: Reason | undefined;
-  /** Outcomes that no step has seen yet. */
-  readonly outcomes: SliceOutcome[];
-  /** Trades of slices that had ended without them. */
-  readonly late: SliceOutcome[];
-  slicesDone: number;
-  lastReason: Reason | undefined;
-}
-
-/** What was done for a slice so far. */
-interface Traded {
-  /** Attempts begun: the number of the next one. */
-  attempts: number;
-  filled: Quantity;
-  filledAmount: Money;
-}
-
-/** A slice that was decided and has not ended. There is one object a slice: whoever holds it sees what is now. */
-export interface OpenSlice extends Traded {
-  readonly strategy: string;
-  readonly hash: string;
-  readonly intent: IntentText;
-  readonly decidedAt: Instant;
-  /** Client id of the attempt under way, or in doubt. */
-  openAttempt: string | undefined;
-}
-
-/** An attempt whose order may leave, or may have left. */
-export interface OpenAttempt {
-  readonly intent: IntentRecord;
-  readonly since: Instant;
-  quote: QuoteRecord | undefined;
-  /** Set once the outcome is unknown. */
-  doubt: { readonly since: Instant; readonly reason: Reason | undefined } | undefined;
-}
-
-/** An attempt whose order left and did not trade, and the slice that it was for. */
-interface Closed {
-  readonly at: Instant;
-  readonly strategy: string;
-  readonly slice: number;
-  readonly hash: string | undefined;
-  readonly leg: string | undefined;
-}
+export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
@@ -122,6 +66,7 @@ export class DeskState {
         this.startedAt ??= at;
         this.#start(at);
         this.account = body.account;
+        this.#doubtAll();
         break;
       case 'stopped':
         this.#runningSince = undefined;
@@ -143,7 +88,7 @@ export class DeskState {
       case 'attempt':
         if (body.result === 'doubt') {
           const open = this.attempts.get(body.client_order_id);
-          if (open !== undefined) open.doubt = { since: at, reason: body.reason };
+          if (open !== undefined) open.doubt = { since: open.doubt?.since ?? at, reason: body.reason };
         } else {
           const hasLeft = body.result === 'rejected' || body.result === 'absent';
           this.#close(body.client_order_id, hasLeft ? at : undefined);
@@ -160,6 +105,8 @@ export class DeskState {
         break;
       case 'maximum':
         this.maximums.set(body.pair, { usd: money(body.usd), at });
+        break;
+      case 'resolved':
         break;
       case 'control':
         this.control = body.state;
@@ -220,6 +167,13 @@ export class DeskState {
     if (this.#runningSince !== undefined)
       this.#deaths = [...this.#deaths, this.#runningSince].slice(-DEATHS_KEPT);
     this.#runningSince = at;
+  }
+
+  /** What a process that is gone left under way may have traded: each is a doubt since it was written. */
+  #doubtAll(): void {
+    for (const open of this.attempts.values()) {
+      open.doubt ??= { since: open.since, reason: 'outcome_unknown' };
+    }
   }
 
   #begin(body: StrategyRecord): void {

@@ -46,6 +46,8 @@ export class Desk {
   readonly mark: string;
   /** Attempts in doubt, with what it takes to prove each. Rebuilt at start. */
   readonly doubts = new Map<string, Doubt>();
+  /** Attempts whose end is being written. */
+  readonly closing = new Set<string>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
   /** Quote ids of this process: the venue must not repeat one. */

@@ -22,7 +22,7 @@ import { clientId } from '../core/ids.ts';
 import type { Instrument } from '../core/instrument.ts';
 import { price, quantity, text } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { FillRecord, IntentRecord, QuoteRecord } from '../core/record.ts';
+import type { FillRecord, IntentRecord, QuoteRecord, ResolvedRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
@@ -31,11 +31,18 @@ import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
 import type { Paced, Stopped } from './item.ts';
 import type { Permit } from './pacer.ts';
+import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
 import { canPay, leftOfSlice } from './size.ts';
 
+/** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
+export interface Word {
+  readonly record: ResolvedRecord;
+  answer(answer: CommandAnswer): void;
+}
+
 /** How an attempt ended, for now or for good. */
-export type AttemptEnd =
+export type AttemptEnd = { readonly word?: Word | undefined } & (
   | {
       readonly end: 'filled';
       readonly intent: IntentRecord;
@@ -55,7 +62,8 @@ export type AttemptEnd =
       readonly intent: IntentRecord;
       readonly phase: Phase & { readonly state: 'ended' };
       readonly item?: Paced | undefined;
-    };
+    }
+);
 
 /** Runs one attempt a permitted item: asks for a quote, makes the intent durable meanwhile, checks, executes. */
 export function execute(

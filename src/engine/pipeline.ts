@@ -12,6 +12,7 @@ import { execute } from './execute.ts';
 import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
 import { expireLater, record, sliceRecord } from './record.ts';
+import { resolutions } from './resolve.ts';
 import { size } from './size.ts';
 import { wakes } from './waker.ts';
 
@@ -37,7 +38,7 @@ export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<ne
     pace(desk, drain$),
     execute(desk, drain$),
   );
-  const proven$ = merge(watchAccount(desk), watchLookups(desk)).pipe(untilDrained);
+  const proven$ = merge(watchAccount(desk), watchLookups(desk), resolutions(desk)).pipe(untilDrained);
 
   const trading = merge(ends$, proven$).pipe(
     record(desk, drain$),
@@ -79,7 +80,7 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
 /** Commands of the operator become part of the record, and thereby of the state. Never emits. */
 export function operate(desk: Desk): Observable<never> {
   return desk.ports.operator$.pipe(
-    filter((command) => command.do !== 'drain'),
+    filter((command) => command.do !== 'drain' && command.do !== 'resolve'),
     mergeMap(({ do: what, by, why }) => {
       const state = what === 'pause' ? 'paused' : what === 'resume' ? 'active' : 'halted';
       // A halt is latched: resuming does not lift it.

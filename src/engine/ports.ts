@@ -2,6 +2,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
+import type { Resolution } from '../core/resolution.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type {
   Balance,
@@ -98,10 +99,18 @@ export interface AccountFeedPort {
   readonly hints$: Observable<AccountHint>;
 }
 
+/** What came of a command, in words for whoever gave it. */
+export interface CommandAnswer {
+  readonly isDone: boolean;
+  readonly says: string;
+}
+
 /** Commands of the operator: CLI, signals. Never errors. */
 export type Command =
   | { readonly do: 'pause' | 'resume' | 'halt'; readonly by: string; readonly why: string }
-  | { readonly do: 'drain'; readonly why: string };
+  | { readonly do: 'drain'; readonly why: string }
+  /** Ends a doubt by the word of a person. Answered once, after it is durable; never by a desk that has stopped. */
+  | (Resolution & { readonly do: 'resolve'; answer(answer: CommandAnswer): void });
 
 /** The append-only, durable record. One writer. */
 export interface JournalPort {

@@ -1,4 +1,4 @@
-import { EMPTY, concat, concatMap, defer, map, mergeMap, of, takeUntil, timer } from 'rxjs';
+import { EMPTY, concat, concatMap, defer, map, mergeMap, of, takeUntil, tap, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import type { Next, Phase } from '../core/cycle.ts';
 import { money, quantity, text } from '../core/money.ts';
@@ -35,8 +35,31 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
   if ('stage' in end)
     return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
   const { intent } = end;
+  const id = intent.client_order_id;
   // Two sources may prove the same end: the first is written.
-  if (!desk.state.attempts.has(intent.client_order_id)) return of(EMPTY);
+  if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
+    end.word?.answer({ isDone: false, says: `${id} is not in doubt any more` });
+    return of(EMPTY);
+  }
+  desk.closing.add(id);
+  return writeEnd(desk, end).pipe(
+    tap(() => {
+      desk.closing.delete(id);
+      end.word?.answer({ isDone: true, says: `${id} ${became[end.end]}` });
+    }),
+  );
+}
+
+const became: Readonly<Record<AttemptEnd['end'], string>> = {
+  filled: 'is booked as traded',
+  closed: 'is closed as not executed',
+  doubt: 'traded, and is booked once the account shows its figures',
+};
+
+const wordOf = ({ word }: AttemptEnd): readonly RecordBody[] => (word === undefined ? [] : [word.record]);
+
+function writeEnd(desk: Desk, end: AttemptEnd): Observable<Observable<OpenSlice>> {
+  const { intent } = end;
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   const attemptRecord = (
     result: AttemptRecord['result'],
@@ -51,13 +74,18 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
   });
   switch (end.end) {
     case 'doubt': {
+      const isNew = !desk.doubts.has(intent.client_order_id);
       desk.doubts.set(intent.client_order_id, end.phase);
-      const bodies: RecordBody[] = [attemptRecord('doubt', end.phase.reason, end.phase.detail)];
+      const bodies: RecordBody[] = [
+        ...wordOf(end),
+        attemptRecord('doubt', end.phase.reason, end.phase.detail),
+      ];
       if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
-      desk.observer.alert('doubt_open', {
-        client_order_id: intent.client_order_id,
-        why: end.phase.detail,
-      });
+      if (isNew)
+        desk.observer.alert('doubt_open', {
+          client_order_id: intent.client_order_id,
+          why: end.phase.detail,
+        });
       return desk.append(bodies).pipe(map(() => EMPTY));
     }
     case 'filled':
@@ -75,7 +103,11 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
     case 'closed': {
       desk.doubts.delete(intent.client_order_id);
       const { phase } = end;
-      const bodies = [attemptRecord(phase.result, phase.reason, phase.detail), ...maximum(intent, phase)];
+      const bodies = [
+        ...wordOf(end),
+        attemptRecord(phase.result, phase.reason, phase.detail),
+        ...maximum(intent, phase),
+      ];
       if (slice === undefined) return desk.append(bodies).pipe(map(() => EMPTY));
       return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
     }
@@ -93,7 +125,8 @@ function settleFill(
   end: AttemptEnd & { end: 'filled' },
   attempt: readonly RecordBody[],
 ): Observable<Observable<OpenSlice>> {
-  if (slice === undefined) return desk.append([end.fill, ...attempt]).pipe(map(() => EMPTY));
+  const booked = [...wordOf(end), end.fill, ...attempt];
+  if (slice === undefined) return desk.append(booked).pipe(map(() => EMPTY));
   const after: OpenSlice = {
     ...slice,
     filled: quantity(slice.filled.plus(end.fill.quantity).toFixed()),
@@ -103,10 +136,10 @@ function settleFill(
   const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
   if (isWhole || cut !== undefined) {
     return desk
-      .append([end.fill, ...attempt, sliceRecord(after, 'filled', isWhole ? {} : { reason: cut })])
+      .append([...booked, sliceRecord(after, 'filled', isWhole ? {} : { reason: cut })])
       .pipe(map(() => EMPTY));
   }
-  return desk.append([end.fill, ...attempt]).pipe(map(() => of(slice)));
+  return desk.append(booked).pipe(map(() => of(slice)));
 }
 
 /** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */

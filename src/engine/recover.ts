@@ -5,9 +5,11 @@ import {
   defer,
   forkJoin,
   ignoreElements,
+  merge,
   of,
   repeat,
   retry,
+  takeWhile,
   tap,
   throwError,
   timer,
@@ -21,6 +23,7 @@ import { MINUTE_MS, after } from '../core/time.ts';
 import { haltRecord, readOnce } from './account.ts';
 import type { Desk } from './desk.ts';
 import { record } from './record.ts';
+import { resolutions } from './resolve.ts';
 
 /**
  * Start-up is recovery: the journal becomes the state, attempts that a dead process left open become doubts (`takeOver`),
@@ -30,12 +33,19 @@ import { record } from './record.ts';
  * - Errors: `OperatorError` when a strategy cannot run.
  */
 export function recover(desk: Desk): Observable<never> {
-  return concat(
+  const steps = concat(
     defer(() => learnVenue(desk)),
     defer(() => checkPairs(desk)),
     defer(() => sweep(desk)),
     // Last, because a strategy without start_time begins now: a long first read must not cost it its first slots.
     defer(() => beginLives(desk)),
+    of('over' as const),
+  );
+  // A venue that cannot be reached any more leaves its doubts to a person: that must not wait for the venue.
+  const resolved = resolutions(desk).pipe(record(desk, EMPTY), ignoreElements());
+  return merge(steps, resolved).pipe(
+    takeWhile((step) => step !== 'over'),
+    ignoreElements(),
   );
 }
 
@@ -93,6 +103,7 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
       startedAt: ports.clock.monotonic(),
       lifeMs: quote?.life_ms ?? policy.inDoubt.lifeMaxMs,
       bookingMarginMs: policy.inDoubt.bookingMarginMs,
+      isTraded: doubt?.reason === 'certainly_traded',
     });
     if (doubt === undefined) {
       bodies.push({

@@ -141,7 +141,7 @@ export const recordSchemas = {
     attempt: count,
     notional_usd: amount,
     decision_price: amount.or(z.literal('')),
-    source: z.enum(['order', 'transactions', 'lookup', 'dry_run']),
+    source: z.enum(['order', 'transactions', 'lookup', 'dry_run', 'operator']),
   }),
   slice: z.strictObject({
     kind: z.literal('slice'),
@@ -162,6 +162,13 @@ export const recordSchemas = {
     read_at: at,
   }),
   maximum: z.strictObject({ kind: z.literal('maximum'), pair: z.string(), usd: amount }),
+  resolved: z.strictObject({
+    kind: z.literal('resolved'),
+    client_order_id: z.string(),
+    verdict: z.enum(['filled', 'not_executed']),
+    by: z.string(),
+    why: z.string(),
+  }),
   control: z.strictObject({
     kind: z.literal('control'),
     state: z.enum(['active', 'paused', 'reducing', 'halted']),
@@ -211,6 +218,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   slice: true,
   balances: true,
   maximum: true,
+  resolved: true,
   control: true,
 };
 void agreement;

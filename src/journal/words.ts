@@ -42,6 +42,8 @@ function wordsFor(body: RecordBody): string {
         .join(', ');
     case 'maximum':
       return `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
+    case 'resolved':
+      return `${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}, says ${body.by}: ${body.why}`;
     case 'control':
       break;
   }

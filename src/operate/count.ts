@@ -57,8 +57,8 @@ export function countRecord(
       meters.attempts.inc({ pair, result: body.result, reason: body.reason ?? '' });
       if (about !== undefined)
         meters.cycle.observe({ result: body.result }, Math.max(0, at - about.at) / SECOND_MS);
-      // A discarded attempt sent no order.
-      if (body.result !== 'discarded')
+      // A discarded attempt sent no order; what only becomes more certain was counted when it was sent.
+      if (body.result !== 'discarded' && body.reason !== 'certainly_traded')
         meters.orders.inc({ pair, side: about?.side ?? 'unknown', result: body.result });
       return;
     case 'fill':
@@ -81,6 +81,7 @@ export function countRecord(
     case 'intent':
     case 'balances':
     case 'maximum':
+    case 'resolved':
     case 'control':
   }
 }

@@ -73,6 +73,7 @@ describe('journal show', () => {
       2026-12-01T09:00:09.000Z  maximum   the venue quotes at most 250000 USD of btcusd in one piece
       2026-12-01T09:00:10.000Z  control   desk paused by ops: lunch
       2026-12-01T09:00:11.000Z  stopped   stopped: SIGTERM; 1 doubt left open
+      2026-12-01T09:00:12.000Z  resolved  tr-abcd-abcdefgh-0-1-abcd was not executed, says ann: the venue says that it never came
       "
     `);
   });
@@ -162,7 +163,7 @@ describe('journal verify', () => {
   it('says how many records hold, and the head', async () => {
     const { code, stdout } = await ran(async (out) => await journalVerify(aJournal().url, {}, out));
     expect(code).toBe(0);
-    expect(stdout).toMatch(/^The chain of 12 records holds\. Head: [0-9a-f]{64}\n$/u);
+    expect(stdout).toMatch(/^The chain of 13 records holds\. Head: [0-9a-f]{64}\n$/u);
   });
 
   it('names the first record that does not hold: exit 65', async () => {

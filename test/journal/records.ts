@@ -142,6 +142,13 @@ export const everyKind = (): readonly RecordBody[] => [
   { kind: 'maximum', pair: 'btcusd', usd: '250000' },
   { kind: 'control', state: 'paused', by: 'ops', why: 'lunch' },
   { kind: 'stopped', why: 'SIGTERM', open_doubts: 1 },
+  {
+    kind: 'resolved',
+    client_order_id: 'tr-abcd-abcdefgh-0-1-abcd',
+    verdict: 'not_executed',
+    by: 'ann',
+    why: 'the venue says that it never came',
+  },
 ];
 
 /** Appends and gives back what was stored; fails when the append is not over when `subscribe` returns. */

@@ -1,0 +1,60 @@
+import type { Money, Quantity } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { IntentRecord, IntentText, QuoteRecord } from '../core/record.ts';
+import type { Instant } from '../core/time.ts';
+import type { SliceOutcome, Wait } from '../core/wake.ts';
+
+/** One life of a strategy: from its first wake to its end. */
+export interface Life {
+  readonly strategy: string;
+  readonly hash: string;
+  readonly type: string;
+  readonly begunAt: Instant;
+  readonly document: unknown;
+  /** State of the kernel after its last step; `undefined` before the first. */
+  state: unknown;
+  waits: readonly Wait[];
+  finished: Reason | undefined;
+  /** Outcomes that no step has seen yet. */
+  readonly outcomes: SliceOutcome[];
+  /** Trades of slices that had ended without them. */
+  readonly late: SliceOutcome[];
+  slicesDone: number;
+  lastReason: Reason | undefined;
+}
+
+/** What was done for a slice so far. */
+export interface Traded {
+  /** Attempts begun: the number of the next one. */
+  attempts: number;
+  filled: Quantity;
+  filledAmount: Money;
+}
+
+/** A slice that was decided and has not ended. There is one object a slice: whoever holds it sees what is now. */
+export interface OpenSlice extends Traded {
+  readonly strategy: string;
+  readonly hash: string;
+  readonly intent: IntentText;
+  readonly decidedAt: Instant;
+  /** Client id of the attempt under way, or in doubt. */
+  openAttempt: string | undefined;
+}
+
+/** An attempt whose order may leave, or may have left. */
+export interface OpenAttempt {
+  readonly intent: IntentRecord;
+  readonly since: Instant;
+  quote: QuoteRecord | undefined;
+  /** Set once the outcome is unknown. */
+  doubt: { readonly since: Instant; readonly reason: Reason | undefined } | undefined;
+}
+
+/** An attempt whose order left and did not trade, and the slice that it was for. */
+export interface Closed {
+  readonly at: Instant;
+  readonly strategy: string;
+  readonly slice: number;
+  readonly hash: string | undefined;
+  readonly leg: string | undefined;
+}

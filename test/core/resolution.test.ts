@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { certain, inherited } from '../../src/core/doubts.ts';
+import { money, quantity } from '../../src/core/money.ts';
+import { resolutionFault } from '../../src/core/resolution.ts';
+import type { Resolution, TradeFigures } from '../../src/core/resolution.ts';
+import { monotonic } from '../../src/core/time.ts';
+import { anIntent } from './builders.ts';
+
+const OVER = 25_000;
+const phase = inherited({ startedAt: monotonic(0), lifeMs: 15_000, bookingMarginMs: 10_000 });
+const open = { intent: anIntent(), phase };
+const figures = (over: Partial<TradeFigures> = {}): TradeFigures => ({
+  orderId: '77',
+  quantity: quantity('0.5'),
+  amount: money('30000'),
+  fees: money('0'),
+  ...over,
+});
+const word = (over: Partial<Resolution> = {}): Resolution => ({
+  clientOrderId: 'c-1',
+  verdict: 'not_executed',
+  by: 'ann',
+  why: 'the venue confirmed it by mail',
+  ...over,
+});
+const filled = (over: Partial<TradeFigures> = {}): Resolution =>
+  word({ verdict: 'filled', figures: figures(over) });
+
+describe('the word of a person about a doubt', () => {
+  it.each([
+    ['that it was not executed', word()],
+    ['that it traded, with all figures', filled()],
+    ['that it traded, figures to come', word({ verdict: 'filled' })],
+    ['that a part of it traded', filled({ quantity: quantity('0.2'), amount: money('12000') })],
+    ['that it traded at the worst price', filled({ amount: money('30300') })],
+  ])('counts: %s', (_, resolution) => {
+    expect(resolutionFault(resolution, open, monotonic(OVER))).toBeUndefined();
+  });
+
+  it.each<readonly [string, Resolution, RegExp]>([
+    ['a name', word({ by: ' ' }), /who/u],
+    ['a reason', word({ why: '\n' }), /reason/u],
+    ['an order id', filled({ orderId: '' }), /order id/u],
+    ['a quantity', filled({ quantity: quantity('0') }), /above zero/u],
+    ['an amount', filled({ amount: money('-1') }), /above zero/u],
+    ['fees that make sense', filled({ fees: money('-1') }), /fees/u],
+    ['no more than was ordered', filled({ quantity: quantity('0.50001') }), /was for 0\.5/u],
+    ['a price at which the order could leave', filled({ amount: money('30300.01') }), /worst/u],
+    ['no figures of what was not executed', word({ figures: figures() }), /no figures/u],
+  ])('needs %s', (_, resolution, says) => {
+    expect(resolutionFault(resolution, open, monotonic(OVER))).toMatch(says);
+  });
+
+  it('is not taken for an order that is not in doubt', () => {
+    expect(resolutionFault(word(), undefined, monotonic(OVER))).toBe('c-1 is not in doubt');
+  });
+
+  it('cannot deny what may still happen, or be booked', () => {
+    expect(resolutionFault(word(), open, monotonic(OVER - 1))).toMatch(/try again in 1 s/u);
+    expect(resolutionFault(filled(), open, monotonic(0))).toBeUndefined();
+  });
+
+  it('cannot deny what the account has shown', () => {
+    const shown = { ...open, phase: certain(phase) };
+    expect(resolutionFault(word(), shown, monotonic(OVER))).toMatch(/did trade/u);
+    expect(resolutionFault(filled(), shown, monotonic(OVER))).toBeUndefined();
+  });
+});

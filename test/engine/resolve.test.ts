@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { money, quantity, text } from '../../src/core/money.ts';
+import type { Resolution } from '../../src/core/resolution.ts';
+import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import type { Transaction } from '../../src/core/venue.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import type { OrderFault } from './faulty-venue.ts';
+import { START, aBench, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { executedTotal } from './oracle.ts';
+
+const twap = aTwap('t', { slices: 2, duration: 'PT60M' });
+const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
+
+/** The first order is never answered, and from then on the account shows what `seen` leaves of it. */
+function aDoubt(
+  fault: OrderFault,
+  seen: (rows: readonly Transaction[]) => readonly Transaction[] | VenueError = () => down,
+): Bench {
+  let orders = 0;
+  const bench = aBench({
+    strategies: [twap],
+    wrap: faultyVenue({
+      order: () => (++orders === 1 ? fault : undefined),
+      transactions: (rows) => (orders === 0 ? rows : seen(rows)),
+    }),
+  });
+  bench.start({ isUntilDone: true });
+  bench.clock.run(after(START, 5 * MINUTE_MS));
+  return bench;
+}
+
+/** Gives the word and lets a second pass. */
+function resolve(bench: Bench, over: Partial<Resolution> = {}): readonly CommandAnswer[] {
+  const answers: CommandAnswer[] = [];
+  const id = [...bench.desk.state.attempts.keys()][0] ?? 'none';
+  bench.operator$.next({
+    do: 'resolve',
+    clientOrderId: id,
+    verdict: 'not_executed',
+    by: 'ann',
+    why: 'the venue confirmed it by mail',
+    answer: (answer) => answers.push(answer),
+    ...over,
+  });
+  bench.clock.run(after(bench.clock.wall(), SECOND_MS));
+  return answers;
+}
+const lastKinds = (bench: Bench, count: number): readonly string[] =>
+  bench
+    .records()
+    .slice(-count)
+    .map(({ body }) => body.kind);
+const figures = { orderId: '9', quantity: quantity('0.5'), amount: money('30000'), fees: money('0') };
+
+describe('an operator who resolves a doubt', () => {
+  it('as not executed lets its slice be tried again, and is in the journal before what follows', () => {
+    const bench = aDoubt('request lost');
+    expect(bench.desk.state.doubts).toHaveLength(1);
+    const before = bench.records().length;
+    const answers = resolve(bench);
+    expect(answers).toMatchObject([{ isDone: true }]);
+    const [first, second] = bench.records().slice(before);
+    expect(first?.body).toMatchObject({ kind: 'resolved', verdict: 'not_executed', by: 'ann' });
+    expect(second?.body).toMatchObject({
+      kind: 'attempt',
+      result: 'absent',
+      reason: 'resolved_by_operator',
+    });
+    bench.clock.run(after(START, 10 * MINUTE_MS));
+    expect(text(executedTotal(bench.exchange))).toBe('0.5');
+  });
+
+  it('as filled with its figures books them', () => {
+    const bench = aDoubt('answer lost');
+    expect(resolve(bench, { verdict: 'filled', figures })).toMatchObject([{ isDone: true }]);
+    expect(lastKinds(bench, 5)).toContain('resolved');
+    const fill = bench.records().find(({ body }) => body.kind === 'fill')?.body;
+    expect(fill).toMatchObject({ source: 'operator', quantity: '0.5', amount: '30000', order_id: '9' });
+    expect(bench.desk.state.doubts).toHaveLength(0);
+    expect(bench.desk.state.fills).toBe(1);
+  });
+
+  it('as filled without figures waits until the account shows them, whatever it does not show before', () => {
+    let isHidden = true;
+    let orders = 0;
+    const young = aBench({
+      strategies: [twap],
+      wrap: faultyVenue({
+        order: () => (++orders === 1 ? 'answer lost' : undefined),
+        transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
+      }),
+    });
+    young.start({ isUntilDone: true });
+    young.clock.run(after(START, 12 * SECOND_MS));
+    expect(resolve(young, { verdict: 'filled' })).toMatchObject([{ isDone: true }]);
+    young.clock.run(after(START, 10 * MINUTE_MS));
+    expect(young.desk.state.doubts).toHaveLength(1);
+    young.kill();
+    const again = aBench({
+      strategies: [twap],
+      journal: young.journal,
+      clock: young.clock,
+      exchange: young.exchange,
+      wrap: faultyVenue({
+        transactions: (rows) => (isHidden ? rows.filter((row) => row.clientId === undefined) : rows),
+      }),
+    });
+    again.start({ isUntilDone: true });
+    again.clock.run(after(START, 20 * MINUTE_MS));
+    expect(again.desk.state.doubts).toHaveLength(1);
+    isHidden = false;
+    again.clock.run(after(START, 22 * MINUTE_MS));
+    expect(again.desk.state.doubts).toHaveLength(0);
+    expect(again.desk.state.fills).toBe(1);
+  });
+
+  it('as not executed is overruled by a trade that turns up: it is booked, and the desk halts', () => {
+    let isHidden = true;
+    const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
+    expect(resolve(bench)).toMatchObject([{ isDone: true }]);
+    isHidden = false;
+    bench.clock.run(after(START, 8 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('halted');
+    const fills = bench.records().filter(({ body }) => body.kind === 'fill');
+    expect(fills.length).toBeGreaterThan(0);
+  });
+
+  it('is refused, with the reason, for what is not in doubt', () => {
+    const bench = aDoubt('request lost');
+    const before = bench.records().length;
+    expect(resolve(bench, { clientOrderId: 'main-nothing-0-0-x' })).toEqual([
+      { isDone: false, says: 'main-nothing-0-0-x is not in doubt' },
+    ]);
+    expect(resolve(bench, { by: '' })).toEqual([{ isDone: false, says: 'name who resolves it' }]);
+    expect(bench.records().length).toBe(before);
+  });
+
+  it('may do so while the venue cannot be reached at start', () => {
+    const bench = aDoubt('request lost');
+    bench.kill();
+    const again = aBench({
+      strategies: [twap],
+      journal: bench.journal,
+      clock: bench.clock,
+      exchange: bench.exchange,
+      wrap: faultyVenue({ transactions: () => down }),
+    });
+    again.start({ isUntilDone: true });
+    again.clock.run(after(bench.clock.wall(), 6 * MINUTE_MS));
+    expect(again.seen.phases).toEqual([]);
+    expect(resolve(again)).toMatchObject([{ isDone: true }]);
+    expect(again.desk.state.doubts).toHaveLength(0);
+  });
+
+  it('twice is told that the second word came too late', () => {
+    const bench = aDoubt('request lost');
+    const id = [...bench.desk.state.attempts.keys()][0];
+    resolve(bench);
+    expect(resolve(bench, { clientOrderId: id ?? '' })).toMatchObject([{ isDone: false }]);
+  });
+});
