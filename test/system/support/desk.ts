@@ -22,6 +22,8 @@ export interface DeskSetup {
     readonly venue?: Readonly<Record<string, unknown>>;
     readonly controls?: Readonly<Record<string, unknown>>;
   };
+  /** Modules that are loaded before the daemon: `hooks/`. */
+  readonly imports?: readonly string[];
 }
 
 /** One row of `journal export --format csv --kind fills`. */
@@ -44,15 +46,19 @@ export class DeskFolder {
   /** Every process of the desk, for the search for its token. */
   readonly programs: Pick<Finished, 'pid' | 'stdout' | 'stderr'>[] = [];
 
-  constructor(folder: string, token: string) {
+  readonly #imports: readonly string[];
+
+  constructor(folder: string, token: string, imports: readonly string[] = []) {
     this.folder = folder;
     this.token = token;
+    this.#imports = imports;
     this.journal = `sqlite:${join(folder, 'journal.db')}`;
   }
 
   /** `tranche run` with its token from the environment. */
   run(...args: readonly string[]): Program {
-    return this.#kept(start(['run', '--config', 'desk.yaml', ...args], this.#options()));
+    const options = { ...this.#options(), imports: this.#imports };
+    return this.#kept(start(['run', '--config', 'desk.yaml', ...args], options));
   }
 
   /** Any other command, to its end. */
@@ -93,7 +99,7 @@ export class DeskFolder {
 }
 
 /** Writes the files of a live desk. Its limits are wide: what is tested is not the limits. */
-export function aDesk({ venue, strategies, config = {} }: DeskSetup): DeskFolder {
+export function aDesk({ venue, strategies, config = {}, imports }: DeskSetup): DeskFolder {
   const folder = aFolder();
   const isPlain = venue.wsUrl === undefined;
   const capabilities = { balances: !isPlain, pairs: !isPlain, order_lookup: !isPlain, ticker: !isPlain };
@@ -127,5 +133,5 @@ export function aDesk({ venue, strategies, config = {} }: DeskSetup): DeskFolder
       join(folder, 'strategies', `${String(strategy['id'])}.yaml`),
       JSON.stringify(strategy, undefined, 2),
     );
-  return new DeskFolder(folder, venue.token);
+  return new DeskFolder(folder, venue.token, imports);
 }

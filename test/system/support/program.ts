@@ -31,6 +31,8 @@ export interface ProgramOptions {
   readonly node?: string;
   /** Number of the user that it runs as; only the superuser may choose one. */
   readonly uid?: number;
+  /** Modules that are loaded before the program: `hooks/`. */
+  readonly imports?: readonly string[];
 }
 
 /** Generous: the machine may be busy with other things. */
@@ -123,9 +125,9 @@ export class Program {
 /** Starts `tranche` as a user would. Whatever still runs when the test ends is killed. */
 export function start(
   args: readonly string[],
-  { cwd, env = {}, node = process.execPath, uid }: ProgramOptions,
+  { cwd, env = {}, node = process.execPath, uid, imports = [] }: ProgramOptions,
 ): Program {
-  const child = spawn(node, [PROGRAM, ...args], {
+  const child = spawn(node, [...imports.flatMap((hook) => ['--import', hook]), PROGRAM, ...args], {
     cwd,
     // Nothing of the surroundings gets in: no TRANCHE_TOKEN, no NODE_OPTIONS of the test runner.
     env: { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1', ...env },

@@ -33,12 +33,13 @@ export async function aServedVenue(
   return { baseUrl: venue.baseUrl, wsUrl: venue.wsUrl, token };
 }
 
-/** `tranche venue` as a process of its own, once it is ready. */
+/** `tranche venue` as a process of its own, once it is ready. `imports` are loaded before it. */
 export async function aVenueProcess(
   args: readonly string[],
   cwd: string,
+  imports: readonly string[] = [],
 ): Promise<ServedVenue & { readonly program: Program }> {
-  const program = start(['venue', '--port', '0', ...args], { cwd });
+  const program = start(['venue', '--port', '0', ...args], { cwd, imports });
   await program.said('"tokens"');
   const line = JSON.parse(program.stdout.slice(0, program.stdout.indexOf('\n'))) as {
     readonly base_url: string;

@@ -1,0 +1,139 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import { openIntents } from './support/checks.ts';
+import { fillsOf, live, manyAccounts, mortalDesk, ordersAhead, storedRecords } from './support/deaths.ts';
+import type { Life, ManyAccounts } from './support/deaths.ts';
+import { aFolder } from './support/desk.ts';
+import { expectSlicesOnce } from './support/drill.ts';
+import { expectSameStory, readTrades } from './support/ledger.ts';
+
+const LANES = 6;
+/** Pairs of deaths; more by hand: `SIGKILL_PAIRS=1000 npx vitest run --project slow test/system/sigkill`. */
+const PAIRS = Number(process.env['SIGKILL_PAIRS'] ?? 45);
+const ACCOUNTS = 100;
+
+const buyer = {
+  id: 'btc',
+  kind: 'twap',
+  pair: 'btcusd',
+  side: 'buy',
+  total_quantity: { amount: '0.3', currency: 'btc' },
+  duration: 'PT100S',
+  slices: 3,
+  catch_up: 'extend',
+};
+const seller = {
+  id: 'eth',
+  kind: 'twap',
+  pair: 'ethusd',
+  side: 'sell',
+  total_quantity: { amount: '2', currency: 'eth' },
+  duration: 'PT100S',
+  slices: 2,
+};
+
+/** What a process must be killed at, whatever else there is. */
+const REQUIRED = [
+  ...['started', 'strategy', 'wake', 'intent', 'quote', 'balances', 'stopped'].flatMap((kind) => [
+    `before commit of ${kind}`,
+    `after commit of ${kind}`,
+  ]),
+  ...['GET /v1/currency', 'GET /v1/account/transactions', 'POST /v1/quote', 'POST /v1/orders/buy', 'POST /v1/orders/sell'].flatMap((request) => [`before ${request}`, `after ${request}`, `answer to ${request}`]), // prettier-ignore
+];
+
+/** One desk from its first start to its end. */
+interface Story {
+  readonly name: string;
+  /** Boundaries of the first and the second life at which they end; the last life may live. */
+  readonly deaths: readonly number[];
+}
+
+interface Told {
+  readonly kills: readonly string[];
+  readonly outcome: string;
+}
+
+/** Lives through the deaths, then to the end; then journal and ledger must tell the same. */
+async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string): Promise<Told> {
+  const account = venue.next();
+  const cwd = join(folder, name);
+  mkdirSync(cwd);
+  mortalDesk(cwd, account, [buyer, seller]);
+  const lives: Life[] = [];
+  for (const dieAt of [...deaths, 0]) {
+    // oxlint-disable-next-line no-await-in-loop -- one life after the other
+    lives.push(await live({ cwd, clock: venue.clock, token: account.token, dieAt }));
+  }
+  const kills = lives
+    .filter(({ signal }) => signal === 'SIGKILL')
+    .map(({ boundaries }) => boundaries.at(-1) ?? 'nothing');
+  try {
+    const last = lives.at(-1);
+    expect({ code: last?.code, signal: last?.signal }).toEqual({ code: 0, signal: null });
+    const records = storedRecords(cwd);
+    const fills = fillsOf(records);
+    expectSameStory(fills, await readTrades(account));
+    for (const { id, total_quantity: total } of [buyer, seller])
+      expectSlicesOnce(fills, records, { id, total: total.amount, isComplete: deaths.length === 0 });
+    expect(openIntents(records)).toEqual([]);
+    // Nothing of ours was foreign to the journal: an adopted fill would have halted the desk.
+    expect(records.filter(({ kind }) => kind === 'control')).toEqual([]);
+    expect(lives.flatMap(({ boundaries }) => ordersAhead(boundaries))).toEqual([]);
+    const found = fills.filter((fill) => (fill as unknown as { source: string }).source !== 'order').length;
+    return {
+      kills,
+      outcome: `ok, ${fills.length} fills${found === 0 ? '' : `, ${found} found in the account`}`,
+    };
+  } catch (error) {
+    return { kills, outcome: `FAILED ${String(error)}\n${lives.map(({ said }) => said).join('\n--\n')}` };
+  }
+}
+
+/** Tells all stories, some at a time. */
+async function tellAll(stories: readonly Story[], folder: string): Promise<readonly (Story & Told)[]> {
+  const told: (Story & Told)[] = [];
+  const queue = [...stories];
+  const lane = async (number: number): Promise<void> => {
+    let venue: ManyAccounts | undefined;
+    let left = 0;
+    for (let story = queue.shift(); story !== undefined; story = queue.shift()) {
+      if (venue === undefined || left === 0) {
+        venue = await manyAccounts(join(folder, `venue-${number}-${queue.length}`), ACCOUNTS);
+        left = ACCOUNTS;
+      }
+      left -= 1;
+      const end = await tell(story, venue, folder);
+      told.push({ ...story, ...end });
+      process.stdout.write(`${story.name}\t${end.kills.join(' | ')}\t${end.outcome}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, async (_, number) => await lane(number)));
+  return told;
+}
+
+describe('a daemon that is killed with SIGKILL', () => {
+  it('at every boundary of its effects, once and again while it recovers, executes once and loses no fill', async () => {
+    const folder = aFolder();
+    const [whole] = await tellAll([{ name: 'unharmed', deaths: [] }], folder);
+    expect(whole?.outcome).toMatch(/^ok, 5 fills$/u);
+    const log = readFileSync(join(folder, 'unharmed', 'boundaries.log'), 'utf8');
+    const boundaries = log.split('\n').slice(0, -1);
+    const singles = boundaries.map((_, i): Story => ({ name: `at-${i + 1}`, deaths: [i + 1] }));
+    // The second death walks through the recovery; the first is where an order is under way, or anywhere.
+    const grave = boundaries.flatMap((name, i) => (/orders|intent|quote|fill/u.test(name) ? [i + 1] : []));
+    const pairs = Array.from({ length: PAIRS }, (_, i): Story => {
+      const first = grave[(i * 7) % grave.length] ?? 1;
+      const second = 1 + ((i * 11) % 40);
+      return { name: `at-${first}-then-${second}-${i}`, deaths: [first, second] };
+    });
+    const told = await tellAll([...singles, ...pairs], folder);
+
+    const kills = told.flatMap((each) => each.kills);
+    process.stdout.write(`${kills.length} processes killed in ${told.length} runs\n`);
+    expect(told.filter(({ outcome }) => !outcome.startsWith('ok'))).toEqual([]);
+    expect(kills.length).toBeGreaterThanOrEqual(200);
+    expect(REQUIRED.filter((name) => !kills.includes(name))).toEqual([]);
+  });
+});

@@ -1,0 +1,35 @@
+/**
+ * Loaded before the program with `--import`: all clocks of the process run `speed` times as fast, wall time from the
+ * instant `from` (Unix ms). Processes with the same two numbers agree about the time. Nothing of the program is changed.
+ */
+const query = new URL(import.meta.url).searchParams;
+const speed = Number(query.get('speed'));
+const from = Number(query.get('from'));
+if (!(speed >= 1) || !(from > 0)) throw new RangeError(`no speed and start in ${import.meta.url}`);
+
+const realNow = performance.now.bind(performance);
+const { timeOrigin } = performance;
+performance.now = (): number => realNow() * speed;
+const wall = (): number => Math.floor(from + (timeOrigin + realNow() - from) * speed);
+
+const RealDate = Date;
+class FastDate extends RealDate {
+  constructor(...parts: readonly unknown[]) {
+    if (parts.length === 0) super(wall());
+    else super(...(parts as [number]));
+  }
+
+  static override now(): number {
+    return wall();
+  }
+}
+globalThis.Date = FastDate as DateConstructor;
+
+const { setTimeout: realTimeout, setInterval: realInterval } = globalThis;
+type Work = (...parts: readonly unknown[]) => void;
+const fastTimeout = (work: Work, ms = 0, ...parts: readonly unknown[]): NodeJS.Timeout =>
+  realTimeout(work, ms / speed, ...parts);
+const fastInterval = (work: Work, ms = 0, ...parts: readonly unknown[]): NodeJS.Timeout =>
+  realInterval(work, ms / speed, ...parts);
+globalThis.setTimeout = Object.assign(fastTimeout, realTimeout);
+globalThis.setInterval = Object.assign(fastInterval, realInterval);
