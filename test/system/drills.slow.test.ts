@@ -1,7 +1,10 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { faultPlanSchema } from '../../src/simulator/faults.ts';
+import type { FaultPlan } from '../../src/simulator/faults.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
 import { expectSlicesOnce, expectSlicesWithin, twapOf } from './support/drill.ts';
@@ -31,19 +34,42 @@ const portfolio = {
 };
 
 /** A lever of the running drill. @throws when it does not move. */
-async function lever(venue: Program, method: string): Promise<Event> {
+async function lever(
+  venue: Program,
+  method: string,
+  { rule = '', body }: { readonly rule?: string; readonly body?: object } = {},
+): Promise<Event> {
   const ready = venue.events()[0];
-  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/faults`, {
+  const path = `/admin/faults${rule === '' ? '' : `/${encodeURIComponent(rule)}`}`;
+  const answer = await fetch(`${String(ready?.['admin_url'])}${path}`, {
     method,
-    headers: { authorization: `Bearer ${String(ready?.['admin_token'])}` },
+    headers: {
+      authorization: `Bearer ${String(ready?.['admin_token'])}`,
+      'content-type': 'application/json',
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   expect({ method, status: answer.status }).toEqual({ method, status: 200 });
   return (await answer.json()) as Event;
 }
 
+interface Counted {
+  readonly name: string;
+  readonly struck: number;
+}
+
 /** How often a fault has struck. */
 const struckOf = ({ rules }: Event): number =>
-  (rules as readonly { readonly struck: number }[]).reduce((total, { struck }) => total + struck, 0);
+  (rules as readonly Counted[]).reduce((total, { struck }) => total + struck, 0);
+
+/** Rules that were met and never struck, but for those that leave it to chance. */
+function idleOf({ rules }: Event, plan: FaultPlan): readonly string[] {
+  const counts = rules as readonly Counted[];
+  const certain = [...plan.rules, ...plan.feeds].filter(({ probability }) => probability === 1);
+  return certain
+    .map(({ name }) => name)
+    .filter((name) => (counts.find((each) => each.name === name)?.struck ?? 0) === 0);
+}
 
 describe('a desk in the drill', () => {
   it.each(drills)(
@@ -60,7 +86,12 @@ describe('a desk in the drill', () => {
         },
       });
       const daemon = desk.run('--json', '--until-done');
-      await sleep(DRILL_MS);
+      const plan = faultPlanSchema.parse(parse(readFileSync(join(FAULTS, file), 'utf8')));
+      await sleep(DRILL_MS / 2);
+      // What waits to be switched on has the second half.
+      for (const { name } of plan.rules.filter(({ enabled }) => !enabled))
+        await lever(venue.program, 'PATCH', { rule: name, body: { enabled: true } });
+      await sleep(DRILL_MS / 2);
       const counts = await lever(venue.program, 'GET');
       await lever(venue.program, 'DELETE');
       expect(await daemon.ended(CALM_MS)).toEqual({ code: 0, signal: null });
@@ -68,6 +99,7 @@ describe('a desk in the drill', () => {
       expect(await desk.run('--json', '--until-done').ended(CALM_MS)).toEqual({ code: 0, signal: null });
 
       const [fills, records] = [await desk.fills(), await desk.records()];
+      expect(idleOf(counts, plan)).toEqual([]);
       expect(struckOf(counts)).toBeGreaterThan(0);
       for (const id of ['btc', 'hold'])
         expect(fills.filter(({ strategy }) => strategy === id).length).toBeGreaterThan(0);

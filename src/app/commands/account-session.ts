@@ -77,7 +77,8 @@ export const answerOf = async <T>(call$: Observable<T>): Promise<T> => await fir
 
 /** What went wrong, for the operator; what a lost answer leaves open is said in so many words. */
 function explainFailure(error: VenueError, baseUrl: string): string {
-  const said = error.said === undefined ? '' : `: ${safe(error.said)}`;
+  // The sentence ends with a full stop of its own.
+  const said = error.said === undefined ? '' : `: ${safe(error.said).replace(/\.+$/u, '')}`;
   if (error.applied === 'unknown') {
     return [
       `Nobody knows whether the venue carried this out (${error.code}${said}).`,

@@ -1,4 +1,4 @@
-import { exitCodes, OperatorError } from '../../core/errors.ts';
+import { exitCodes, OperatorError, VenueError } from '../../core/errors.ts';
 import { text } from '../../core/money.ts';
 import type { Price } from '../../core/money.ts';
 import { splitPair } from '../../core/pairs.ts';
@@ -179,7 +179,12 @@ function newId({ clock, random }: AccountIo): string {
 
 type Unquoted = Exclude<Parameters<typeof whyNot>[0], { kind: 'quote' | 'order' }>;
 
+/** What every command says in the same words is thrown. */
 function noQuote(answer: Unquoted, { stderr }: AccountIo): number {
+  const failed = { applied: 'no', attempt: 'POST /v1/quote' } as const;
+  if (answer.kind === 'lost') throw new VenueError({ ...failed, code: answer.sent ? 'broken' : 'connect' });
+  if (answer.kind === 'error' && (answer.status === 401 || answer.status === 403))
+    throw new VenueError({ ...failed, code: 'unauthorised', status: answer.status, said: answer.error });
   stderr.write(`No quote: ${whyNot(answer)}\n`);
   return answer.kind === 'error' && answer.status === 429 ? exitCodes.again : exitCodes.unavailable;
 }
@@ -187,7 +192,8 @@ function noQuote(answer: Unquoted, { stderr }: AccountIo): number {
 const whyNot = (
   answer:
     | { readonly kind: 'error'; readonly status: number; readonly error: string }
-    | { readonly kind: 'garbled' | 'lost'; readonly why: string },
+    | { readonly kind: 'garbled'; readonly why: string }
+    | { readonly kind: 'lost'; readonly sent: boolean; readonly why: string },
 ): string => safe(answer.kind === 'error' ? `${answer.error} (${answer.status})` : answer.why);
 
 interface Placed {
