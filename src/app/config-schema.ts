@@ -248,6 +248,20 @@ export const configSchema = z.strictObject({
     .describe(
       'Where records go, relative to the working directory; {started_at} becomes the time of the start, {mode} the mode',
     ),
+  journal_anchor: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'File for a second note of how far the journal has come, better on another disk: tells a restored older copy; left out: beside the journal, none in paper mode',
+    ),
+  journal_reserve: whole
+    .min(0)
+    .max(4096)
+    .optional()
+    .describe(
+      'MiB set aside beside the journal for the results of orders under way when the disk is full; 64 when left out, 0 in paper mode',
+    ),
   operate: z
     .union([z.literal(false), operate], { error: 'expected { listen: "127.0.0.1:8321" }, or false' })
     .prefault({})

@@ -63,6 +63,12 @@ export interface Config {
   readonly cyclesMax: number;
   /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` and `{mode}` are replaced. */
   readonly journal: string;
+  /** What guards the journal; the embedded venue of paper mode is another at every start, so nothing of worth is lost there. */
+  readonly journalGuard: {
+    /** File of the second note; `undefined`: none. */
+    readonly anchor: string | undefined;
+    readonly reserveBytes: number;
+  };
   /** Where metrics and health are served; `undefined`: nowhere. */
   readonly operate: { readonly listen: string; readonly hosts: readonly string[] } | undefined;
   readonly log: {
@@ -168,12 +174,27 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     },
     orderMarginMs: raw.order_margin,
     cyclesMax: raw.max_cycles,
-    journal: raw.journal
-      .replaceAll('{started_at}', compactStamp(context.now))
-      .replaceAll('{mode}', context.mode),
+    journal: journalOf(raw.journal, context),
+    journalGuard: guardOf(raw, context),
     operate: raw.operate === false ? undefined : raw.operate,
     log: { level: raw.log.level, file: raw.log.file },
     strategyFiles: context.strategyFiles,
+  };
+}
+
+const journalOf = (url: string, { now, mode }: ValueContext): string =>
+  url.replaceAll('{started_at}', compactStamp(now)).replaceAll('{mode}', mode);
+
+const MIB = 1_048_576;
+const RESERVE_MIB = 64;
+
+function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] {
+  const isPaper = context.mode === 'paper';
+  const file = /^sqlite:(?<file>.+)$/u.exec(journalOf(raw.journal, context))?.groups?.['file'];
+  const beside = isPaper || file === undefined ? undefined : `${file}.anchor`;
+  return {
+    anchor: raw.journal_anchor ?? beside,
+    reserveBytes: (raw.journal_reserve ?? (isPaper ? 0 : RESERVE_MIB)) * MIB,
   };
 }
 

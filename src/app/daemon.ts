@@ -61,7 +61,7 @@ export interface Daemon {
 /** Assembles one desk in its mode and runs it. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config } = options;
-  const journal = openJournal(config.journal);
+  const journal = openJournal(config.journal, config.journalGuard);
   const closers: (() => unknown)[] = [
     () => {
       journal.close();

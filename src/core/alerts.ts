@@ -51,6 +51,18 @@ export const alerts = {
     runbook:
       'Nothing to do at once: quotes in hand were dropped, the account is read, missed slots follow catch_up. Find out who set the clock or suspended the machine.',
   },
+  journal_rolled_back: {
+    severity: 'critical',
+    says: 'the journal is older than it has been: a restored backup or snapshot; the desk starts halted',
+    runbook:
+      'Put the newest copy of the journal back if there is one. Otherwise let this start read the account and book what is missing, compare the fills with the statement of the venue, then re-arm with --rearm "reason".',
+  },
+  disk_full: {
+    severity: 'critical',
+    says: 'the disk of the journal is full; the reserve is in use for orders under way, then the desk stops',
+    runbook:
+      'Make room on the disk, then start again: the reserve is made anew and open orders are resolved.',
+  },
   crash_loop: {
     severity: 'critical',
     says: 'the process died again and again; the desk starts halted',

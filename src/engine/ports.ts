@@ -112,6 +112,12 @@ export type Command =
   /** Ends a doubt by the word of a person. Answered once, after it is durable; never by a desk that has stopped. */
   | (Resolution & { readonly do: 'resolve'; answer(answer: CommandAnswer): void });
 
+/** What is odd about a journal although its chain holds: it may be an older copy of itself. */
+export interface Oddity {
+  readonly what: 'rolled_back' | 'no_anchor';
+  readonly why: string;
+}
+
 /** The append-only, durable record. One writer. */
 export interface JournalPort {
   /**
@@ -120,6 +126,12 @@ export interface JournalPort {
    * - Errors: any. A journal that failed once is poisoned: the process must end.
    */
   append(bodies: readonly RecordBody[], at: Instant): Observable<readonly StoredRecord[]>;
+
+  /** Found when the journal was opened. */
+  readonly oddity?: Oddity | undefined;
+
+  /** The disk is full and what was set aside for the last results is in use: end soon, and begin nothing. */
+  readonly isSpent?: boolean | undefined;
 
   /** All records from the first. Throws when the chain does not hold. */
   read(): Iterable<StoredRecord>;

@@ -124,6 +124,12 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
 
 /** Why the desk must not trade before a person has looked; `undefined` when nothing is odd. */
 function suspicionOf({ state, policy, ports, observer }: Desk): string | undefined {
+  const { oddity } = ports.journal;
+  if (oddity?.what === 'no_anchor') observer.warn(oddity.why);
+  if (oddity?.what === 'rolled_back') {
+    observer.alert('journal_rolled_back', { why: oddity.why });
+    return oddity.why;
+  }
   const { startsMax, withinMs } = policy.crashLoop;
   const deaths = state.diedSince(after(ports.clock.wall(), -withinMs));
   if (deaths < startsMax) return undefined;

@@ -1,4 +1,5 @@
 import {
+  EMPTY,
   concat,
   defer,
   filter,
@@ -10,10 +11,12 @@ import {
   takeUntil,
   takeWhile,
   tap,
+  throwError,
   using,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { watchClocks } from './continuity.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
 import { operate, pipeline } from './pipeline.ts';
 import { recover, takeOver } from './recover.ts';
@@ -38,7 +41,12 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       ({ why } = command);
     }),
   );
-  const drain$ = merge(told, isUntilDone ? done : []).pipe(
+  const full = diskIsFull(desk).pipe(
+    tap(() => {
+      why = 'the disk is full';
+    }),
+  );
+  const drain$ = merge(told, isUntilDone ? done : [], full).pipe(
     take(1),
     tap(() => {
       desk.isStopping = true;
@@ -58,13 +66,33 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     watchClocks(desk),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
-  const whole = concat(takeOver(desk, options), commanded, stopped);
+  const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk));
   // Somebody must listen to `drain$` from the first moment: a command during recovery counts too.
   return using(
     () => drain$.subscribe(),
     () => whole,
   );
 }
+
+/** Emits once the journal lives on its reserve: what is under way is written down with it, and nothing new begins. */
+const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
+  changed$.pipe(
+    filter(() => ports.journal.isSpent === true),
+    take(1),
+    tap(() => {
+      observer.alert('disk_full');
+    }),
+  );
+
+/** A desk that stopped for want of room has not stopped in good order. */
+const endOfDisk = ({ ports }: Desk): Observable<never> =>
+  defer(() =>
+    ports.journal.isSpent === true
+      ? throwError(
+          () => new OperatorError('storage', 'the disk of the journal is full: make room, then start again'),
+        )
+      : EMPTY,
+  );
 
 /** Every strategy has finished, and no slice or attempt is open. */
 export function isDone({ strategies, state }: Desk): boolean {

@@ -8,6 +8,7 @@ export type Write = (bodies: readonly RecordBody[], at: Instant) => readonly Tie
 
 export interface Appender {
   readonly run: (bodies: readonly RecordBody[], at: Instant) => readonly StoredRecord[];
+  readonly isPoisoned: () => boolean;
   readonly close: () => void;
 }
 
@@ -33,6 +34,7 @@ export function appender(where: string, write: Write): Appender {
         throw cause;
       }
     },
+    isPoisoned: () => refusal !== undefined,
     close() {
       refusal ??= new OperatorError('storage', `journal ${where} is closed`);
     },

@@ -37,7 +37,13 @@ export const EMPTY: Head = { seq: 0, hash: GENESIS };
 
 export type Verdict =
   | { readonly ok: true; readonly count: number; readonly head: string }
-  | { readonly ok: false; readonly seq: number; readonly why: string };
+  | {
+      readonly ok: false;
+      readonly seq: number;
+      readonly why: string;
+      /** Where the last whole record ends, if that could be found: the damage follows. */
+      readonly near?: string;
+    };
 
 /** A record that was tied on, and the line to store for it. */
 export interface Tied {

@@ -27,9 +27,11 @@ const SCHEMA = `
 /** Sets what durability rests on and reads it back: SQLite ignores a pragma that it cannot follow. */
 export function makeDurable(db: DatabaseSync, where: string): void {
   db.exec(
-    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA journal_size_limit=67108864',
+    'PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA journal_size_limit=67108864; ' +
+      // Ours to run: SQLite keeps the failures of its own to itself, and tries a failed flush again.
+      'PRAGMA wal_autocheckpoint=0',
   );
-  const wanted = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1 };
+  const wanted = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, wal_autocheckpoint: 0 };
   for (const [name, value] of Object.entries(wanted)) {
     const found = pragma(db, name);
     if (found !== value) {

@@ -23,7 +23,7 @@ export function createPrivate(file: string): void {
   if (created !== undefined) syncFolder(dirname(created));
 }
 
-function syncFolder(folder: string): void {
+export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return; // folders cannot be opened there
   const descriptor = openSync(folder, 'r');
   try {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from './fault.ts';
 import { createPrivate } from './files.ts';
@@ -27,4 +28,21 @@ export function takeLock(file: string): Lock | undefined {
     throw error;
   }
   return { release: () => holder.close() };
+}
+
+/** Whether nobody writes `file` now. Asked without making the lock's file: where it cannot be made, nobody can write. */
+export function isFree(file: string): boolean {
+  const path = `${file}.lock`;
+  if (!existsSync(path)) return true;
+  try {
+    const probe = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+    try {
+      probe.exec('SELECT 1 FROM sqlite_schema');
+      return true;
+    } finally {
+      probe.close();
+    }
+  } catch (error) {
+    return !isBusy(error);
+  }
 }

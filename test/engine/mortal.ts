@@ -40,6 +40,9 @@ export function mortalJournal(
 ): Journal {
   return {
     ...journal,
+    get isSpent() {
+      return journal.isSpent;
+    },
     append: (bodies, at) =>
       defer(() => {
         if (life.isOver) return NEVER;

@@ -175,6 +175,7 @@ describe('journal verify', () => {
     expect(JSON.parse(json.stdout)).toEqual({
       ok: false,
       seq: 6,
+      near: expect.stringMatching(/^byte \d+ of /u) as string,
       why: 'its hash does not match its content',
     });
   });

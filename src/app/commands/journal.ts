@@ -69,7 +69,7 @@ export async function journalVerify(
     const verdict = journal.verify();
     const words = verdict.ok
       ? `The chain of ${verdict.count} records holds. Head: ${verdict.head}`
-      : `The chain breaks at record ${verdict.seq}: ${verdict.why}. All records before it are intact.`;
+      : `The chain breaks at record ${verdict.seq}: ${verdict.why}${verdict.near === undefined ? '' : `; the record before it is at ${verdict.near}`}. All records before it are intact.`;
     if (json === true) await write(out.stdout, `${JSON.stringify(verdict)}\n`);
     else await write(verdict.ok ? out.stdout : out.stderr, `${words}\n`);
     return verdict.ok ? 0 : exitCodes.data;

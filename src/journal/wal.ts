@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs';
+
+/** https://www.sqlite.org/fileformat2.html#walformat */
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+const MAGIC = 0x377f0682;
+
+/**
+ * What is damaged in the write-ahead log of a dead process; `undefined` when nothing is.
+ *
+ * SQLite reads the log up to the first frame whose checksum is wrong and takes all that follows for a write that was cut
+ * off by a crash. That is right for the last transaction only: every one before it was flushed before the next began. So
+ * a whole transaction behind a wrong frame, with frames of another one after it, proves damage; SQLite would drop records
+ * that were durable, and the rest would look whole.
+ */
+export function walDamage(file: string): string | undefined {
+  const log = readLog(`${file}-wal`);
+  if (log === undefined || log.length <= HEADER_BYTES + FRAME_HEADER_BYTES) return undefined;
+  const magic = log.readUInt32BE(0);
+  const pageBytes = log.readUInt32BE(8);
+  const isBigEndian = magic === MAGIC + 1;
+  const header: Sum = [log.readUInt32BE(24), log.readUInt32BE(28)];
+  const sum = (from: number, to: number, start: Sum): Sum => checksum(log, { from, to, start, isBigEndian });
+  if ((magic !== MAGIC && !isBigEndian) || !isSame(sum(0, 24, [0, 0]), header))
+    return 'the head of the write-ahead log is damaged';
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  let running: Sum | undefined = header;
+  let broken = 0;
+  let isWhole = false;
+  for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
+    // Frames of an earlier round of the log carry another salt: they are over.
+    const isOfNow = log.subarray(at + 8, at + 16).equals(log.subarray(16, 24));
+    if (running !== undefined) {
+      const next = sum(at + FRAME_HEADER_BYTES, at + frameBytes, sum(at, at + 8, running));
+      const stored: Sum = [log.readUInt32BE(at + 16), log.readUInt32BE(at + 20)];
+      if (isOfNow && isSame(next, stored)) {
+        running = next;
+        continue;
+      }
+      running = undefined;
+      broken = at;
+    } else if (isOfNow && isWhole) return `the write-ahead log is damaged at byte ${broken}`;
+    if (isOfNow) isWhole = log.readUInt32BE(at + 4) !== 0;
+  }
+  return undefined;
+}
+
+type Sum = readonly [number, number];
+const isSame = (a: Sum, b: Sum): boolean => a[0] === b[0] && a[1] === b[1];
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
+  readonly start: Sum;
+  readonly isBigEndian: boolean;
+}
+
+function checksum(log: Buffer, { from, to, start, isBigEndian }: Stretch): Sum {
+  const word = (at: number): number => (isBigEndian ? log.readUInt32BE(at) : log.readUInt32LE(at));
+  let [a, b] = start;
+  for (let at = from; at + 8 <= to; at += 8) {
+    a = (a + word(at) + b) >>> 0;
+    b = (b + word(at + 4) + a) >>> 0;
+  }
+  return [a, b];
+}
+
+function readLog(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,133 @@
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Journal } from '../../src/journal/journal.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { aFill, aFolder, appendNow } from './records.ts';
+
+interface Place {
+  readonly file: string;
+  readonly anchor: string;
+  open(): Journal;
+}
+
+function aPlace(): Place {
+  const file = join(aFolder(), 'journal.db');
+  const anchor = join(aFolder(), 'elsewhere', 'anchor');
+  return {
+    file,
+    anchor,
+    open() {
+      const journal = sqliteJournal(file, { anchor });
+      onTestFinished(() => journal.close());
+      return journal;
+    },
+  };
+}
+
+/** A journal that was opened `runs` times, with a copy of it from after each. */
+function written(place: Place, runs: number): readonly string[] {
+  return Array.from({ length: runs }, (_, run) => {
+    const journal = place.open();
+    appendNow(journal, [aFill({ slice: 2 * run }), aFill({ slice: 2 * run + 1 })]);
+    journal.close();
+    const copy = `${place.file}.${run}`;
+    copyFileSync(place.file, copy);
+    return copy;
+  });
+}
+
+describe('the second note of how far a journal has come', () => {
+  it('finds nothing odd in a journal that goes on, whether its process ended in order or died', () => {
+    const place = aPlace();
+    expect(place.open().oddity).toBeUndefined();
+    written(aPlace(), 1);
+    const first = aPlace();
+    written(first, 3);
+    const journal = first.open();
+    appendNow(journal, [aFill({ slice: 90 })]);
+    appendNow(journal, [aFill({ slice: 91 })]);
+    // As a process leaves it that dies: the log not written back, the end not noted.
+    for (const end of ['', '-wal']) copyFileSync(first.file + end, `${first.file}.dead${end}`);
+    journal.close();
+    const dead = sqliteJournal(`${first.file}.dead`, { anchor: first.anchor });
+    onTestFinished(() => dead.close());
+    expect(dead.head().seq).toBe(8);
+    expect(dead.oddity).toBeUndefined();
+  });
+
+  it('tells a journal that was put back to any older copy, by how far it had come', () => {
+    const place = aPlace();
+    const copies = written(place, 4);
+    for (const [run, copy] of copies.slice(0, -1).entries()) {
+      const before = readFileSync(place.anchor);
+      copyFileSync(copy, place.file);
+      const journal = sqliteJournal(place.file, { anchor: place.anchor });
+      expect(journal.oddity).toEqual({
+        what: 'rolled_back',
+        why: `the journal ends with record ${2 * run + 2}, but it had reached record 8`,
+      });
+      journal.close();
+      // Nothing was written with it, so the note stays as it was.
+      expect(readFileSync(place.anchor)).toEqual(before);
+    }
+  });
+
+  it('tells a journal that is gone from one that is new', () => {
+    const place = aPlace();
+    written(place, 2);
+    rmSync(place.file);
+    expect(place.open().oddity).toEqual({
+      what: 'rolled_back',
+      why: 'the journal is empty, but it had reached record 4',
+    });
+  });
+
+  it('tells an older copy that was written on elsewhere', () => {
+    const place = aPlace();
+    const [first = ''] = written(place, 2);
+    copyFileSync(first, place.file);
+    const fork = sqliteJournal(place.file);
+    appendNow(fork, [aFill({ slice: 50 }), aFill({ slice: 51 }), aFill({ slice: 52 })]);
+    fork.close();
+    expect(place.open().oddity).toEqual({
+      what: 'rolled_back',
+      why: 'record 4 of the journal is not the one that was noted',
+    });
+  });
+
+  it.each([
+    ['missing', (anchor: string): void => rmSync(anchor)],
+    ['unreadable', (anchor: string): void => writeFileSync(anchor, 'x')],
+  ])('says so when it is %s itself, and is made again', (state, spoil) => {
+    const place = aPlace();
+    written(place, 1);
+    spoil(place.anchor);
+    const journal = place.open();
+    expect(journal.oddity?.what).toBe('no_anchor');
+    expect(journal.oddity?.why).toContain(state);
+    appendNow(journal, [aFill({ slice: 70 })]);
+    journal.close();
+    expect(place.open().oddity).toBeUndefined();
+  });
+
+  it('is written at the first append, each thousand records, and at the end, readable by its owner alone', () => {
+    const place = aPlace();
+    const journal = place.open();
+    expect(existsSync(place.anchor)).toBe(false);
+    const noted = (): number => Number(readFileSync(place.anchor, 'utf8').split(' ')[0]);
+    appendNow(journal, [aFill()]);
+    expect(noted()).toBe(1);
+    appendNow(
+      journal,
+      Array.from({ length: 999 }, (_, slice) => aFill({ slice })),
+    );
+    expect(noted()).toBe(1);
+    appendNow(journal, [aFill({ slice: 5_000 })]);
+    expect(noted()).toBe(1_001);
+    appendNow(journal, [aFill({ slice: 5_001 })]);
+    journal.close();
+    expect(noted()).toBe(1_002);
+    expect(statSync(place.anchor).mode & 0o777).toBe(0o600);
+  });
+});

@@ -1,0 +1,135 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { networkName } from '../../src/journal/place.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { aFill, aFolder, appendNow, failureOf, thrownBy } from './records.ts';
+
+const RESERVE = 256 * 1024;
+
+/** What SQLite says of a disk. Codes: https://www.sqlite.org/rescode.html */
+const refusals = {
+  'a full disk': { code: 13, says: 'database or disk is full' },
+  'a failed write': { code: 778, says: 'disk I/O error' },
+  'a failed flush': { code: 1_034, says: 'disk I/O error' },
+} as const;
+
+interface Failing {
+  readonly journal: Journal;
+  readonly file: string;
+  /** Steps of appends so far. */
+  readonly steps: () => number;
+}
+
+/** A journal whose disk refuses at the `at`-th step of its appends, and again until its reserve is given back. */
+function failing(refusal: keyof typeof refusals, at: number, options: SqliteOptions = {}): Failing {
+  const file = join(aFolder(), 'journal.db');
+  let steps = 0;
+  const { code, says } = refusals[refusal];
+  const journal = sqliteJournal(file, {
+    reserveBytes: RESERVE,
+    ...options,
+    onStep() {
+      steps++;
+      if (steps >= at && existsSync(`${file}.reserve`) === (options.reserveBytes !== 0))
+        throw Object.assign(new Error(says), { errcode: code });
+    },
+  });
+  onTestFinished(() => journal.close());
+  return { journal, file, steps: () => steps };
+}
+
+const reopened = (file: string): Journal => {
+  const journal = sqliteJournal(file);
+  onTestFinished(() => journal.close());
+  return journal;
+};
+
+describe('a journal on a disk', () => {
+  it('sets room aside that is written out, and keeps it', () => {
+    const file = join(aFolder(), 'journal.db');
+    sqliteJournal(file, { reserveBytes: RESERVE }).close();
+    const { ino, size, blocks } = statSync(`${file}.reserve`);
+    expect(size).toBe(RESERVE);
+    expect(blocks * 512).toBeGreaterThanOrEqual(RESERVE);
+    sqliteJournal(file, { reserveBytes: RESERVE }).close();
+    expect(statSync(`${file}.reserve`).ino).toBe(ino);
+  });
+
+  it.each(['a full disk', 'a failed write'] as const)(
+    'outlives %s at any step of an append with what was set aside, and says that it is spent',
+    (refusal) => {
+      for (let at = 1; at <= 9; at++) {
+        const { journal, file } = failing(refusal, at);
+        for (let slice = 0; slice < 5; slice++)
+          appendNow(journal, [aFill({ slice }), aFill({ slice: 10 + slice })]);
+        expect(journal.isSpent).toBe(true);
+        expect(existsSync(`${file}.reserve`)).toBe(false);
+        expect(journal.verify()).toMatchObject({ ok: true, count: 10 });
+        journal.close();
+        expect(reopened(file).head().seq).toBe(10);
+      }
+    },
+  );
+
+  it.each([
+    ['a full disk', 0],
+    ['a failed flush', RESERVE],
+  ] as const)(
+    'is poisoned by %s with %i bytes set aside, at any step, and holds what it acknowledged',
+    async (refusal, reserveBytes) => {
+      for (let at = 1; at <= 9; at++) {
+        const { journal, file, steps } = failing(refusal, at, { reserveBytes });
+        const acknowledged = Math.floor((at - 1) / 3);
+        for (let slice = 0; slice < acknowledged; slice++) appendNow(journal, [aFill({ slice })]);
+        expect(await failureOf(journal, [aFill({ slice: 20 })])).toMatchObject({ exit: 'storage' });
+        const tried = steps();
+        expect(String(await failureOf(journal, [aFill({ slice: 21 })]))).toContain('takes nothing more');
+        // A flush that failed is never tried again: the kernel may have dropped what it was to write.
+        expect(steps()).toBe(tried);
+        expect(journal.isSpent).toBe(false);
+        journal.close();
+        expect(reopened(file).head().seq).toBe(acknowledged);
+      }
+    },
+  );
+
+  it('is not opened where there is no room for the reserve: storage, and nothing is left of it', () => {
+    const file = join(aFolder(), 'journal.db');
+    const error = thrownBy(() => sqliteJournal(file, { reserveBytes: 2 ** 50 }).close());
+    expect(error).toMatchObject({ exit: 'storage' });
+    expect(String(error)).toMatch(/no room for the reserve of 1073741824 MiB at .*: only \d+ MiB are free/u);
+    expect(existsSync(`${file}.reserve`)).toBe(false);
+    expect(thrownBy(() => sqliteJournal(file).close())).toBeUndefined();
+  });
+
+  it.each([
+    [0x6969, 'NFS'],
+    [0xff534d42, 'CIFS'],
+    [-0x00acb2be, 'CIFS'],
+    [0xef53, undefined],
+    [0x01021994, undefined],
+  ])('knows file systems that reach over a network: %i is %s', (type, name) => {
+    expect(networkName(type)).toBe(name);
+  });
+});
+
+describe('reading a journal', () => {
+  it('leaves nothing beside it that was not there', () => {
+    const file = join(mkdtempSync(join(aFolder(), 'read-')), 'journal.db');
+    const journal = sqliteJournal(file);
+    appendNow(journal, [aFill()]);
+    journal.close();
+    rmSync(`${file}.lock`);
+    const before = readFileSync(file);
+    const reader = sqliteJournal(file, { readOnly: true });
+    expect(reader.verify()).toMatchObject({ ok: true, count: 1 });
+    expect([...reader.read()]).toHaveLength(1);
+    const beside = ['-wal', '-shm', '.lock'].filter((end) => existsSync(file + end));
+    reader.close();
+    expect([...beside, ...['-wal', '-shm', '.lock'].filter((end) => existsSync(file + end))]).toEqual([]);
+    expect(readFileSync(file)).toEqual(before);
+  });
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from 'vitest';
+import { aJournalOfFifty, bitsOf, flip } from './flips.ts';
+
+describe('a bit that flips in a journal of fifty records', () => {
+  it.each([
+    ['a journal that was closed', 'closed', ''],
+    ['the write-ahead log of a dead process', 'dead', '-wal'],
+  ] as const)(
+    'is never taken in silence for another content, at 20 000 places of all pages of %s',
+    (_, state, part) => {
+      const file = aJournalOfFifty(state);
+      const step = Math.max(1, Math.floor(bitsOf(file, part) / 20_500));
+      const { accepted, refused, tried } = flip(file, part, step);
+      expect(accepted).toEqual([]);
+      expect(tried).toBeGreaterThanOrEqual(part === '' ? 20_000 : 10_000);
+      expect(refused).toBeGreaterThan(tried / 4);
+    },
+  );
+});

@@ -1,0 +1,83 @@
+import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { OperatorError } from '../../src/core/errors.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { aFill, aFolder, appendNow } from './records.ts';
+
+/** A journal of fifty records: closed in order, or as a process leaves it that dies, with its log not written back. */
+export function aJournalOfFifty(state: 'closed' | 'dead'): string {
+  const file = join(aFolder(), 'journal.db');
+  const journal = sqliteJournal(file);
+  for (let n = 0; n < 10; n++)
+    appendNow(
+      journal,
+      Array.from({ length: 5 }, (_, i) => aFill({ slice: 5 * n + i, order_id: `o-${n}-${i}` })),
+    );
+  const dead = `${file}.dead`;
+  for (const end of ['', '-wal']) copyFileSync(file + end, dead + end);
+  journal.close();
+  return state === 'closed' ? file : dead;
+}
+
+/** What a journal says after a change: `refused`, or all of its lines. */
+function reading(file: string): string {
+  try {
+    const journal = sqliteJournal(file, { readOnly: true });
+    try {
+      const verdict = journal.verify();
+      return verdict.ok ? JSON.stringify([...journal.lines()]) : 'refused';
+    } finally {
+      journal.close();
+    }
+  } catch (error) {
+    if (error instanceof OperatorError && (error.exit === 'data' || error.exit === 'storage'))
+      return 'refused';
+    throw error;
+  }
+}
+
+/** Bits whose flip was taken in silence although the content is another: must be empty. `step` bits are left out between. */
+export function flip(
+  file: string,
+  part: '' | '-wal',
+  step: number,
+): { readonly accepted: readonly string[]; readonly refused: number; readonly tried: number } {
+  const path = file + part;
+  const target = join(aFolder(), 'journal.db');
+  const wal = `${file}-wal`;
+  const intact = readFileSync(path);
+  const before = reading(file);
+  const other = part === '' ? '-wal' : '';
+  const accepted: string[] = [];
+  let refused = 0;
+  let tried = 0;
+  const lastTransaction = part === '-wal' ? startOfLast(intact) : Number.POSITIVE_INFINITY;
+  for (let bit = 0; bit < 8 * intact.length; bit += step) {
+    const at = bit >> 3;
+    if (at >= lastTransaction) break;
+    const flipped = Buffer.from(intact);
+    flipped[at] = (flipped[at] ?? 0) ^ (1 << (bit & 7));
+    writeFileSync(target + part, flipped);
+    if (other === '' || existsSync(wal)) copyFileSync(file + other, target + other);
+    const after = reading(target);
+    tried++;
+    if (after === 'refused') refused++;
+    else if (after !== before) accepted.push(`bit ${bit} of ${path}`);
+  }
+  return { accepted, refused, tried };
+}
+
+/**
+ * Where the last transaction of a log begins. Damage in it cannot be told from a write that a crash cut off: it is what the
+ * account of the venue is compared with at start.
+ */
+function startOfLast(log: Buffer): number {
+  const frame = 24 + log.readUInt32BE(8);
+  const commits = Array.from(
+    { length: Math.floor((log.length - 32) / frame) },
+    (_, i) => 32 + i * frame,
+  ).filter((at) => log.readUInt32BE(at + 4) !== 0);
+  return (commits.at(-2) ?? 32) + frame;
+}
+
+export const bitsOf = (file: string, part: '' | '-wal'): number => 8 * statSync(file + part).size;
