@@ -45,6 +45,7 @@ export const benchPolicy = (over: Partial<Policy> = {}): Policy => ({
     trustFirstCanceled: false,
     trustRefusals: false,
     lifeMaxMs: 300_000,
+    resend: 'never',
   },
   orderTimeoutMs: 8_000,
   orderMarginMs: 500,

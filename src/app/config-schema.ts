@@ -181,6 +181,12 @@ const inDoubt = z.strictObject({
     'PT1M',
     'Quotes that claim to live longer are not executed; after a crash an order is waited for this long',
   ),
+  resend: z
+    .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })
+    .default('never')
+    .describe(
+      'same_quote: an order that is met with silence leaves again, byte for byte, at most twice and only while its quote lives; never: it waits for proof',
+    ),
 });
 
 const log = z.strictObject({

@@ -58,6 +58,7 @@ export interface Config {
     readonly trust4xx: boolean;
     readonly pollMs: number;
     readonly lifeMaxMs: number;
+    readonly resend: 'same_quote' | 'never';
   };
   readonly orderMarginMs: number;
   readonly cyclesMax: number;
@@ -171,6 +172,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
       trust4xx: inDoubt.trust_4xx,
       pollMs: inDoubt.poll,
       lifeMaxMs: inDoubt.quote_life_max,
+      resend: inDoubt.resend,
     },
     orderMarginMs: raw.order_margin,
     cyclesMax: raw.max_cycles,

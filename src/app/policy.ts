@@ -68,6 +68,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
       trustFirstCanceled: inDoubt.trustFirstCanceled,
       trustRefusals: inDoubt.trust4xx,
       lifeMaxMs: inDoubt.lifeMaxMs,
+      resend: inDoubt.resend,
     },
     orderTimeoutMs: venue.orderTimeoutMs,
     orderMarginMs: config.orderMarginMs,

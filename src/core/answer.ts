@@ -121,21 +121,34 @@ export type OrderMeaning =
       readonly isCanceled: boolean;
     }
   /** May have traded. */
-  | { readonly means: 'doubt'; readonly detail: string; readonly halt: boolean };
+  | {
+      readonly means: 'doubt';
+      readonly detail: string;
+      readonly halt: boolean;
+      /** Nothing of the venue's came back about the order itself: asking once more may bring it. */
+      readonly isSilence: boolean;
+    };
 
 /** The table of what came back from an order, for the first and only copy sent. Anything not listed is a doubt. */
 export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
-  const doubt = (detail: string, halt = false): OrderMeaning => ({ means: 'doubt', detail, halt });
+  const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderMeaning => ({
+    means: 'doubt',
+    detail,
+    halt,
+    isSilence,
+  });
   switch (answer.kind) {
     case 'lost':
-      return answer.sent ? doubt(answer.why) : { means: 'not_sent', detail: answer.why };
+      return answer.sent ? doubt(answer.why, { isSilence: true }) : { means: 'not_sent', detail: answer.why };
     case 'garbled':
-      return doubt(`${answer.status}: ${answer.why}`);
+      return doubt(`${answer.status}: ${answer.why}`, { isSilence: true });
     case 'error': {
       const { status, error } = answer;
       const detail = `${status}: ${error}`;
-      if (status === 401 || status === 403) return doubt(detail, true);
-      if (status < 400 || status >= 500 || [408, 409, 425, 429].includes(status)) return doubt(detail);
+      if (status === 401 || status === 403) return doubt(detail, { halt: true });
+      // A gateway speaks here, not the venue. After 409, 425 and 429 another copy would only make it worse.
+      if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
+      if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
       return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
     }
     case 'order':
@@ -145,7 +158,12 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
 }
 
 function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): OrderMeaning {
-  const doubt = (detail: string): OrderMeaning => ({ means: 'doubt', detail, halt: false });
+  const doubt = (detail: string): OrderMeaning => ({
+    means: 'doubt',
+    detail,
+    halt: false,
+    isSilence: false,
+  });
   if (order.clientId !== request.clientId) return doubt(`the answer names client id "${order.clientId}"`);
   if (order.quoteId !== '' && order.quoteId !== request.quoteId)
     return doubt(`the answer names quote "${order.quoteId}"`);

@@ -11,7 +11,10 @@ import type { Order, Quote } from './venue.ts';
 export type Phase = Readonly<
   | { state: 'quoting' }
   | { state: 'quoted'; quote: Quote; life: Life }
-  | { state: 'ordering'; quote: Quote; life: Life }
+  /** `copies`: how often the order has left, this one counted. */
+  | { state: 'ordering'; quote: Quote; life: Life; copies: number }
+  /** Silence; the same order leaves once more, not before `notBefore`. */
+  | { state: 'resending'; quote: Quote; life: Life; copies: number; notBefore: Monotonic; detail: string }
   | { state: 'filled'; order: Order; quote: Quote; differs: string | undefined }
   | { state: 'doubt'; proof: Proof; reason: Reason; detail: string; halt: boolean }
   | {
@@ -59,6 +62,10 @@ export type CycleEvent = Readonly<
   | { on: 'approved' }
   | { on: 'stopped'; reason: Reason; detail: string; next: Next }
   | { on: 'order_answer'; meaning: OrderMeaning; at: Monotonic }
+  /** The gate lets another copy go. The exchange of the one before is closed. */
+  | { on: 'resend'; at: Monotonic }
+  /** It does not. */
+  | { on: 'hold'; why: string }
   | { on: 'fill'; order: Order; quote: Quote }
   /** One whole read of the account that does not name the attempt. */
   | { on: 'clean_read'; startedAt: Monotonic; gapMs: number }
@@ -71,6 +78,8 @@ export interface Trust {
   readonly refusals: boolean;
   /** How long the venue may take to book a trade, milliseconds. */
   readonly bookingMarginMs: number;
+  /** An order that was met with silence is sent again, on the same quote. */
+  readonly resend: boolean;
 }
 
 const END = { do: 'again' } as const;
@@ -81,10 +90,12 @@ export function follow(from: Phase, event: CycleEvent, trust: Trust): Phase {
       return event.on === 'quote_answer' ? quoted(event) : stoppedOr(from, event);
     case 'quoted':
       return event.on === 'approved'
-        ? { state: 'ordering', quote: from.quote, life: from.life }
+        ? { state: 'ordering', quote: from.quote, life: from.life, copies: 1 }
         : stoppedOr(from, event);
     case 'ordering':
       return event.on === 'order_answer' ? ordered(from, event, trust) : from;
+    case 'resending':
+      return resent(from, event, trust);
     case 'doubt':
       return doubted(from, event);
     case 'filled':
@@ -129,37 +140,72 @@ function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): 
   }
 }
 
+/** Waits before the second and the third copy. There is never a fourth. */
+const RESEND_GAPS_MS = [300, 600] as const;
+/** A copy must reach the venue while its quote certainly lives. */
+const RESEND_MARGIN_MS = 1_500;
+
+/** Last instant at which a further copy of an order may leave. */
+export const lastResendStart = (life: Life): Monotonic => after(life.lower, -RESEND_MARGIN_MS);
+
+/**
+ * The answer to one copy of an order. A "no" to the only copy ends the attempt, after a look at the account; a "no" to a
+ * later one says nothing about those before it, which may have traded or still be on their way.
+ */
 function ordered(
   from: Phase & { state: 'ordering' },
   { meaning, at }: CycleEvent & { on: 'order_answer' },
   trust: Trust,
 ): Phase {
+  const { quote, life, copies } = from;
+  const doubt = (detail: string, halt = false): Phase => unknown(life, trust, detailOf(detail, copies), halt);
   switch (meaning.means) {
     case 'filled':
-      return { state: 'filled', order: meaning.order, quote: from.quote, differs: meaning.differs };
+      return { state: 'filled', order: meaning.order, quote, differs: meaning.differs };
     case 'not_sent':
+      if (copies > 1) return doubt(meaning.detail);
       return { state: 'ended', result: 'discarded', reason: 'never_sent', detail: meaning.detail, next: END };
     case 'refused': {
       const { reason, detail } = meaning;
+      if (copies > 1) return doubt(detail);
       if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {
         return { state: 'ended', result: 'rejected', reason, detail, next: END };
       }
       // A cancelled order has used its quote up. After any other "no" a second copy on its way may still use the quote,
       // for as long as that can be alive.
-      const settled = meaning.isCanceled || at > from.life.upper ? at : from.life.upper;
+      const settled = meaning.isCanceled || at > life.upper ? at : life.upper;
       const notBefore = after(settled, trust.bookingMarginMs);
       const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };
       return { state: 'doubt', proof, reason, detail, halt: false };
     }
     case 'doubt': {
-      const proof: Proof = {
-        readsLeft: 2,
-        notBefore: after(from.life.upper, trust.bookingMarginMs),
-        proves: 'absent',
-      };
-      return { state: 'doubt', proof, reason: 'outcome_unknown', detail: meaning.detail, halt: meaning.halt };
+      const gapMs = RESEND_GAPS_MS[copies - 1];
+      const mayResend = trust.resend && meaning.isSilence && !meaning.halt && gapMs !== undefined;
+      if (!mayResend || after(at, gapMs) > lastResendStart(life)) return doubt(meaning.detail, meaning.halt);
+      return { state: 'resending', quote, life, copies, notBefore: after(at, gapMs), detail: meaning.detail };
     }
   }
+}
+
+/** The order may have traded, and for as long as its quote can be alive it still may. */
+const unknown = (life: Life, trust: Trust, detail: string, halt = false): Phase => ({
+  state: 'doubt',
+  proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },
+  reason: 'outcome_unknown',
+  detail,
+  halt,
+});
+
+const detailOf = (detail: string, copies: number): string =>
+  copies === 1 ? detail : `${detail} (${copies} copies sent)`;
+
+function resent(from: Phase & { state: 'resending' }, event: CycleEvent, trust: Trust): Phase {
+  const { quote, life, copies, notBefore, detail } = from;
+  if (event.on === 'hold') return unknown(life, trust, detailOf(`${detail}; ${event.why}`, copies));
+  if (event.on !== 'resend' || event.at < notBefore) return from;
+  if (event.at > lastResendStart(life))
+    return unknown(life, trust, detailOf(`${detail}; too late for another copy`, copies));
+  return { state: 'ordering', quote, life, copies: copies + 1 };
 }
 
 function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {

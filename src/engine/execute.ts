@@ -9,12 +9,10 @@ import {
   map,
   mergeMap,
   of,
-  take,
   takeUntil,
-  timeout,
 } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
-import { classifyOrder, classifyQuote } from '../core/answer.ts';
+import { classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
 import type { CycleEvent, Phase } from '../core/cycle.ts';
 import { lastOrderStart } from '../core/doubts.ts';
@@ -22,17 +20,17 @@ import { clientId } from '../core/ids.ts';
 import type { Instrument } from '../core/instrument.ts';
 import { price, quantity, text } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { FillRecord, IntentRecord, QuoteRecord, ResolvedRecord } from '../core/record.ts';
+import type { FillRecord, IntentRecord, ResolvedRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
-import type { Monotonic } from '../core/time.ts';
-import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
+import type { Quote } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
 import type { Paced, Stopped } from './item.ts';
-import type { Permit } from './pacer.ts';
 import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
+import { passResendGate, sendOrder } from './send.ts';
+import type { Sending } from './send.ts';
 import { canPay, leftOfSlice } from './size.ts';
 
 /** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
@@ -77,16 +75,8 @@ export function execute(
 }
 
 /** The facts of one attempt that its effects share. */
-interface Run {
-  readonly desk: Desk;
+interface Run extends Sending {
   readonly item: Paced;
-  readonly intent: IntentRecord;
-  readonly request: QuoteRequest;
-  readonly drain$: Observable<unknown>;
-  /** Breaks of time before the quote was asked for. */
-  readonly breaks: number;
-  /** Leave to send the order, once the gate has it. */
-  orderPermit: Permit | undefined;
 }
 
 function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd | Stopped> {
@@ -146,7 +136,9 @@ function effectOf(run: Run, phase: Phase): Observable<CycleEvent> {
     case 'quoted':
       return passGate(run, phase);
     case 'ordering':
-      return sendOrder(run, phase.quote, phase.life.receivedAt);
+      return sendOrder(run, phase);
+    case 'resending':
+      return passResendGate(run, phase);
     case 'filled':
     case 'doubt':
     case 'ended':
@@ -275,55 +267,6 @@ function staleFault(desk: Desk, { slice, size, reference }: Paced): CycleEvent |
       : left.by !== 'amount' || size.amount.gt(left.amount);
   return isMore ? stop('quote_mismatch', 'the slice was filled meanwhile') : undefined;
 }
-
-/** Sends the order, and writes down which quote it was for while the answer is under way. */
-function sendOrder(run: Run, quote: Quote, receivedAt: Monotonic): Observable<CycleEvent> {
-  const { desk, intent, request } = run;
-  const { clock, venue } = desk.ports;
-  return defer(() => {
-    const sentAt = clock.monotonic();
-    const order: OrderRequest = {
-      pair: request.pair,
-      side: request.side,
-      quoteId: quote.quoteId,
-      size: request.size,
-      clientId: intent.client_order_id,
-    };
-    const answered = venue.order(order).pipe(
-      timeout({
-        first: desk.policy.orderTimeoutMs,
-        scheduler: clock.scheduler,
-        with: () =>
-          of<OrderAnswer>({ kind: 'lost', sent: true, why: `no answer in ${desk.policy.orderTimeoutMs} ms` }),
-      }),
-      take(1),
-      defaultIfEmpty<OrderAnswer, OrderAnswer>({ kind: 'lost', sent: true, why: 'no answer' }),
-      map((answer): CycleEvent => {
-        run.orderPermit?.settle();
-        const at = clock.monotonic();
-        const meaning = classifyOrder(order, quote, answer);
-        desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
-        if (answer.kind === 'error' && answer.status === 429)
-          desk.pacer.block('order', answer.retryAfterMs ?? 2_000);
-        return { on: 'order_answer', meaning, at };
-      }),
-    );
-    const noted = desk.append([quoteRecord(intent, quote, sentAt - receivedAt)]);
-    return forkJoin([answered, noted]).pipe(map(([event]) => event));
-  });
-}
-
-const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): QuoteRecord => ({
-  kind: 'quote',
-  client_order_id: intent.client_order_id,
-  quote_id: quote.quoteId,
-  quantity: text(quote.quantity),
-  price: text(quote.price),
-  amount: text(quote.amount),
-  life_ms: quote.lifeMs,
-  quoted_at: quote.quotedAt,
-  age_ms: Math.round(ageMs * 1000) / 1000,
-});
 
 function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
   switch (phase.state) {

@@ -54,6 +54,8 @@ export interface Policy {
     readonly trustRefusals: boolean;
     /** Longest life of a quote that is executed, and of one whose own life is not known any more. */
     readonly lifeMaxMs: number;
+    /** `same_quote`: an order that was met with silence may leave again, byte for byte, while its quote lives. */
+    readonly resend: 'same_quote' | 'never';
   };
   readonly orderTimeoutMs: number;
   /** Time that must be left on a quote besides the order timeout. */
@@ -77,4 +79,5 @@ export const trustOf = ({ inDoubt }: Policy): Trust => ({
   firstCanceled: inDoubt.trustFirstCanceled,
   refusals: inDoubt.trustRefusals,
   bookingMarginMs: inDoubt.bookingMarginMs,
+  resend: inDoubt.resend === 'same_quote',
 });

@@ -8,7 +8,7 @@ import { anOrder, aQuote } from './builders.ts';
 
 const MARGIN_MS = 10_000;
 const GAP_MS = 10_000;
-const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: MARGIN_MS };
+const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: MARGIN_MS, resend: false };
 
 /** Asked at 1000, received at 1200; the quote lives 15 s: alive until 16000, over after 16200. */
 const answered = (meaning: QuoteMeaning): CycleEvent => ({
@@ -30,7 +30,12 @@ const read = (startedAt: number, gapMs = GAP_MS): CycleEvent => ({
   gapMs,
 });
 
-const lost: OrderMeaning = { means: 'doubt', detail: 'timeout', halt: false };
+const lost = {
+  means: 'doubt',
+  detail: 'timeout',
+  halt: false,
+  isSilence: true,
+} as const satisfies OrderMeaning;
 const canceled: OrderMeaning = {
   means: 'refused',
   reason: 'order_canceled',
@@ -235,7 +240,7 @@ describe('the life of an attempt', () => {
       ordered(canceled),
       answered({ means: 'later', reason: 'venue_failed', detail: '' }),
     ];
-    const rank = { quoting: 0, quoted: 1, ordering: 2, doubt: 3, filled: 4, ended: 4 };
+    const rank = { quoting: 0, quoted: 1, ordering: 2, resending: 2, doubt: 3, filled: 4, ended: 4 };
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...all), { maxLength: 12 }), (events) => {
         let phase: Phase = { state: 'quoting' };

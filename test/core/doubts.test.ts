@@ -7,7 +7,7 @@ import { instant, monotonic } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import { aRow, aTrade, anIntent } from './builders.ts';
 
-const TRUST = { firstCanceled: false, refusals: false, bookingMarginMs: 10_000 };
+const TRUST = { firstCanceled: false, refusals: false, bookingMarginMs: 10_000, resend: false };
 const MINE = anIntent().client_order_id;
 const LEFT_OPEN = inherited({ startedAt: monotonic(0), lifeMs: 15_000, bookingMarginMs: 10_000 });
 

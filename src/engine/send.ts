@@ -1,0 +1,123 @@
+import {
+  concat,
+  defaultIfEmpty,
+  defer,
+  forkJoin,
+  ignoreElements,
+  map,
+  of,
+  take,
+  takeUntil,
+  timeout,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { classifyOrder } from '../core/answer.ts';
+import { deskRefusal } from '../core/controls.ts';
+import { lastResendStart } from '../core/cycle.ts';
+import type { CycleEvent, Phase } from '../core/cycle.ts';
+import { text } from '../core/money.ts';
+import type { IntentRecord, QuoteRecord } from '../core/record.ts';
+import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
+import type { Desk } from './desk.ts';
+import type { Permit } from './pacer.ts';
+
+/** What sending an order needs to know of its attempt. */
+export interface Sending {
+  readonly desk: Desk;
+  readonly intent: IntentRecord;
+  readonly request: QuoteRequest;
+  readonly drain$: Observable<unknown>;
+  /** Breaks of time before the quote was asked for. */
+  readonly breaks: number;
+  /** Leave to send the order, once the gate has it. */
+  orderPermit: Permit | undefined;
+}
+
+/**
+ * Sends the order, and writes down which quote it was for while the answer is under way. Whatever ends the wait closes the
+ * exchange as well: there are never two copies in flight.
+ */
+export function sendOrder(run: Sending, phase: Phase & { state: 'ordering' }): Observable<CycleEvent> {
+  const { desk, intent, request } = run;
+  const { quote, copies } = phase;
+  const { receivedAt } = phase.life;
+  const { clock, venue } = desk.ports;
+  return defer(() => {
+    const sentAt = clock.monotonic();
+    // The same for every copy: it is a function of the attempt and its quote alone.
+    const order: OrderRequest = {
+      pair: request.pair,
+      side: request.side,
+      quoteId: quote.quoteId,
+      size: request.size,
+      clientId: intent.client_order_id,
+    };
+    const answered = venue.order(order).pipe(
+      timeout({
+        first: desk.policy.orderTimeoutMs,
+        scheduler: clock.scheduler,
+        with: () =>
+          of<OrderAnswer>({ kind: 'lost', sent: true, why: `no answer in ${desk.policy.orderTimeoutMs} ms` }),
+      }),
+      take(1),
+      defaultIfEmpty<OrderAnswer, OrderAnswer>({ kind: 'lost', sent: true, why: 'no answer' }),
+      map((answer): CycleEvent => {
+        run.orderPermit?.settle();
+        const at = clock.monotonic();
+        const meaning = classifyOrder(order, quote, answer);
+        desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
+        if (answer.kind === 'error' && answer.status === 429)
+          desk.pacer.block('order', answer.retryAfterMs ?? 2_000);
+        return { on: 'order_answer', meaning, at };
+      }),
+    );
+    if (copies > 1) return answered;
+    const noted = desk.append([quoteRecord(intent, quote, sentAt - receivedAt)]);
+    return forkJoin([answered, noted]).pipe(map(([event]) => event));
+  });
+}
+
+/** The gate for a further copy: waits, takes leave, and looks once more in the tick in which it leaves. */
+export function passResendGate(run: Sending, phase: Phase & { state: 'resending' }): Observable<CycleEvent> {
+  const { desk, intent, drain$ } = run;
+  const { clock } = desk.ports;
+  const deadline = lastResendStart(phase.life);
+  const hold = (why: string): CycleEvent => ({ on: 'hold', why });
+  const pause = timer(Math.max(0, Math.ceil(phase.notBefore - clock.monotonic())), clock.scheduler);
+  return concat(
+    pause.pipe(ignoreElements()),
+    desk.pacer.take({ route: 'order', priority: 'execute', key: intent.strategy, deadline }),
+  ).pipe(
+    takeUntil(drain$),
+    map((permit): CycleEvent => {
+      const refused = resendFault(run);
+      if (refused === undefined) {
+        run.orderPermit = permit;
+        return { on: 'resend', at: clock.monotonic() };
+      }
+      permit.giveBack();
+      return hold(refused);
+    }),
+    defaultIfEmpty(hold('no other copy: no time left, or stopping')),
+  );
+}
+
+/** Why no other copy may leave now. The attempt itself, its price and its limits are what they were. */
+function resendFault({ desk, intent, breaks }: Sending): string | undefined {
+  if (desk.continuity.count !== breaks) return 'no other copy: time was not continuous';
+  const refused = deskRefusal(desk.world(intent.pair, intent.client_order_id));
+  return refused === undefined ? undefined : `no other copy: ${refused.detail}`;
+}
+
+const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): QuoteRecord => ({
+  kind: 'quote',
+  client_order_id: intent.client_order_id,
+  quote_id: quote.quoteId,
+  quantity: text(quote.quantity),
+  price: text(quote.price),
+  amount: text(quote.amount),
+  life_ms: quote.lifeMs,
+  quoted_at: quote.quotedAt,
+  age_ms: Math.round(ageMs * 1000) / 1000,
+});

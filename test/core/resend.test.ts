@@ -1,0 +1,173 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { classifyOrder } from '../../src/core/answer.ts';
+import { follow, lastResendStart } from '../../src/core/cycle.ts';
+import type { Life, Phase, Trust } from '../../src/core/cycle.ts';
+import { money, quantity } from '../../src/core/money.ts';
+import { after, monotonic } from '../../src/core/time.ts';
+import type { OrderAnswer } from '../../src/core/venue.ts';
+import { anOrder, anOrderRequest, aQuote } from './builders.ts';
+
+const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: 10_000, resend: true };
+const NEVER: Trust = { ...TRUST, resend: false };
+/** All trust that a desk can give: none of it may reach a further copy. */
+const ALL: Trust = { ...TRUST, firstCanceled: true, refusals: true };
+const life: Life = {
+  askedAt: monotonic(0),
+  receivedAt: monotonic(200),
+  lower: monotonic(15_000),
+  upper: monotonic(15_200),
+};
+const quote = aQuote();
+const copy = (copies: number): Phase => ({ state: 'ordering', quote, life, copies });
+const answered = (from: Phase, answer: OrderAnswer, trust: Trust, at = 1_000): Phase => {
+  const meaning = classifyOrder(anOrderRequest(), quote, answer);
+  return follow(from, { on: 'order_answer', meaning, at: monotonic(at) }, trust);
+};
+
+const lost = (sent: boolean): OrderAnswer => ({ kind: 'lost', sent, why: 'connection reset' });
+const error = (status: number): OrderAnswer => ({ kind: 'error', status, error: 'no' });
+const order = (over: Parameters<typeof anOrder>[0]): OrderAnswer => ({
+  kind: 'order',
+  status: 200,
+  order: anOrder(over),
+});
+const canceled = order({ status: 'Canceled', filled: quantity('0'), filledAmount: money('0') });
+
+const FILL = { state: 'filled' };
+/** May have traded: until two reads after the life of the quote and the booking margin. */
+const DOUBT = {
+  state: 'doubt',
+  reason: 'outcome_unknown',
+  halt: false,
+  proof: { readsLeft: 2, notBefore: 25_200, proves: 'absent' },
+};
+const HALT = { ...DOUBT, halt: true };
+const UNSENT = { state: 'ended', result: 'discarded', reason: 'never_sent' };
+/** A "no" to the only copy: one read, after the quote can be alive no more, or at once when it is used up. */
+const REFUSED = {
+  state: 'doubt',
+  reason: 'order_refused',
+  proof: { readsLeft: 1, notBefore: 25_200, proves: 'rejected' },
+};
+const CANCELED = {
+  state: 'doubt',
+  reason: 'order_canceled',
+  proof: { readsLeft: 1, notBefore: 11_000, proves: 'rejected' },
+};
+
+/** The table of reliability: what came back, what it means for the only copy, and what for a further one. */
+const table: readonly (readonly [string, OrderAnswer, object, object])[] = [
+  ['a failure before any byte was written', lost(false), UNSENT, DOUBT],
+  ['a timeout, reset, broken pipe or abort', lost(true), DOUBT, DOUBT],
+  ['a body that cannot be read', { kind: 'garbled', status: 200, why: 'half' }, DOUBT, DOUBT],
+  ['300', error(302), DOUBT, DOUBT],
+  ...[500, 502, 503, 504, 429, 408, 409, 425].map(
+    (status) => [String(status), error(status), DOUBT, DOUBT] as const,
+  ),
+  ['401', error(401), HALT, HALT],
+  ['403', error(403), HALT, HALT],
+  ...[400, 404, 422].map((status) => [String(status), error(status), REFUSED, DOUBT] as const),
+  ['Canceled', canceled, CANCELED, DOUBT],
+  ['Done, as quoted', order({}), FILL, FILL],
+  [
+    'Done, with other figures',
+    order({ filled: quantity('0.4') }),
+    { ...FILL, differs: 'filled 0.4 of 0.5' },
+    { ...FILL, differs: 'filled 0.4 of 0.5' },
+  ],
+  ['the ids of another order', order({ clientId: 'theirs' }), DOUBT, DOUBT],
+  ['the id of another quote', order({ quoteId: 'theirs' }), DOUBT, DOUBT],
+  ['a status that nobody knows', order({ status: 'Pending' }), DOUBT, DOUBT],
+  ['canceled and yet partly filled', order({ status: 'Canceled' }), DOUBT, DOUBT],
+  [
+    'an order under a status that is no success',
+    { kind: 'order', status: 500, order: anOrder() },
+    DOUBT,
+    DOUBT,
+  ],
+];
+
+describe('what comes back from an order', () => {
+  it.each(table)('%s: to the first and only copy', (_, answer, only) => {
+    expect(answered(copy(1), answer, NEVER)).toMatchObject(only);
+  });
+
+  it.each(table)('%s: to the last copy', (_, answer, _only, further) => {
+    expect(answered(copy(3), answer, TRUST)).toMatchObject(further);
+    expect(answered(copy(3), answer, ALL)).toMatchObject(further);
+    expect(answered(copy(2), answer, { ...ALL, resend: false })).toMatchObject(further);
+  });
+
+  it.each(table)('%s: only silence is asked about again', (_, answer) => {
+    const isSilence =
+      (answer.kind === 'lost' && answer.sent) ||
+      answer.kind === 'garbled' ||
+      (answer.kind === 'error' && (answer.status >= 500 || answer.status === 408));
+    expect(answered(copy(1), answer, TRUST).state === 'resending').toBe(isSilence);
+  });
+});
+
+describe('another copy', () => {
+  const silent = (from: Phase, at: number): Phase => answered(from, lost(true), TRUST, at);
+  const resend = (from: Phase, at: number): Phase => follow(from, { on: 'resend', at: monotonic(at) }, TRUST);
+
+  it('leaves 300 ms after the first silence and 600 ms after the second; there is no fourth', () => {
+    const first = silent(copy(1), 1_000);
+    expect(first).toMatchObject({ state: 'resending', copies: 1, notBefore: 1_300 });
+    const second = resend(first, 1_300);
+    expect(second).toMatchObject({ state: 'ordering', copies: 2, quote });
+    const third = silent(second, 2_000);
+    expect(third).toMatchObject({ state: 'resending', copies: 2, notBefore: 2_600 });
+    expect(silent(resend(third, 2_600), 3_000)).toMatchObject({
+      ...DOUBT,
+      detail: 'connection reset (3 copies sent)',
+    });
+  });
+
+  it('does not leave early', () => {
+    const first = silent(copy(1), 1_000);
+    expect(resend(first, 1_299)).toBe(first);
+  });
+
+  it('leaves only while the quote certainly lives for another second and a half', () => {
+    const last = lastResendStart(life);
+    expect(last).toBe(13_500);
+    expect(silent(copy(1), 13_200).state).toBe('resending');
+    expect(silent(copy(1), 13_201)).toMatchObject(DOUBT);
+    const first = silent(copy(1), 13_200);
+    expect(resend(first, 13_500).state).toBe('ordering');
+    expect(resend(first, 13_501)).toMatchObject(DOUBT);
+  });
+
+  it('that is held back leaves a doubt with the whole proof before it', () => {
+    const held = follow(silent(copy(1), 1_000), { on: 'hold', why: 'halted' }, TRUST);
+    expect(held).toMatchObject({ ...DOUBT, detail: 'connection reset; halted' });
+  });
+
+  it('never follows anything that a doubt hears', () => {
+    const doubt = silent(copy(3), 1_000);
+    expect(resend(doubt, 1_300)).toBe(doubt);
+  });
+
+  it('is at most the third, whatever comes when', () => {
+    const answers = table.map(([, answer]) => answer);
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.constantFrom(...answers), fc.integer({ min: 0, max: 700 })), { maxLength: 30 }),
+        (steps) => {
+          let phase = copy(1);
+          let at = monotonic(300);
+          for (const [answer, waitMs] of steps) {
+            at = after(at, waitMs);
+            if (phase.state === 'resending') phase = resend(phase, at);
+            else phase = answered(phase, answer, TRUST, at);
+            const copies = phase.state === 'ordering' ? phase.copies : 1;
+            expect(copies).toBeLessThanOrEqual(3);
+            expect(copies === 1 || at <= lastResendStart(life)).toBe(true);
+          }
+        },
+      ),
+    );
+  });
+});
