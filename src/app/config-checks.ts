@@ -1,12 +1,14 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Instant } from '../core/time.ts';
+import { addressProblem, isLoopback } from '../venue/origin.ts';
+import { readCredential, readStdin, readSystemdToken, readTokenFile, strangerProblem } from './credential.ts';
+import type { TokenSource } from './credential.ts';
 import type { RawConfig } from './config-schema.ts';
 import type { Mode } from './config-values.ts';
-import { readTokenFile } from './files.ts';
 import type { ReadOptions } from './files.ts';
 import type { FileProblem } from './problems.ts';
-import { Secret } from './secret.ts';
+import type { Secret } from './secret.ts';
 import type { YamlDocument } from './yaml.ts';
 
 export interface ConfigOptions extends ReadOptions {
@@ -20,6 +22,12 @@ export interface CheckContext extends ConfigOptions {
   readonly mode: Mode;
   /** Folder of the config file. */
   readonly folder: string;
+}
+
+/** The token of a config with its origin. */
+export interface GivenToken {
+  readonly token: Secret;
+  readonly source: TokenSource;
 }
 
 /** What is checked here, read without judging: other settings may be wrong, and all problems are told at once. */
@@ -60,7 +68,7 @@ export function modeOf(document: YamlDocument): Mode | undefined {
 export function checkConfig(
   document: YamlDocument,
   context: CheckContext,
-): { readonly problems: readonly FileProblem[]; readonly token: Secret | undefined } {
+): { readonly problems: readonly FileProblem[]; readonly token: GivenToken | undefined } {
   const read = facts.safeParse(document.value);
   if (!read.success) return { problems: [], token: undefined };
   const raw = read.data;
@@ -69,35 +77,15 @@ export function checkConfig(
   problems.push(...checkVenue(raw, document, context.mode));
   if (context.mode === 'live') problems.push(...checkLive(raw, document));
   const token = findToken(raw, document, context);
-  if (token instanceof Secret) return { problems, token };
+  if ('token' in token) return { problems, token };
   return { problems: [...problems, token], token: undefined };
 }
 
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;
-
-/** Whether an address stays on this machine. `URL` has already spelled odd forms of 127.0.0.1 out. */
-export function isLoopback(address: string): boolean {
-  const url = URL.parse(address);
-  return url !== null && LOOPBACK.test(url.hostname);
-}
-
 function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'ws_url'): FileProblem[] {
-  const text = venue[key];
-  if (text === undefined) return [];
-  const [secure, plain] = key === 'base_url' ? ['https:', 'http:'] : ['wss:', 'ws:'];
-  const refuse = (message: string): FileProblem[] => [document.problem(['venue', key], message)];
-  const url = URL.parse(text);
-  if (url === null || (url.protocol !== secure && url.protocol !== plain)) {
-    return refuse(`expected an address that begins with ${secure}//`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    return refuse('an address holds no user or password: write token_file or token instead');
-  }
-  if (url.search !== '' || url.hash !== '') return refuse('remove the ? or # and what follows it');
-  if (url.protocol === plain && !isLoopback(text)) {
-    return refuse(`${plain}// is not encrypted and would show the token to the network: write ${secure}//`);
-  }
-  return [];
+  const address = venue[key];
+  if (address === undefined) return [];
+  const problem = addressProblem(address, key === 'base_url' ? 'http' : 'ws');
+  return problem === undefined ? [] : [document.problem(['venue', key], problem)];
 }
 
 function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
@@ -151,35 +139,52 @@ export function checkCurrencies({ controls }: RawConfig, document: YamlDocument)
   return [document.problem(['controls', key, 'currency'], message)];
 }
 
-/** The token from `token`, `token_file` or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */
-function findToken({ venue }: Facts, document: YamlDocument, context: CheckContext): Secret | FileProblem {
+/** The token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */
+function findToken(raw: Facts, document: YamlDocument, context: CheckContext): GivenToken | FileProblem {
+  const { venue } = raw;
   const at = (key: string, message: string): FileProblem => document.problem(['venue', key], message);
   if (venue.token !== undefined && venue.token_file !== undefined) {
     return at('token', 'give either token or token_file, not both: remove one');
   }
-  if (venue.token_file !== undefined) {
-    const read = readTokenFile(resolve(context.folder, venue.token_file));
-    if ('problem' in read) return at('token_file', read.problem);
-    return isToken(read.text) ? new Secret(read.text) : at('token_file', NOT_A_TOKEN);
+  const given = givenToken(raw, document, context);
+  if ('problem' in given.read) return at(given.key, given.read.problem);
+  const credential = readCredential(given.read.text);
+  if ('problem' in credential) return at(given.key, `${given.prefix ?? ''}${credential.problem}`);
+  for (const key of ['base_url', 'ws_url'] as const) {
+    const address = venue[key];
+    const problem = address === undefined ? undefined : strangerProblem(credential, address);
+    if (problem !== undefined) return at(key, problem);
   }
-  if (venue.token !== undefined) {
-    if (!document.isFromVariable(['venue', 'token']) && !isLoopback(venue.base_url ?? '')) {
-      return at(
-        'token',
-        'a token written out in a file is soon copied somewhere: write token: "${TRANCHE_TOKEN}" and set that variable, or token_file',
-      );
-    }
-    return isToken(venue.token.trim()) ? new Secret(venue.token.trim()) : at('token', NOT_A_TOKEN);
-  }
-  const given = context.env['TRANCHE_TOKEN']?.trim();
-  if (given !== undefined && given !== '')
-    return isToken(given) ? new Secret(given) : at('token', `TRANCHE_TOKEN: ${NOT_A_TOKEN}`);
-  return at(
-    'token',
-    'the venue needs a token: set the environment variable TRANCHE_TOKEN, or write token_file: with the path of a file that holds it',
-  );
+  return { token: credential.token, source: given.source };
 }
 
-/** What can stand in an Authorization header. */
-const isToken = (text: string): boolean => /^[\x21-\x7e]{1,4096}$/u.test(text);
-const NOT_A_TOKEN = 'this is not a token: expected 1 to 4096 letters, digits and signs on one line';
+/** A token as it was found, unread. */
+interface Found {
+  readonly source: TokenSource;
+  /** The setting that problems are shown at. */
+  readonly key: 'token' | 'token_file';
+  readonly read: { readonly text: string } | { readonly problem: string };
+  readonly prefix?: string;
+}
+
+function givenToken({ venue }: Facts, document: YamlDocument, { folder, env }: CheckContext): Found {
+  const { token, token_file: file } = venue;
+  if (file === '-') return { source: 'stdin', key: 'token_file', read: readStdin() };
+  if (file !== undefined)
+    return { source: 'file', key: 'token_file', read: readTokenFile(resolve(folder, file)) };
+  if (token !== undefined) {
+    const isVariable = document.isFromVariable(['venue', 'token']);
+    const problem =
+      'a token written out in a file is soon copied somewhere: write token: "${TRANCHE_TOKEN}" and set that variable, or token_file';
+    if (!isVariable && !isLoopback(venue.base_url ?? ''))
+      return { source: 'config', key: 'token', read: { problem } };
+    return { source: isVariable ? 'environment' : 'config', key: 'token', read: { text: token.trim() } };
+  }
+  const systemd = readSystemdToken(env['CREDENTIALS_DIRECTORY']);
+  if (systemd !== undefined) return { source: 'credentials', key: 'token', read: systemd };
+  const text = env['TRANCHE_TOKEN']?.trim() ?? '';
+  if (text !== '') return { source: 'environment', key: 'token', read: { text }, prefix: 'TRANCHE_TOKEN: ' };
+  const problem =
+    'the venue needs a token: set the environment variable TRANCHE_TOKEN, or write token_file: with the path of a file that holds it';
+  return { source: 'environment', key: 'token', read: { problem } };
+}

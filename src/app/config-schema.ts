@@ -60,7 +60,9 @@ const venue = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('File that holds the token alone, readable by its owner only; relative to this file'),
+    .describe(
+      'File with the token, alone or as {"origin": "https://…", "token": "…"}, readable by its owner only, no link; relative to this file; "-": stdin',
+    ),
   capabilities: z
     .strictObject({
       balances: flag('The venue answers GET /v1/user/balance'),
@@ -273,6 +275,13 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('Metrics and health over HTTP; false: none'),
   log: log.prefault({}).describe('The log'),
+  allow_environment: z
+    .array(z.string().regex(/^-{0,2}[\w-]{1,64}$/u, { error: 'expected a name such as NODE_OPTIONS' }))
+    .max(20)
+    .default([])
+    .describe(
+      'Variables and Node options that live mode would refuse for what they can do to the token, such as HTTPS_PROXY',
+    ),
   strategies: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(1000)], {
       error: 'expected a folder, or a list of files',

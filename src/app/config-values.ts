@@ -6,7 +6,9 @@ import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import type { VenueOptions } from '../simulator/options.ts';
+import type { GivenToken } from './config-checks.ts';
 import type { RawConfig } from './config-schema.ts';
+import type { TokenSource } from './credential.ts';
 import type { Secret } from './secret.ts';
 
 export type Mode = 'paper' | 'dry_run' | 'live';
@@ -76,6 +78,8 @@ export interface Config {
     readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
     readonly file: string | undefined;
   };
+  /** What live mode may find around it although it is dangerous: names of variables and Node options. */
+  readonly allowEnvironment: readonly string[];
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
 }
@@ -86,6 +90,7 @@ export interface VenueConfig {
   readonly wsUrl: string | undefined;
   /** Set in every mode but paper. */
   readonly token: Secret | undefined;
+  readonly tokenSource: TokenSource | undefined;
   readonly capabilities: {
     readonly balances: boolean;
     readonly pairs: boolean;
@@ -132,7 +137,7 @@ const otherwise = {
 export interface ValueContext {
   readonly file: string;
   readonly mode: Mode;
-  readonly token: Secret | undefined;
+  readonly token: GivenToken | undefined;
   readonly strategyFiles: readonly string[];
   readonly now: Instant;
 }
@@ -180,6 +185,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     journalGuard: guardOf(raw, context),
     operate: raw.operate === false ? undefined : raw.operate,
     log: { level: raw.log.level, file: raw.log.file },
+    allowEnvironment: raw.allow_environment,
     strategyFiles: context.strategyFiles,
   };
 }
@@ -206,7 +212,8 @@ function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): 
   return {
     baseUrl: isPaper ? undefined : raw.base_url?.replace(/\/+$/u, ''),
     wsUrl: isPaper ? undefined : raw.ws_url,
-    token: isPaper ? undefined : token,
+    token: isPaper ? undefined : token?.token,
+    tokenSource: isPaper ? undefined : token?.source,
     capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
     sellPath: raw.sell_path,
     connectTimeoutMs: raw.connect_timeout,

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import type { FileProblem } from './problems.ts';
 import { readYaml } from './yaml.ts';
@@ -45,28 +45,6 @@ export function whyUnreadable(cause: unknown): string {
   if (code === 'EACCES') return 'its permissions do not allow it';
   if (code === 'EISDIR') return 'it is a folder';
   return cause instanceof Error ? cause.message : String(cause);
-}
-
-const TOKEN_BYTES_MAX = 64 * 1024;
-
-/** The content of a file that only its owner can read, trimmed; or why not. */
-export function readTokenFile(path: string): { readonly text: string } | { readonly problem: string } {
-  let handle: number | undefined;
-  try {
-    handle = openSync(path, 'r');
-    const facts = fstatSync(handle);
-    if (!facts.isFile()) return { problem: `${path} is not a regular file` };
-    if (facts.size > TOKEN_BYTES_MAX) return { problem: `${path} is too large to be a token` };
-    // Windows has no such bits: there the folder's rights decide.
-    if (process.platform !== 'win32' && (facts.mode & 0o066) !== 0) {
-      return { problem: `others on this machine can read or change ${path}: run "chmod 600 ${path}"` };
-    }
-    return { text: readFileSync(handle, 'utf8').trim() };
-  } catch (cause) {
-    return { problem: `${path} cannot be read: ${whyUnreadable(cause)}` };
-  } finally {
-    if (handle !== undefined) closeSync(handle);
-  }
 }
 
 const STRATEGY_FILES_MAX = 1_000;

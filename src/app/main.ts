@@ -1,3 +1,4 @@
+import { url as inspectorUrl } from 'node:inspector';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings';
@@ -10,12 +11,21 @@ import { version } from './version.ts';
 
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
+  guard();
   const io = processIo();
   try {
     await program(io).parseAsync([...argv]);
   } catch (error) {
     process.exitCode = report(error, io);
   }
+}
+
+/** Before anything else: what this process writes is its owner's alone, and nobody opens a debugger or reads a report of it. */
+function guard(): void {
+  process.umask(0o077);
+  // Node opens its debugger at this signal, with the token in the memory behind it; a listener takes its place.
+  process.on('SIGUSR1', () => undefined);
+  if (process.report !== undefined) process.report.excludeEnv = true;
 }
 
 function report(error: unknown, io: RunIo): number {
@@ -254,7 +264,8 @@ function processIo(): RunIo {
   return {
     stdout: process.stdout,
     stderr: process.stderr,
-    env: process.env,
+    // A copy: what is taken out of the process later can still be read again from here.
+    env: { ...process.env },
     cwd: process.cwd(),
     now: systemClock.wall(),
     colour: process.stderr.isTTY && process.env['NO_COLOR'] === undefined,
@@ -266,5 +277,13 @@ function processIo(): RunIo {
     },
     self: fileURLToPath(import.meta.url).startsWith(`${process.cwd()}/`) ? 'npx tranche' : 'tranche',
     exitNow: (code) => process.exit(code),
+    nodeOptions: process.execArgv,
+    debuggerUrl: inspectorUrl(),
+    forget(secret) {
+      if (secret === undefined) return;
+      const text = secret.reveal();
+      for (const [name, value] of Object.entries(process.env))
+        if (value?.includes(text) === true) Reflect.deleteProperty(process.env, name);
+    },
   };
 }

@@ -4,7 +4,7 @@ import { OperatorError, VenueError } from '../core/errors.ts';
 import type { Clock } from '../engine/ports.ts';
 import { Call } from './call.ts';
 import type { Reply } from './call.ts';
-import { venueUrl } from './origin.ts';
+import { lookupHere, venueUrl } from './origin.ts';
 import { routeFinder } from './routes.ts';
 import type { Method, Route } from './routes.ts';
 import { cleaned } from './said.ts';
@@ -82,7 +82,11 @@ export function venueHttp(options: HttpOptions): VenueHttp {
   const shared = {
     pipelining: 1,
     allowH2: false,
-    connect: { timeout: options.connectTimeoutMs ?? 5_000, minVersion: 'TLSv1.2' },
+    connect: {
+      timeout: options.connectTimeoutMs ?? 5_000,
+      minVersion: 'TLSv1.2',
+      ...(base.protocol === 'http:' ? { lookup: lookupHere } : {}),
+    },
     headersTimeout: options.headersTimeoutMs ?? 15_000,
     bodyTimeout: options.bodyTimeoutMs ?? 10_000,
     maxHeaderSize: 16 * 1024,

@@ -1,31 +1,101 @@
+import { lookup } from 'node:dns';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 
-const LOOPBACK = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])$/u;
-
 /**
- * Checks an address of the venue: encrypted, or on this machine; no user, password, query or fragment.
+ * Checks an address of the venue: encrypted, or on this machine; no user, password, query or fragment; no address that
+ * stands for another one.
  *
  * @throws OperatorError `config`, without what it found where that may be a password.
  */
 export function venueUrl(setting: string, text: string, scheme: 'http' | 'ws'): URL {
   const url = URL.parse(text);
-  if (url === null)
-    throw new OperatorError('config', `${setting}: expected an address such as "${scheme}s://host"`);
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new OperatorError(
-      'config',
-      `${setting}: leave out user, password, query and fragment; the token has its own setting`,
-    );
-  }
-  const isPlain = url.protocol === `${scheme}:`;
-  if (!isPlain && url.protocol !== `${scheme}s:`) {
-    throw new OperatorError('config', `${setting}: expected ${scheme}s://, got ${url.protocol}//`);
-  }
-  if (isPlain && !LOOPBACK.test(url.hostname)) {
-    throw new OperatorError(
-      'config',
-      `${setting}: ${scheme}:// would show the token to the network; write ${scheme}s://`,
-    );
-  }
+  const problem = addressProblem(text, scheme);
+  if (url === null || problem !== undefined)
+    throw new OperatorError('config', `${setting}: ${problem ?? 'cannot be read'}`);
   return url;
 }
+
+/** Why `text` cannot be the address of a venue, in words for the operator; `undefined` when it can. */
+export function addressProblem(text: string, scheme: 'http' | 'ws'): string | undefined {
+  const url = URL.parse(text);
+  if (url === null) return `expected an address that begins with ${scheme}s://`;
+  const isPlain = url.protocol === `${scheme}:`;
+  if (!isPlain && url.protocol !== `${scheme}s:`)
+    return `expected an address that begins with ${scheme}s://, got ${url.protocol}//`;
+  if (url.username !== '' || url.password !== '')
+    return 'an address holds no user or password: write token_file or token instead';
+  if (url.search !== '' || url.hash !== '') return 'remove the ? or # and what follows it';
+  const problem = hostProblem(text, url.hostname);
+  if (problem !== undefined) return problem;
+  if (isPlain && !isLoopback(text))
+    return `${scheme}:// is not encrypted and would show the token to the network: write ${scheme}s://`;
+  return undefined;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/u;
+
+/** Whether an address stays on this machine. `URL` has already spelled odd forms of 127.0.0.1 out. */
+export function isLoopback(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && LOOPBACK.test(url.hostname);
+}
+
+/** What two addresses of one server have in common: scheme, name and port; `wss` counts as `https`. */
+export function originOf(address: string): string | undefined {
+  return URL.parse(address)?.origin.replace(/^ws/u, 'http');
+}
+
+/** For connections that are not encrypted: names that lead off this machine are not connected to, whatever they are called. */
+export const lookupHere: LookupFunction = (host, options, done) => {
+  lookup(host, { ...options, all: true }, (error, addresses) => {
+    const [first] = addresses ?? [];
+    const strange = addresses?.find(({ address, family }) => !isHere(address, family));
+    if (error !== null) done(error, '', 0);
+    else if (strange !== undefined || first === undefined)
+      done(new Error(`${host} is not an address of this machine`), '', 0);
+    else if (options.all === true) done(null, addresses);
+    else done(null, first.address, first.family);
+  });
+};
+
+const here = new BlockList();
+here.addSubnet('127.0.0.0', 8);
+here.addAddress('::1', 'ipv6');
+export const isHere = (address: string, family: number): boolean =>
+  here.check(address, family === 6 ? 'ipv6' : 'ipv4') && !address.toLowerCase().startsWith('::ffff:');
+
+/** Networks where no venue is, and from which machines hand out their own credentials. */
+const nowhere = new BlockList();
+nowhere.addSubnet('0.0.0.0', 8); // this network
+nowhere.addSubnet('169.254.0.0', 16); // link-local: metadata of cloud machines
+nowhere.addAddress('100.100.100.200'); // the same, of another cloud
+nowhere.addAddress('192.0.0.192'); // and another
+nowhere.addSubnet('224.0.0.0', 3); // multicast, reserved, broadcast
+nowhere.addAddress('::', 'ipv6');
+nowhere.addSubnet('fe80::', 10, 'ipv6'); // link-local
+nowhere.addAddress('fd00:ec2::254', 'ipv6'); // metadata
+nowhere.addSubnet('ff00::', 8, 'ipv6'); // multicast
+/** Forms of IPv6 that hold an IPv4 address: only there to get past lists like this one. */
+const disguised = new BlockList();
+disguised.addSubnet('::ffff:0:0', 96, 'ipv6');
+disguised.addSubnet('64:ff9b::', 96, 'ipv6');
+disguised.addSubnet('2002::', 16, 'ipv6');
+
+function hostProblem(text: string, hostname: string): string | undefined {
+  const bare = hostname.replace(/^\[(?<address>.*)\]$/u, '$<address>');
+  const family = isIP(bare);
+  if (family === 0) return undefined;
+  if (isIPv4(bare) && spelling(text) !== bare)
+    return `this is another spelling of the address ${bare}: write it so`;
+  const isDisguised = family === 6 && (disguised.check(bare, 'ipv6') || /^::[\da-f]{1,4}:/iu.test(bare));
+  if (isDisguised) return 'an IPv6 address that stands for an IPv4 address: write that address itself';
+  return nowhere.check(bare, family === 6 ? 'ipv6' : 'ipv4')
+    ? 'no venue has such an address: it belongs to this machine, its provider, or nobody'
+    : undefined;
+}
+
+/** The host as it was written. */
+const spelling = (text: string): string | undefined =>
+  /^\s*[a-z]+:[/\\]+(?<host>[^/\\?#:]*)/iu.exec(text)?.groups?.['host'];

@@ -1,5 +1,6 @@
 import { defer, Observable, retry, share, tap, timer } from 'rxjs';
 import { WebSocket } from 'ws';
+import type { ClientOptions } from 'ws';
 import type { RawData } from 'ws';
 import { MINUTE_MS } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
@@ -7,7 +8,7 @@ import type { Clock, Random } from '../engine/ports.ts';
 import { readFeed } from '../wire/feed.ts';
 import type { FeedData, FeedMessage } from '../wire/feed.ts';
 import { FeedGuard } from './socket-guard.ts';
-import { venueUrl } from './origin.ts';
+import { lookupHere, venueUrl } from './origin.ts';
 import { cleaned } from './said.ts';
 
 export interface FeedOptions {
@@ -100,16 +101,21 @@ class Closed extends Error {
 type End = (why: string, isPoison?: boolean) => void;
 
 /** One connection. Errors with `Closed` when it ends. */
+/** `lookup` reaches the socket although the types of ws do not name it. */
+const socketOptions = (url: URL): ClientOptions & { readonly lookup?: typeof lookupHere } => ({
+  maxPayload: MESSAGE_BYTES_MAX,
+  perMessageDeflate: false,
+  handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+  followRedirects: false,
+  minVersion: 'TLSv1.2',
+  ...(url.protocol === 'ws:' ? { lookup: lookupHere } : {}),
+});
+
 function connection(url: URL, options: FeedOptions): Observable<FeedSignal> {
   return new Observable((subscriber) => {
     const { clock } = options;
     const beganAt = clock.monotonic();
-    const socket = new WebSocket(url, {
-      maxPayload: MESSAGE_BYTES_MAX,
-      perMessageDeflate: false,
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      followRedirects: false,
-    });
+    const socket = new WebSocket(url, socketOptions(url));
     const end: End = (why, isPoison = false) => {
       subscriber.error(new Closed(why, clock.monotonic() - beganAt, isPoison));
     };

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../src/app/config.ts';
 import type { Config, ConfigOptions } from '../../src/app/config.ts';
-import { isLoopback } from '../../src/app/config-checks.ts';
+import { isLoopback } from '../../src/venue/origin.ts';
 import { text } from '../../src/core/money.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';

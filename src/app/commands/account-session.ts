@@ -9,8 +9,9 @@ import { venueHttp } from '../../venue/http.ts';
 import type { Route } from '../../venue/routes.ts';
 import type { VenueHttp } from '../../venue/http.ts';
 import { unusable } from '../config.ts';
-import { readFile, readTokenFile } from '../files.ts';
-import { Secret } from '../secret.ts';
+import { readCredential, readStdin, readTokenFile, strangerProblem } from '../credential.ts';
+import { readFile } from '../files.ts';
+import type { Secret } from '../secret.ts';
 import { version } from '../version.ts';
 import { safe } from './account-print.ts';
 import type { PrintOptions } from './account-print.ts';
@@ -56,7 +57,7 @@ export async function withAccount(
   routes: readonly Route[] = accountRoutes,
 ): Promise<number> {
   const baseUrl = addressOf(options, io);
-  const token = tokenOf(options, io);
+  const token = tokenOf(options, io, baseUrl);
   const http = venueHttp({ baseUrl, token, routes, clock: io.clock, version });
   const onExtras = (resource: string, names: readonly string[]): void => {
     io.stderr.write(`note: fields of ${resource} that this version does not know: ${names.join(', ')}\n`);
@@ -112,20 +113,28 @@ function explainFailure(error: VenueError, baseUrl: string): string {
 
 const TOKEN_VARIABLE = 'TRANCHE_OPERATOR_TOKEN';
 
-function tokenOf({ tokenFile }: AccountOptions, { env, cwd }: AccountIo): Secret {
-  if (tokenFile !== undefined) {
-    const read = readTokenFile(resolve(cwd, tokenFile));
-    if ('problem' in read) throw new OperatorError('config', `--token-file: ${read.problem}`);
-    if (read.text !== '') return new Secret(read.text);
-    throw new OperatorError('config', `--token-file: ${tokenFile} is empty`);
+function tokenOf({ tokenFile }: AccountOptions, { env, cwd }: AccountIo, baseUrl: string): Secret {
+  const refuse = (message: string): OperatorError => new OperatorError('config', message);
+  const given = givenToken(tokenFile, cwd) ?? { text: env[TOKEN_VARIABLE]?.trim() ?? '' };
+  const name = tokenFile === undefined ? TOKEN_VARIABLE : '--token-file';
+  if ('problem' in given) throw refuse(`${name}: ${given.problem}`);
+  if (given.text === '' && tokenFile !== undefined) throw refuse(`${name}: ${tokenFile} is empty`);
+  if (given.text === '') {
+    throw refuse(
+      `There is no operator token: set ${TOKEN_VARIABLE}, or name a file with --token-file. The desk's own token is not used here.`,
+    );
   }
-  const text = env[TOKEN_VARIABLE]?.trim() ?? '';
-  if (text !== '') return new Secret(text);
-  throw new OperatorError(
-    'config',
-    `There is no operator token: set ${TOKEN_VARIABLE}, or name a file with --token-file. The desk's own token is not used here.`,
-  );
+  const credential = readCredential(given.text);
+  if ('problem' in credential) throw refuse(`${name}: ${credential.problem}`);
+  const problem = strangerProblem(credential, baseUrl);
+  if (problem !== undefined) throw refuse(`${name}: ${problem}`);
+  return credential.token;
 }
+
+const givenToken = (file: string | undefined, cwd: string): ReturnType<typeof readTokenFile> | undefined => {
+  if (file === undefined) return undefined;
+  return file === '-' ? readStdin() : readTokenFile(resolve(cwd, file));
+};
 
 function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo): string {
   if (baseUrl !== undefined) return baseUrl;

@@ -7,8 +7,11 @@ import { startDaemon } from '../daemon.ts';
 import type { Daemon, ReadyFacts } from '../daemon.ts';
 import { noProgress, progressOn } from '../progress.ts';
 import type { Progress, Screen } from '../progress.ts';
+import type { Secret } from '../secret.ts';
 import { loadAll } from '../strategies.ts';
 import { summaryLines } from '../summary.ts';
+import { refuseDangers } from '../surroundings.ts';
+import type { Surroundings } from '../surroundings.ts';
 import type { CommandIo } from './io.ts';
 
 export interface RunCommandOptions {
@@ -22,12 +25,14 @@ export interface RunCommandOptions {
 }
 
 /** What `run` needs of its process besides files and variables. */
-export interface RunIo extends CommandIo {
+export interface RunIo extends CommandIo, Surroundings {
   readonly stderr: Screen;
   /** Calls back for SIGTERM, SIGINT, SIGHUP and SIGUSR2 until the returned function is called. */
   onSignal(listener: (signal: string) => void): () => void;
   /** How this program is called here: `tranche`, or `npx tranche` in its own folder. */
   readonly self: string;
+  /** Takes a secret out of the variables of this process, so that no report and no child of it shows it. */
+  forget(secret: Secret | undefined): void;
   /** Ends the process at once. */
   exitNow(code: number): void;
 }
@@ -43,11 +48,15 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     now: io.now,
     mode: options.mode,
   });
+  if (config.mode === 'live') refuseDangers(io, config.allowEnvironment);
+  const notices = noticesOf(config);
+  io.forget(config.venue.token);
   const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);
   const event = (body: object): void => {
     if (options.json === true) io.stdout.write(`${JSON.stringify(body)}\n`);
   };
   greet(config, progress);
+  for (const notice of notices) progress.say(`warning: ${notice}`);
   let metricsUrl: string | undefined;
   const daemon = await startDaemon({
     config,
@@ -66,8 +75,16 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
       introduce(facts, progress);
       metricsUrl = facts.operateUrl;
     },
-    createLog: (secrets) =>
-      createLog({ level: levelOf(config), file: logFile(config), now: () => systemClock.wall(), secrets }),
+    createLog(secrets) {
+      const log = createLog({
+        level: levelOf(config),
+        file: logFile(config),
+        now: () => systemClock.wall(),
+        secrets,
+      });
+      for (const notice of notices) log.warn(notice);
+      return log;
+    },
   });
   const forget = obey(daemon, progress, io);
   try {
@@ -115,6 +132,14 @@ function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
     forget();
   };
 }
+
+/** What is allowed and not good. */
+const noticesOf = ({ mode, venue }: Config): readonly string[] =>
+  mode !== 'paper' && venue.tokenSource === 'environment'
+    ? [
+        'the token comes from the environment, which other programs of this user can read: a token_file is safer',
+      ]
+    : [];
 
 function greet({ mode, desk, strategyFiles }: Config, progress: Progress): void {
   const words = {
