@@ -1,0 +1,119 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { aCable } from './support/cable.ts';
+import { expectNoToken, expectWholeJournal } from './support/checks.ts';
+import { aDesk, aFolder } from './support/desk.ts';
+import type { DeskFolder } from './support/desk.ts';
+import { expectSlicesOnce, twapOf } from './support/drill.ts';
+import { SPEED, fastClock } from './support/fast.ts';
+import { expectSameStory, readTrades } from './support/ledger.ts';
+import { ROOT } from './support/program.ts';
+import type { Event, Program } from './support/program.ts';
+import { until } from './support/until.ts';
+import { aVenueProcess } from './support/venue.ts';
+
+/** A quote must live for the order and a machine that is busy, on a clock that runs fast. */
+const config = {
+  venue: { order_timeout: 'PT4S' },
+  in_doubt: { booking_margin: 'PT2S', poll: 'PT2S' },
+  retry: { cap: 'PT4S' },
+};
+const DRILL = join(ROOT, 'config/faults/fills-and-never-answers.yaml');
+
+/** Ids of the alerts that the daemon raised, in order, from its log. */
+function alertsOf({ folder }: DeskFolder): readonly string[] {
+  const file = join(folder, 'journal.db.log');
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [];
+  return lines.map((line) => (JSON.parse(line) as Event)['alert']).filter((id) => typeof id === 'string');
+}
+
+/** Plays a script of faults from now on. */
+async function play(venue: Program, file: string): Promise<void> {
+  const ready = venue.events()[0];
+  const answer = await fetch(`${String(ready?.['admin_url'])}/admin/faults`, {
+    method: 'PUT',
+    headers: {
+      authorization: `Bearer ${String(ready?.['admin_token'])}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(parse(readFileSync(file, 'utf8'))),
+  });
+  expect(answer.status).toBe(200);
+}
+
+const attempts = (records: readonly Event[], result: string): readonly Event[] =>
+  records.filter((record) => record['kind'] === 'attempt' && record['result'] === result);
+
+describe('a venue that fills and never answers', () => {
+  it('for ten minutes gets no second order for what it filled, and the parent is complete under its policy', async () => {
+    const clock = fastClock();
+    const venue = await aVenueProcess([], aFolder(), [clock]);
+    const twap = twapOf({ id: 'btc', slices: 72, everyMs: 30_000 });
+    const desk = aDesk({ venue, strategies: [twap], config, imports: [clock] });
+    const daemon = desk.run('--json', '--until-done');
+    await daemon.event('fill');
+    await play(venue.program, DRILL);
+    expect(await daemon.ended(300_000)).toEqual({ code: 0, signal: null });
+
+    const [fills, records] = [await desk.fills(), await desk.records()];
+    expectSameStory(fills, await readTrades(venue));
+    expectSlicesOnce(fills, records, { id: 'btc', total: '7.2', isComplete: true });
+    // The silence was long, and one order fell into it: it traded, and stayed open until the account said so.
+    const [doubt] = attempts(records, 'doubt');
+    const found = records.find(
+      ({ kind, client_order_id: id }) => kind === 'fill' && id === doubt?.['client_order_id'],
+    );
+    expect(found?.['source']).not.toBe('order');
+    const openMs = Number(found?.['recorded_at']) - Number(doubt?.['recorded_at']);
+    expect(openMs).toBeGreaterThan(500_000);
+    const meanwhile = records.filter(
+      ({ kind, recorded_at: at }) =>
+        kind === 'intent' && Number(at) > Number(doubt?.['recorded_at']) && Number(at) < Number(found?.['recorded_at']),
+    ); // prettier-ignore
+    expect(meanwhile).toEqual([]);
+    expect(alertsOf(desk)).toEqual(expect.arrayContaining(['doubt_open', 'account_unreadable']));
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+});
+
+describe('a venue that is away', () => {
+  it('at the start and again in the middle is waited for, and everything is traded once', async () => {
+    const clock = fastClock();
+    const venue = await aVenueProcess([], aFolder(), [clock]);
+    const cable = await aCable(Number(new URL(venue.baseUrl).port));
+    await cable.pullOut();
+    const desk = aDesk({
+      venue: { baseUrl: `http://127.0.0.1:${cable.port}`, token: venue.token },
+      strategies: [{ ...twapOf({ id: 'btc', slices: 12, everyMs: 15_000 }), catch_up: 'pace' }],
+      config,
+      imports: [clock],
+    });
+    const daemon = desk.run('--json', '--until-done');
+    await until(
+      () => alertsOf(desk).includes('venue_unreachable'),
+      () => daemon.lastWords(),
+    );
+    await sleep(20_000 / SPEED);
+    expect(daemon.hasEnded).toBe(false);
+    // Nothing was begun, and no time was lost: a strategy without start_time begins when the venue is there.
+    expect(daemon.eventsOf('strategy')).toEqual([]);
+    await cable.plugIn();
+    await daemon.event('fill', { count: 2 });
+    await cable.pullOut();
+    await sleep(40_000 / SPEED);
+    expect(daemon.hasEnded).toBe(false);
+    await cable.plugIn();
+    expect(await daemon.ended(240_000)).toEqual({ code: 0, signal: null });
+
+    const [fills, records] = [await desk.fills(), await desk.records()];
+    expectSameStory(fills, await readTrades(venue));
+    expectSlicesOnce(fills, records, { id: 'btc', total: '1.2', isComplete: true });
+    expect(alertsOf(desk)).toContain('venue_unreachable');
+    await expectWholeJournal(desk);
+    expectNoToken(desk);
+  });
+});
