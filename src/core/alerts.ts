@@ -19,6 +19,29 @@ export const alerts = {
     says: 'the outcome of an order is unknown; waiting for proof',
     runbook: 'Nothing to do: the slice waits and its limits stay reserved. It usually ends within a minute.',
   },
+  doubt_15s: {
+    severity: 'info',
+    says: 'the outcome of an order has been unknown for 15 seconds; waiting for proof',
+    runbook: 'Nothing to do: `earliest_answer_at` says when the account can answer at the earliest.',
+  },
+  doubt_60s: {
+    severity: 'warning',
+    says: 'the outcome of an order has been unknown for a minute; waiting for proof',
+    runbook:
+      'Look whether the account can be read (`account_unreadable`). The slice waits, and its limits, funds and credit stay reserved.',
+  },
+  doubt_5min: {
+    severity: 'critical',
+    says: 'the outcome of an order has been unknown for five minutes; waiting for proof',
+    runbook:
+      'Ask the venue what became of the client order id. If the account will not show it, end the doubt by hand with the answer of the venue as the reason: `tranche doubts resolve`.',
+  },
+  doubt_lookalike: {
+    severity: 'critical',
+    says: 'a trade without a client id of ours could be an order in doubt: only the operator can end this doubt',
+    runbook:
+      'Compare the row with the order. Ask the venue whose it is, then end the doubt by hand: as filled with the figures of the row, or as not executed. It is never guessed.',
+  },
   account_unreadable: {
     severity: 'warning',
     says: 'the account could not be read; trying again',

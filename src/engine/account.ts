@@ -27,7 +27,7 @@ import { balancesOf, tradesOf } from '../core/evidence.ts';
 import { add, NO_QUANTITY, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { RecordBody } from '../core/record.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant, isoOf } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { adoptedFill, fillFromEvidence } from './booking.ts';
@@ -204,17 +204,34 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
         // That it did trade is written down, so that no later process can prove the contrary.
         if (judged.phase.reason !== phase.reason) ends.push({ end: 'doubt', intent, phase: judged.phase });
         desk.doubts.set(clientId, judged.phase);
-        if (judged.why === 'twin')
-          desk.observer.warn(
-            'a trade without our client id looks like an order in doubt: it stays in doubt',
-            {
-              client_order_id: clientId,
-            },
-          );
+        if (judged.row !== undefined) tellTwin(desk, clientId, judged.row);
     }
   }
   return ends;
 }
+
+/** Shows a row that could be the trade of a doubt, once. */
+function tellTwin({ twins, observer }: Desk, clientOrderId: string, row: Transaction): void {
+  const key = `${clientOrderId} ${row.id}`;
+  if (twins.has(key)) return;
+  // Few doubts, few rows: a flood of look-alikes is told of again rather than remembered.
+  if (twins.size >= TWINS_MAX) twins.clear();
+  twins.add(key);
+  observer.alert('doubt_lookalike', {
+    client_order_id: clientOrderId,
+    row: {
+      id: row.id,
+      at: isoOf(row.at),
+      order_id: row.orderId,
+      action: row.action,
+      pair: row.pair,
+      amount: text(row.amount),
+      currency: row.currency,
+    },
+  });
+}
+
+const TWINS_MAX = 1_000;
 
 /**
  * Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. One that was

@@ -10,7 +10,7 @@ import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
 import type { IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
-import type { Monotonic } from '../core/time.ts';
+import type { Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import type { BoundStrategy } from '../strategy/kernel.ts';
 import { halt } from './account.ts';
@@ -57,6 +57,10 @@ export class Desk {
     string,
     { readonly count: number; readonly since: Monotonic; readonly last: Monotonic }
   >();
+  /** When an earlier process wrote last: until then it told of its doubts by itself. */
+  inheritedAt: Instant | undefined;
+  /** Rows that could be an order in doubt and were told of. */
+  readonly twins = new Set<string>();
   isStopping = false;
   /** The feed told that the account may have changed since its last read began. Never more than that. */
   isHinted = false;

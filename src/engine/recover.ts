@@ -83,6 +83,7 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
     state.account !== undefined && state.account !== policy.account && state.balancesReadAt !== undefined;
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
+  desk.inheritedAt = state.lastRecordAt;
   holdBack(desk);
   const suspicion = suspicionOf(desk);
   const bodies: RecordBody[] = [

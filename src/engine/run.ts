@@ -18,6 +18,7 @@ import type { Observable } from 'rxjs';
 import { watchClocks } from './continuity.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
+import { watchDoubts } from './doubts.ts';
 import { operate, pipeline } from './pipeline.ts';
 import { recover, takeOver } from './recover.ts';
 import type { TakeOverOptions } from './recover.ts';
@@ -64,6 +65,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const commanded = merge(
     operate(desk).pipe(takeUntil(drain$)),
     watchClocks(desk),
+    watchDoubts(desk),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
   const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk));

@@ -170,10 +170,13 @@ export function canPay(desk: Desk, { instrument, side, needs, worst, clientId }:
 function creditLeft(desk: Desk, currency: string, except?: string): Quantity | undefined {
   const cap = desk.policy.pts.creditMax;
   if (cap === undefined) return undefined;
+  const { state } = desk;
+  // What is under way may borrow a currency of which the account never held anything.
+  const open = [...state.attempts.values()].flatMap(({ intent }) => [intent.base, intent.quote]);
   const expected = new Map(
-    [...(desk.state.balances ?? [])].map(([symbol, amount]) => [
+    [...new Set([...(state.balances?.keys() ?? []), ...open])].map((symbol) => [
       symbol,
-      subtract(amount, desk.state.reserved(symbol, except)),
+      subtract(state.balances?.get(symbol) ?? NO_QUANTITY, state.reserved(symbol, except)),
     ]),
   );
   const used = borrowed(expected, (symbol, amount) => desk.convert(symbol, amount, cap.currency));

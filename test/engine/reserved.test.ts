@@ -1,0 +1,132 @@
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { NO_MONEY, add, money, quantity, text } from '../../src/core/money.ts';
+import type { Money } from '../../src/core/money.ts';
+import { HOUR_MS, MINUTE_MS, after } from '../../src/core/time.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { ledgerTrades } from './oracle.ts';
+
+const down = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
+const { limits, pts } = aPolicy();
+const first = aTwap('first', { slices: 1, duration: 'PT60M' });
+/** Wants as much again, of another pair, while the first is in doubt. */
+const second = aTwap('second', {
+  pair: 'ethusd',
+  start_time: '2026-01-05T00:05:00Z',
+  total_quantity: { amount: '10', currency: 'eth' },
+  slices: 1,
+  duration: 'PT50M',
+});
+
+/** The order of the first pair is never answered, and the account cannot be read from then on. */
+function inDoubt(over: Partial<BenchOptions>): Bench {
+  let isDown = false;
+  const options: BenchOptions = {
+    strategies: [first, second],
+    wrap: faultyVenue({
+      order: ({ pair }) => {
+        if (pair !== 'btcusd') return undefined;
+        isDown = true;
+        return 'request lost';
+      },
+      transactions: (rows) => (isDown ? down : rows),
+    }),
+    ...over,
+  };
+  const bench = aBench(options);
+  bench.start({ isUntilDone: true });
+  return bench;
+}
+
+/** As it is, and again after the process has died and another has taken over. */
+function throughRestart(over: Partial<BenchOptions>, check: (bench: Bench) => void): void {
+  const bench = inDoubt(over);
+  bench.clock.run(after(START, 20 * MINUTE_MS));
+  expect(bench.desk.state.doubts).toHaveLength(1);
+  check(bench);
+
+  const young = inDoubt(over);
+  young.clock.run(after(START, 2 * MINUTE_MS));
+  young.kill();
+  const { journal, clock, exchange } = young;
+  let reads = 0;
+  const next = aBench({
+    strategies: [first, second],
+    ...over,
+    journal,
+    clock,
+    exchange,
+    // One read lets the desk start; nothing after it may prove anything.
+    wrap: faultyVenue({ transactions: (rows) => (reads++ === 0 ? rows : down) }),
+  });
+  next.start({ isUntilDone: true });
+  next.clock.run(after(START, 20 * MINUTE_MS));
+  expect(next.seen.phases).toEqual(['ready']);
+  expect(next.desk.state.doubts).toHaveLength(1);
+  check(next);
+}
+const traded = (bench: Bench): readonly string[] => ledgerTrades(bench.exchange).map(({ pair }) => pair);
+const spentOf = (bench: Bench): Money =>
+  ledgerTrades(bench.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
+const reasons = (bench: Bench): readonly unknown[] =>
+  bench.records().flatMap(({ body }) => ('reason' in body && body.reason !== undefined ? [body.reason] : []));
+
+describe('a doubt, before and after a restart,', () => {
+  it('leaves what it does not reserve to others', () => {
+    throughRestart({}, (bench) => {
+      expect(traded(bench)).toEqual(['ethusd']);
+    });
+  });
+
+  it('keeps its part of the limits', () => {
+    const dayNotionalMax = money('80000');
+    throughRestart({ policy: { limits: { ...limits, dayNotionalMax } } }, (bench) => {
+      const [open] = bench.desk.state.doubts;
+      expect(text(bench.desk.world('ethusd').dayNotional)).toBe(open?.intent.notional_usd);
+      expect(traded(bench)).toEqual([]);
+      bench.clock.run(after(START, HOUR_MS));
+      expect(reasons(bench)).toContain('day_notional');
+    });
+  });
+
+  it('keeps its funds', () => {
+    throughRestart({ venue: { accounts: [{ balances: { usd: '80000' } }] } }, (bench) => {
+      const [open] = bench.desk.state.doubts;
+      const atWorst = quantity(open?.intent.size ?? '0').times(open?.intent.worst_price ?? '0');
+      const spent = spentOf(bench);
+      expect(spent.plus(atWorst).lte(80_000)).toBe(true);
+      expect(reasons(bench).join()).toMatch(/clipped_funds|no_funds/u);
+    });
+  });
+
+  it('keeps its credit', () => {
+    const creditMax = { amount: money('70000'), currency: 'usd' };
+    const policy = { pts: { ...pts, use: 'when_enabled', creditMax } } as const;
+    const modes = { btcusd: 'Enabled', ethusd: 'Enabled' } as const;
+    const venue = { accounts: [{ balances: { usd: '0' } }], pts: { modes } };
+    throughRestart({ policy, venue }, (bench) => {
+      const [open] = bench.desk.state.doubts;
+      const atWorst = quantity(open?.intent.size ?? '0').times(open?.intent.worst_price ?? '0');
+      expect(atWorst.gt(0)).toBe(true);
+      const lent = spentOf(bench);
+      expect(lent.plus(atWorst).lte(70_000)).toBe(true);
+      // What is left of it may be used.
+      expect(lent.gt(5_000)).toBe(true);
+    });
+  });
+
+  it('keeps its slice', () => {
+    throughRestart({}, (bench) => {
+      const slices = [...bench.desk.state.slices.values()].filter(({ strategy }) => strategy === 'first');
+      expect(slices.map(({ openAttempt }) => openAttempt)).toEqual([
+        bench.desk.state.doubts[0]?.intent.client_order_id,
+      ]);
+      const attempts = bench
+        .records()
+        .filter(({ body }) => body.kind === 'intent' && body.strategy === 'first');
+      expect(attempts).toHaveLength(1);
+    });
+  });
+});
