@@ -10,6 +10,9 @@ const ORDERS_PER_SECOND = 60;
 const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
+/** Differences of the clocks, told and refused. Only real orders are worth a refusal. */
+const SKEW_WARN_MS = 2_000;
+const SKEW_REFUSE_MS = 30_000;
 /** A clock that somebody set, a machine that slept, a process that stood still. */
 const CONTINUITY = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
 /** Deaths in a row that no accident explains. */
@@ -85,6 +88,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
       },
       guardMs: pacing.guardMs,
     },
+    skew: { warnMs: SKEW_WARN_MS, refuseMs: config.mode === 'live' ? SKEW_REFUSE_MS : Infinity },
     continuity: CONTINUITY,
     crashLoop: CRASH_LOOP,
     adoptFills,

@@ -74,6 +74,12 @@ export const alerts = {
     runbook:
       'Nothing to do at once: quotes in hand were dropped, the account is read, missed slots follow catch_up. Find out who set the clock or suspended the machine.',
   },
+  clock_skew: {
+    severity: 'warning',
+    says: 'the clock of this machine and that of the venue differ by seconds',
+    runbook:
+      'Look at NTP on this machine. Trading does not depend on it, but the stamps of records and the UTC day of the limits do; a live desk does not start with 30 s or more.',
+  },
   journal_rolled_back: {
     severity: 'critical',
     says: 'the journal is older than it has been: a restored backup or snapshot; the desk starts halted',

@@ -16,6 +16,7 @@ import type { Instant, Monotonic } from '../core/time.ts';
 import { waitUntil } from './clock.ts';
 import type { Desk } from './desk.ts';
 import type { Clock } from './ports.ts';
+import { skewTeller } from './skew.ts';
 
 /** When time counts as broken. All in milliseconds. */
 export interface ContinuityOptions {
@@ -96,8 +97,10 @@ export class Continuity {
 export function watchClocks(desk: Desk): Observable<never> {
   return defer(() => {
     let known = desk.continuity.look();
+    const tellSkew = skewTeller(desk);
     return timer(desk.policy.continuity.everyMs, desk.ports.clock.scheduler).pipe(
       tap(() => {
+        tellSkew();
         const count = desk.continuity.look();
         if (count === known) return;
         known = count;

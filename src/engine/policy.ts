@@ -4,6 +4,7 @@ import type { Minimum } from '../core/instrument.ts';
 import type { Money, Ratio } from '../core/money.ts';
 import type { ContinuityOptions } from './continuity.ts';
 import type { PaceOptions } from './pacer.ts';
+import type { SkewOptions } from './skew.ts';
 
 /** How a desk behaves: the config, checked and with its units. All times in milliseconds. */
 export interface Policy {
@@ -67,6 +68,8 @@ export interface Policy {
   /** Between two reads of the account when nothing is in doubt. */
   readonly accountPollMs: number;
   readonly pace: PaceOptions;
+  /** How far our clock and the venue's may differ. */
+  readonly skew: SkewOptions;
   /** When time counts as broken. */
   readonly continuity: ContinuityOptions;
   /** So many starts after processes that died, within this time, and the desk starts halted. */

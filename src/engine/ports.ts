@@ -71,6 +71,12 @@ export interface VenuePort {
   /** Portfolio value in USD since `from`, hourly. `GET /v1/account/balance/history`. */
   valuation(from: Instant): Observable<readonly ValuationPoint[]>;
 
+  /**
+   * How far the venue's clock is certainly ahead of our wall clock, milliseconds, by its last answer that named its time;
+   * negative: behind. `undefined` before the first. From the `date` of answers; for people and start-up only.
+   */
+  readonly skewMs?: (() => number | undefined) | undefined;
+
   /** Capability `balances`. `GET /v1/user/balance`. */
   readonly balances?: (() => Observable<readonly Balance[]>) | undefined;
 

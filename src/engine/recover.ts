@@ -23,6 +23,7 @@ import { MINUTE_MS, after } from '../core/time.ts';
 import { haltRecord, readOnce } from './account.ts';
 import type { Desk } from './desk.ts';
 import { record } from './record.ts';
+import { skewRefusal } from './skew.ts';
 import { resolutions } from './resolve.ts';
 
 /**
@@ -184,6 +185,8 @@ function learnVenue(desk: Desk): Observable<never> {
   return forkJoin([read(venue.currencies()), pairs]).pipe(
     tap(([currencies, listed]) => {
       desk.learn(currencies, listed);
+      const refusal = skewRefusal(desk);
+      if (refusal !== undefined) throw refusal;
     }),
     ignoreElements(),
   );

@@ -8,6 +8,7 @@ import { lookupHere, venueUrl } from './origin.ts';
 import { routeFinder } from './routes.ts';
 import type { Method, Route } from './routes.ts';
 import { cleaned } from './said.ts';
+import { certainSkew } from './skew.ts';
 import { spareConnections } from './spares.ts';
 
 /** One request. */
@@ -34,6 +35,8 @@ export interface VenueHttp {
    *   soon as a byte of a route that moves money may have left.
    */
   exchange(request: Exchange): Observable<Reply>;
+  /** How far the venue's clock is certainly ahead of ours, ms, by its last answer that named its time; negative: behind. */
+  skewMs(): number | undefined;
   /** Opens connections ahead of `at_once` exchanges, so that `wanted` are ready. */
   warm(wanted: number): void;
   /** Makes text of the venue fit to be shown: short, on one line, without the token. */
@@ -149,9 +152,11 @@ export function exchanges(
   { token, clock, version, routes }: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes'>,
   clean: VenueHttp['clean'],
   send: Send,
-): Pick<VenueHttp, 'exchange'> {
+): Pick<VenueHttp, 'exchange' | 'skewMs'> {
+  let skewMs: number | undefined;
   const find = routeFinder(routes);
   return {
+    skewMs: () => skewMs,
     exchange: (request) =>
       new Observable<Reply>((subscriber) => {
         const attempt = `${request.method} ${request.path}`;
@@ -169,6 +174,8 @@ export function exchanges(
           now: () => clock.monotonic(),
           clean,
           done: (reply) => {
+            const roundTripMs = reply.lastByteAt - reply.sentAt;
+            skewMs = certainSkew(reply.headers['date'], { wall: clock.wall(), roundTripMs }) ?? skewMs;
             subscriber.next(reply);
             subscriber.complete();
           },

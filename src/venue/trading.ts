@@ -49,6 +49,8 @@ export function tradingVenue(options: TradingOptions): VenuePort {
   let quoting = 0;
 
   return {
+    skewMs: () => http.skewMs(),
+
     quote: (request: QuoteRequest) => {
       const answer$ = http
         .exchange({ method: 'POST', path: '/v1/quote', body: quoteRequestBody(request), timeoutMs })

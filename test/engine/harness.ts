@@ -9,7 +9,14 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Observer } from '../../src/engine/observer.ts';
 import type { Policy } from '../../src/engine/policy.ts';
-import type { AccountFeedPort, Command, MarketPort, Ports, VenuePort } from '../../src/engine/ports.ts';
+import type {
+  AccountFeedPort,
+  Clock,
+  Command,
+  MarketPort,
+  Ports,
+  VenuePort,
+} from '../../src/engine/ports.ts';
 import { Life, mortalJournal, mortalVenue } from './mortal.ts';
 import type { Death } from './mortal.ts';
 import { runDesk } from '../../src/engine/run.ts';
@@ -84,6 +91,7 @@ export const aPolicy = (over: Partial<Policy> = {}): Policy => ({
     },
     guardMs: 5,
   },
+  skew: { warnMs: 2_000, refuseMs: 30_000 },
   continuity: { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 },
   // Tests let processes die as often as they like; those of the brake say when it acts.
   crashLoop: { startsMax: Number.POSITIVE_INFINITY, withinMs: 600_000 },
@@ -143,9 +151,17 @@ export interface BenchOptions {
   readonly death?: Death | undefined;
   /** What becomes of requests that are under way when the process dies. */
   readonly inFlight?: 'arrives' | 'lost' | undefined;
+  /** How far the wall clock of the desk is ahead of the venue's. */
+  readonly skewMs?: number | undefined;
   readonly market?: ((exchange: Exchange, clock: VirtualClock) => MarketPort) | undefined;
   readonly accountFeed?: ((exchange: Exchange, clock: VirtualClock) => AccountFeedPort) | undefined;
 }
+
+const skewed = (clock: VirtualClock, ms: number): Clock => ({
+  scheduler: clock,
+  wall: () => instant(clock.wall() + ms),
+  monotonic: () => clock.monotonic(),
+});
 
 /** The whole engine on virtual time against the simulated exchange in the same process. */
 export function aBench(options: BenchOptions): Bench {
@@ -164,7 +180,7 @@ export function aBench(options: BenchOptions): Bench {
     orderLatencyMs: options.orderLatencyMs ?? 20,
   });
   const ports: Ports = {
-    clock,
+    clock: options.skewMs === undefined ? clock : skewed(clock, options.skewMs),
     random: { next: () => random.next() },
     venue: mortalVenue(options.wrap?.(venue, clock) ?? venue, life, options.inFlight ?? 'lost'),
     market: options.market?.(exchange, clock),

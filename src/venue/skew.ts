@@ -1,0 +1,20 @@
+import type { Instant } from '../core/time.ts';
+
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u;
+
+/**
+ * How far the clock of the venue is certainly ahead of ours, or behind it (negative), milliseconds. The `date` of an answer is
+ * cut to whole seconds, and was written at some moment of the round trip: what these explain is taken off. `undefined` when
+ * the answer has no readable date.
+ */
+export function certainSkew(
+  date: unknown,
+  { wall, roundTripMs }: { readonly wall: Instant; readonly roundTripMs: number },
+): number | undefined {
+  if (typeof date !== 'string' || !HTTP_DATE.test(date)) return undefined;
+  const said = Date.parse(date);
+  if (!Number.isFinite(said)) return undefined;
+  const [earliest, latest] = [said - wall, said + 1_000 + roundTripMs - wall];
+  if (earliest > 0) return earliest;
+  return latest < 0 ? latest : 0;
+}

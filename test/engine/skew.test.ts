@@ -1,0 +1,77 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+const strategies = [aTwap('twap', { slices: 4, duration: 'PT4M' })];
+
+function ran(options: Partial<BenchOptions>): { readonly bench: Bench; readonly told: readonly string[] } {
+  const told: string[] = [];
+  const bench = aBench({ strategies, observer: { alert: (id) => told.push(id) }, ...options });
+  bench.start();
+  bench.clock.run(instant(START + 20 * MINUTE_MS));
+  return { bench, told };
+}
+
+const saying = (skewMs: () => number | undefined): Partial<BenchOptions> => ({
+  wrap: (venue) => ({ ...venue, skewMs }),
+});
+
+describe('a desk whose clock differs from that of the venue', () => {
+  it.each([30_001, -30_001, DAY_MS])('does not start by %i ms, and asks for no quote', (skewMs) => {
+    const { bench } = ran(saying(() => skewMs));
+    expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
+    expect(String(bench.seen.error)).toContain(
+      `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
+    );
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+
+  it.each([2_001, -29_999])('starts by %i ms, and says so once', (skewMs) => {
+    const { bench, told } = ran(saying(() => skewMs));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(told.filter((id) => id === 'clock_skew')).toHaveLength(1);
+  });
+
+  it.each([undefined, 0, 2_000, -2_000])('has nothing to say by %s ms', (skewMs) => {
+    const { bench, told } = ran(saying(() => skewMs));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(told).not.toContain('clock_skew');
+  });
+
+  it('says so again when the difference comes back', () => {
+    let asked = 0;
+    const { told } = ran(saying(() => (Math.floor(asked++ / 100) % 2 === 0 ? 3_000 : 0)));
+    expect(told.filter((id) => id === 'clock_skew').length).toBeGreaterThan(2);
+  });
+
+  it('decides the very same, whatever the difference is, through doubts and cancels', () => {
+    const told = [0, 1, -1, 2_500, -2_500, HOUR_MS, -HOUR_MS, DAY_MS, -DAY_MS].map((skewMs) => {
+      let orders = 0;
+      const { bench } = ran({
+        skewMs,
+        venue: { cancelProbability: 0.2 },
+        wrap: faultyVenue({
+          order: () => (++orders === 2 ? 'answer lost' : orders === 3 ? 'late' : undefined),
+        }),
+      });
+      expect(faultsOf(bench)).toEqual([]);
+      return {
+        total: executedTotal(bench.exchange).toFixed(),
+        trades: ledgerTrades(bench.exchange).map(({ pair, side, quantity, amount }) => [
+          pair,
+          side,
+          quantity.toFixed(),
+          amount.toFixed(),
+        ]),
+        ends: bench
+          .records()
+          .flatMap(({ body }) => (body.kind === 'attempt' ? [[body.result, body.reason]] : [])),
+      };
+    });
+    for (const one of told) expect(one).toEqual(told[0]);
+    expect(told[0]?.trades.length).toBeGreaterThan(3);
+  });
+});
