@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { withModes } from '../../scripts/document-modes.ts';
+import { alerts } from '../../src/core/alerts.ts';
+import { modes } from './modes.ts';
+
+/** Rows that no test holds yet. May only become shorter. */
+const OPEN = [10, 25, 29, 30, 32, 69, 70, 72, 76, 77, 84, 88];
+
+/** The names of tests in a file, as they are written there. */
+const namesIn = (file: string): ReadonlySet<string> =>
+  new Set(
+    [...readFileSync(file, 'utf8').matchAll(/\(\s*(?:'((?:[^'\\]|\\.)*)'|`([^`]*)`)\s*,/gu)].map(
+      ([, plain, template]) => plain ?? template ?? '',
+    ),
+  );
+
+const page = readFileSync('docs/reliability.md', 'utf8');
+describe('the catalogue of failure modes', () => {
+  it('has its 96 rows, each once and in order', () => {
+    expect(modes.map(({ row }) => row)).toEqual(Array.from({ length: 96 }, (_, i) => i + 1));
+  });
+
+  it('names for each row a test, except for those that are known to be open', () => {
+    expect(modes.filter(({ tests }) => tests.length === 0).map(({ row }) => row)).toEqual(OPEN);
+  });
+
+  it('names only tests that are there', () => {
+    const missing = modes.flatMap(({ row, tests }) =>
+      tests.filter(([file, name]) => !namesIn(file).has(name)).map(([file, name]) => `${row}: ${file}: ${name}`),
+    ); // prettier-ignore
+    expect(missing).toEqual([]);
+  });
+
+  it('names for each row an alert that is there, with its line of the runbook, or says why there is none', () => {
+    const wrong = modes.filter(({ alert }) =>
+      typeof alert === 'string'
+        ? !(alert in alerts) || alerts[alert].runbook.length < 10
+        : alert.none.length < 10,
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('is what docs/reliability.md says: run npm run docs', async () => {
+    expect(page).toBe(await withModes(page));
+    expect(page).toMatch(/^\| 96 /mu);
+  });
+});
