@@ -3,8 +3,12 @@ import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { OperatorError, exitCodes } from '../core/errors.ts';
+import { forTerminal } from '../core/escape.ts';
+import { redactor } from '../core/redact.ts';
+import type { Redactor } from '../core/redact.ts';
 import { instant, parseTime } from '../core/time.ts';
 import type { RunIo } from './commands/run.ts';
+import type { Screen } from './progress.ts';
 import { accountIo, addAccount } from './account-cli.ts';
 import { systemClock } from './clock.ts';
 import { version } from './version.ts';
@@ -13,6 +17,10 @@ import { version } from './version.ts';
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   guard();
   const io = processIo();
+  // What nobody awaits ends the process like everything else: in words, without the token, and not as good.
+  process.on('uncaughtException', (error) => {
+    process.exit(report(error, io));
+  });
   try {
     await program(io).parseAsync([...argv]);
   } catch (error) {
@@ -31,19 +39,22 @@ function guard(): void {
 function report(error: unknown, io: RunIo): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   if (error instanceof OperatorError) {
-    io.stderr.write(`${error.message}\n`);
+    io.stderr.write(`${inLines(error.message)}\n`);
     return exitCodes[error.exit];
   }
   if (isSystemError(error)) {
-    io.stderr.write(`${error.message}\n`);
+    io.stderr.write(`${inLines(error.message)}\n`);
     return error.code === 'EADDRINUSE' || error.code === 'EADDRNOTAVAIL'
       ? exitCodes.unavailable
       : exitCodes.storage;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  io.stderr.write(`this is a bug in Tranche ${version}, please report it:\n${text}\n`);
+  io.stderr.write(`this is a bug in Tranche ${version}, please report it:\n${inLines(text)}\n`);
   return exitCodes.software;
 }
+
+/** Some of it may be somebody else's words: their lines stay, and nothing else that moves a cursor. */
+const inLines = (text: string): string => text.split('\n').map(forTerminal).join('\n');
 
 /** What the system refused (a port taken, a folder not writable) is not our bug: its message says what and where. */
 const isSystemError = (error: unknown): error is Error & { readonly code: string } =>
@@ -261,9 +272,19 @@ const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 function processIo(): RunIo {
   // A reader that went away must not stop a trade.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  const hidden: string[] = [];
+  let redact: Redactor | undefined;
+  const guarded = (stream: NodeJS.WriteStream): Screen => ({
+    // Nothing that is written should hold the token. Should it all the same, it ends here.
+    write: (text) => stream.write(redact === undefined ? text : redact.clean(text)),
+    isTTY: stream.isTTY,
+    get columns() {
+      return stream.columns;
+    },
+  });
   return {
-    stdout: process.stdout,
-    stderr: process.stderr,
+    stdout: guarded(process.stdout),
+    stderr: guarded(process.stderr),
     // A copy: what is taken out of the process later can still be read again from here.
     env: { ...process.env },
     cwd: process.cwd(),
@@ -282,6 +303,8 @@ function processIo(): RunIo {
     forget(secret) {
       if (secret === undefined) return;
       const text = secret.reveal();
+      hidden.push(text);
+      redact = redactor(hidden);
       for (const [name, value] of Object.entries(process.env))
         if (value?.includes(text) === true) Reflect.deleteProperty(process.env, name);
     },

@@ -67,7 +67,7 @@ function window(excerpt: string, column: number): { readonly text: string; reado
 }
 
 /** A file must not be able to move the cursor of the operator's terminal. */
-const isControl = (cell: string): boolean => /\p{Cc}|\p{Bidi_C}/u.test(cell);
+const isControl = (cell: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(cell);
 
 const SECRET_KEY =
   /((?:tok|secret|passw|auth|bearer|credential)\w*["']?\s*:\s*)("[^"]*"?|'[^']*'?|[^\s,}#][^,}#]*)/giu;

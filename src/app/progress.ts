@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { forTerminal } from '../core/escape.ts';
 import { isoOf } from '../core/time.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { reasons } from '../core/reasons.ts';
@@ -68,7 +69,7 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
 
 function plainLines(screen: Screen): Progress {
   const say = (line: string): void => {
-    screen.write(`${line}\n`);
+    screen.write(`${forTerminal(line)}\n`);
   };
   return {
     begin: () => undefined,
@@ -100,7 +101,7 @@ function liveView(screen: Screen): Progress {
   };
   const say = (line: string): void => {
     clear();
-    screen.write(`${line}\n`);
+    screen.write(`${forTerminal(line)}\n`);
     draw();
   };
   return {
@@ -118,7 +119,7 @@ function liveView(screen: Screen): Progress {
       if (line === undefined) return;
       if (stored.body.kind !== 'fill') say(line);
       else {
-        fills.push(line);
+        fills.push(forTerminal(line));
         if (fills.length > FILLS_SHOWN) fills.shift();
       }
     },

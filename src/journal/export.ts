@@ -1,4 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
+import { escapeMarks } from '../core/escape.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 import { canonical, canonicalValue } from './canonical.ts';
@@ -72,7 +73,7 @@ const fillRow = (fill: FillRecord): Row => ({ ...fill, executed_at: isoOf(fill.e
 
 /** In the order of the columns; what a record leaves out is left out here. */
 function jsonRow(columns: readonly string[], row: Row): string {
-  return `${JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]])))}\n`;
+  return `${escapeMarks(JSON.stringify(Object.fromEntries(columns.map((column) => [column, row[column]]))))}\n`;
 }
 
 /** A line of CSV (RFC 4180) with its line end; cells that a spreadsheet would run are made harmless. */
@@ -85,11 +86,13 @@ function csvCell(value: unknown): string {
 }
 
 /**
- * Spreadsheets run cells that begin with one of these. A number with its sign is no formula and must stay a number.
+ * Spreadsheets run cells that begin with one of these. A number with its sign is no formula and must stay a number. What
+ * a terminal would act on is replaced, but for tabs and line ends.
  *
  * Source: OWASP, "CSV Injection".
  */
 function harmless(text: string): string {
   if (/^-?\d+(?:\.\d+)?$/u.test(text)) return text;
-  return /^[=+\-@\t\r\n＝＋－＠]/u.test(text) ? `'${text}` : text;
+  const shown = text.toWellFormed().replaceAll(/(?![\t\r\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');
+  return /^[=+\-@\t\r\n＝＋－＠]/u.test(shown) ? `'${shown}` : shown;
 }

@@ -4,8 +4,10 @@ import process from 'node:process';
 import { destination as openDestination, pino } from 'pino';
 import type { Logger } from 'pino';
 import { OperatorError } from '../core/errors.ts';
+import { redactor } from '../core/redact.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { escapeMarks } from '../core/escape.ts';
 import { plainFields } from './plain.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -102,18 +104,15 @@ function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
  * controls, line separators, and marks that turn the direction of text. All of it can only stand inside a string there.
  */
 function cleaner(secrets: readonly { reveal(): string }[]): (line: string) => string {
-  const hidden = secrets
-    .map((secret) => JSON.stringify(secret.reveal()).slice(1, -1))
-    .filter((text) => text.length > 0);
+  const redact = redactor(secrets.map((secret) => secret.reveal()));
   return (line) => {
-    let cleaned = line;
-    for (const text of hidden) cleaned = cleaned.replaceAll(text, '[redacted]');
-    return cleaned.replaceAll(
-      /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu,
-      (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    );
+    const cleaned = redact.clean(line);
+    return redact.holds(cleaned) ? UNCLEAN : escapeMarks(cleaned);
   };
 }
+
+/** What is left of a line in which a secret stands in a disguise. */
+const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that held a secret in disguise"}\n';
 
 function openFile(file: string): number {
   try {

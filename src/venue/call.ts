@@ -28,6 +28,8 @@ export interface CallOptions {
   readonly attempt: string;
   readonly capBytes: number;
   readonly now: () => Monotonic;
+  /** Takes the token out of a body; `undefined` when it cannot be taken out. */
+  readonly scrub: (body: string) => string | undefined;
   /** Makes text from the network fit to be shown. */
   readonly clean: (text: string) => string;
   readonly done: (reply: Reply) => void;
@@ -112,10 +114,15 @@ export class Call implements Dispatcher.DispatchHandler {
       this.#fail('unreadable', 'the answer is not UTF-8');
       return;
     }
+    const body = this.#options.scrub(bytes.toString('utf8'));
+    if (body === undefined) {
+      this.#fail('unreadable', 'the answer holds the token in disguise');
+      return;
+    }
     this.#phase = 'settled';
     this.#options.done({
       status: this.#status,
-      body: bytes.toString('utf8'),
+      body,
       headers: this.#headers,
       retryAfterMs: retryAfterMs(this.#headers),
       sentAt: this.#sentAt,

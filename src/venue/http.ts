@@ -7,7 +7,7 @@ import type { Reply } from './call.ts';
 import { lookupHere, venueUrl } from './origin.ts';
 import { routeFinder } from './routes.ts';
 import type { Method, Route } from './routes.ts';
-import { cleaned } from './said.ts';
+import { cleaned, withoutToken } from './said.ts';
 import { certainSkew } from './skew.ts';
 import { spareConnections } from './spares.ts';
 
@@ -172,6 +172,7 @@ export function exchanges(
           attempt,
           capBytes: Math.min(request.capBytes ?? route.capBytes, route.capBytes),
           now: () => clock.monotonic(),
+          scrub: (body) => withoutToken(body, token.reveal()),
           clean,
           done: (reply) => {
             const roundTripMs = reply.lastByteAt - reply.sentAt;

@@ -1,15 +1,39 @@
+import { forTerminal } from '../core/escape.ts';
+import { redactor } from '../core/redact.ts';
+import type { Redactor } from '../core/redact.ts';
+
 /** Most characters of the venue's own words that go anywhere: logs, errors, the journal. */
 const SAID_MAX = 200;
+/** Shorter ones are found in any text: what a venue writes is not changed for them. */
+const TOKEN_LENGTH_MIN = 8;
+const MARK = '[token]';
+
+/** A token is asked for each time, as it may change; what is made of it is made once. */
+let latest: { readonly secret: string; readonly redact: Redactor } | undefined;
+
+function redactorOf(secret: string): Redactor {
+  if (latest?.secret !== secret) latest = { secret, redact: redactor([secret], MARK) };
+  return latest.redact;
+}
 
 /**
  * Text of the venue, fit to be shown: cut to 200 characters (or `max`), without the token should the venue echo it, control and
  * formatting characters replaced. Whatever the venue writes can then forge neither a log line nor a terminal escape.
  */
 export function cleaned(text: string, secret: string, max = SAID_MAX): string {
+  const redact = redactorOf(secret);
   // Removed before the cut: a cut through the token would leave a part of it that no longer looks like it.
-  const safe = secret === '' ? text : text.replaceAll(secret, '[token]');
-  return safe
-    .slice(0, max)
-    .toWellFormed()
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '�');
+  const safe = redact.clean(text);
+  return forTerminal((redact.holds(safe) ? MARK : safe).slice(0, max));
+}
+
+/**
+ * The body of an answer without the token, should the venue have put it into a field: from an id or a name it would go on to
+ * the journal and whoever reads it. `undefined` when it stands there in a disguise that cannot be taken out.
+ */
+export function withoutToken(body: string, secret: string): string | undefined {
+  if (secret.length < TOKEN_LENGTH_MIN) return body;
+  const redact = redactorOf(secret);
+  const clean = redact.clean(body);
+  return redact.holds(clean) ? undefined : clean;
 }

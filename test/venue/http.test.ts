@@ -10,6 +10,7 @@ import { VenueError } from '../../src/core/errors.ts';
 import type { Reply } from '../../src/venue/call.ts';
 import type { Exchange, VenueHttp } from '../../src/venue/http.ts';
 import { venueHttp } from '../../src/venue/http.ts';
+import { leaksOf } from '../custody/leaks.ts';
 import { answering, client, http, httpServer, rawServer, systemClock, TOKEN } from './servers.ts';
 
 const read: Exchange = { method: 'GET', path: '/v1/currency', timeoutMs: 5_000 };
@@ -334,6 +335,27 @@ describe('the token', () => {
     token = 'second';
     await get(venue);
     expect(seen).toEqual(['Bearer first', 'Bearer second']);
+  });
+
+  it('is taken out of the body of an answer, from whatever field and in whatever spelling', async () => {
+    const body = JSON.stringify({
+      id: TOKEN,
+      pair: `x${Buffer.from(`Bearer ${TOKEN}`).toString('base64')}`,
+      note: encodeURIComponent(TOKEN),
+      rest: 'stays',
+    });
+    const server = await answering(http('201 Created', body));
+    const reply = await get(client(server.url), order);
+    expect(leaksOf(reply.body, TOKEN)).toEqual([]);
+    expect(JSON.parse(reply.body)).toMatchObject({ id: '[token]', rest: 'stays' });
+  });
+
+  it('makes an answer unreadable that hides it behind odd escapes', async () => {
+    const odd = `\\u00${TOKEN.charCodeAt(0).toString(16)}${TOKEN.slice(1)}`;
+    const server = await answering(http('201 Created', `{"id":"${odd}"}`));
+    const error = await failure(client(server.url), order);
+    expect(error).toMatchObject({ code: 'unreadable', applied: 'unknown', sent: true });
+    expect(leaksOf(everythingOf(error), TOKEN)).toEqual([]);
   });
 
   it('is taken out of what the venue says, together with all that could forge a line', () => {

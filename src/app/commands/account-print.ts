@@ -1,3 +1,4 @@
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import { csvRow } from '../../journal/export.ts';
 import type { Out } from './io.ts';
 
@@ -39,7 +40,7 @@ export function printRows<Row>(
   { json, csv, none, out }: PrintOptions & { readonly none: string; readonly out: Out },
 ): void {
   if (json === true) {
-    for (const row of rows) out.write(`${JSON.stringify(objectOf(row, columns))}\n`);
+    for (const row of rows) out.write(`${escapeMarks(JSON.stringify(objectOf(row, columns)))}\n`);
     return;
   }
   if (csv === true) {
@@ -102,8 +103,7 @@ function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): stri
 const width = (text: string): number => Array.from(text).length;
 
 /** Text of the venue must not move the cursor of a terminal, nor turn its direction. */
-export const safe = (text: string): string =>
-  text.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{FFFD}');
+export const safe = forTerminal;
 
 const BARS = '▁▂▃▄▅▆▇█';
 const BARS_MAX = 80;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { firstValueFrom, timer } from 'rxjs';
 import { exitCodes, VenueError } from '../../core/errors.ts';
+import { escapeMarks } from '../../core/escape.ts';
 import { digest } from '../../core/ids.ts';
 import { text } from '../../core/money.ts';
 import { DAY_MS, instant, isoOf } from '../../core/time.ts';
@@ -226,7 +227,7 @@ export async function exportHistory(
       io.stdout.write(
         format === 'csv'
           ? csvRow(HISTORY_COLUMNS.map((name) => (name === 'at' ? time : row[name])))
-          : `${JSON.stringify({ id: row.id, time, ...texts(row) })}\n`,
+          : `${escapeMarks(JSON.stringify({ id: row.id, time, ...texts(row) }))}\n`,
       );
     }
     return 0;

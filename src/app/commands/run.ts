@@ -1,4 +1,5 @@
 import { exitCodes } from '../../core/errors.ts';
+import { escapeMarks } from '../../core/escape.ts';
 import type { Command } from '../../engine/ports.ts';
 import { createLog } from '../../operate/log.ts';
 import { systemClock } from '../clock.ts';
@@ -53,7 +54,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   io.forget(config.venue.token);
   const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);
   const event = (body: object): void => {
-    if (options.json === true) io.stdout.write(`${JSON.stringify(body)}\n`);
+    if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(body))}\n`);
   };
   greet(config, progress);
   for (const notice of notices) progress.say(`warning: ${notice}`);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { exitCodes } from '../../core/errors.ts';
+import { escapeMarks } from '../../core/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readConfig } from '../config.ts';
@@ -36,7 +37,7 @@ export function validate(options: ValidateOptions, io: CommandIo): number {
       strategies: summaries,
       problems,
     };
-    io.stdout.write(`${JSON.stringify(result)}\n`);
+    io.stdout.write(`${escapeMarks(JSON.stringify(result))}\n`);
   } else if (problems.length > 0) {
     io.stderr.write(formatProblems(problems, { colour: io.colour }));
   } else {

@@ -1,0 +1,115 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { column, printOne, printRows } from '../../src/app/commands/account-print.ts';
+import { formatProblems } from '../../src/app/problems.ts';
+import { progressOn } from '../../src/app/progress.ts';
+import { instant } from '../../src/core/time.ts';
+import { csvRow } from '../../src/journal/export.ts';
+import { createLog } from '../../src/operate/log.ts';
+import { cleaned } from '../../src/venue/said.ts';
+
+/** What somebody who may write a word into our records would write. */
+const payloads = [
+  '\u001B[2J\u001B[1;1Hall is well',
+  '\u001B]0;title\u0007',
+  '\u001B]8;;https://evil.example\u0007click\u001B]8;;\u0007',
+  '\u009B31mred',
+  '\u001BP+q544e\u001B\\',
+  'good\r\nlevel=error forged="line"',
+  'good\n{"level":"info","msg":"forged"}',
+  '\u202Etxt.exe',
+  '\u2066abc\u2069',
+  'a\u200Bb\u00ADc\uFEFF',
+  'line\u2028separator\u2029s',
+  '\b\b\b\b\b0.00',
+  '\u0000nul',
+  '=cmd|\u0027/C calc\u0027!A0',
+  '+1+1',
+  '-2+3',
+  '@SUM(A1:A9)',
+  '\t=1+1',
+  '\r=1+1',
+  '＝1+1',
+  '<script>alert(1)</script>',
+  '"}\n',
+  '\uD800 half a character',
+  '%s %d %o %j',
+  '__proto__',
+  'x'.repeat(100_000),
+];
+
+/** What a terminal acts on. */
+const ODD = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+/** Everything that `write` wrote. */
+function written(write: (out: { write(text: string): void }) => void): string {
+  let all = '';
+  write({ write: (text) => (all += text) });
+  return all;
+}
+
+describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), payload]))(
+  'the payload %s',
+  (_, payload) => {
+    it('says nothing to a terminal as a line of progress', () => {
+      const text = written((out) => {
+        progressOn(out).say(`warning: the venue says ${payload}`);
+      });
+      expect(text.slice(0, -1)).not.toMatch(ODD);
+      expect(text.endsWith('\n')).toBe(true);
+    });
+
+    it('says nothing to a terminal in a table, a list of fields, or JSON of the account', () => {
+      const columns = [column<string>('note', (each) => each)];
+      for (const more of [{}, { json: true }]) {
+        const row = written((out) => {
+          printRows([payload], columns, { ...more, none: '', out });
+          printOne(payload, columns, { ...more, out });
+        });
+        expect(row.split('\n').filter((line) => ODD.test(line))).toEqual([]);
+      }
+    });
+
+    it('is one cell of CSV, which no spreadsheet runs', () => {
+      const text = csvRow(['first', payload, 'last']);
+      expect(text).not.toMatch(/(?![\t\r\n])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+      const cell = text.slice('first,'.length, -',last\r\n'.length).replace(/^"/u, '');
+      expect(cell).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/u);
+    });
+
+    it('is one line of the log', () => {
+      const folder = mkdtempSync(join(tmpdir(), 'tranche-payload-'));
+      onTestFinished(() => {
+        rmSync(folder, { recursive: true });
+      });
+      const file = join(folder, 'log');
+      const log = createLog({ level: 'info', file, now: () => instant(0) });
+      log.warn(payload, { payload, [payload.slice(0, 50)]: 1, error: new Error(payload) });
+      log.close();
+      const text = readFileSync(file, 'utf8');
+      expect(text.slice(0, -1)).not.toMatch(ODD);
+      expect(JSON.parse(text)).toMatchObject({ level: 'warn' });
+    });
+
+    it('is short and plain in an error of the venue', () => {
+      const text = cleaned(payload, 'some-token-of-ours');
+      expect(text).not.toMatch(ODD);
+      expect(text.length).toBeLessThanOrEqual(200);
+    });
+
+    it('says nothing to a terminal in a problem of a config', () => {
+      const problem = {
+        file: 'desk.yaml',
+        line: 1,
+        column: 1,
+        path: 'a',
+        message: 'wrong',
+        excerpt: payload,
+      };
+      const text = formatProblems([problem], { colour: false });
+      expect(text.split('\n').filter((line) => ODD.test(line))).toEqual([]);
+    });
+  },
+);
