@@ -70,14 +70,9 @@ const OTHER_ACCOUNT = [
  */
 export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions = {}): Observable<never> {
   const { state, policy, ports } = desk;
-  try {
-    for (const stored of ports.journal.read()) {
-      state.apply(stored);
-      desk.observer.replay(stored);
-    }
-  } catch (error) {
-    ports.journal.prove?.(); // what is damaged may make no sense before it is found to be damaged
-    throw error;
+  for (const stored of ports.journal.read()) {
+    state.apply(stored);
+    desk.observer.replay(stored);
   }
   // A journal that never read its account was never let in: a mistyped token does not bind it.
   const isOther =

@@ -1,0 +1,47 @@
+import { execFileSync } from 'node:child_process';
+import process from 'node:process';
+import { describe, expect, it } from 'vitest';
+import type { RunResult } from './scenario.ts';
+import { whole } from './whole/scenario.ts';
+
+const SEEDS = 60;
+
+/** The same run in a process of its own. */
+function traceElsewhere(seed: number): string {
+  const module = JSON.stringify(new URL('whole/scenario.ts', import.meta.url).href);
+  const program = `import { whole } from ${module}; console.log(whole.run(${seed}).traceHash);`;
+  const options = { encoding: 'utf8' } as const;
+  return execFileSync(process.execPath, ['--input-type=module', '--eval', program], options).trim();
+}
+
+describe('the whole engine in simulation', () => {
+  const runs: readonly RunResult[] = Array.from({ length: SEEDS }, (_, seed) => whole.run(seed));
+
+  it('breaks no invariant, whatever fails', () => {
+    const wrong = runs.flatMap(({ violations, plan }) =>
+      violations.map(({ invariant, detail }) => `seed ${plan.seed}: ${invariant} ${detail}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('has had much to go through', () => {
+    const faults = runs.reduce((sum, { plan }) => sum + plan.faults.length, 0);
+    const crashes = runs.reduce((sum, run) => sum + run.crashes, 0);
+    expect(faults).toBeGreaterThan(5 * SEEDS);
+    expect(crashes).toBeGreaterThan(SEEDS / 4);
+    expect(new Set(runs.flatMap(({ probes }) => probes)).size).toBeGreaterThan(8);
+  });
+
+  it('goes the same way for the same seed', () => {
+    for (const seed of [7, 31]) expect(whole.run(seed).traceHash).toBe(runs[seed]?.traceHash);
+  });
+
+  it('goes the same way in another process', () => {
+    expect(traceElsewhere(31)).toBe(runs[31]?.traceHash);
+  });
+
+  it('plays the plan of a run again', () => {
+    const [run] = runs.toSorted((a, b) => b.plan.faults.length - a.plan.faults.length);
+    expect(run && whole.run(run.plan).traceHash).toBe(run?.traceHash);
+  });
+});

@@ -1,0 +1,169 @@
+import { money, ratio } from '../../../src/core/money.ts';
+import type { StrategySource } from '../../../src/engine/desk.ts';
+import type { Policy } from '../../../src/engine/policy.ts';
+import { venueOptions } from '../../../src/simulator/options.ts';
+import type { VenueOptions } from '../../../src/simulator/options.ts';
+import { aPolicy, aStrategy } from '../../engine/harness.ts';
+import type { OnDuplicate } from './byte-venue.ts';
+import type { Chance } from '../chance.ts';
+import { between } from './draws.ts';
+import type { Cap } from './witness.ts';
+
+/** Everything of a run that is no fault: what is traded, at which venue, under which rules. A function of the seed. */
+export interface Setting {
+  readonly strategies: readonly StrategySource[];
+  readonly caps: readonly Cap[];
+  readonly venue: VenueOptions;
+  readonly policy: Policy;
+  readonly capabilities: {
+    readonly balances: boolean;
+    readonly pairs: boolean;
+    readonly orderLookup: boolean;
+  };
+  readonly onDuplicate: OnDuplicate;
+  readonly bookingLagMs: number;
+  readonly venueSkewMs: number;
+  readonly wallOffsetMs: number;
+  readonly wallDrift: number;
+  readonly latencyMs: number;
+  readonly isFeedOn: boolean;
+  readonly isMarketOn: boolean;
+  readonly dayNotionalMax: string | undefined;
+  /** How long things go wrong, ms. */
+  readonly faultyMs: number;
+}
+
+/** Draws by name alone, for sizes that need not shrink. */
+type Draw = (point: string) => number;
+
+const PRICES = { btcusd: 60_000, ethusd: 3_000 } as const;
+export const TOKEN = 'sim-token-that-is-in-no-byte';
+
+export function settingOf(given: Chance): Setting {
+  const draw: Draw = (point) => given.draw(point, 0);
+  const chance = chancesOf(given);
+  const pick = <T>(point: string, of: readonly [T, ...T[]]): T => of[given.setting(point, 0, of.length - 1)] ?? of[0];
+  const planned = chance('two strategies', 0.25) ? [twap(given, 'a'), twap(given, 'b')] : [chance('rebalance', 0.08) ? rebalance(draw) : twap(given, 'a')];
+  const lifeMs = pick('quote life', [10_000, 10_000, 15_000, 30_000, 6_000, 2_000]);
+  const orderTimeoutMs = Math.min(pick('order timeout', [8_000, 4_000, 2_000]), Math.max(500, lifeMs - 2_000));
+  const worth = planned.reduce((sum, { notional }) => sum + notional, 0);
+  const dayNotionalMax = chance('day limit', 0.15) ? String(Math.ceil(worth * between(draw('day limit at'), 0.3, 0.8))) : undefined;
+  const base = aPolicy();
+  return {
+    strategies: planned.map(({ source }) => source),
+    caps: planned.flatMap(({ cap }) => (cap === undefined ? [] : [cap])),
+    venue: venueOf(given, lifeMs),
+    policy: {
+      ...base,
+      orderTimeoutMs,
+      orderMarginMs: 500,
+      adoptFills: chance('adopts', 0.3),
+      accountPollMs: pick('poll', [20_000, 60_000]),
+      inDoubt: { ...base.inDoubt, lifeMaxMs: 30_000 },
+      retry: { ...base.retry, budgetMs: pick('budget', [60_000, 600_000]) },
+      reference: { ...base.reference, intervalMs: 15_000 },
+      limits: {
+        ...base.limits,
+        dayNotionalMax: money(dayNotionalMax ?? '100000000'),
+        openDoubtsMax: pick('doubts', [2, 1, 3]),
+        collarBps: ratio(pick('collar', ['100', '30', '200'])),
+      },
+    },
+    capabilities: {
+      balances: chance('balances', 0.3),
+      pairs: chance('pairs', 0.3),
+      orderLookup: chance('lookup', 0.3),
+    },
+    onDuplicate: pick('duplicates', ['refuses', 'refuses', 'cancels', 'cancels', 'replays', 'replays', chance('breach', 0.2) ? 'executes' : 'refuses']),
+    bookingLagMs: chance('lags', 0.6) ? between(draw('lag'), 0, 8_000) : 0,
+    venueSkewMs: chance('skewed', 0.3) ? between(draw('skew'), -60_000, 60_000) : 0,
+    wallOffsetMs: chance('wall off', 0.2) ? Math.round(between(draw('wall'), -90_000, 90_000)) : 0,
+    wallDrift: chance('drifts', 0.2) ? between(draw('drift'), -5e-4, 5e-4) : 0,
+    latencyMs: pick('latency', [40, 150, 600]),
+    isFeedOn: chance('feed', 0.5),
+    isMarketOn: chance('market', 0.6),
+    dayNotionalMax,
+    faultyMs: Math.max(...planned.map(({ lengthMs }) => lengthMs)) + between(draw('tail'), 5_000, 60_000),
+  };
+} // prettier-ignore
+
+interface Planned {
+  readonly source: StrategySource;
+  readonly cap: Cap | undefined;
+  readonly notional: number;
+  readonly lengthMs: number;
+}
+
+/** Plain when its setting is 0, so that a plan shrinks to what is plain. */
+const chancesOf =
+  (given: Chance) =>
+  (point: string, share: number): boolean =>
+    given.setting(point, 0, 99) >= 100 - 100 * share;
+
+function twap(given: Chance, id: string): Planned {
+  const of = (what: string): number => given.draw(`strategy ${id} ${what}`, 0);
+  const chance = (what: string, share: number): boolean => chancesOf(given)(`${id} ${what}`, share);
+  const pair = of('pair') < 0.8 ? 'btcusd' : 'ethusd';
+  const side = of('side') < 0.7 ? 'buy' : 'sell';
+  const slices = 1 + given.setting(`${id} slices`, 0, 3);
+  const minutes = 1 + given.setting(`${id} minutes`, 0, 2);
+  const dollars = Math.round(between(of('size'), 500, 60_000, 3)) * slices;
+  const isByAmount = chance('by amount', 0.35);
+  const quantity = (dollars / PRICES[pair]).toFixed(6);
+  const size = isByAmount ? String(dollars) : quantity;
+  const slack = side === 'buy' ? 1.01 : 0.99;
+  const limit = chance('limit', 0.3) ? (PRICES[pair] * slack).toFixed(2) : undefined;
+  const catchUp =
+    ['pace', 'pace', 'extend', 'skip', 'abort'][given.setting(`${id} catch up`, 0, 4)] ?? 'pace';
+  const source = aStrategy(id, 'twap', {
+    pair,
+    side,
+    ...(isByAmount
+      ? { total_notional: { amount: size, currency: 'usd' } }
+      : { total_quantity: { amount: size, currency: pair.slice(0, 3) } }),
+    duration: `PT${minutes}M`,
+    slices,
+    catch_up: catchUp,
+    ...(limit === undefined ? {} : { limit_price: limit }),
+    ...(chance('jitter', 0.2) ? { jitter: { time_pct: 40, size_pct: 20, seed: 7 } } : {}),
+  });
+  const cap: Cap = { strategy: id, by: isByAmount ? 'amount' : 'quantity', size, limit, side };
+  return { source, cap, notional: dollars, lengthMs: minutes * 60_000 };
+}
+
+function rebalance(draw: Draw): Planned {
+  const source = aStrategy('weights', 'rebalance', {
+    target_weights: draw('weights') < 0.5 ? { usd: '0.5', btc: '0.5' } : { usd: '0.2', btc: '0.5', eth: '0.3' },
+    drift_threshold: '0.05',
+    continuous: true,
+    duration: 'PT2M',
+  });
+  return { source, cap: undefined, notional: 1_000_000, lengthMs: 120_000 };
+} // prettier-ignore
+
+const optionsBefore = new Map<string, VenueOptions>();
+
+/** Options are checked by their schema, which takes longer than many a run: those that were seen are kept. */
+function venueOf(given: Chance, quoteLifeMs: number): VenueOptions {
+  const chance = chancesOf(given);
+  const input = {
+    accounts: [{ name: 'desk', token: TOKEN, balances: { usd: '1000000', btc: '25', eth: '400' } }],
+    pairs: {
+      btcusd: { startPrice: String(PRICES.btcusd), volatilityPctYear: chance('wild', 0.2) ? 400 : 40, maxUsd: chance('small', 0.1) ? '20000' : '250000' },
+      ethusd: { startPrice: String(PRICES.ethusd) },
+    },
+    quoteLifeMs,
+    feeBps: chance('fees', 0.4) ? 7 : 0,
+    ...(chance('last look', 0.3) ? { lastLookBps: 1 } : {}),
+    cancelProbability: chance('cancels', 0.3) ? 0.25 : 0,
+    unavailableProbability: chance('unavailable', 0.25) ? 0.15 : 0,
+    limits: chance('low limits', 0.05) ? { quotesPerSecond: 2 } : {},
+  }; // prettier-ignore
+  const key = JSON.stringify(input);
+  let options = optionsBefore.get(key);
+  if (options === undefined) {
+    options = venueOptions(input);
+    optionsBefore.set(key, options);
+  }
+  return { ...options, seed: String(given.draw('venue seed', 0)) };
+}

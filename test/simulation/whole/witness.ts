@@ -1,0 +1,479 @@
+import type { Line } from '../../../src/journal/chain.ts';
+import type { Exchange } from '../../../src/simulator/exchange.ts';
+import type { Answer } from '../../../src/simulator/deliver.ts';
+import { shown, units } from './exact.ts';
+import type { Units } from './exact.ts';
+import type { Trace } from '../chance.ts';
+import type { Violation } from '../scenario.ts';
+import type { Flight, Tap } from './network.ts';
+
+/** What is known of the process that sends. */
+export interface Sender {
+  /** Counts processes, from 1. */
+  readonly boot: number;
+  /** Something stood still or stepped in its life: what rests on durations is not judged. */
+  readonly wasDisturbed: boolean;
+  /** May speak to the venue: it has the journal. */
+  readonly hasJournal: boolean;
+}
+
+export interface WitnessOptions {
+  readonly exchange: Exchange;
+  /** True time since the run began. */
+  readonly now: () => number;
+  readonly trace: Trace;
+  /** Takes a line for everything that happens. */
+  readonly tell: ((line: string) => void) | undefined;
+  readonly token: string;
+  /** Longest time before the end of a quote at which an order may still leave. */
+  readonly orderTimeMs: number;
+  readonly openDoubtsMax: number;
+  /** Most that may be traded in a day, quote currency; `undefined` when it is not judged. */
+  readonly dayNotionalMax: string | undefined;
+  /** Everything that the strategies may trade: by `pair side`, base or quote. */
+  readonly caps: readonly Cap[];
+  readonly windows: { readonly quotesPerSecond: number; readonly readMs: number };
+  readonly sometimes: (name: string) => void;
+  /** The venue has broken its word: what rests on it is judged otherwise. */
+  readonly isBroken: () => boolean;
+}
+
+/** The most that one strategy may trade. */
+export interface Cap {
+  readonly strategy: string;
+  readonly by: 'quantity' | 'amount';
+  readonly size: string;
+  readonly limit: string | undefined;
+  readonly side: 'buy' | 'sell';
+}
+
+interface Intended {
+  readonly pair: string;
+  readonly side: string;
+  readonly strategy: string;
+  readonly slice: string;
+  readonly notional: Units;
+}
+
+interface Decided {
+  readonly by: string;
+  readonly size: Units;
+  readonly strategy: string;
+}
+
+interface Given {
+  readonly quoteId: string;
+  readonly sentAt: number;
+  readonly lifeMs: number;
+  readonly amount: Units;
+  readonly price: Units;
+  readonly boot: number;
+}
+
+interface Sent {
+  readonly body: string;
+  readonly path: string;
+  readonly boot: number;
+  readonly flights: Flight[];
+  readonly amount: Units;
+}
+
+/** One executed order of ours, folded from the rows of the ledger. */
+export interface Trade {
+  readonly tradeId: string;
+  readonly clientId: string;
+  pair: string;
+  side: string;
+  quantity: Units;
+  amount: Units;
+  fees: Units;
+}
+
+const ALLOWED: readonly RegExp[] = [
+  /^POST \/v1\/quote$/u,
+  /^POST \/v1\/orders\/(?:buy|sell)$/u,
+  /^GET \/v1\/account\/transactions\?/u,
+  /^GET \/v1\/currency$/u,
+  /^GET \/v1\/post-trade-settlement\/(?:interest|risk-modes)$/u,
+  /^GET \/v1\/account\/balance\/history\?/u,
+  /^GET \/v1\/user\/balance$/u,
+  /^GET \/v1\/markets\/currency-pairs$/u,
+  /^GET \/v1\/orders\/tr-[a-z0-9-]+$/u,
+  /^DELETE \/v1\/orders\/[A-Za-z0-9-]+$/u,
+];
+
+const memberOf = (body: string, name: string): string =>
+  new RegExp(`"${name}":"?(?<value>[^",}]*)`, 'u').exec(body)?.groups?.['value'] ?? '';
+/** `parent/slice` of a client id, by its shape. */
+export const sliceOf = (clientId: string): string => clientId.split('-').slice(2, 4).join('/');
+export const attemptOf = (clientId: string): number => Number.parseInt(clientId.split('-')[4] ?? '', 36);
+
+/**
+ * Sees every byte that passes the wire and every byte that the disk holds, keeps the books of the venue once more, and says
+ * what was not to happen. It shares no code with the engine.
+ */
+export class Witness implements Tap {
+  readonly violations: Violation[] = [];
+  readonly trades: Trade[] = [];
+  /** True times of arrivals at the venue. */
+  readonly arrivals = new Map<'quote' | 'transactions', number[]>([
+    ['quote', []],
+    ['transactions', []],
+  ]);
+  /** Counts what happened. */
+  events = 0;
+  sender: Sender = { boot: 0, wasDisturbed: false, hasJournal: false };
+  /** Orders must not leave while this is set: the operator, or the journal, has halted the desk. */
+  haltedAt: number | undefined;
+  readonly fills = new Map<string, { quantity: Units; amount: Units; fees: Units }>();
+  readonly sent = new Map<string, Sent>();
+  /** Attempts whose figures were lied about on the wire. */
+  readonly lied = new Set<string>();
+  /** The wall clock of the desk has shown another day: what counts for a limit is not judged. */
+  hasDayChanged = false;
+  readonly #options: WitnessOptions;
+  readonly #account: string;
+  readonly #intended = new Map<string, Intended>();
+  readonly #decided = new Map<string, Decided>();
+  readonly #strategyOf = new Map<string, string>();
+  /** How attempts were closed, by what is durable. */
+  readonly closed = new Map<string, string>();
+  readonly #doubts = new Set<string>();
+  readonly #given = new Map<string, Given[]>();
+  readonly #swapped = new Set<string>();
+  readonly #byTrade = new Map<string, Trade>();
+  #rowsSeen = 0;
+
+  constructor(options: WitnessOptions) {
+    this.#options = options;
+    this.#account = options.exchange.accounts[0]?.name ?? '';
+  }
+
+  note(line: string): void {
+    const { trace, tell, now } = this.#options;
+    this.events++;
+    trace.add(now());
+    trace.add(line);
+    tell?.(`${(now() / 1_000).toFixed(3).padStart(10)} ${line}`);
+  }
+
+  blame(invariant: string, what: string): void {
+    if (this.violations.length > 20) return;
+    this.violations.push({ invariant, detail: what, atMs: this.#options.now(), event: this.events });
+    this.note(`!! ${invariant} ${what}`);
+  }
+
+  /** Lines of the journal have become durable. */
+  durable(lines: readonly Line[]): void {
+    for (const { seq, kind, body, hash } of lines) {
+      this.note(`journal ${seq} ${kind} ${hash}`);
+      if (kind === 'balances' || kind === 'quote' || kind === 'started') continue;
+      this.#learn(kind, JSON.parse(body) as Body);
+    }
+  }
+
+  #learn(kind: string, body: Body): void {
+    const id = body.client_order_id ?? '';
+    switch (kind) {
+      case 'intent':
+        this.#intended.set(id, {
+          pair: body.pair ?? '',
+          side: body.side ?? '',
+          strategy: body.strategy ?? '',
+          slice: `${body.parent}/${body.slice}`,
+          notional: units(body.notional_usd ?? '0'),
+        });
+        return;
+      case 'wake':
+        for (const each of body.intents ?? []) {
+          const strategy = body.strategy ?? '';
+          this.#strategyOf.set(each.parent, strategy);
+          this.#decided.set(`${each.parent}/${each.slice.toString(36)}`, {
+            by: each.by,
+            size: units(each.size),
+            strategy,
+          });
+        }
+        return;
+      case 'attempt':
+        if (body.result === 'doubt') this.#doubts.add(id);
+        else {
+          this.#doubts.delete(id);
+          this.#close(id, body.result ?? '');
+        }
+        return;
+      case 'fill':
+        this.#doubts.delete(id);
+        this.closed.set(id, 'filled');
+        if (this.fills.has(id) && !this.#options.isBroken()) this.blame('I11', `${id} was filled twice`);
+        this.fills.set(id, {
+          quantity: units(body.quantity ?? '0'),
+          amount: units(body.amount ?? '0'),
+          fees: units(body.fees ?? '0'),
+        });
+        return;
+      case 'control':
+        if (body.state === 'halted') this.haltedAt ??= this.#options.now();
+        else this.haltedAt = undefined;
+        return;
+      default:
+    }
+  }
+
+  #close(id: string, result: string): void {
+    if (result !== 'filled') this.closed.set(id, result);
+    if (result === 'absent') this.#options.sometimes('doubt resolved by absence');
+    if (result === 'filled' || this.#options.isBroken()) return;
+    const traded = this.trades.find((trade) => trade.clientId === id);
+    if (traded !== undefined) this.blame('I1', `${id} was written off as ${result}, and had traded`);
+    const flying = this.sent.get(id)?.flights.some(({ arrivedAt }) => arrivedAt.length === 0) === true;
+    if (flying && result === 'absent')
+      this.#options.sometimes('proven absent with a request still under way');
+  }
+
+  /** What the journal says counts, and nothing that it said before. */
+  relearn(records: readonly Line[]): void {
+    this.fills.clear();
+    this.closed.clear();
+    this.#doubts.clear();
+    this.haltedAt = undefined;
+    for (const { kind, body } of records) {
+      if (['intent', 'wake', 'attempt', 'fill', 'control'].includes(kind))
+        this.#learn(kind, JSON.parse(body) as Body);
+    }
+  }
+
+  /** The journal was put back to an older state: nobody knows of orders that it does not name. */
+  rolledBack(): void {
+    this.sent.clear();
+  }
+
+  leaving(flight: Flight): void {
+    const { method, path, body = '' } = flight.outgoing;
+    this.note(`> ${flight.point} ${method} ${path} ${body}`);
+    if (!this.sender.hasJournal) this.blame('I17', `${flight.point} left without the journal`);
+    if (!ALLOWED.some((shape) => shape.test(`${method} ${path}`))) this.blame('I19', `${method} ${path}`);
+    if (`${path} ${body}`.includes(this.#options.token)) this.blame('I15', `the token in ${flight.point}`);
+    if (method === 'POST' && path === '/v1/quote') this.#quoteLeaves(body);
+    else if (method === 'POST') this.#orderLeaves(flight, body);
+  }
+
+  #quoteLeaves(body: string): void {
+    const id = memberOf(body, 'client_quote_id');
+    if (this.haltedAt !== undefined && this.haltedAt < this.#options.now())
+      this.blame('I6', `a quote for ${id === '' ? 'a probe' : id} was asked for on a halted desk`);
+    if (id === '') return;
+    // A quote that was asked for and not ordered is harmless; one that was ordered is used up with its id.
+    if (this.sent.has(id)) this.blame('I5', `a quote is asked for with ${id}, of which an order left`);
+    this.#mayGoOn(id, 'quote');
+  }
+
+  /** No quote and no order for a slice of which another attempt may have traded. */
+  #mayGoOn(id: string, what: string): void {
+    const slice = sliceOf(id);
+    for (const other of this.sent.keys()) {
+      if (other === id || sliceOf(other) !== slice || this.closed.has(other)) continue;
+      this.blame('I4', `a ${what} of ${id} leaves while the outcome of ${other} is open`);
+    }
+    // What the venue has executed must be known, or be in doubt.
+    if (this.#options.isBroken()) return;
+    for (const trade of this.trades) {
+      if (trade.clientId === id || sliceOf(trade.clientId) !== slice || this.fills.has(trade.clientId))
+        continue;
+      this.blame('I4', `a ${what} of ${id} leaves while ${trade.clientId} has traded and nobody knows`);
+    }
+  }
+
+  #orderLeaves(flight: Flight, body: string): void {
+    const id = memberOf(body, 'client_order_id');
+    const quoteId = memberOf(body, 'quote_id');
+    const now = this.#options.now();
+    const intent = this.#intended.get(id);
+    if (intent === undefined) this.blame('I3', `${id} leaves without a durable intent`);
+    if (this.haltedAt !== undefined && this.haltedAt < now) this.blame('I6', `${id} leaves on a halted desk`);
+    const given = this.#given.get(id)?.findLast((each) => each.quoteId === quoteId);
+    // Quotes do not say whose they are: one that was swapped on the wire is for the venue to refuse.
+    if (given === undefined && !this.#swapped.has(id)) this.blame('I5', `${id} leaves for a quote that it was not given`); // prettier-ignore
+    this.#resends(id, flight, body);
+    this.#mayGoOn(id, 'order');
+    if (given === undefined || intent === undefined) return;
+    if (given.boot !== this.sender.boot) this.blame('I5', `${id} is executed by another process`);
+    const lastMs = given.sentAt + given.lifeMs - this.#options.orderTimeMs;
+    if (!this.sender.wasDisturbed && now > lastMs && this.sent.get(id)?.flights.length === 1)
+      this.blame('I9', `${id} leaves ${now - lastMs} ms too late`);
+    this.#inLimits(id, intent, given);
+  }
+
+  #resends(id: string, flight: Flight, body: string): void {
+    const path = flight.outgoing.path;
+    const before = this.sent.get(id);
+    if (before === undefined) {
+      const amount = this.#given.get(id)?.at(-1)?.amount ?? 0n;
+      this.sent.set(id, { body, path, boot: this.sender.boot, flights: [flight], amount });
+      return;
+    }
+    this.#options.sometimes('an order was sent again');
+    if (before.body !== body || before.path !== path)
+      this.blame('I5', `${id} is sent again with other bytes`);
+    if (before.boot !== this.sender.boot) this.blame('I5', `${id} is sent again by another process`);
+    if (before.flights.some(({ isOver }) => !isOver)) this.blame('I5', `two copies of ${id} are under way`);
+    before.flights.push(flight);
+  }
+
+  #inLimits(id: string, intent: Intended, given: Given): void {
+    const { openDoubtsMax, dayNotionalMax, caps } = this.#options;
+    const others = [...this.#doubts].filter((each) => each !== id);
+    if (others.length >= openDoubtsMax) this.blame('I7', `${id} leaves with ${others.length} doubts open`);
+    if (others.some((each) => this.#intended.get(each)?.pair === intent.pair))
+      this.blame('I7', `${id} leaves with a doubt of ${intent.pair} open`);
+    const cap = caps.find(({ strategy }) => strategy === intent.strategy);
+    if (cap?.limit !== undefined) {
+      const limit = units(cap.limit);
+      if (cap.side === 'buy' ? given.price > limit : given.price < limit)
+        this.blame('I7', `${id} leaves at ${shown(given.price)}, the limit is ${cap.limit}`);
+    }
+    if (dayNotionalMax === undefined || this.hasDayChanged) return;
+    // Everything that may have traded counts: what did, and what left and is not closed.
+    let total = given.amount;
+    for (const trade of this.trades) if (trade.clientId !== id) total += trade.amount;
+    for (const [other, { amount }] of this.sent) {
+      if (other === id || this.closed.has(other) || this.trades.some(({ clientId }) => clientId === other))
+        continue;
+      total += amount;
+    }
+    if (total > units(dayNotionalMax))
+      this.blame('I7', `${id} leads to ${shown(total)} in a day of ${dayNotionalMax}`);
+  }
+
+  arrived({ outgoing, fault }: Flight): void {
+    const kind = outgoing.path === '/v1/quote' ? 'quote' : outgoing.path.includes('/transactions') ? 'transactions' : undefined; // prettier-ignore
+    // What was delayed or repeated on its way is not the doing of the desk.
+    if (kind === undefined || fault !== undefined) return;
+    const { quotesPerSecond, readMs } = this.#options.windows;
+    const [many, windowMs] = kind === 'quote' ? [quotesPerSecond, 1_000] : [1, readMs];
+    const times = this.arrivals.get(kind) ?? [];
+    times.push(this.#options.now());
+    const first = times.at(-1 - many);
+    const now = this.#options.now();
+    if (first !== undefined && now - first < windowMs - 1e-6)
+      this.blame('I8', `${many + 1} requests for ${kind} arrived within ${now - first} ms`);
+  }
+
+  spoilt({ point, outgoing: { body = '' } }: Flight, kind: string): void {
+    this.note(`~ ${point} ${kind}`);
+    if (kind === 'of another request') this.#swapped.add(memberOf(body, 'client_quote_id'));
+    if (kind === 'wrong numbers') this.lied.add(memberOf(body, 'client_order_id'));
+  }
+
+  answered(flight: Flight, answer: Answer): void {
+    this.note(`< ${flight.point} ${answer.status} ${answer.body}`);
+    if (!flight.point.startsWith('quote ') || answer.status !== 201) return;
+    const id = memberOf(flight.outgoing.body ?? '', 'client_quote_id');
+    const { body } = answer;
+    const given = this.#given.get(id) ?? [];
+    given.push({
+      quoteId: memberOf(body, 'quote_id'),
+      sentAt: flight.sentAt,
+      lifeMs: Date.parse(memberOf(body, 'date_expiry')) - Date.parse(memberOf(body, 'date_quote')),
+      amount: units(memberOf(body, 'amount')),
+      price: units(memberOf(body, body.includes('"buy_price"') ? 'buy_price' : 'sell_price')),
+      boot: this.sender.boot,
+    });
+    this.#given.set(id, given);
+  }
+
+  /** An order was worked: folds the new rows of the ledger, and judges what was executed. */
+  worked(): void {
+    const rows = this.#options.exchange.ledger.rows(this.#account);
+    for (; this.#rowsSeen < rows.length; this.#rowsSeen++) {
+      const row = rows[this.#rowsSeen];
+      if (row?.tradeId === undefined || row.pair === undefined) continue;
+      const trade: Trade = this.#byTrade.get(row.tradeId) ?? {
+        tradeId: row.tradeId,
+        clientId: row.clientId ?? '',
+        pair: row.pair,
+        side: row.action,
+        quantity: 0n,
+        amount: 0n,
+        fees: 0n,
+      };
+      const moved = units(row.amount.abs().toFixed());
+      if (row.pair.startsWith(row.currency)) trade.quantity += moved;
+      else {
+        trade.amount += moved;
+        trade.fees += units(row.fees.toFixed());
+      }
+      if (!this.#byTrade.has(row.tradeId)) {
+        this.#byTrade.set(row.tradeId, trade);
+        this.trades.push(trade);
+        this.note(`trade ${row.tradeId} ${trade.clientId}`);
+      }
+    }
+    this.#overExecuted();
+  }
+
+  #overExecuted(): void {
+    if (this.#options.isBroken()) return;
+    const slices = new Map<string, { quantity: Units; amount: Units }>();
+    const totals = new Map<string, { quantity: Units; amount: Units }>();
+    const ids = new Set<string>();
+    const count = (where: typeof slices, key: string, trade: Trade): void => {
+      const sum = where.get(key) ?? { quantity: 0n, amount: 0n };
+      where.set(key, { quantity: sum.quantity + trade.quantity, amount: sum.amount + trade.amount });
+    };
+    for (const trade of this.trades) {
+      if (ids.has(trade.clientId)) this.blame('I1', `${trade.clientId} traded twice`);
+      ids.add(trade.clientId);
+      if (this.closed.has(trade.clientId) && this.closed.get(trade.clientId) !== 'filled')
+        this.blame('I1', `${trade.clientId} traded after it was written off as ${this.closed.get(trade.clientId)}`); // prettier-ignore
+      const slice = sliceOf(trade.clientId);
+      count(slices, slice, trade);
+      count(totals, this.#strategyOf.get(slice.split('/')[0] ?? '') ?? '?', trade);
+    }
+    for (const [slice, done] of slices) {
+      const plan = this.#decided.get(slice);
+      if (plan === undefined) this.blame('I1', `${slice} traded and was never decided`);
+      else if ((plan.by === 'quantity' ? done.quantity : done.amount) > plan.size)
+        this.blame('I1', `${slice} traded ${shown(done.quantity)} for ${shown(done.amount)}, decided ${shown(plan.size)}`); // prettier-ignore
+    }
+    for (const { strategy, by, size } of this.#options.caps) {
+      const done = totals.get(strategy);
+      if (done !== undefined && done[by] > units(size)) this.blame('I1', `${strategy} traded ${shown(done[by])} of ${size}`); // prettier-ignore
+    }
+  }
+
+  /** At rest: the journal and the ledger tell the same story, to the last digit. */
+  judgeBooks(): void {
+    this.worked();
+    const told = new Map(this.fills);
+    for (const trade of this.trades) {
+      const fill = told.get(trade.clientId);
+      told.delete(trade.clientId);
+      if (fill === undefined) this.blame('I2', `the trade of ${trade.clientId} is in no record`);
+      else if (this.lied.has(trade.clientId)) continue;
+      else if (fill.quantity !== trade.quantity || fill.amount !== trade.amount || fill.fees !== trade.fees)
+        this.blame('I16', `${trade.clientId}: booked ${shown(fill.quantity)} for ${shown(fill.amount)} and ${shown(fill.fees)}, traded ${shown(trade.quantity)} for ${shown(trade.amount)} and ${shown(trade.fees)}`); // prettier-ignore
+    }
+    for (const id of told.keys()) this.blame('I2', `a fill of ${id} that never traded`);
+  }
+
+  get openDoubts(): number {
+    return this.#doubts.size;
+  }
+}
+
+interface Body {
+  readonly client_order_id?: string;
+  readonly pair?: string;
+  readonly side?: string;
+  readonly strategy?: string;
+  readonly parent?: string;
+  readonly slice?: number;
+  readonly notional_usd?: string;
+  readonly intents?: readonly { readonly parent: string; readonly slice: number; readonly by: string; readonly size: string }[];
+  readonly result?: string;
+  readonly quantity?: string;
+  readonly amount?: string;
+  readonly fees?: string;
+  readonly state?: string;
+} // prettier-ignore

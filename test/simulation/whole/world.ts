@@ -1,0 +1,588 @@
+import { inspect, isDeepStrictEqual } from 'node:util';
+import { Subject } from 'rxjs';
+import { OperatorError } from '../../../src/core/errors.ts';
+import { price } from '../../../src/core/money.ts';
+import { instant } from '../../../src/core/time.ts';
+import { VirtualClock } from '../../../src/engine/clock.ts';
+import { DeskState } from '../../../src/engine/desk-state.ts';
+import type { Command } from '../../../src/engine/ports.ts';
+import { readLines } from '../../../src/journal/chain.ts';
+import type { Line } from '../../../src/journal/chain.ts';
+import { Exchange } from '../../../src/simulator/exchange.ts';
+import type { Outgoing } from '../../../src/venue/http.ts';
+import { site, Trace } from '../chance.ts';
+import type { Chance } from '../chance.ts';
+import { ByteVenue } from './byte-venue.ts';
+import { EPOCH, between } from './draws.ts';
+import { linesOf } from './disk-journal.ts';
+import type { AppendFate } from './disk-journal.ts';
+import { Disk, unframe } from './disk.ts';
+import type { DiskFault } from './disk.ts';
+import { Network } from './network.ts';
+import { ProcessClock } from './process-clock.ts';
+import { isStorage, startProcess } from './process.ts';
+import type { SimulatedProcess } from './process.ts';
+import { settingOf, TOKEN } from './setting.ts';
+import type { Setting } from './setting.ts';
+import { weatherOf } from './weather.ts';
+import type { Event } from './weather.ts';
+import { Witness } from './witness.ts';
+import type { Sender } from './witness.ts';
+
+const YIELD = site('yield', { kill: 0.05, suspend: 0.03, 'suspend, clock frozen': 0.03 });
+const TIMER = site('timer', { kill: 0.004 });
+const DISK = site('disk', {
+  enospc: 0.05,
+  eio: 0.03,
+  short: 0.03,
+  'sync failed, data kept': 0.03,
+  'sync failed, data lost': 0.03,
+  'slow sync': 0.1,
+  'slow sync beside': 0.1,
+});
+/** What a crash leaves: left out, all that was written. */
+const CRASH = site('crash', { 'power cut': 0.3, torn: 0.3, 'rolled back': 0.15, 'bit turned': 0.1 });
+
+/** Most processes in the faulty phase: a crash loop ends. */
+const BOOTS_MAX = 14;
+const STEP_MS = 5_000;
+/** What the desk gets to come to rest once nothing fails any more, on top of a quarter more than its plan. */
+export const REST_MS = 5 * 60_000;
+/** A journal that was put back is started on only once nothing that was sent before can still arrive. */
+const ROLLED_BACK_MS = 60_000;
+const ENDS_MAX = 6;
+
+interface Outage {
+  readonly kind: string;
+  readonly until: number;
+}
+
+/** Figures that stay bounded, however long a run is. */
+const CAPS = { timers: 400, openRequests: 60, journalBytes: 2_000_000 } as const;
+
+/** One whole world: true time, a venue, a network, a disk, and process after process of the product. */
+export class World {
+  /** True time, from 0: small numbers, so that parts of a millisecond are not lost. */
+  readonly truth = new VirtualClock(instant(0));
+  readonly setting: Setting;
+  readonly witness: Witness;
+  readonly trace = new Trace();
+  readonly probes = new Set<string>();
+  crashes = 0;
+  /** The desk has come to rest, and the journal says so. */
+  isAtRest = false;
+  readonly #chance: Chance;
+  readonly #exchange: Exchange;
+  readonly #venue: ByteVenue;
+  readonly #network: Network;
+  readonly #disk = new Disk();
+  readonly #wall: { offsetMs: number; drift: number };
+  readonly #outages: Outage[] = [];
+  readonly #counts = new Map<string, number>();
+  readonly #parents = new Map<string, number>();
+  readonly #operator$ = new Subject<Command>();
+  readonly #hints$ = new Subject<unknown>();
+  #process: SimulatedProcess | undefined;
+  #starting: ProcessClock | undefined;
+  #boot = 0;
+  #isRecovering = false;
+  #crashesInRecovery = 0;
+  #disturbed = false;
+  #isRolledBack = false;
+  readonly #snapshots: Buffer[] = [];
+  #firstSnapshot = 0;
+  #rearm: string | undefined;
+  #isEnding = false;
+
+  constructor(chance: Chance, tell?: (line: string) => void) {
+    this.#chance = chance;
+    this.setting = settingOf(chance);
+    const { setting } = this;
+    this.#wall = { offsetMs: setting.wallOffsetMs, drift: setting.wallDrift };
+    this.#exchange = new Exchange({
+      options: setting.venue,
+      startedAt: instant(EPOCH + setting.venueSkewMs),
+    });
+    this.#exchange.listen((change) => {
+      if (change.kind === 'balances') this.#hints$.next(undefined);
+    });
+    this.witness = new Witness({
+      exchange: this.#exchange,
+      now: () => this.truth.now(),
+      trace: this.trace,
+      tell,
+      token: TOKEN,
+      orderTimeMs: setting.policy.orderTimeoutMs + setting.policy.orderMarginMs,
+      openDoubtsMax: setting.policy.limits.openDoubtsMax,
+      dayNotionalMax: setting.dayNotionalMax,
+      caps: setting.caps,
+      windows: { quotesPerSecond: 10, readMs: 10_000 },
+      sometimes: (name) => this.#sometimes(name),
+      isBroken: () => this.#venue.hasBrokenBooking || this.#venue.hasBrokenQuote,
+    });
+    this.#venue = new ByteVenue({
+      exchange: this.#exchange,
+      chance,
+      now: () => this.truth.now(),
+      skewMs: setting.venueSkewMs,
+      onDuplicate: setting.onDuplicate,
+      bookingLagMs: setting.bookingLagMs,
+      onWorked: () => {
+        this.witness.worked();
+      },
+    });
+    this.#network = new Network({
+      truth: this.truth,
+      chance,
+      venue: this.#venue,
+      tap: this.witness,
+      isOpen: (way, point) => this.#isOpen(way, point),
+      latencyMs: setting.latencyMs,
+    });
+  }
+
+  get #now(): number {
+    return this.truth.now();
+  }
+
+  get virtualMs(): number {
+    return this.#now;
+  }
+
+  get hasViolation(): boolean {
+    return this.witness.violations.length > 0;
+  }
+
+  /** Both phases: things go wrong, then nothing does, and the desk comes to rest. */
+  run(): void {
+    const { faultyMs } = this.setting;
+    for (const event of weatherOf(this.#chance, faultyMs)) {
+      this.truth.push(event.atMs, () => {
+        if (!this.#chance.isHealed) this.#happens(event);
+      });
+    }
+    this.#start();
+    this.#runUntil(() => faultyMs);
+    if (!this.hasViolation) this.#heal();
+    if (!this.hasViolation) this.#judgeRest();
+  }
+
+  #runUntil(end: () => number): void {
+    while (this.truth.now() < end() && !this.hasViolation && !this.isAtRest) {
+      this.truth.run(instant(Math.min(this.truth.now() + STEP_MS, end())));
+      this.#judgeState();
+    }
+  }
+
+  #sometimes(name: string): void {
+    this.probes.add(name);
+  }
+
+  // --- the healed phase
+
+  #heal(): void {
+    this.witness.note('-- healed');
+    this.#chance.isHealed = true;
+    this.#outages.length = 0;
+    this.#venue.refusesTokenUntil = 0;
+    this.#exchange.setAvailability('all', 'available');
+    this.#exchange.market.pin('btcusd', undefined);
+    // The clock is set right; but what has begun by a clock that ran ahead would wait for it.
+    const latest = EPOCH + this.truth.now() + this.setting.wallOffsetMs;
+    this.#wall.offsetMs = this.setting.wallOffsetMs + Math.max(0, this.#latestRecord() - latest);
+    const planMs = this.setting.faultyMs * 1.25;
+    for (let turn = 0; turn < ENDS_MAX && !this.isAtRest && !this.hasViolation; turn++) {
+      const isGoing = this.#process?.clock.isDead === false && !this.#process.clock.isSuspended;
+      const goesOn = turn === 0 && isGoing && this.#chance.setting('heals as it runs', 0, 1) === 1;
+      if (goesOn) this.#sometimes('healed without a restart');
+      else this.#restartForRest();
+      const end = this.truth.now() + planMs + REST_MS;
+      // A desk that is told to stop stays stopped: the operator lifts that with a restart.
+      while (this.truth.now() < end && !this.isAtRest && !this.hasViolation) {
+        this.#runUntil(() => Math.min(end, this.truth.now() + 2 * STEP_MS));
+        const control = this.#process?.desk.state.control ?? 'active';
+        if ((control !== 'active' || this.#process?.clock.isDead === true) && !this.isAtRest) break;
+      }
+    }
+    if (!this.isAtRest && !this.hasViolation) this.#blameUnrest();
+  }
+
+  #latestRecord(): number {
+    return linesOf(this.#disk.durable).lines.reduce((latest, { at }) => Math.max(latest, at), 0);
+  }
+
+  #restartForRest(): void {
+    this.#kill('for the healed phase');
+    this.#rearm = 'healed';
+    this.#isEnding = true;
+    this.truth.run(instant(this.truth.now() + (this.#isRolledBack ? ROLLED_BACK_MS : 1_000)));
+    this.#start();
+  }
+
+  #blameUnrest(): void {
+    const { state } = this.#process?.desk ?? {};
+    const open = [...(state?.attempts.values() ?? [])].map(({ intent, doubt }) => `${intent.client_order_id} ${doubt?.reason ?? 'open'}`); // prettier-ignore
+    const lives = [...(state?.lives.values() ?? [])].map(({ strategy, finished }) => `${strategy} ${finished ?? 'runs'}`); // prettier-ignore
+    this.witness.blame(
+      'I10',
+      `not at rest: ${state?.control} ${state?.controlWhy}; slices ${[...(state?.slices.keys() ?? [])].join(' ')}; attempts ${open.join(', ')}; ${lives.join(', ')}`,
+    );
+  }
+
+  // --- processes
+
+  #start(): void {
+    const boot = ++this.#boot;
+    const clock = new ProcessClock(this.truth, this.#wall);
+    const sender: Sender = {
+      boot,
+      hasJournal: true,
+      wasDisturbed: this.#disturbed,
+    };
+    this.#isRecovering = true;
+    this.#starting = clock;
+    clock.onTimer = () => {
+      if (this.#chance.at(TIMER, `${boot}.${clock.fired}`) !== undefined) this.#kill('at a timer');
+    };
+    this.witness.note(`-- process ${boot} starts`);
+    try {
+      const rearm = this.#rearm;
+      this.#rearm = undefined;
+      let isUp = false;
+      let ended: { error: unknown } | undefined;
+      const process = startProcess({
+        boot,
+        setting: this.setting,
+        chance: this.#chance,
+        clock,
+        disk: this.#disk,
+        exchange: this.#exchange,
+        operator$: this.#operator$,
+        hints$: this.#hints$,
+        rearm,
+        clientOf: (options) => this.#network.clientOf(options),
+        pointOf: (outgoing) => {
+          this.witness.sender = { ...sender, wasDisturbed: this.#disturbed };
+          return this.#pointOf(outgoing, boot);
+        },
+        fateOfAppend: (count) => this.#fateOfAppend(boot, count),
+        yieldAt: (point) => {
+          this.#yieldAt(point, clock);
+        },
+        onDurable: (lines) => {
+          this.#durable(lines);
+        },
+        onAlert: (id) => {
+          this.witness.note(`alert ${id}`);
+        },
+        onReady: () => {
+          this.#isRecovering = false;
+          this.#crashesInRecovery = 0;
+        },
+        onEnd: (error) => {
+          if (isUp) this.#ended(error);
+          else ended = { error };
+        },
+      });
+      isUp = true;
+      this.#starting = undefined;
+      this.#process = process;
+      if (ended !== undefined) this.#ended(ended.error);
+      else if (clock.isDead) this.#kill('as it started');
+    } catch (error) {
+      this.#ended(error);
+    }
+  }
+
+  #ended(error: unknown): void {
+    if (error === undefined) {
+      this.witness.note('-- stopped in good order');
+      const { desk } = this.#process ?? {};
+      if (
+        desk !== undefined &&
+        [...desk.strategies.keys()].every((id) => desk.state.lives.get(id)?.finished !== undefined) &&
+        desk.state.attempts.size === 0 &&
+        desk.state.slices.size === 0
+      ) {
+        // prettier-ignore
+        this.isAtRest = true;
+        return;
+      }
+      this.#sometimes('drained in good order');
+    } else if (isStorage(error)) {
+      this.witness.note(`-- the journal failed: ${error instanceof Error ? error.message : ''}`);
+      this.#sometimes('ended by the disk');
+    } else if (error instanceof OperatorError) {
+      this.witness.note(`-- refused: ${error.message}`);
+      if (error.exit === 'data')
+        this.witness.blame('crash', `an undamaged journal is refused: ${error.message}`);
+      if (error.exit === 'config') this.witness.blame('crash', `the start was refused: ${error.message}`);
+    } else {
+      this.witness.blame('crash', `the desk threw ${inspect(error)}`);
+    }
+    this.#afterDeath();
+  }
+
+  /** The process is gone in the middle of whatever it did. */
+  #kill(where: string): void {
+    const process = this.#process;
+    if (process === undefined || process.isOver) return;
+    this.witness.note(`-- killed ${where}`);
+    this.crashes++;
+    if (this.#isRecovering) {
+      this.#crashesInRecovery++;
+      if (this.#crashesInRecovery >= 2) this.#sometimes('two crashes inside one recovery');
+    }
+    process.kill();
+    this.#afterDeath();
+  }
+
+  #afterDeath(): void {
+    this.#disk.owner = undefined;
+    const fault = this.#chance.at(CRASH, this.#boot);
+    const kind = fault?.kind;
+    const value = fault?.value ?? 0;
+    this.#disk.crash(kind === 'power cut' ? 0 : kind === 'torn' ? value : 1);
+    if (kind === 'torn') this.#sometimes('a torn last record');
+    if (kind === 'bit turned') this.#turnBit(value);
+    if (kind === 'rolled back') this.#rollBack(value);
+    const torn = unframe(this.#disk.durable);
+    if (torn.ok) this.#disk.restore(this.#disk.durable.subarray(0, torn.end));
+    // Records may be there that nobody was told of: a flush that failed, a process that died before it heard.
+    this.witness.relearn(linesOf(this.#disk.durable).lines);
+    if (this.#isEnding || this.#chance.isHealed || this.#boot >= BOOTS_MAX) return;
+    const waitMs = this.#isRolledBack && kind === 'rolled back' ? ROLLED_BACK_MS : 0;
+    this.truth.push(waitMs + between(this.#chance.draw('restart', this.#boot), 50, 20_000, 3), () => {
+      if (!this.#chance.isHealed && !this.isAtRest) this.#start();
+    });
+  }
+
+  #rollBack(value: number): void {
+    const count = this.#snapshots.length - this.#firstSnapshot;
+    if (this.#firstSnapshot === 0 || count < 2) return;
+    const older = this.#snapshots[this.#firstSnapshot + Math.floor(value * count)];
+    if (older === undefined) return;
+    this.#disk.restore(older);
+    this.#isRolledBack = true;
+    this.#sometimes('a journal put back');
+    this.witness.note(`-- the journal is put back to ${older.length} bytes`);
+    this.witness.rolledBack();
+  }
+
+  /** One bit is not what it was: whoever reads it must refuse, whichever bit it is. */
+  #turnBit(value: number): void {
+    const frames = unframe(this.#disk.durable);
+    if (!frames.ok || frames.payloads.length === 0) return;
+    const at = Math.floor(value * frames.payloads.length);
+    const bytes = Buffer.from(frames.payloads[at] ?? '');
+    const bit = Math.floor(this.#chance.draw('bit', this.#boot) * bytes.length * 8);
+    const byte = Math.floor(bit / 8);
+    bytes[byte] = (bytes[byte] ?? 0) ^ (1 << (bit % 8));
+    const text = bytes.toString();
+    let isRefused = false;
+    try {
+      // The checks of the disk are bypassed: it is the chain that has to notice.
+      const lines = frames.payloads.flatMap((each, i) => JSON.parse(i === at ? text : each) as Line[]);
+      for (const record of readLines('disk', lines)) void record;
+    } catch {
+      isRefused = true;
+    }
+    if (!isRefused)
+      this.witness.blame('I14', `a turned bit in record ${at} was taken for the truth: ${text}`);
+    this.#sometimes('a turned bit refused');
+  }
+
+  #yieldAt(point: string, clock: ProcessClock): void {
+    if (clock.isDead) return;
+    const fault = this.#chance.at(YIELD, point);
+    if (fault === undefined) return;
+    if (clock === this.#starting) {
+      // It is not whole yet: it dies as soon as it is.
+      if (fault.kind === 'kill') clock.isDead = true;
+      return;
+    }
+    if (clock !== this.#process?.clock) return;
+    if (fault.kind === 'kill') {
+      if (point.includes('written')) this.#sometimes('killed while a record was being flushed');
+      this.#kill(`at ${point}`);
+    } else this.#suspend(between(fault.value, 100, 30_000, 2), fault.kind !== 'suspend');
+  }
+
+  #suspend(ms: number, isFrozen: boolean): void {
+    this.witness.note(`-- suspended for ${Math.round(ms)} ms${isFrozen ? ', the clock stands' : ''}`);
+    this.#disturbed = true;
+    this.#sometimes('suspended');
+    this.#process?.clock.suspend(ms, isFrozen);
+  }
+
+  #fateOfAppend(boot: number, count: number): AppendFate {
+    const fault = this.#chance.at(DISK, `${boot}.${count}`);
+    if (fault === undefined) return { syncMs: 0, isBlocking: false };
+    if (fault.kind.startsWith('slow sync')) {
+      this.#sometimes('slow flush');
+      return { syncMs: between(fault.value, 10, 20_000, 3), isBlocking: fault.kind === 'slow sync' };
+    }
+    return { fault: fault.kind as DiskFault, syncMs: 0, isBlocking: false };
+  }
+
+  #durable(lines: readonly Line[]): void {
+    this.witness.durable(lines);
+    if (this.#firstSnapshot === 0 && lines.some(({ kind }) => kind === 'strategy'))
+      this.#firstSnapshot = this.#snapshots.length + 1;
+    this.#snapshots.push(this.#disk.durable);
+  }
+
+  // --- the wire
+
+  #isOpen(way: 'requests' | 'answers', point: string): boolean {
+    for (const { kind, until } of this.#outages) {
+      if (this.#now >= until) continue;
+      if (kind === 'swizzle') {
+        if (this.#chance.draw(`swizzle ${way}`, point) < 0.5) return false;
+      } else if (kind === 'blackout' || kind === 'long blackout' || kind === `${way} blocked`) return false;
+    }
+    return true;
+  }
+
+  /** The logical name of a request: parents and copies are counted, so that it says the same whatever their ids are. */
+  #pointOf({ method, path, body = '' }: Outgoing, boot: number): string {
+    const id = /"client_(?:quote|order)_id":"(?<id>[^"]+)"/u.exec(body)?.groups?.['id'];
+    if (id !== undefined) {
+      const kind = path === '/v1/quote' ? 'quote' : 'order';
+      const [, , parent = '', slice = '', attempt = ''] = id.split('-');
+      const known = this.#parents.get(parent) ?? this.#parents.size;
+      this.#parents.set(parent, known);
+      const name = `${kind} p${known}/${slice}/${attempt}`;
+      const copy = this.#count(name);
+      return copy === 1 ? name : `${name} copy ${copy}`;
+    }
+    const kind = method === 'POST' ? 'probe' : (path.split('?')[0]?.split('/').slice(2).join('/') ?? '');
+    return `${kind} ${boot}.${this.#count(`${kind} ${boot}`)}`;
+  }
+
+  #count(name: string): number {
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    return count;
+  }
+
+  // --- the weather
+
+  #happens({ kind, lengthMs, value }: Event): void {
+    this.witness.note(`-- ${kind} for ${Math.round(lengthMs)} ms`);
+    const until = this.#now + lengthMs;
+    const process = this.#process;
+    const isAlive = process !== undefined && !process.clock.isDead;
+    switch (kind) {
+      case 'no quotes':
+        this.#exchange.setAvailability('all', 'unavailable');
+        this.truth.push(lengthMs, () => {
+          this.#exchange.setAvailability('all', 'available');
+        });
+        return;
+      case 'token refused':
+        this.#venue.refusesTokenUntil = this.truth.now() + lengthMs;
+        return;
+      case 'price gap':
+        this.#exchange.market.pin('btcusd', price(value < 0.5 ? '57000' : '63000'));
+        this.truth.push(lengthMs, () => {
+          this.#exchange.market.pin('btcusd', undefined);
+        });
+        return;
+      case 'kill':
+        this.#kill('by the weather');
+        return;
+      case 'suspend':
+      case 'suspend, clock frozen':
+      case 'long suspend':
+        if (isAlive) this.#suspend(lengthMs, kind !== 'suspend' && value < 0.6);
+        return;
+      case 'clock jumps':
+      case 'clock jumps a day':
+        this.#wall.offsetMs +=
+          (value < 0.5 ? -1 : 1) * (kind === 'clock jumps' ? 90_000 * value : 86_400_000);
+        if (kind === 'clock jumps a day') this.witness.hasDayChanged = true;
+        this.#sometimes('the wall clock jumped');
+        return;
+      case 'pause':
+      case 'halt':
+        this.#operator$.next({ do: kind, by: 'test', why: kind });
+        this.#sometimes(`told to ${kind}`);
+        return;
+      case 'drain':
+        this.#operator$.next({ do: 'drain', why: 'SIGTERM' });
+        return;
+      case 'second instance':
+        this.#startSecond();
+        return;
+      default:
+        this.#outages.push({ kind, until });
+        this.#sometimes('an outage');
+    }
+  }
+
+  /** Another process on the same journal: it must not get as far as the network. */
+  #startSecond(): void {
+    if (this.#disk.owner === undefined) return;
+    const clock = new ProcessClock(this.truth, this.#wall);
+    try {
+      startProcess({
+        boot: 1_000 + this.#boot,
+        setting: this.setting,
+        chance: this.#chance,
+        clock,
+        disk: this.#disk,
+        exchange: this.#exchange,
+        operator$: new Subject(),
+        hints$: new Subject(),
+        rearm: undefined,
+        clientOf: (options) => this.#network.clientOf(options),
+        pointOf: (outgoing) => {
+          this.witness.sender = { boot: 1_000, hasJournal: false, wasDisturbed: true };
+          return this.#pointOf(outgoing, 1_000);
+        },
+        fateOfAppend: () => ({ syncMs: 0, isBlocking: false }),
+        yieldAt: () => undefined,
+        onDurable: () => undefined,
+        onAlert: () => undefined,
+        onReady: () => undefined,
+        onEnd: () => undefined,
+      });
+      this.witness.blame('I17', 'a second process has opened the journal');
+    } catch (error) {
+      if (!(error instanceof OperatorError) || error.exit !== 'again')
+        this.witness.blame('I17', `a second process was refused with ${String(error)}`);
+      this.#sometimes('a second instance turned away');
+    }
+  }
+
+  // --- judging
+
+  /** What is in memory is what the journal says; and all of it is bounded. */
+  #judgeState(): void {
+    const process = this.#process;
+    if (process === undefined || process.clock.isDead || this.hasViolation) return;
+    if (process.clock.pending > CAPS.timers) this.witness.blame('I13', `${process.clock.pending} timers`);
+    if (this.#disk.size > CAPS.journalBytes)
+      this.witness.blame('I13', `a journal of ${this.#disk.size} bytes`);
+    if (this.#chance.draw('judge', Math.floor(this.#now / STEP_MS)) < 0.02) this.#judgeMemory(process);
+  }
+
+  #judgeMemory({ desk }: SimulatedProcess): void {
+    const rebuilt = new DeskState();
+    for (const record of readLines('disk', linesOf(this.#disk.durable).lines)) rebuilt.apply(record);
+    for (const name of ['lives', 'slices', 'attempts', 'filledIds', 'closedIds', 'control', 'balances', 'fills', 'maximums', 'lastRecordAt'] as const) {
+      if (!isDeepStrictEqual(desk.state[name], rebuilt[name])) this.witness.blame('I12', `${name} in memory is not what the journal says`);
+    } // prettier-ignore
+  }
+
+  #judgeRest(): void {
+    const process = this.#process;
+    if (process === undefined) return;
+    this.#judgeMemory(process);
+    // A venue that broke its word has executed what nobody asked for, or tells of it when nobody looks any more.
+    if (!this.#venue.hasBrokenQuote && !this.#venue.hasBrokenBooking) this.witness.judgeBooks();
+    if (this.witness.openDoubts > 0) this.witness.blame('I10', `${this.witness.openDoubts} doubts at rest`);
+    if (this.#disk.read().includes(TOKEN)) this.witness.blame('I15', 'the token is in the journal');
+  }
+}
