@@ -1,0 +1,55 @@
+import { asapScheduler } from 'rxjs';
+import { instant, monotonic } from '../../../src/core/time.ts';
+import type { Instant, Monotonic } from '../../../src/core/time.ts';
+import type { Clock } from '../../../src/engine/ports.ts';
+import type { World } from './world.ts';
+
+/** The clocks of one machine. They outlive its processes. */
+export class MachineClock implements Clock {
+  /** Nothing here waits on it. */
+  readonly scheduler = asapScheduler;
+  readonly #world: World;
+  /** How fast both clocks run: 1 is right. */
+  readonly rate: number;
+  #wallOffset: number;
+  #asleepMs = 0;
+
+  constructor(world: World, startsAt: number) {
+    this.#world = world;
+    this.rate = 1 + world.chance.setting('driftPpm', -500, 500) / 1_000_000;
+    this.#wallOffset = startsAt;
+  }
+
+  wall(): Instant {
+    return instant(Math.floor(this.#world.now * this.rate + this.#wallOffset));
+  }
+
+  monotonic(): Monotonic {
+    return monotonic(this.#world.now * this.rate - this.#asleepMs);
+  }
+
+  /** What the monotonic clock shows at a true time, if it sleeps no more until then. */
+  monotonicAt(trueMs: number): number {
+    return trueMs * this.rate - this.#asleepMs;
+  }
+
+  /** Somebody sets the wall clock. */
+  step(ms: number): void {
+    this.#wallOffset += ms;
+  }
+
+  /** The monotonic clock stood still for so long. */
+  sleep(ms: number): void {
+    this.#asleepMs += ms;
+  }
+
+  /** True time until the monotonic clock has gone on by `ms`. */
+  trueMs(ms: number): number {
+    return Math.ceil(Math.max(0, ms) / this.rate);
+  }
+
+  /** The time service sets the wall clock right, or ahead to a time that was told already: never back. */
+  mend(startsAt: number, told: number): void {
+    this.#wallOffset = Math.max(this.#wallOffset, startsAt, told - this.#world.now * this.rate);
+  }
+}

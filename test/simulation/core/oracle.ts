@@ -1,0 +1,348 @@
+import type { OrderRequest, QuoteRequest } from '../../../src/core/venue.ts';
+import type { RecordBody } from '../../../src/core/record.ts';
+import type { MachineClock } from './clock.ts';
+import type { Disk } from './disk.ts';
+import { LIFE_MAX_MS, ORDER_MARGIN_MS, ORDER_TIMEOUT_MS, READ_GAP_MS } from './plan.ts';
+import type { Work } from './plan.ts';
+import { decimal, whole } from './venue.ts';
+import type { Trade, Venue, VenueQuote } from './venue.ts';
+import type { World } from './world.ts';
+
+/** One attempt as the wire shows it. */
+interface Sent {
+  readonly clientId: string;
+  readonly slice: string;
+  readonly pair: string;
+  readonly body: string;
+  readonly quoteId: string;
+  readonly quote: VenueQuote | undefined;
+  readonly process: number;
+  readonly at: number;
+  readonly day: number;
+  copies: number;
+}
+
+interface Scene {
+  readonly world: World;
+  readonly venue: Venue;
+  readonly disk: Disk;
+  readonly clock: MachineClock;
+  readonly work: Work;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The judge. It sees what crosses the wire, what the venue executed and what is durable, computes with its own whole
+ * numbers, and never asks the desk what it thinks.
+ */
+export class Oracle {
+  readonly #scene: Scene;
+  readonly #sent = new Map<string, Sent>();
+  readonly #bySlice = new Map<string, Sent[]>();
+  readonly #executed = new Map<string, Trade[]>();
+  readonly #filled = new Set<string>();
+  readonly #intents = new Map<string, RecordBody & { kind: 'intent' }>();
+  #folded = 0;
+  #rollbacks = 0;
+  #control = 'active';
+  #dayMax = 0;
+  #lastReadAt = Number.NEGATIVE_INFINITY;
+  /** The operator has stopped this process, whatever of that is durable. */
+  #latched: { readonly process: number; readonly how: 'pause' | 'halt' } | undefined;
+  readonly #quoteAskedAt = new Map<string, number>();
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+    scene.venue.onTrade = (trade) => {
+      this.#traded(trade);
+    };
+  }
+
+  latch(process: number, how: 'pause' | 'halt'): void {
+    if (this.#latched?.how !== 'halt') this.#latched = { process, how };
+  }
+
+  release(): void {
+    this.#latched = undefined;
+  }
+
+  /** A quote request leaves. */
+  quoting(request: QuoteRequest): void {
+    const { world, clock, venue } = this.#scene;
+    const clientId = request.clientId ?? '';
+    this.#quoteAskedAt.set(clientId, clock.monotonic());
+    this.#fold();
+    if (venue.isBreaching) return;
+    for (const each of this.#bySlice.get(sliceOf(clientId)) ?? []) {
+      const open = this.#isOpen(each);
+      if (open !== undefined) world.fail('I4', `a quote for ${clientId} while ${each.clientId} ${open}`);
+    }
+  }
+
+  /** The first byte of an order leaves. */
+  ordering(request: OrderRequest, process: number): void {
+    const { world, disk, clock, venue, work } = this.#scene;
+    const { clientId, quoteId, pair } = request;
+    this.#fold();
+    const body = bodyOf(request);
+    const intent = this.#intents.get(clientId);
+    if (intent === undefined) world.fail('I3', `the order ${clientId} leaves without a durable intent`);
+    else if (intentBody(intent) !== body)
+      world.fail('I3', `the order ${clientId} is not its intent: ${body}`);
+    this.#checkIdentity(request, body, process);
+    const isLatched =
+      this.#latched !== undefined && (this.#latched.process === process || this.#latched.how === 'halt');
+    if (isLatched)
+      world.fail('I6', `the order ${clientId} leaves after the operator said ${this.#latched?.how ?? ''}`);
+    else if (disk.isHalting)
+      world.fail('I6', `the order ${clientId} leaves while the file that halts is there`);
+    else if (this.#control !== 'active')
+      world.fail('I6', `the order ${clientId} leaves while ${this.#control}`);
+    const quote = venue.quotes.get(quoteId);
+    const already = this.#sent.get(clientId);
+    if (already === undefined) this.#checkTime(clientId, quote);
+    this.#dayMax = Math.max(this.#dayMax, Math.floor(clock.wall() / DAY_MS));
+    if (already !== undefined) {
+      already.copies++;
+      return;
+    }
+    const sent: Sent = {
+      clientId,
+      slice: sliceOf(clientId),
+      pair,
+      body,
+      quoteId,
+      quote,
+      process,
+      at: world.now,
+      day: this.#dayMax,
+      copies: 1,
+    };
+    this.#checkLimits(sent, process);
+    this.#sent.set(clientId, sent);
+    const others = this.#bySlice.get(sent.slice) ?? [];
+    for (const other of others) {
+      const open = venue.isBreaching ? undefined : this.#isOpen(other);
+      if (open !== undefined)
+        world.fail('I4', `the order ${clientId} leaves while ${other.clientId} ${open}`);
+    }
+    others.push(sent);
+    this.#bySlice.set(sent.slice, others);
+    void work;
+  }
+
+  /** A read of the account leaves. */
+  reading(): void {
+    const { world } = this.#scene;
+    // Clocks may be wrong by half a thousandth.
+    if (world.now - this.#lastReadAt < READ_GAP_MS * 0.999)
+      world.fail('I8', `two reads of the account within ${world.now - this.#lastReadAt} ms`);
+    this.#lastReadAt = world.now;
+  }
+
+  /** Things heal: what the operator stopped is his to start again. */
+  get executedCents(): number {
+    return this.#scene.venue.trades.reduce((sum, { cents }) => sum + cents, 0);
+  }
+
+  /** All is over: the books must be those of the venue, to the last cent. */
+  settle(): void {
+    const { world, venue } = this.#scene;
+    this.#fold();
+    const ledger = venue.trades.map((trade) =>
+      [
+        trade.clientId,
+        trade.pair,
+        trade.side,
+        decimal(trade.hundredths),
+        decimal(trade.cents),
+        decimal(trade.fees),
+      ].join(' '),
+    );
+    const books = this.#fills.map(
+      (fill) =>
+      [fill.client_order_id, fill.pair, fill.side, ...[fill.quantity, fill.amount, fill.fees].map((text) => decimal(whole(text)))].join(' '), // prettier-ignore
+    );
+    const lost = ledger.filter((line) => !books.includes(line));
+    const made = books.filter((line) => !ledger.includes(line));
+    if (lost.length > 0) world.fail('I2', `executed and not in the journal: ${lost.join('; ')}`);
+    if (made.length > 0) world.fail('I2', `in the journal and not executed: ${made.join('; ')}`);
+    if (lost.length + made.length === 0 && ledger.length !== books.length)
+      world.fail('I11', `${ledger.length} trades, ${books.length} fills`);
+  }
+
+  /** What the balances must be now, in hundredths of each currency. */
+  balances(start: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+    const sums: Record<string, number> = { ...start };
+    for (const { pair, side, hundredths, cents, fees } of this.#scene.venue.trades) {
+      const base = pair.slice(0, 3);
+      const sign = side === 'buy' ? 1 : -1;
+      sums[base] = (sums[base] ?? 0) + sign * hundredths;
+      sums['usd'] = (sums['usd'] ?? 0) - sign * cents - fees;
+    }
+    return sums;
+  }
+
+  /** Why an attempt whose order has left is not over; `undefined` when it is. */
+  #isOpen({ clientId, quote, at, copies, pair }: Sent): string | undefined {
+    const { world, venue } = this.#scene;
+    void pair;
+    void at;
+    void copies;
+    void world;
+    if (this.#executed.has(clientId))
+      return this.#filled.has(clientId) ? undefined : 'has traded and nobody knows';
+    return quote !== undefined && this.#unsettled.has(clientId) && venue.isAlive(quote)
+      ? 'may still trade'
+      : undefined;
+  }
+
+  /** Attempts of which bytes left for sure. */
+  readonly #unsettled = new Set<string>();
+
+  /** Bytes of an order were on the wire; without it `ordering` was a try that never left. */
+  left(clientId: string): void {
+    this.#unsettled.add(clientId);
+  }
+
+  #checkIdentity({ clientId, quoteId }: OrderRequest, body: string, process: number): void {
+    const { world, venue, disk } = this.#scene;
+    const quote = venue.quotes.get(quoteId);
+    if (quote !== undefined && quote.clientId !== clientId)
+      world.fail('I5', `the order ${clientId} names the quote of ${quote.clientId}`);
+    const before = this.#sent.get(clientId);
+    if (before === undefined) return;
+    if (disk.rollbacks > this.#rollbacks || this.#wasRolledBack) return;
+    if (before.quoteId !== quoteId || before.body !== body)
+      world.fail(
+        'I5',
+        `${clientId} names two orders: ${before.body} on ${before.quoteId}, ${body} on ${quoteId}`,
+      );
+    else if (before.process !== process) world.fail('I5', `${clientId} is sent again by another process`);
+  }
+
+  get #wasRolledBack(): boolean {
+    return this.#scene.disk.rollbacks > 0;
+  }
+
+  #checkTime(clientId: string, quote: VenueQuote | undefined): void {
+    const { world, clock } = this.#scene;
+    const askedAt = this.#quoteAskedAt.get(clientId);
+    if (askedAt === undefined || quote === undefined) return;
+    const lifeMs = this.lifeOf(quote);
+    const last = askedAt + lifeMs - ORDER_TIMEOUT_MS - ORDER_MARGIN_MS;
+    if (clock.monotonic() > last + 1)
+      world.fail('I9', `the order ${clientId} leaves ${Math.round(clock.monotonic() - last)} ms too late`);
+  }
+
+  readonly #lives = new Map<string, number>();
+
+  /** The life of a quote as the venue told it. */
+  told(quote: VenueQuote, lifeMs: number): void {
+    this.#lives.set(quote.id, lifeMs);
+  }
+
+  lifeOf(quote: VenueQuote): number {
+    return this.#lives.get(quote.id) ?? LIFE_MAX_MS;
+  }
+
+  #checkLimits(sent: Sent, process: number): void {
+    const { world, venue, work } = this.#scene;
+    const { quote, clientId, pair } = sent;
+    if (quote === undefined) return;
+    if (quote.cents > work.orderMax)
+      world.fail('I7', `${clientId} is larger than an order may be: ${quote.cents}`);
+    const mid = venue.mid(pair);
+    if (Math.abs(quote.price - mid) * 10_000 > work.collarBps * mid)
+      world.fail('I7', `${clientId} is outside the collar: ${quote.price} at ${mid}`);
+    let open = 0;
+    let day = quote.cents;
+    for (const other of this.#sent.values()) {
+      if (other.clientId === clientId) continue;
+      const isDoubt = this.#isOpen(other) !== undefined && this.#isOld(other, process);
+      if (isDoubt) {
+        open++;
+        if (other.pair === pair && !venue.isBreaching)
+          world.fail('I7', `${clientId} leaves while ${other.clientId} of its pair is in doubt`);
+      }
+      if (other.day !== sent.day) continue;
+      for (const trade of this.#executed.get(other.clientId) ?? []) day += trade.cents;
+    }
+    if (open >= work.openDoubtsMax && !venue.isBreaching)
+      world.fail('I7', `${clientId} leaves with ${open} doubts open`);
+    if (day > work.dayMax && !this.#wasRolledBack && !venue.isBreaching)
+      world.fail('I7', `with ${clientId} the day comes to ${day} of ${work.dayMax} cents`);
+  }
+
+  /** Whether the desk must have noticed that it does not know the outcome: the answer is overdue, or its process is dead. */
+  #isOld({ at, process: before }: Sent, process: number): boolean {
+    return before !== process || this.#scene.world.now - at > 90_000;
+  }
+
+  #traded(trade: Trade): void {
+    const { world, work } = this.#scene;
+    const known = this.#executed.get(trade.clientId) ?? [];
+    known.push(trade);
+    this.#executed.set(trade.clientId, known);
+    if (trade.isBreach) return;
+    const slice = sliceOf(trade.clientId);
+    let done = 0;
+    let all = 0;
+    for (const [clientId, trades] of this.#executed) {
+      for (const each of trades) {
+        if (sliceOf(clientId) === slice) done += each.hundredths;
+        if (parentOf(clientId) === parentOf(trade.clientId)) all += each.hundredths;
+      }
+    }
+    const parent = work.parents.find(({ id }) => id === parentOf(trade.clientId));
+    if (parent === undefined) {
+      world.fail('I1', `a trade of nobody: ${trade.clientId}`);
+      return;
+    }
+    const planned = work.hundredths(parent, numberOf(trade.clientId));
+    if (done > planned && !this.#hasBreach)
+      world.fail('I1', `slice ${slice}: ${done} executed of ${planned}`);
+    let total = 0;
+    for (let slot = 0; slot < work.slots; slot++) total += work.hundredths(parent, slot);
+    if (all > total && !this.#hasBreach) world.fail('I1', `parent ${parent.id}: ${all} executed of ${total}`);
+  }
+
+  get #hasBreach(): boolean {
+    return this.#scene.venue.isBreaching;
+  }
+
+  #fills: (RecordBody & { kind: 'fill' })[] = [];
+
+  /** Reads what has become durable, in its own way. Starts anew after the disk went back. */
+  #fold(): void {
+    const { disk } = this.#scene;
+    if (disk.rollbacks !== this.#rollbacks) {
+      this.#rollbacks = disk.rollbacks;
+      this.#folded = 0;
+      this.#fills = [];
+      this.#filled.clear();
+      this.#intents.clear();
+      this.#control = 'active';
+    }
+    for (; this.#folded < disk.syncedCount; this.#folded++) {
+      const body = disk.record(this.#folded)?.body;
+      if (body?.kind === 'intent') this.#intents.set(body.client_order_id, body);
+      if (body?.kind === 'control') this.#control = body.state;
+      if (body?.kind !== 'fill') continue;
+      this.#fills.push(body);
+      this.#filled.add(body.client_order_id);
+    }
+  }
+}
+
+/** `tr-mark-parent-slice-attempt-check`, taken apart by hand. */
+const parts = (clientId: string): readonly string[] => clientId.split('-');
+const parentOf = (clientId: string): string => parts(clientId)[2] ?? '';
+const numberOf = (clientId: string): number => Number.parseInt(parts(clientId)[3] ?? '', 36);
+export const sliceOf = (clientId: string): string => `${parentOf(clientId)}/${parts(clientId)[3] ?? ''}`;
+
+const bodyOf = ({ pair, side, size }: OrderRequest): string =>
+  `${side} ${size.by === 'quantity' ? whole(size.quantity.toFixed()) : 0} ${pair}`;
+const intentBody = (intent: RecordBody & { kind: 'intent' }): string =>
+  `${intent.side} ${whole(intent.size)} ${intent.pair}`;
