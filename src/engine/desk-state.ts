@@ -18,6 +18,7 @@ export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
+const IDS_KEPT = 10_000;
 
 export const sliceKey = (parent: string, slice: number): string => `${parent}/${slice}`;
 
@@ -334,11 +335,14 @@ export class DeskState {
     this.newestTransaction = Math.max(this.newestTransaction, body.newest_id);
   }
 
-  /** Ids are kept for two days: the venue refuses a client id for one. */
+  /**
+   * Ids are kept for two days, because the venue refuses a client id for one; and the newest in any case, so that a clock
+   * which is set right by days does not make us forget, and book again, what has just traded.
+   */
   #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
     where.set(clientId, what);
     for (const [id, { at }] of where) {
-      if (at > what.at - 2 * DAY_MS) break;
+      if (where.size <= IDS_KEPT || at > what.at - 2 * DAY_MS) break;
       where.delete(id);
       this.rememberedSince = what.at - 2 * DAY_MS;
     }

@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest';
+import type { FillRecord, RecordBody } from '../../src/core/record.ts';
+import { DAY_MS, instant } from '../../src/core/time.ts';
+import { DeskState } from '../../src/engine/desk-state.ts';
+
+const fill = (id: string, executedAt: number): FillRecord => ({
+  kind: 'fill',
+  client_order_id: id,
+  order_id: id,
+  quote_id: '',
+  pair: 'btcusd',
+  base: 'btc',
+  quote: 'usd',
+  side: 'buy',
+  quantity: '1',
+  price: '1',
+  amount: '1',
+  fees: '0',
+  executed_at: instant(executedAt),
+  strategy: 's',
+  parent: 'p',
+  slice: 0,
+  attempt: 0,
+  notional_usd: '1',
+  decision_price: '',
+  source: 'order',
+});
+
+const apply = (state: DeskState, at: number, body: RecordBody): void => {
+  state.apply({ seq: 1, at: instant(at), hash: '', body });
+};
+
+describe('ids that have traded', () => {
+  it('are still known after the clock was set forward by days', () => {
+    const state = new DeskState();
+    const wrong = Date.UTC(2026, 0, 1);
+    const right = wrong + 3 * DAY_MS;
+    apply(state, wrong, fill('first', wrong));
+    apply(state, right, fill('second', right));
+
+    expect([...state.filledIds.keys()]).toStrictEqual(['first', 'second']);
+    expect(state.rememberedSince).toBe(0);
+  });
+
+  it('are forgotten once they are old and there are many, and nothing that old is taken for new', () => {
+    const state = new DeskState();
+    const then = Date.UTC(2026, 0, 1);
+    for (let i = 0; i < 10_000; i++) apply(state, then, fill(`old ${i}`, then));
+    const now = then + 3 * DAY_MS;
+    apply(state, now, fill('new', now));
+
+    expect(state.filledIds.has('old 0')).toBe(false);
+    expect(state.filledIds.size).toBe(10_000);
+    expect(state.rememberedSince).toBe(now - 2 * DAY_MS);
+  });
+});
