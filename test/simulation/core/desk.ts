@@ -1,5 +1,5 @@
 import { classifyOrder, classifyQuote } from '../../../src/core/answer.ts';
-import { deskRefusal, refusal } from '../../../src/core/controls.ts';
+import { deskRefusal } from '../../../src/core/controls.ts';
 import type { Refusal, World as Limited } from '../../../src/core/controls.ts';
 import { follow } from '../../../src/core/cycle.ts';
 import type { CycleEvent, Next, Phase } from '../../../src/core/cycle.ts';
@@ -11,72 +11,40 @@ import type { TradeEvidence } from '../../../src/core/evidence.ts';
 import { clientId, deskMark, parseClientId } from '../../../src/core/ids.ts';
 import { add, cost, money, price, quantity, text } from '../../../src/core/money.ts';
 import type { Price } from '../../../src/core/money.ts';
-import type { Pair } from '../../../src/core/pairs.ts';
 import type { Reason } from '../../../src/core/reasons.ts';
-import type { FillRecord, IntentRecord, RecordBody, StoredRecord } from '../../../src/core/record.ts';
+import type { IntentRecord, RecordBody, StoredRecord } from '../../../src/core/record.ts';
 import { isNothing, leftOf } from '../../../src/core/sizing.ts';
 import { instant } from '../../../src/core/time.ts';
-import type { Monotonic } from '../../../src/core/time.ts';
-import type {
-  OrderAnswer,
-  OrderRequest,
-  Quote,
-  QuoteAnswer,
-  QuoteRequest,
-  Size,
-  Transaction,
-} from '../../../src/core/venue.ts';
+import type { OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, Size } from '../../../src/core/venue.ts';
 import { fillFromEvidence, fillFromOrder } from '../../../src/engine/booking.ts';
 import { Continuity } from '../../../src/engine/continuity.ts';
 import { DeskState, sliceKey } from '../../../src/engine/desk-state.ts';
 import type { OpenSlice } from '../../../src/engine/desk-state.ts';
+import { beginnings, wakeOf } from './beginnings.ts';
 import type { Life } from './life.ts';
-import { LIFE_MAX_MS, ORDER_MARGIN_MS, ORDER_TIMEOUT_MS, QUOTE_TIMEOUT_MS, READ_GAP_MS } from './plan.ts';
+import { refuses, worldOf } from './limits.ts';
+import type { Figures } from './limits.ts';
+import { LIFE_MAX_MS, ORDER_MARGIN_MS, ORDER_TIMEOUT_MS, QUOTE_TIMEOUT_MS } from './plan.ts';
 import type { Parent } from './plan.ts';
+import { AccountReader } from './reader.ts';
+import type { Read } from './reader.ts';
+import {
+  INSTRUMENTS,
+  PAIRS,
+  adopted,
+  attemptRecord,
+  halted,
+  keyOf,
+  quoteRecord,
+  sliceEnd,
+} from './records.ts';
+import type { Attempt, End } from './records.ts';
 
-const PAIRS: Readonly<Record<string, Pair>> = {
-  btcusd: { pair: 'btcusd', base: 'btc', quote: 'usd' },
-  ethusd: { pair: 'ethusd', base: 'eth', quote: 'usd' },
-};
-const instrumentOf = (
-  pair: string,
-): Pair & { basePrecision: number; quotePrecision: number; minimum: object } => ({
-  ...(PAIRS[pair] ?? { pair, base: '', quote: '' }),
-  basePrecision: 2,
-  quotePrecision: 2,
-  minimum: {},
-});
-const INSTRUMENTS = { btcusd: instrumentOf('btcusd'), ethusd: instrumentOf('ethusd') } as const;
 export const DESK = 'sim';
 const MARK = deskMark(DESK);
-/** Whole hundredths of each currency at the beginning. */
-export const BALANCES: Readonly<Record<string, number>> = { btc: 100_000, eth: 100_000, usd: 10_000_000_000 };
-const BALANCE_TEXTS = { btc: '1000', eth: '1000', usd: '100000000' };
 const PATIENCE = { orderTimeoutMs: ORDER_TIMEOUT_MS, orderMarginMs: ORDER_MARGIN_MS };
-const IDLE_POLL_MS = 60_000;
-const OVERLAP_MS = 600_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Starts that end badly within ten minutes, after which the desk starts halted. */
 const DEATHS_MAX = 5;
-
-type End =
-  | {
-      readonly end: 'filled';
-      readonly intent: IntentRecord;
-      readonly fill: FillRecord;
-      readonly differs?: string | undefined;
-    }
-  | { readonly end: 'doubt'; readonly intent: IntentRecord; readonly phase: Doubt }
-  | { readonly end: 'closed'; readonly intent: IntentRecord; readonly phase: Phase & { state: 'ended' } };
-
-interface Attempt {
-  readonly intent: IntentRecord;
-  readonly request: QuoteRequest;
-  readonly slice: OpenSlice;
-  readonly breaks: number;
-  readonly key: string;
-}
 
 /**
  * One process of the desk. Every decision is the product's own function; what is written here is only what carries them
@@ -93,10 +61,7 @@ export class DeskProcess {
   #isEnding = false;
   #isReady = false;
   #latch: 'paused' | 'halted' | undefined;
-  #reader = 0;
-  #isReading = false;
-  #readFrom: Monotonic;
-  #readStartedAt: Monotonic | undefined;
+  readonly #reader: AccountReader;
 
   constructor(life: Life) {
     this.#life = life;
@@ -104,8 +69,10 @@ export class DeskProcess {
     this.#continuity = new Continuity(clock, { everyMs: 5_000, divergenceMs: 2_000, lateMs: 2_000 }, () => {
       life.world.probe('time was not continuous');
     });
-    // Another process may have read a moment ago, and what it sent may still be on its way.
-    this.#readFrom = (clock.monotonic() + READ_GAP_MS + 1_000) as Monotonic;
+    const isUrgent = (): boolean => !this.#isReady || this.#doubts.size > 0;
+    this.#reader = new AccountReader(life, this.state, isUrgent, (read) => {
+      this.#digest(read);
+    });
   }
 
   /** Whether a process of this desk may trade. */
@@ -126,6 +93,7 @@ export class DeskProcess {
         startedAt: clock.monotonic(),
         lifeMs: quote?.life_ms ?? LIFE_MAX_MS,
         bookingMarginMs: this.#life.work.trust.bookingMarginMs,
+        isTraded: doubt?.reason === 'certainly_traded',
       });
       world.probe(doubt === undefined ? 'doubt left by a dead process' : 'doubt taken over');
       if (doubt === undefined) bodies.push(attemptRecord(intent, 'doubt', phase.reason, phase.detail));
@@ -137,7 +105,7 @@ export class DeskProcess {
     }
     this.#append(bodies, () => {
       this.#watchClock();
-      this.#scheduleRead();
+      this.#reader.schedule();
     });
   }
 
@@ -170,7 +138,8 @@ export class DeskProcess {
       return false;
     for (const { strategy } of work.parents)
       if (this.state.lives.get(strategy)?.finished === undefined) return false;
-    return this.#readStartedAt !== undefined && this.#readStartedAt > clock.monotonicAt(since);
+    const { startedAt } = this.#reader;
+    return startedAt !== undefined && startedAt > clock.monotonicAt(since);
   }
 
   // —— the journal
@@ -227,32 +196,8 @@ export class DeskProcess {
     }
     const isMissed = now >= due + work.gapMs;
     if (isMissed) world.probe('slot missed');
-    const isLast = slot + 1 >= work.slots;
-    const intent = {
-      leg: '',
-      parent: parent.id,
-      slice: slot,
-      pair: parent.pair,
-      side: parent.side,
-      by: 'quantity',
-      size: text(quantity(String(work.hundredths(parent, slot) / 100))),
-      deadline: instant(now + work.windowMs),
-      decision_price: String(this.#life.venue.mid(parent.pair)),
-    } as const;
     this.#trying.add(parent.strategy);
-    const wake: RecordBody = {
-      kind: 'wake',
-      strategy: parent.strategy,
-      hash: 'h',
-      on: 'at',
-      detail: { due },
-      state: slot + 1,
-      waits: [],
-      intents: isMissed ? [] : [intent],
-      missed: isMissed ? [{ leg: '', slice: slot }] : [],
-      ...(isLast ? { finished: 'finished' } : {}),
-    };
-    this.#append([wake], () => {
+    this.#append([wakeOf(this.#life, parent, { slot, due, isMissed })], () => {
       this.#trying.delete(parent.strategy);
       if (!isMissed) this.#try(sliceKey(parent.id, slot));
       this.#planOf(parent);
@@ -405,10 +350,11 @@ export class DeskProcess {
     return stop(refused.reason);
   }
 
+  /** One copy of the order, and what follows from its answer. */
   #order(attempt: Attempt, phase: Phase & { state: 'ordering' }): void {
     const { world, clock, oracle, network } = this.#life;
     const { intent, request } = attempt;
-    const { quote, life } = phase;
+    const { quote, life, copies } = phase;
     const order: OrderRequest = {
       pair: request.pair,
       side: request.side,
@@ -416,30 +362,54 @@ export class DeskProcess {
       size: request.size,
       clientId: intent.client_order_id,
     };
-    let isNoted = false;
+    // Only the first copy is noted in the journal.
+    let isNoted = copies > 1;
     let next: Phase | undefined;
     const joined = (): void => {
-      if (isNoted && next !== undefined) this.#conclude(attempt, next);
+      if (!isNoted || next === undefined) return;
+      if (next.state === 'resending') this.#resend(attempt, next);
+      else this.#conclude(attempt, next);
     };
     const answered = (answer: OrderAnswer): void => {
       if (next !== undefined) return;
       const meaning = classifyOrder(order, quote, answer);
       world.note('order answered', meaning.means);
+      if (copies > 1) world.probe(`answer to a copy: ${meaning.means}`);
       next = follow(phase, { on: 'order_answer', meaning, at: clock.monotonic() }, this.#life.work.trust);
       this.#life.step('answered');
       joined();
     };
     oracle.ordering(order, this.#life.number);
     world.note('order', order.clientId);
-    const hasLeft = network.order(order, keyOf(intent), this.#life.arriving(answered));
-    if (hasLeft) oracle.left(order.clientId);
+    const key = copies === 1 ? keyOf(intent) : `${keyOf(intent)} copy ${copies}`;
+    if (network.order(order, key, this.#life.arriving(answered))) oracle.left(order.clientId);
     this.#life.step('sent');
-    this.#append([quoteRecord(intent, quote, clock.monotonic() - life.receivedAt)], () => {
-      isNoted = true;
-      joined();
-    });
+    if (copies === 1) {
+      this.#append([quoteRecord(intent, quote, clock.monotonic() - life.receivedAt)], () => {
+        isNoted = true;
+        joined();
+      });
+    }
     this.#later(ORDER_TIMEOUT_MS, () => {
       answered({ kind: 'lost', sent: true, why: 'no answer in time' });
+    });
+  }
+
+  /** Silence: the same order once more, if the gate lets it. */
+  #resend(attempt: Attempt, phase: Phase & { state: 'resending' }): void {
+    const { clock, work, world } = this.#life;
+    this.#later(phase.notBefore - clock.monotonic() + 1, () => {
+      this.#life.step('gate');
+      const refused = deskRefusal(this.#world(attempt.intent.pair, attempt.intent.client_order_id));
+      const isHeld = refused !== undefined || this.#continuity.count !== attempt.breaks;
+      const event: CycleEvent = isHeld
+        ? { on: 'hold', why: 'held' }
+        : { on: 'resend', at: clock.monotonic() };
+      const next = follow(phase, event, work.trust);
+      if (next.state === 'ordering') {
+        world.probe('order sent again');
+        this.#order(attempt, next);
+      } else this.#conclude(attempt, next);
     });
   }
 
@@ -503,7 +473,7 @@ export class DeskProcess {
         const halt = end.phase.halt ? [halted('the venue refused the token')] : [];
         if (halt.length > 0) world.probe('halted by 401');
         const bodies = [attemptRecord(intent, 'doubt', end.phase.reason, end.phase.detail), ...halt];
-        return [bodies, () => { this.#scheduleRead(); }]; // prettier-ignore
+        return [bodies, () => { this.#reader.schedule(); }]; // prettier-ignore
       }
       case 'filled': {
         if (this.#doubts.delete(id)) world.probe('doubt ended by a trade');
@@ -552,103 +522,19 @@ export class DeskProcess {
     });
   }
 
-  #refuses(
-    slice: OpenSlice,
-    figures: { price: Price; size: Size & { by: 'quantity' }; notional: Quote['amount'] },
-    except?: string,
-  ): Refusal | undefined {
-    const { pair, side } = slice.intent;
-    const world = this.#world(pair, except);
-    const latched = deskRefusal(world);
-    if (latched !== undefined) return latched;
-    return refusal(
-      {
-        pair,
-        side,
-        quantity: figures.size.quantity,
-        price: figures.price,
-        notional: figures.notional,
-        limit: undefined,
-        reference: price(String(this.#life.venue.mid(pair))),
-        decisionPrice: undefined,
-      },
-      world,
-      this.#life.work.limits,
-    );
+  #refuses(slice: OpenSlice, figures: Figures, except?: string): Refusal | undefined {
+    return refuses(this.#life, this.#world(slice.intent.pair, except), slice, figures);
   }
 
   #world(pair: string, except?: string): Limited {
-    const { disk, clock } = this.#life;
-    const { doubts } = this.state;
-    const control = disk.isHalting ? 'halted' : (this.#latch ?? this.state.control);
-    return {
-      control,
-      isStopping: false,
-      openDoubts: doubts.length,
-      pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
-      dayNotional: add(this.state.dayNotional(clock.wall()), this.state.openNotional(undefined, except)),
-    };
+    return worldOf(this.#life, this.state, this.#latch, { pair, except });
   }
 
   // —— the account
 
-  #scheduleRead(): void {
-    if (this.#isReading) return;
-    const { clock } = this.#life;
-    const isSoon = !this.#isReady || this.#doubts.size > 0;
-    const started = this.#readStartedAt ?? clock.monotonic() - IDLE_POLL_MS;
-    const due = Math.max(this.#readFrom, started + (isSoon ? READ_GAP_MS : IDLE_POLL_MS));
-    const turn = ++this.#reader;
-    this.#later(due - clock.monotonic(), () => {
-      if (turn === this.#reader && !this.#isReading) this.#read();
-    });
-  }
-
-  #read(): void {
-    const { clock, oracle, work, network } = this.#life;
-    this.#isReading = true;
-    const at = clock.wall();
-    const startedAt = clock.monotonic();
-    const { state } = this;
-    let from = Math.min(state.balancesReadAt ?? at - 30 * DAY_MS, at) - OVERLAP_MS;
-    for (const { since, quote } of state.attempts.values())
-      from = Math.min(
-        from,
-        (quote?.quoted_at === undefined ? since - DAY_MS : Math.min(since, quote.quoted_at)) - HOUR_MS,
-      );
-    const rows = new Map<number, Transaction>();
-    const page = (offset: number): void => {
-      oracle.reading();
-      network.page(
-        from,
-        { offset, limit: work.pageRows },
-        this.#life.arriving((told: readonly Transaction[] | undefined) => {
-          this.#readFrom = (clock.monotonic() + READ_GAP_MS + 5) as Monotonic;
-          if (told === undefined) {
-            this.#life.world.probe('read failed');
-            this.#isReading = false;
-            this.#scheduleRead();
-            return;
-          }
-          for (const row of told) rows.set(row.id, row);
-          if (told.length < work.pageRows) this.#digest(startedAt, [...rows.values()], at);
-          else {
-            this.#life.world.probe('second page');
-            this.#later(READ_GAP_MS + 5, () => {
-              page(offset + told.length);
-            });
-          }
-        }),
-      );
-    };
-    page(0);
-  }
-
   /** One whole read: fills first, then what it proves absent. */
-  #digest(startedAt: Monotonic, rows: readonly Transaction[], at: number): void {
+  #digest({ startedAt, rows, wall: at }: Read): void {
     const { world, work } = this.#life;
-    this.#isReading = false;
-    this.#readStartedAt = startedAt;
     world.note('account read', rows.length);
     const trades = tradesOf(rows, MARK, (pair) => PAIRS[pair]);
     const { unknown, isBreach } = adoptable(trades, this.state);
@@ -669,7 +555,10 @@ export class DeskProcess {
     if (unknown.length > 0) {
       world.probe(isBreach ? 'adopted against the word of the venue' : 'trade adopted');
       this.#append(
-        [...unknown.map((trade) => this.#adopted(trade, at)), halted('trades that nobody knows')],
+        [
+          ...unknown.map((trade) => adopted(trade, this.#sliceOf(trade), at)),
+          halted('trades that nobody knows'),
+        ],
         () => {
           this.#readOn(at);
         },
@@ -678,7 +567,7 @@ export class DeskProcess {
   }
 
   #readOn(at: number): void {
-    this.#scheduleRead();
+    this.#reader.schedule();
     if (this.#isReady) return;
     if (this.#isEnding) {
       this.#later(50, () => {
@@ -686,113 +575,20 @@ export class DeskProcess {
       });
       return;
     }
-    const { work, clock } = this.#life;
-    const told = this.state.balances;
-    const bodies: RecordBody[] = [
-      {
-        kind: 'balances',
-        balances:
-          told === undefined
-            ? BALANCE_TEXTS
-            : Object.fromEntries([...told].map(([name, amount]) => [name, text(amount)])),
-        newest_id: 0,
-        read_at: instant(at),
-      },
-    ];
-    for (const { strategy } of work.parents) {
-      if (this.state.lives.has(strategy)) continue;
-      bodies.push({
-        kind: 'strategy',
-        strategy,
-        hash: 'h',
-        type: 'twap',
-        begun_at: clock.wall(),
-        document: {},
-      });
-    }
-    this.#append(bodies, () => {
+    this.#append(beginnings(this.#life, this.state, at), () => {
       this.#isReady = true;
-      this.#scheduleRead();
+      this.#reader.schedule();
       for (const key of this.state.slices.keys()) this.#try(key);
       this.#plan();
     });
   }
 
-  #adopted(trade: TradeEvidence, at: number): FillRecord {
-    const id = parseClientId(trade.clientId);
-    const known = PAIRS[trade.pair];
-    const slice = this.state.slices.get(sliceKey(id?.parent ?? '', id?.slice ?? 0));
-    return {
-      kind: 'fill',
-      client_order_id: trade.clientId,
-      order_id: trade.orderId,
-      quote_id: '',
-      pair: trade.pair,
-      base: known?.base ?? '',
-      quote: known?.quote ?? '',
-      side: trade.side,
-      quantity: text(trade.quantity),
-      price: text(trade.price ?? price('0')),
-      amount: text(trade.amount),
-      fees: text(trade.fees),
-      executed_at: instant(Math.min(trade.at, at)),
-      strategy: slice?.strategy ?? '',
-      parent: id?.parent ?? '',
-      slice: id?.slice ?? 0,
-      attempt: id?.attempt ?? 0,
-      notional_usd: text(trade.amount),
-      decision_price: '',
-      source: 'transactions',
-    };
+  #sliceOf({ clientId: id }: TradeEvidence): OpenSlice | undefined {
+    const name = parseClientId(id);
+    return this.state.slices.get(sliceKey(name?.parent ?? '', name?.slice ?? 0));
   }
 
   #later(ms: number, run: () => void): void {
     this.#life.later(ms, run);
   }
 }
-
-const keyOf = ({ strategy, slice, attempt }: IntentRecord): string => `${strategy}${slice}.${attempt}`;
-
-const halted = (why: string): RecordBody => ({ kind: 'control', state: 'halted', by: 'tranche', why });
-
-const attemptRecord = (
-  intent: IntentRecord,
-  result: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled',
-  reason?: Reason,
-  detail = '',
-): RecordBody => ({
-  kind: 'attempt',
-  client_order_id: intent.client_order_id,
-  result,
-  ...(reason === undefined ? {} : { reason }),
-  detail,
-});
-
-const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): RecordBody => ({
-  kind: 'quote',
-  client_order_id: intent.client_order_id,
-  quote_id: quote.quoteId,
-  quantity: text(quote.quantity),
-  price: text(quote.price),
-  amount: text(quote.amount),
-  life_ms: quote.lifeMs,
-  quoted_at: quote.quotedAt,
-  age_ms: ageMs,
-});
-
-const sliceEnd = (
-  slice: OpenSlice,
-  result: 'filled' | 'skipped' | 'expired',
-  fill?: FillRecord,
-  reason?: Reason,
-): RecordBody => ({
-  kind: 'slice',
-  strategy: slice.strategy,
-  parent: slice.intent.parent,
-  leg: slice.intent.leg,
-  slice: slice.intent.slice,
-  result,
-  ...(reason === undefined ? {} : { reason }),
-  filled: text(fill === undefined ? slice.filled : add(slice.filled, quantity(fill.quantity))),
-  filled_amount: text(fill === undefined ? slice.filledAmount : add(slice.filledAmount, money(fill.amount))),
-});

@@ -120,6 +120,10 @@ export class Life implements Machine {
     };
   }
 
+  get isStill(): boolean {
+    return this.world.now < this.#stillUntil;
+  }
+
   /** The process stands still for `ms` of true time. */
   stall(ms: number): void {
     this.#stillUntil = Math.max(this.#stillUntil, this.world.now + Math.ceil(ms));

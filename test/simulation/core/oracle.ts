@@ -2,7 +2,14 @@ import type { OrderRequest, QuoteRequest } from '../../../src/core/venue.ts';
 import type { RecordBody } from '../../../src/core/record.ts';
 import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
-import { LIFE_MAX_MS, ORDER_MARGIN_MS, ORDER_TIMEOUT_MS, READ_GAP_MS } from './plan.ts';
+import {
+  COPIES_MAX,
+  LIFE_MAX_MS,
+  ORDER_MARGIN_MS,
+  ORDER_TIMEOUT_MS,
+  READ_GAP_MS,
+  RESEND_MARGIN_MS,
+} from './plan.ts';
 import type { Work } from './plan.ts';
 import { decimal, whole } from './venue.ts';
 import type { Trade, Venue, VenueQuote } from './venue.ts';
@@ -101,10 +108,14 @@ export class Oracle {
       world.fail('I6', `the order ${clientId} leaves while ${this.#control}`);
     const quote = venue.quotes.get(quoteId);
     const already = this.#sent.get(clientId);
-    if (already === undefined) this.#checkTime(clientId, quote);
+    this.#checkTime(
+      clientId,
+      quote,
+      already === undefined ? ORDER_TIMEOUT_MS + ORDER_MARGIN_MS : RESEND_MARGIN_MS,
+    );
     this.#dayMax = Math.max(this.#dayMax, Math.floor(clock.wall() / DAY_MS));
-    if (already !== undefined) {
-      already.copies++;
+    if (already !== undefined && !(already.process !== process && this.#wasRolledBack)) {
+      if (++already.copies > COPIES_MAX) world.fail('I5', `${already.copies} copies of ${clientId}`);
       return;
     }
     const sent: Sent = {
@@ -207,13 +218,13 @@ export class Oracle {
   }
 
   #checkIdentity({ clientId, quoteId }: OrderRequest, body: string, process: number): void {
-    const { world, venue, disk } = this.#scene;
+    const { world, venue } = this.#scene;
     const quote = venue.quotes.get(quoteId);
     if (quote !== undefined && quote.clientId !== clientId)
       world.fail('I5', `the order ${clientId} names the quote of ${quote.clientId}`);
     const before = this.#sent.get(clientId);
     if (before === undefined) return;
-    if (disk.rollbacks > this.#rollbacks || this.#wasRolledBack) return;
+    if (this.#wasRolledBack) return;
     if (before.quoteId !== quoteId || before.body !== body)
       world.fail(
         'I5',
@@ -226,12 +237,12 @@ export class Oracle {
     return this.#scene.disk.rollbacks > 0;
   }
 
-  #checkTime(clientId: string, quote: VenueQuote | undefined): void {
+  #checkTime(clientId: string, quote: VenueQuote | undefined, marginMs: number): void {
     const { world, clock } = this.#scene;
     const askedAt = this.#quoteAskedAt.get(clientId);
     if (askedAt === undefined || quote === undefined) return;
     const lifeMs = this.lifeOf(quote);
-    const last = askedAt + lifeMs - ORDER_TIMEOUT_MS - ORDER_MARGIN_MS;
+    const last = askedAt + lifeMs - marginMs;
     if (clock.monotonic() > last + 1)
       world.fail('I9', `the order ${clientId} leaves ${Math.round(clock.monotonic() - last)} ms too late`);
   }
@@ -248,7 +259,7 @@ export class Oracle {
   }
 
   #checkLimits(sent: Sent, process: number): void {
-    const { world, venue, work } = this.#scene;
+    const { world, venue, work, clock } = this.#scene;
     const { quote, clientId, pair } = sent;
     if (quote === undefined) return;
     if (quote.cents > work.orderMax)
@@ -271,7 +282,9 @@ export class Oracle {
     }
     if (open >= work.openDoubtsMax && !venue.isBreaching)
       world.fail('I7', `${clientId} leaves with ${open} doubts open`);
-    if (day > work.dayMax && !this.#wasRolledBack && !venue.isBreaching)
+    // How days are counted while the clock is behind a day that was seen is for the day clock to say.
+    const isBehind = Math.floor(clock.wall() / DAY_MS) < sent.day;
+    if (day > work.dayMax && !isBehind && !this.#wasRolledBack && !venue.isBreaching)
       world.fail('I7', `with ${clientId} the day comes to ${day} of ${work.dayMax} cents`);
   }
 

@@ -48,6 +48,9 @@ export const QUOTE_TIMEOUT_MS = 9_000;
 export const BOOKING_MARGIN_MS = 10_000;
 /** The longest life that the venue of this simulation gives a quote. */
 export const LIFE_MAX_MS = 30_000;
+/** A further copy of an order may leave until so long before its quote may be over. */
+export const RESEND_MARGIN_MS = 1_500;
+export const COPIES_MAX = 3;
 export const READ_GAP_MS = 10_000;
 
 export function workOf(world: World): Work {
@@ -68,7 +71,12 @@ export function workOf(world: World): Work {
     orderMax,
     collarBps,
     openDoubtsMax,
-    trust: { firstCanceled: false, refusals: false, bookingMarginMs: BOOKING_MARGIN_MS },
+    trust: {
+      firstCanceled: false,
+      refusals: false,
+      bookingMarginMs: BOOKING_MARGIN_MS,
+      resend: chance.setting('resend', 0, 1) === 1,
+    },
     pageRows: chance.setting('pageRows', 2, 12),
     faultyMs: chance.setting('faultyMs', 60_000, 300_000),
     limits: {

@@ -279,7 +279,8 @@ export class Venue {
         };
         this.#rows.push({
           named,
-          row: odd?.kind === 'unnamed' ? { ...named, clientId: undefined } : named,
+          // Without its id only a row of the whole order can be known again.
+          row: odd?.kind === 'unnamed' && fault === undefined ? { ...named, clientId: undefined } : named,
           bookedAt,
         });
       });
