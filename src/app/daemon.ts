@@ -5,8 +5,9 @@ import { OperatorError } from '../core/errors.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
-import type { Command } from '../engine/ports.ts';
+import type { Command, HaltPort } from '../engine/ports.ts';
 import { runDesk } from '../engine/run.ts';
+import { haltFile, haltFileOf } from '../journal/halt-file.ts';
 import { openJournal } from '../journal/open.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { Log } from '../operate/log.ts';
@@ -30,6 +31,7 @@ export interface DaemonOptions {
   readonly isUntilDone: boolean;
   readonly adoptFills: boolean;
   readonly rearm?: string | undefined;
+  readonly withOpenDoubts?: boolean | undefined;
   readonly accountChanged?: string | undefined;
   readonly progress: Progress;
   /** Told of every record once it is durable, for `--json`. */
@@ -110,9 +112,12 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     if (severity !== 'info')
       progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };
+  const wired: { desk?: Desk } = {};
   const world = await modes[config.mode]({
     config,
     pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
+    // Until there is a desk nothing asks, and nothing may.
+    mayMoveMoney: () => wired.desk?.latch.isSet === false,
     warn,
     alert,
     pastFills: () => [...journal.read()].map(({ body }) => body).filter((body) => body.kind === 'fill'),
@@ -138,9 +143,11 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     market: world.market,
     accountFeed: world.accountFeed,
     journal,
+    halt: haltOf(config),
     operator$,
   };
   const desk = new Desk(ports, policyOf(config, options), observer, strategies);
+  wired.desk = desk;
   metrics.onScrape(() => {
     showDesk(desk, metrics);
   });
@@ -161,8 +168,15 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     summary,
     finished: finish(running, log, closeAll),
     openDoubts: () => desk.state.doubts.length,
-    isHalted: () => desk.state.control === 'halted',
+    isHalted: () => desk.control === 'halted',
     command(command) {
+      // Before anything else, and whether or not anybody listens yet: a halt counts from this tick.
+      if (command.do === 'halt')
+        desk.latch.set({
+          level: command.isKill === true ? 'kill' : 'halt',
+          by: command.by,
+          why: command.why,
+        });
       operator$.next(command);
     },
   };
@@ -180,14 +194,20 @@ async function finish(running: Observable<unknown>, log: Log, closeAll: () => Pr
   }
 }
 
+/** The halt file beside the journal; a journal in memory has none. */
+function haltOf({ journal }: Config): HaltPort | undefined {
+  const file = haltFileOf(journal);
+  return file === undefined ? undefined : haltFile(file);
+}
+
 const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;
 
 /** What an operator should know before anything happens. */
-function standing({ state, strategies }: Desk): readonly string[] {
+function standing({ control, controlWhy, state, strategies }: Desk): readonly string[] {
   const stopped =
-    state.control === 'active'
+    control === 'active'
       ? []
-      : [`The desk is ${state.control}: ${state.controlWhy}. Nothing trades until --rearm "reason".`];
+      : [`The desk is ${control}: ${controlWhy}. Nothing trades until --rearm "reason".`];
   const finished = [...strategies.keys()]
     .filter((id) => state.lives.get(id)?.finished !== undefined)
     .map((id) => `${id} has finished in this journal and does not run again; to repeat it, give it a new id`);
@@ -218,7 +238,7 @@ async function serve(
     ready() {
       if (!waits.isReady) return ['recovering: the account has not been read yet'];
       if (desk.isStopping) return ['stopping'];
-      if (desk.state.control === 'halted') return [`halted: ${desk.state.controlWhy}`];
+      if (desk.control === 'halted') return [`halted: ${desk.controlWhy}`];
       return [...desk.failures]
         .filter(([, { count }]) => count >= FAILURES_MAX)
         .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`);

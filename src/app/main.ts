@@ -117,6 +117,7 @@ function addRun(cli: Command, io: RunIo): void {
     .option('--until-done', 'end when every strategy has finished')
     .option('--json', 'print one JSON object an event on stdout')
     .option('--rearm <reason>', 'lift a halt that the journal holds, for this reason')
+    .option('--with-open-doubts', 'with --rearm: although the outcome of orders is unknown')
     .option(
       '--account-changed <reason>',
       'go on with a journal that another token or address of this account wrote',

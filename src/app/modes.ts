@@ -28,6 +28,8 @@ export interface ModeSetup {
   /** Pairs whose prices are wanted. */
   readonly pairs: readonly string[];
   readonly onExtras: (resource: string, names: readonly string[]) => void;
+  /** Whether an order may leave, asked in the tick in which it would. */
+  readonly mayMoveMoney: () => boolean;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
   /** Fills that the journal holds. */
@@ -75,7 +77,7 @@ function addressOf({ venue }: Config): Address {
 }
 
 async function connect(
-  { config, pairs, onExtras, warn, alert }: ModeSetup,
+  { config, pairs, mayMoveMoney, onExtras, warn, alert }: ModeSetup,
   { baseUrl, wsUrl, token }: Address,
 ): Promise<ModeWorld> {
   const { capabilities, sellPath } = config.venue;
@@ -88,6 +90,7 @@ async function connect(
     connectTimeoutMs: config.venue.connectTimeoutMs,
     headersTimeoutMs: config.venue.headersTimeoutMs,
     bodyTimeoutMs: config.venue.bodyTimeoutMs,
+    mayMoveMoney,
   });
   const venue = tradingVenue({
     http,

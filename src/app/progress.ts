@@ -165,7 +165,7 @@ function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly st
   return [
     '',
     ...table(rows),
-    `${desk.state.control}  fills ${desk.state.fills}  quote budget ${used('quote')}  order budget ${used('order')}${doubts > 0 ? `  DOUBTS ${doubts}` : ''}`,
+    `${desk.control}  fills ${desk.state.fills}  quote budget ${used('quote')}  order budget ${used('order')}${doubts > 0 ? `  DOUBTS ${doubts}` : ''}`,
   ];
 }
 

@@ -98,6 +98,24 @@ export const alerts = {
     runbook:
       'Read the end of the log and the exit codes of the supervisor. Re-arm with --rearm "reason" only when the cause is gone.',
   },
+  halted: {
+    severity: 'critical',
+    says: 'the desk is halted: no quote is asked for and no order leaves',
+    runbook:
+      'Read why. Orders under way may still fill: tranche doubts. Arm it again with tranche rearm --why "reason" once the cause is gone.',
+  },
+  killed: {
+    severity: 'critical',
+    says: 'the desk is halted and the way of orders is closed until it is started again',
+    runbook:
+      'Read why. The account is still read: let doubts end. Stop the daemon; tranche run --rearm "reason" once the cause is gone.',
+  },
+  halt_not_noted: {
+    severity: 'critical',
+    says: 'the halt holds in memory, but its file could not be written: a restart may not know of it',
+    runbook:
+      'Stop the daemon and do not let a supervisor start it again. Look at the disk; touch the halt file beside the journal.',
+  },
   feed_down: {
     severity: 'info',
     says: 'a feed of the venue is down; connecting again',

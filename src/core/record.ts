@@ -214,6 +214,10 @@ export interface ControlRecord {
   readonly state: 'active' | 'paused' | 'reducing' | 'halted';
   readonly by: string;
   readonly why: string;
+  /** With a halt that is a kill: no order can leave until another process is armed. */
+  readonly transport?: 'closed' | undefined;
+  /** Orders whose outcome was unknown when a person armed the desk again. */
+  readonly doubts?: readonly string[] | undefined;
 }
 
 /** A record as it lies in the journal. */

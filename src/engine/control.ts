@@ -1,7 +1,7 @@
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { refusal } from '../core/controls.ts';
-import type { Refusal } from '../core/controls.ts';
+import type { Refusal, World } from '../core/controls.ts';
 import type { Next } from '../core/cycle.ts';
 import type { Price, Quantity, Money } from '../core/money.ts';
 import { price } from '../core/money.ts';
@@ -55,9 +55,15 @@ export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refu
       reference: desk.references.get(intent.pair)?.mid ?? item.reference.mid,
       decisionPrice: intent.decision_price === undefined ? undefined : price(intent.decision_price),
     },
-    desk.world(intent.pair, figures.clientId),
+    worldOf(desk, intent.pair, figures.clientId),
     desk.policy.limits,
   );
+}
+
+/** A pause ends nothing that was begun: what has asked for its quote may go on to its order. */
+function worldOf(desk: Desk, pair: string, clientId: string | undefined): World {
+  const world = desk.world(pair, clientId);
+  return clientId !== undefined && world.control === 'paused' ? { ...world, control: 'active' } : world;
 }
 
 /**

@@ -40,6 +40,10 @@ export class DeskState {
   rememberedSince = 0;
   control: 'active' | 'paused' | 'reducing' | 'halted' = 'active';
   controlWhy = '';
+  controlBy = '';
+  controlSince: Instant | undefined;
+  /** The halt that holds is a kill. */
+  isTransportClosed = false;
   balances: Map<string, Quantity> | undefined;
   balancesReadAt: Instant | undefined;
   newestTransaction = 0;
@@ -112,6 +116,9 @@ export class DeskState {
       case 'control':
         this.control = body.state;
         this.controlWhy = body.why;
+        this.controlBy = body.by;
+        this.controlSince = at;
+        this.isTransportClosed = body.state === 'halted' && body.transport === 'closed';
         if (body.state === 'active') this.#deaths = [];
         break;
     }

@@ -1,4 +1,4 @@
-import { Subject, tap } from 'rxjs';
+import { Subject, defer, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
@@ -8,7 +8,7 @@ import { add, cost, money, NO_QUANTITY, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
-import type { IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
+import type { ControlRecord, IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
@@ -16,6 +16,7 @@ import type { BoundStrategy } from '../strategy/kernel.ts';
 import { halt } from './account.ts';
 import { Continuity } from './continuity.ts';
 import { DeskState, sliceKey } from './desk-state.ts';
+import { Latch } from './latch.ts';
 import type { Observer } from './observer.ts';
 import { Pacer } from './pacer.ts';
 import type { Policy } from './policy.ts';
@@ -38,6 +39,8 @@ export class Desk {
   readonly policy: Policy;
   readonly observer: Observer;
   readonly state = new DeskState();
+  /** The halt, as the gate reads it. */
+  readonly latch: Latch;
   readonly pacer: Pacer;
   readonly continuity: Continuity;
   readonly references: References;
@@ -78,6 +81,13 @@ export class Desk {
     this.observer = observer;
     this.strategies = new Map(strategies.map((one) => [one.id, one]));
     this.mark = deskMark(policy.desk);
+    this.latch = new Latch(ports.halt);
+    this.latch.onSet(({ level, by, why }) => {
+      if (level === 'kill') ports.venue.shut?.();
+      observer.alert(level === 'kill' ? 'killed' : 'halted', { by, why });
+      const { fault } = this.latch;
+      if (fault !== undefined) observer.alert('halt_not_noted', { error: fault });
+    });
     this.pacer = new Pacer(ports.clock, policy.pace);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
@@ -88,7 +98,7 @@ export class Desk {
       pacer: this.pacer,
       observer,
       instrument: (pair) => this.instrument(pair),
-      isHalted: () => this.state.control === 'halted',
+      isHalted: () => this.control === 'halted',
       halt: (why) => halt(this, why),
     });
     this.pts = new PtsWatch(ports, policy, this.pacer, observer);
@@ -96,13 +106,34 @@ export class Desk {
 
   /** Makes records durable, then part of the state, then known. Emits what was stored. */
   append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
-    const began = this.ports.clock.monotonic();
-    return this.ports.journal.append(bodies, instant(Math.floor(this.ports.clock.wall()))).pipe(
-      tap((stored) => {
-        this.observer.committed(this.ports.clock.monotonic() - began);
-        this.absorb(stored);
-      }),
-    );
+    return defer(() => {
+      const { clock, journal } = this.ports;
+      const began = clock.monotonic();
+      for (const body of bodies) this.#latch(body);
+      return journal.append(bodies, instant(Math.floor(clock.wall()))).pipe(
+        tap((stored) => {
+          this.observer.committed(clock.monotonic() - began);
+          this.absorb(stored);
+        }),
+      );
+    });
+  }
+
+  /** A halt holds before it is written: the disk may be what is wrong. */
+  #latch(body: RecordBody): void {
+    if (body.kind !== 'control' || body.state !== 'halted') return;
+    const { by, why } = body;
+    this.latch.set({ level: body.transport === 'closed' ? 'kill' : 'halt', by, why });
+  }
+
+  /** What holds now: a halt that the journal does not know yet counts. */
+  get control(): ControlRecord['state'] {
+    return this.latch.isSet ? 'halted' : this.state.control;
+  }
+
+  /** Why it holds, in words. */
+  get controlWhy(): string {
+    return this.latch.halt?.why ?? this.state.controlWhy;
   }
 
   /** Applies records that are durable already. */
@@ -179,7 +210,7 @@ export class Desk {
   world(pair: string, except?: string): World {
     const { doubts } = this.state;
     return {
-      control: this.state.control,
+      control: this.control,
       isStopping: this.isStopping,
       openDoubts: doubts.length,
       pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,

@@ -26,6 +26,7 @@ import type { Quote } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
+import { stopped } from './item.ts';
 import type { Paced, Stopped } from './item.ts';
 import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
@@ -69,9 +70,16 @@ export function execute(
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
   return mergeMap(
-    (item) => (item.stage === 'stopped' ? of(item) : attempt(desk, item, drain$)),
+    (item) => (item.stage === 'stopped' ? of(item) : defer(() => begin(desk, item, drain$))),
     desk.policy.cyclesMax,
   );
+}
+
+/** An item may have waited for others to end: a halt since then comes before its quote. */
+function begin(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd | Stopped> {
+  if (desk.control !== 'halted') return attempt(desk, item, drain$);
+  item.permit.giveBack();
+  return of(stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' }));
 }
 
 /** The facts of one attempt that its effects share. */

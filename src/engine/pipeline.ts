@@ -1,4 +1,4 @@
-import { EMPTY, Subject, filter, merge, mergeMap, observeOn, of, queueScheduler, takeUntil, tap } from 'rxjs';
+import { EMPTY, Subject, merge, mergeMap, observeOn, of, queueScheduler, takeUntil, tap } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { ignoreElements } from 'rxjs';
 import { ATTEMPTS_MAX } from '../core/ids.ts';
@@ -66,7 +66,7 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
     if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined)
       return EMPTY;
     if (desk.ports.clock.wall() >= deadline) {
-      return expireLater(desk, slice, { reason: desk.state.control === 'halted' ? 'halted' : 'deadline' });
+      return expireLater(desk, slice, { reason: desk.control === 'halted' ? 'halted' : 'deadline' });
     }
     if (desk.strategies.get(slice.strategy)?.hash !== slice.hash) {
       const result = slice.filled.gt(0) ? 'filled' : 'skipped';
@@ -75,18 +75,4 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
     if (slice.attempts >= ATTEMPTS_MAX) return expireLater(desk, slice, { reason: 'retry_budget' });
     return of(slice);
   });
-}
-
-/** Commands of the operator become part of the record, and thereby of the state. Never emits. */
-export function operate(desk: Desk): Observable<never> {
-  return desk.ports.operator$.pipe(
-    filter((command) => command.do !== 'drain' && command.do !== 'resolve'),
-    mergeMap(({ do: what, by, why }) => {
-      const state = what === 'pause' ? 'paused' : what === 'resume' ? 'active' : 'halted';
-      // A halt is latched: resuming does not lift it.
-      if (desk.state.control === 'halted' || desk.state.control === state) return EMPTY;
-      return desk.append([{ kind: 'control', state, by, why }]);
-    }),
-    ignoreElements(),
-  );
 }

@@ -56,6 +56,9 @@ export interface VenuePort {
    */
   order(request: OrderRequest): Observable<OrderAnswer>;
 
+  /** Closes the way of orders until the process ends: what has not left never leaves. Reads go on. */
+  readonly shut?: (() => void) | undefined;
+
   /** One page of the account's transactions, any order. `GET /v1/account/transactions`, 1 request a 10 s. */
   transactions(query: TransactionsQuery): Observable<readonly Transaction[]>;
 
@@ -113,7 +116,17 @@ export interface CommandAnswer {
 
 /** Commands of the operator: CLI, signals. Never errors. */
 export type Command =
-  | { readonly do: 'pause' | 'resume' | 'halt'; readonly by: string; readonly why: string }
+  | { readonly do: 'pause' | 'resume'; readonly by: string; readonly why: string }
+  /** Latched. `isKill` also closes the way of orders until the process ends. */
+  | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill?: boolean }
+  /** Lifts a halt. Refused with open doubts unless it says so. */
+  | {
+      readonly do: 'rearm';
+      readonly by: string;
+      readonly why: string;
+      readonly withOpenDoubts?: boolean;
+      answer?(answer: CommandAnswer): void;
+    }
   | { readonly do: 'drain'; readonly why: string }
   /** Ends a doubt by the word of a person. Answered once, after it is durable; never by a desk that has stopped. */
   | (Resolution & { readonly do: 'resolve'; answer(answer: CommandAnswer): void });
@@ -122,6 +135,27 @@ export type Command =
 export interface Oddity {
   readonly what: 'rolled_back' | 'no_anchor';
   readonly why: string;
+}
+
+/** Why nothing may be sent. `kill` is a halt that also closes the way of orders for the life of the process. */
+export interface Halt {
+  readonly level: 'halt' | 'kill';
+  readonly by: string;
+  readonly why: string;
+}
+
+/**
+ * A note of a halt outside the memory: it survives the process, and others may leave it. Every method is synchronous; those
+ * that change something throw when they could not.
+ */
+export interface HaltPort {
+  /** The gate asks before every order: microseconds. Throws: counts as set. */
+  isSet(): boolean;
+  /** What the note says; `undefined` when it says nothing that can be read. */
+  read(): Halt | undefined;
+  /** Leaves the note. Must need no room on the disk. */
+  set(halt: Halt): void;
+  clear(): void;
 }
 
 /** The append-only, durable record. One writer. */
@@ -153,5 +187,6 @@ export interface Ports {
   readonly market?: MarketPort | undefined;
   readonly accountFeed?: AccountFeedPort | undefined;
   readonly journal: JournalPort;
+  readonly halt?: HaltPort | undefined;
   readonly operator$: Observable<Command>;
 }

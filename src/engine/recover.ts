@@ -22,6 +22,7 @@ import type { RecordBody } from '../core/record.ts';
 import { MINUTE_MS, after } from '../core/time.ts';
 import { haltRecord, readOnce } from './account.ts';
 import type { Desk } from './desk.ts';
+import { haltNote, rearmFault, rearmRecord } from './operate.ts';
 import { record } from './record.ts';
 import { skewRefusal } from './skew.ts';
 import { resolutions } from './resolve.ts';
@@ -53,6 +54,8 @@ export function recover(desk: Desk): Observable<never> {
 export interface TakeOverOptions {
   /** Lifts a pause or halt that the journal holds, for this reason. */
   readonly rearm?: string | undefined;
+  /** Lifts it although the outcome of orders is unknown. */
+  readonly withOpenDoubts?: boolean | undefined;
   /** Why the journal may go on with another token or address: the operator says that it is the same account. */
   readonly accountChanged?: string | undefined;
 }
@@ -68,7 +71,10 @@ const OTHER_ACCOUNT = [
  *
  * - Errors: `OperatorError` when the journal belongs to another account.
  */
-export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions = {}): Observable<never> {
+export function takeOver(
+  desk: Desk,
+  { rearm, accountChanged, withOpenDoubts }: TakeOverOptions = {},
+): Observable<never> {
   const { state, policy, ports } = desk;
   for (const stored of ports.journal.read()) {
     state.apply(stored);
@@ -98,6 +104,7 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
       state: state.control,
       by: 'operator',
       why: `account changed: ${accountChanged ?? ''}`,
+      ...(state.isTransportClosed ? { transport: 'closed' } : {}),
     });
   }
   for (const { intent, doubt, quote } of state.attempts.values()) {
@@ -118,10 +125,31 @@ export function takeOver(desk: Desk, { rearm, accountChanged }: TakeOverOptions 
     }
     desk.doubts.set(intent.client_order_id, phase);
   }
-  if (rearm !== undefined && (state.control !== 'active' || suspicion !== undefined)) {
-    bodies.push({ kind: 'control', state: 'active', by: 'operator', why: rearm });
-  } else if (suspicion !== undefined && state.control !== 'halted') bodies.push(haltRecord(suspicion));
+  const isHeld = state.control !== 'active' || suspicion !== undefined || desk.latch.isNoted;
+  if (rearm !== undefined && isHeld) {
+    const command = { by: 'operator', why: rearm, withOpenDoubts };
+    const fault = rearmFault(desk, command);
+    if (fault !== undefined) return throwError(() => new OperatorError('again', `not armed again: ${fault}`));
+    bodies.push(rearmRecord(desk, command));
+    return desk.append(bodies).pipe(
+      tap(() => {
+        desk.latch.clear();
+      }),
+      ignoreElements(),
+    );
+  }
+  if (suspicion !== undefined && state.control !== 'halted') bodies.push(haltRecord(suspicion));
+  else bodies.push(...heldBack(desk));
   return desk.append(bodies).pipe(ignoreElements());
+}
+
+/** A halt of an earlier process holds on; one that the file alone knows of is written down. */
+function heldBack(desk: Desk): readonly RecordBody[] {
+  const { state, latch } = desk;
+  const { controlBy: by, controlWhy: why } = state;
+  if (state.control === 'halted') latch.set({ level: state.isTransportClosed ? 'kill' : 'halt', by, why });
+  const note = haltNote(desk);
+  return note === undefined ? [] : [note];
 }
 
 /** Why the desk must not trade before a person has looked; `undefined` when nothing is odd. */

@@ -182,6 +182,10 @@ export class References {
     const deadline = after(ports.clock.monotonic(), policy.reference.maxAgeMs);
     return pacer.take({ route: 'quote', priority: 'quote', key: 'reference', deadline }).pipe(
       mergeMap((permit) => {
+        if (this.#wiring.isHalted()) {
+          permit.giveBack();
+          return EMPTY;
+        }
         observer.paced('quote', 'quote', permit.waitedMs);
         const askedAt = ports.clock.monotonic();
         return ports.venue.quote(request).pipe(

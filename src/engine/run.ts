@@ -19,7 +19,8 @@ import { watchClocks } from './continuity.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
 import { watchDoubts } from './doubts.ts';
-import { operate, pipeline } from './pipeline.ts';
+import { halts, operate } from './operate.ts';
+import { pipeline } from './pipeline.ts';
 import { recover, takeOver } from './recover.ts';
 import type { TakeOverOptions } from './recover.ts';
 
@@ -63,15 +64,15 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
   // Commands count from the moment they can be written: a halt must not wait until the venue can be reached.
   const commanded = merge(
-    operate(desk).pipe(takeUntil(drain$)),
+    operate(desk),
     watchClocks(desk),
     watchDoubts(desk),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
   const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk));
-  // Somebody must listen to `drain$` from the first moment: a command during recovery counts too.
+  // Somebody must listen from the first moment: a command counts before the journal has been taken over.
   return using(
-    () => drain$.subscribe(),
+    () => merge(drain$, halts(desk)).subscribe(),
     () => whole,
   );
 }

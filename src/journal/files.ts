@@ -23,6 +23,11 @@ export function createPrivate(file: string): void {
   if (created !== undefined) syncFolder(dirname(created));
 }
 
+/** Makes the names in the folder of `file` durable. */
+export const syncFolderOf = (file: string): void => {
+  syncFolder(dirname(file));
+};
+
 export function syncFolder(folder: string): void {
   if (process.platform === 'win32') return; // folders cannot be opened there
   const descriptor = openSync(folder, 'r');

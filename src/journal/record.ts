@@ -174,6 +174,8 @@ export const recordSchemas = {
     state: z.enum(['active', 'paused', 'reducing', 'halted']),
     by: z.string(),
     why: z.string(),
+    transport: z.literal('closed').optional(),
+    doubts: list(z.string()).optional(),
   }),
 } as const;
 

@@ -47,7 +47,9 @@ function wordsFor(body: RecordBody): string {
     case 'control':
       break;
   }
-  return `desk ${body.state} by ${body.by}: ${body.why}`;
+  const doubts = body.doubts === undefined ? undefined : `with open doubts: ${body.doubts.join(', ')}`;
+  const closed = body.transport === 'closed' ? 'no order can leave this process' : undefined;
+  return joined(`desk ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
 }
 
 function wakeWords(wake: WakeRecord): string {

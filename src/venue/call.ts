@@ -30,6 +30,8 @@ export interface CallOptions {
   readonly now: () => Monotonic;
   /** Takes the token out of a body; `undefined` when it cannot be taken out. */
   readonly scrub: (body: string) => string | undefined;
+  /** Asked right before the first byte: a request may have waited for its connection. */
+  readonly mayLeave: () => boolean;
   /** Makes text from the network fit to be shown. */
   readonly clean: (text: string) => string;
   readonly done: (reply: Reply) => void;
@@ -76,6 +78,10 @@ export class Call implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     // Thrown before the first byte: undici drops the request and keeps the connection.
     if (this.#phase === 'settled') throw new Error('abandoned before it was sent');
+    if (!this.#options.mayLeave()) {
+      this.#fail('forbidden_route', 'halted before it was sent');
+      throw new Error('halted before it was sent');
+    }
     this.#controller = controller;
     this.#phase = 'sent';
     this.#sent = true;

@@ -31,7 +31,10 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
   const imagined = new ImaginedTrades();
   for (const fill of past) imagined.add(tradeOf(fill));
 
+  let isShut = false;
+
   const execute = (request: OrderRequest): OrderAnswer => {
+    if (isShut) return { kind: 'lost', sent: false, why: 'the way of orders is closed' };
     const quote = quotes.get(request.quoteId);
     const pair = pairs.get(request.pair) ?? splitPair(request.pair, symbols);
     if (quote === undefined || 'problem' in pair) {
@@ -65,6 +68,10 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
         }),
       ),
     order: (request) => defer(() => of(execute(request))),
+    shut() {
+      isShut = true;
+      venue.shut?.();
+    },
     currencies: () =>
       venue.currencies().pipe(
         tap((list) => {

@@ -41,6 +41,8 @@ export interface VenueHttp {
   warm(wanted: number): void;
   /** Makes text of the venue fit to be shown: short, on one line, without the token. */
   clean(text: string): string;
+  /** From now on nothing that moves money leaves, until the process ends. What has left is answered. */
+  shut(): void;
   /** Closes all connections; what is under way fails. */
   close(): Promise<void>;
 }
@@ -59,6 +61,8 @@ export interface HttpOptions {
   readonly headersTimeoutMs?: number | undefined;
   readonly bodyTimeoutMs?: number | undefined;
   readonly connections?: number | undefined;
+  /** Asked in the tick in which a request that moves money would leave. Left out: it may. */
+  readonly mayMoveMoney?: (() => boolean) | undefined;
 }
 
 /** Shorter than what servers and middle boxes commonly use, so that a reused connection is rarely a dead one. */
@@ -124,8 +128,13 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     );
   };
 
+  let isShut = false;
+  const mayMoveMoney = (): boolean => !isShut && options.mayMoveMoney?.() !== false;
   return {
-    ...exchanges(options, clean, send),
+    ...exchanges({ ...options, mayMoveMoney }, clean, send),
+    shut() {
+      isShut = true;
+    },
     warm: (wanted) => spares.ready(wanted),
     clean,
     async close() {
@@ -149,10 +158,11 @@ export type Send = (outgoing: Outgoing, request: Exchange, call: Call) => void;
 
 /** `VenueHttp.exchange` over anything that carries requests: the allow-list, the headers and the time limit are here. */
 export function exchanges(
-  { token, clock, version, routes }: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes'>,
+  options: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes' | 'mayMoveMoney'>,
   clean: VenueHttp['clean'],
   send: Send,
 ): Pick<VenueHttp, 'exchange' | 'skewMs'> {
+  const { token, clock, version, routes, mayMoveMoney } = options;
   let skewMs: number | undefined;
   const find = routeFinder(routes);
   return {
@@ -169,6 +179,7 @@ export function exchanges(
         }
         const call = new Call({
           route,
+          mayLeave: () => route.movesMoney !== true || mayMoveMoney?.() !== false,
           attempt,
           capBytes: Math.min(request.capBytes ?? route.capBytes, route.capBytes),
           now: () => clock.monotonic(),

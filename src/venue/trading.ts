@@ -82,6 +82,10 @@ export function tradingVenue(options: TradingOptions): VenuePort {
         .pipe(answered((reply) => reader.order(reply)));
     },
 
+    shut: () => {
+      http.shut();
+    },
+
     transactions: ({ from, limit, offset, after }) =>
       list('transactions', '/v1/account/transactions', transactionsSchema, { from, limit, offset, after }),
     currencies: () => list('currency', '/v1/currency', currenciesSchema),

@@ -37,7 +37,7 @@ function aSeries(): Series {
         }),
       };
       const bench = aBench(options);
-      bench.start({ rearm });
+      bench.start({ rearm, withOpenDoubts: true });
       bench.clock.run(instant(bench.clock.now() + ms));
       before = bench;
       return bench;

@@ -13,6 +13,7 @@ import type {
   AccountFeedPort,
   Clock,
   Command,
+  HaltPort,
   MarketPort,
   Ports,
   VenuePort,
@@ -153,6 +154,7 @@ export interface BenchOptions {
   readonly inFlight?: 'arrives' | 'lost' | undefined;
   /** How far the wall clock of the desk is ahead of the venue's. */
   readonly skewMs?: number | undefined;
+  readonly halt?: HaltPort | undefined;
   readonly market?: ((exchange: Exchange, clock: VirtualClock) => MarketPort) | undefined;
   readonly accountFeed?: ((exchange: Exchange, clock: VirtualClock) => AccountFeedPort) | undefined;
 }
@@ -186,6 +188,7 @@ export function aBench(options: BenchOptions): Bench {
     market: options.market?.(exchange, clock),
     accountFeed: options.accountFeed?.(exchange, clock),
     journal: mortalJournal(journal, life, counter, options.death),
+    halt: options.halt,
     operator$: merge(operator$, NEVER),
   };
   const desk = new Desk(

@@ -16,10 +16,15 @@ const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Sel
   ].join('');
 
 const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
+/** With the fields that are seldom there. */
+const whole = (): readonly RecordBody[] =>
+  everyKind().map((body) =>
+    body.kind === 'control' ? { ...body, transport: 'closed', doubts: ['tr-abcd-abcdefgh-0-1-abcd'] } : body,
+  );
 /** The cell of `why` as it stands in the file. */
 const cellOf = (why: string): string => {
   const [, row = ''] = exported([control(why)], 'csv', 'control').split(/(?<=ops,)/u);
-  return row.replace(/\r\n$/u, '');
+  return row.replace(/,,\r\n$/u, '');
 };
 
 describe('an export of fills', () => {
@@ -53,9 +58,9 @@ describe('an export of any kind', () => {
   it.each(recordKinds.filter((kind) => kind !== 'fill'))(
     'has all fields of %s records, in both formats',
     (kind) => {
-      const body = everyKind().find((one) => one.kind === kind);
+      const body = whole().find((one) => one.kind === kind);
       if (body === undefined) throw new Error(`no ${kind} record to export`);
-      const [row, ...more] = parse(exported(everyKind(), 'csv', kind), { columns: true }) as Record<
+      const [row, ...more] = parse(exported(whole(), 'csv', kind), { columns: true }) as Record<
         string,
         string
       >[];
@@ -70,7 +75,7 @@ describe('an export of any kind', () => {
         typeof value === 'string' ? row?.[field] : (JSON.parse(row?.[field] ?? '') as unknown),
       ]);
       expect(found).toEqual(wanted);
-      expect(JSON.parse(exported(everyKind(), 'jsonl', kind))).toMatchObject({
+      expect(JSON.parse(exported(whole(), 'jsonl', kind))).toMatchObject({
         ...body,
         at: '2026-12-01T09:00:00.000Z',
       });

@@ -22,6 +22,7 @@ export interface RunCommandOptions {
   readonly json?: boolean | undefined;
   readonly adopt?: boolean | undefined;
   readonly rearm?: string | undefined;
+  readonly withOpenDoubts?: boolean | undefined;
   readonly accountChanged?: string | undefined;
 }
 
@@ -66,6 +67,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     isUntilDone: options.untilDone ?? false,
     adoptFills: options.adopt ?? false,
     rearm: options.rearm,
+    withOpenDoubts: options.withOpenDoubts,
     accountChanged: options.accountChanged,
     progress,
     onRecord({ seq, at, body }) {

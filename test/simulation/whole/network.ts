@@ -95,8 +95,9 @@ export class Network {
     readonly yieldAt: (point: string) => void;
   }): VenueHttp {
     const clean = (text: string): string => cleaned(text, process.token);
+    let isShut = false;
     const { exchange } = exchanges(
-      { token: { reveal: () => process.token }, clock: process.clock, version: 'simulated', routes: process.routes },
+      { token: { reveal: () => process.token }, clock: process.clock, version: 'simulated', routes: process.routes, mayMoveMoney: () => !isShut },
       clean,
       (outgoing, _request, call) => {
         if (!process.clock.isDead) this.#send(process, outgoing, call);
@@ -104,6 +105,9 @@ export class Network {
     ); // prettier-ignore
     return {
       exchange,
+      shut() {
+        isShut = true;
+      },
       warm: () => undefined,
       clean,
       skewMs: () => undefined,

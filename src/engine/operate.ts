@@ -1,0 +1,148 @@
+import {
+  EMPTY,
+  catchError,
+  defer,
+  filter,
+  ignoreElements,
+  merge,
+  mergeMap,
+  of,
+  repeat,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { ControlRecord, RecordBody } from '../core/record.ts';
+import type { Desk } from './desk.ts';
+import type { Command } from './ports.ts';
+
+type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
+type Rearm = Command & { readonly do: 'rearm' };
+
+/** Commands of the operator, and a halt file that somebody left, become part of the record. Never emits. */
+export function operate(desk: Desk): Observable<never> {
+  const commands = desk.ports.operator$.pipe(
+    filter((command) => command.do !== 'drain' && command.do !== 'resolve'),
+    mergeMap((command) => defer(() => obey(desk, command))),
+  );
+  const missed = defer(() => noteHalt(desk));
+  return merge(missed, commands, watchLatch(desk)).pipe(ignoreElements());
+}
+
+/** Latches a halt in the tick of the command, whether or not the journal can take it yet. */
+export const halts = (desk: Desk): Observable<unknown> =>
+  desk.ports.operator$.pipe(
+    filter((command) => command.do === 'halt'),
+    tap((command) => {
+      latch(desk, command);
+    }),
+  );
+
+function latch(desk: Desk, { by, why, isKill }: Command & { readonly do: 'halt' }): void {
+  desk.latch.set({ level: isKill === true ? 'kill' : 'halt', by, why });
+}
+
+function obey(desk: Desk, command: Control): Observable<unknown> {
+  const { by, why } = command;
+  switch (command.do) {
+    case 'halt':
+      latch(desk, command);
+      return noteHalt(desk);
+    case 'rearm':
+      return rearm(desk, command);
+    case 'pause':
+    case 'resume': {
+      const state = command.do === 'pause' ? 'paused' : 'active';
+      // A halt is latched: resuming does not lift it.
+      if (desk.control === 'halted' || desk.control === state) return EMPTY;
+      return desk.append([{ kind: 'control', state, by, why }]);
+    }
+  }
+}
+
+/** Somebody may have left the file while nothing asked the gate: it is written down, and told, within this time. */
+const LOOK_MS = 1_000;
+
+function watchLatch(desk: Desk): Observable<unknown> {
+  if (!desk.latch.isWatched) return EMPTY;
+  return timer(LOOK_MS, desk.ports.clock.scheduler).pipe(
+    mergeMap(() => {
+      desk.latch.look();
+      return noteHalt(desk);
+    }),
+    repeat(),
+  );
+}
+
+/** Brings the journal up to what the latch says. */
+export function noteHalt(desk: Desk): Observable<unknown> {
+  const body = haltNote(desk);
+  return body === undefined ? EMPTY : desk.append([body]);
+}
+
+/** What the journal does not say yet of the halt that holds. */
+export function haltNote(desk: Desk): ControlRecord | undefined {
+  const { state } = desk;
+  const { halt } = desk.latch;
+  if (halt === undefined) return undefined;
+  const isClosed = halt.level === 'kill';
+  if (state.control === 'halted' && (state.isTransportClosed || !isClosed)) return undefined;
+  const { by, why } = halt;
+  return { kind: 'control', state: 'halted', by, why, ...(isClosed ? { transport: 'closed' } : {}) };
+}
+
+/** Ids of orders whose outcome is unknown or still awaited. */
+const openOrders = (desk: Desk): readonly string[] => [...desk.state.attempts.keys()];
+
+/** Why the desk may not be armed again like this, in words; `undefined` when it may. */
+export function rearmFault(
+  desk: Desk,
+  { by, why, withOpenDoubts }: Pick<Rearm, 'by' | 'why'> & { readonly withOpenDoubts?: boolean | undefined },
+): string | undefined {
+  if (by.trim() === '') return 'name who arms the desk again';
+  if (why.trim() === '') return 'give the reason: what was wrong, and why it is not any more';
+  const open = openOrders(desk);
+  if (open.length === 0 || withOpenDoubts === true) return undefined;
+  const orders = open.length === 1 ? 'of 1 order' : `of ${open.length} orders`;
+  return `the outcome ${orders} is unknown: ${open.join(', ')}. Wait for the proof, resolve it, or say --with-open-doubts`;
+}
+
+/** The record that arms the desk again: who, why, and with which doubts open. */
+export function rearmRecord(desk: Desk, { by, why }: Pick<Rearm, 'by' | 'why'>): RecordBody {
+  const doubts = openOrders(desk);
+  return { kind: 'control', state: 'active', by, why, ...(doubts.length === 0 ? {} : { doubts }) };
+}
+
+function rearm(desk: Desk, command: Rearm): Observable<unknown> {
+  const answer = (isDone: boolean, says: string): void => {
+    command.answer?.({ isDone, says });
+  };
+  if (desk.control !== 'halted') {
+    answer(false, `the desk is not halted, it is ${desk.control}`);
+    return EMPTY;
+  }
+  const fault = desk.latch.halt?.level === 'kill' ? KILLED : rearmFault(desk, command);
+  if (fault !== undefined) {
+    answer(false, fault);
+    return EMPTY;
+  }
+  return desk.append([rearmRecord(desk, command)]).pipe(
+    tap(() => {
+      desk.latch.clear();
+      desk.changed$.next();
+      answer(true, 'the desk trades again');
+    }),
+    catchError((error: unknown) => {
+      if (desk.state.control === 'halted') throw error;
+      // It is written, but the file could not be taken away: the latch holds, and the journal hears of it.
+      answer(
+        false,
+        `the halt file cannot be removed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return of(undefined);
+    }),
+  );
+}
+
+const KILLED =
+  'the way of orders is closed for as long as this process lives: stop it, then tranche run --rearm "reason"';

@@ -1,0 +1,370 @@
+import { defer, tap, throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/core/errors.ts';
+import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import type { Command, CommandAnswer, Halt, HaltPort, VenuePort } from '../../src/engine/ports.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { books, ledgerTrades } from './oracle.ts';
+
+const strategies = [
+  aTwap('btc', { slices: 2, duration: 'PT2M' }),
+  aTwap('two', { slices: 2, duration: 'PT2M' }),
+];
+const END = instant(START + 4 * MINUTE_MS);
+const HALT: Command = { do: 'halt', by: 'ops', why: 'now' };
+
+/** A halt file in memory. */
+class Note implements HaltPort {
+  halt: Halt | undefined;
+  isBroken = false;
+
+  isSet(): boolean {
+    if (this.isBroken) throw new Error('EIO');
+    return this.halt !== undefined;
+  }
+
+  read(): Halt | undefined {
+    return this.halt;
+  }
+
+  set(halt: Halt): void {
+    if (this.isBroken) throw new Error('ENOSPC');
+    this.halt = halt;
+  }
+
+  clear(): void {
+    if (this.isBroken) throw new Error('EIO');
+    this.halt = undefined;
+  }
+}
+
+/** Told of every instant at which the engine hands over to the world, or the world answers. */
+type Watch = (point: string) => void;
+
+function watchedVenue(venue: VenuePort, at: Watch): VenuePort {
+  const told = <T>(name: string, call: () => Observable<T>): Observable<T> =>
+    defer(() => {
+      at(name);
+      return call().pipe(
+        tap(() => {
+          at('answer');
+        }),
+      );
+    });
+  return {
+    ...venue,
+    quote: (request) => told('quote', () => venue.quote(request)),
+    order: (request) => told('order', () => venue.order(request)),
+    transactions: (query) => told('read', () => venue.transactions(query)),
+  };
+}
+
+function watchedJournal(at: Watch): Journal {
+  const journal = memoryJournal();
+  return {
+    ...journal,
+    append: (bodies, when) =>
+      defer(() => {
+        // What the halt itself writes is no point: it would halt within the halt.
+        const isOurs = bodies.some(({ kind }) => kind === 'control');
+        if (!isOurs) at('append');
+        return journal.append(bodies, when).pipe(
+          tap(() => {
+            if (!isOurs) at('appended');
+          }),
+        );
+      }),
+  };
+}
+
+interface Story {
+  readonly bench: Bench;
+  readonly points: readonly string[];
+  readonly note: Note;
+}
+
+/** Runs the desk and calls `act` within the `n`th point, whatever is under way then. */
+function story(n: number, act: (bench: Bench, note: Note) => void, over: Partial<BenchOptions> = {}): Story {
+  const points: string[] = [];
+  const note = new Note();
+  const at: Watch = (point) => {
+    points.push(point);
+    if (points.length === n) act(bench, note);
+  };
+  const bench: Bench = aBench({
+    strategies,
+    halt: note,
+    journal: watchedJournal(at),
+    wrap: (venue) => watchedVenue(venue, at),
+    ...over,
+  });
+  bench.start();
+  bench.clock.run(END);
+  return { bench, points, note };
+}
+
+const begun = (points: readonly string[]): readonly string[] =>
+  points.filter((point) => point === 'order' || point === 'quote');
+
+const triggers: Readonly<Record<string, (bench: Bench, note: Note) => void>> = {
+  'a command': (bench) => {
+    bench.operator$.next(HALT);
+  },
+  'a file that somebody touched': (_, note) => {
+    note.halt = { level: 'halt', by: 'file', why: 'touched' };
+  },
+  'the engine itself': (bench) => {
+    bench.desk.append([{ kind: 'control', state: 'halted', by: 'tranche', why: 'a limit' }]).subscribe();
+  },
+};
+
+describe('a halt', () => {
+  const untouched = story(0, () => undefined);
+
+  it.each(Object.entries(triggers))(
+    'lets no order and no quote begin after it, at whatever instant it comes, and what was under way ends: %s',
+    (_, act) => {
+      expect(begun(untouched.points).length).toBeGreaterThan(8);
+      const wrong: string[] = [];
+      for (let n = 1; n <= untouched.points.length; n++) {
+        const { bench, points } = story(n, act);
+        const after = begun(points.slice(n));
+        if (after.length > 0) wrong.push(`at point ${n} (${points[n - 1]}): ${after.join()} after it`);
+        if (bench.desk.state.control !== 'halted') wrong.push(`at point ${n}: ${bench.desk.state.control}`);
+        if (bench.desk.state.attempts.size > 0) wrong.push(`at point ${n}: an attempt is still open`);
+        const told = books(bench.exchange, bench.records());
+        if (told.ledger.join() !== told.journal.join()) wrong.push(`at point ${n}: the books differ`);
+      }
+      expect(wrong).toEqual([]);
+    },
+    120_000,
+  );
+
+  it('holds in memory when neither its file nor the journal can be written', () => {
+    const told: string[] = [];
+    const disk = { isFull: false };
+    const points: string[] = [];
+    const at: Watch = (point) => points.push(point);
+    const journal = watchedJournal(at);
+    const note = new Note();
+    const bench = aBench({
+      strategies,
+      halt: {
+        isSet: () => note.isSet(),
+        read: () => note.read(),
+        clear: () => {
+          note.clear();
+        },
+        set() {
+          throw new Error('ENOSPC');
+        },
+      },
+      journal: {
+        ...journal,
+        append: (bodies, when) =>
+          disk.isFull ? throwError(() => new Error('ENOSPC')) : journal.append(bodies, when),
+      },
+      wrap: (venue) => watchedVenue(venue, at),
+      observer: { alert: (id) => told.push(id) },
+    });
+    bench.start();
+    while (!points.includes('quote')) bench.clock.run(instant(bench.clock.wall() + 5));
+    disk.isFull = true;
+    bench.operator$.next(HALT);
+    const from = points.length;
+    bench.clock.run(END);
+    expect(begun(points.slice(from))).toEqual([]);
+    expect(bench.desk.control).toBe('halted');
+    expect(told).toEqual(['halted', 'halt_not_noted']);
+    expect(String(bench.seen.error)).toContain('ENOSPC');
+  });
+
+  it('is what a check that cannot be made counts as', () => {
+    const told: string[] = [];
+    const { bench } = story(
+      untouched.points.indexOf('quote') + 1,
+      (_, note) => {
+        note.isBroken = true;
+      },
+      { observer: { alert: (id) => told.push(id) } },
+    );
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    expect(bench.desk.controlWhy).toContain('cannot be checked: EIO');
+    expect(told).toContain('halted');
+  });
+});
+
+describe('a halted desk', () => {
+  /** Halted after the first slices, with the journal of a process that is gone. */
+  function halted(command: Command = HALT, over: Partial<BenchOptions> = {}): Story {
+    const made = { note: new Note() };
+    const bench = aBench({ strategies, halt: made.note, ...over });
+    bench.start();
+    bench.clock.run(instant(START + 5 * SECOND_MS));
+    bench.operator$.next(command);
+    return { bench, points: [], note: made.note };
+  }
+
+  function asked(bench: Bench, over: Partial<Command & { do: 'rearm' }> = {}): CommandAnswer | undefined {
+    const answers: CommandAnswer[] = [];
+    bench.operator$.next({
+      do: 'rearm',
+      by: 'ann',
+      why: 'found it',
+      answer: (answer) => answers.push(answer),
+      ...over,
+    });
+    expect(answers.length).toBeLessThan(2);
+    return answers[0];
+  }
+
+  it('keeps reading the account', () => {
+    let reads = 0;
+    const { bench } = halted(HALT, { wrap: faultyVenue({ transactions: (rows) => (reads++, rows) }) });
+    const before = reads;
+    bench.clock.run(END);
+    expect(reads).toBeGreaterThan(before + 2);
+  });
+
+  it('trades again once a named person has armed it, and the file is gone', () => {
+    const { bench, note } = halted();
+    expect(note.halt).toMatchObject({ level: 'halt', why: 'now' });
+    expect(asked(bench, { by: ' ' })).toMatchObject({ isDone: false });
+    expect(asked(bench, { why: '' })).toMatchObject({ isDone: false });
+    expect(bench.desk.control).toBe('halted');
+    expect(asked(bench)).toEqual({ isDone: true, says: 'the desk trades again' });
+    expect(note.halt).toBeUndefined();
+    const fills = bench.desk.state.fills;
+    bench.clock.run(END);
+    expect(bench.desk.state.fills).toBeGreaterThan(fills);
+    expect(bench.records().findLast(({ body }) => body.kind === 'control')?.body).toEqual({
+      kind: 'control',
+      state: 'active',
+      by: 'ann',
+      why: 'found it',
+    });
+  });
+
+  it('is not armed while an outcome is unknown, unless told so, and then says which', () => {
+    const { bench } = halted(HALT, { wrap: faultyVenue({ order: () => 'answer lost' }) });
+    const doubts = [...bench.desk.state.attempts.keys()];
+    expect(doubts.length).toBeGreaterThan(0);
+    const refused = asked(bench);
+    expect(refused?.isDone).toBe(false);
+    expect(refused?.says).toContain(doubts[0]);
+    expect(bench.desk.control).toBe('halted');
+    expect(asked(bench, { withOpenDoubts: true })).toMatchObject({ isDone: true });
+    expect(bench.records().findLast(({ body }) => body.kind === 'control')?.body).toMatchObject({ doubts });
+  });
+
+  it('stays halted when its file cannot be taken away', () => {
+    const { bench, note } = halted();
+    note.isBroken = true;
+    expect(asked(bench)?.says).toContain('cannot be removed');
+    bench.clock.run(instant(bench.clock.wall() + 5 * SECOND_MS));
+    expect([bench.desk.control, bench.desk.state.control]).toEqual(['halted', 'halted']);
+  });
+
+  it('says so when there is nothing to lift', () => {
+    const bench = aBench({ strategies });
+    bench.start();
+    bench.clock.run(instant(START + 30 * SECOND_MS));
+    expect(asked(bench)).toEqual({ isDone: false, says: 'the desk is not halted, it is active' });
+  });
+
+  it.each([
+    ['the journal', (note: Note) => (note.clear(), note)],
+    ['its file', (note: Note) => note],
+  ])('stays halted in the next process by %s alone', (which, kept) => {
+    const { bench, note } = halted();
+    bench.kill();
+    const { clock, exchange } = bench;
+    const journal = which === 'its file' ? memoryJournal() : bench.journal;
+    const before = ledgerTrades(exchange).length;
+    const next = aBench({ strategies, clock, exchange, journal, halt: kept(note) });
+    next.start();
+    clock.run(END);
+    expect([next.desk.control, next.desk.state.control]).toEqual(['halted', 'halted']);
+    expect(ledgerTrades(exchange)).toHaveLength(before);
+  });
+
+  it('is armed by the next start for a reason, with the same rule about doubts', () => {
+    const { bench, note } = halted(HALT, { wrap: faultyVenue({ order: () => 'answer lost' }) });
+    bench.kill();
+    const { clock, exchange, journal } = bench;
+    const refused = aBench({ strategies, clock, exchange, journal, halt: note });
+    refused.start({ rearm: 'found it' });
+    expect(refused.seen.error).toBeInstanceOf(OperatorError);
+    expect(String(refused.seen.error)).toContain('--with-open-doubts');
+    const allowed = aBench({ strategies, clock, exchange, journal, halt: note });
+    allowed.start({ rearm: 'found it', withOpenDoubts: true });
+    expect(allowed.desk.control).toBe('active');
+    expect(note.halt).toBeUndefined();
+  });
+});
+
+describe('a kill', () => {
+  const KILL: Command = { do: 'halt', by: 'ops', why: 'now', isKill: true };
+
+  it('closes the way of orders, cannot be lifted in this process, and holds in the next until that is armed', () => {
+    let shut = 0;
+    const note = new Note();
+    const wrap = (venue: VenuePort): VenuePort => ({ ...venue, shut: () => void shut++ });
+    const bench = aBench({ strategies, halt: note, wrap });
+    bench.start();
+    bench.clock.run(instant(START + 30 * SECOND_MS));
+    bench.operator$.next(KILL);
+    expect(shut).toBe(1);
+    const says: string[] = [];
+    bench.operator$.next({ do: 'rearm', by: 'ann', why: 'x', answer: (answer) => says.push(answer.says) });
+    expect(says[0]).toContain('tranche run --rearm');
+    expect(bench.records().at(-1)?.body).toMatchObject({ state: 'halted', transport: 'closed' });
+    bench.kill();
+
+    note.clear();
+    const { clock, exchange, journal } = bench;
+    const next = aBench({ strategies, clock, exchange, journal, halt: note, wrap });
+    next.start();
+    expect([shut, next.desk.latch.halt?.level]).toEqual([2, 'kill']);
+    next.kill();
+    const armed = aBench({ strategies, clock, exchange, journal, halt: note, wrap });
+    armed.start({ rearm: 'replaced the token' });
+    expect([shut, armed.desk.control, note.halt]).toEqual([2, 'active', undefined]);
+  });
+
+  it('may follow a halt', () => {
+    let shut = 0;
+    const bench = aBench({ strategies, wrap: (venue) => ({ ...venue, shut: () => void shut++ }) });
+    bench.start();
+    bench.operator$.next(HALT);
+    expect(shut).toBe(0);
+    bench.operator$.next(KILL);
+    expect(shut).toBe(1);
+    expect(bench.desk.state.isTransportClosed).toBe(true);
+  });
+});
+
+describe('a pause', () => {
+  it('lets the order go whose quote was asked for, and begins nothing more', () => {
+    const points: string[] = [];
+    const bench = aBench({
+      strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })],
+      quoteLatencyMs: 500,
+      wrap: (venue) => ({
+        ...venue,
+        order: (request) => defer(() => (points.push('order'), venue.order(request))),
+      }),
+    });
+    bench.start();
+    while (bench.desk.state.attempts.size === 0) bench.clock.run(instant(bench.clock.wall() + 10));
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch' });
+    bench.clock.run(END);
+    expect(points).toEqual(['order']);
+    expect(bench.desk.state.fills).toBe(1);
+  });
+});

@@ -1,0 +1,116 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { haltFile, haltFileOf } from '../../src/journal/halt-file.ts';
+
+const HALT = { level: 'halt', by: 'ops', why: 'prices look wrong' } as const;
+
+function aPlace(): { readonly file: string; readonly armed: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-halt-'));
+  onTestFinished(() => {
+    chmodSync(folder, 0o700);
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return { file: join(folder, 'live.db.halt'), armed: join(folder, 'live.db.armed') };
+}
+
+describe('the halt file', () => {
+  it('stands beside the journal', () => {
+    expect(haltFileOf('sqlite:/var/lib/tranche/live.db')).toBe('/var/lib/tranche/live.db.halt');
+    expect(haltFileOf('sqlite:///var/live.db')).toBe('/var/live.db.halt');
+    expect(haltFileOf('memory:')).toBeUndefined();
+  });
+
+  it('is set and says who and why, also to the next process', () => {
+    const { file } = aPlace();
+    const port = haltFile(file);
+    expect(port.isSet()).toBe(false);
+    port.set(HALT);
+    expect([port.isSet(), port.read()]).toEqual([true, HALT]);
+    const next = haltFile(file);
+    expect([next.isSet(), next.read()]).toEqual([true, HALT]);
+    next.set({ ...HALT, level: 'kill' });
+    expect(next.read()?.level).toBe('kill');
+    next.clear();
+    expect([next.isSet(), port.isSet()]).toEqual([false, false]);
+    next.set(HALT);
+    expect(port.isSet()).toBe(true);
+  });
+
+  it('is what was made beforehand, with its room, renamed: it needs none of the disk', () => {
+    const { file, armed } = aPlace();
+    const port = haltFile(file);
+    const { ino, size, mode } = statSync(armed);
+    expect([size, mode & 0o777]).toEqual([1024, 0o600]);
+    port.set({ ...HALT, why: 'x'.repeat(5_000) });
+    expect(statSync(file)).toMatchObject({ ino, size });
+    expect(port.read()?.why).toBe('x'.repeat(200));
+    expect(existsSync(armed)).toBe(false);
+  });
+
+  it('is set by touch, by a note that cannot be read, and by anything else of its name', () => {
+    for (const make of [
+      (file: string) => writeFileSync(file, ''),
+      (file: string) => writeFileSync(file, '{"level":"kill"'),
+      (file: string) => writeFileSync(file, 'null'),
+      (file: string) => mkdirSync(file),
+      (file: string) => symlinkSync('/nowhere/at/all', file),
+    ]) {
+      const { file } = aPlace();
+      const port = haltFile(file);
+      make(file);
+      expect([port.isSet(), port.read()]).toEqual([true, undefined]);
+    }
+  });
+
+  it('is made anew when what was prepared is gone', () => {
+    const { file, armed } = aPlace();
+    const port = haltFile(file);
+    unlinkSync(armed);
+    port.set(HALT);
+    expect([port.isSet(), port.read()]).toEqual([true, HALT]);
+  });
+
+  it('counts by its name even when its note was lost', () => {
+    const { file, armed } = aPlace();
+    const port = haltFile(file);
+    truncateSync(armed, 0);
+    port.set(HALT);
+    truncateSync(file, 0);
+    expect(readFileSync(file, 'utf8')).toBe('');
+    expect([port.isSet(), port.read()]).toEqual([true, undefined]);
+  });
+
+  it('follows no link with its note', () => {
+    const { file } = aPlace();
+    const port = haltFile(file);
+    const victim = `${file}.victim`;
+    writeFileSync(victim, 'mine');
+    symlinkSync(victim, file);
+    port.set(HALT);
+    expect(readFileSync(victim, 'utf8')).toBe('mine');
+  });
+
+  it('says so when it cannot be taken away', () => {
+    const { file } = aPlace();
+    const port = haltFile(file);
+    mkdirSync(file);
+    expect(() => {
+      port.clear();
+    }).toThrow(/EISDIR|EPERM|directory/u);
+    expect(port.isSet()).toBe(true);
+  });
+});
