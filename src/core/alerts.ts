@@ -42,6 +42,24 @@ export const alerts = {
     runbook:
       'Compare the row with the order. Ask the venue whose it is, then end the doubt by hand: as filled with the figures of the row, or as not executed. It is never guessed.',
   },
+  history_changed: {
+    severity: 'critical',
+    says: 'the account shows another past than before: rows were changed or are gone; the desk halts',
+    runbook:
+      'Ask the venue why the rows changed and compare the fills with its statement. Re-arm with --rearm "reason" only when both agree.',
+  },
+  account_hole: {
+    severity: 'warning',
+    says: 'balances of the account do not follow from its rows: a row is missing or one is wrong',
+    runbook:
+      'Look for the missing row at the venue, for example a withdrawal that is still pending. Doubts in this currency cannot end by absence while it is missing; end them by hand.',
+  },
+  balances_unchecked: {
+    severity: 'warning',
+    says: 'balances of this venue do not follow from its rows: reads of the account are not checked for holes',
+    runbook:
+      'Nothing to do: absence still needs the booking margin and two reads. Report the shape of the rows.',
+  },
   account_unreadable: {
     severity: 'warning',
     says: 'the account could not be read; trying again',

@@ -52,6 +52,8 @@ export interface WholeRead {
   readonly rows: readonly Transaction[];
   /** `tradesOf(rows, …)`. */
   readonly trades: ReadonlyMap<string, TradeEvidence>;
+  /** Absence in these cannot be proven by this read, which has a hole: see `audit`. Left out: in none. */
+  readonly doubtful?: 'all' | ReadonlySet<string> | undefined;
 }
 
 /** What a whole read says about one doubt. */
@@ -65,9 +67,10 @@ export type Judgement =
       /**
        * `twin`: a row without any id of ours could be it. `booking`: it did
        * trade, and its figures are to come. `unseen`: it is not there, and
-       * that is not proof yet.
+       * that is not proof
+       * yet. `hole`: the read does not add up, and proves no absence.
        */
-      readonly why: 'twin' | 'booking' | 'unseen';
+      readonly why: 'twin' | 'booking' | 'unseen' | 'hole';
       /** The row that could be it. */
       readonly row?: Transaction | undefined;
     }
@@ -85,6 +88,7 @@ export function judge(intent: IntentRecord, phase: Doubt, read: WholeRead, trust
   if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
   // One leg, or a part: it did trade, whatever later reads show or do not show.
   const before = trade === undefined ? phase : certain(phase);
+  if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
   const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
   const next = follow(before, event, trust);
   if (next.state === 'ended') return { is: 'closed', phase: next };
@@ -94,6 +98,10 @@ export function judge(intent: IntentRecord, phase: Doubt, read: WholeRead, trust
     return { is: 'filled', trade, differs: 'booked for less than the order' };
   return { is: 'open', phase: next, why: next.proof.proves === 'nothing' ? 'booking' : 'unseen' };
 }
+
+/** The order moves two currencies: a hole in either may be the row of its trade. */
+const hasHole = ({ base, quote }: IntentRecord, { doubtful }: WholeRead): boolean =>
+  doubtful === 'all' || doubtful?.has(base) === true || doubtful?.has(quote) === true;
 
 /** A doubt of which something shows that it traded: nothing but its figures ends it. */
 export const certain = (phase: Doubt): Doubt => ({

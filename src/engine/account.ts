@@ -4,13 +4,11 @@ import {
   concat,
   concatMap,
   defer,
-  expand,
   ignoreElements,
   map,
   merge,
   mergeMap,
   of,
-  reduce,
   repeat,
   timer,
   distinctUntilChanged,
@@ -20,6 +18,8 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { audit } from '../core/books.ts';
+import type { Audit } from '../core/books.ts';
 import { adoptable, judge } from '../core/doubts.ts';
 import type { WholeRead } from '../core/doubts.ts';
 import { VenueError } from '../core/errors.ts';
@@ -27,29 +27,21 @@ import { balancesOf, tradesOf } from '../core/evidence.ts';
 import { add, NO_QUANTITY, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { RecordBody } from '../core/record.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant, isoOf } from '../core/time.ts';
-import type { Instant, Monotonic } from '../core/time.ts';
+import { HOUR_MS, isoOf } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
+import { readAccount } from './account-read.ts';
+import type { AccountRead } from './account-read.ts';
 import { adoptedFill, fillFromEvidence } from './booking.ts';
 import type { Desk } from './desk.ts';
 import { changesOf } from './changes.ts';
-import type { OpenAttempt } from './desk-state.ts';
 import type { AttemptEnd } from './execute.ts';
 import { trustOf } from './policy.ts';
 
-const PAGE = 1000;
 /** Balances that did not change are written again after this long, so that a restart need not read far back. */
 const REWRITE_MS = HOUR_MS / 2;
 const RETRY_MS = 10_000;
 /** From a hint to the read: the feed may be ahead of the transactions, and a burst is one read. */
 const HINT_MS = 1_000;
-
-/** One whole read of the account: every page came. */
-export interface AccountRead {
-  readonly startedAt: Monotonic;
-  readonly at: Instant;
-  readonly rows: readonly Transaction[];
-}
 
 /**
  * Reads the account for as long as it is subscribed: each minute, faster while something is in doubt or after a hint of the
@@ -107,55 +99,6 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
   );
 }
 
-/** Rows may be booked late, or by a replica that lags: every read looks back past the one before by this much. */
-const OVERLAP_MS = 10 * MINUTE_MS;
-
-/** All pages since the last read, overlapping, and since an hour before the oldest attempt that is still open. */
-export function readAccount(desk: Desk): Observable<AccountRead> {
-  return defer(() => {
-    const { clock, venue } = desk.ports;
-    const at = clock.wall();
-    let startedAt = clock.monotonic();
-    const oldest = [...desk.state.attempts.values()].map(bookedFrom);
-    const known = desk.state.balancesReadAt ?? instant(at - desk.policy.historyMs);
-    const from = instant(
-      Math.min(known - OVERLAP_MS, ...oldest.map((each) => each - HOUR_MS), at - OVERLAP_MS),
-    );
-    const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
-    const ask = (offset: number): Observable<readonly Transaction[]> =>
-      defer(() => {
-        if (offset === 0) {
-          startedAt = clock.monotonic();
-          // A hint from here on may be about what this read does not show yet: it counts for the next.
-          desk.isHinted = false;
-        }
-        return venue.transactions({ from, limit: PAGE, ...(offset === 0 ? {} : { offset }) });
-      });
-    const page = (offset: number): Observable<{ rows: readonly Transaction[]; next: number }> =>
-      desk.pacer
-        .through({ route: 'transactions', priority, key: 'account' }, ask(offset))
-        .pipe(map((rows) => ({ rows, next: offset + rows.length })));
-    return page(0).pipe(
-      expand(({ rows, next }) => (rows.length < PAGE ? EMPTY : page(next))),
-      reduce((all, { rows }) => {
-        for (const row of rows) all.set(row.id, row);
-        return all;
-      }, new Map<number, Transaction>()),
-      map((all): AccountRead => ({ startedAt, at, rows: [...all.values()] })),
-    );
-  });
-}
-
-/** When a clock of the venue that we do not know may be behind ours. */
-const SKEW_MAX_MS = DAY_MS;
-
-/**
- * Earliest stamp that a trade of this attempt can carry. Rows carry the venue's time: its own stamp of the quote says when
- * that was; without one the clocks may differ by as much as a day, and the read goes back that far.
- */
-const bookedFrom = ({ since, quote }: OpenAttempt): Instant =>
-  quote?.quoted_at === undefined ? after(since, -SKEW_MAX_MS) : instant(Math.min(since, quote.quoted_at));
-
 /** What a whole read means: fills first, so that the balances that follow include them; then what it proves absent. */
 function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
@@ -165,14 +108,29 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
       const known = desk.pair(pair);
       return 'problem' in known ? undefined : known;
     });
-    const whole: WholeAccount = { ...read, trades };
+    const audited = audit(desk.books, { rows: read.rows, from: read.from, hasDoubts: desk.hasDoubts() });
+    desk.books = audited.books;
+    const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful };
     const ends = resolved(desk, whole);
     return concat(
+      report(desk, audited),
       adopt(desk, whole),
       of(...ends),
-      defer(() => balances(desk, whole)),
+      // What a replica that lags shows of the balances is older than what is known.
+      audited.doubtful === 'all' ? EMPTY : defer(() => balances(desk, whole)),
     );
   });
+}
+
+/** Tells what is wrong with a read, and halts when the past is another than it was. */
+function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit): Observable<never> {
+  for (const hole of stayed) desk.observer.alert('account_hole', { ...hole });
+  if (isGivenUp) desk.observer.alert('balances_unchecked');
+  const rows = changed.length > 0 ? changed : isCut ? gone : [];
+  if (rows.length === 0) return EMPTY;
+  const ids = rows.slice(0, 20).join(', ');
+  desk.observer.alert('history_changed', { rows: ids, count: rows.length });
+  return halt(desk, `the account shows another past than before: rows ${ids}`);
 }
 
 /** A whole read with the trades of this desk in it. */

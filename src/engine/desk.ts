@@ -1,5 +1,7 @@
 import { Subject, defer, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { NO_BOOKS } from '../core/books.ts';
+import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
 import type { World } from '../core/controls.ts';
@@ -62,6 +64,8 @@ export class Desk {
   >();
   /** When an earlier process wrote last: until then it told of its doubts by itself. */
   inheritedAt: Instant | undefined;
+  /** What earlier reads of the account showed. */
+  books: Books = NO_BOOKS;
   /** Rows that could be an order in doubt and were told of. */
   readonly twins = new Set<string>();
   isStopping = false;

@@ -69,6 +69,17 @@ describe('a whole read of the account', () => {
     expect(judged(...instants.map((at) => read(at))).is).toBe(expected);
   });
 
+  it.each<readonly [string, NonNullable<WholeRead['doubtful']>, string]>([
+    ['everywhere', 'all', 'hole'],
+    ['in what the order buys', new Set(['btc']), 'hole'],
+    ['in what it pays with', new Set(['usd']), 'hole'],
+    ['in another currency', new Set(['eth']), 'unseen'],
+  ])('with a hole %s proves what it can and no more', (_, doubtful, why) => {
+    const holed = { ...read(EARLIEST), doubtful };
+    expect(judged(holed)).toMatchObject({ is: 'open', why });
+    expect(judged({ ...holed, trades: read(0, evidence()).trades }).is).toBe('filled');
+  });
+
   it('says why a doubt goes on', () => {
     expect(judged(read(EARLIEST))).toMatchObject({ why: 'unseen', phase: { proof: { readsLeft: 1 } } });
     expect(judged(read(EARLIEST, evidence({ isWhole: false })))).toMatchObject({ why: 'booking' });

@@ -1,7 +1,7 @@
 import { EMPTY, NEVER, concat, map, mergeMap, of, switchMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
-import { quantity, text } from '../../src/core/money.ts';
+import { add, quantity, subtract, text } from '../../src/core/money.ts';
 import { DAY_MS, MINUTE_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
@@ -34,13 +34,26 @@ const half = (row: Transaction): Transaction => ({
   ...row,
   amount: quantity(text(row.amount.div(2) as never)),
 });
+/** A row as `count` of the two rows that it could have been booked in. */
+const inParts = (row: Transaction, count: number): readonly Transaction[] => {
+  const id = row.id * 10;
+  if (!isTrade(row)) return [{ ...row, id }];
+  const part = half(row);
+  const first = {
+    ...part,
+    id,
+    fees: quantity('0'),
+    balance: subtract(add(row.balance, row.fees), part.amount),
+  };
+  return [first, { ...part, id: id + 5 }].slice(0, count);
+};
 const fillsOf = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body.quantity] : []));
 
 describe('evidence of an order in doubt', () => {
   it('is not believed while less than the whole order is booked', () => {
     let isPart = true;
-    const bench = aDoubt((rows) => rows.map((row) => (isPart && isTrade(row) ? half(row) : row)));
+    const bench = aDoubt((rows) => rows.flatMap((row) => inParts(row, isPart ? 1 : 2)));
     bench.clock.run(after(START, MINUTE_MS / 2));
     expect(fillsOf(bench)).toEqual([]);
     isPart = false;

@@ -1,0 +1,87 @@
+import { concatMap, defer, map, of, throwError } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { joinPages } from '../core/books.ts';
+import { VenueError } from '../core/errors.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
+import type { Instant, Monotonic } from '../core/time.ts';
+import type { Transaction } from '../core/venue.ts';
+import type { Desk } from './desk.ts';
+import type { OpenAttempt } from './desk-state.ts';
+
+const PAGE = 1000;
+/** A read whose pages do not fit together begins anew this often; then it has failed. */
+const RESTARTS_MAX = 2;
+/** Rows may be booked late, or by a replica that lags: every read looks back past the one before by this much. */
+const OVERLAP_MS = 10 * MINUTE_MS;
+/** When a clock of the venue that we do not know may be behind ours. */
+const SKEW_MAX_MS = DAY_MS;
+
+/** One whole read of the account: every page came, and each fits the one before. */
+export interface AccountRead {
+  readonly startedAt: Monotonic;
+  readonly at: Instant;
+  /** It shows everything after this, in the venue's time. */
+  readonly from: Instant;
+  readonly rows: readonly Transaction[];
+}
+
+/**
+ * All pages since the last read, overlapping, and since an hour before the oldest attempt that is still open. Pages overlap
+ * by a row: when that is not where it was, rows have moved between two requests, and all is read again.
+ *
+ * - Errors: `VenueError` when a page did not come, or the pages never fit together.
+ */
+export function readAccount(desk: Desk): Observable<AccountRead> {
+  return defer(() => {
+    const { clock, venue } = desk.ports;
+    const at = clock.wall();
+    let startedAt = clock.monotonic();
+    const from = beginning(desk, at);
+    const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
+    const ask = (have: number): Observable<readonly Transaction[]> =>
+      desk.pacer.through(
+        { route: 'transactions', priority, key: 'account' },
+        defer(() => {
+          if (have === 0) {
+            startedAt = clock.monotonic();
+            // A hint from here on may be about what this read does not show yet: it counts for the next.
+            desk.isHinted = false;
+          }
+          return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });
+        }),
+      );
+    const more = (before: readonly Transaction[], restarts: number): Observable<readonly Transaction[]> =>
+      ask(before.length).pipe(
+        concatMap((page) => {
+          const rows = joinPages(before, page);
+          const isStuck = rows !== undefined && page.length === PAGE && rows.length === before.length;
+          if (rows === undefined || isStuck)
+            return restarts < RESTARTS_MAX ? more([], restarts + 1) : throwError(unsteady);
+          return page.length < PAGE ? of(rows) : more(rows, restarts);
+        }),
+      );
+    return more([], 0).pipe(map((rows): AccountRead => ({ startedAt, at, from, rows })));
+  });
+}
+
+const unsteady = (): VenueError =>
+  new VenueError({
+    code: 'unreadable',
+    applied: 'no',
+    attempt: 'GET /v1/account/transactions',
+    said: 'pages of the account do not fit together',
+  });
+
+/** Always explicit, never the default of the venue: after a long pause that would show too little. */
+function beginning({ state, policy }: Desk, at: Instant): Instant {
+  const oldest = [...state.attempts.values()].map((open) => bookedFrom(open) - HOUR_MS);
+  const known = state.balancesReadAt ?? instant(at - policy.historyMs);
+  return instant(Math.min(known - OVERLAP_MS, at - OVERLAP_MS, ...oldest));
+}
+
+/**
+ * Earliest stamp that a trade of this attempt can carry. Rows carry the venue's time: its own stamp of the quote says when
+ * that was; without one the clocks may differ by as much as a day, and the read goes back that far.
+ */
+const bookedFrom = ({ since, quote }: OpenAttempt): Instant =>
+  quote?.quoted_at === undefined ? after(since, -SKEW_MAX_MS) : instant(Math.min(since, quote.quoted_at));

@@ -1,0 +1,166 @@
+import { defer, map } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { add, quantity } from '../../src/core/money.ts';
+import { MINUTE_MS, after } from '../../src/core/time.ts';
+import type { Transaction, TransactionsQuery } from '../../src/core/venue.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { START, aBench, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { faultsOf } from './oracle.ts';
+
+const twap = aTwap('t', { slices: 4, duration: 'PT20M' });
+
+/** A desk that sees `seen` of its account, and the alerts that it raised. */
+function aReader(
+  seen: (rows: readonly Transaction[], bench: () => Bench) => readonly Transaction[],
+  order: () => 'request lost' | 'answer lost' | undefined = () => undefined,
+): { readonly bench: Bench; readonly alerts: string[] } {
+  const alerts: string[] = [];
+  const bench: Bench = aBench({
+    strategies: [twap],
+    wrap: faultyVenue({ order, transactions: (rows) => seen(rows, () => bench) }),
+    observer: { alert: (alert) => alerts.push(alert) },
+  });
+  bench.start({ isUntilDone: true });
+  return { bench, alerts };
+}
+
+describe('a desk that reads its account', () => {
+  it('halts when a row has another content than before', () => {
+    const { bench, alerts } = aReader((rows, running) =>
+      running().clock.wall() < after(START, 12 * MINUTE_MS)
+        ? rows
+        : rows.map((row) =>
+            row.clientId !== undefined && row.currency === 'btc'
+              ? { ...row, amount: add(row.amount, quantity('0.001')) }
+              : row,
+          ),
+    );
+    bench.clock.run(after(START, 15 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('halted');
+    expect(alerts).toContain('history_changed');
+  });
+
+  it('halts when rows that were there stay away, and believes no lag in between', () => {
+    const late = (running: () => Bench): boolean => running().clock.wall() >= after(START, 12 * MINUTE_MS);
+    const { bench, alerts } = aReader((rows, running) =>
+      late(running) ? rows.filter(({ at }) => at < START + 4 * MINUTE_MS) : rows,
+    );
+    bench.clock.run(after(START, 13 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('active');
+    bench.clock.run(after(START, 16 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('halted');
+    expect(alerts.filter((alert) => alert === 'history_changed')).toHaveLength(1);
+  });
+
+  it('ends no doubt by absence while the balances have a hole where the trade could be', () => {
+    // The row of the second order stays hidden while rows after it are shown: a replica that lost it.
+    let orders = 0;
+    let isHidden = true;
+    const first = { id: Infinity };
+    const hide = (rows: readonly Transaction[]): readonly Transaction[] => {
+      const trades = [...new Set(rows.flatMap(({ orderId }) => orderId ?? []))].toSorted();
+      const second = trades[1];
+      return isHidden ? rows.filter(({ orderId }) => orderId === undefined || orderId !== second) : rows;
+    };
+    const deposit = (rows: readonly Transaction[]): readonly Transaction[] => {
+      const newest = rows.toSorted((a, b) => b.id - a.id);
+      if (newest.length < 4) return rows;
+      first.id = Math.min(first.id, (newest[0]?.id ?? 0) + 1_000_000);
+      const more = ['btc', 'usd'].flatMap((currency, n) => {
+        const before = newest.find((row) => row.currency === currency);
+        const amount = quantity('1');
+        return before === undefined
+          ? []
+          : [
+              {
+                ...before,
+                id: first.id + n,
+                orderId: undefined,
+                clientId: undefined,
+                tradeId: undefined,
+                action: 'deposit' as const,
+                amount,
+                fees: quantity('0'),
+                balance: add(before.balance, amount),
+                pair: undefined,
+              },
+            ];
+      });
+      return [...more, ...rows];
+    };
+    const { bench } = aReader(
+      (rows) => (orders < 2 ? rows : hide(deposit(rows))),
+      () => (++orders === 2 ? 'answer lost' : undefined),
+    );
+    bench.clock.run(after(START, 15 * MINUTE_MS));
+    expect(bench.desk.state.doubts).toHaveLength(1);
+    isHidden = false;
+    bench.clock.run(after(START, 16 * MINUTE_MS));
+    expect(bench.desk.state.doubts).toHaveLength(0);
+    expect(bench.desk.state.fills).toBeGreaterThanOrEqual(2);
+  });
+});
+
+describe('an account of several pages', () => {
+  /** Serves made-up deposits behind the real rows; where `lost` says so, a page begins five rows too late. */
+  const paged =
+    (lost: (page: number) => boolean, queries: TransactionsQuery[]) =>
+    (venue: VenuePort): VenuePort => ({
+      ...venue,
+      transactions: (query) =>
+        defer(() => {
+          queries.push(query);
+          const skip = Math.max(0, (query.offset ?? 0) - 1) + (lost(queries.length) ? 5 : 0);
+          const more = Array.from({ length: 1_400 }, (_, n) => made(n));
+          return venue
+            .transactions({ ...query, offset: undefined, limit: 1_000 })
+            .pipe(map((rows) => [...rows, ...more].slice(skip, skip + query.limit)));
+        }),
+    });
+  const made = (n: number): Transaction => ({
+    id: -n - 1_000,
+    orderId: undefined,
+    clientId: undefined,
+    tradeId: undefined,
+    at: after(START, -MINUTE_MS),
+    action: 'deposit',
+    currency: 'eth',
+    amount: quantity('1'),
+    price: undefined,
+    fees: quantity('0'),
+    status: 'done',
+    balance: quantity(String(2_000 - n)),
+    pair: undefined,
+  });
+
+  it('is read to its end, each page overlapping the one before', () => {
+    const queries: TransactionsQuery[] = [];
+    const bench = aBench({ strategies: [twap], wrap: paged(() => false, queries) });
+    bench.start({ isUntilDone: true });
+    bench.clock.run(after(START, 25 * MINUTE_MS));
+    expect(bench.seen.phases).toContain('ready');
+    expect(queries.slice(0, 2).map(({ offset }) => offset)).toEqual([undefined, 999]);
+    expect(queries.every(({ from }) => from > 0)).toBe(true);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('is read again from the start when rows were lost between two pages', () => {
+    const queries: TransactionsQuery[] = [];
+    const bench = aBench({ strategies: [twap], wrap: paged((page) => page === 2, queries) });
+    bench.start({ isUntilDone: true });
+    bench.clock.run(after(START, MINUTE_MS));
+    expect(queries.slice(0, 4).map(({ offset }) => offset)).toEqual([undefined, 999, undefined, 999]);
+    expect(bench.seen.phases).toContain('ready');
+  });
+
+  it('has not been read when its pages never fit', () => {
+    const queries: TransactionsQuery[] = [];
+    const bench = aBench({ strategies: [twap], wrap: paged((page) => page % 2 === 0, queries) });
+    bench.start({ isUntilDone: true });
+    bench.clock.run(after(START, 3 * MINUTE_MS));
+    expect(queries.length).toBeGreaterThan(4);
+    expect(bench.seen.phases).toEqual([]);
+  });
+});
