@@ -37,6 +37,7 @@ const NO_TRADE = 'nothing is traded; the reason stands in the journal and in `tr
 
 const SIGKILL = [system('sigkill'), 'at every boundary of its effects, once and again while it recovers, executes once and loses no fill'] as const; // prettier-ignore
 const APPENDS = [engine('crash'), 'never executes twice and loses no fill, whichever append it dies at, the records being %s'] as const; // prettier-ignore
+const DISK = [system('disk-full'), 'ends with exit 74, sends nothing that is not written down, and goes on once there is room${skipped}'] as const; // prettier-ignore
 const DOUBT = [engine('doubts'), 'is a doubt until the account proves otherwise: %s'] as const;
 const DISCARDED = [core('answer'), '%s is discarded, to be asked for again'] as const;
 
@@ -91,7 +92,7 @@ export const modes: readonly Mode[] = [
     tests: [['test/strategy/twap.test.ts', 'trades nothing any more once the window is over']] },
   // Writing records
   { row: 23, what: 'the disk refuses a write', alert: 'disk_full',
-    tests: [[engine('oddity'), 'writes down what was under way, begins nothing, and ends with 74, whichever append it happens at'], [journal('disk'), 'outlives %s at any step of an append with what was set aside, and says that it is spent']] },
+    tests: [DISK, [engine('oddity'), 'writes down what was under way, begins nothing, and ends with 74, whichever append it happens at'], [journal('disk'), 'outlives %s at any step of an append with what was set aside, and says that it is spent']] },
   { row: 24, what: 'a flush to the disk fails', alert: { none: 'the journal takes nothing more: exit 74, and the next start reads it anew' },
     tests: [[journal('disk'), 'is poisoned by %s with %i bytes set aside, at any step, and holds what it acknowledged']] },
   { row: 25, what: 'a flush takes seconds', alert: { none: NO_TRADE },
@@ -180,7 +181,7 @@ export const modes: readonly Mode[] = [
   // The answer and its record
   { row: 66, what: 'death between the answer and its record', alert: { none: 'found in the account by the next start' }, tests: [SIGKILL, APPENDS] },
   { row: 67, what: 'the disk is full when a fill is to be written', alert: 'disk_full',
-    tests: [[engine('oddity'), 'writes down what was under way, begins nothing, and ends with 74, whichever append it happens at']] },
+    tests: [DISK, [engine('oddity'), 'writes down what was under way, begins nothing, and ends with 74, whichever append it happens at']] },
   { row: 68, what: 'one fill is told by several sources', alert: { none: 'booked once' },
     tests: [[engine('hints'), 'leaves every fill, price and end of a slice as it is: %s'], [engine('evidence'), 'count an order once whose trade the account shows before its answer comes']] },
   { row: 69, what: 'the account books other figures than the answer told', alert: 'fill_differs', tests: [] },

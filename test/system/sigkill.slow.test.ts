@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
@@ -81,6 +81,7 @@ async function tell({ name, deaths }: Story, venue: ManyAccounts, folder: string
     // Nothing of ours was foreign to the journal: an adopted fill would have halted the desk.
     expect(records.filter(({ kind }) => kind === 'control')).toEqual([]);
     expect(lives.flatMap(({ boundaries }) => ordersAhead(boundaries))).toEqual([]);
+    if (deaths.length > 0) rmSync(cwd, { recursive: true });
     const found = fills.filter((fill) => (fill as unknown as { source: string }).source !== 'order').length;
     return {
       kills,

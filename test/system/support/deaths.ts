@@ -119,6 +119,7 @@ export function mortalDesk(
     desk: 'main',
     mode: 'live',
     journal: 'sqlite:./journal.db',
+    journal_reserve: 1,
     operate: false,
     strategies: 'strategies',
     venue: { base_url: venue.baseUrl, sell_path: '/v1/orders/sell', order_timeout: 'PT4S' },

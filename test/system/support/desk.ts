@@ -24,6 +24,8 @@ export interface DeskSetup {
   };
   /** Modules that are loaded before the daemon: `hooks/`. */
   readonly imports?: readonly string[];
+  /** What to put before the command of the daemon. */
+  readonly before?: readonly string[];
 }
 
 /** One row of `journal export --format csv --kind fills`. */
@@ -46,18 +48,18 @@ export class DeskFolder {
   /** Every process of the desk, for the search for its token. */
   readonly programs: Pick<Finished, 'pid' | 'stdout' | 'stderr'>[] = [];
 
-  readonly #imports: readonly string[];
+  readonly #how: Pick<DeskSetup, 'imports' | 'before'>;
 
-  constructor(folder: string, token: string, imports: readonly string[] = []) {
+  constructor(folder: string, token: string, how: Pick<DeskSetup, 'imports' | 'before'> = {}) {
     this.folder = folder;
     this.token = token;
-    this.#imports = imports;
+    this.#how = how;
     this.journal = `sqlite:${join(folder, 'journal.db')}`;
   }
 
   /** `tranche run` with its token from the environment. */
   run(...args: readonly string[]): Program {
-    const options = { ...this.#options(), imports: this.#imports };
+    const options = { ...this.#options(), ...this.#how };
     return this.#kept(start(['run', '--config', 'desk.yaml', ...args], options));
   }
 
@@ -99,7 +101,7 @@ export class DeskFolder {
 }
 
 /** Writes the files of a live desk. Its limits are wide: what is tested is not the limits. */
-export function aDesk({ venue, strategies, config = {}, imports }: DeskSetup): DeskFolder {
+export function aDesk({ venue, strategies, config = {}, imports = [], before = [] }: DeskSetup): DeskFolder {
   const folder = aFolder();
   const isPlain = venue.wsUrl === undefined;
   const capabilities = { balances: !isPlain, pairs: !isPlain, order_lookup: !isPlain, ticker: !isPlain };
@@ -133,5 +135,5 @@ export function aDesk({ venue, strategies, config = {}, imports }: DeskSetup): D
       join(folder, 'strategies', `${String(strategy['id'])}.yaml`),
       JSON.stringify(strategy, undefined, 2),
     );
-  return new DeskFolder(folder, venue.token, imports);
+  return new DeskFolder(folder, venue.token, { imports, before });
 }

@@ -33,6 +33,8 @@ export interface ProgramOptions {
   readonly uid?: number;
   /** Modules that are loaded before the program: `hooks/`. */
   readonly imports?: readonly string[];
+  /** What to put before the command, such as the way into a name space. */
+  readonly before?: readonly string[];
 }
 
 /** Generous: the machine may be busy with other things. */
@@ -125,9 +127,11 @@ export class Program {
 /** Starts `tranche` as a user would. Whatever still runs when the test ends is killed. */
 export function start(
   args: readonly string[],
-  { cwd, env = {}, node = process.execPath, uid, imports = [] }: ProgramOptions,
+  { cwd, env = {}, node = process.execPath, uid, imports = [], before = [] }: ProgramOptions,
 ): Program {
-  const child = spawn(node, [...imports.flatMap((hook) => ['--import', hook]), PROGRAM, ...args], {
+  const hooks = imports.flatMap((hook) => ['--import', hook]);
+  const [command, ...rest] = [...before, node, ...hooks, PROGRAM];
+  const child = spawn(command, [...rest, ...args], {
     cwd,
     // Nothing of the surroundings gets in: no TRANCHE_TOKEN, no NODE_OPTIONS of the test runner.
     env: { PATH: process.env['PATH'] ?? '', HOME: cwd, NO_COLOR: '1', ...env },

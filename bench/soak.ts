@@ -1,0 +1,188 @@
+/**
+ * A day of virtual time of a busy desk: fifty parents that together use the whole limit of ten quotes a second, through the
+ * whole engine against the exchange in process. Looks at memory after a collection of garbage, at open handles and at what
+ * the desk keeps, once a virtual hour. From the second hour on the heap must not grow, but for the client ids of the last two
+ * days, which the desk keeps on purpose. Exit code 1 when it does.
+ *
+ * Run: `npm run bench:soak [-- --hours N] [--json]`
+ */
+import { parseArgs } from 'node:util';
+import { NEVER, Observable } from 'rxjs';
+import { instant } from '../src/core/time.ts';
+import { VirtualClock } from '../src/engine/clock.ts';
+import { Desk } from '../src/engine/desk.ts';
+import type { StrategySource } from '../src/engine/desk.ts';
+import { noObserver } from '../src/engine/observer.ts';
+import type { JournalPort } from '../src/engine/ports.ts';
+import { runDesk } from '../src/engine/run.ts';
+import { EMPTY as EMPTY_CHAIN, tie } from '../src/journal/chain.ts';
+import { Exchange } from '../src/simulator/exchange.ts';
+import { venueOptions } from '../src/simulator/options.ts';
+import { inProcessVenue } from '../src/simulator/port.ts';
+import { seededRandom } from '../src/simulator/random.ts';
+import { benchPolicy, benchTwap } from './desk.ts';
+import { table } from './measure.ts';
+
+const PARENTS = 50;
+const SLOT_SECONDS = 60;
+/** 2026-01-05T00:00:00Z, a Monday. */
+const START = instant(Date.UTC(2026, 0, 5));
+const HOUR_MS = 3_600_000;
+/** What counts as flat, megabytes an hour of 36 000 quotes. */
+const FLAT_MB_PER_HOUR = 0.5;
+
+const { values } = parseArgs({
+  options: { hours: { type: 'string', default: '24' }, json: { type: 'boolean', default: false } },
+});
+const hours = Number(values.hours);
+const { gc } = globalThis;
+if (gc === undefined) throw new Error('run it with --expose-gc');
+
+/**
+ * Half of the parents trade each minute. The others have a limit that the market does not reach: they ask again and again, and
+ * use up what quotes there are.
+ */
+function twaps(): readonly StrategySource[] {
+  const slices = hours * (HOUR_MS / 1000 / SLOT_SECONDS);
+  return Array.from({ length: PARENTS }, (_, i) => {
+    const isBtc = i % 2 === 0;
+    const side = i % 4 < 2 ? 'buy' : 'sell';
+    const limit = side === 'buy' ? (isBtc ? '50000' : '2500') : isBtc ? '70000' : '3500';
+    return benchTwap(`twap-${i}`, {
+      pair: isBtc ? 'btcusd' : 'ethusd',
+      side,
+      total_quantity: { amount: String(slices * (isBtc ? 0.001 : 0.02)), currency: isBtc ? 'btc' : 'eth' },
+      duration: `PT${hours}H`,
+      slices,
+      ...(i < PARENTS / 2 ? {} : { limit_price: limit }),
+    });
+  });
+}
+
+/** Ties and checks records as every journal does, and keeps none of them: the disk is not what is measured. */
+function forgetfulJournal(): JournalPort & { count: number } {
+  let head = EMPTY_CHAIN;
+  return {
+    count: 0,
+    append(bodies, at) {
+      return new Observable((subscriber) => {
+        const tied = tie(head, bodies, at);
+        head = tied.at(-1)?.line ?? head;
+        this.count += tied.length;
+        subscriber.next(tied.map(({ record }) => record));
+        subscriber.complete();
+      });
+    },
+    read: () => [],
+    close: () => undefined,
+  };
+}
+
+interface Look {
+  readonly hour: number;
+  readonly heapMb: number;
+  readonly handles: number;
+  /** Everything the desk keeps, by name. */
+  readonly kept: Readonly<Record<string, number>>;
+  readonly quotes: number;
+  readonly records: number;
+  readonly waiting: number;
+}
+
+/** Sizes of all maps, sets and lists of an object. */
+function sizesOf(owner: object, prefix: string): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(owner).flatMap(([name, value]: [string, unknown]) => {
+      if (value instanceof Map || value instanceof Set) return [[prefix + name, value.size]];
+      return Array.isArray(value) ? [[prefix + name, value.length]] : [];
+    }),
+  );
+}
+
+const clock = new VirtualClock(START);
+const exchange = new Exchange({
+  options: venueOptions({
+    accounts: [{ balances: { usd: '100000000', btc: '1000', eth: '20000' } }],
+    limits: { enforced: false },
+  }),
+  startedAt: START,
+});
+const journal = forgetfulJournal();
+const real = inProcessVenue(exchange, {
+  clock,
+  capabilities: 'none',
+  quoteLatencyMs: 20,
+  orderLatencyMs: 20,
+});
+let quotes = 0;
+const venue = {
+  ...real,
+  quote: (request: Parameters<typeof real.quote>[0]) => {
+    quotes += 1;
+    return real.quote(request);
+  },
+};
+const desk = new Desk({ clock, random: seededRandom('1'), venue, journal, operator$: NEVER }, benchPolicy(), noObserver, twaps()); // prettier-ignore
+const failures: unknown[] = [];
+runDesk(desk).subscribe({ error: (error: unknown) => failures.push(error) });
+
+const looks: Look[] = [];
+const begun = performance.now();
+for (let hour = 1; hour <= hours; hour++) {
+  clock.run(instant(START + hour * HOUR_MS));
+  if (failures.length > 0) throw new Error('the desk could not go on', { cause: failures[0] });
+  gc();
+  const look = {
+    hour,
+    heapMb: process.memoryUsage().heapUsed / 1e6,
+    handles: process.getActiveResourcesInfo().length,
+    kept: { ...sizesOf(desk, ''), ...sizesOf(desk.state, 'state.') },
+    quotes,
+    records: journal.count,
+    waiting: desk.pacer.waiting,
+  };
+  looks.push(look);
+  if (!values.json)
+    console.error(`hour ${hour}: ${look.heapMb.toFixed(1)} MB, ${quotes} quotes, ${journal.count} records`);
+}
+
+/** Megabytes an hour, by least squares, from the second hour on. */
+function slopeOf(all: readonly Look[]): number {
+  const points = all.filter(({ hour }) => hour >= 2);
+  const mean = (of: (look: Look) => number): number =>
+    points.reduce((sum, look) => sum + of(look), 0) / points.length;
+  const [x, y] = [mean(({ hour }) => hour), mean(({ heapMb }) => heapMb)];
+  const up = points.reduce((sum, look) => sum + (look.hour - x) * (look.heapMb - y), 0);
+  return up / points.reduce((sum, look) => sum + (look.hour - x) ** 2, 0);
+}
+
+const [second, last] = [looks[1], looks.at(-1)];
+const slope = slopeOf(looks);
+const ids = (look: Look | undefined): number => look?.kept['state.filledIds'] ?? 0;
+/** Everything that is kept, except what has a bound of its own: two days of ids, 100 000 quote ids. */
+const grown = Object.entries(last?.kept ?? {}).filter(
+  ([name, size]) => !/filledIds|quoteIds/u.test(name) && size > 2 * (second?.kept[name] ?? 0) + 10,
+);
+const isFlat = slope <= FLAT_MB_PER_HOUR && last?.handles === second?.handles && grown.length === 0;
+const figures = {
+  hours,
+  quotes: last?.quotes ?? 0,
+  quotesPerSecond: Number(((last?.quotes ?? 0) / (hours * 3_600)).toFixed(2)),
+  records: last?.records ?? 0,
+  heapMbSecondHour: Number(second?.heapMb.toFixed(1)),
+  heapMbEnd: Number(last?.heapMb.toFixed(1)),
+  slopeMbPerHour: Number(slope.toFixed(3)),
+  idsPerHour: Math.round((ids(last) - ids(second)) / Math.max(1, hours - 2)),
+  handles: last?.handles ?? 0,
+  seconds: Math.round((performance.now() - begun) / 1000),
+};
+process.exitCode = isFlat ? 0 : 1;
+if (values.json) console.log(JSON.stringify({ bench: 'soak', reached: isFlat, results: figures }));
+else {
+  console.log(table(looks.map(({ kept, ...row }) => ({ ...row, heapMb: row.heapMb.toFixed(1), ids: kept['state.filledIds'] ?? 0, quoteIds: kept['quoteIds'] ?? 0 })))); // prettier-ignore
+  console.log(`kept at the end: ${JSON.stringify(last?.kept)}`);
+  console.log(JSON.stringify(figures));
+  console.log(
+    `target: at most ${FLAT_MB_PER_HOUR} MB an hour, nothing else grows: ${isFlat ? 'flat' : 'NOT FLAT'}`,
+  );
+}
