@@ -103,9 +103,15 @@ venue:
 controls:
   max_order_notional: { amount: '250000', currency: usd }
   max_day_notional: { amount: '5000000', currency: usd }
+  max_order_quantity: { btcusd: '1000', ethusd: '1000' }
+  min_position: { btc: '0', eth: '0' }
   collar_bps: 100
+  max_drift_bps: 10000
+  max_shortfall_bps: 10000
+  max_executions_per_minute: 10000
   pairs: [btcusd, ethusd]
   sides: [buy, sell]
+pacing: { orders_per_second: 60 }
 journal: 'sqlite:${join(folder, 'journal-{started_at}.db')}'
 operate: { listen: '127.0.0.1:0' }
 strategies: ./strategies

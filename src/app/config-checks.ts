@@ -120,6 +120,7 @@ function checkLive({ controls, venue }: Facts, document: YamlDocument): FileProb
     const message = `limits have no default in live mode: write such as ${example}`;
     problems.push(document.problem(['controls', name], message));
   }
+  problems.push(...checkEachPair(controls, document));
   const { sides } = controls;
   if (Array.isArray(sides) && sides.includes('sell') && venue.sell_path === undefined) {
     const message =
@@ -129,9 +130,36 @@ function checkLive({ controls, venue }: Facts, document: YamlDocument): FileProb
   return problems;
 }
 
+/** In live mode each pair has its largest order, and what may be sold has a floor. */
+function checkEachPair(controls: Facts['controls'], document: YamlDocument): FileProblem[] {
+  const { pairs, sides } = controls;
+  const [quantities, floors] = [namesIn(controls['max_order_quantity']), namesIn(controls['min_position'])];
+  const problems: FileProblem[] = [];
+  for (const pair of Array.isArray(pairs) ? pairs : []) {
+    if (typeof pair !== 'string') continue;
+    if (!quantities.has(pair)) {
+      const message = `limits have no default in live mode: write such as max_order_quantity: { ${pair}: "1" }`;
+      problems.push(document.problem(['controls', 'max_order_quantity'], message));
+    }
+    const isSold = Array.isArray(sides) && sides.includes('sell');
+    // Which currencies there are is not known before the venue has been asked: a floor counts for what a pair begins with.
+    if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
+    const message = 'what may be sold needs a floor in live mode: write such as min_position: { btc: "0" }';
+    problems.push(document.problem(['controls', 'min_position'], message));
+  }
+  return problems;
+}
+
+const namesIn = (value: unknown): ReadonlySet<string> =>
+  new Set(typeof value === 'object' && value !== null ? Object.keys(value) : []);
+
 /** Totals of a day and single orders are compared in one currency; what is left out outside live mode counts in usd. */
 export function checkCurrencies({ controls }: RawConfig, document: YamlDocument): readonly FileProblem[] {
-  const { max_order_notional: order, max_day_notional: day } = controls;
+  const { max_order_notional: order, max_day_notional: day, max_day_cost: spent } = controls;
+  if (spent !== undefined && spent.currency !== (day?.currency ?? 'usd')) {
+    const message = `max_day_cost must be in the currency of max_day_notional: write ${day?.currency ?? 'usd'}`;
+    return [document.problem(['controls', 'max_day_cost', 'currency'], message)];
+  }
   const [of, other] = [order?.currency ?? 'usd', day?.currency ?? 'usd'];
   if (of === other || (order === undefined && day === undefined)) return [];
   const key = day === undefined ? 'max_order_notional' : 'max_day_notional';

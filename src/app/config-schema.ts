@@ -1,16 +1,9 @@
 import { z } from 'zod';
-import { money, quantity, ratio } from '../core/money.ts';
+import { money, quantity } from '../core/money.ts';
 import { parseDuration } from '../core/time.ts';
 import { venueOptionsSchema } from '../simulator/options.ts';
-import {
-  amountOf,
-  durationText,
-  fractionText,
-  pairSymbol,
-  plainNumber,
-  positiveText,
-  whole,
-} from '../strategy/fields.ts';
+import { durationText, fractionText, pairSymbol, positiveText, whole } from '../strategy/fields.ts';
+import { bps, controls, moneyOf } from './config-controls.ts';
 
 /** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
 
@@ -19,16 +12,6 @@ const duration = (otherwise: string, what: string) =>
     .transform(parseDuration)
     .prefault(otherwise)
     .describe(`${what}, ISO 8601; ${otherwise} when left out`);
-
-const moneyOf = (what: string) =>
-  amountOf(what).transform(({ amount, currency }) => ({ amount: money(amount), currency }));
-
-/** Basis points may be written as a number: they are not money. */
-const bps = z
-  .union([plainNumber.min(0).max(10_000), positiveText], {
-    error: 'expected basis points, such as 50 (half a percent)',
-  })
-  .transform((value) => ratio(String(value)));
 
 const fraction = (otherwise: string, what: string) =>
   z
@@ -101,33 +84,6 @@ const venue = z.strictObject({
   simulated: venueOptionsSchema.prefault({}).describe('The embedded simulated venue of paper mode'),
 });
 
-const controls = z.strictObject({
-  max_order_notional: moneyOf('Largest value of one order').optional(),
-  max_day_notional: moneyOf(
-    'Largest value of all orders of one UTC day, doubts counted as filled',
-  ).optional(),
-  max_order_quantity: z
-    .record(pairSymbol, positiveText.transform(quantity))
-    .default({})
-    .describe('Largest order of a pair in base currency, in quotes'),
-  collar_bps: bps.optional().describe('Largest distance of a quote from the reference price, basis points'),
-  max_drift_bps: bps
-    .optional()
-    .describe('Largest distance of a quote from the price at the decision, basis points'),
-  max_open_doubts: whole
-    .min(1)
-    .max(100)
-    .default(2)
-    .describe('Nothing new starts with so many doubts open; 2 when left out'),
-  pairs: z.array(pairSymbol).min(1).max(500).optional().describe('Pairs that may be traded'),
-  sides: z
-    .array(z.enum(['buy', 'sell']))
-    .min(1)
-    .max(2)
-    .optional()
-    .describe('Sides that may be traded'),
-});
-
 const pts = z.strictObject({
   use: z
     .enum(['never', 'when_enabled'])
@@ -164,6 +120,12 @@ const pacing = z.strictObject({
       error: 'expected a fraction above 0',
     },
   ),
+  orders_per_second: whole
+    .min(1)
+    .max(60)
+    .default(2)
+    .describe('Orders that may leave in any second; the venue allows 60; 2 when left out'),
+  max_wait: duration('PT1M', 'A request that waits longer for other requests pauses the desk'),
   guard: duration('PT0.005S', 'Added to every window of a limit, against jitter of the network'),
 });
 

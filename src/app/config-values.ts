@@ -1,4 +1,6 @@
 import { dirname, resolve } from 'node:path';
+import { weekdays } from '../core/hours.ts';
+import type { ClosedHours } from '../core/hours.ts';
 import type { Minimum } from '../core/instrument.ts';
 import { money, ratio } from '../core/money.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
@@ -45,6 +47,9 @@ export interface Config {
   readonly pacing: {
     readonly quotesPerSecond: number;
     readonly quoteShare: number;
+    readonly ordersPerSecond: number;
+    /** A request that waits longer for others pauses the desk. */
+    readonly waitMaxMs: number;
     readonly guardMs: number;
   };
   readonly retry: {
@@ -125,6 +130,23 @@ export interface ControlsConfig {
   /** `undefined`: all pairs. Never in live mode. */
   readonly pairs: ReadonlySet<string> | undefined;
   readonly sides: ReadonlySet<Side>;
+  /** In the currency of `dayNotionalMax`, by pair. */
+  readonly pairDayNotionalMax: ReadonlyMap<string, Money>;
+  readonly collarDiscardsMax: number;
+  readonly referenceGapBpsMax: Ratio;
+  readonly minuteExecutionsMax: number;
+  /** `undefined`: as many slices as the parent plans. */
+  readonly parentExecutionsMax: number | undefined;
+  readonly duplicateMs: number;
+  /** By currency. */
+  readonly positionMin: ReadonlyMap<string, Quantity>;
+  readonly positionMax: ReadonlyMap<string, Quantity>;
+  readonly shortfallBpsMax: Ratio | undefined;
+  readonly dayCostMax: MoneyOf | undefined;
+  readonly rejectsMax: number;
+  readonly malformedMax: number;
+  readonly accountAgeMaxMs: number;
+  readonly closedHours: readonly ClosedHours[];
 }
 
 /** Limits outside live mode: wide enough to try things, narrow enough to notice a wrong unit. */
@@ -150,7 +172,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     desk: raw.desk,
     mode: context.mode,
     venue: venueOf(raw.venue, context),
-    controls: controlsOf(raw.controls),
+    controls: controlsOf(raw.controls, context.mode),
     pts: {
       use: pts.use,
       ageMaxMs: pts.max_age,
@@ -168,6 +190,8 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     pacing: {
       quotesPerSecond: pacing.quotes_per_second,
       quoteShare: pacing.quote_share,
+      ordersPerSecond: pacing.orders_per_second,
+      waitMaxMs: pacing.max_wait,
       guardMs: pacing.guard,
     },
     retry: { baseMs: retry.base, capMs: retry.cap, budgetMs: retry.budget, requoteMs: retry.requote },
@@ -231,15 +255,34 @@ function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): 
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([pair, file]) => [pair, resolve(folder, file)]));
 
-const controlsOf = (raw: RawConfig['controls']): ControlsConfig => ({
+const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => ({
   orderNotionalMax: raw.max_order_notional ?? otherwise.orderNotionalMax,
   dayNotionalMax: raw.max_day_notional ?? otherwise.dayNotionalMax,
   orderQuantityMax: new Map(Object.entries(raw.max_order_quantity)),
   collarBps: raw.collar_bps ?? otherwise.collarBps,
-  driftBpsMax: raw.max_drift_bps,
+  driftBpsMax: raw.max_drift_bps ?? (mode === 'paper' ? undefined : ratio('150')),
   openDoubtsMax: raw.max_open_doubts,
   pairs: raw.pairs === undefined ? undefined : new Set(raw.pairs),
   sides: new Set(raw.sides ?? ['buy', 'sell']),
+  pairDayNotionalMax: new Map(Object.entries(raw.max_pair_day_notional)),
+  collarDiscardsMax: raw.max_collar_discards,
+  referenceGapBpsMax: raw.max_reference_gap_bps ?? ratio('30'),
+  minuteExecutionsMax: raw.max_executions_per_minute ?? (mode === 'paper' ? 120 : 5),
+  parentExecutionsMax: raw.max_executions_per_parent,
+  duplicateMs: raw.duplicate_window,
+  positionMin: raw.min_position,
+  positionMax: raw.max_position,
+  shortfallBpsMax: raw.max_shortfall_bps ?? (mode === 'paper' ? undefined : ratio('100')),
+  dayCostMax: raw.max_day_cost,
+  rejectsMax: raw.max_rejects,
+  malformedMax: raw.max_malformed,
+  accountAgeMaxMs: raw.max_account_age,
+  closedHours: raw.restricted_hours.map(({ from, to, time_zone: timeZone, days }) => ({
+    from,
+    to,
+    timeZone,
+    days: new Set(days ?? weekdays),
+  })),
 });
 
 /** `20261201T090000Z`: sorts by time, fits a file name. */

@@ -1,4 +1,5 @@
 import { splitPair } from '../core/pairs.ts';
+import type { Limits } from '../core/controls.ts';
 import { digest } from '../core/ids.ts';
 import type { Policy } from '../engine/policy.ts';
 import type { Config } from './config.ts';
@@ -6,7 +7,6 @@ import { COMMON_CURRENCIES, minimumFor } from './strategies.ts';
 import { version } from './version.ts';
 
 /** Windows of the venue that its specification or its public documentation names. */
-const ORDERS_PER_SECOND = 60;
 const REQUESTS_PER_TEN_SECONDS = 250;
 const ACCOUNT_POLL_MS = 60_000;
 const REFERENCE_WAIT_MS = 5_000;
@@ -33,17 +33,9 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
     version,
     configHash,
     account: accountOf(config),
-    limits: {
-      currency: controls.orderNotionalMax.currency,
-      orderNotionalMax: controls.orderNotionalMax.amount,
-      dayNotionalMax: controls.dayNotionalMax.amount,
-      orderQuantityMax: controls.orderQuantityMax,
-      collarBps: controls.collarBps,
-      driftBpsMax: controls.driftBpsMax,
-      openDoubtsMax: controls.openDoubtsMax,
-      pairs: controls.pairs,
-      sides: controls.sides,
-    },
+    limits: limitsOf(config),
+    accountAgeMaxMs: controls.accountAgeMaxMs,
+    messageWaitMaxMs: pacing.waitMaxMs,
     isSellingOn: venue.sellPath !== undefined,
     minimumOf(pair) {
       const split = splitPair(pair, COMMON_CURRENCIES);
@@ -81,7 +73,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
     pace: {
       windows: {
         quote: { max: share(pacing.quotesPerSecond), perMs: 1_000 },
-        order: { max: share(ORDERS_PER_SECOND), perMs: 1_000 },
+        order: { max: share(pacing.ordersPerSecond), perMs: 1_000 },
         transactions: { max: 1, perMs: 10_000 },
         read: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
         all: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
@@ -94,6 +86,32 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
     adoptFills,
   };
 }
+
+/** Every limit is named here: one that the config knows and the engine does not would not compile. */
+const limitsOf = ({ controls }: Config): { readonly [K in keyof Required<Limits>]: Limits[K] } => ({
+  currency: controls.orderNotionalMax.currency,
+  orderNotionalMax: controls.orderNotionalMax.amount,
+  dayNotionalMax: controls.dayNotionalMax.amount,
+  pairDayNotionalMax: controls.pairDayNotionalMax,
+  orderQuantityMax: controls.orderQuantityMax,
+  collarBps: controls.collarBps,
+  collarDiscardsMax: controls.collarDiscardsMax,
+  driftBpsMax: controls.driftBpsMax,
+  referenceGapBpsMax: controls.referenceGapBpsMax,
+  openDoubtsMax: controls.openDoubtsMax,
+  pairs: controls.pairs,
+  sides: controls.sides,
+  minuteExecutionsMax: controls.minuteExecutionsMax,
+  parentExecutionsMax: controls.parentExecutionsMax,
+  duplicateMs: controls.duplicateMs,
+  positionMin: controls.positionMin,
+  positionMax: controls.positionMax,
+  shortfallBpsMax: controls.shortfallBpsMax,
+  dayCostMax: controls.dayCostMax?.amount,
+  rejectsMax: controls.rejectsMax,
+  malformedMax: controls.malformedMax,
+  closedHours: controls.closedHours,
+});
 
 /**
  * Which account a journal belongs to. The embedded venue is another one at every start, and always ours. What a dry run

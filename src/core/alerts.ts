@@ -134,6 +134,43 @@ export const alerts = {
     runbook:
       'Stop the daemon and do not let a supervisor start it again. Look at the disk; touch the halt file beside the journal.',
   },
+  limit_refused: {
+    severity: 'warning',
+    says: 'an order was refused by a limit',
+    runbook:
+      'Compare `limit` and `value` with what the strategy was meant to do: a wrong unit or an extra zero shows here first.',
+  },
+  limit_breached: {
+    severity: 'critical',
+    says: 'a limit that nothing should be able to exceed is exceeded; the desk is halted',
+    runbook:
+      'Compare the fills of the journal with the statement of the venue. Re-arm with --rearm "reason" only when it is known how it came to this.',
+  },
+  parent_paused: {
+    severity: 'warning',
+    says: 'a parent is paused: its prices are too far from the reference, from its decision, or cost too much',
+    runbook: 'Look at the market and at the limits of `reason`; resume the parent, or let it run out.',
+  },
+  pair_paused: {
+    severity: 'warning',
+    says: 'a pair is paused: the venue sends answers for it that cannot be used',
+    runbook: 'Look at `detail` and ask the venue; resume the pair when its answers are sound again.',
+  },
+  reject_streak: {
+    severity: 'info',
+    says: 'the venue did not fill several orders in a row; asking at longer intervals',
+    runbook: 'Nothing to do at once. Look at the quote age and ask the venue when it goes on.',
+  },
+  messages_throttled: {
+    severity: 'warning',
+    says: 'requests waited too long for the limits of the venue; the desk is paused',
+    runbook: 'Run fewer strategies at once or ask the venue for a higher limit, then resume.',
+  },
+  fill_reported_late: {
+    severity: 'warning',
+    says: 'a fill became known more than five seconds after it was made',
+    runbook: 'It is booked. Look at the network and the order timeouts when it happens often.',
+  },
   feed_down: {
     severity: 'info',
     says: 'a feed of the venue is down; connecting again',

@@ -1,6 +1,12 @@
-import { add, least, slippageBps } from './money.ts';
+import { duplicateRefusal, repeatRefusal, capRefusal } from './controls-repeat.ts';
+import type { Caps, Repeats } from './controls-repeat.ts';
+import { isClosedAt } from './hours.ts';
+import type { ClosedHours } from './hours.ts';
+import { add, least, ratio, scale, slippageBps } from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
-import type { Reason } from './reasons.ts';
+import { stop } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
+import type { Instant } from './time.ts';
 import type { Side } from './venue.ts';
 
 /** The limits of a desk. What is `undefined` does not limit; in live mode the config leaves nothing undefined that matters. */
@@ -9,16 +15,42 @@ export interface Limits {
   readonly currency: string;
   readonly orderNotionalMax: Money | undefined;
   readonly dayNotionalMax: Money | undefined;
+  /** In the currency of the limits, by pair. */
+  readonly pairDayNotionalMax?: ReadonlyMap<string, Money> | undefined;
   /** Base quantity by pair. */
   readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
-  /** Furthest that a quote may be from the reference price against us. */
+  /** Furthest that a quote may be from the reference price. */
   readonly collarBps: Ratio;
-  /** Furthest that a quote may be from the reference price when the slice was decided. */
+  /** Quotes of a parent in a row outside the collar that pause it. */
+  readonly collarDiscardsMax?: number | undefined;
+  /** Furthest that a quote may be from the reference price when the slice was decided, against us. */
   readonly driftBpsMax: Ratio | undefined;
+  /** Furthest that two sources of the reference price may be apart. */
+  readonly referenceGapBpsMax?: Ratio | undefined;
   readonly openDoubtsMax: number;
   /** `undefined`: every pair. */
   readonly pairs: ReadonlySet<string> | undefined;
   readonly sides: ReadonlySet<Side>;
+  /** Slices of one pair with an order in any minute. */
+  readonly minuteExecutionsMax?: number | undefined;
+  /** Slices of one parent with an order; `undefined`: as many as it plans, or 50 when it has no plan. */
+  readonly parentExecutionsMax?: number | undefined;
+  /** Orders of two parents that look the same are at least this far apart, milliseconds. */
+  readonly duplicateMs?: number | undefined;
+  /** Least balance that an order may leave, by currency. */
+  readonly positionMin?: ReadonlyMap<string, Quantity> | undefined;
+  /** Largest balance that an order may lead to, by currency. */
+  readonly positionMax?: ReadonlyMap<string, Quantity> | undefined;
+  /** Cost of a parent against its arrival price that pauses it. */
+  readonly shortfallBpsMax?: Ratio | undefined;
+  /** Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk. */
+  readonly dayCostMax?: Money | undefined;
+  /** Orders that the venue did not fill, in a row and in one pair, after which its slices wait four times as long. */
+  readonly rejectsMax?: number | undefined;
+  /** Answers in a row and in one pair that could not be used, after which the pair is paused. */
+  readonly malformedMax?: number | undefined;
+  /** When nothing trades. */
+  readonly closedHours?: readonly ClosedHours[] | undefined;
 }
 
 /** What an attempt would do, at its worst or as quoted. */
@@ -35,47 +67,95 @@ export interface Proposal {
   readonly decisionPrice: Price | undefined;
 }
 
+/** Balance of a currency after the order and everything under way, at worst; `undefined` when it is not known. */
+export interface Position {
+  readonly currency: string;
+  readonly after: Quantity | undefined;
+}
+
 /** What the gate looks at besides the proposal: totals are folds of the journal, doubts counted as filled at worst. */
 export interface World {
   readonly control: 'active' | 'paused' | 'reducing' | 'halted';
   readonly isStopping: boolean;
+  readonly at: Instant;
+  /** Why the parent or the pair is paused. */
+  readonly pausedWhy: string | undefined;
+  /** How long the account has not been read, when that is too long: `limit` and `value` in words. */
+  readonly blind: { readonly limit: string; readonly value: string } | undefined;
   readonly openDoubts: number;
   /** Doubts of this pair. */
   readonly pairDoubts: number;
+  /** Doubts at worst, in the currency of the limits. */
+  readonly doubtNotional: Money;
   /** Traded today and under way, without this attempt, in the currency of the limits. */
   readonly dayNotional: Money;
+  /** The same, of this pair. */
+  readonly pairDayNotional: Money;
+  /** How far apart two fresh sources of the reference price are; `undefined` when there is one. */
+  readonly referenceGapBps: Ratio | undefined;
+  /** The order brings a balance that is below zero nearer to zero, and not above. */
+  readonly isReducing: boolean;
+  /** The currency that the order pays with, and the one that it brings. */
+  readonly gives: Position;
+  readonly gets: Position;
+  readonly repeats: Repeats;
+  readonly caps: Caps;
 }
 
-export interface Refusal {
-  readonly reason: Reason;
-  /** `limit=… value=…`, for people. */
-  readonly detail: string;
+/** Why the desk as a whole starts nothing now. A desk that only reduces looks at each order. */
+export function deskRefusal({
+  control,
+  isStopping,
+}: Pick<World, 'control' | 'isStopping'>): Refusal | undefined {
+  if (control === 'halted') return stop('halted', 'active', 'halted');
+  if (control === 'paused') return stop('paused', 'active', control);
+  return isStopping ? stop('shutdown', 'active', 'stopping') : undefined;
 }
 
-const stop = (reason: Reason, limit: string, value: string): Refusal => ({
-  reason,
-  detail: `limit=${limit} value=${value}`,
-});
+type Check = (proposal: Proposal, world: World, limits: Limits) => Refusal | undefined;
 
-/** Why the desk as a whole starts nothing now. */
-export function deskRefusal(world: World): Refusal | undefined {
-  if (world.control === 'halted') return stop('halted', 'active', 'halted');
-  // Nothing here can tell yet whether an order reduces a position: until then `reducing` starts nothing either.
-  if (world.control !== 'active') return stop('paused', 'active', world.control);
-  return world.isStopping ? stop('shutdown', 'active', 'stopping') : undefined;
-}
+/** Every check, in the order in which their reasons are told. */
+const checks: readonly Check[] = [
+  (_, world) => deskRefusal(world),
+  stateRefusal,
+  allowListRefusal,
+  duplicateRefusal,
+  repeatRefusal,
+  capRefusal,
+  sizeRefusal,
+  dayRefusal,
+  positionRefusal,
+  referenceRefusal,
+  priceRefusal,
+];
 
-/** Why this proposal may not go ahead; `undefined` when it may. Checked when planned, and again in the gate. */
+/**
+ * Why this proposal may not go ahead; `undefined` when it may. Checked when planned, and again in the gate. A check that
+ * throws refuses: what cannot be checked is not sent.
+ */
 export function refusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
-  return (
-    deskRefusal(world) ??
-    allowListRefusal(proposal, limits) ??
-    sizeRefusal(proposal, world, limits) ??
-    priceRefusal(proposal, limits)
-  );
+  try {
+    for (const check of checks) {
+      const refused = check(proposal, world, limits);
+      if (refused !== undefined) return refused;
+    }
+    return undefined;
+  } catch (error) {
+    return stop('control_failed', 'a check that ends', error instanceof Error ? error.message : 'a throw');
+  }
 }
 
-function allowListRefusal({ pair, side }: Proposal, limits: Limits): Refusal | undefined {
+function stateRefusal(_: Proposal, world: World, limits: Limits): Refusal | undefined {
+  if (world.pausedWhy !== undefined) return stop('parent_paused', 'active', world.pausedWhy);
+  if (world.control === 'reducing' && !world.isReducing)
+    return stop('reducing', 'orders that reduce a borrowed balance', 'another');
+  const closed = limits.closedHours?.find((hours) => isClosedAt(hours, world.at));
+  if (closed !== undefined)
+    return stop('restricted_hours', `${closed.from}-${closed.to} ${closed.timeZone}`, 'now');
+  return world.blind === undefined ? undefined : stop('account_stale', world.blind.limit, world.blind.value);
+}
+
+function allowListRefusal({ pair, side }: Proposal, _: World, limits: Limits): Refusal | undefined {
   if (limits.pairs !== undefined && !limits.pairs.has(pair))
     return stop('pair_not_allowed', [...limits.pairs].join(','), pair);
   if (!limits.sides.has(side)) return stop('side_not_allowed', [...limits.sides].join(','), side);
@@ -88,23 +168,66 @@ function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal 
     return stop('open_doubts', String(limits.openDoubtsMax), String(world.openDoubts));
   if (world.pairDoubts > 0) return stop('open_doubts', `1 of ${pair}`, String(world.pairDoubts));
   const quantityMax = limits.orderQuantityMax.get(pair);
-  if (quantityMax !== undefined && quantity.gt(quantityMax))
+  if (quantityMax !== undefined && !quantity.lte(quantityMax))
     return stop('order_quantity', quantityMax.toFixed(), quantity.toFixed());
-  if (limits.orderNotionalMax === undefined && limits.dayNotionalMax === undefined) return undefined;
+  const { orderNotionalMax, dayNotionalMax } = limits;
+  if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
   if (notional === undefined) return stop('no_usd_rate', limits.currency, pair);
-  if (limits.orderNotionalMax !== undefined && notional.gt(limits.orderNotionalMax)) {
-    return stop('order_notional', limits.orderNotionalMax.toFixed(), notional.toFixed(2));
-  }
-  const day = add(world.dayNotional, notional);
-  if (limits.dayNotionalMax !== undefined && day.gt(limits.dayNotionalMax)) {
-    return stop('day_notional', limits.dayNotionalMax.toFixed(), day.toFixed(2));
-  }
+  if (orderNotionalMax === undefined) return undefined;
+  if (!notional.lte(orderNotionalMax))
+    return stop('order_notional', orderNotionalMax.toFixed(), notional.toFixed(2));
+  const doubtMax = scale(orderNotionalMax, ratio('2'));
+  const doubts = add(world.doubtNotional, notional);
+  return world.openDoubts === 0 || doubts.lte(doubtMax)
+    ? undefined
+    : stop('doubt_notional', doubtMax.toFixed(), doubts.toFixed(2));
+}
+
+function dayRefusal({ pair, notional }: Proposal, world: World, limits: Limits): Refusal | undefined {
+  const { dayNotionalMax } = limits;
+  const pairMax = limits.pairDayNotionalMax?.get(pair);
+  if (dayNotionalMax === undefined && pairMax === undefined) return undefined;
+  if (notional === undefined) return stop('no_usd_rate', limits.currency, pair);
+  const [day, ofPair] = [add(world.dayNotional, notional), add(world.pairDayNotional, notional)];
+  if (dayNotionalMax !== undefined && !day.lte(dayNotionalMax))
+    return stop('day_notional', dayNotionalMax.toFixed(), day.toFixed(2));
+  if (pairMax !== undefined && !ofPair.lte(pairMax))
+    return stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
   return undefined;
 }
+
+/** An order may not take a balance below its floor, nor lift one above its ceiling, everything under way counted at worst. */
+function positionRefusal(_: Proposal, { gives, gets }: World, limits: Limits): Refusal | undefined {
+  const floor = limits.positionMin?.get(gives.currency);
+  if (floor !== undefined && gives.after?.gte(floor) !== true)
+    return stop(
+      'position_floor',
+      `${floor.toFixed()} ${gives.currency}`,
+      gives.after?.toFixed() ?? 'unknown',
+    );
+  const ceiling = limits.positionMax?.get(gets.currency);
+  if (ceiling !== undefined && gets.after?.lte(ceiling) !== true)
+    return stop(
+      'position_ceiling',
+      `${ceiling.toFixed()} ${gets.currency}`,
+      gets.after?.toFixed() ?? 'unknown',
+    );
+  return undefined;
+}
+
+function referenceRefusal(_: Proposal, { referenceGapBps: gap }: World, limits: Limits): Refusal | undefined {
+  const most = limits.referenceGapBpsMax;
+  if (most === undefined || gap === undefined || gap.lte(most)) return undefined;
+  return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);
+}
+
+/** A quote this many times outside the collar pauses its parent at once. */
+const FAR = ratio('3');
 
 /** A price is refused only when it is worse for us; a price that is much better is outside the collar as well. */
 function priceRefusal(
   { side, price, limit, reference, decisionPrice }: Proposal,
+  _: World,
   limits: Limits,
 ): Refusal | undefined {
   if (limit !== undefined && (side === 'buy' ? price.gt(limit) : price.lt(limit))) {
@@ -113,7 +236,7 @@ function priceRefusal(
   const away = slippageBps(side, price, reference);
   if (!away.abs().lte(limits.collarBps))
     return stop(
-      'collar',
+      away.abs().lte(scale(limits.collarBps, FAR)) ? 'collar' : 'collar_far',
       `${limits.collarBps.toFixed()} bps`,
       `${away.toFixed(2)} bps from ${reference.toFixed()}`,
     );

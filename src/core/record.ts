@@ -208,10 +208,15 @@ export interface ResolvedRecord {
   readonly why: string;
 }
 
-/** The state of the desk changed. */
+/** The state of the desk changed, or that of one parent or pair. */
 export interface ControlRecord {
   readonly kind: 'control';
+  /** Parents and pairs are `active` or `paused`. */
   readonly state: 'active' | 'paused' | 'reducing' | 'halted';
+  /** Only this parent. */
+  readonly parent?: string | undefined;
+  /** Only this pair. */
+  readonly pair?: string | undefined;
   readonly by: string;
   readonly why: string;
   /** With a halt that is a kill: no order can leave until another process is armed. */

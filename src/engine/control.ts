@@ -1,14 +1,17 @@
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { refusal } from '../core/controls.ts';
-import type { Refusal, World } from '../core/controls.ts';
+import type { Proposal } from '../core/controls.ts';
+import { stop } from '../core/refusal.ts';
+import type { Refusal } from '../core/refusal.ts';
 import type { Next } from '../core/cycle.ts';
-import type { Price, Quantity, Money } from '../core/money.ts';
-import { price } from '../core/money.ts';
+import { cost, holding, price } from '../core/money.ts';
+import type { Money, Price } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Desk } from './desk.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
+import { worldOf } from './world.ts';
 
 /** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
 export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | Stopped> {
@@ -24,6 +27,7 @@ export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
   const refused = refuses(desk, item, {
     price: item.reference.mid,
     quantity: item.quantity,
+    amount: amountAtWorst(item),
     notional: item.notional,
   });
   return refused === undefined
@@ -31,44 +35,53 @@ export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
     : stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
-interface Figures {
-  readonly price: Price;
-  readonly quantity: Quantity;
-  readonly notional: Money | undefined;
+/** In quote currency: what a buy pays at most; what a sell brings at the reference price. */
+const amountAtWorst = ({ size, slice, worst, reference }: Sized): Money =>
+  size.by === 'amount'
+    ? size.amount
+    : cost(slice.intent.side === 'buy' ? worst : reference.mid, size.quantity);
+
+interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
+  /** Quote currency. */
+  readonly amount: Money;
   /** The limit price, once there is a quote to hold against it. */
   readonly limit?: Price | undefined;
   /** The attempt that asks: its own reservation does not count against it. */
   readonly clientId?: string | undefined;
 }
 
-/** Why the item may not go ahead with these figures; `undefined` when it may. */
+/** Why the item may not go ahead with these figures; `undefined` when it may. What cannot be looked at refuses. */
 export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refusal | undefined {
-  const { intent } = item.slice;
-  return refusal(
-    {
-      pair: intent.pair,
-      side: intent.side,
-      quantity: figures.quantity,
-      price: figures.price,
-      notional: figures.notional,
-      limit: figures.limit,
-      reference: desk.references.get(intent.pair)?.mid ?? item.reference.mid,
-      decisionPrice: intent.decision_price === undefined ? undefined : price(intent.decision_price),
-    },
-    worldOf(desk, intent.pair, figures.clientId),
-    desk.policy.limits,
-  );
-}
-
-/** A pause ends nothing that was begun: what has asked for its quote may go on to its order. */
-function worldOf(desk: Desk, pair: string, clientId: string | undefined): World {
-  const world = desk.world(pair, clientId);
-  return clientId !== undefined && world.control === 'paused' ? { ...world, control: 'active' } : world;
+  const { slice, size } = item;
+  const { intent } = slice;
+  try {
+    const { quantity, price: each, notional, clientId } = figures;
+    return refusal(
+      {
+        pair: intent.pair,
+        side: intent.side,
+        quantity,
+        price: each,
+        notional,
+        limit: figures.limit,
+        reference: desk.references.get(intent.pair)?.mid ?? item.reference.mid,
+        decisionPrice: intent.decision_price === undefined ? undefined : price(intent.decision_price),
+      },
+      worldOf(desk, { slice, size, quantity, price: each, amount: holding(figures.amount), clientId }),
+      desk.policy.limits,
+    );
+  } catch (error) {
+    return stop(
+      'control_failed',
+      'figures that can be read',
+      error instanceof Error ? error.message : 'a throw',
+    );
+  }
 }
 
 /**
  * Reasons that time may cure are tried again until the slice is over; the others end it. What other attempts hold back
- * comes free when they end.
+ * comes free when they end. More executions or more quantity than planned is no matter of the market: the desk halts.
  */
 export function nextAfter(desk: Desk, reason: Reason): Next {
   switch (reason) {
@@ -76,8 +89,16 @@ export function nextAfter(desk: Desk, reason: Reason): Next {
     case 'side_not_allowed':
     case 'order_quantity':
     case 'order_notional':
+    case 'reused_key':
       return { do: 'stop' };
+    case 'repeated_execution':
+    case 'parent_cap':
+    case 'slice_cap':
+      return { do: 'halt' };
     case 'day_notional':
+    case 'pair_day_notional':
+    case 'position_floor':
+    case 'position_ceiling':
     case 'no_funds':
     case 'below_minimum':
       return { do: desk.state.attempts.size > 0 ? 'again' : 'stop' };

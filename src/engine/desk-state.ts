@@ -13,6 +13,7 @@ import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from './changes.ts';
 import type { Closed, Life, OpenAttempt, OpenSlice, Traded } from './open.ts';
+import { Totals } from './totals.ts';
 
 export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 
@@ -56,9 +57,8 @@ export class DeskState {
   #deaths: readonly Instant[] = [];
   #runningSince: Instant | undefined;
   account: string | undefined;
-  #dayStart = 0;
-  #dayTotal = NO_MONEY;
-  readonly #dayByPair = new Map<string, Money>();
+  /** What limits are held against. */
+  readonly totals = new Totals();
   #recent: FillRecord[] = [];
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
   readonly #strays = new Map<string, Traded>();
@@ -81,16 +81,21 @@ export class DeskState {
         break;
       case 'wake':
         this.#step(body, at);
+        this.totals.decide(body);
         break;
       case 'intent':
         this.#intend(body, at);
         break;
       case 'quote': {
         const open = this.attempts.get(body.client_order_id);
-        if (open !== undefined) open.quote = body;
+        if (open === undefined) break;
+        open.quote = body;
+        this.totals.leave(open.intent, at);
         break;
       }
-      case 'attempt':
+      case 'attempt': {
+        const about = this.attempts.get(body.client_order_id);
+        if (about !== undefined) this.totals.end(body, about.intent, at);
         if (body.result === 'doubt') {
           const open = this.attempts.get(body.client_order_id);
           if (open !== undefined) open.doubt = { since: open.doubt?.since ?? at, reason: body.reason };
@@ -99,6 +104,7 @@ export class DeskState {
           this.#close(body.client_order_id, hasLeft ? at : undefined);
         }
         break;
+      }
       case 'fill':
         this.#book(body, at);
         break;
@@ -114,6 +120,8 @@ export class DeskState {
       case 'resolved':
         break;
       case 'control':
+        this.totals.control(body);
+        if (body.parent !== undefined || body.pair !== undefined) break;
         this.control = body.state;
         this.controlWhy = body.why;
         this.controlBy = body.by;
@@ -138,12 +146,6 @@ export class DeskState {
   /** What was traded for a slice that this journal has not decided: it was restored from an older state. */
   stray(parent: string, slice: number): Readonly<Traded> | undefined {
     return this.#strays.get(sliceKey(parent, slice));
-  }
-
-  /** Traded since midnight UTC, in the currency of the limits: by pair, or all together. */
-  dayNotional(at: Instant, pair?: string): Money {
-    if (Math.floor(at / DAY_MS) * DAY_MS > this.#dayStart) return NO_MONEY;
-    return pair === undefined ? this.#dayTotal : (this.#dayByPair.get(pair) ?? NO_MONEY);
   }
 
   /** Fills of the last ten minutes: a read of the account may not show them yet. */
@@ -272,17 +274,7 @@ export class DeskState {
     this.fills++;
     this.#recent.push(fill);
     for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
-    const day = Math.floor(fill.executed_at / DAY_MS) * DAY_MS;
-    if (day > this.#dayStart) {
-      this.#dayStart = day;
-      this.#dayTotal = NO_MONEY;
-      this.#dayByPair.clear();
-    }
-    if (day === this.#dayStart) {
-      const notional = money(fill.notional_usd);
-      this.#dayTotal = add(this.#dayTotal, notional);
-      this.#dayByPair.set(fill.pair, add(this.#dayByPair.get(fill.pair) ?? NO_MONEY, notional));
-    }
+    this.totals.book(fill);
     const key = sliceKey(fill.parent, fill.slice);
     const slice = this.slices.get(key) ?? this.#strays.get(key);
     if (slice === undefined && this.#tellLate(fill)) return;

@@ -4,9 +4,8 @@ import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
-import type { World } from '../core/controls.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { add, cost, money, NO_QUANTITY, subtract } from '../core/money.ts';
+import { cost, money, NO_QUANTITY, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
@@ -17,10 +16,13 @@ import type { Currency } from '../core/venue.ts';
 import type { BoundStrategy } from '../strategy/kernel.ts';
 import { halt } from './account.ts';
 import { Continuity } from './continuity.ts';
+import { DayClock } from './day-clock.ts';
 import { DeskState, sliceKey } from './desk-state.ts';
 import { Latch } from './latch.ts';
 import type { Observer } from './observer.ts';
 import { Pacer } from './pacer.ts';
+import { planOf } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { Ports } from './ports.ts';
 import { PtsWatch } from './pts-watch.ts';
@@ -68,12 +70,17 @@ export class Desk {
   books: Books = NO_BOOKS;
   /** Rows that could be an order in doubt and were told of. */
   readonly twins = new Set<string>();
+  /** Attempts that the gate let through, until they end: the record of their order may still be under way. */
+  readonly leaving = new Map<string, IntentRecord>();
+  /** The time by which days of limits are counted. */
+  readonly limitDay: DayClock;
   isStopping = false;
   /** The feed told that the account may have changed since its last read began. Never more than that. */
   isHinted = false;
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
   valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
+  readonly #plans = new Map<string, { readonly hash: string; readonly plan: Plan | undefined }>();
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;
   /** Pairs that were taken apart: every row of every read of the account asks. */
@@ -92,6 +99,7 @@ export class Desk {
       const { fault } = this.latch;
       if (fault !== undefined) observer.alert('halt_not_noted', { error: fault });
     });
+    this.limitDay = new DayClock(ports.clock);
     this.pacer = new Pacer(ports.clock, policy.pace);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
@@ -210,18 +218,15 @@ export class Desk {
     return false;
   }
 
-  /** What the gate looks at. `except` is the attempt that asks. */
-  world(pair: string, except?: string): World {
-    const { doubts } = this.state;
-    return {
-      control: this.control,
-      isStopping: this.isStopping,
-      openDoubts: doubts.length,
-      pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
-      dayNotional: add(
-        this.state.dayNotional(this.ports.clock.wall()),
-        this.state.openNotional(undefined, except),
-      ),
-    };
+  /** What the strategy plans, with the precision of its pair; `undefined` when it has no plan. */
+  plan(strategy: string): Plan | undefined {
+    const life = this.state.lives.get(strategy);
+    const bound = this.strategies.get(strategy)?.bound;
+    if (life === undefined || bound === undefined) return undefined;
+    const known = this.#plans.get(strategy);
+    if (known?.hash === life.hash) return known.plan;
+    const plan = planOf(bound, life.begunAt, (pair) => this.instrument(pair));
+    this.#plans.set(strategy, { hash: life.hash, plan });
+    return plan;
   }
 }

@@ -107,6 +107,7 @@ function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observab
       last(),
       map((phase) => endOf(run, phase)),
       finalize(() => {
+        desk.leaving.delete(intent.client_order_id);
         item.permit.settle();
       }),
     );
@@ -237,6 +238,7 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
   const refused = refuses(desk, item, {
     price: quote.price,
     quantity: quote.quantity,
+    amount: quote.amount,
     notional: desk.convert(intent.quote, quantity(quote.amount.toFixed()), desk.policy.limits.currency),
     limit: limit === undefined ? undefined : price(limit),
     clientId: clientOrderId,
@@ -246,7 +248,10 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
   const { side } = intent;
   const pays = side === 'buy' ? intent.quote : intent.base;
   const needs = side === 'buy' ? quantity(quote.amount.toFixed()) : quote.quantity;
-  if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId })) return undefined;
+  if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId })) {
+    desk.leaving.set(clientOrderId, intent);
+    return undefined;
+  }
   const available = desk.available(pays, clientOrderId);
   return {
     on: 'stopped',

@@ -1,11 +1,15 @@
 import { defaultIfEmpty, map, mergeMap, of, takeUntil } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
+import { MINUTE_MS } from '../core/time.ts';
 import { controlled } from './control.ts';
 import type { Desk } from './desk.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
 import { deadlineOf } from './pacer.ts';
 import { sizeNow } from './size.ts';
+
+/** Requests that wait longer than this for other requests pause the desk. */
+const MESSAGE_WAIT_MS = MINUTE_MS;
 
 /**
  * Holds each item until one quote request may go. Nothing is granted after the slice's deadline, or once draining. What had
@@ -22,6 +26,12 @@ export function pace(
     return desk.pacer.take({ route: 'quote', priority: 'quote', key: slice.strategy, deadline }).pipe(
       takeUntil(drain$),
       map((permit): Paced | Stopped => {
+        const longestMs = desk.policy.messageWaitMaxMs ?? MESSAGE_WAIT_MS;
+        if (permit.queuedMs > longestMs) {
+          permit.giveBack();
+          const detail = `limit=${longestMs} ms value=${Math.round(permit.queuedMs)} ms`;
+          return stopped(slice, 'message_throttle', detail, { do: 'again' });
+        }
         const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, slice)) : item;
         if (now.stage === 'stopped') {
           permit.giveBack();

@@ -36,6 +36,8 @@ export interface Wish {
 export interface Permit {
   /** How long the wish waited, milliseconds. */
   readonly waitedMs: number;
+  /** The part of it for which nothing but other requests stood in the way: no cool-down of the venue. Milliseconds. */
+  readonly queuedMs: number;
   /** Says that the answer has come, or never will. Until then the request counts as still on its way to the venue. */
   settle(): void;
   /** Says that nothing was sent after all: the place is free at once. */
@@ -175,6 +177,7 @@ export class Pacer {
     let isSettled = false;
     pending.subscriber.next({
       waitedMs: now - pending.since,
+      queuedMs: now - Math.max(pending.since, ...logs.map((log) => log.blockedUntil)),
       settle: () => {
         if (isSettled) return;
         isSettled = true;

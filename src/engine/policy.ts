@@ -74,6 +74,10 @@ export interface Policy {
   readonly continuity: ContinuityOptions;
   /** So many starts after processes that died, within this time, and the desk starts halted. */
   readonly crashLoop: { readonly startsMax: number; readonly withinMs: number };
+  /** Nothing starts when the account was not read whole for longer; `undefined`: however old the last read is. */
+  readonly accountAgeMaxMs?: number | undefined;
+  /** A request that waits longer for the limits of the venue pauses the desk; a minute when left out. */
+  readonly messageWaitMaxMs?: number | undefined;
   /** Fills of the desk that the journal does not know are booked without halting. */
   readonly adoptFills: boolean;
 }

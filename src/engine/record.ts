@@ -7,6 +7,7 @@ import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../co
 import { isNothing } from '../core/sizing.ts';
 import type { Monotonic } from '../core/time.ts';
 import { haltRecord } from './account.ts';
+import { afterFill, brakes } from './brakes.ts';
 import { untilTime } from './continuity.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
@@ -125,7 +126,7 @@ function settleFill(
   end: AttemptEnd & { end: 'filled' },
   attempt: readonly RecordBody[],
 ): Observable<Observable<OpenSlice>> {
-  const booked = [...wordOf(end), end.fill, ...attempt];
+  const booked = [...wordOf(end), end.fill, ...attempt, ...afterFill(desk, end.fill)];
   if (slice === undefined) return desk.append(booked).pipe(map(() => EMPTY));
   const after: OpenSlice = {
     ...slice,
@@ -172,10 +173,14 @@ function settle(
   slice: OpenSlice,
   { reason, detail, next, bodies }: Turn,
 ): Observable<Observable<OpenSlice>> {
+  const braked = [...bodies, ...brakes(desk, slice, { reason, detail })];
   const note = (more: readonly RecordBody[]): Observable<unknown> =>
-    bodies.length + more.length === 0 ? of(undefined) : desk.append([...bodies, ...more]);
+    braked.length + more.length === 0 ? of(undefined) : desk.append([...braked, ...more]);
   if (next.do === 'halt') {
-    return note([haltRecord(`the venue refused the token: ${detail}`)]).pipe(
+    const isToken = reason === 'unauthorised';
+    if (!isToken) desk.observer.alert('limit_breached', { reason, detail });
+    const why = isToken ? `the venue refused the token: ${detail}` : `${reason}: ${detail}`;
+    return note(desk.state.control === 'halted' ? [] : [haltRecord(why)]).pipe(
       map(() => retryAt(desk, slice, desk.policy.retry.capMs)),
     );
   }
@@ -254,11 +259,23 @@ function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefi
   }
   if (!FAILURES.has(reason)) {
     if (QUOTED.has(reason)) desk.failures.delete(pair);
-    return retry.requoteMs;
+    return retry.requoteMs * slowedBy(desk, pair, reason);
   }
   const count = failed(desk, pair, now);
   if (now - (desk.failures.get(pair)?.since ?? now) > retry.budgetMs) return undefined;
   return desk.ports.random.next() * Math.min(retry.capMs, retry.baseMs * 2 ** count);
+}
+
+/** After so many orders in a row that the venue did not fill, its slices wait four times as long; then sixteen times. */
+const REJECTS_MAX = 3;
+
+function slowedBy(desk: Desk, pair: string, reason: Reason): number {
+  if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
+  // The record of this one is written with what follows from it.
+  const row = desk.state.totals.rejects(pair) + 1;
+  const most = desk.policy.limits.rejectsMax ?? REJECTS_MAX;
+  if (row === most) desk.observer.alert('reject_streak', { pair, rejects: row });
+  return 4 ** Math.min(2, Math.floor(row / most));
 }
 
 /** How often in a row less is asked for without a wait. */

@@ -22,8 +22,8 @@ import { classifyQuote } from '../core/answer.ts';
 import type { Instrument } from '../core/instrument.ts';
 import { isFresh } from '../core/market.ts';
 import type { ReferencePrice } from '../core/market.ts';
-import { middle, quantity } from '../core/money.ts';
-import type { Price } from '../core/money.ts';
+import { middle, quantity, size, slippageBps } from '../core/money.ts';
+import type { Price, Ratio } from '../core/money.ts';
 import { after } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../core/venue.ts';
@@ -55,6 +55,8 @@ const RETRY_MS = 1_000;
 export class References {
   readonly #wiring: Wiring;
   readonly #prices = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
+  /** The newest price of each source, by pair and source. */
+  readonly #sources = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
   readonly #probes = new Map<string, Observable<ReferencePrice>>();
   readonly #watches = new Map<string, Observable<never>>();
   /** Probes in a row that brought no price. */
@@ -87,6 +89,18 @@ export class References {
     const ageMs = ports.clock.monotonic() - known.seenAt;
     const { maxAgeMs } = policy.reference;
     return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
+  }
+
+  /** How far apart the feed and the probe are, basis points, when both are fresh; `undefined` when there is one. */
+  gapBps(pair: string): Ratio | undefined {
+    const { ports, policy } = this.#wiring;
+    const [feed, probe] = (['ticker', 'probe'] as const).map((source) => {
+      const known = this.#sources.get(`${pair} ${source}`);
+      return known !== undefined && ports.clock.monotonic() - known.seenAt <= policy.reference.maxAgeMs
+        ? known.price.mid
+        : undefined;
+    });
+    return feed === undefined || probe === undefined ? undefined : size(slippageBps('buy', feed, probe));
   }
 
   /** Emits once every pair has a fresh price, or after `reference.waitMs` whatever is there. Emits in the same tick when all is fresh. */
@@ -224,6 +238,10 @@ export class References {
 
   #set(price: ReferencePrice): void {
     this.#prices.set(price.pair, { price, seenAt: this.#wiring.ports.clock.monotonic() });
+    this.#sources.set(`${price.pair} ${price.source}`, {
+      price,
+      seenAt: this.#wiring.ports.clock.monotonic(),
+    });
     this.#wiring.observer.reference(price);
     this.#changes.next(price);
   }

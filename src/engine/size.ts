@@ -37,7 +37,7 @@ const MAXIMUM_AGE_MS = HOUR_MS;
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
   return mergeMap((slice) => {
     const { pair } = slice.intent;
-    const refused = deskRefusal(desk.world(pair));
+    const refused = deskRefusal({ control: desk.control, isStopping: desk.isStopping });
     // A desk that may not trade asks for no prices either.
     if (refused !== undefined) return of(stopped(slice, refused.reason, refused.detail, { do: 'again' }));
     return desk.references.ready(pricedPairs(desk, pair)).pipe(

@@ -172,6 +172,8 @@ export const recordSchemas = {
   control: z.strictObject({
     kind: z.literal('control'),
     state: z.enum(['active', 'paused', 'reducing', 'halted']),
+    parent: z.string().optional(),
+    pair: z.string().optional(),
     by: z.string(),
     why: z.string(),
     transport: z.literal('closed').optional(),

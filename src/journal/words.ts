@@ -1,6 +1,13 @@
 import { reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { FillRecord, IntentText, RecordBody, StoredRecord, WakeRecord } from '../core/record.ts';
+import type {
+  ControlRecord,
+  FillRecord,
+  IntentText,
+  RecordBody,
+  StoredRecord,
+  WakeRecord,
+} from '../core/record.ts';
 import { instant, isoOf } from '../core/time.ts';
 
 /** One line for people: time in UTC, kind, words. Control characters of the venue or of a YAML file cannot get through. */
@@ -49,8 +56,11 @@ function wordsFor(body: RecordBody): string {
   }
   const doubts = body.doubts === undefined ? undefined : `with open doubts: ${body.doubts.join(', ')}`;
   const closed = body.transport === 'closed' ? 'no order can leave this process' : undefined;
-  return joined(`desk ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
+  return joined(`${scopeOf(body)} ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
 }
+
+const scopeOf = ({ parent, pair }: ControlRecord): string =>
+  parent === undefined ? (pair ?? 'desk') : `parent ${parent}`;
 
 function wakeWords(wake: WakeRecord): string {
   const detail = Object.entries(wake.detail)

@@ -44,7 +44,7 @@ export function countRecord(
   about: OpenAttempt | undefined,
 ): void {
   meters.journalRecords.inc({ kind: body.kind });
-  const pair = labels.pair('pair' in body ? body.pair : (about?.pair ?? 'unknown'));
+  const pair = labels.pair(('pair' in body ? body.pair : about?.pair) ?? 'unknown');
 
   switch (body.kind) {
     case 'wake':

@@ -82,7 +82,8 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
   function take(stored: StoredRecord): OpenAttempt | undefined {
     const { body, seq } = stored;
     meters.journalHead.set(seq);
-    if (body.kind === 'control') showDeskState(meters, body.state);
+    if (body.kind === 'control' && body.parent === undefined && body.pair === undefined)
+      showDeskState(meters, body.state);
     if (body.kind === 'balances') accountReadAt = body.read_at;
     return attempts.take(stored);
   }

@@ -73,6 +73,7 @@ venue: { base_url: "https://venue.example" }
 controls:
   max_order_notional: { amount: "50000", currency: usd }
   max_day_notional: { amount: "500000", currency: usd }
+  max_order_quantity: { btcusd: "1.5" }
   collar_bps: 12.5
   pairs: [btcusd]
   sides: [buy]
@@ -126,7 +127,7 @@ describe('loadConfig', () => {
     expect(text(controls.dayNotionalMax.amount)).toBe('500000');
   });
 
-  it.each(['max_order_notional', 'max_day_notional', 'collar_bps', 'pairs', 'sides'])(
+  it.each(['max_order_notional', 'max_day_notional', 'max_order_quantity', 'collar_bps', 'pairs', 'sides'])(
     'asks for %s in live mode',
     (name) => {
       const without = LIVE.split('\n')
@@ -135,6 +136,41 @@ describe('loadConfig', () => {
       expect(refusal(without)).toContain(`controls.${name}\n`);
     },
   );
+
+  it('asks for the largest order of each pair, and for a floor under what may be sold, in live mode', () => {
+    const both = LIVE.replace('pairs: [btcusd]', 'pairs: [btcusd, ethusd]');
+    expect(refusal(both)).toContain('max_order_quantity: { ethusd: "1" }');
+    const selling = LIVE.replace('sides: [buy]', 'sides: [sell]').replace(
+      'venue: {',
+      'venue: { sell_path: /v1/orders/sell,',
+    );
+    expect(refusal(selling)).toContain('controls.min_position\n');
+    const floored = selling.replace('controls:', 'controls:\n  min_position: { btc: "0" }');
+    expect([...load(floored).controls.positionMin.keys()]).toEqual(['btc']);
+  });
+
+  it('reads every limit, and has the defaults of the table where none is written', () => {
+    const plain = load(LIVE).controls;
+    expect(plain).toMatchObject({
+      collarDiscardsMax: 3,
+      minuteExecutionsMax: 5,
+      parentExecutionsMax: undefined,
+      duplicateMs: 2_000,
+      rejectsMax: 3,
+      malformedMax: 5,
+      accountAgeMaxMs: 180_000,
+      openDoubtsMax: 2,
+    });
+    const { driftBpsMax, referenceGapBpsMax, shortfallBpsMax } = plain;
+    expect([driftBpsMax, referenceGapBpsMax, shortfallBpsMax].map(String)).toEqual(['150', '30', '100']);
+    const hours = 'restricted_hours: [{ from: "22:00", to: "06:00", time_zone: Europe/London, days: [fri] }]';
+    expect(load(LIVE.replace('controls:', `controls:\n  ${hours}`)).controls.closedHours).toEqual([
+      { from: '22:00', to: '06:00', timeZone: 'Europe/London', days: new Set(['fri']) },
+    ]);
+    expect(refusal(LIVE.replace('controls:', `controls:\n  ${hours.replace('London', 'Lodon')}`))).toContain(
+      'Europe/Lodon',
+    );
+  });
 
   it('counts limits in one currency', () => {
     const eur = '{ amount: "1000", currency: eur }';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deskRefusal, refusal, worstPrice } from '../../src/core/controls.ts';
+import { refusal, worstPrice } from '../../src/core/controls.ts';
 import type { Limits, Proposal, World } from '../../src/core/controls.ts';
 import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
+import { instant } from '../../src/core/time.ts';
 import type { Side } from '../../src/core/venue.ts';
 
 /** Buys 1 btc at 60000: 60000 usd, which is what the reference says. */
@@ -23,6 +24,30 @@ const aWorld = (over: Partial<World> = {}): World => ({
   openDoubts: 0,
   pairDoubts: 0,
   dayNotional: money('0'),
+  at: instant(Date.UTC(2026, 0, 5, 12)),
+  pausedWhy: undefined,
+  blind: undefined,
+  doubtNotional: money('0'),
+  pairDayNotional: money('0'),
+  referenceGapBps: undefined,
+  isReducing: false,
+  gives: { currency: 'usd', after: quantity('100') },
+  gets: { currency: 'btc', after: quantity('10') },
+  repeats: {
+    isReused: false,
+    twin: undefined,
+    inMinute: 0,
+    ofParent: 0,
+    planned: undefined,
+    gapUntil: undefined,
+  },
+  caps: {
+    asked: quantity('1'),
+    parentDone: quantity('0'),
+    parentMax: undefined,
+    slice: quantity('1'),
+    slicePlanned: undefined,
+  },
   ...over,
 });
 const theLimits = (over: Partial<Limits> = {}): Limits => ({
@@ -142,16 +167,15 @@ describe('the gate', () => {
     ['no price and no reference', { reference: price('0'), price: price('0') }],
     ['a reference below zero', { reference: price('-60000') }],
   ])('refuses %s', (_, over) => {
-    expect(reason(over)).toBe('collar');
+    expect(reason(over)).toMatch(/^collar/u);
   });
 
   it.each<readonly [World['control'], string | undefined]>([
     ['active', undefined],
     ['paused', 'paused'],
     ['halted', 'halted'],
-    ['reducing', 'paused'],
+    ['reducing', 'reducing'],
   ])('of a desk that is %s gives %s', (control, code) => {
-    expect(deskRefusal(aWorld({ control }))?.reason).toBe(code);
     expect(reason({}, {}, { control })).toBe(code);
   });
 

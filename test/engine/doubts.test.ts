@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { VenueError } from '../../src/core/errors.ts';
-import { quantity, ratio, text } from '../../src/core/money.ts';
+import { VenueError, invariant } from '../../src/core/errors.ts';
+import { price, quantity, ratio, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderRequest } from '../../src/core/venue.ts';
+import { worldOf } from '../../src/engine/world.ts';
 import { seededRandom } from '../../src/simulator/random.ts';
 import { allOrderFaults, faultyVenue, orderFaults } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
@@ -141,8 +142,19 @@ describe('a doubt', () => {
     const bench = ran({ wrap: faultyVenue({ order: once('request lost', 1) }) }, 0.4);
     const [open] = bench.desk.state.doubts;
     expect(open).toBeDefined();
-    const world = bench.desk.world('btcusd');
+    const [slice] = bench.desk.state.slices.values();
+    invariant(slice !== undefined, 'the slice waits');
+    const size = { by: 'quantity', quantity: quantity('1') } as const;
+    const world = worldOf(bench.desk, {
+      slice,
+      size,
+      quantity: size.quantity,
+      price: price('1'),
+      amount: size.quantity,
+    });
     expect(world).toMatchObject({ openDoubts: 1, pairDoubts: 1 });
+    expect(text(world.pairDayNotional)).toBe(open?.intent.notional_usd);
+    expect(text(world.doubtNotional)).toBe(open?.intent.notional_usd);
     expect(text(world.dayNotional)).toBe(open?.intent.notional_usd);
     const held = bench.desk.state.balances?.get('usd') ?? quantity('0');
     const atWorst = quantity(open?.intent.size ?? '0').times(ratio(open?.intent.worst_price ?? '0'));

@@ -80,9 +80,9 @@ describe('evidence of an order in doubt', () => {
     const bench = aDoubt((rows) => rows.map((row) => ({ ...row, at: after(row.at, 3 * DAY_MS) })));
     bench.clock.run(after(START, 5 * MINUTE_MS));
     expect(fillsOf(bench)).toEqual(['0.5']);
-    expect(bench.desk.state.dayNotional(bench.clock.wall()).gt(25_000)).toBe(true);
+    expect(bench.desk.state.totals.dayNotional(bench.clock.wall()).gt(25_000)).toBe(true);
     bench.clock.run(after(START, 30 * MINUTE_MS));
-    expect(bench.desk.state.dayNotional(bench.clock.wall()).gt(55_000)).toBe(true);
+    expect(bench.desk.state.totals.dayNotional(bench.clock.wall()).gt(55_000)).toBe(true);
   });
 
   it('that comes after a proven absence halts the desk, and the strategy takes it off its total once re-armed', () => {

@@ -84,7 +84,9 @@ describe('a doubt, before and after a restart,', () => {
     const dayNotionalMax = money('80000');
     throughRestart({ policy: { limits: { ...limits, dayNotionalMax } } }, (bench) => {
       const [open] = bench.desk.state.doubts;
-      expect(text(bench.desk.world('ethusd').dayNotional)).toBe(open?.intent.notional_usd);
+      const { state, ports } = bench.desk;
+      const today = add(state.totals.dayNotional(ports.clock.wall()), state.openNotional());
+      expect(text(today)).toBe(open?.intent.notional_usd);
       expect(traded(bench)).toEqual([]);
       bench.clock.run(after(START, HOUR_MS));
       expect(reasons(bench)).toContain('day_notional');

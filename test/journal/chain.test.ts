@@ -14,12 +14,12 @@ describe('the hash chain', () => {
     expect(verify(lines.slice(0, 12), first ?? EMPTY)).toEqual({
       ok: true,
       count: 12,
-      head: 'bb4cccad7d71e17b0d55db7570995678be7c6fad247d4e94bef568089da02a93',
+      head: '148b07bfe0704f004c55ee58d8daa4ea27e90130db312f44949481dcf64647a4',
     });
     expect(verify(lines, end)).toEqual({
       ok: true,
       count: 13,
-      head: 'c5d2f02bbd1b197e356cdfdb93baca000fb28fc05c8490d6cce3ca6cccfc5571',
+      head: 'e4fe8f90419ae3b3a6228e8311abeff7b012bb0805e1f7c712c09b1df75db4bf',
     });
   });
 

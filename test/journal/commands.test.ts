@@ -71,7 +71,7 @@ describe('journal show', () => {
       2026-12-01T09:00:07.000Z  slice     btc-twap twap slice 0 filled: 0.03125 for 1875.00375; limit_price: the quoted price is worse than limit_price; limit=59000 value=60000.12
       2026-12-01T09:00:08.000Z  balances  0.03125 btc, -12.5 usd
       2026-12-01T09:00:09.000Z  maximum   the venue quotes at most 250000 USD of btcusd in one piece
-      2026-12-01T09:00:10.000Z  control   desk paused by ops: lunch
+      2026-12-01T09:00:10.000Z  control   parent abcdefgh paused by ops: lunch
       2026-12-01T09:00:11.000Z  stopped   stopped: SIGTERM; 1 doubt left open
       2026-12-01T09:00:12.000Z  resolved  tr-abcd-abcdefgh-0-1-abcd was not executed, says ann: the venue says that it never came
       "

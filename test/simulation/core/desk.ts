@@ -1,6 +1,7 @@
 import { classifyOrder, classifyQuote } from '../../../src/core/answer.ts';
 import { deskRefusal } from '../../../src/core/controls.ts';
-import type { Refusal, World as Limited } from '../../../src/core/controls.ts';
+import type { World as Limited } from '../../../src/core/controls.ts';
+import type { Refusal } from '../../../src/core/refusal.ts';
 import { follow } from '../../../src/core/cycle.ts';
 import type { CycleEvent, Next, Phase } from '../../../src/core/cycle.ts';
 import { inherited, judge, lastOrderStart } from '../../../src/core/doubts.ts';

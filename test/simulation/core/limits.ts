@@ -1,7 +1,8 @@
 import { deskRefusal, refusal } from '../../../src/core/controls.ts';
-import type { Refusal, World as Limited } from '../../../src/core/controls.ts';
-import { add, price } from '../../../src/core/money.ts';
+import type { World as Limited } from '../../../src/core/controls.ts';
+import { NO_QUANTITY, add, money, price } from '../../../src/core/money.ts';
 import type { Money, Price, Quantity } from '../../../src/core/money.ts';
+import type { Refusal } from '../../../src/core/refusal.ts';
 import type { DeskState } from '../../../src/engine/desk-state.ts';
 import type { OpenSlice } from '../../../src/engine/open.ts';
 import type { Life } from './life.ts';
@@ -47,6 +48,35 @@ export function worldOf(
     isStopping: false,
     openDoubts: doubts.length,
     pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
-    dayNotional: add(state.dayNotional(clock.wall()), state.openNotional(undefined, except)),
+    doubtNotional: doubts.reduce((sum, { intent }) => add(sum, money(intent.notional_usd)), money('0')),
+    dayNotional: add(state.totals.dayNotional(clock.wall()), state.openNotional(undefined, except)),
+    pairDayNotional: add(state.totals.dayNotional(clock.wall(), pair), state.openNotional(pair, except)),
+    at: clock.wall(),
+    ...UNHINDERED,
   };
 }
+
+/** What the cycle by itself does not look at: simulation B runs the engine, which does. */
+const UNHINDERED = {
+  pausedWhy: undefined,
+  blind: undefined,
+  referenceGapBps: undefined,
+  isReducing: false,
+  gives: { currency: '', after: undefined },
+  gets: { currency: '', after: undefined },
+  repeats: {
+    isReused: false,
+    twin: undefined,
+    inMinute: 0,
+    ofParent: 0,
+    planned: undefined,
+    gapUntil: undefined,
+  },
+  caps: {
+    asked: NO_QUANTITY,
+    parentDone: NO_QUANTITY,
+    parentMax: undefined,
+    slice: NO_QUANTITY,
+    slicePlanned: undefined,
+  },
+} as const satisfies Partial<Limited>;

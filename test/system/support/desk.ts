@@ -17,10 +17,11 @@ export interface DeskSetup {
   readonly venue: VenueAddress;
   /** Documents of strategies. JSON is YAML too. */
   readonly strategies: readonly Readonly<Record<string, unknown>>[];
-  /** Parts of the config that differ; `venue` and `controls` are merged key by key. */
+  /** Parts of the config that differ; `venue`, `controls` and `pacing` are merged key by key. */
   readonly config?: Readonly<Record<string, unknown>> & {
     readonly venue?: Readonly<Record<string, unknown>>;
     readonly controls?: Readonly<Record<string, unknown>>;
+    readonly pacing?: Readonly<Record<string, unknown>>;
   };
   /** Modules that are loaded before the daemon: `hooks/`. */
   readonly imports?: readonly string[];
@@ -112,6 +113,7 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
     operate: { listen: '127.0.0.1:0' },
     strategies: 'strategies',
     ...config,
+    pacing: { orders_per_second: 60, ...config.pacing },
     venue: {
       base_url: venue.baseUrl,
       ...(isPlain ? {} : { ws_url: venue.wsUrl }),
@@ -122,7 +124,12 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
     controls: {
       max_order_notional: { amount: '250000', currency: 'usd' },
       max_day_notional: { amount: '50000000', currency: 'usd' },
+      max_order_quantity: { btcusd: '1000', ethusd: '1000' },
+      min_position: { btc: '0', eth: '0' },
       collar_bps: 300,
+      max_drift_bps: 10_000,
+      max_shortfall_bps: 10_000,
+      max_executions_per_minute: 10_000,
       pairs: ['btcusd', 'ethusd'],
       sides: ['buy', 'sell'],
       ...config.controls,

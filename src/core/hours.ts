@@ -1,0 +1,31 @@
+import type { Instant } from './time.ts';
+
+export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+export type Weekday = (typeof weekdays)[number];
+
+/** A span of the day in which nothing trades, in local time. One whose end is not after its begin lasts past midnight. */
+export interface ClosedHours {
+  /** First minute, as in `22:00`. */
+  readonly from: string;
+  /** First minute after. */
+  readonly to: string;
+  /** IANA name. */
+  readonly timeZone: string;
+  /** Days on which the span begins. */
+  readonly days: ReadonlySet<Weekday>;
+}
+
+/** Whether `at` lies in the span. Clock changes: local time decides, so an hour that comes twice is closed twice. */
+export function isClosedAt({ from, to, timeZone, days }: ClosedHours, at: Instant): boolean {
+  const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(timeZone);
+  const time = local.toPlainTime();
+  const [begin, end] = [Temporal.PlainTime.from(from), Temporal.PlainTime.from(to)];
+  const isDay = (back: number): boolean => {
+    const name = weekdays[local.subtract({ days: back }).dayOfWeek - 1];
+    return name !== undefined && days.has(name);
+  };
+  const isAfterBegin = Temporal.PlainTime.compare(time, begin) >= 0;
+  const isBeforeEnd = Temporal.PlainTime.compare(time, end) < 0;
+  if (Temporal.PlainTime.compare(begin, end) < 0) return isAfterBegin && isBeforeEnd && isDay(0);
+  return (isAfterBegin && isDay(0)) || (isBeforeEnd && isDay(1));
+}

@@ -1,0 +1,153 @@
+import type { Limits } from '../core/controls.ts';
+import { add, holding, money, quantity } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { FillRecord, RecordBody } from '../core/record.ts';
+import { SECOND_MS } from '../core/time.ts';
+import type { Desk } from './desk.ts';
+import { sliceKey } from './desk-state.ts';
+import type { OpenSlice } from './desk-state.ts';
+import { COLLAR, costOf, MALFORMED, shortfallBps } from './totals.ts';
+import type { ParentTotals } from './totals.ts';
+
+/** What a bad end calls for beyond its slice: pauses of a parent, a pair or the desk, and halts. */
+
+export interface BadEnd {
+  readonly reason: Reason;
+  /** `limit=… value=…` where a limit was broken. */
+  readonly detail: string;
+}
+
+const COLLAR_DISCARDS = 3;
+const MALFORMED_MAX = 5;
+/** Limits whose breach an operator hears of although only one slice ends. */
+const TOLD: ReadonlySet<Reason> = new Set<Reason>([
+  'order_notional',
+  'order_quantity',
+  'position_floor',
+  'position_ceiling',
+  'control_failed',
+  'references_disagree',
+]);
+
+/** Records to be written with the end of an attempt that did not trade, or of a try that asked for no quote. */
+export function brakes(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly RecordBody[] {
+  const { reason, detail } = end;
+  const { totals } = desk.state;
+  const { parent, pair } = intent;
+  const { limits } = desk.policy;
+  if (TOLD.has(reason)) desk.observer.alert('limit_refused', { parent, pair, reason, detail });
+  if (reason === 'message_throttle') {
+    desk.observer.alert('messages_throttled', { detail });
+    return pauseDesk(desk, end);
+  }
+  if (totals.pausedWhy(parent, pair) !== undefined) return [];
+  const collars = (totals.parent(parent)?.collars ?? 0) + 1;
+  const isOutside = COLLAR.has(reason) && collars >= (limits.collarDiscardsMax ?? COLLAR_DISCARDS);
+  if (reason === 'price_drift' || reason === 'collar_far' || isOutside)
+    return [pauseParent(desk, parent, end)];
+  const row = totals.malformed(pair) + 1;
+  const most = limits.malformedMax ?? MALFORMED_MAX;
+  if (!MALFORMED.has(reason) || row < most) return [];
+  desk.observer.alert('pair_paused', {
+    pair,
+    reason: 'malformed_streak',
+    detail: `limit=${most} value=${row}`,
+  });
+  return [
+    {
+      kind: 'control',
+      state: 'paused',
+      pair,
+      by: 'tranche',
+      why: words({ reason: 'malformed_streak', detail: `limit=${most} value=${row} ${detail}` }),
+    },
+  ];
+}
+
+/** Records to be written with a fill: what the books say once it is in them. */
+export function afterFill(desk: Desk, fill: FillRecord): readonly RecordBody[] {
+  if (fill.source === 'transactions' || fill.source === 'lookup') tellLate(desk, fill);
+  if (desk.state.filledIds.has(fill.client_order_id)) return [];
+  const known = desk.state.totals.parent(fill.parent);
+  const broken = capBroken(desk, fill, known) ?? dayBroken(desk, fill);
+  if (broken !== undefined) {
+    desk.observer.alert('limit_breached', { client_order_id: fill.client_order_id, ...broken });
+    return desk.control === 'halted'
+      ? []
+      : [{ kind: 'control', state: 'halted', by: 'tranche', why: words(broken) }];
+  }
+  const most = desk.policy.limits.shortfallBpsMax;
+  const bps = known && shortfallBps(withFill(known, fill));
+  if (most === undefined || bps === undefined || bps.lte(most)) return [];
+  if (desk.state.totals.pausedWhy(fill.parent, fill.pair) !== undefined) return [];
+  const detail = `limit=${most.toFixed()} bps value=${bps.toFixed(2)} bps`;
+  return [pauseParent(desk, fill.parent, { reason: 'shortfall', detail })];
+}
+
+const REPORT_MS = 5 * SECOND_MS;
+
+/** A fill is reported when it is known; one that became known late is told of by itself. */
+function tellLate(desk: Desk, { client_order_id, executed_at }: FillRecord): void {
+  const lateMs = desk.ports.clock.wall() - executed_at;
+  if (lateMs > REPORT_MS) desk.observer.alert('fill_reported_late', { client_order_id, late_ms: lateMs });
+}
+
+const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
+  ...known,
+  filled: sum(known.filled, fill.quantity),
+  filledAmount: add(known.filledAmount, money(fill.amount)),
+  fees: add(known.fees, money(fill.fees)),
+});
+const sum = (a: Quantity, more: string): Quantity => add(a, quantity(more));
+
+/** More than the parent or the slice was to trade: by more than a unit of the currency, this is a bug or a broken venue. */
+function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined): BadEnd | undefined {
+  const slice = desk.state.slices.get(sliceKey(fill.parent, fill.slice));
+  if (slice === undefined) return undefined;
+  const { intent } = slice;
+  const { basePrecision, quotePrecision } = desk.instrument(intent.pair);
+  const isQuantity = intent.by === 'quantity';
+  const unit = `1e-${isQuantity ? basePrecision : quotePrecision}`;
+  const more = isQuantity ? fill.quantity : fill.amount;
+  const ofSlice = sum(isQuantity ? slice.filled : holding(slice.filledAmount), more);
+  if (ofSlice.minus(intent.size).gt(unit))
+    return { reason: 'slice_cap', detail: `limit=${intent.size} value=${ofSlice.toFixed()}` };
+  const plan = desk.plan(slice.strategy);
+  const most = plan?.by === intent.by ? plan.total : known?.decided;
+  const done = known && sum(isQuantity ? known.filled : holding(known.filledAmount), more);
+  return most !== undefined && done?.minus(most).gt(unit) === true
+    ? { reason: 'parent_cap', detail: `limit=${most.toFixed()} value=${done.toFixed()}` }
+    : undefined;
+}
+
+/** Orders are refused before they exceed the day; fills that have exceeded it all the same are a matter for a person. */
+function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
+  const limits: Limits = desk.policy.limits;
+  const today = desk.limitDay.now();
+  const total = add(desk.state.totals.dayNotional(today), money(fill.notional_usd));
+  if (limits.dayNotionalMax !== undefined && total.gt(limits.dayNotionalMax))
+    return {
+      reason: 'day_notional',
+      detail: `limit=${limits.dayNotionalMax.toFixed()} value=${total.toFixed(2)}`,
+    };
+  const ofPair = add(desk.state.totals.dayNotional(today, fill.pair), money(fill.notional_usd));
+  const pairMax = limits.pairDayNotionalMax?.get(fill.pair);
+  if (pairMax !== undefined && ofPair.gt(pairMax))
+    return { reason: 'pair_day_notional', detail: `limit=${pairMax.toFixed()} value=${ofPair.toFixed(2)}` };
+  const spent = add(desk.state.totals.dayCost(today), costOf(fill));
+  if (limits.dayCostMax !== undefined && spent.gt(limits.dayCostMax))
+    return { reason: 'day_cost', detail: `limit=${limits.dayCostMax.toFixed()} value=${spent.toFixed(2)}` };
+  return undefined;
+}
+
+/** In words for the journal: the code first, so that it can be looked for. */
+const words = ({ reason, detail }: BadEnd): string => `${reason}: ${detail}`;
+
+function pauseParent(desk: Desk, parent: string, end: BadEnd): RecordBody {
+  desk.observer.alert('parent_paused', { parent, ...end });
+  return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
+}
+
+const pauseDesk = (desk: Desk, end: BadEnd): readonly RecordBody[] =>
+  desk.control === 'active' ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }] : [];

@@ -1,0 +1,274 @@
+import {
+  add,
+  cost,
+  fraction,
+  holding,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  quantity,
+} from '../core/money.ts';
+import { priceOf, ratio, ratioOf, scale, slippageBps, subtract } from '../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { AttemptRecord, ControlRecord, FillRecord, IntentRecord, WakeRecord } from '../core/record.ts';
+import { DAY_MS, MINUTE_MS } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Side } from '../core/venue.ts';
+
+/** An order that left. */
+export interface LeftOrder {
+  readonly clientId: string;
+  readonly pair: string;
+  readonly side: Side;
+  /** As asked for, with its unit: two orders alike have the same. */
+  readonly size: string;
+  readonly parent: string;
+  readonly slice: number;
+  readonly at: Instant;
+}
+
+/** What is known of a parent, doubts not counted. */
+export interface ParentTotals {
+  readonly side: Side;
+  /** Reference price when the first slice was decided. */
+  readonly arrival: Price | undefined;
+  /** Σ of the decided slices, in the unit of their intents. */
+  readonly decided: Quantity;
+  readonly filled: Quantity;
+  readonly filledAmount: Money;
+  readonly fees: Money;
+  /** Slices with an order, since a person last re-armed the desk. */
+  readonly executed: ReadonlySet<number>;
+  /** Slices with an order and the ends of their gaps. */
+  readonly gaps: ReadonlyMap<number, Instant>;
+  /** Quotes outside the collar, in a row. */
+  readonly collars: number;
+}
+
+interface Day {
+  total: Money;
+  cost: Money;
+  readonly byPair: Map<string, Money>;
+}
+
+type Parent = { -readonly [K in keyof ParentTotals]: ParentTotals[K] } & {
+  executed: Set<number>;
+  readonly gaps: Map<number, Instant>;
+  readonly deadlines: Map<number, Instant>;
+};
+
+const PARENTS_MAX = 5_000;
+const ORDERS_MAX = 10_000;
+/** Days that are kept: fills of earlier ones count for nothing any more. */
+const DAYS_KEPT = 3;
+
+/** Answers that could not be used. */
+export const MALFORMED: ReadonlySet<Reason> = new Set<Reason>([
+  'quote_invalid',
+  'quote_mismatch',
+  'quote_reused',
+  'venue_refused',
+]);
+export const COLLAR: ReadonlySet<Reason> = new Set<Reason>(['collar', 'collar_far']);
+/** A quote came and was good, only its price or its time was not. */
+const GOOD: ReadonlySet<Reason> = new Set<Reason>([
+  'limit_price',
+  'price_drift',
+  'quote_too_short',
+  'no_funds',
+]);
+
+/** What limits are held against, as a fold of the journal: it survives a restart because it is rebuilt from it. */
+export class Totals {
+  #newestDay = 0;
+  readonly #days = new Map<number, Day>();
+  #orders: LeftOrder[] = [];
+  readonly #parents = new Map<string, Parent>();
+  readonly #rejects = new Map<string, number>();
+  readonly #malformed = new Map<string, number>();
+  /** Why a parent or a pair is paused, by `parent:…` and `pair:…`. */
+  readonly #paused = new Map<string, string>();
+
+  /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
+  dayNotional(at: Instant, pair?: string): Money {
+    return this.#sumFrom(at, (day) => (pair === undefined ? day.total : (day.byPair.get(pair) ?? NO_MONEY)));
+  }
+
+  /** What the fills since midnight UTC cost against their decision prices, fees included, in the currency of the limits. */
+  dayCost(at: Instant): Money {
+    return this.#sumFrom(at, (day) => day.cost);
+  }
+
+  parent(parent: string): ParentTotals | undefined {
+    return this.#parents.get(parent);
+  }
+
+  /** Orders that left after `from`. One that seems to come from the future, because the clock was set back, counts too. */
+  ordersSince(from: Instant): readonly LeftOrder[] {
+    return this.#orders.filter(({ at }) => at > from);
+  }
+
+  /** Orders of a pair in a row that the venue did not fill. */
+  rejects(pair: string): number {
+    return this.#rejects.get(pair) ?? 0;
+  }
+
+  /** Answers for a pair in a row that could not be used. */
+  malformed(pair: string): number {
+    return this.#malformed.get(pair) ?? 0;
+  }
+
+  /** Why the parent, or its pair, is paused; `undefined` when neither is. */
+  pausedWhy(parent: string, pair: string): string | undefined {
+    return this.#paused.get(`parent:${parent}`) ?? this.#paused.get(`pair:${pair}`);
+  }
+
+  /** Parents and pairs that are paused, each with the reason, for people. */
+  get paused(): ReadonlyMap<string, string> {
+    return this.#paused;
+  }
+
+  decide({ intents }: WakeRecord): void {
+    for (const intent of intents) {
+      const known = this.#touch(intent.parent, intent.side);
+      known.arrival ??= intent.decision_price === undefined ? undefined : price(intent.decision_price);
+      known.decided = add(known.decided, quantity(intent.size));
+      known.deadlines.set(intent.slice, intent.deadline);
+    }
+  }
+
+  /** An order left, or may have left. */
+  leave(intent: IntentRecord, at: Instant): void {
+    const known = this.#touch(intent.parent, intent.side);
+    known.executed.add(intent.slice);
+    const until = known.deadlines.get(intent.slice);
+    if (until !== undefined) known.gaps.set(intent.slice, until);
+    if (this.#orders.some(({ clientId }) => clientId === intent.client_order_id)) return;
+    this.#orders = this.#orders.filter((order) => order.at > at - MINUTE_MS).slice(-ORDERS_MAX);
+    this.#orders.push(leftOrder(intent, at));
+  }
+
+  /** How an attempt ended, or that it is in doubt. */
+  end({ result, reason }: AttemptRecord, intent: IntentRecord, at: Instant): void {
+    const { pair, parent, side } = intent;
+    if (result !== 'discarded') this.leave(intent, at);
+    if (result === 'rejected') this.#rejects.set(pair, this.rejects(pair) + 1);
+    const isMalformed = reason !== undefined && MALFORMED.has(reason);
+    const isCollar = reason !== undefined && COLLAR.has(reason);
+    const isGood = result !== 'discarded' || (reason !== undefined && GOOD.has(reason));
+    if (isMalformed) this.#malformed.set(pair, this.malformed(pair) + 1);
+    else if (isGood || isCollar) this.#malformed.delete(pair);
+    const known = this.#touch(parent, side);
+    if (isCollar) known.collars++;
+    else if (isGood) known.collars = 0;
+  }
+
+  /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
+  book(fill: FillRecord): void {
+    this.#newestDay = Math.max(this.#newestDay, dayOf(fill.executed_at));
+    const day: Day = this.#days.get(this.#newestDay) ?? {
+      total: NO_MONEY,
+      cost: NO_MONEY,
+      byPair: new Map(),
+    };
+    this.#days.set(this.#newestDay, day);
+    const notional = money(fill.notional_usd);
+    day.total = add(day.total, notional);
+    day.cost = add(day.cost, costOf(fill));
+    day.byPair.set(fill.pair, add(day.byPair.get(fill.pair) ?? NO_MONEY, notional));
+    for (const each of this.#days.keys()) if (each < this.#newestDay - DAYS_KEPT) this.#days.delete(each);
+    const known = this.#touch(fill.parent, fill.side);
+    known.executed.add(fill.slice);
+    known.collars = 0;
+    this.#rejects.delete(fill.pair);
+    this.#malformed.delete(fill.pair);
+    known.filled = add(known.filled, quantity(fill.quantity));
+    known.filledAmount = add(known.filledAmount, money(fill.amount));
+    known.fees = add(known.fees, money(fill.fees));
+  }
+
+  /** Pauses and resumes of parents and pairs; a desk that a person re-armed counts its executions anew. */
+  control({ state, why, parent, pair }: ControlRecord): void {
+    const ofPair = pair === undefined ? undefined : `pair:${pair}`;
+    const scope = parent === undefined ? ofPair : `parent:${parent}`;
+    if (scope === undefined) {
+      if (state !== 'active') return;
+      this.#orders = [];
+      for (const known of this.#parents.values()) known.executed.clear();
+      return;
+    }
+    if (state !== 'active') {
+      this.#paused.set(scope, why);
+      return;
+    }
+    this.#paused.delete(scope);
+    if (pair !== undefined) this.#malformed.delete(pair);
+    const known = parent === undefined ? undefined : this.#parents.get(parent);
+    if (known !== undefined) known.collars = 0;
+  }
+
+  #sumFrom(at: Instant, of: (day: Day) => Money): Money {
+    let sum = NO_MONEY;
+    for (const [label, day] of this.#days) if (label >= dayOf(at)) sum = add(sum, of(day));
+    return sum;
+  }
+
+  /** The parent, now the one that was used last: the oldest are forgotten. */
+  #touch(parent: string, side: Side): Parent {
+    const known = this.#parents.get(parent) ?? {
+      side,
+      arrival: undefined,
+      decided: NO_QUANTITY,
+      filled: NO_QUANTITY,
+      filledAmount: NO_MONEY,
+      fees: NO_MONEY,
+      executed: new Set<number>(),
+      gaps: new Map<number, Instant>(),
+      deadlines: new Map<number, Instant>(),
+      collars: 0,
+    };
+    this.#parents.delete(parent);
+    this.#parents.set(parent, known);
+    if (this.#parents.size > PARENTS_MAX) this.#parents.delete(this.#parents.keys().next().value ?? '');
+    return known;
+  }
+}
+
+/** Days since the epoch, UTC. */
+const dayOf = (at: Instant): number => Math.floor(at / DAY_MS);
+
+export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
+  clientId: intent.client_order_id,
+  pair: intent.pair,
+  side: intent.side,
+  size: `${intent.size} ${intent.by}`,
+  parent: intent.parent,
+  slice: intent.slice,
+  at,
+});
+
+/** What a fill cost against its decision price, fees included, in the currency of the limits. Positive is bad. */
+export function costOf(fill: FillRecord): Money {
+  const [amount, notional] = [money(fill.amount), money(fill.notional_usd)];
+  if (amount.isZero()) return NO_MONEY;
+  const fees = scale(notional, fraction(money(fill.fees), amount));
+  if (fill.decision_price === '' || quantity(fill.quantity).isZero()) return fees;
+  const paid = priceOf(amount, quantity(fill.quantity));
+  const bps = slippageBps(fill.side, paid, price(fill.decision_price));
+  return add(fees, scale(notional, fraction(bps, ratioOf(10_000))));
+}
+
+/** What a parent has cost so far against its arrival price, fees included, basis points; `undefined` when nothing tells. */
+export function shortfallBps(parent: ParentTotals): Ratio | undefined {
+  const { side, arrival, filled, filledAmount, fees } = parent;
+  if (arrival === undefined || filled.isZero()) return undefined;
+  const fair = cost(arrival, filled);
+  const over = side === 'buy' ? subtract(filledAmount, fair) : subtract(fair, filledAmount);
+  return scale(fraction(add(over, fees), fair), ratio('10000'));
+}
+
+/** What a parent traded, in the unit of its intents. */
+export const doneOf = (parent: ParentTotals, by: 'quantity' | 'amount'): Quantity =>
+  by === 'quantity' ? parent.filled : holding(parent.filledAmount);

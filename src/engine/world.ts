@@ -1,0 +1,184 @@
+import type { Position, Proposal, World } from '../core/controls.ts';
+import type { Caps, Repeats } from '../core/controls-repeat.ts';
+import {
+  add,
+  fraction,
+  holding,
+  money,
+  negate,
+  NO_QUANTITY,
+  ONE,
+  price,
+  quantity,
+  ratio,
+  scale,
+  subtract,
+} from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
+import type { IntentRecord } from '../core/record.ts';
+import { MINUTE_MS, after } from '../core/time.ts';
+import type { Size } from '../core/venue.ts';
+import type { Desk } from './desk.ts';
+import { sliceKey } from './desk-state.ts';
+import type { OpenAttempt, OpenSlice } from './desk-state.ts';
+import { doneOf, leftOrder } from './totals.ts';
+import type { LeftOrder } from './totals.ts';
+
+/** What an attempt would do, and which it is. */
+export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
+  readonly slice: OpenSlice;
+  readonly size: Size;
+  /** Quote currency. */
+  readonly amount: Quantity;
+  /** The attempt that asks: its own reservation does not count against it. */
+  readonly clientId?: string | undefined;
+}
+
+/** Everything that the limits are held against, for one attempt at this moment. */
+export function worldOf(desk: Desk, trial: Trial): World {
+  const { pair, side, parent } = trial.slice.intent;
+  const { base, quote } = desk.instrument(pair);
+  const { clientId } = trial;
+  const doubts = desk.state.doubts.filter(({ intent }) => intent.client_order_id !== clientId);
+  const today = desk.limitDay.now();
+  const { totals } = desk.state;
+  const [pays, brings] = side === 'buy' ? [quote, base] : [base, quote];
+  const [paid, brought] = side === 'buy' ? [trial.amount, trial.quantity] : [trial.quantity, trial.amount];
+  return {
+    // A pause ends nothing that was begun: what has asked for its quote may go on to its order.
+    control: clientId !== undefined && desk.control === 'paused' ? 'active' : desk.control,
+    isStopping: desk.isStopping,
+    at: desk.ports.clock.wall(),
+    pausedWhy: totals.pausedWhy(parent, pair),
+    blind: blindness(desk),
+    openDoubts: doubts.length,
+    pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
+    doubtNotional: doubts.reduce((sum, { intent }) => add(sum, money(intent.notional_usd)), money('0')),
+    dayNotional: add(totals.dayNotional(today), desk.state.openNotional(undefined, clientId)),
+    pairDayNotional: add(totals.dayNotional(today, pair), desk.state.openNotional(pair, clientId)),
+    referenceGapBps: desk.references.gapBps(pair),
+    isReducing: isReducing(desk, trial, { brings, brought }),
+    gives: givenPosition(desk, pays, paid, clientId),
+    gets: gottenPosition(desk, brings, brought, clientId),
+    repeats: repeatsOf(desk, trial),
+    caps: capsOf(desk, trial),
+  };
+}
+
+/** Nothing starts on what was true too long ago: the account must have been read whole. */
+function blindness(desk: Desk): World['blind'] {
+  const { accountAgeMaxMs } = desk.policy;
+  if (accountAgeMaxMs === undefined) return undefined;
+  const ageMs = desk.ports.clock.monotonic() - (desk.lastReadAt ?? Number.NEGATIVE_INFINITY);
+  return ageMs <= accountAgeMaxMs
+    ? undefined
+    : { limit: `${accountAgeMaxMs / 1000} s`, value: `${Math.round(ageMs / 1000)} s` };
+}
+
+function givenPosition(desk: Desk, currency: string, paid: Quantity, except: string | undefined): Position {
+  const available = desk.available(currency, except);
+  return { currency, after: available && subtract(available, paid) };
+}
+
+function gottenPosition(
+  desk: Desk,
+  currency: string,
+  brought: Quantity,
+  except: string | undefined,
+): Position {
+  if (desk.state.balances === undefined) return { currency, after: undefined };
+  let sum = add(desk.state.balances.get(currency) ?? NO_QUANTITY, brought);
+  for (const { intent } of desk.state.attempts.values()) {
+    if (intent.client_order_id !== except)
+      sum = add(sum, incoming(intent, currency, desk.policy.limits.collarBps));
+  }
+  return { currency, after: sum };
+}
+
+/** The most that an attempt may bring of a currency: no quote further from the reference than the collar is taken. */
+function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<typeof ratio>): Quantity {
+  const sized = quantity(intent.size);
+  const reach = fraction(collarBps, ratio('10000'));
+  const reference = price(intent.reference_price);
+  if (intent.side === 'buy') {
+    if (currency !== intent.base) return NO_QUANTITY;
+    const cheapest = scale(reference, subtract(ONE, reach));
+    if (intent.by === 'quantity' || !cheapest.gt(0)) return sized;
+    return quantity(sized.div(cheapest).toFixed(18, 0));
+  }
+  if (currency !== intent.quote) return NO_QUANTITY;
+  return intent.by === 'amount' ? sized : scale(sized, ratio(scale(reference, add(ONE, reach)).toFixed(18)));
+}
+
+/** A balance below zero comes nearer to zero, and does not pass it. */
+function isReducing(
+  desk: Desk,
+  { clientId }: Trial,
+  { brings, brought }: { readonly brings: string; readonly brought: Quantity },
+): boolean {
+  const { after: sum } = gottenPosition(desk, brings, brought, clientId);
+  const borrowed = negate(desk.state.balances?.get(brings) ?? NO_QUANTITY);
+  return borrowed.gt(0) && sum?.lte(0) === true;
+}
+
+/** Orders that left in the last minute, those whose record is not written yet included. */
+function recentOrders(desk: Desk): readonly LeftOrder[] {
+  const now = desk.ports.clock.wall();
+  const known = desk.state.totals.ordersSince(after(now, -MINUTE_MS));
+  const ids = new Set(known.map((order) => order.clientId));
+  const unwritten = [...desk.leaving.values()].filter((intent) => !ids.has(intent.client_order_id));
+  return [...known, ...unwritten.map((intent) => leftOrder(intent, now))];
+}
+
+function repeatsOf(desk: Desk, { slice, size, clientId }: Trial): Repeats {
+  const { parent, slice: number, pair, side } = slice.intent;
+  const { filledIds, closedIds } = desk.state;
+  const recent = recentOrders(desk).filter((order) => order.clientId !== clientId);
+  const isOther = (order: LeftOrder): boolean => order.parent !== parent || order.slice !== number;
+  const ofPair = recent.filter((order) => order.pair === pair && isOther(order));
+  const known = desk.state.totals.parent(parent);
+  const executed = new Set(known?.executed);
+  for (const order of desk.leaving.values()) if (order.parent === parent) executed.add(order.slice);
+  executed.delete(number);
+  const gaps = [...(known?.gaps ?? [])].filter(([other]) => other < number).map(([, until]) => until);
+  const since = after(desk.ports.clock.wall(), -(desk.policy.limits.duplicateMs ?? 0));
+  const figure = size.by === 'quantity' ? size.quantity : size.amount;
+  const twin = recent.find(
+    (order) =>
+      order.at > since &&
+      order.parent !== parent &&
+      order.pair === pair &&
+      order.side === side &&
+      order.size === `${figure.toFixed()} ${size.by}`,
+  );
+  return {
+    isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
+    twin: twin?.clientId,
+    inMinute: new Set(ofPair.map((order) => sliceKey(order.parent, order.slice))).size,
+    ofParent: executed.size,
+    planned: desk.plan(slice.strategy)?.sizes.size,
+    gapUntil: gaps.length === 0 ? undefined : gaps.reduce((a, b) => (b > a ? b : a)),
+  };
+}
+
+function capsOf(desk: Desk, { slice, size, clientId }: Trial): Caps {
+  const { intent } = slice;
+  const known = desk.state.totals.parent(intent.parent);
+  const plan = desk.plan(slice.strategy);
+  const isOfPlan = plan !== undefined && plan.by === intent.by;
+  let done = known === undefined ? NO_QUANTITY : doneOf(known, intent.by);
+  for (const open of desk.state.attempts.values()) {
+    if (open.intent.parent !== intent.parent || open.intent.client_order_id === clientId) continue;
+    done = add(done, worstOf(open, intent.by));
+  }
+  return {
+    asked: size.by === 'quantity' ? size.quantity : holding(size.amount),
+    parentDone: done,
+    parentMax: isOfPlan ? plan.total : known?.decided,
+    slice: quantity(intent.size),
+    slicePlanned: isOfPlan ? plan.sizes.get(intent.slice) : undefined,
+  };
+}
+
+const worstOf = ({ intent }: OpenAttempt, by: 'quantity' | 'amount'): Quantity =>
+  intent.by === by ? quantity(intent.size) : NO_QUANTITY;
