@@ -1,3 +1,5 @@
+import http from 'node:http';
+
 /**
  * Loaded before the program with `--import`: all clocks of the process run `speed` times as fast, wall time from the
  * instant `from` (Unix ms). Processes with the same two numbers agree about the time. Nothing of the program is changed.
@@ -33,3 +35,14 @@ const fastInterval = (work: Work, ms = 0, ...parts: readonly unknown[]): NodeJS.
   realInterval(work, ms / speed, ...parts);
 globalThis.setTimeout = Object.assign(fastTimeout, realTimeout);
 globalThis.setInterval = Object.assign(fastInterval, realInterval);
+
+// Node writes the header Date by its own clock: a server must tell the time that it lives in.
+type Emit = (this: http.Server, event: string, ...parts: readonly unknown[]) => boolean;
+// oxlint-disable-next-line typescript/unbound-method -- called with its server below
+const realEmit = http.Server.prototype.emit as Emit;
+http.Server.prototype.emit = function emit(this: http.Server, event, ...parts) {
+  const [, answer] = parts;
+  if (event === 'request' && answer instanceof http.ServerResponse)
+    answer.setHeader('date', new Date(wall()).toUTCString());
+  return realEmit.call(this, event, ...parts);
+} as Emit as http.Server['emit'];
