@@ -28,21 +28,56 @@ export function walDamage(file: string): string | undefined {
   let broken = 0;
   let isWhole = false;
   for (let at = HEADER_BYTES; at + frameBytes <= log.length; at += frameBytes) {
-    // Frames of an earlier round of the log carry another salt: they are over.
-    const isOfNow = log.subarray(at + 8, at + 16).equals(log.subarray(16, 24));
-    if (running !== undefined) {
-      const next = sum(at + FRAME_HEADER_BYTES, at + frameBytes, sum(at, at + 8, running));
-      const stored: Sum = [log.readUInt32BE(at + 16), log.readUInt32BE(at + 20)];
-      if (isOfNow && isSame(next, stored)) {
-        running = next;
-        continue;
-      }
-      running = undefined;
-      broken = at;
-    } else if (isOfNow && isWhole) return `the write-ahead log is damaged at byte ${broken}`;
-    if (isOfNow) isWhole = log.readUInt32BE(at + 4) !== 0;
+    const apart = bitsApart(log, at + 8, 16);
+    // Frames of an earlier round of the log carry another salt, half of it drawn anew: they are over.
+    const isOfNow = apart <= SALT_FLIPS_MAX;
+    if (running === undefined) {
+      if (isOfNow && isWhole) return `the write-ahead log is damaged at byte ${broken}`;
+      if (isOfNow) isWhole = isCommit(log, at);
+      continue;
+    }
+    const before: Sum = running;
+    const ofFrame = (): Sum => sum(at + FRAME_HEADER_BYTES, at + frameBytes, sum(at, at + 8, before));
+    const stored: Sum = [log.readUInt32BE(at + 16), log.readUInt32BE(at + 20)];
+    const next = ofFrame();
+    if (apart === 0 && isSame(next, stored)) {
+      running = next;
+      continue;
+    }
+    running = undefined;
+    broken = at;
+    if (isOfNow) isWhole = isCommit(log, at) !== isFlipped(log, at, () => isSame(ofFrame(), stored));
   }
   return undefined;
+}
+
+/** The last frame of a transaction says how large the database is then. */
+const isCommit = (log: Buffer, frame: number): boolean => log.readUInt32BE(frame + 4) !== 0;
+
+/** Whether one bit of that size was flipped, to nothing or from nothing, and all else is sound. Leaves `log` as it was. */
+function isFlipped(log: Buffer, frame: number, isSound: () => boolean): boolean {
+  const size = log.readUInt32BE(frame + 4);
+  for (let bit = 0; bit < 32; bit++) {
+    const other = (size ^ (1 << bit)) >>> 0;
+    if ((size === 0) === (other === 0)) continue;
+    log.writeUInt32BE(other, frame + 4);
+    const isIt = isSound();
+    log.writeUInt32BE(size, frame + 4);
+    if (isIt) return true;
+  }
+  return false;
+}
+
+/** A salt that differs by no more was damaged, not drawn. */
+const SALT_FLIPS_MAX = 3;
+
+/** How many of the 64 bits at `a` and at `b` differ. */
+function bitsApart(log: Buffer, a: number, b: number): number {
+  let apart = 0;
+  for (let i = 0; i < 8; i++) {
+    for (let bits = log.readUInt8(a + i) ^ log.readUInt8(b + i); bits > 0; bits >>= 1) apart += bits & 1;
+  }
+  return apart;
 }
 
 type Sum = readonly [number, number];

@@ -12,4 +12,20 @@ describe('a bit that flips in a journal of fifty records', () => {
     expect(accepted).toEqual([]);
     expect(refused).toBeGreaterThan(50);
   });
+
+  it('is seen in the head of any frame of a log but those of the last transaction', () => {
+    const file = aJournalOfFifty('dead');
+    const frame = 24 + 4_096;
+    const heads = Array.from(
+      { length: Math.floor((bitsOf(file, '-wal') / 8 - 32) / frame) },
+      (_, i) => 32 + i * frame,
+    );
+    expect(heads.length).toBeGreaterThan(20);
+    const { accepted } = flip(
+      file,
+      '-wal',
+      heads.flatMap((at) => [4, 7, 8, 11, 12, 15, 16, 23].map((offset) => 8 * (at + offset) + (offset % 8))),
+    );
+    expect(accepted).toEqual([]);
+  });
 });

@@ -36,11 +36,11 @@ function reading(file: string): string {
   }
 }
 
-/** Bits whose flip was taken in silence although the content is another: must be empty. `step` bits are left out between. */
+/** Bits whose flip was taken in silence although the content is another: must be empty. Flips each of `bits`, or one in so many. */
 export function flip(
   file: string,
   part: '' | '-wal',
-  step: number,
+  bits: number | readonly number[],
 ): { readonly accepted: readonly string[]; readonly refused: number; readonly tried: number } {
   const path = file + part;
   const target = join(aFolder(), 'journal.db');
@@ -52,9 +52,11 @@ export function flip(
   let refused = 0;
   let tried = 0;
   const lastTransaction = part === '-wal' ? startOfLast(intact) : Number.POSITIVE_INFINITY;
-  for (let bit = 0; bit < 8 * intact.length; bit += step) {
+  const all = 8 * Math.min(intact.length, lastTransaction);
+  const chosen =
+    typeof bits === 'number' ? Array.from({ length: Math.ceil(all / bits) }, (_, i) => i * bits) : bits;
+  for (const bit of chosen.filter((one) => one < all)) {
     const at = bit >> 3;
-    if (at >= lastTransaction) break;
     const flipped = Buffer.from(intact);
     flipped[at] = (flipped[at] ?? 0) ^ (1 << (bit & 7));
     writeFileSync(target + part, flipped);
