@@ -1,4 +1,4 @@
-import { mkdirSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { destination as openDestination, pino } from 'pino';
@@ -17,6 +17,8 @@ export interface LogOptions {
   readonly level: LogLevel;
   /** Path of a file to append to (made readable for its owner alone); standard error when absent. */
   readonly file?: string | undefined;
+  /** Size at which a file makes room: it becomes `FILE.1`, and the one before that is gone. 250 MB when left out. */
+  readonly fileBytesMax?: number | undefined;
   /** Wall time for the lines. */
   readonly now: () => Instant;
   /** Tokens in use: taken out of every line even where they stand in the middle of other text. */
@@ -40,12 +42,22 @@ const HELD_MAX_BYTES = 1_048_576;
 /** Tries, 100 ms apart, to hand the last lines to a reader that does not read, before the process ends without. */
 const LAST_TRIES = 10;
 
+/** Of one file; with the one before it a log takes twice as much. */
+const FILE_BYTES_MAX = 250_000_000;
+
 /** @throws OperatorError `storage` when the file cannot be written. */
-export function createLog({ level, file, now, secrets = [] }: LogOptions): Log {
-  const target = file === undefined ? process.stderr.fd : openFile(file);
+export function createLog({
+  level,
+  file,
+  fileBytesMax = FILE_BYTES_MAX,
+  now,
+  secrets = [],
+}: LogOptions): Log {
+  let bytes = file === undefined ? 0 : sizeOf(file);
   let tries = Number.POSITIVE_INFINITY;
   const out = openDestination({
-    dest: target,
+    dest: file ?? process.stderr.fd,
+    mode: 0o600,
     // A reader of standard error may be slow; a file is not, and lines under way would be lost or swapped at the end.
     sync: file !== undefined,
     maxLength: HELD_MAX_BYTES,
@@ -55,13 +67,24 @@ export function createLog({ level, file, now, secrets = [] }: LogOptions): Log {
   out.on('error', () => undefined);
 
   const clean = cleaner(secrets);
+  const measured = (line: string): string => {
+    const cleaned = clean(line);
+    if (file === undefined) return cleaned;
+    bytes += Buffer.byteLength(cleaned);
+    if (bytes > fileBytesMax) {
+      bytes = Buffer.byteLength(cleaned);
+      renameSync(file, `${file}.1`);
+      out.reopen();
+    }
+    return cleaned;
+  };
   const logger = pino(
     {
       level,
       base: { pid: process.pid },
       timestamp: () => `,"time":"${isoOf(now())}"`,
       formatters: { level: (label) => ({ level: label }) },
-      hooks: { streamWrite: clean },
+      hooks: { streamWrite: measured },
     },
     out,
   );
@@ -72,7 +95,8 @@ export function createLog({ level, file, now, secrets = [] }: LogOptions): Log {
     isOpen = false;
     tries = LAST_TRIES;
     try {
-      out.flushSync();
+      // A file took each line at once. What it refused, its disk being full, would be tried again without end.
+      if (file === undefined) out.flushSync();
       out.end();
     } catch {
       // Nobody reads it, and nobody is left to tell.
@@ -114,10 +138,16 @@ function cleaner(secrets: readonly { reveal(): string }[]): (line: string) => st
 /** What is left of a line in which a secret stands in a disguise. */
 const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that held a secret in disguise"}\n';
 
-function openFile(file: string): number {
+/** Bytes in the file, which is made if it is not there. @throws OperatorError `storage` when it cannot be written. */
+function sizeOf(file: string): number {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    return openSync(file, 'a', 0o600);
+    const descriptor = openSync(file, 'a', 0o600);
+    try {
+      return fstatSync(descriptor).size;
+    } finally {
+      closeSync(descriptor);
+    }
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new OperatorError('storage', `cannot write the log to log.file: ${why}`, cause);

@@ -158,6 +158,39 @@ describe('the log', () => {
     expect(text.trimEnd().split('\n')).toHaveLength(2);
   });
 
+  it('makes room before it grows too large, keeps the file before, and loses no line between', () => {
+    const text = written(
+      (log) => {
+        for (let n = 0; n < 25; n++) log.info(`line ${n} ${'x'.repeat(100)}`);
+      },
+      { fileBytesMax: 2_000 },
+    );
+    const before = readFileSync(`${file}.1`, 'utf8');
+    expect(Math.max(text.length, before.length)).toBeLessThanOrEqual(2_000);
+    const numbers = [...(before + text).matchAll(/line (?<n>\d+) /gu)].map(({ groups }) =>
+      Number(groups?.['n']),
+    );
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, i) => 25 - numbers.length + i));
+    expect(numbers.length).toBeGreaterThan(10);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    // What was there at the start counts.
+    written(
+      (log) => {
+        for (let n = 0; n < 8; n++) log.info('y'.repeat(100));
+      },
+      { fileBytesMax: 2_000 },
+    );
+    expect(statSync(file).size + statSync(`${file}.1`).size).toBeLessThanOrEqual(4_000);
+  });
+
+  it.skipIf(process.platform !== 'linux')('is lost, and nothing else, when its disk is full', () => {
+    const log = createLog({ level: 'info', file: '/dev/full', now: () => instant(0) });
+    expect(() => {
+      for (let n = 0; n < 100; n++) log.error('x'.repeat(10_000));
+      log.close();
+    }).not.toThrow();
+  });
+
   it('drops lines after it was closed', () => {
     const text = written((log) => {
       log.info('one');
