@@ -96,7 +96,7 @@ export class Network {
   }): VenueHttp {
     const clean = (text: string): string => cleaned(text, process.token);
     let isShut = false;
-    const { exchange } = exchanges(
+    const carried = exchanges(
       { token: { reveal: () => process.token }, clock: process.clock, version: 'simulated', routes: process.routes, mayMoveMoney: () => !isShut },
       clean,
       (outgoing, _request, call) => {
@@ -104,13 +104,12 @@ export class Network {
       },
     ); // prettier-ignore
     return {
-      exchange,
+      ...carried,
       shut() {
         isShut = true;
       },
       warm: () => undefined,
       clean,
-      skewMs: () => undefined,
       close: async () => await Promise.resolve(),
     };
   }

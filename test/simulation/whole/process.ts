@@ -3,7 +3,7 @@ import type { Observable, Subject } from 'rxjs';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { Desk } from '../../../src/engine/desk.ts';
 import { noObserver } from '../../../src/engine/observer.ts';
-import type { AccountFeedPort, Command, MarketPort, Random } from '../../../src/engine/ports.ts';
+import type { AccountFeedPort, Command, HaltPort, MarketPort, Random } from '../../../src/engine/ports.ts';
 import { runDesk } from '../../../src/engine/run.ts';
 import type { Line } from '../../../src/journal/chain.ts';
 import type { Exchange } from '../../../src/simulator/exchange.ts';
@@ -33,6 +33,7 @@ export interface ProcessOptions {
   readonly operator$: Subject<Command>;
   readonly hints$: Observable<unknown>;
   readonly rearm: string | undefined;
+  readonly halt: HaltPort;
   readonly clientOf: (process: {
     readonly clock: ProcessClock;
     readonly token: string;
@@ -99,6 +100,7 @@ export function startProcess(options: ProcessOptions): SimulatedProcess {
       journal,
       market: setting.isMarketOn ? marketOf(options) : undefined,
       accountFeed: setting.isFeedOn ? feedOf(options) : undefined,
+      halt: options.halt,
       operator$: merge(operator$, NEVER),
     },
     setting.policy,

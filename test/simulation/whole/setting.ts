@@ -59,7 +59,7 @@ export function settingOf(given: Chance): Setting {
       orderMarginMs: 500,
       adoptFills: chance('adopts', 0.3),
       accountPollMs: pick('poll', [20_000, 60_000]),
-      inDoubt: { ...base.inDoubt, lifeMaxMs: 30_000 },
+      inDoubt: { ...base.inDoubt, lifeMaxMs: 30_000, resend: chance('resends', 0.5) ? 'same_quote' : 'never' },
       retry: { ...base.retry, budgetMs: pick('budget', [60_000, 600_000]) },
       reference: { ...base.reference, intervalMs: 15_000 },
       limits: {
@@ -115,6 +115,7 @@ function twap(given: Chance, id: string): Planned {
   const limit = chance('limit', 0.3) ? (PRICES[pair] * slack).toFixed(2) : undefined;
   const catchUp =
     ['pace', 'pace', 'extend', 'skip', 'abort'][given.setting(`${id} catch up`, 0, 4)] ?? 'pace';
+  const isJittered = chance('jitter', 0.2);
   const source = aStrategy(id, 'twap', {
     pair,
     side,
@@ -125,9 +126,13 @@ function twap(given: Chance, id: string): Planned {
     slices,
     catch_up: catchUp,
     ...(limit === undefined ? {} : { limit_price: limit }),
-    ...(chance('jitter', 0.2) ? { jitter: { time_pct: 40, size_pct: 20, seed: 7 } } : {}),
+    ...(isJittered ? { jitter: { time_pct: 40, size_pct: 20, seed: 7 } } : {}),
   });
-  const cap: Cap = { strategy: id, by: isByAmount ? 'amount' : 'quantity', size, limit, side };
+  // Rounded up to what a unit of the currency is worth at most.
+  const sliceMax = isJittered
+    ? undefined
+    : ((Number(size) / slices) * 1.5 + (isByAmount ? 0.01 : 1e-6)).toFixed(8);
+  const cap: Cap = { strategy: id, by: isByAmount ? 'amount' : 'quantity', size, limit, side, sliceMax };
   return { source, cap, notional: dollars, lengthMs: minutes * 60_000 };
 }
 

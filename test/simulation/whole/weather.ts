@@ -21,6 +21,7 @@ const WEATHER = site('weather', {
   'clock jumps a day': 0.05,
   pause: 0.05,
   halt: 0.05,
+  'halt file': 0.05,
   drain: 0.1,
   'second instance': 0.1,
 });

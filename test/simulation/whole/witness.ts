@@ -45,6 +45,8 @@ export interface Cap {
   readonly size: string;
   readonly limit: string | undefined;
   readonly side: 'buy' | 'sell';
+  /** Most that one slice may be of, whatever was missed before. */
+  readonly sliceMax: string | undefined;
 }
 
 interface Intended {
@@ -101,6 +103,9 @@ const ALLOWED: readonly RegExp[] = [
   /^GET \/v1\/orders\/tr-[a-z0-9-]+$/u,
   /^DELETE \/v1\/orders\/[A-Za-z0-9-]+$/u,
 ];
+
+/** A file that somebody left is found within this time. */
+const LOOK_MS = 1_500;
 
 const memberOf = (body: string, name: string): string =>
   new RegExp(`"${name}":"?(?<value>[^",}]*)`, 'u').exec(body)?.groups?.['value'] ?? '';
@@ -193,6 +198,9 @@ export class Witness implements Tap {
             size: units(each.size),
             strategy,
           });
+          const most = this.#options.caps.find((cap) => cap.strategy === strategy)?.sliceMax;
+          if (most !== undefined && units(each.size) > units(most))
+            this.blame('I7', `${each.parent}/${each.slice} is decided at ${each.size}, at most ${most} is one and a half slices`); // prettier-ignore
         }
         return;
       case 'attempt':
@@ -248,6 +256,11 @@ export class Witness implements Tap {
     this.sent.clear();
   }
 
+  /** No order may start from here on; quotes end as soon as the desk has looked. */
+  halted(at: number): void {
+    this.haltedAt ??= at;
+  }
+
   leaving(flight: Flight): void {
     const { method, path, body = '' } = flight.outgoing;
     this.note(`> ${flight.point} ${method} ${path} ${body}`);
@@ -260,7 +273,11 @@ export class Witness implements Tap {
 
   #quoteLeaves(body: string): void {
     const id = memberOf(body, 'client_quote_id');
-    if (this.haltedAt !== undefined && this.haltedAt < this.#options.now())
+    if (
+      this.haltedAt !== undefined &&
+      this.haltedAt + LOOK_MS < this.#options.now() &&
+      !this.sender.wasDisturbed
+    )
       this.blame('I6', `a quote for ${id === '' ? 'a probe' : id} was asked for on a halted desk`);
     if (id === '') return;
     // A quote that was asked for and not ordered is harmless; one that was ordered is used up with its id.
@@ -290,7 +307,8 @@ export class Witness implements Tap {
     const now = this.#options.now();
     const intent = this.#intended.get(id);
     if (intent === undefined) this.blame('I3', `${id} leaves without a durable intent`);
-    if (this.haltedAt !== undefined && this.haltedAt < now) this.blame('I6', `${id} leaves on a halted desk`);
+    if (this.haltedAt !== undefined && this.haltedAt < now && !this.sent.has(id))
+      this.blame('I6', `${id} leaves on a halted desk`);
     const given = this.#given.get(id)?.findLast((each) => each.quoteId === quoteId);
     // Quotes do not say whose they are: one that was swapped on the wire is for the venue to refuse.
     if (given === undefined && !this.#swapped.has(id)) this.blame('I5', `${id} leaves for a quote that it was not given`); // prettier-ignore
@@ -301,7 +319,8 @@ export class Witness implements Tap {
     const lastMs = given.sentAt + given.lifeMs - this.#options.orderTimeMs;
     if (!this.sender.wasDisturbed && now > lastMs && this.sent.get(id)?.flights.length === 1)
       this.blame('I9', `${id} leaves ${now - lastMs} ms too late`);
-    this.#inLimits(id, intent, given);
+    // Another copy of an order that counts already adds nothing.
+    if (this.sent.get(id)?.flights.length === 1) this.#inLimits(id, intent, given);
   }
 
   #resends(id: string, flight: Flight, body: string): void {

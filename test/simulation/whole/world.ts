@@ -1,15 +1,12 @@
-import { inspect, isDeepStrictEqual } from 'node:util';
+import { inspect } from 'node:util';
 import { Subject } from 'rxjs';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { price } from '../../../src/core/money.ts';
 import { instant } from '../../../src/core/time.ts';
 import { VirtualClock } from '../../../src/engine/clock.ts';
-import { DeskState } from '../../../src/engine/desk-state.ts';
-import type { Command } from '../../../src/engine/ports.ts';
-import { readLines } from '../../../src/journal/chain.ts';
+import type { Command, Halt, HaltPort } from '../../../src/engine/ports.ts';
 import type { Line } from '../../../src/journal/chain.ts';
 import { Exchange } from '../../../src/simulator/exchange.ts';
-import type { Outgoing } from '../../../src/venue/http.ts';
 import { site, Trace } from '../chance.ts';
 import type { Chance } from '../chance.ts';
 import { ByteVenue } from './byte-venue.ts';
@@ -18,6 +15,8 @@ import { linesOf } from './disk-journal.ts';
 import type { AppendFate } from './disk-journal.ts';
 import { Disk, unframe } from './disk.ts';
 import type { DiskFault } from './disk.ts';
+import { forgotten, openOf, turned } from './judge.ts';
+import { Names } from './names.ts';
 import { Network } from './network.ts';
 import { ProcessClock } from './process-clock.ts';
 import { isStorage, startProcess } from './process.ts';
@@ -78,8 +77,7 @@ export class World {
   readonly #disk = new Disk();
   readonly #wall: { offsetMs: number; drift: number };
   readonly #outages: Outage[] = [];
-  readonly #counts = new Map<string, number>();
-  readonly #parents = new Map<string, number>();
+  readonly #names = new Names();
   readonly #operator$ = new Subject<Command>();
   readonly #hints$ = new Subject<unknown>();
   #process: SimulatedProcess | undefined;
@@ -92,6 +90,18 @@ export class World {
   readonly #snapshots: Buffer[] = [];
   #firstSnapshot = 0;
   #rearm: string | undefined;
+  /** The file beside the journal that says that the desk is halted. */
+  #note: Halt | undefined;
+  readonly #halt: HaltPort = {
+    isSet: () => this.#note !== undefined,
+    read: () => this.#note,
+    set: (halt) => {
+      this.#note = halt;
+    },
+    clear: () => {
+      this.#note = undefined;
+    },
+  };
   #isEnding = false;
 
   constructor(chance: Chance, tell?: (line: string) => void) {
@@ -162,14 +172,14 @@ export class World {
       });
     }
     this.#start();
-    this.#runUntil(() => faultyMs);
+    this.#runUntil(faultyMs);
     if (!this.hasViolation) this.#heal();
     if (!this.hasViolation) this.#judgeRest();
   }
 
-  #runUntil(end: () => number): void {
-    while (this.truth.now() < end() && !this.hasViolation && !this.isAtRest) {
-      this.truth.run(instant(Math.min(this.truth.now() + STEP_MS, end())));
+  #runUntil(end: number): void {
+    while (this.truth.now() < end && !this.hasViolation && !this.isAtRest) {
+      this.truth.run(instant(Math.min(this.truth.now() + STEP_MS, end)));
       this.#judgeState();
     }
   }
@@ -197,36 +207,40 @@ export class World {
       if (goesOn) this.#sometimes('healed without a restart');
       else this.#restartForRest();
       const end = this.truth.now() + planMs + REST_MS;
-      // A desk that is told to stop stays stopped: the operator lifts that with a restart.
       while (this.truth.now() < end && !this.isAtRest && !this.hasViolation) {
-        this.#runUntil(() => Math.min(end, this.truth.now() + 2 * STEP_MS));
-        const control = this.#process?.desk.state.control ?? 'active';
-        if ((control !== 'active' || this.#process?.clock.isDead === true) && !this.isAtRest) break;
+        this.#runUntil(Math.min(end, this.truth.now() + 2 * STEP_MS));
+        if (!this.isAtRest && !this.#isWelcomeBack()) break;
       }
     }
-    if (!this.isAtRest && !this.hasViolation) this.#blameUnrest();
+    if (!this.isAtRest && !this.hasViolation)
+      this.witness.blame('I10', `not at rest: ${openOf(this.#process?.desk)}`);
   }
 
   #latestRecord(): number {
     return linesOf(this.#disk.durable).lines.reduce((latest, { at }) => Math.max(latest, at), 0);
   }
 
+  /** The operator lets a desk that was stopped go on, once nothing is in doubt. False: it takes a restart. */
+  #isWelcomeBack(): boolean {
+    const process = this.#process;
+    if (process === undefined || process.clock.isDead) return false;
+    const { control, state } = process.desk;
+    if (control === 'paused') this.#operator$.next({ do: 'resume', by: 'test', why: 'healed' });
+    if (control !== 'halted' || state.attempts.size > 0) return true;
+    if (this.#note?.level === 'kill' || state.isTransportClosed) {
+      this.#rearm = 'healed';
+      return false;
+    }
+    this.#operator$.next({ do: 'rearm', by: 'test', why: 'healed' });
+    this.#sometimes('armed again');
+    return true;
+  }
+
   #restartForRest(): void {
     this.#kill('for the healed phase');
-    this.#rearm = 'healed';
     this.#isEnding = true;
     this.truth.run(instant(this.truth.now() + (this.#isRolledBack ? ROLLED_BACK_MS : 1_000)));
     this.#start();
-  }
-
-  #blameUnrest(): void {
-    const { state } = this.#process?.desk ?? {};
-    const open = [...(state?.attempts.values() ?? [])].map(({ intent, doubt }) => `${intent.client_order_id} ${doubt?.reason ?? 'open'}`); // prettier-ignore
-    const lives = [...(state?.lives.values() ?? [])].map(({ strategy, finished }) => `${strategy} ${finished ?? 'runs'}`); // prettier-ignore
-    this.witness.blame(
-      'I10',
-      `not at rest: ${state?.control} ${state?.controlWhy}; slices ${[...(state?.slices.keys() ?? [])].join(' ')}; attempts ${open.join(', ')}; ${lives.join(', ')}`,
-    );
   }
 
   // --- processes
@@ -260,10 +274,11 @@ export class World {
         operator$: this.#operator$,
         hints$: this.#hints$,
         rearm,
+        halt: this.#halt,
         clientOf: (options) => this.#network.clientOf(options),
         pointOf: (outgoing) => {
           this.witness.sender = { ...sender, wasDisturbed: this.#disturbed };
-          return this.#pointOf(outgoing, boot);
+          return this.#names.of(outgoing, boot);
         },
         fateOfAppend: (count) => this.#fateOfAppend(boot, count),
         yieldAt: (point) => {
@@ -350,6 +365,7 @@ export class World {
     if (torn.ok) this.#disk.restore(this.#disk.durable.subarray(0, torn.end));
     // Records may be there that nobody was told of: a flush that failed, a process that died before it heard.
     this.witness.relearn(linesOf(this.#disk.durable).lines);
+    if (this.#note !== undefined) this.witness.halted(this.#now);
     if (this.#isEnding || this.#chance.isHealed || this.#boot >= BOOTS_MAX) return;
     const waitMs = this.#isRolledBack && kind === 'rolled back' ? ROLLED_BACK_MS : 0;
     this.truth.push(waitMs + between(this.#chance.draw('restart', this.#boot), 50, 20_000, 3), () => {
@@ -374,21 +390,9 @@ export class World {
     const frames = unframe(this.#disk.durable);
     if (!frames.ok || frames.payloads.length === 0) return;
     const at = Math.floor(value * frames.payloads.length);
-    const bytes = Buffer.from(frames.payloads[at] ?? '');
-    const bit = Math.floor(this.#chance.draw('bit', this.#boot) * bytes.length * 8);
-    const byte = Math.floor(bit / 8);
-    bytes[byte] = (bytes[byte] ?? 0) ^ (1 << (bit % 8));
-    const text = bytes.toString();
-    let isRefused = false;
-    try {
-      // The checks of the disk are bypassed: it is the chain that has to notice.
-      const lines = frames.payloads.flatMap((each, i) => JSON.parse(i === at ? text : each) as Line[]);
-      for (const record of readLines('disk', lines)) void record;
-    } catch {
-      isRefused = true;
-    }
-    if (!isRefused)
-      this.witness.blame('I14', `a turned bit in record ${at} was taken for the truth: ${text}`);
+    const taken = turned(frames.payloads, at, this.#chance.draw('bit', this.#boot));
+    if (taken !== undefined)
+      this.witness.blame('I14', `a turned bit in record ${at} was taken for the truth: ${taken}`);
     this.#sometimes('a turned bit refused');
   }
 
@@ -444,28 +448,6 @@ export class World {
     return true;
   }
 
-  /** The logical name of a request: parents and copies are counted, so that it says the same whatever their ids are. */
-  #pointOf({ method, path, body = '' }: Outgoing, boot: number): string {
-    const id = /"client_(?:quote|order)_id":"(?<id>[^"]+)"/u.exec(body)?.groups?.['id'];
-    if (id !== undefined) {
-      const kind = path === '/v1/quote' ? 'quote' : 'order';
-      const [, , parent = '', slice = '', attempt = ''] = id.split('-');
-      const known = this.#parents.get(parent) ?? this.#parents.size;
-      this.#parents.set(parent, known);
-      const name = `${kind} p${known}/${slice}/${attempt}`;
-      const copy = this.#count(name);
-      return copy === 1 ? name : `${name} copy ${copy}`;
-    }
-    const kind = method === 'POST' ? 'probe' : (path.split('?')[0]?.split('/').slice(2).join('/') ?? '');
-    return `${kind} ${boot}.${this.#count(`${kind} ${boot}`)}`;
-  }
-
-  #count(name: string): number {
-    const count = (this.#counts.get(name) ?? 0) + 1;
-    this.#counts.set(name, count);
-    return count;
-  }
-
   // --- the weather
 
   #happens({ kind, lengthMs, value }: Event): void {
@@ -505,9 +487,20 @@ export class World {
         this.#sometimes('the wall clock jumped');
         return;
       case 'pause':
+        this.#operator$.next({ do: 'pause', by: 'test', why: 'weather' });
+        this.#sometimes('told to pause');
+        return;
       case 'halt':
-        this.#operator$.next({ do: kind, by: 'test', why: kind });
-        this.#sometimes(`told to ${kind}`);
+        if (!isAlive) return;
+        this.#operator$.next({ do: 'halt', by: 'test', why: 'weather', isKill: value > 0.6 });
+        // It counts from this moment, whatever the disk does.
+        if (process.desk.control === 'halted') this.witness.halted(this.#now);
+        this.#sometimes('told to halt');
+        return;
+      case 'halt file':
+        this.#note = { level: 'halt', by: 'test', why: 'weather' };
+        this.witness.halted(this.#now);
+        this.#sometimes('halted by a file');
         return;
       case 'drain':
         this.#operator$.next({ do: 'drain', why: 'SIGTERM' });
@@ -536,10 +529,11 @@ export class World {
         operator$: new Subject(),
         hints$: new Subject(),
         rearm: undefined,
+        halt: this.#halt,
         clientOf: (options) => this.#network.clientOf(options),
         pointOf: (outgoing) => {
           this.witness.sender = { boot: 1_000, hasJournal: false, wasDisturbed: true };
-          return this.#pointOf(outgoing, 1_000);
+          return this.#names.of(outgoing, 1_000);
         },
         fateOfAppend: () => ({ syncMs: 0, isBlocking: false }),
         yieldAt: () => undefined,
@@ -569,11 +563,8 @@ export class World {
   }
 
   #judgeMemory({ desk }: SimulatedProcess): void {
-    const rebuilt = new DeskState();
-    for (const record of readLines('disk', linesOf(this.#disk.durable).lines)) rebuilt.apply(record);
-    for (const name of ['lives', 'slices', 'attempts', 'filledIds', 'closedIds', 'control', 'balances', 'fills', 'maximums', 'lastRecordAt'] as const) {
-      if (!isDeepStrictEqual(desk.state[name], rebuilt[name])) this.witness.blame('I12', `${name} in memory is not what the journal says`);
-    } // prettier-ignore
+    for (const name of forgotten(desk.state, linesOf(this.#disk.durable).lines))
+      this.witness.blame('I12', `${name} in memory is not what the journal says`);
   }
 
   #judgeRest(): void {

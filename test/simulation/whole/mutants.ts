@@ -1,0 +1,189 @@
+/**
+ * Rules of the product, each broken by a change of its source as it is loaded. A simulation that does not notice one of
+ * them does not test that rule.
+ */
+export interface Mutant {
+  readonly name: string;
+  /** From the root of the repository. */
+  readonly file: string;
+  /** Text that stands there once, and what stands there instead. */
+  readonly find: string;
+  readonly put: string;
+  /** A second layer that would hide the fault, taken away as well. */
+  readonly also?: readonly Omit<Mutant, 'name'>[] | undefined;
+}
+
+export const wholeMutants: readonly Mutant[] = [
+  {
+    name: 'the order leaves before the intent is durable',
+    file: 'src/engine/execute.ts',
+    find: 'return forkJoin([asked, desk.append([intent])])',
+    put: 'desk.append([intent]).subscribe(); return forkJoin([asked])',
+  },
+  {
+    name: 'an open intent of a dead process is forgotten',
+    file: 'src/engine/recover.ts',
+    find: 'for (const { intent, doubt, quote } of state.attempts.values()) {',
+    put: 'for (const { intent, doubt, quote } of [...state.attempts.values()]) { if (doubt === undefined) { state.attempts.delete(intent.client_order_id); for (const each of state.slices.values()) if (each.openAttempt === intent.client_order_id) each.openAttempt = undefined; continue; }',
+  },
+  {
+    name: 'the account is not read before the first quote',
+    file: 'src/engine/recover.ts',
+    find: 'defer(() => sweep(desk)),',
+    put: '',
+  },
+  {
+    name: 'a halt does not survive a restart',
+    file: 'src/engine/recover.ts',
+    find: 'desk.inheritedAt = state.lastRecordAt;',
+    put: "desk.inheritedAt = state.lastRecordAt; state.control = 'active';",
+  },
+  {
+    name: 'the limits are empty after a restart',
+    file: 'src/engine/recover.ts',
+    find: '\n  holdBack(desk);\n',
+    put: '\n',
+  },
+  {
+    name: 'a failed read counts as an empty one',
+    file: 'src/engine/account.ts',
+    find: "if (!(error instanceof VenueError)) throw error;\n      desk.observer.alert('account_unreadable'",
+    put: "if (!(error instanceof VenueError)) throw error;\n      if (error.code !== 'unauthorised') return digest(desk, { startedAt: desk.ports.clock.monotonic(), at: desk.ports.clock.wall(), rows: [] });\n      desk.observer.alert('account_unreadable'",
+  },
+  {
+    name: 'one read proves an absence',
+    file: 'src/core/cycle.ts',
+    find: "proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },",
+    put: "proof: { readsLeft: 1, notBefore: after(life.upper, 0), proves: 'absent' },",
+  },
+  {
+    name: 'an absence is believed before the quote is over',
+    file: 'src/core/cycle.ts',
+    find: "proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },",
+    put: "proof: { readsLeft: 2, notBefore: after(life.askedAt, 0), proves: 'absent' },",
+  },
+  {
+    name: 'the first Canceled is believed',
+    file: 'src/core/cycle.ts',
+    find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
+    put: 'if (meaning.isCanceled || trust.refusals) {',
+  },
+  {
+    name: 'a refusal is believed',
+    file: 'src/core/cycle.ts',
+    find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
+    put: 'if (meaning.isCanceled ? trust.firstCanceled : true) {',
+  },
+  {
+    name: 'a "no" to a second copy is believed',
+    file: 'src/core/cycle.ts',
+    find: 'if (copies > 1) return doubt(detail);\n',
+    put: "if (copies > 1) return { state: 'ended', result: 'rejected', reason, detail, next: END };\n",
+  },
+  {
+    name: 'silence is taken for a failure',
+    file: 'src/core/answer.ts',
+    find: 'return answer.sent ? doubt(answer.why',
+    put: 'return false ? doubt(answer.why',
+  },
+  {
+    name: 'a gateway error is taken for a refusal',
+    file: 'src/core/answer.ts',
+    find: 'if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });',
+    put: '',
+    also: [
+      {
+        file: 'src/core/cycle.ts',
+        find: 'if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {',
+        put: 'if (meaning.isCanceled ? trust.firstCanceled : true) {',
+      },
+    ],
+  },
+  {
+    name: 'a doubt does not hold its pair back',
+    file: 'src/core/controls.ts',
+    find: "if (world.pairDoubts > 0) return stop('open_doubts', `1 of ${pair}`, String(world.pairDoubts));",
+    put: '',
+  },
+  {
+    name: 'what is in doubt does not count towards the day',
+    file: 'src/engine/desk-state.ts',
+    find: 'sum = add(sum, money(intent.notional_usd));',
+    put: '',
+  },
+  {
+    name: 'the gate is asked for the quote and not for the order',
+    file: 'src/engine/execute.ts',
+    find: ': gateFault(run, quote);',
+    put: ': undefined;',
+  },
+  {
+    name: 'the order leaves although the quote is nearly over',
+    file: 'src/engine/execute.ts',
+    find: 'const lastStart = lastOrderStart(life, desk.policy);',
+    put: 'const lastStart = after(life.upper, 60_000); void lastOrderStart;',
+  },
+  {
+    name: 'the answer of another order is believed',
+    file: 'src/core/answer.ts',
+    find: 'if (order.clientId !== request.clientId)',
+    put: 'if (false)',
+  },
+  {
+    name: 'a quote of another size is taken',
+    file: 'src/core/answer.ts',
+    find: "if (request.size.by === 'quantity' && !quote.quantity.eq(request.size.quantity)) {",
+    put: 'if (false) {',
+  },
+  {
+    name: 'a fill is booked each time that it is told',
+    file: 'src/engine/record.ts',
+    find: 'if (!desk.state.attempts.has(id) || desk.closing.has(id)) {',
+    put: 'if (false) {',
+  },
+  {
+    name: 'one leg is taken for the whole trade',
+    file: 'src/core/evidence.ts',
+    find: 'isWhole: traded.gt(0) && amount.gt(0) && sameTrades(bases, quotes),',
+    put: 'isWhole: true,',
+  },
+  {
+    name: 'the account is read from the last read on',
+    file: 'src/engine/account.ts',
+    find: 'Math.min(known - OVERLAP_MS, ...oldest.map((each) => each - HOUR_MS), at - OVERLAP_MS),',
+    put: 'known,',
+  },
+  {
+    name: 'the journal goes on after a failure',
+    file: 'src/journal/append.ts',
+    find: 'if (refusal !== undefined) throw refusal;',
+    put: '',
+    also: [{ file: 'src/journal/append.ts', find: '        throw cause;\n', put: '        return [];\n' }],
+  },
+  {
+    name: 'a broken chain is read as it is',
+    file: 'src/journal/chain.ts',
+    find: "return 'its hash does not match its content';",
+    put: 'return undefined;',
+  },
+  {
+    name: 'what a dead process left open is proven absent at once',
+    file: 'src/core/doubts.ts',
+    find: 'notBefore: after(startedAt, lifeMs + bookingMarginMs),',
+    put: 'notBefore: startedAt,',
+    also: [{ file: 'src/core/doubts.ts', find: '    readsLeft: 2,\n', put: '    readsLeft: 1,\n' }],
+  },
+  {
+    name: 'what was missed is made up for in one slice',
+    file: 'src/strategy/slicing.ts',
+    find: 'return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);',
+    put: 'return least(add(planned, missed), left);',
+  },
+  {
+    name: 'a third copy leaves when the second is silent, at any time',
+    file: 'src/core/cycle.ts',
+    find: 'if (event.at > lastResendStart(life))',
+    put: 'if (event.at > after(life.upper, 60_000))',
+    also: [{ file: 'src/core/cycle.ts', find: '|| after(at, gapMs) > lastResendStart(life)', put: '' }],
+  },
+];
