@@ -7,13 +7,36 @@
  */
 export type JsonReader = (source: string) => unknown;
 
-/** A reader that delivers the numbers of `fields` as the text they were written with. Throws `SyntaxError` as `JSON.parse`. */
+/**
+ * A reader that delivers the numbers of `fields` as the text they were written with. Throws `SyntaxError` as `JSON.parse`, and
+ * for what JSON leaves open and readers disagree about: a name twice in one object, or nesting beyond 32 levels.
+ */
 export function jsonReader(fields: readonly string[]): JsonReader {
   for (const field of fields) {
     if (!/^\w+$/u.test(field)) throw new RangeError(`jsonReader: ${field} is not a plain field name`);
   }
   const named = new Set(fields);
-  return (source) => JSON.parse(quoteNumbers(source, named)) as unknown;
+  return (source) => {
+    const { text, names } = quoteNumbers(source, named);
+    const value = JSON.parse(text) as unknown;
+    // Of two members with one name the parser keeps one: then fewer are here than were written.
+    const members = typeof value === 'object' && value !== null ? membersOf(value, 1) : 0;
+    if (members !== names) throw new SyntaxError('a name is written twice');
+    return value;
+  };
+}
+
+const DEPTH_MAX = 32;
+
+/** How many members the objects of a value have, all together. `value` is an object or a list. */
+function membersOf(value: object, depth: number): number {
+  if (depth > DEPTH_MAX) throw new SyntaxError(`nested more than ${DEPTH_MAX} deep`);
+  const isList = Array.isArray(value);
+  const items: readonly unknown[] = isList ? value : Object.values(value);
+  let count = isList ? 0 : items.length;
+  for (const item of items)
+    if (typeof item === 'object' && item !== null) count += membersOf(item, depth + 1);
+  return count;
 }
 
 const rawJson = (JSON as unknown as { rawJSON: (literal: string) => object }).rawJSON;
@@ -30,15 +53,20 @@ const ZERO = 48;
 const NINE = 57;
 
 /** A field spelt with escapes is not recognised: its number is then a number, which amounts refuse. */
-function quoteNumbers(source: string, named: ReadonlySet<string>): string {
+function quoteNumbers(
+  source: string,
+  named: ReadonlySet<string>,
+): { readonly text: string; readonly names: number } {
   let out = '';
   let copied = 0;
+  let names = 0;
   let open = source.indexOf('"');
   while (open !== -1) {
     const close = stringEnd(source, open + 1);
     if (close === -1) break; // not JSON; `JSON.parse` says so
     let at = skipSpace(source, close + 1);
     if (source.charCodeAt(at) === COLON) {
+      names += 1;
       at = skipSpace(source, at + 1);
       const code = source.charCodeAt(at);
       if ((code === MINUS || isDigit(code)) && named.has(source.slice(open + 1, close))) {
@@ -53,7 +81,7 @@ function quoteNumbers(source: string, named: ReadonlySet<string>): string {
     // No string begins between the name and what follows the colon.
     open = source.indexOf('"', at);
   }
-  return copied === 0 ? source : out + source.slice(copied);
+  return { text: copied === 0 ? source : out + source.slice(copied), names };
 }
 
 /** Index of the quotation mark that ends the string whose content begins at `from`; -1 when there is none. */

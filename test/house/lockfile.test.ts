@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { sbomText } from '../../scripts/sbom.ts';
 
 interface Locked {
   readonly hasInstallScript?: boolean;
@@ -14,6 +15,46 @@ const { packages } = JSON.parse(
   readonly packages: Readonly<Record<string, Locked>>;
 };
 const dependencies = Object.entries(packages).filter(([name]) => name !== '');
+
+describe('the list of what is shipped', () => {
+  const lockfile = readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8');
+  const written = readFileSync(new URL('../../sbom.cdx.json', import.meta.url), 'utf8');
+  const sbom = JSON.parse(written) as {
+    readonly components: readonly {
+      readonly name: string;
+      readonly hashes: readonly { alg: string; content: string }[];
+    }[];
+    readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
+  };
+
+  it('is that of the lockfile: after a change run npm run sbom -- --write', () => {
+    expect(written).toBe(sbomText(lockfile));
+  });
+
+  it('names every production dependency and no development tool, each with its hash', () => {
+    const names = sbom.components.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['undici', 'ws', 'yaml', 'zod', 'decimal.js']));
+    expect(
+      names.filter((name) => ['vitest', 'typescript', 'oxlint', 'prettier', 'fast-check'].includes(name)),
+    ).toEqual([]);
+    const unhashed = sbom.components.filter(
+      ({ hashes: [first] }) => first?.alg !== 'SHA-512' || !/^[\da-f]{128}$/u.test(first.content),
+    );
+    expect(unhashed.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('leads from the program to every component', () => {
+    const next = new Map(sbom.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
+    const reached = new Set<string>();
+    const queue = [sbom.dependencies[0]?.ref ?? ''];
+    for (let ref = queue.pop(); ref !== undefined; ref = queue.pop()) {
+      if (reached.has(ref)) continue;
+      reached.add(ref);
+      queue.push(...(next.get(ref) ?? []));
+    }
+    expect([...next.keys()].filter((ref) => !reached.has(ref))).toEqual([]);
+  });
+});
 
 describe('the lockfile', () => {
   it('holds no dependency that runs a script when it is installed, save one that only old macOS needs', () => {

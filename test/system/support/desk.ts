@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { parse } from 'csv-parse/sync';
+import { expectNoToken } from './checks.ts';
 import { finish, jsonLines, start } from './program.ts';
 import type { Event, Finished, Program } from './program.ts';
 
@@ -61,6 +62,12 @@ export class DeskFolder {
   /** `tranche run` with its token from the environment. */
   run(...args: readonly string[]): Program {
     const options = { ...this.#options(), ...this.#how };
+    return this.#kept(start(['run', '--config', 'desk.yaml', ...args], options));
+  }
+
+  /** As `run`, with modules that are loaded before the program. */
+  runWith(imports: readonly string[], ...args: readonly string[]): Program {
+    const options = { ...this.#options(), imports };
     return this.#kept(start(['run', '--config', 'desk.yaml', ...args], options));
   }
 
@@ -142,5 +149,10 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
       join(folder, 'strategies', `${String(strategy['id'])}.yaml`),
       JSON.stringify(strategy, undefined, 2),
     );
-  return new DeskFolder(folder, venue.token, { imports, before });
+  const desk = new DeskFolder(folder, venue.token, { imports, before });
+  // Whatever a test is about: the token of its desk stands in nothing that the desk has written or said.
+  onTestFinished(() => {
+    expectNoToken(desk);
+  });
+  return desk;
 }

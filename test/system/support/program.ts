@@ -35,6 +35,8 @@ export interface ProgramOptions {
   readonly imports?: readonly string[];
   /** What to put before the command, such as the way into a name space. */
   readonly before?: readonly string[];
+  /** Options of Node. */
+  readonly flags?: readonly string[];
 }
 
 /** Generous: the machine may be busy with other things. */
@@ -127,10 +129,10 @@ export class Program {
 /** Starts `tranche` as a user would. Whatever still runs when the test ends is killed. */
 export function start(
   args: readonly string[],
-  { cwd, env = {}, node = process.execPath, uid, imports = [], before = [] }: ProgramOptions,
+  { cwd, env = {}, node = process.execPath, uid, imports = [], before = [], flags = [] }: ProgramOptions,
 ): Program {
   const hooks = imports.flatMap((hook) => ['--import', hook]);
-  const [command, ...rest] = [...before, node, ...hooks, PROGRAM];
+  const [command, ...rest] = [...before, node, ...flags, ...hooks, PROGRAM];
   const child = spawn(command, [...rest, ...args], {
     cwd,
     // Nothing of the surroundings gets in: no TRANCHE_TOKEN, no NODE_OPTIONS of the test runner.
