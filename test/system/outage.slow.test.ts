@@ -49,7 +49,7 @@ const attempts = (records: readonly Event[], result: string): readonly Event[] =
 
 describe('a venue that fills and never answers', () => {
   it('for ten minutes gets no second order for what it filled, and the parent is complete under its policy', async () => {
-    const clock = fastClock();
+    const clock = fastClock(20);
     const venue = await aVenueProcess([], aFolder(), [clock]);
     const twap = twapOf({ id: 'btc', slices: 72, everyMs: 30_000 });
     const desk = aDesk({ venue, strategies: [twap], config, imports: [clock] });

@@ -7,6 +7,7 @@ import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { wideControls } from './desk.ts';
 import type { FillRow, VenueAddress } from './desk.ts';
 import { fastClock } from './fast.ts';
 import { ROOT } from './program.ts';
@@ -123,13 +124,8 @@ export function mortalDesk(
     operate: false,
     strategies: 'strategies',
     venue: { base_url: venue.baseUrl, sell_path: '/v1/orders/sell', order_timeout: 'PT4S' },
-    controls: {
-      max_order_notional: { amount: '250000', currency: 'usd' },
-      max_day_notional: { amount: '50000000', currency: 'usd' },
-      collar_bps: 300,
-      pairs: ['btcusd', 'ethusd'],
-      sides: ['buy', 'sell'],
-    },
+    controls: wideControls,
+    pacing: { orders_per_second: 60 },
     in_doubt: { booking_margin: 'PT2S', poll: 'PT2S', quote_life_max: 'PT10S' },
     reference: { interval: 'PT10S' },
   };

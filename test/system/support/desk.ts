@@ -108,6 +108,20 @@ export class DeskFolder {
   }
 }
 
+/** Limits that no test comes near to: what is tested is not the limits. */
+export const wideControls = {
+  max_order_notional: { amount: '250000', currency: 'usd' },
+  max_day_notional: { amount: '50000000', currency: 'usd' },
+  max_order_quantity: { btcusd: '1000', ethusd: '1000' },
+  min_position: { btc: '0', eth: '0' },
+  collar_bps: 300,
+  max_drift_bps: 10_000,
+  max_shortfall_bps: 10_000,
+  max_executions_per_minute: 10_000,
+  pairs: ['btcusd', 'ethusd'],
+  sides: ['buy', 'sell'],
+} as const;
+
 /** Writes the files of a live desk. Its limits are wide: what is tested is not the limits. */
 export function aDesk({ venue, strategies, config = {}, imports = [], before = [] }: DeskSetup): DeskFolder {
   const folder = aFolder();
@@ -129,16 +143,7 @@ export function aDesk({ venue, strategies, config = {}, imports = [], before = [
       ...config.venue,
     },
     controls: {
-      max_order_notional: { amount: '250000', currency: 'usd' },
-      max_day_notional: { amount: '50000000', currency: 'usd' },
-      max_order_quantity: { btcusd: '1000', ethusd: '1000' },
-      min_position: { btc: '0', eth: '0' },
-      collar_bps: 300,
-      max_drift_bps: 10_000,
-      max_shortfall_bps: 10_000,
-      max_executions_per_minute: 10_000,
-      pairs: ['btcusd', 'ethusd'],
-      sides: ['buy', 'sell'],
+      ...wideControls,
       ...config.controls,
     },
   };

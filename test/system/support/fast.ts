@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** How much faster than real the clocks of a process run, unless a test says otherwise. */
-export const SPEED = 20;
+export const SPEED = 10;
 
 /** `hooks/faster.ts` with its numbers, to be loaded before the program. Processes that share the address share their clocks. */
 export function fastClock(speed = SPEED): string {

@@ -1,0 +1,130 @@
+import { mergeMap, timer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
+import { DeskState } from '../../src/engine/desk-state.ts';
+import { Pacer } from '../../src/engine/pacer.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+/** A journal whose disk takes `slowMs` to write an intent down. */
+function slowJournal(clock: VirtualClock, slowMs: number): Journal {
+  const journal = memoryJournal();
+  return {
+    ...journal,
+    append: (bodies, at) =>
+      timer(bodies.some(({ kind }) => kind === 'intent') ? slowMs : 0, clock).pipe(
+        mergeMap(() => journal.append(bodies, at)),
+      ),
+  };
+}
+
+const ordersOf = ({ exchange }: Bench): number => ledgerTrades(exchange).length;
+
+describe('an intent that takes long to be durable', () => {
+  it('lets no order leave for a quote that has no life left for it, and the quote is judged after the wait', () => {
+    const clock = new VirtualClock(START);
+    const journal = slowJournal(clock, 3 * SECOND_MS);
+    const bench = aBench({ strategies: [aTwap()], clock, journal });
+    bench.start({ isUntilDone: true });
+    clock.run(instant(START + 5 * MINUTE_MS));
+    const reasons = bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason] : []));
+    expect(reasons.length).toBeGreaterThan(3);
+    expect(new Set(reasons)).toEqual(new Set(['quote_too_short']));
+    expect(ordersOf(bench)).toBe(0);
+  });
+
+  it('costs nothing but the wait while the quote outlives it', () => {
+    const clock = new VirtualClock(START);
+    const bench = aBench({ strategies: [aTwap()], clock, journal: slowJournal(clock, SECOND_MS) });
+    bench.start({ isUntilDone: true });
+    clock.run();
+    expect(bench.seen.phases).toContain('stopped');
+    expect(ordersOf(bench)).toBe(10);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+});
+
+describe('a limit of the venue', () => {
+  it.each([DAY_MS, -DAY_MS, 90 * SECOND_MS])('is not opened by a wall clock that jumps by %i ms', (ms) => {
+    const clock = new VirtualClock(START);
+    const windows = { quote: { max: 10, perMs: 1_000 }, order: undefined, transactions: undefined, read: undefined, all: undefined }; // prettier-ignore
+    const pacer = new Pacer(clock, { windows, guardMs: 5 });
+    const sent: number[] = [];
+    for (let i = 0; i < 40; i++) {
+      pacer.take({ route: 'quote', priority: 'quote', key: 'k' }).subscribe((permit) => {
+        sent.push(clock.monotonic());
+        permit.settle();
+        clock.stepWall(i % 2 === 0 ? ms : -ms / 2);
+      });
+    }
+    clock.run(instant(Math.max(clock.wall(), START) + 100 * DAY_MS));
+    expect(sent).toHaveLength(40);
+    const spans = sent.slice(10).map((at, i) => at - (sent[i] ?? 0));
+    expect(Math.min(...spans)).toBeGreaterThan(1_000);
+  });
+});
+
+describe('a desk that was away for three days', () => {
+  it('asks the account for everything since an hour before what it left open, and finds it', () => {
+    const clock = new VirtualClock(START);
+    const asked: number[] = [];
+    const first = aBench({
+      strategies: [aTwap()],
+      clock,
+      wrap: faultyVenue({ order: () => 'answer lost' }),
+    });
+    first.start();
+    clock.run(instant(START + 2 * SECOND_MS));
+    first.kill();
+    const left = first.records().find(({ body }) => body.kind === 'intent');
+    expect(left).toBeDefined();
+    clock.run(instant(START + 3 * DAY_MS));
+    const second = aBench({
+      strategies: [aTwap()],
+      clock,
+      journal: first.journal,
+      exchange: first.exchange,
+      wrap: (venue) => ({
+        ...venue,
+        transactions(query) {
+          asked.push(Number(query.from));
+          return venue.transactions(query);
+        },
+      }),
+    });
+    second.start();
+    clock.run(instant(START + 3 * DAY_MS + 10 * MINUTE_MS));
+    expect(asked[0]).toBeLessThanOrEqual(after(left?.at ?? START, -HOUR_MS));
+    expect(second.records().filter(({ body }) => body.kind === 'fill')).toHaveLength(1);
+    expect(faultsOf(second)).toEqual([]);
+  });
+});
+
+describe('a desk that trades for hours', () => {
+  it('keeps nothing of what has ended but ids, and a replay comes to the same', () => {
+    const plan = { duration: 'PT1H', slices: 60, total_quantity: { amount: '0.6', currency: 'btc' } };
+    const bench = aBench({ strategies: [0, 1, 2, 3].map((i) => aTwap(`twap-${i}`, plan)) });
+    bench.start({ isUntilDone: true });
+    bench.clock.run();
+    const { state, doubts, closing, failures } = bench.desk;
+    expect(state.fills).toBe(240);
+    const kept = ({ slices, attempts, lives, filledIds, closedIds }: DeskState): readonly unknown[] => [
+      slices.size,
+      attempts.size,
+      [...lives.values()].map(({ outcomes, late, waits }) => [outcomes.length, late.length, waits.length]),
+      [...filledIds.keys()],
+      [...closedIds.keys()],
+    ];
+    expect([state.slices.size, state.attempts.size, doubts.size, closing.size, failures.size]).toEqual([0, 0, 0, 0, 0]);
+    expect([...state.lives.values()].every(({ outcomes, late }) => outcomes.length + late.length === 0)).toBe(true);
+    const replayed = new DeskState();
+    for (const stored of bench.records()) replayed.apply(stored);
+    expect(kept(replayed)).toEqual(kept(state));
+    expect([...(replayed.balances ?? [])].map(String)).toEqual([...(state.balances ?? [])].map(String));
+  });
+}); // prettier-ignore
