@@ -111,7 +111,7 @@ export const modes: readonly Mode[] = [
   { row: 31, what: 'a restart opens a limit', alert: { none: 'the start waits limits out and says so' },
     tests: [[engine('crash-loop'), 'keeps to the limits of the venue through a hundred starts, halted or not'], [engine('restart'), 'holds every limit back when the process before it died']] },
   { row: 32, what: 'several programs share the token', alert: { none: '`pacing.quote_share` is set by the operator' },
-    tests: [] },
+    tests: [[app('policy'), 'a share of %s leaves the rest of the limits to other programs with the token, and is never nothing']] },
   { row: 33, what: 'the venue says that it was asked too often', alert: { none: '`tranche_retries_total` and `tranche_quotes_total` show it' },
     tests: [[engine('refusals'), 'with 429 cools the whole route down, for as long as the venue says'], [engine('evidence'), 'is left alone on every route for as long as a 429 says']] },
   { row: 34, what: 'reads that resolve doubts starve', alert: 'account_unreadable',

@@ -1,0 +1,20 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { loadConfig } from '../../src/app/config.ts';
+import { policyOf } from '../../src/app/policy.ts';
+import { instant } from '../../src/core/time.ts';
+
+it.each([
+  ['1', { quote: 10, read: 250, all: 250 }],
+  ['0.5', { quote: 5, read: 125, all: 125 }],
+  ['0.01', { quote: 1, read: 2, all: 2 }],
+])('a share of %s leaves the rest of the limits to other programs with the token, and is never nothing', (share, most) => {
+  const cwd = mkdtempSync(join(tmpdir(), 'tranche-policy-'));
+  onTestFinished(() => rmSync(cwd, { recursive: true }));
+  writeFileSync(join(cwd, 'desk.yaml'), `pacing: { quote_share: "${share}" }\nstrategies: []\n`);
+  const { config } = loadConfig('desk.yaml', { env: {}, cwd, now: instant(0) });
+  const { windows } = policyOf(config, { configHash: '', adoptFills: false }).pace;
+  expect({ quote: windows.quote?.max, read: windows.read?.max, all: windows.all?.max }).toEqual(most);
+}); // prettier-ignore
