@@ -42,6 +42,7 @@ export function worldOf(desk: Desk, trial: Trial): World {
   const doubts = desk.state.doubts.filter(({ intent }) => intent.client_order_id !== clientId);
   const today = desk.limitDay.now();
   const { totals } = desk.state;
+  const { positionMin, positionMax } = desk.policy.limits;
   const [pays, brings] = side === 'buy' ? [quote, base] : [base, quote];
   const [paid, brought] = side === 'buy' ? [trial.amount, trial.quantity] : [trial.quantity, trial.amount];
   return {
@@ -57,9 +58,11 @@ export function worldOf(desk: Desk, trial: Trial): World {
     dayNotional: add(totals.dayNotional(today), desk.state.openNotional(undefined, clientId)),
     pairDayNotional: add(totals.dayNotional(today, pair), desk.state.openNotional(pair, clientId)),
     referenceGapBps: desk.references.gapBps(pair),
-    isReducing: isReducing(desk, trial, { brings, brought }),
-    gives: givenPosition(desk, pays, paid, clientId),
-    gets: gottenPosition(desk, brings, brought, clientId),
+    // Only what a limit looks at is added up: every attempt under way counts in it.
+    isReducing: desk.control === 'reducing' && isReducing(desk, trial, { brings, brought }),
+    gives: positionMin?.has(pays) === true ? givenPosition(desk, pays, paid, clientId) : unasked(pays),
+    gets:
+      positionMax?.has(brings) === true ? gottenPosition(desk, brings, brought, clientId) : unasked(brings),
     repeats: repeatsOf(desk, trial),
     caps: capsOf(desk, trial),
   };
@@ -74,6 +77,8 @@ function blindness(desk: Desk): World['blind'] {
     ? undefined
     : { limit: `${accountAgeMaxMs / 1000} s`, value: `${Math.round(ageMs / 1000)} s` };
 }
+
+const unasked = (currency: string): Position => ({ currency, after: undefined });
 
 function givenPosition(desk: Desk, currency: string, paid: Quantity, except: string | undefined): Position {
   const available = desk.available(currency, except);

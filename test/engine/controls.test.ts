@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { money } from '../../src/core/money.ts';
-import type { SliceRecord } from '../../src/core/record.ts';
+import { add, money, NO_MONEY, quantity, ratio } from '../../src/core/money.ts';
+import type { ControlRecord, SliceRecord } from '../../src/core/record.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import { lineFor } from '../../src/journal/words.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { ledgerTrades, overExecuted } from './oracle.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
@@ -38,5 +40,144 @@ describe('a slice that a limit ended', () => {
     const [end] = sliceEnds(bench);
     expect(end).toMatchObject({ result: 'expired', reason: 'limit_price' });
     expect(end?.detail).toMatch(/^limit=1 value=\d+/u);
+  });
+});
+
+const controls = (bench: Bench): readonly ControlRecord[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'control' ? [body] : []));
+
+/** The desk of a process that died, begun again on its journal. */
+function restarted(bench: Bench, options: BenchOptions): Bench {
+  bench.kill();
+  const { clock, exchange, journal } = bench;
+  const next = aBench({ ...options, clock, exchange, journal });
+  next.start();
+  return next;
+}
+
+describe('a parent', () => {
+  it('is paused after three quotes in a row outside the collar, also after a restart', () => {
+    const collared = (bps: string) => ({ limits: { ...limits, collarBps: ratio(bps) } });
+    // The spread is a little wider than the collar, less than three times.
+    const venue = {
+      pairs: {
+        btcusd: { startPrice: '60000', halfSpreadBps: 6, volatilityPctYear: 1 },
+        ethusd: { startPrice: '3000' },
+      },
+    };
+    const options = { venue, strategies: [aTwap('twap', { slices: 2 })], policy: collared('5') };
+    const bench = ran(options, 4 * MINUTE_MS);
+    const pauses = controls(bench);
+    expect(pauses).toHaveLength(1);
+    expect(pauses[0]).toMatchObject({ state: 'paused', by: 'tranche' });
+    expect(pauses[0]?.parent).toBeDefined();
+    expect(pauses[0]?.why).toMatch(/^collar: limit=5 bps value=/u);
+    expect(bench.desk.control).toBe('active');
+    const asked = bench.records().filter(({ body }) => body.kind === 'intent').length;
+    expect(asked).toBe(3);
+    const next = restarted(bench, {
+      ...options,
+      strategies: [...options.strategies],
+      policy: collared('500'),
+    });
+    next.clock.run(instant(START + 9 * MINUTE_MS));
+    expect(next.records().filter(({ body }) => body.kind === 'intent')).toHaveLength(asked);
+    expect(ledgerTrades(next.exchange)).toEqual([]);
+  });
+});
+
+describe('a throttle', () => {
+  it('halts the desk when one more slice of a pair would trade in a minute, and a restart does not lift it', () => {
+    const options = {
+      strategies: [aTwap('twap', { slices: 10, duration: 'PT50S' })],
+      policy: { limits: { ...limits, minuteExecutionsMax: 3 } },
+    };
+    const bench = ran(options, 3 * MINUTE_MS);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(3);
+    expect(bench.desk.control).toBe('halted');
+    expect(controls(bench)[0]?.why).toBe('repeated_execution: limit=3 a minute of btcusd value=4');
+    const next = restarted(bench, options);
+    next.clock.run(instant(START + 6 * MINUTE_MS));
+    expect(next.desk.control).toBe('halted');
+    expect(ledgerTrades(next.exchange)).toHaveLength(3);
+  });
+
+  it('lets a plan of a hundred slices through', () => {
+    const bench = ran({ strategies: [aTwap('twap', { slices: 100, duration: 'PT25M' })] });
+    expect(ledgerTrades(bench.exchange)).toHaveLength(100);
+    expect(controls(bench)).toEqual([]);
+  });
+
+  it('holds the order of a parent back that looks like one that another has just sent', () => {
+    const one = { slices: 1, duration: 'PT1M' };
+    const bench = ran(
+      {
+        strategies: [aTwap('one', one), aTwap('two', one)],
+        policy: { limits: { ...limits, duplicateMs: 2_000 } },
+      },
+      2 * MINUTE_MS,
+    );
+    const at = bench.records().flatMap(({ at: time, body }) => (body.kind === 'quote' ? [time] : []));
+    expect(at).toHaveLength(2);
+    expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(2_000);
+  });
+});
+
+describe('totals', () => {
+  it('of a day survive a restart', () => {
+    const dayNotionalMax = money('65000');
+    const options = {
+      strategies: [aTwap('twap', { total_quantity: { amount: '2', currency: 'btc' }, slices: 20 })],
+      policy: { limits: { ...limits, dayNotionalMax } },
+    };
+    const bench = ran(options, 4 * MINUTE_MS);
+    const next = restarted(bench, options);
+    next.clock.run(instant(START + 12 * MINUTE_MS));
+    const spent = ledgerTrades(next.exchange).reduce((sum, { amount }) => add(sum, amount), NO_MONEY);
+    expect(spent.lte(dayNotionalMax)).toBe(true);
+    expect(spent.gt(50_000)).toBe(true);
+    expect(sliceEnds(next).map(({ reason }) => reason)).toContain('day_notional');
+  });
+});
+
+describe('a position', () => {
+  it('never rises above its ceiling', () => {
+    const ceiling = quantity('0.35');
+    const bench = ran({
+      strategies: [aTwap('twap')],
+      venue: { accounts: [{ balances: { usd: '1000000' } }] },
+      policy: { limits: { ...limits, positionMax: new Map([['btc', ceiling]]) } },
+    });
+    expect(ledgerTrades(bench.exchange)).toHaveLength(3);
+    expect(sliceEnds(bench).at(-1)).toMatchObject({ reason: 'position_ceiling' });
+  });
+
+  it('never falls below its floor', () => {
+    const bench = ran({
+      strategies: [aTwap('twap', { side: 'sell' })],
+      venue: { accounts: [{ balances: { btc: '1', usd: '0' } }] },
+      policy: { limits: { ...limits, positionMin: new Map([['btc', quantity('0.65')]]) } },
+    });
+    expect(ledgerTrades(bench.exchange)).toHaveLength(3);
+    expect(sliceEnds(bench).at(-1)).toMatchObject({ reason: 'position_floor' });
+  });
+});
+
+describe('a pair', () => {
+  it('is paused after five answers in a row that cannot be used', () => {
+    let asked = 0;
+    const bench = ran(
+      {
+        strategies: [aTwap('twap', { slices: 1, duration: 'PT20M' })],
+        wrap: faultyVenue({
+          quote: ({ clientId }) =>
+            clientId === undefined ? undefined : (asked++, { kind: 'garbled', status: 200, why: 'no JSON' }),
+        }),
+      },
+      15 * MINUTE_MS,
+    );
+    expect(asked).toBe(5);
+    expect(controls(bench)).toMatchObject([{ state: 'paused', pair: 'btcusd' }]);
+    expect(overExecuted(bench.exchange, bench.records())).toEqual([]);
   });
 });

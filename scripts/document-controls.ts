@@ -1,0 +1,131 @@
+/** Writes docs/controls.md: every control, its settings as the schema says them, and what it is called in the rules. */
+import { writeFileSync } from 'node:fs';
+import process from 'node:process';
+import { z } from 'zod';
+import { configSchema } from '../src/app/config-schema.ts';
+import type { Alert } from '../src/core/alerts.ts';
+import { reasons } from '../src/core/reasons.ts';
+import type { Reason } from '../src/core/reasons.ts';
+
+interface Control {
+  readonly name: string;
+  /** Settings of `controls`, or of another part of the config as `part.name`. */
+  readonly keys: readonly string[];
+  readonly where: string;
+  readonly breach: string;
+  readonly reasons: readonly Reason[];
+  readonly alert: Alert | undefined;
+  readonly sec: string;
+  readonly rts6: string;
+  readonly fia: string;
+}
+
+/** A row: name, settings, where, on breach, reasons, alert, SEC 15c3-5, RTS 6, FIA. */
+type Row = readonly [
+  string,
+  string,
+  string,
+  string,
+  readonly Reason[],
+  Alert | undefined,
+  string,
+  string,
+  string,
+];
+
+// prettier-ignore
+const rows: readonly Row[] = [
+  ['Pause, halt, kill', '', 'gate, transport', 'nothing new; latched', ['paused', 'halted'], 'halted', '(c)(1), (d)', 'Art. 12', 'Kill switch'],
+  ['Order value', 'max_order_notional', 'plan, gate', 'slice ends', ['order_notional', 'no_usd_rate'], 'limit_refused', '(c)(1)(ii) size', '15(1)(b)', 'Max order value'],
+  ['Order volume', 'max_order_quantity', 'plan, gate', 'slice ends', ['order_quantity'], 'limit_refused', '(c)(1)(ii) size', '15(1)(c)', 'Max order size'],
+  ['Price collar', 'collar_bps, max_collar_discards', 'gate', 'discard; several in a row, or one three times as far: parent paused', ['collar', 'collar_far', 'parent_paused'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
+  ['Price drift', 'max_drift_bps', 'plan, gate', 'parent paused', ['price_drift', 'limit_price'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
+  ['Reference price', 'reference.max_age, max_reference_gap_bps', 'plan, gate', 'no trade', ['no_reference', 'stale_reference', 'references_disagree'], 'limit_refused', 'erroneous orders', '15(1)(a)', 'Market data reasonability'],
+  ['Messages', 'pacing.quotes_per_second, pacing.orders_per_second, pacing.max_wait', 'pacer', 'wait; too long: desk paused', ['message_throttle'], 'messages_throttled', '', '15(1)(d)', 'Message throttle'],
+  ['Repeated execution', 'max_executions_per_minute, max_executions_per_parent', 'plan, gate', 'halt until a person re-arms', ['repeated_execution'], 'limit_breached', 'duplicates', '15(3)', 'Repeated automated execution'],
+  ['One order a slice gap', '', 'plan, gate', 'waits for the end of the gap', ['slice_gap'], undefined, 'duplicates', '15(3)', 'Repeated automated execution'],
+  ['Duplicate orders', 'duplicate_window', 'plan, gate', 'refused; again later', ['duplicate_order', 'reused_key'], undefined, '(c)(1)(ii) duplicative', '15(1)', ''],
+  ['Parent and slice caps', '', 'plan, gate, after each fill', 'halt', ['parent_cap', 'slice_cap'], 'limit_breached', '(c)(1)(i)', '15(4)', 'Intraday position'],
+  ['Day value', 'max_day_notional, max_pair_day_notional', 'plan, gate, after each fill', 'would exceed: refused; has exceeded: halt', ['day_notional', 'pair_day_notional'], 'limit_breached', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
+  ['Positions', 'min_position, max_position', 'plan, gate', 'refused', ['position_floor', 'position_ceiling'], 'limit_refused', '(c)(1)(i)', '15(4)', 'Intraday position limit'],
+  ['Open doubts', 'max_open_doubts', 'plan, gate', 'no new orders', ['open_doubts', 'doubt_notional'], 'doubt_open', 'capital aggregate', '15(2)', ''],
+  ['Rejects and errors', 'max_rejects, max_malformed', 'after each answer', 'waits four times as long; pair paused; 401: halt', ['reject_streak', 'malformed_streak', 'unauthorised'], 'pair_paused', '', '16', ''],
+  ['Shortfall', 'max_shortfall_bps', 'after each fill', 'parent paused', ['shortfall'], 'parent_paused', '', '16', 'Post-trade limit'],
+  ['Day cost', 'max_day_cost', 'after each fill', 'halt', ['day_cost'], 'limit_breached', '', '16', 'Post-trade limit'],
+  ['Pairs, sides, hours', 'pairs, sides, restricted_hours', 'plan, gate', 'refused', ['pair_not_allowed', 'side_not_allowed', 'selling_off', 'restricted_hours'], undefined, '(c)(2)(ii)', '15(5)', 'Restricted list'],
+  ['Reducing', '', 'plan, gate', 'refused, unless the order repays a borrowed balance', ['reducing'], undefined, '(c)(2)(ii)', '15(5)', ''],
+  ['Late fill reports', '', 'after each fill', 'told by itself after 5 s', [], 'fill_reported_late', '(c)(2)(iv)', '16', 'Drop copy'],
+  ['Connectivity', 'max_account_age', 'plan, gate', 'nothing starts until the account is read again', ['account_stale'], 'account_unreadable', '', '12, 14', 'Cancel on disconnect'],
+  ['A control that fails', '', 'plan, gate', 'refused', ['control_failed'], 'limit_refused', '', '', ''],
+];
+
+export const controls: readonly Control[] = rows.map(
+  ([name, keys, where, breach, codes, alert, sec, rts6, fia]) => ({
+    name,
+    keys: keys === '' ? [] : keys.split(', '),
+    where,
+    breach,
+    reasons: codes,
+    alert,
+    sec,
+    rts6,
+    fia,
+  }),
+);
+
+interface Shape {
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly description?: string;
+}
+
+const shapeOf = (): Shape => z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as Shape;
+
+/** Settings of `controls` in the config schema. */
+export const settings = (): readonly string[] =>
+  Object.keys(shapeOf().properties?.['controls']?.properties ?? {});
+
+/** What the schema says of a setting. */
+export function meaning(key: string): string {
+  const [part = '', name = ''] = key.includes('.') ? key.split('.') : ['controls', key];
+  const found = shapeOf().properties?.[part]?.properties?.[name]?.description;
+  if (found === undefined) throw new Error(`the schema has no ${part}.${name}`);
+  return found;
+}
+
+const INTRODUCTION = `# Controls
+
+What no order gets past. Every limit is checked when a slice is planned and again in the gate, with the quote in hand, against
+totals that are rebuilt from the journal; an order whose outcome is unknown counts as filled at its worst. A refusal carries a
+reason code and \`limit=… value=…\`, also on the record of its slice. A check that throws refuses. The rules named here bind
+broker-dealers and investment firms; they are a yardstick and familiar names. Pieces of one slice are one execution.
+In live mode \`max_order_notional\`, \`max_day_notional\`, \`max_order_quantity\` of each pair, \`collar_bps\`, \`pairs\`, \`sides\` and, to
+sell, \`min_position\` have no default. Not there: an override of a limit for one order (15(6)), and a halt on an unexplained
+difference of balances (17). Generated by \`npm run docs\`.
+`;
+
+const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(' ');
+
+/** The whole page. */
+export function page(): string {
+  const table = controls.map(
+    (one) =>
+      `| ${one.name} | ${code(one.keys)} | ${one.where} | ${one.breach} | ${code(one.reasons)} | ${one.alert === undefined ? '' : code([one.alert])} | ${one.sec} | ${one.rts6} | ${one.fia} |`,
+  );
+  const head = '| control | settings | where | on breach | reasons | alert | SEC 15c3-5 | RTS 6 | FIA |';
+  const ruler = '| --- | --- | --- | --- | --- | --- | --- | --- | --- |';
+  const told = controls.flatMap(({ keys }) => keys.map((key) => `- \`${key}\`: ${meaning(key)}.`));
+  const codes = [...new Set(controls.flatMap((one) => one.reasons))].map(
+    (each) => `- \`${each}\`: ${reasons[each]}.`,
+  );
+  return [
+    INTRODUCTION,
+    [head, ruler, ...table, ''].join('\n'),
+    `## Settings\n\n${told.join('\n')}\n`,
+    `## Reasons\n\n${codes.join('\n')}\n`,
+  ].join('\n');
+}
+
+if (import.meta.main) {
+  writeFileSync(new URL('../docs/controls.md', import.meta.url), page());
+  process.stderr.write('wrote docs/controls.md\n');
+}

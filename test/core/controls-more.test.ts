@@ -1,0 +1,201 @@
+import { describe, expect, it } from 'vitest';
+import { refusal } from '../../src/core/controls.ts';
+import type { Limits, Proposal, World } from '../../src/core/controls.ts';
+import { isClosedAt, weekdays } from '../../src/core/hours.ts';
+import { money, price, quantity, ratio } from '../../src/core/money.ts';
+import { reasons } from '../../src/core/reasons.ts';
+import type { Reason } from '../../src/core/reasons.ts';
+import { after, instant } from '../../src/core/time.ts';
+
+/** Monday noon, UTC. */
+const NOON = instant(Date.UTC(2026, 0, 5, 12));
+const repeats: World['repeats'] = {
+  isReused: false,
+  twin: undefined,
+  inMinute: 0,
+  ofParent: 0,
+  planned: undefined,
+  gapUntil: undefined,
+};
+const caps: World['caps'] = {
+  asked: quantity('1'),
+  parentDone: quantity('0'),
+  parentMax: undefined,
+  slice: quantity('1'),
+  slicePlanned: undefined,
+};
+const aWorld: World = {
+  control: 'active',
+  isStopping: false,
+  at: NOON,
+  pausedWhy: undefined,
+  blind: undefined,
+  openDoubts: 0,
+  pairDoubts: 0,
+  doubtNotional: money('0'),
+  dayNotional: money('0'),
+  pairDayNotional: money('0'),
+  referenceGapBps: undefined,
+  isReducing: false,
+  gives: { currency: 'usd', after: quantity('100') },
+  gets: { currency: 'btc', after: quantity('10') },
+  repeats,
+  caps,
+};
+const aProposal: Proposal = {
+  pair: 'btcusd',
+  side: 'buy',
+  quantity: quantity('1'),
+  price: price('60000'),
+  notional: money('60000'),
+  limit: undefined,
+  reference: price('60000'),
+  decisionPrice: undefined,
+};
+const theLimits: Limits = {
+  currency: 'usd',
+  orderNotionalMax: undefined,
+  dayNotionalMax: undefined,
+  orderQuantityMax: new Map(),
+  collarBps: ratio('50'),
+  driftBpsMax: undefined,
+  openDoubtsMax: 3,
+  pairs: undefined,
+  sides: new Set(['buy', 'sell']),
+};
+const refused = (world: Partial<World>, limits: Partial<Limits> = {}, proposal: Partial<Proposal> = {}) =>
+  refusal({ ...aProposal, ...proposal }, { ...aWorld, ...world }, { ...theLimits, ...limits });
+
+type Case = readonly [Reason, Partial<Limits>, Partial<World>, Partial<World>];
+const at = (over: Partial<World['repeats']>): Partial<World> => ({ repeats: { ...repeats, ...over } });
+const capped = (over: Partial<World['caps']>): Partial<World> => ({ caps: { ...caps, ...over } });
+const gives = (amount: string): Partial<World> => ({ gives: { currency: 'usd', after: quantity(amount) } });
+const gets = (amount: string): Partial<World> => ({ gets: { currency: 'btc', after: quantity(amount) } });
+
+const cases: readonly Case[] = [
+  [
+    'pair_day_notional',
+    { pairDayNotionalMax: new Map([['btcusd', money('100000')]]) },
+    { pairDayNotional: money('40000') },
+    { pairDayNotional: money('40000.01') },
+  ],
+  [
+    'doubt_notional',
+    { orderNotionalMax: money('60000') },
+    { openDoubts: 1, doubtNotional: money('60000') },
+    { openDoubts: 1, doubtNotional: money('60000.01') },
+  ],
+  ['position_floor', { positionMin: new Map([['usd', quantity('100')]]) }, gives('100'), gives('99.99')],
+  ['position_floor', { positionMin: new Map([['usd', quantity('0')]]) }, gives('0'), gives('-0.01')],
+  ['position_ceiling', { positionMax: new Map([['btc', quantity('10')]]) }, gets('10'), gets('10.00000001')],
+  [
+    'references_disagree',
+    { referenceGapBpsMax: ratio('30') },
+    { referenceGapBps: ratio('30') },
+    { referenceGapBps: ratio('30.01') },
+  ],
+  ['repeated_execution', { minuteExecutionsMax: 5 }, at({ inMinute: 4 }), at({ inMinute: 5 })],
+  ['repeated_execution', {}, at({ ofParent: 49 }), at({ ofParent: 50 })],
+  ['repeated_execution', {}, at({ ofParent: 99, planned: 100 }), at({ ofParent: 100, planned: 100 })],
+  [
+    'repeated_execution',
+    { parentExecutionsMax: 20 },
+    at({ ofParent: 19, planned: 100 }),
+    at({ ofParent: 20, planned: 100 }),
+  ],
+  ['slice_gap', {}, at({ gapUntil: NOON }), at({ gapUntil: after(NOON, 1) })],
+  ['duplicate_order', {}, at({}), at({ twin: 'another' })],
+  ['reused_key', {}, at({}), at({ isReused: true })],
+  [
+    'parent_cap',
+    {},
+    capped({ parentDone: quantity('9'), parentMax: quantity('10') }),
+    capped({ parentDone: quantity('9.00000001'), parentMax: quantity('10') }),
+  ],
+  [
+    'slice_cap',
+    {},
+    capped({ slice: quantity('1.5'), slicePlanned: quantity('1') }),
+    capped({ slice: quantity('1.50000001'), slicePlanned: quantity('1') }),
+  ],
+  ['slice_cap', {}, capped({}), capped({ asked: quantity('1.00000001') })],
+  ['parent_paused', {}, {}, { pausedWhy: 'collar' }],
+  ['account_stale', {}, {}, { blind: { limit: '180 s', value: '181 s' } }],
+  ['reducing', {}, { control: 'reducing', isReducing: true }, { control: 'reducing' }],
+  [
+    'restricted_hours',
+    { closedHours: [{ from: '12:00', to: '13:00', timeZone: 'UTC', days: new Set(['mon']) }] },
+    { at: after(NOON, -1) },
+    { at: NOON },
+  ],
+];
+
+describe('a control', () => {
+  it.each(cases)(
+    '%s allows what is equal to its limit and refuses one unit more',
+    (code, limits, equal, beyond) => {
+      expect(refused(equal, limits)).toBeUndefined();
+      const answer = refused(beyond, limits);
+      expect(answer?.reason).toBe(code);
+      expect(answer?.detail).toMatch(/^limit=.+ value=.+$/u);
+      expect(Object.keys(reasons)).toContain(answer?.reason);
+    },
+  );
+
+  it.each([
+    [
+      'a balance that is not known, under a floor',
+      { positionMin: new Map([['usd', quantity('0')]]) },
+      'position_floor',
+    ],
+    ['one under a ceiling', { positionMax: new Map([['btc', quantity('1')]]) }, 'position_ceiling'],
+  ])('refuses %s', (_, limits, code) => {
+    const world = {
+      gives: { currency: 'usd', after: undefined },
+      gets: { currency: 'btc', after: undefined },
+    };
+    expect(refused(world, limits)?.reason).toBe(code);
+  });
+
+  it('tells a quote three times outside the collar apart: its parent is paused at once', () => {
+    expect(refused({}, {}, { price: price('60900') })?.reason).toBe('collar');
+    expect(refused({}, {}, { price: price('60900.01') })?.reason).toBe('collar_far');
+  });
+
+  it('that throws refuses, whichever it is', () => {
+    const broken = (name: keyof World): World =>
+      Object.defineProperty({ ...aWorld, control: 'reducing', isReducing: true }, name, {
+        get() {
+          throw new Error(`no ${name}`);
+        },
+      });
+    const limits: Limits = {
+      ...theLimits,
+      orderNotionalMax: money('1000000'),
+      dayNotionalMax: money('1000000'),
+      closedHours: [{ from: '01:00', to: '02:00', timeZone: 'UTC', days: new Set(weekdays) }],
+      referenceGapBpsMax: ratio('1'),
+    };
+    for (const name of Object.keys(aWorld).filter((each) => each !== 'doubtNotional')) {
+      const answer = refusal(aProposal, broken(name as keyof World), limits);
+      expect([name, answer?.reason]).toEqual([name, 'control_failed']);
+      expect(answer?.detail).toContain(`no ${name}`);
+    }
+  });
+});
+
+describe('restricted hours', () => {
+  const night = { from: '22:00', to: '06:00', timeZone: 'Europe/London', days: new Set(['fri'] as const) };
+  it.each([
+    ['2026-07-03T20:59:00Z', false],
+    // Summer time: 22:00 in London.
+    ['2026-07-03T21:00:00Z', true],
+    ['2026-07-04T04:59:00Z', true],
+    ['2026-07-04T05:00:00Z', false],
+    ['2026-07-04T22:00:00Z', false],
+    ['2026-01-02T21:59:00Z', false],
+    ['2026-01-02T22:00:00Z', true],
+  ])('last past midnight in their own zone: %s %s', (time, isClosed) => {
+    expect(isClosedAt(night, instant(Date.parse(time)))).toBe(isClosed);
+  });
+});

@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { text } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
+import { DayClock } from '../../src/engine/day-clock.ts';
+import { Totals } from '../../src/engine/totals.ts';
+import { aFill } from '../journal/records.ts';
+
+const NIGHT = instant(Date.UTC(2026, 0, 5, 23, 59));
+const fillAt = (at: number, usd: string) => aFill({ executed_at: instant(at), notional_usd: usd });
+
+describe('the totals of a day', () => {
+  it('begin anew at midnight UTC', () => {
+    const totals = new Totals();
+    totals.book(fillAt(NIGHT, '100'));
+    expect(text(totals.dayNotional(NIGHT))).toBe('100');
+    expect(text(totals.dayNotional(after(NIGHT, MINUTE_MS)))).toBe('0');
+    totals.book(fillAt(NIGHT + MINUTE_MS, '7'));
+    expect(text(totals.dayNotional(after(NIGHT, MINUTE_MS)))).toBe('7');
+    expect(text(totals.dayNotional(after(NIGHT, MINUTE_MS), 'btcusd'))).toBe('7');
+    expect(text(totals.dayNotional(after(NIGHT, MINUTE_MS), 'ethusd'))).toBe('0');
+  });
+
+  it('keep a fill whose time lies before midnight because the clock was set back', () => {
+    const totals = new Totals();
+    totals.book(fillAt(NIGHT + MINUTE_MS, '7'));
+    totals.book(fillAt(NIGHT - HOUR_MS, '100'));
+    expect(text(totals.dayNotional(after(NIGHT, MINUTE_MS)))).toBe('107');
+  });
+
+  it('count a day that the clock had jumped to as well, once it is back', () => {
+    const totals = new Totals();
+    totals.book(fillAt(NIGHT, '100'));
+    totals.book(fillAt(NIGHT + DAY_MS, '7'));
+    expect(text(totals.dayNotional(NIGHT))).toBe('107');
+  });
+
+  it('never lose a fill of the day, however the clock of fills runs', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -2 * DAY_MS, max: 2 * DAY_MS }), { maxLength: 20 }), (jumps) => {
+        const totals = new Totals();
+        let newest = 0;
+        let expected = 0;
+        for (const jump of jumps) {
+          const day = Math.floor((NIGHT + jump) / DAY_MS);
+          if (day > newest) [newest, expected] = [day, 0];
+          expected++;
+          totals.book(fillAt(NIGHT + jump, '1'));
+        }
+        expect(text(totals.dayNotional(instant(newest * DAY_MS)))).toBe(String(expected));
+      }),
+    );
+  });
+});
+
+describe('the clock of limits', () => {
+  it('passes midnight with the clock on the wall', () => {
+    const clock = new VirtualClock(NIGHT);
+    const day = new DayClock(clock);
+    clock.run(after(NIGHT, 2 * MINUTE_MS));
+    expect(day.now()).toBe(clock.wall());
+  });
+
+  it('does not go back with a wall clock that is set back over midnight', () => {
+    const clock = new VirtualClock(after(NIGHT, 2 * MINUTE_MS));
+    const day = new DayClock(clock);
+    const before = day.now();
+    clock.stepWall(-HOUR_MS);
+    expect(day.now()).toBe(before);
+  });
+
+  it('does not follow a jump of a day, unless that lasts for an hour', () => {
+    const clock = new VirtualClock(NIGHT);
+    const day = new DayClock(clock);
+    clock.stepWall(DAY_MS);
+    expect(day.now()).toBeLessThan(NIGHT + MINUTE_MS);
+    clock.stepWall(-DAY_MS);
+    expect(day.now()).toBeLessThan(NIGHT + MINUTE_MS);
+    clock.stepWall(DAY_MS);
+    day.now();
+    clock.run(after(clock.wall(), HOUR_MS + MINUTE_MS));
+    expect(day.now()).toBe(clock.wall());
+  });
+});
