@@ -173,7 +173,10 @@ export interface JournalPort {
   /** The disk is full and what was set aside for the last results is in use: end soon, and begin nothing. */
   readonly isSpent?: boolean | undefined;
 
-  /** All records from the first. Throws when the chain does not hold. */
+  /** Throws when the chain does not hold. A journal without it is checked by `read` alone. */
+  readonly prove?: (() => void) | undefined;
+
+  /** All records from the first. Throws when the chain does not hold, at the end of what was read at the latest. */
   read(): Iterable<StoredRecord>;
 
   close(): void;

@@ -76,9 +76,14 @@ export function takeOver(
   { rearm, accountChanged, withOpenDoubts }: TakeOverOptions = {},
 ): Observable<never> {
   const { state, policy, ports } = desk;
-  for (const stored of ports.journal.read()) {
-    state.apply(stored);
-    desk.observer.replay(stored);
+  try {
+    for (const stored of ports.journal.read()) {
+      state.apply(stored);
+      desk.observer.replay(stored);
+    }
+  } catch (error) {
+    ports.journal.prove?.(); // what is damaged may make no sense before it is found to be damaged
+    throw error;
   }
   // A journal that never read its account was never let in: a mistyped token does not bind it.
   const isOther =

@@ -4,7 +4,7 @@ import type { RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { canonical, startOf } from './canonical.ts';
-import { problemWith, readBodyText } from './record.ts';
+import { problemWith, readBodyText, vocabularyText } from './record.ts';
 
 /**
  * The hash chain. The hash of a record is SHA-256, in hex, of
@@ -54,6 +54,9 @@ export interface Tied {
 export const link = (before: string, seq: number, at: number, body: string): string =>
   hash('sha256', `${before}\n${seq}\n${at}\n${body}`);
 
+/** Stands for all shapes and words that this version reads: equal where nothing was added, removed or changed. */
+export const vocabulary = (): string => hash('sha256', vocabularyText());
+
 /** Ties `bodies` to `head`. @throws Error when a body is not a record: it must not be written. */
 export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): readonly Tied[] {
   invariant(Number.isSafeInteger(at), `the time of a record is whole milliseconds, got ${at}`);
@@ -87,12 +90,16 @@ export function verify(lines: Iterable<Line>, end?: Head): Verdict {
 }
 
 /**
- * Reads `lines` as records, checking the chain on the way.
+ * Reads `lines` as records, checking the chain on the way. They follow `from`: the first record when it is left out.
  *
  * @throws OperatorError `data` at the first record that does not hold; `where` names the journal.
  */
-export function* readLines(where: string, lines: Iterable<Line>): Generator<StoredRecord> {
-  let head = EMPTY;
+export function* readLines(
+  where: string,
+  lines: Iterable<Line>,
+  from: Head = EMPTY,
+): Generator<StoredRecord> {
+  let head = from;
   for (const line of lines) {
     const why = breakAt(head, line);
     if (why !== undefined) throw damage(where, head.seq + 1, why);
@@ -120,7 +127,8 @@ function breakAt(head: Head, line: Line): string | undefined {
   return undefined;
 }
 
-function bodyOf(where: string, line: Line): RecordBody {
+/** Reads the body of a record. @throws OperatorError `data` when this version cannot. */
+export function bodyOf(where: string, line: Pick<Line, 'seq' | 'kind' | 'body'>): RecordBody {
   try {
     return readBodyText(line.kind, line.body);
   } catch (cause) {

@@ -81,9 +81,14 @@ export function readMeta(db: DatabaseSync, key: string): string | undefined {
 const UPSERT =
   'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value';
 
+/** Notes something beside the records. */
+export const writeMeta = (db: DatabaseSync, key: string, value: string): void => {
+  db.prepare(UPSERT).run(key, value);
+};
+
 /** Who writes, for the message that a second writer gets. Says nothing about whether they still live: the lock does. */
 export const writeOwner = (db: DatabaseSync): void => {
-  db.prepare(UPSERT).run('owner', `process ${process.pid} on ${hostname()}`);
+  writeMeta(db, 'owner', `process ${process.pid} on ${hostname()}`);
 };
 
 /**
@@ -121,13 +126,13 @@ export type NotedHead = { readonly ok: true; readonly head: Head } | Extract<Ver
 /** Pages, not one long statement: a reader never holds a snapshot open, so the write-ahead log stays bounded. */
 const PAGE = 1_000;
 
-/** Records in the order of `seq`, up to `last`. Throws what SQLite throws. */
-export function* readRecords(db: DatabaseSync, last: number): Generator<Line> {
+/** Records in the order of `seq`, behind `after` (any when left out) up to `last`. Throws what SQLite throws. */
+export function* readRecords(db: DatabaseSync, last: number, after?: number): Generator<Line> {
   const select = db.prepare(
     'SELECT seq, at, kind, body, hash FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
   );
   select.setReturnArrays(true);
-  let seen = Number.MIN_SAFE_INTEGER;
+  let seen = after ?? Number.MIN_SAFE_INTEGER;
   let page = PAGE;
   for (;;) {
     let rows;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAmountText } from '../core/money.ts';
-import { isReason } from '../core/reasons.ts';
+import { isReason, reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { RecordBody } from '../core/record.ts';
 import { instant } from '../core/time.ts';
@@ -195,6 +195,17 @@ export function problemWith(body: RecordBody): string | undefined {
   const [first] = result.error.issues;
   return `${[body.kind, ...(first?.path ?? [])].map(String).join('.')}: ${first?.message ?? 'unreadable'}`;
 }
+
+/** Every shape and every word that a record may hold, as text. */
+export const vocabularyText = (): string =>
+  JSON.stringify([z.toJSONSchema(z.object(recordSchemas), { unrepresentable: 'any' }), Object.keys(reasons)]);
+
+/** The kind that the canonical text of a body begins with. */
+export const kindOf = (text: string): string =>
+  /^\{"kind":"(?<kind>[a-z_]{1,40})"/u.exec(text)?.groups?.['kind'] ?? '';
+
+/** The body in a text that was checked against the shapes of this version before: checking it again is most of a start. */
+export const trusted = (text: string): RecordBody => JSON.parse(text) as RecordBody; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the caller knows that it was checked
 
 /** Reads the canonical text of a body that is filed as `kind`. @throws Error in words when this version cannot. */
 export function readBodyText(kind: string, text: string): RecordBody {

@@ -1,0 +1,97 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { RecordBody, StoredRecord } from '../core/record.ts';
+import { instant } from '../core/time.ts';
+import { bodyOf, damage, readLines, vocabulary } from './chain.ts';
+import type { Head, Verdict } from './chain.ts';
+import { readMeta, writeMeta } from './database.ts';
+import { faultOf } from './fault.ts';
+import { beginProof } from './proof.ts';
+import { kindOf, trusted } from './record.ts';
+import { headOf, linesOf, verifyFile, wordsOf } from './verify-file.ts';
+
+/** A journal is checked once and read once. Above so many records the check runs on a thread of its own meanwhile. */
+const APART_FROM = 50_000;
+const PAGE = 1_000;
+
+/** All that a writer reads of its journal: proven before anything is written, whatever was read by then. */
+export interface Replay {
+  /** @throws OperatorError `data` when the chain does not hold. */
+  prove(): void;
+  /** @throws as `prove`, at the last record proven or the end. */
+  read(): Generator<StoredRecord>;
+}
+
+export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM): Replay {
+  const head = headOf(db, file);
+  const begun = head.seq < apartFrom ? undefined : beginProof(file);
+  let isProven = false;
+  const prove = (): void => {
+    if (isProven) return;
+    const verdict: Verdict = begun?.() ?? verifyFile(db, file);
+    if (!verdict.ok) throw damage(file, verdict.seq, wordsOf(verdict));
+    isProven = true;
+  };
+  if (begun === undefined) prove();
+  const speech = hearSpeech(db, head);
+  return {
+    prove,
+    *read() {
+      const last = headOf(db, file).seq;
+      try {
+        yield* inPages(db, head, (seq, body) =>
+          speech.isOurs ? trusted(body) : bodyOf(file, { seq, kind: kindOf(body), body }),
+        );
+      } catch (error) {
+        prove(); // that the chain is broken says more than what could not be read for it
+        throw faultOf(file, 1, error);
+      }
+      prove();
+      speech.understood();
+      yield* readLines(file, linesOf(db, file, { after: head.seq, last }), head);
+    },
+  };
+}
+
+/** The records up to `head`, in few calls. Their places follow from their order, which the proof covers. */
+function* inPages(
+  db: DatabaseSync,
+  head: Head,
+  read: (seq: number, body: string) => RecordBody,
+): Generator<StoredRecord> {
+  const select = db.prepare(
+    'SELECT at, body, hash FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
+  );
+  select.setReturnArrays(true);
+  for (let seq = 0; seq < head.seq;) {
+    const rows = select.all(seq, head.seq, PAGE);
+    if (rows.length === 0) throw new RangeError('records are missing');
+    for (const row of rows) {
+      const [at, body, hash] = Object.values(row);
+      if (typeof at !== 'number' || typeof body !== 'string' || typeof hash !== 'string')
+        throw new RangeError('its columns are not of their types');
+      seq++;
+      yield { seq, at: instant(at), body: read(seq, body), hash };
+    }
+  }
+}
+
+/**
+ * Whether all records were checked against the very shapes and words of this version: when they were written, or when it
+ * read them before. Only then may they be taken as they are.
+ */
+function hearSpeech(db: DatabaseSync, head: Head): { readonly isOurs: boolean; understood(): void } {
+  const ours = vocabulary();
+  const isOurs = readMeta(db, 'vocabulary') === ours;
+  const isNew = head.seq === 0;
+  // From now on records of this version may follow: no other may take all of them for its own.
+  if (!isOurs) writeMeta(db, 'vocabulary', isNew ? ours : '');
+  let isToldYet = isOurs || isNew;
+  return {
+    isOurs: isOurs && !isNew,
+    understood() {
+      if (isToldYet) return;
+      isToldYet = true;
+      writeMeta(db, 'vocabulary', ours);
+    },
+  };
+}

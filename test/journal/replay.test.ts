@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Journal } from '../../src/journal/journal.ts';
+import { GENESIS, link } from '../../src/journal/chain.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite.ts';
+import { aFill, aFolder, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
+
+function aJournalFile(): string {
+  const file = join(aFolder(), 'journal.db');
+  const journal = sqliteJournal(file);
+  for (let n = 0; n < 100; n++) appendNow(journal, everyKind());
+  journal.close();
+  return file;
+}
+
+const open = (file: string, options?: SqliteOptions): Journal => {
+  const journal = sqliteJournal(file, options);
+  onTestFinished(() => journal.close());
+  return journal;
+};
+
+function sql(file: string, text: string): unknown {
+  const db = new DatabaseSync(file);
+  try {
+    db.exec('DROP TRIGGER IF EXISTS records_rest; DROP TRIGGER IF EXISTS records_stay');
+    const statement = db.prepare(text);
+    return text.startsWith('SELECT') ? statement.get() : statement.run();
+  } finally {
+    db.close();
+  }
+}
+const vocabularyOf = (file: string): unknown => sql(file, "SELECT value FROM meta WHERE key = 'vocabulary'");
+
+describe.each([
+  ['while it is read', 1],
+  ['before it is read', undefined],
+])('a long journal whose chain is checked %s', (_, apartFrom) => {
+  it('gives all records, then those of this process', () => {
+    const file = aJournalFile();
+    const whole = [...open(file, { readOnly: true }).read()];
+    const journal = open(file, { apartFrom });
+    expect([...journal.read()]).toEqual(whole);
+    const more = appendNow(journal, [aFill({ slice: 9 })]);
+    expect([...journal.read()]).toEqual([...whole, ...more]);
+  });
+
+  it.each([
+    ['a changed body', "UPDATE records SET body = replace(body, '60000.12', '60000.13') WHERE seq = 606"],
+    ['a body that is nothing any more', "UPDATE records SET body = '{' WHERE seq = 606"],
+    ['a missing record', 'DELETE FROM records WHERE seq = 606'],
+    ['a changed time', 'UPDATE records SET at = at + 1 WHERE seq = 606'],
+  ])('is refused with %s before anything is written, naming the record', async (_name, damage) => {
+    const file = aJournalFile();
+    sql(file, damage);
+    const error = thrownBy(() => {
+      const journal = open(file, { apartFrom });
+      expect([...journal.read()]).toEqual([]);
+    });
+    expect(error).toMatchObject({ exit: 'data' });
+    expect(String(error)).toContain('is damaged at record 606');
+    // A writer that does not read first is stopped as well.
+    const again = thrownBy(() => {
+      const journal = sqliteJournal(file, { apartFrom });
+      try {
+        appendNow(journal, [aFill()]);
+      } finally {
+        journal.close();
+      }
+    });
+    expect(again).toBeInstanceOf(Error);
+    expect(open(file, { readOnly: true }).verify()).toMatchObject({ ok: false, seq: 606 });
+    expect(await failureOf(open(file, { readOnly: true }), [aFill()])).toMatchObject({ exit: 'storage' });
+  });
+});
+
+describe('a journal of another version of the same layout', () => {
+  /** A record that the chain holds for good, as a version might write it that knows more than this one. */
+  function foreign(body: string): string {
+    const file = join(aFolder(), 'journal.db');
+    sqliteJournal(file).close();
+    const hash = link(GENESIS, 1, 5, body);
+    sql(file, `INSERT INTO records VALUES (1, 5, 'control', '${body}', '${hash}')`);
+    sql(file, `UPDATE meta SET value = '1 ${hash}' WHERE key = 'head'`);
+    return file;
+  }
+  const KNOWN = '{"kind":"control","by":"ops","state":"active","why":"x"}';
+  const UNKNOWN = '{"kind":"control","by":"ops","state":"dreaming","why":"x"}';
+
+  it('is checked record by record, and refused for a word that this version does not know', () => {
+    const file = foreign(UNKNOWN);
+    sql(file, "UPDATE meta SET value = 'theirs' WHERE key = 'vocabulary'");
+    const journal = open(file);
+    const error = thrownBy(() => [...journal.read()]);
+    expect(error).toMatchObject({ exit: 'data' });
+    expect(String(error)).toMatch(/record 1 \(control\) is intact, but this version cannot read it/u);
+  });
+
+  it('is checked once: what this version has read in full it takes as it is from then on', () => {
+    const file = foreign(KNOWN);
+    const ours = vocabularyOf(file);
+    sql(file, "UPDATE meta SET value = 'theirs' WHERE key = 'vocabulary'");
+    const journal = open(file);
+    expect(vocabularyOf(file)).toEqual({ value: '' });
+    expect([...journal.read()]).toHaveLength(1);
+    expect(vocabularyOf(file)).toEqual(ours);
+    journal.close();
+    expect([...open(file).read()]).toHaveLength(1);
+  });
+});
