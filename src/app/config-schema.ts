@@ -176,12 +176,32 @@ const operate = z.strictObject({
       error: 'expected an address and a port, such as "127.0.0.1:8321"',
     })
     .default('127.0.0.1:8321')
-    .describe('Address and port of metrics and health; port 0 takes a free one'),
+    .describe('Address and port of metrics, health and the API; port 0 takes a free one'),
   hosts: z
     .array(z.string().min(1).max(255))
     .max(20)
     .default([])
     .describe('Further names, with their port, under which it may be asked, such as "tranche:8321"'),
+  allow_network: flag('Listen beyond this machine, unencrypted; everything but /healthz then wants a token'),
+  tokens: z
+    .array(
+      z.strictObject({
+        name: z
+          .string()
+          .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
+          .describe('Who it is: goes into the journal'),
+        role: z
+          .enum(['viewer', 'operator', 'approver', 'admin'])
+          .describe('viewer: read. operator: pause, resume, halt. approver: re-arm, end doubts. admin: all'),
+        token_file: z
+          .string()
+          .min(1)
+          .describe('File that holds the token alone, readable by its owner only; relative to this file'),
+      }),
+    )
+    .max(50)
+    .default([])
+    .describe('Who may use the API besides the commands of this machine'),
 });
 
 /** The whole file. */

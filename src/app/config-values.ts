@@ -7,8 +7,10 @@ import type { Money, Quantity, Ratio } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
+import type { Role } from '../operate/access.ts';
 import type { VenueOptions } from '../simulator/options.ts';
 import type { GivenToken } from './config-checks.ts';
+
 import type { RawConfig } from './config-schema.ts';
 import type { TokenSource } from './credential.ts';
 import type { Secret } from './secret.ts';
@@ -78,7 +80,9 @@ export interface Config {
     readonly reserveBytes: number;
   };
   /** Where metrics and health are served; `undefined`: nowhere. */
-  readonly operate: { readonly listen: string; readonly hosts: readonly string[] } | undefined;
+  readonly operate: OperateConfig | undefined;
+  /** As `journal`, with `{started_at}` still in it: what a command looks for. */
+  readonly journalPattern: string;
   readonly log: {
     readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
     readonly file: string | undefined;
@@ -87,6 +91,14 @@ export interface Config {
   readonly allowEnvironment: readonly string[];
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
+}
+
+export interface OperateConfig {
+  readonly listen: string;
+  readonly hosts: readonly string[];
+  readonly allowNetwork: boolean;
+  /** Whose tokens the API takes; files are absolute. */
+  readonly tokens: readonly { readonly name: string; readonly role: Role; readonly file: string }[];
 }
 
 export interface VenueConfig {
@@ -207,7 +219,8 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     cyclesMax: raw.max_cycles,
     journal: journalOf(raw.journal, context),
     journalGuard: guardOf(raw, context),
-    operate: raw.operate === false ? undefined : raw.operate,
+    journalPattern: raw.journal.replaceAll('{mode}', context.mode),
+    operate: raw.operate === false ? undefined : operateOf(raw.operate, dirname(context.file)),
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
     strategyFiles: context.strategyFiles,
@@ -251,6 +264,16 @@ function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): 
       : undefined,
   };
 }
+
+const operateOf = (
+  { listen, hosts, allow_network: allowNetwork, tokens }: Exclude<RawConfig['operate'], false>,
+  folder: string,
+): OperateConfig => ({
+  listen,
+  hosts,
+  allowNetwork,
+  tokens: tokens.map(({ name, role, token_file: file }) => ({ name, role, file: resolve(folder, file) })),
+});
 
 const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
   Object.fromEntries(Object.entries(files).map(([pair, file]) => [pair, resolve(folder, file)]));

@@ -15,7 +15,7 @@ import type { FileProblem } from './problems.ts';
 import type { YamlDocument } from './yaml.ts';
 
 export type { ConfigOptions } from './config-checks.ts';
-export type { Config, ControlsConfig, Mode, MoneyOf, VenueConfig } from './config-values.ts';
+export type { Config, ControlsConfig, Mode, MoneyOf, OperateConfig, VenueConfig } from './config-values.ts';
 
 export interface LoadedConfig {
   readonly config: Config;

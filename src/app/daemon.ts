@@ -6,23 +6,25 @@ import type { StoredRecord } from '../core/record.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
 import type { Command, HaltPort } from '../engine/ports.ts';
+import { latch } from '../engine/operate.ts';
 import { runDesk } from '../engine/run.ts';
 import { haltFile, haltFileOf } from '../journal/halt-file.ts';
 import { openJournal } from '../journal/open.ts';
 import type { Journal } from '../journal/journal.ts';
+import { EventStream } from '../operate/events.ts';
 import type { Log } from '../operate/log.ts';
-import type { Metrics } from '../operate/metrics.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import type { Config } from './config.ts';
 import { freeHeapOnceIdle } from './heap.ts';
 import { modes } from './modes.ts';
 import type { ModeWorld } from './modes.ts';
+import { serve } from './serve.ts';
 import { policyOf } from './policy.ts';
 import type { Progress } from './progress.ts';
 import type { LoadedStrategy } from './strategies.ts';
 import { Summary } from './summary.ts';
 import { version } from './version.ts';
-import { observe, showDesk, slotCounts } from './watch.ts';
+import { eventOf, observe, showDesk, slotCounts } from './watch.ts';
 
 export interface DaemonOptions {
   readonly config: Config;
@@ -135,7 +137,12 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
 
   const operator$ = new Subject<Command>();
   const summary = new Summary();
-  const observer = observe({ metrics, progress, summary, warn, alert, onRecord: options.onRecord });
+  const events = new EventStream();
+  const onRecord = (stored: StoredRecord): void => {
+    options.onRecord(stored);
+    events.publish(stored.seq, eventOf(stored));
+  };
+  const observer = observe({ metrics, progress, summary, warn, alert, onRecord });
   const ports = {
     clock: systemClock,
     random: systemRandom,
@@ -152,7 +159,12 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     showDesk(desk, metrics);
   });
   const waits = { isReady: false };
-  const operateUrl = await serve(config, { metrics, desk, waits, closers });
+  const command = (given: Command): void => {
+    // Before anything else, and whether or not anybody listens yet: a halt counts from this tick.
+    if (given.do === 'halt') latch(desk, given);
+    operator$.next(given);
+  };
+  const operateUrl = await serve(config, { metrics, desk, waits, closers, events, command });
   const running = runDesk(desk, options).pipe(
     tap(() => {
       waits.isReady = true;
@@ -169,16 +181,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     finished: finish(running, log, closeAll),
     openDoubts: () => desk.state.doubts.length,
     isHalted: () => desk.control === 'halted',
-    command(command) {
-      // Before anything else, and whether or not anybody listens yet: a halt counts from this tick.
-      if (command.do === 'halt')
-        desk.latch.set({
-          level: command.isKill === true ? 'kill' : 'halt',
-          by: command.by,
-          why: command.why,
-        });
-      operator$.next(command);
-    },
+    command,
   };
 }
 
@@ -212,40 +215,4 @@ function standing({ control, controlWhy, state, strategies }: Desk): readonly st
     .filter((id) => state.lives.get(id)?.finished !== undefined)
     .map((id) => `${id} has finished in this journal and does not run again; to repeat it, give it a new id`);
   return [...stopped, ...finished];
-}
-
-/** Failures in a row of a pair from which on the daemon does not count as ready. */
-const FAILURES_MAX = 3;
-
-interface Served {
-  readonly metrics: Metrics;
-  readonly desk: Desk;
-  readonly waits: { readonly isReady: boolean };
-  readonly closers: (() => unknown)[];
-}
-
-/** Metrics and health, unless they are switched off. Gives their address. */
-async function serve(
-  { operate }: Config,
-  { metrics, desk, waits, closers }: Served,
-): Promise<string | undefined> {
-  if (operate === undefined) return undefined;
-  const { startOperate } = await import('../operate/server.ts');
-  const server = await startOperate({
-    ...operate,
-    version,
-    metrics,
-    ready() {
-      if (!waits.isReady) return ['recovering: the account has not been read yet'];
-      if (desk.isStopping) return ['stopping'];
-      if (desk.control === 'halted') return [`halted: ${desk.controlWhy}`];
-      return [...desk.failures]
-        .filter(([, { count }]) => count >= FAILURES_MAX)
-        .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`);
-    },
-  });
-  closers.push(async () => {
-    await server.close();
-  });
-  return server.url;
 }

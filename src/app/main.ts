@@ -11,6 +11,7 @@ import type { RunIo } from './commands/run.ts';
 import type { Screen } from './progress.ts';
 import { accountIo, addAccount } from './account-cli.ts';
 import { systemClock } from './clock.ts';
+import { addControl } from './control-cli.ts';
 import { version } from './version.ts';
 
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
@@ -74,6 +75,7 @@ function program(io: RunIo): Command {
     .addHelpText('after', EXAMPLES);
   addRun(cli, io);
   addValidate(cli, io);
+  addControl(cli, { io, config: configOption, done: (code) => (process.exitCode = code) });
   addVenue(cli, io);
   addJournal(cli);
   addAccount(cli, {
@@ -90,6 +92,7 @@ Start here:
   tranche run --until-done                     the demo: two strategies on a simulated venue, about a minute
   tranche init my-desk                         your own config and strategies, commented
   tranche validate --config my-desk/config/paper.yaml
+  tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own
   tranche journal export --format csv --kind fills var/live.db
   tranche account balances --base-url https://venue.example

@@ -1,6 +1,7 @@
 import { add, approximate, NO_MONEY, ratio } from '../core/money.ts';
 import { drifts, value } from '../core/portfolio.ts';
 import type { StoredRecord } from '../core/record.ts';
+import { isoOf } from '../core/time.ts';
 import type { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
 import type { Metrics } from '../operate/metrics.ts';
@@ -31,6 +32,14 @@ export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: W
     metrics.replay(stored);
     summary.replay(stored);
   },
+});
+
+/** A record as those are told of it who follow the desk as it goes. */
+export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
+  event: body.kind,
+  seq,
+  at: isoOf(at),
+  ...body,
 });
 
 /** Brings the gauges up to date that are looked at, not reported. Figures only: they never become money again. */

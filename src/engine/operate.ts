@@ -38,7 +38,9 @@ export const halts = (desk: Desk): Observable<unknown> =>
     }),
   );
 
-function latch(desk: Desk, { by, why, isKill }: Command & { readonly do: 'halt' }): void {
+/** Memory first: called in the tick of the command. Whoever left the file said more than a signal can. */
+export function latch(desk: Desk, { by, why, isKill }: Command & { readonly do: 'halt' }): void {
+  desk.latch.look();
   desk.latch.set({ level: isKill === true ? 'kill' : 'halt', by, why });
 }
 

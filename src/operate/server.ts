@@ -1,5 +1,8 @@
 import Fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
+import { addApi, apiRoutes, refusalText } from './api.ts';
+import type { ApiOptions } from './api.ts';
+import { callers } from './access.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -18,6 +21,10 @@ export interface OperateOptions {
   readonly ready: () => readonly string[];
   /** Values of the `Host` header to accept besides the loopback names, as in `tranche.internal:8321`. */
   readonly hosts?: readonly string[] | undefined;
+  /** The control plane; left out: metrics and health alone. */
+  readonly api?: ApiOptions | undefined;
+  /** Whether an address beyond loopback may be listened on. Then everything but `/healthz` wants a token. */
+  readonly allowNetwork?: boolean | undefined;
 }
 
 export interface Operate {
@@ -27,7 +34,7 @@ export interface Operate {
 }
 
 /**
- * Serves `/metrics`, `/healthz` and `/readyz` to whoever watches the daemon. Read-only: no other method, no body.
+ * Serves `/metrics`, `/healthz` and `/readyz` to whoever watches the daemon, and the API to its operators.
  *
  * A request whose `Host` is not expected is answered 421, so that a web page in a browser on this machine cannot read
  * the figures through a name that it made point here (DNS rebinding).
@@ -36,16 +43,19 @@ export interface Operate {
  */
 export async function startOperate(options: OperateOptions): Promise<Operate> {
   const listen = parseListen(options.listen);
+  const isLocal = isLoopbackName(listen.host);
+  if (!isLocal && (options.allowNetwork !== true || options.api === undefined))
+    throw new OperatorError('config', beyondLoopback(options.listen));
   const server = Fastify({
     logger: false,
-    bodyLimit: 1024,
+    bodyLimit: 16 * 1024,
     exposeHeadRoutes: false,
     forceCloseConnections: true,
     requestTimeout: 10_000,
     connectionTimeout: 30_000,
   });
   const allowed = new Set(options.hosts?.map((host) => host.toLowerCase()));
-  addRoutes(server, options, allowed);
+  addRoutes(server, { ...options, isLocal, allowed });
 
   try {
     await server.listen({ host: listen.host, port: listen.port });
@@ -64,6 +74,7 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
   return {
     url: `http://${host}:${port}`,
     close: async () => {
+      options.api?.events.close();
       await server.close();
     },
   };
@@ -71,12 +82,30 @@ export async function startOperate(options: OperateOptions): Promise<Operate> {
 
 const PATHS = ['/metrics', '/healthz', '/readyz'] as const;
 
-function addRoutes(server: FastifyInstance, options: OperateOptions, allowed: ReadonlySet<string>): void {
+interface Routed extends OperateOptions {
+  readonly isLocal: boolean;
+  readonly allowed: ReadonlySet<string>;
+}
+
+function addRoutes(server: FastifyInstance, options: Routed): void {
+  const { allowed, api, isLocal } = options;
+  const who = callers(api?.bearers ?? []);
+  // JSON or nothing: a form or a plain text is what a page of another origin could send.
+  server.removeContentTypeParser('text/plain');
   server.addHook('onRequest', async (request, reply) => {
     reply.header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
     if (!allowed.has(request.headers.host?.toLowerCase() ?? '')) {
-      await reply.code(421).send({ error: 'unexpected Host header; name it in operate.hosts to allow it' });
+      return await reply
+        .code(421)
+        .send({ error: 'unexpected Host header; name it in operate.hosts to allow it' });
     }
+    const { origin } = request.headers;
+    if (origin !== undefined && !isOwn(origin, allowed))
+      return await reply.code(403).send({ error: 'not from this origin' });
+    const isOpen = isLocal || request.url.split('?', 1)[0] === '/healthz';
+    if (!isOpen && who(request.headers.authorization) === undefined)
+      return await reply.code(401).send({ error: 'a bearer token is needed' });
+    return undefined;
   });
 
   server.get('/metrics', async (_request, reply) => {
@@ -93,16 +122,23 @@ function addRoutes(server: FastifyInstance, options: OperateOptions, allowed: Re
     return await reply.code(ready ? 200 : 503).send({ status: ready ? 'ready' : 'not ready', reasons });
   });
 
+  if (api !== undefined) addApi(server, api);
+
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?', 1)[0];
-    const isOurs = PATHS.some((each) => each === path);
-    if (isOurs) return await reply.code(405).header('allow', 'GET').send({ error: 'only GET' });
+    const method = PATHS.some((each) => each === path) ? 'GET' : api && apiRoutes[path ?? ''];
+    if (method !== undefined)
+      return await reply
+        .code(405)
+        .header('allow', method)
+        .send({ error: `only ${method}` });
     return await reply.code(404).send({ error: `nothing here; try ${PATHS.join(', ')}` });
   });
   server.setErrorHandler(async (error, _request, reply) => {
     const status = errorStatus(error);
     // What went wrong inside is for the log of the daemon, not for whoever asks.
-    return await reply.code(status).send({ error: status < 500 ? 'bad request' : 'internal error' });
+    const told = refusalText(error) ?? (status < 500 ? 'bad request' : 'internal error');
+    return await reply.code(status).send({ error: told });
   });
 }
 
@@ -119,6 +155,20 @@ export function parseListen(text: string): Listen {
   }
   return { host, port };
 }
+
+/** Whether a request of a web page comes from a page of ours. */
+const isOwn = (origin: string, allowed: ReadonlySet<string>): boolean =>
+  /^https?:\/\//u.test(origin) && allowed.has(origin.replace(/^https?:\/\//u, '').toLowerCase());
+
+const isLoopbackName = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host);
+
+const beyondLoopback = (listen: string): string =>
+  [
+    `operate.listen "${listen}" would be reached from the network, without encryption.`,
+    'Listen on 127.0.0.1 and let a proxy with TLS forward to it (name it in operate.hosts),',
+    'or write operate.allow_network: true and operate.tokens: then everything but /healthz wants a token.',
+  ].join('\n');
 
 function whyNot(listen: string, cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);

@@ -190,6 +190,8 @@ describe('loadConfig', () => {
     expect(load('operate: { listen: "[::1]:0" }\nstrategies: []\n').operate).toEqual({
       listen: '[::1]:0',
       hosts: [],
+      allowNetwork: false,
+      tokens: [],
     });
     expect(load('operate: false\nstrategies: []\n').operate).toBeUndefined();
     expect(refusal('operate: { listen: "127.0.0.1:99999" }\nstrategies: []\n')).toContain('operate.listen');

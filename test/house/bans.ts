@@ -168,7 +168,7 @@ export const bans: readonly Ban[] = [
     name: 'the end of the process',
     instead: 'throw: `src/app` decides about the exit code once everything is closed',
     within: everywhere,
-    homes: ['src/main.ts', 'src/app/main.ts'],
+    homes: ['src/main.ts', 'src/app/main.ts', 'src/app/processes.ts'],
     find: where(either(run('process', '.', 'exit|abort|kill'), run('process', '.', 'exitCode', '='))),
     bad: ['process.exit(1)', 'process.exitCode = 1'],
     good: ['exit(1)', 'error.exitCode'],

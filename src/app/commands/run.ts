@@ -13,6 +13,7 @@ import { loadAll } from '../strategies.ts';
 import { summaryLines } from '../summary.ts';
 import { refuseDangers } from '../surroundings.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { eventOf } from '../watch.ts';
 import type { CommandIo } from './io.ts';
 
 export interface RunCommandOptions {
@@ -70,8 +71,8 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     withOpenDoubts: options.withOpenDoubts,
     accountChanged: options.accountChanged,
     progress,
-    onRecord({ seq, at, body }) {
-      event({ event: body.kind, seq, at: new Date(at).toISOString(), ...body });
+    onRecord(stored) {
+      event(eventOf(stored));
     },
     onReady(facts) {
       event({ event: 'ready', where: facts.where, journal: facts.journal, operate_url: facts.operateUrl });

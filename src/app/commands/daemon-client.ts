@@ -1,0 +1,135 @@
+import { resolve } from 'node:path';
+import process from 'node:process';
+import { request } from 'undici';
+import { OperatorError } from '../../core/errors.ts';
+import { GUARD_HEADER } from '../../operate/api.ts';
+import { modeOf } from '../config-checks.ts';
+import { findDaemon } from '../control-file.ts';
+import type { FoundDaemon } from '../control-file.ts';
+import { readFile } from '../files.ts';
+import type { CommandIo } from './io.ts';
+
+/** Where the commands look for the daemon that they talk to. */
+export interface DaemonOptions {
+  readonly config: string;
+  /** Instead of the journal that the config names. */
+  readonly journal?: string | undefined;
+  readonly mode?: 'paper' | 'dry_run' | 'live' | undefined;
+  /** Address of an API elsewhere; its token comes from `TRANCHE_OPERATOR_TOKEN`. */
+  readonly url?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+const DEFAULT_JOURNAL = 'sqlite:./var/{mode}.db';
+
+/**
+ * The daemon that a config is run by. Reads no more of the config than it needs: who stops a desk at night may have
+ * neither its token nor a config without mistakes.
+ */
+export function locate({ config, journal, mode }: DaemonOptions, io: CommandIo): FoundDaemon {
+  if (journal !== undefined) return findDaemon(/^[a-z]+:/u.test(journal) ? journal : `sqlite:${journal}`);
+  const path = resolve(io.cwd, config);
+  const { documents, problems } = readFile(path, { cwd: io.cwd, env: io.env });
+  const [document] = documents;
+  if (document === undefined)
+    throw new OperatorError(
+      'config',
+      `${problems[0]?.message ?? 'there is no config'}: ${path}. Name it with --config, or the journal with --journal`,
+    );
+  const { value } = document;
+  const named = typeof value === 'object' && value !== null && 'journal' in value ? value.journal : undefined;
+  const pattern = typeof named === 'string' ? named : DEFAULT_JOURNAL;
+  return findDaemon(pattern.replaceAll('{mode}', mode ?? modeOf(document) ?? 'paper'));
+}
+
+/** What the daemon answered: its status and JSON body. */
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** Longest wait for the daemon: a halt does not need it, and whoever waits should know soon. */
+const TIMEOUT_MS = 5_000;
+
+/**
+ * Asks the daemon.
+ *
+ * @throws OperatorError `unavailable` when none can be reached, `config` when it refuses the token.
+ */
+export async function ask(
+  options: DaemonOptions,
+  io: CommandIo,
+  what: { readonly path: string; readonly body?: Readonly<Record<string, unknown>> },
+): Promise<Answer> {
+  const found = options.url === undefined ? locate(options, io) : undefined;
+  const url = options.url ?? found?.control?.url;
+  // The variable may hold a token of the venue, for the account commands: it goes nowhere that was not named.
+  const token = options.url === undefined ? found?.control?.token : io.env['TRANCHE_OPERATOR_TOKEN'];
+  if (url === undefined) throw noDaemon(found);
+  if (token === undefined)
+    throw new OperatorError(
+      'config',
+      `set TRANCHE_OPERATOR_TOKEN to a token of ${url}: operate.tokens names who has one`,
+    );
+  const answer = await exchange(url, token, what);
+  if (answer.status === 401 || (answer.status === 403 && typeof answer.body['error'] === 'string'))
+    throw new OperatorError('config', `the daemon refuses this: ${wordsOf(answer.body)}`);
+  if (answer.status === 400) throw new OperatorError('usage', wordsOf(answer.body));
+  if (answer.status !== 200 && answer.status !== 409)
+    throw new OperatorError('software', `the daemon answered ${answer.status}: ${wordsOf(answer.body)}`);
+  return answer;
+}
+
+async function exchange(
+  url: string,
+  token: string,
+  { path, body }: { readonly path: string; readonly body?: Readonly<Record<string, unknown>> },
+): Promise<Answer> {
+  const headers = { authorization: `Bearer ${token}`, accept: 'application/json' };
+  try {
+    const { statusCode, body: answer } = await request(`${url}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers:
+        body === undefined
+          ? headers
+          : { ...headers, 'content-type': 'application/json', [GUARD_HEADER]: '1' },
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: TIMEOUT_MS,
+      bodyTimeout: TIMEOUT_MS,
+      reset: true,
+    });
+    const told: unknown = await answer.json();
+    return { status: statusCode, body: typeof told === 'object' && told !== null ? { ...told } : {} };
+  } catch (cause) {
+    throw new OperatorError('unavailable', `the daemon at ${url} does not answer: ${reasonOf(cause)}`, cause);
+  }
+}
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : String(cause);
+
+const wordsOf = ({ error, says }: Answer['body']): string =>
+  typeof error === 'string' ? error : typeof says === 'string' ? says : 'no reason given';
+
+const noDaemon = (found: FoundDaemon | undefined): OperatorError =>
+  new OperatorError(
+    'unavailable',
+    found?.control === undefined
+      ? `no daemon runs on the journal ${found?.journal ?? ''}. Start it with tranche run, or name another with --config or --journal`
+      : `process ${found.control.pid} runs on ${found.journal}, but its config has operate: false, so it cannot be asked`,
+  );
+
+/** Who types: goes into the journal. */
+export const whoami = (io: CommandIo): string =>
+  `cli:${io.env['SUDO_USER'] ?? io.env['USER'] ?? io.env['LOGNAME'] ?? `uid ${String(process.getuid?.() ?? '')}`}`;
+
+/** One line of JSON, or words for people. */
+export function tell(
+  io: CommandIo,
+  json: boolean | undefined,
+  body: unknown,
+  words: readonly string[],
+): void {
+  if (json === true) io.stdout.write(`${JSON.stringify(body)}\n`);
+  else for (const line of words) io.stdout.write(`${line}\n`);
+}

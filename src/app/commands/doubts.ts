@@ -1,0 +1,61 @@
+import { OperatorError } from '../../core/errors.ts';
+import { ask, tell } from './daemon-client.ts';
+import type { DaemonOptions } from './daemon-client.ts';
+import type { CommandIo } from './io.ts';
+import { plain } from './status.ts';
+import { command } from './steer.ts';
+
+/** Orders whose outcome is unknown. Exit codes: 0, 69 when no daemon can be reached. */
+export async function doubts(options: DaemonOptions, io: CommandIo): Promise<number> {
+  const { body } = await ask(options, io, { path: '/api/v1/doubts' });
+  const list = Array.isArray(body['doubts'])
+    ? (body['doubts'] as readonly Readonly<Record<string, unknown>>[])
+    : [];
+  tell(io, options.json, body, list.length === 0 ? ['no outcome is unknown'] : list.flatMap(wordsOf));
+  return 0;
+}
+
+const wordsOf = (one: Readonly<Record<string, unknown>>): readonly string[] => [
+  `${plain(one['client_order_id'])}  ${plain(one['side'])} ${plain(one['size'])} of ${plain(one['pair'])}, at most ${plain(one['notional'])}`,
+  `  ${plain(one['strategy'])} slice ${plain(one['slice'])}; open for ${plain(one['age_s'])} s; ${plain(one['why'])}`,
+  one['earliest_answer_at'] === undefined
+    ? '  it did trade: only its figures are missing'
+    : `  proof at the earliest ${plain(one['earliest_answer_at'])}, clean reads of the account still needed: ${plain(one['clean_reads_left'])}`,
+];
+
+export interface ResolveOptions extends DaemonOptions {
+  readonly notExecuted?: boolean | undefined;
+  readonly filled?: boolean | undefined;
+  readonly orderId?: string | undefined;
+  readonly quantity?: string | undefined;
+  readonly amount?: string | undefined;
+  readonly fees?: string | undefined;
+  readonly evidence: string;
+  readonly by: string;
+  readonly yes?: boolean | undefined;
+}
+
+/**
+ * Ends a doubt by the word of a person. Exit codes: 0, 64 for a mistake in the arguments or without `--yes`, 75 when the
+ * desk refuses: too early, unknown, or against what the account tells.
+ */
+export async function resolveDoubt(id: string, options: ResolveOptions, io: CommandIo): Promise<number> {
+  if ((options.notExecuted === true) === (options.filled === true))
+    throw new OperatorError('usage', 'say either --not-executed or --filled');
+  const { orderId, quantity, amount, fees } = options;
+  const verdict = options.filled === true ? 'filled' : 'not_executed';
+  if (options.yes !== true)
+    throw new OperatorError(
+      'usage',
+      `this writes into the journal, for good, that ${id} was ${verdict === 'filled' ? 'filled' : 'not executed'}. A wrong word here trades twice or loses a fill. Add --yes`,
+    );
+  return await command(options, io, '/api/v1/doubts/resolve', {
+    client_order_id: id,
+    verdict,
+    evidence: options.evidence,
+    order_id: orderId,
+    quantity,
+    amount,
+    fees,
+  });
+}

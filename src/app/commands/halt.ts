@@ -1,0 +1,55 @@
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { haltFileOf, leaveHalt } from '../../journal/halt-file.ts';
+import { signal } from '../processes.ts';
+import { locate, tell, whoami } from './daemon-client.ts';
+import type { CommandIo } from './io.ts';
+import { command } from './steer.ts';
+import type { SteerOptions } from './steer.ts';
+
+export interface HaltOptions extends SteerOptions {
+  readonly kill?: boolean | undefined;
+}
+
+/**
+ * Halts the desk by every way there is: the file beside the journal, the signal, then the API, whose answer says what is
+ * under way. The first two need neither the network nor an API that answers. Without a daemon the next start is halted.
+ *
+ * Exit codes: 0 halted, and acknowledged when a daemon runs; 75 halted, but the daemon did not say what is under way; 74
+ * when neither file nor signal worked.
+ */
+export async function halt(options: HaltOptions, io: CommandIo): Promise<number> {
+  const body = { why: options.why ?? 'tranche halt', kill: options.kill ?? false };
+  if (options.url !== undefined) return await command(options, io, '/api/v1/halt', body);
+  const { journal, control } = locate(options, io);
+  const by = options.by ?? whoami(io);
+  const fault = noteFault(journal, { level: body.kill ? 'kill' : 'halt', by, why: body.why });
+  // The file says whether it is a kill, so the signal need not.
+  const isSignalled = control !== undefined && signal(control.pid, 'SIGUSR2');
+  if (fault !== undefined && !isSignalled)
+    throw new OperatorError('storage', `the halt file beside ${journal} cannot be written: ${fault}`);
+  if (control === undefined) {
+    tell(io, options.json, { done: true, says: 'no daemon runs', journal }, [
+      `no daemon runs on ${journal}; the next start is halted`,
+    ]);
+    return 0;
+  }
+  try {
+    return await command({ ...options, by }, io, '/api/v1/halt', body);
+  } catch (error) {
+    if (!(error instanceof OperatorError)) throw error;
+    const says = `halted by its file and signal; what is under way is not known: ${error.message}`;
+    tell(io, options.json, { done: true, says, journal }, [says]);
+    return exitCodes.again;
+  }
+}
+
+function noteFault(journal: string, note: Parameters<typeof leaveHalt>[1]): string | undefined {
+  const file = haltFileOf(journal);
+  if (file === undefined) return 'a journal in memory has no file';
+  try {
+    leaveHalt(file, note);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,63 @@
+import { ask, tell } from './daemon-client.ts';
+import type { DaemonOptions } from './daemon-client.ts';
+import type { CommandIo } from './io.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** How the daemon is. Exit codes: 0, 69 when none can be reached, 78 when it refuses the token. */
+export async function status(options: DaemonOptions, io: CommandIo): Promise<number> {
+  const { body } = await ask(options, io, { path: '/api/v1/status' });
+  tell(io, options.json, body, wordsOf(body));
+  return 0;
+}
+
+function wordsOf(body: Json): readonly string[] {
+  const { limits = {} } = body as { limits?: Json };
+  const { day_notional: day = {}, open_doubts: doubts = {} } = limits as {
+    day_notional?: Json;
+    open_doubts?: Json;
+  };
+  const since = body['since'] === undefined ? '' : ` since ${plain(body['since'])}`;
+  const why = plain(body['why']) === '' ? '' : `: ${plain(body['why'])} (${plain(body['by'])})`;
+  return [
+    `desk ${plain(body['desk'])}, ${plain(body['mode'])}, ${plain(body['state'])}${since}${why}`,
+    ...(body['level'] === 'kill'
+      ? ['no order can leave this process: stop it, then tranche run --rearm "reason"']
+      : []),
+    ...listOf(body['strategies']).map(
+      (one) =>
+        `  ${plain(one['id'])} (${plain(one['kind'])})  ${plain(one['slices_done'])}${one['slices_total'] === 0 ? '' : ` of ${plain(one['slices_total'])}`} slices${
+          one['finished'] === undefined ? '' : `, finished: ${plain(one['finished'])}`
+        }`,
+    ),
+    `fills ${plain(body['fills'])}; today ${plain(day['used'])} of ${plain(day['max'] ?? 'no limit')} ${plain(day['currency'])}; doubts ${plain(doubts['used'])} of ${plain(doubts['max'])}`,
+    `account read ${body['account_read_age_s'] === undefined ? 'not yet' : `${plain(body['account_read_age_s'])} s ago`}`,
+    ...openWords(body),
+  ];
+}
+
+/** What may still happen, whatever was commanded. */
+export function openWords(body: Json): readonly string[] {
+  const flights = namesOf(body['orders_in_flight']);
+  const doubts = namesOf(body['open_doubts']);
+  const lines = [
+    ...(flights.length === 0 ? [] : [`orders under way, they may still fill: ${flights.join(', ')}`]),
+    ...(doubts.length === 0 ? [] : [`outcome unknown: ${doubts.join(', ')} (tranche doubts)`]),
+    ...listOf(body['residuals']).map(
+      (one) =>
+        `left of ${plain(one['strategy'])} slice ${plain(one['slice'])}: ${plain(one['side'])} ${plain(one['left'])} of ${plain(one['pair'])} by ${plain(one['by'])}`,
+    ),
+  ];
+  const fault = body['note_fault'];
+  if (fault !== undefined)
+    lines.push(
+      `the halt file could not be written: ${plain(fault)}. Do not start the desk again before you know why`,
+    );
+  return lines;
+}
+
+export const plain = (value: unknown): string =>
+  typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
+
+const listOf = (value: unknown): readonly Json[] => (Array.isArray(value) ? (value as readonly Json[]) : []);
+const namesOf = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(plain) : []);

@@ -1,0 +1,45 @@
+import { exitCodes } from '../../core/errors.ts';
+import { ask, tell, whoami } from './daemon-client.ts';
+import type { DaemonOptions } from './daemon-client.ts';
+import type { CommandIo } from './io.ts';
+import { openWords, plain } from './status.ts';
+
+export interface SteerOptions extends DaemonOptions {
+  readonly why?: string | undefined;
+  readonly by?: string | undefined;
+}
+
+export interface RearmOptions extends SteerOptions {
+  readonly withOpenDoubts?: boolean | undefined;
+}
+
+/** Pause: nothing new begins, what was begun ends. Resume lifts it. Exit codes: 0, 69, 75 when the desk refuses. */
+export const steer = async (
+  what: 'pause' | 'resume',
+  options: SteerOptions,
+  io: CommandIo,
+): Promise<number> =>
+  await command(options, io, `/api/v1/${what}`, { why: options.why ?? `tranche ${what}` });
+
+/** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses: open doubts, or a kill. */
+export async function rearm(options: RearmOptions, io: CommandIo): Promise<number> {
+  const { body } = await ask(options, io, { path: '/api/v1/status' });
+  return await command(options, io, '/api/v1/rearm', {
+    why: options.why,
+    confirm: body['desk'],
+    with_open_doubts: options.withOpenDoubts ?? false,
+  });
+}
+
+/** Gives a command and tells its answer. */
+export async function command(
+  options: SteerOptions,
+  io: CommandIo,
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<number> {
+  const by = options.by ?? (options.url === undefined ? whoami(io) : undefined);
+  const answer = await ask(options, io, { path, body: by === undefined ? body : { ...body, by } });
+  tell(io, options.json, answer.body, [plain(answer.body['says']), ...openWords(answer.body)]);
+  return answer.status === 200 ? 0 : exitCodes.again;
+}

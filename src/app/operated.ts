@@ -1,0 +1,185 @@
+import { add, money, quantity, text } from '../core/money.ts';
+import type { TradeFigures } from '../core/resolution.ts';
+import { isoOf } from '../core/time.ts';
+import type { Desk } from '../engine/desk.ts';
+import { doubtFacts } from '../engine/doubts.ts';
+import type { Command, CommandAnswer } from '../engine/ports.ts';
+import { leftOfSlice } from '../engine/size.ts';
+import type { OperatedDesk, Order } from '../operate/api.ts';
+import { slotCounts } from './watch.ts';
+
+/** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
+export const operatedDesk = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
+  desk: desk.policy.desk,
+  status: () => statusOf(desk),
+  doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
+  open: () => openOf(desk),
+  obey: (order) => obey(desk, order, send),
+});
+
+function statusOf(desk: Desk): object {
+  const { state, policy, ports, latch } = desk;
+  const now = ports.clock.wall();
+  const counts = slotCounts(desk);
+  return {
+    desk: policy.desk,
+    mode: policy.mode,
+    version: policy.version,
+    state: desk.control,
+    level: latch.halt?.level,
+    since: state.controlSince === undefined ? undefined : isoOf(state.controlSince),
+    by: latch.halt?.by ?? state.controlBy,
+    why: desk.controlWhy,
+    is_stopping: desk.isStopping,
+    strategies: [...desk.strategies.values()].map(({ id, kind }) => {
+      const life = state.lives.get(id);
+      return {
+        id,
+        kind,
+        slices_done: life?.slicesDone ?? 0,
+        slices_total: counts.get(id) ?? 0,
+        finished: life?.finished,
+        last_reason: life?.lastReason,
+      };
+    }),
+    fills: state.fills,
+    limits: {
+      day_notional: {
+        used: text(add(state.totals.dayNotional(desk.limitDay.now()), state.openNotional())),
+        max: policy.limits.dayNotionalMax === undefined ? undefined : text(policy.limits.dayNotionalMax),
+        currency: policy.limits.currency,
+      },
+      open_doubts: { used: state.doubts.length, max: policy.limits.openDoubtsMax },
+    },
+    paused: Object.fromEntries(state.totals.paused),
+    account_read_age_s:
+      desk.lastReadAt === undefined ? undefined : seconds(ports.clock.monotonic() - desk.lastReadAt),
+    last_record_age_s: state.lastRecordAt === undefined ? undefined : seconds(now - state.lastRecordAt),
+    ...openOf(desk),
+  };
+}
+
+const seconds = (ms: number): number => Math.round(ms / 100) / 10;
+
+type Open = Desk['state']['doubts'][number];
+
+function doubtOf(desk: Desk, open: Open): object {
+  const facts = doubtFacts(desk, open);
+  const { by, size, strategy, parent, slice, attempt } = open.intent;
+  const sinceMs = open.doubt?.since ?? open.since;
+  const proof = desk.doubts.get(open.intent.client_order_id)?.proof;
+  return {
+    ...facts,
+    size: `${size} ${by === 'quantity' ? open.intent.base : open.intent.quote}`,
+    strategy,
+    parent,
+    slice,
+    attempt,
+    age_s: seconds(desk.ports.clock.wall() - sinceMs),
+    clean_reads_left: proof?.readsLeft,
+    quote_id: open.quote?.quote_id,
+  };
+}
+
+/** What may still happen whatever is commanded now. */
+function openOf(desk: Desk): object {
+  const { attempts, slices, doubts } = desk.state;
+  const under = [...attempts.values()].filter(({ doubt }) => doubt === undefined);
+  return {
+    state: desk.control,
+    is_noted: desk.control === desk.state.control,
+    note_fault: desk.latch.fault,
+    orders_in_flight: under
+      .filter(({ quote }) => quote !== undefined)
+      .map(({ intent }) => intent.client_order_id),
+    quotes_in_flight: under
+      .filter(({ quote }) => quote === undefined)
+      .map(({ intent }) => intent.client_order_id),
+    open_doubts: doubts.map(({ intent }) => intent.client_order_id),
+    residuals: [...slices.values()].map((slice) => {
+      const left = leftOfSlice(slice);
+      const { parent, slice: number, pair, side } = slice.intent;
+      const amount = left.by === 'quantity' ? left.quantity : left.amount;
+      return {
+        strategy: slice.strategy,
+        parent,
+        slice: number,
+        pair,
+        side,
+        by: left.by,
+        left: amount.toFixed(),
+      };
+    }),
+  };
+}
+
+function obey(desk: Desk, order: Order, send: (command: Command) => void): CommandAnswer {
+  switch (order.do) {
+    case 'halt':
+      send(order);
+      return {
+        isDone: true,
+        says: order.isKill ? 'halted; no order can leave this process any more' : 'halted',
+      };
+    case 'pause':
+    case 'resume': {
+      if (desk.control === 'halted')
+        return { isDone: false, says: `the desk is halted: ${desk.controlWhy}. Arm it again with rearm` };
+      send(order);
+      return { isDone: true, says: `the desk is ${desk.control}` };
+    }
+    case 'rearm':
+      return answered((answer) => {
+        send({ ...order, answer });
+      });
+    case 'resolve':
+      return resolve(order, send);
+  }
+}
+
+/** A command that the engine answers in this tick, unless it does not listen any more. */
+function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
+  let told: CommandAnswer = {
+    isDone: false,
+    says: 'the desk does not take commands now; ask again in a moment',
+  };
+  give((answer) => {
+    told = answer;
+  });
+  return told;
+}
+
+function resolve(
+  { by, body }: Order & { readonly do: 'resolve' },
+  send: (command: Command) => void,
+): CommandAnswer {
+  const { client_order_id: clientOrderId, verdict, evidence: why } = body;
+  if (typeof clientOrderId !== 'string' || typeof why !== 'string')
+    return { isDone: false, says: 'name client_order_id, and the evidence' };
+  if (verdict !== 'filled' && verdict !== 'not_executed')
+    return { isDone: false, says: 'verdict is filled or not_executed' };
+  const figures = figuresOf(body);
+  if (typeof figures === 'string') return { isDone: false, says: figures };
+  return answered((answer) => {
+    send({ do: 'resolve', clientOrderId, verdict, figures, by, why, answer });
+  });
+}
+
+/** The trade as the statement tells it; `undefined` when none of it is given; why not otherwise. */
+function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | string | undefined {
+  const { order_id: orderId, quantity: base, amount, fees = '0' } = body;
+  if (orderId === undefined && base === undefined && amount === undefined) return undefined;
+  const texts = { orderId, base, amount, fees };
+  if (!Object.values(texts).every((value) => typeof value === 'string'))
+    return 'order_id, quantity and amount go together, amounts as texts such as "0.25"';
+  try {
+    return {
+      orderId: String(orderId),
+      quantity: quantity(String(base)),
+      amount: money(String(amount)),
+      fees: money(String(fees)),
+    };
+  } catch {
+    return 'quantity, amount and fees are plain decimals such as "0.25"';
+  }
+}

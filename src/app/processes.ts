@@ -1,0 +1,21 @@
+import process from 'node:process';
+
+/** Whether a process of this machine lives, whoever owns it. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
+/** Sends a signal to another process. Whether it took it. */
+export function signal(pid: number, name: 'SIGUSR2'): boolean {
+  try {
+    process.kill(pid, name);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import process from 'node:process';
+import { OperatorError } from '../core/errors.ts';
+import type { Desk } from '../engine/desk.ts';
+import type { Command } from '../engine/ports.ts';
+import type { Bearer } from '../operate/access.ts';
+import type { EventStream } from '../operate/events.ts';
+import type { Metrics } from '../operate/metrics.ts';
+import type { Config, OperateConfig } from './config.ts';
+import { writeControlFile } from './control-file.ts';
+import { readTokenFile } from './credential.ts';
+import { operatedDesk } from './operated.ts';
+import { Secret } from './secret.ts';
+import { version } from './version.ts';
+
+/** Failures in a row of a pair from which on the daemon does not count as ready. */
+const FAILURES_MAX = 3;
+
+export interface Served {
+  readonly metrics: Metrics;
+  readonly desk: Desk;
+  readonly waits: { readonly isReady: boolean };
+  readonly closers: (() => unknown)[];
+  readonly events: EventStream;
+  readonly command: (command: Command) => void;
+}
+
+/** Metrics, health and the API, unless they are switched off. Gives their address, and tells the commands of this machine. */
+export async function serve(config: Config, served: Served): Promise<string | undefined> {
+  // Good for this process alone, and never shown: it stands in a file that its owner reads.
+  const local = new Secret(randomBytes(32).toString('base64url'));
+  const url = config.operate === undefined ? undefined : await listen(config.operate, local, served);
+  const control = { url, token: local.reveal(), pid: process.pid, desk: config.desk };
+  served.closers.push(writeControlFile(config.journal, control));
+  return url;
+}
+
+async function listen(operate: OperateConfig, local: Secret, served: Served): Promise<string> {
+  const { metrics, desk, waits, closers, events, command } = served;
+  const { startOperate } = await import('../operate/server.ts');
+  const server = await startOperate({
+    ...operate,
+    version,
+    metrics,
+    api: {
+      desk: operatedDesk(desk, command),
+      events,
+      bearers: [{ name: 'local', role: 'admin', token: local }, ...operate.tokens.map(bearerOf)],
+    },
+    ready() {
+      if (!waits.isReady) return ['recovering: the account has not been read yet'];
+      if (desk.isStopping) return ['stopping'];
+      if (desk.control === 'halted') return [`halted: ${desk.controlWhy}`];
+      return [...desk.failures]
+        .filter(([, { count }]) => count >= FAILURES_MAX)
+        .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`);
+    },
+  });
+  closers.push(async () => {
+    await server.close();
+  });
+  return server.url;
+}
+
+/** Shorter tokens can be guessed. */
+const TOKEN_MIN = 16;
+
+function bearerOf({ name, role, file }: OperateConfig['tokens'][number]): Bearer {
+  const read = readTokenFile(file);
+  if ('problem' in read) throw new OperatorError('config', `operate.tokens, ${name}: ${read.problem}`);
+  if (!/^[\x21-\x7e]{16,4096}$/u.test(read.text))
+    throw new OperatorError(
+      'config',
+      `operate.tokens, ${name}: expected one line of ${TOKEN_MIN} to 4096 letters, digits and signs`,
+    );
+  return { name, role, token: new Secret(read.text) };
+}

@@ -1,0 +1,40 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+/** What a bearer may do; each includes those before it. */
+export const roles = ['viewer', 'operator', 'approver', 'admin'] as const;
+export type Role = (typeof roles)[number];
+
+/** Somebody who may ask: a token and what it is good for. */
+export interface Bearer {
+  /** Goes into the journal as who did it. */
+  readonly name: string;
+  readonly role: Role;
+  readonly token: { reveal(): string };
+}
+
+/** Who asks, once the token is known. */
+export interface Caller {
+  readonly name: string;
+  readonly role: Role;
+}
+
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Finds the caller of an `Authorization` header. Looks at every bearer in the same time, whatever was sent. */
+export function callers(
+  bearers: readonly Bearer[],
+): (authorization: string | undefined) => Caller | undefined {
+  const known = bearers.map(({ name, role, token }) => ({ name, role, hash: hashOf(token.reveal()) }));
+  return (authorization) => {
+    const given = /^Bearer (?<token>[\x21-\x7e]{1,4096})$/u.exec(authorization ?? '')?.groups?.['token'];
+    const hash = hashOf(given ?? '');
+    let found: Caller | undefined;
+    for (const { name, role, hash: theirs } of known) {
+      if (timingSafeEqual(hash, theirs) && given !== undefined) found = { name, role };
+    }
+    return found;
+  };
+}
+
+export const mayAct = (caller: Caller, needed: Role): boolean =>
+  roles.indexOf(caller.role) >= roles.indexOf(needed);

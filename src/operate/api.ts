@@ -1,0 +1,159 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { CommandAnswer } from '../engine/ports.ts';
+import { callers, mayAct } from './access.ts';
+import type { Bearer, Caller, Role } from './access.ts';
+import type { EventStream } from './events.ts';
+
+/** What a person asks of the desk. The name of who asks is known already. */
+export type Order =
+  | { readonly do: 'pause' | 'resume'; readonly by: string; readonly why: string }
+  | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill: boolean }
+  | { readonly do: 'rearm'; readonly by: string; readonly why: string; readonly withOpenDoubts: boolean }
+  | { readonly do: 'resolve'; readonly by: string; readonly body: Readonly<Record<string, unknown>> };
+
+/** The desk as its operators see it. What it tells is plain JSON. */
+export interface OperatedDesk {
+  /** Name of the desk: whoever arms it again types it. */
+  readonly desk: string;
+  status(): object;
+  doubts(): readonly object[];
+  /** What is still open, told with every answer: orders under way, doubts, what is left of slices. */
+  open(): object;
+  /** Carried out in this tick. */
+  obey(order: Order): CommandAnswer;
+}
+
+export interface ApiOptions {
+  readonly desk: OperatedDesk;
+  readonly events: EventStream;
+  readonly bearers: readonly Bearer[];
+}
+
+/** A header that no form and no simple request of a browser can carry. */
+export const GUARD_HEADER = 'x-tranche';
+
+const TEXT_MAX = 500;
+
+/** Routes of the API, with the method of each. */
+export const apiRoutes: Readonly<Record<string, 'GET' | 'POST'>> = {
+  '/api/v1/status': 'GET',
+  '/api/v1/doubts': 'GET',
+  '/api/v1/events': 'GET',
+  '/api/v1/pause': 'POST',
+  '/api/v1/resume': 'POST',
+  '/api/v1/halt': 'POST',
+  '/api/v1/rearm': 'POST',
+  '/api/v1/doubts/resolve': 'POST',
+};
+
+/** A request that is refused: its status and why, in words. */
+class Refusal extends Error {
+  readonly statusCode: number;
+  readonly isForClient = true;
+
+  constructor(statusCode: number, message: string) {
+    super(message);
+    this.statusCode = statusCode;
+  }
+}
+
+/** Text for the client when `error` is a refusal of the API; `undefined` for everything else. */
+export const refusalText = (error: unknown): string | undefined =>
+  error instanceof Refusal ? error.message : undefined;
+
+/**
+ * Adds the control plane: reads for viewers, commands for operators. Every route wants a bearer token in a header; commands
+ * also want JSON and a header that a web page of another origin cannot send. No `GET` changes anything.
+ */
+export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOptions): void {
+  const who = callers(bearers);
+  const asked = (request: FastifyRequest, needed: Role): Caller => {
+    const caller = who(request.headers.authorization);
+    if (caller === undefined)
+      throw new Refusal(401, 'a bearer token is needed, and this is none of this desk');
+    if (!mayAct(caller, needed))
+      throw new Refusal(403, `this takes the role ${needed}, this token is of a ${caller.role}`);
+    return caller;
+  };
+  const commanded = (
+    request: FastifyRequest,
+    needed: Role,
+  ): { caller: Caller; body: Record<string, unknown> } => {
+    if (request.headers[GUARD_HEADER] === undefined)
+      throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
+    const caller = asked(request, needed);
+    return { caller, body: bodyOf(request.body) };
+  };
+  const answer = async (reply: FastifyReply, order: Order): Promise<unknown> => {
+    const { isDone, says } = desk.obey(order);
+    return await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...desk.open() });
+  };
+
+  server.get('/api/v1/status', async (request, reply) => {
+    asked(request, 'viewer');
+    return await reply.send(desk.status());
+  });
+  server.get('/api/v1/doubts', async (request, reply) => {
+    asked(request, 'viewer');
+    return await reply.send({ doubts: desk.doubts() });
+  });
+  server.get('/api/v1/events', async (request, reply) => {
+    asked(request, 'viewer');
+    if (events.isFull) throw new Refusal(503, 'too many listeners');
+    // It stays open: the time limits of requests are not for it.
+    request.raw.socket.setTimeout(0);
+    reply.hijack();
+    events.add(reply.raw);
+    return await reply;
+  });
+  for (const what of ['pause', 'resume'] as const) {
+    server.post(`/api/v1/${what}`, async (request, reply) => {
+      const { caller, body } = commanded(request, 'operator');
+      return await answer(reply, { do: what, by: nameOf(caller, body), why: textOf(body, 'why') });
+    });
+  }
+  server.post('/api/v1/halt', async (request, reply) => {
+    const { caller, body } = commanded(request, 'operator');
+    const isKill = flagOf(body, 'kill');
+    return await answer(reply, { do: 'halt', by: nameOf(caller, body), why: textOf(body, 'why'), isKill });
+  });
+  server.post('/api/v1/rearm', async (request, reply) => {
+    const { caller, body } = commanded(request, 'approver');
+    if (body['confirm'] !== desk.desk) throw new Refusal(400, 'type the name of the desk as "confirm"');
+    const withOpenDoubts = flagOf(body, 'with_open_doubts');
+    return await answer(reply, {
+      do: 'rearm',
+      by: nameOf(caller, body),
+      why: textOf(body, 'why'),
+      withOpenDoubts,
+    });
+  });
+  server.post('/api/v1/doubts/resolve', async (request, reply) => {
+    const { caller, body } = commanded(request, 'approver');
+    return await answer(reply, { do: 'resolve', by: nameOf(caller, body), body });
+  });
+}
+
+function bodyOf(body: unknown): Record<string, unknown> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new Refusal(400, 'expected a JSON object');
+  return { ...body };
+}
+
+function textOf(body: Readonly<Record<string, unknown>>, name: string): string {
+  const value = body[name];
+  if (typeof value !== 'string' || value.trim() === '' || value.length > TEXT_MAX)
+    throw new Refusal(400, `"${name}" must be a text of 1 to ${TEXT_MAX} characters`);
+  return value;
+}
+
+function flagOf(body: Readonly<Record<string, unknown>>, name: string): boolean {
+  const value = body[name] ?? false;
+  if (typeof value !== 'boolean') throw new Refusal(400, `"${name}" must be true or false`);
+  return value;
+}
+
+/** Only an administrator, who has the run of the machine anyway, may say on whose behalf. */
+function nameOf(caller: Caller, body: Readonly<Record<string, unknown>>): string {
+  return caller.role === 'admin' && body['by'] !== undefined ? textOf(body, 'by') : caller.name;
+}

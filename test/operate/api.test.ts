@@ -1,0 +1,302 @@
+import { request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/core/errors.ts';
+import { instant } from '../../src/core/time.ts';
+import { callers } from '../../src/operate/access.ts';
+import type { Role } from '../../src/operate/access.ts';
+import { EventStream } from '../../src/operate/events.ts';
+import type { OperatedDesk, Order } from '../../src/operate/api.ts';
+import { createMetrics } from '../../src/operate/metrics.ts';
+import { startOperate } from '../../src/operate/server.ts';
+import type { OperateOptions } from '../../src/operate/server.ts';
+
+const closers: (() => Promise<void> | void)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).toReversed()) await close();
+});
+
+const tokenOf = (role: Role): string => `token-of-a-${role}`;
+const bearers = (['viewer', 'operator', 'approver', 'admin'] as const).map((role) => ({
+  name: `${role}@desk`,
+  role,
+  token: { reveal: () => tokenOf(role) },
+}));
+
+interface Served {
+  readonly url: string;
+  readonly orders: Order[];
+  readonly events: EventStream;
+}
+
+async function serve(over: Partial<OperateOptions> = {}): Promise<Served> {
+  const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => instant(0) });
+  const orders: Order[] = [];
+  const events = new EventStream();
+  const desk: OperatedDesk = {
+    desk: 'main',
+    status: () => ({ state: 'active' }),
+    doubts: () => [{ client_order_id: 'c' }],
+    open: () => ({ orders_in_flight: ['c'], open_doubts: [] }),
+    obey: (order) => (orders.push(order), { isDone: order.do !== 'resume', says: 'so be it' }),
+  };
+  const operate = await startOperate({
+    listen: '127.0.0.1:0',
+    version: '1',
+    metrics,
+    ready: () => [],
+    api: { desk, events, bearers },
+    ...over,
+  });
+  closers.push(() => {
+    metrics.close();
+  });
+  closers.push(async () => await operate.close());
+  return { url: operate.url, orders, events };
+}
+
+interface Asked {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+async function ask(
+  url: string,
+  { method = 'GET', headers = {}, body }: Asked = {},
+): Promise<{ status: number; body: string }> {
+  return await new Promise((resolve, reject) => {
+    const exchange = request(url, { method, headers, agent: false }, (response: IncomingMessage) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.on('error', reject);
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 0, body: text });
+      });
+    });
+    exchange.on('error', reject);
+    exchange.end(body);
+  });
+}
+
+const as = (role: Role): Readonly<Record<string, string>> => ({ authorization: `Bearer ${tokenOf(role)}` });
+const GUARDS = { 'content-type': 'application/json', 'x-tranche': '1' };
+const posting = (role: Role, body: object, headers: object = GUARDS): Asked => ({
+  method: 'POST',
+  headers: { ...as(role), ...headers },
+  body: JSON.stringify(body),
+});
+
+describe('the API', () => {
+  it('tells nothing without a token of this desk, on any route', async () => {
+    const { url } = await serve();
+    for (const path of ['status', 'doubts', 'events']) {
+      for (const authorization of [
+        undefined,
+        'Bearer ',
+        'Bearer wrong',
+        `Basic ${tokenOf('admin')}`,
+        tokenOf('admin'),
+      ]) {
+        const headers = authorization === undefined ? {} : { authorization };
+        expect(await ask(`${url}/api/v1/${path}`, { headers })).toMatchObject({ status: 401 });
+      }
+    }
+    expect(await ask(`${url}/api/v1/status?token=${tokenOf('admin')}`)).toMatchObject({ status: 401 });
+  });
+
+  it('shows the status and the doubts to a viewer', async () => {
+    const { url } = await serve();
+    const status = await ask(`${url}/api/v1/status`, { headers: as('viewer') });
+    expect([status.status, JSON.parse(status.body)]).toEqual([200, { state: 'active' }]);
+    const doubts = await ask(`${url}/api/v1/doubts`, { headers: as('viewer') });
+    expect(JSON.parse(doubts.body)).toEqual({ doubts: [{ client_order_id: 'c' }] });
+  });
+
+  it.each<readonly [string, Role, object]>([
+    ['pause', 'operator', { why: 'w' }],
+    ['resume', 'operator', { why: 'w' }],
+    ['halt', 'operator', { why: 'w' }],
+    ['rearm', 'approver', { why: 'w', confirm: 'main' }],
+    ['doubts/resolve', 'approver', { client_order_id: 'c', verdict: 'filled', evidence: 'e' }],
+  ])('takes %s from a %s, and from nobody with less', async (path, least, body) => {
+    const { url, orders } = await serve();
+    const ranked: readonly Role[] = ['viewer', 'operator', 'approver', 'admin'];
+    for (const role of ranked) {
+      const { status } = await ask(`${url}/api/v1/${path}`, posting(role, body));
+      const isAllowed = ranked.indexOf(role) >= ranked.indexOf(least);
+      expect(`${role} ${status}`).toBe(`${role} ${isAllowed ? (path === 'resume' ? 409 : 200) : 403}`);
+    }
+    expect(orders).toHaveLength(ranked.length - ranked.indexOf(least));
+    expect(orders[0]?.by).toBe(`${least}@desk`);
+  });
+
+  it('answers a halt with what may still happen', async () => {
+    const { url, orders } = await serve();
+    const { status, body } = await ask(`${url}/api/v1/halt`, posting('operator', { why: 'now', kill: true }));
+    expect([status, JSON.parse(body)]).toEqual([
+      200,
+      { done: true, says: 'so be it', orders_in_flight: ['c'], open_doubts: [] },
+    ]);
+    expect(orders).toEqual([{ do: 'halt', by: 'operator@desk', why: 'now', isKill: true }]);
+  });
+
+  it('lets nobody but an administrator speak for somebody else', async () => {
+    const { url, orders } = await serve();
+    await ask(`${url}/api/v1/halt`, posting('operator', { why: 'now', by: 'ann' }));
+    await ask(`${url}/api/v1/halt`, posting('admin', { why: 'now', by: 'ann' }));
+    expect(orders.map(({ by }) => by)).toEqual(['operator@desk', 'ann']);
+  });
+
+  it('arms a desk again only for who types its name', async () => {
+    const { url, orders } = await serve();
+    for (const confirm of [undefined, '', 'Main', true])
+      expect(await ask(`${url}/api/v1/rearm`, posting('admin', { why: 'w', confirm }))).toMatchObject({
+        status: 400,
+      });
+    expect(orders).toEqual([]);
+  });
+
+  it.each<readonly [string, number, Asked]>([
+    [
+      'of a page elsewhere',
+      403,
+      posting('admin', { why: 'w' }, { ...GUARDS, origin: 'https://evil.example' }),
+    ],
+    ['of a page without origin', 403, posting('admin', { why: 'w' }, { ...GUARDS, origin: 'null' })],
+    ['for a name that points here', 421, posting('admin', { why: 'w' }, { ...GUARDS, host: 'evil.example' })],
+    ['without the guard header', 403, posting('admin', { why: 'w' }, { 'content-type': 'application/json' })],
+    [
+      'of a form',
+      415,
+      {
+        ...posting('admin', {}, { 'x-tranche': '1', 'content-type': 'application/x-www-form-urlencoded' }),
+        body: 'why=w',
+      },
+    ],
+    [
+      'as plain text',
+      415,
+      posting('admin', { why: 'w' }, { 'x-tranche': '1', 'content-type': 'text/plain' }),
+    ],
+    ['with more than is ever needed', 413, posting('admin', { why: 'w'.repeat(20_000) })],
+    ['that is not JSON', 400, { ...posting('admin', {}), body: '{"why":' }],
+    ['that is not an object', 400, posting('admin', ['w'])],
+    [
+      'with a prototype in it',
+      400,
+      { ...posting('admin', {}), body: '{"why":"w","__proto__":{"kill":true}}' },
+    ],
+    ['without a reason', 400, posting('admin', {})],
+    ['with an empty reason', 400, posting('admin', { why: '  ' })],
+    ['with a flag that is none', 400, posting('admin', { why: 'w', kill: 'yes' })],
+    ['by GET', 405, { headers: { ...as('admin'), ...GUARDS } }],
+  ])('refuses a command %s, and nothing happens', async (_, status, asked) => {
+    const { url, orders } = await serve();
+    expect(await ask(`${url}/api/v1/halt`, asked)).toMatchObject({ status });
+    expect(orders).toEqual([]);
+  });
+
+  it('takes a command of its own page', async () => {
+    const { url, orders } = await serve();
+    const own = { ...GUARDS, origin: url };
+    expect(await ask(`${url}/api/v1/halt`, posting('admin', { why: 'w' }, own))).toMatchObject({
+      status: 200,
+    });
+    expect(orders).toHaveLength(1);
+  });
+
+  it('gives no page elsewhere leave to ask: no answer to a preflight, no CORS header', async () => {
+    const { url } = await serve();
+    const headers = { origin: 'https://evil.example', 'access-control-request-method': 'POST' };
+    expect(await ask(`${url}/api/v1/halt`, { method: 'OPTIONS', headers })).toMatchObject({ status: 403 });
+  });
+});
+
+describe('the address that it listens on', () => {
+  it.each(['0.0.0.0:0', '[::]:0', '192.168.1.1:0', 'example.org:0'])(
+    'is refused beyond loopback unless the operator allows it: %s',
+    async (listen) => {
+      const failure: unknown = await serve({ listen }).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(OperatorError);
+      expect(String(failure)).toContain('operate.allow_network');
+    },
+  );
+
+  it('wants a token for everything but /healthz once it is allowed', async () => {
+    const { url } = await serve({ listen: '0.0.0.0:0', allowNetwork: true });
+    const here = url.replace('0.0.0.0', '127.0.0.1');
+    expect(await ask(`${here}/healthz`)).toMatchObject({ status: 200 });
+    for (const path of ['/metrics', '/readyz', '/nowhere']) {
+      expect(await ask(here + path)).toMatchObject({ status: 401 });
+    }
+    expect(await ask(`${here}/metrics`, { headers: as('viewer') })).toMatchObject({ status: 200 });
+  });
+});
+
+describe('the stream of events', () => {
+  it('tells each record to who listens', async () => {
+    const { url, events } = await serve();
+    const text = new Promise<string>((resolve, reject) => {
+      const exchange = request(
+        `${url}/api/v1/events`,
+        { headers: as('viewer'), agent: false },
+        (response) => {
+          let all = '';
+          response.on('data', (chunk: Buffer) => {
+            all += chunk.toString();
+            if (all.includes('\n\n') && events.listeners === 1 && !all.includes('id:'))
+              events.publish(7, { event: 'fill' });
+            if (all.includes('data:')) {
+              exchange.destroy();
+              resolve(all);
+            }
+          });
+        },
+      );
+      exchange.on('error', reject);
+      exchange.end();
+    });
+    expect(await text).toContain('id: 7\ndata: {"event":"fill"}\n\n');
+  });
+
+  it('drops a listener that does not read, and waits for none', async () => {
+    const { url, events } = await serve();
+    const { hostname, port, host } = new URL(url);
+    const deaf = connect(Number(port), hostname);
+    deaf.on('error', () => undefined);
+    closers.push(() => {
+      deaf.destroy();
+    });
+    deaf.pause();
+    deaf.write(
+      `GET /api/v1/events HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${tokenOf('viewer')}\r\n\r\n`,
+    );
+    while (events.listeners === 0) await new Promise((resolve) => setImmediate(resolve));
+    const event = { event: 'wake', detail: 'x'.repeat(10_000) };
+    for (let i = 0; i < 5_000 && events.dropped === 0; i++) {
+      events.publish(i, event);
+      if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([events.dropped, events.listeners]).toEqual([1, 0]);
+  });
+});
+
+describe('a token', () => {
+  it('is known by all of it', () => {
+    const who = callers(bearers);
+    const [whole] = [tokenOf('admin')];
+    expect(who(`Bearer ${whole}`)).toEqual({ name: 'admin@desk', role: 'admin' });
+    for (const other of [
+      whole.slice(1),
+      whole.slice(0, -1),
+      `${whole} `,
+      `${whole}x`,
+      whole.toUpperCase(),
+      '',
+    ])
+      expect(who(`Bearer ${other}`)).toBeUndefined();
+    expect(callers([])('Bearer x')).toBeUndefined();
+  });
+});
