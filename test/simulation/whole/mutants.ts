@@ -47,20 +47,14 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a failed read counts as an empty one',
     file: 'src/engine/account.ts',
-    find: "if (!(error instanceof VenueError)) throw error;\n      desk.observer.alert('account_unreadable'",
-    put: "if (!(error instanceof VenueError)) throw error;\n      if (error.code !== 'unauthorised') return digest(desk, { startedAt: desk.ports.clock.monotonic(), at: desk.ports.clock.wall(), rows: [] });\n      desk.observer.alert('account_unreadable'",
+    find: '    concatMap((read) => digest(desk, read)),',
+    put: "    catchError((error: unknown) => { if (!(error instanceof VenueError) || error.code === 'unauthorised') throw error; return of({ startedAt: desk.ports.clock.monotonic(), at: desk.ports.clock.wall(), rows: [] }); }), concatMap((read) => digest(desk, read)),",
   },
   {
     name: 'one read proves an absence',
     file: 'src/core/cycle.ts',
     find: "proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },",
     put: "proof: { readsLeft: 1, notBefore: after(life.upper, 0), proves: 'absent' },",
-  },
-  {
-    name: 'an absence is believed before the quote is over',
-    file: 'src/core/cycle.ts',
-    find: "proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },",
-    put: "proof: { readsLeft: 2, notBefore: after(life.askedAt, 0), proves: 'absent' },",
   },
   {
     name: 'the first Canceled is believed',
@@ -106,12 +100,6 @@ export const wholeMutants: readonly Mutant[] = [
     put: '',
   },
   {
-    name: 'what is in doubt does not count towards the day',
-    file: 'src/engine/desk-state.ts',
-    find: 'sum = add(sum, money(intent.notional_usd));',
-    put: '',
-  },
-  {
     name: 'the gate is asked for the quote and not for the order',
     file: 'src/engine/execute.ts',
     find: ': gateFault(run, quote);',
@@ -121,25 +109,7 @@ export const wholeMutants: readonly Mutant[] = [
     name: 'the order leaves although the quote is nearly over',
     file: 'src/engine/execute.ts',
     find: 'const lastStart = lastOrderStart(life, desk.policy);',
-    put: 'const lastStart = after(life.upper, 60_000); void lastOrderStart;',
-  },
-  {
-    name: 'the answer of another order is believed',
-    file: 'src/core/answer.ts',
-    find: 'if (order.clientId !== request.clientId)',
-    put: 'if (false)',
-  },
-  {
-    name: 'a quote of another size is taken',
-    file: 'src/core/answer.ts',
-    find: "if (request.size.by === 'quantity' && !quote.quantity.eq(request.size.quantity)) {",
-    put: 'if (false) {',
-  },
-  {
-    name: 'a fill is booked each time that it is told',
-    file: 'src/engine/record.ts',
-    find: 'if (!desk.state.attempts.has(id) || desk.closing.has(id)) {',
-    put: 'if (false) {',
+    put: 'const lastStart = (life.upper + 60_000) as Monotonic; void lastOrderStart;',
   },
   {
     name: 'one leg is taken for the whole trade',
@@ -149,9 +119,9 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'the account is read from the last read on',
-    file: 'src/engine/account.ts',
-    find: 'Math.min(known - OVERLAP_MS, ...oldest.map((each) => each - HOUR_MS), at - OVERLAP_MS),',
-    put: 'known,',
+    file: 'src/engine/account-read.ts',
+    find: 'return instant(Math.min(known - OVERLAP_MS, at - OVERLAP_MS, ...oldest));',
+    put: 'return known;',
   },
   {
     name: 'the journal goes on after a failure',
@@ -167,23 +137,9 @@ export const wholeMutants: readonly Mutant[] = [
     put: 'return undefined;',
   },
   {
-    name: 'what a dead process left open is proven absent at once',
-    file: 'src/core/doubts.ts',
-    find: 'notBefore: after(startedAt, lifeMs + bookingMarginMs),',
-    put: 'notBefore: startedAt,',
-    also: [{ file: 'src/core/doubts.ts', find: '    readsLeft: 2,\n', put: '    readsLeft: 1,\n' }],
-  },
-  {
     name: 'what was missed is made up for in one slice',
     file: 'src/strategy/slicing.ts',
     find: 'return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);',
     put: 'return least(add(planned, missed), left);',
-  },
-  {
-    name: 'a third copy leaves when the second is silent, at any time',
-    file: 'src/core/cycle.ts',
-    find: 'if (event.at > lastResendStart(life))',
-    put: 'if (event.at > after(life.upper, 60_000))',
-    also: [{ file: 'src/core/cycle.ts', find: '|| after(at, gapMs) > lastResendStart(life)', put: '' }],
   },
 ];

@@ -104,6 +104,9 @@ const ALLOWED: readonly RegExp[] = [
   /^DELETE \/v1\/orders\/[A-Za-z0-9-]+$/u,
 ];
 
+/** A copy leaves this long before the end of its quote at the latest. */
+const RESEND_MS = 1_500;
+
 /** A file that somebody left is found within this time. */
 const LOOK_MS = 1_500;
 
@@ -146,6 +149,8 @@ export class Witness implements Tap {
   readonly #doubts = new Set<string>();
   readonly #given = new Map<string, Given[]>();
   readonly #swapped = new Set<string>();
+  /** Every quote that the venue gave, by its id. */
+  readonly #quotes = new Map<string, string>();
   readonly #byTrade = new Map<string, Trade>();
   #rowsSeen = 0;
 
@@ -315,12 +320,27 @@ export class Witness implements Tap {
     this.#resends(id, flight, body);
     this.#mayGoOn(id, 'order');
     if (given === undefined || intent === undefined) return;
+    this.#asQuoted(id, quoteId, body);
+    // An old answer that was swapped in tells nothing of when it was asked for; the venue refuses what is over.
+    if (this.#swapped.has(id)) return;
     if (given.boot !== this.sender.boot) this.blame('I5', `${id} is executed by another process`);
-    const lastMs = given.sentAt + given.lifeMs - this.#options.orderTimeMs;
-    if (!this.sender.wasDisturbed && now > lastMs && this.sent.get(id)?.flights.length === 1)
+    const isFirst = this.sent.get(id)?.flights.length === 1;
+    const lastMs = given.sentAt + given.lifeMs - (isFirst ? this.#options.orderTimeMs : RESEND_MS);
+    if (!this.sender.wasDisturbed && now > lastMs)
       this.blame('I9', `${id} leaves ${now - lastMs} ms too late`);
     // Another copy of an order that counts already adds nothing.
     if (this.sent.get(id)?.flights.length === 1) this.#inLimits(id, intent, given);
+  }
+
+  /** What is ordered is what was quoted, whoever the quote was for. */
+  #asQuoted(id: string, quoteId: string, body: string): void {
+    const quote = this.#quotes.get(quoteId);
+    if (quote === undefined) return;
+    const by = body.includes('"quantity"') ? 'quantity' : 'amount';
+    const isSame =
+      memberOf(body, 'currency_pair') === memberOf(quote, 'pair') &&
+      units(memberOf(body, by)) === units(memberOf(quote, by));
+    if (!isSame) this.blame('I14', `${id} leaves for a quote of something else: ${quote}`);
   }
 
   #resends(id: string, flight: Flight, body: string): void {
@@ -390,6 +410,7 @@ export class Witness implements Tap {
     const id = memberOf(flight.outgoing.body ?? '', 'client_quote_id');
     const { body } = answer;
     const given = this.#given.get(id) ?? [];
+    this.#quotes.set(memberOf(body, 'quote_id'), body);
     given.push({
       quoteId: memberOf(body, 'quote_id'),
       sentAt: flight.sentAt,
