@@ -32,6 +32,8 @@ const BYTES_MAX = 256 * 1024;
 const LINE_MAX = 2_000;
 const DEPTH_MAX = 32;
 const DOCUMENTS_MAX = 1_000;
+/** Not octal, not hexadecimal, not infinite: what everybody reads alike. */
+const PLAIN_NUMBER = /^[-+]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d{1,3})?$/u;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
 
 /**
@@ -175,7 +177,13 @@ class Reader {
       );
       return undefined;
     }
-    if (typeof value === 'number' && isScalar(node)) this.numbers.set(JSON.stringify(path), node.source);
+    if (typeof value === 'number' && isScalar(node)) {
+      if (!PLAIN_NUMBER.test(node.source))
+        return refuse(
+          `${node.source} can be read in more than one way: write the number with digits and a point`,
+        );
+      this.numbers.set(JSON.stringify(path), node.source);
+    }
     return typeof value === 'string' ? this.#text(value, path, offset) : value;
   }
 

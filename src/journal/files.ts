@@ -1,5 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import process from 'node:process';
+import { OperatorError } from '../core/errors.ts';
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
@@ -7,10 +9,14 @@ const FOLDER_MODE = 0o700;
 /**
  * Makes sure that `file` is there and that nobody but its owner reads it. A file that is there already is not opened:
  * closing it again would free locks that this process holds on it. A folder that is there already keeps its mode.
+ *
+ * @throws OperatorError `storage` when others could put something else in its place: its folder is theirs to
+ * change. A link that the owner made is followed.
  */
 export function createPrivate(file: string): void {
   const folder = dirname(file);
   const created = mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  refuseForeign(folder);
   try {
     closeSync(openSync(file, 'wx', FILE_MODE));
   } catch (error) {
@@ -21,6 +27,21 @@ export function createPrivate(file: string): void {
   // A new name is durable once its folder is.
   syncFolder(folder);
   if (created !== undefined) syncFolder(dirname(created));
+}
+
+const STICKY = 0o1000;
+
+/** Who may change a folder can swap the files in it. In a sticky one, such as /tmp, everybody keeps their own. */
+function refuseForeign(folder: string): void {
+  if (process.getuid === undefined) return; // Windows
+  const { uid, mode } = statSync(folder);
+  if (uid !== 0 && uid !== process.getuid())
+    throw new OperatorError('storage', `${folder} belongs to another user: use a folder of your own`);
+  if ((mode & 0o022) !== 0 && (mode & STICKY) === 0)
+    throw new OperatorError(
+      'storage',
+      `others can change ${folder}: run "chmod go-w ${folder}", or use a folder in it`,
+    );
 }
 
 /** Makes the names in the folder of `file` durable. */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import process from 'node:process';
 import { destination as openDestination, pino } from 'pino';
@@ -142,7 +142,9 @@ const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that held a secret i
 function sizeOf(file: string): number {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const descriptor = openSync(file, 'a', 0o600);
+    // What stands under the name may be no link to something else.
+    const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW } = constants;
+    const descriptor = openSync(file, O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW, 0o600);
     try {
       return fstatSync(descriptor).size;
     } finally {

@@ -13,7 +13,7 @@ const messages = (text: string, env = {}): readonly string[] =>
 
 describe('readYaml', () => {
   it('reads YAML 1.2: yes is a text, and so is a date', () => {
-    expect(valueOf('a: yes\nb: 0o17\nc: 2026-01-01\nd: [1, true]\n')).toEqual({
+    expect(valueOf('a: yes\nb: 15\nc: 2026-01-01\nd: [1, true]\n')).toEqual({
       a: 'yes',
       b: 15,
       c: '2026-01-01',
@@ -45,6 +45,13 @@ describe('readYaml', () => {
     expect(document?.problem(['a', 'c', 'd'], '')).toMatchObject({ line: 1, column: 1, path: 'a.c.d' });
     expect(document?.problem(['a', 'b'], '', 'key')).toMatchObject({ line: 2, column: 3 });
   });
+
+  it.each(['0o17', '0x1F', '017', '.inf', '-.inf', '.nan', '.NaN', '.5', '5.'])(
+    'refuses %s, which not everybody reads alike',
+    (number) => {
+      expect(messages(`a: ${number}\n`)).toEqual([expect.stringContaining('more than one way')]);
+    },
+  );
 
   it('refuses aliases, however few', () => {
     expect(messages('a: &x [1]\nb: *x\n')).toEqual([

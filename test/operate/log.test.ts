@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -189,6 +189,16 @@ describe('the log', () => {
       for (let n = 0; n < 100; n++) log.error('x'.repeat(10_000));
       log.close();
     }).not.toThrow();
+  });
+
+  it('is not led by a link to another file', () => {
+    const other = join(folder, 'other');
+    writeFileSync(other, 'precious');
+    symlinkSync(other, join(folder, 'link.log'));
+    expect(() => createLog({ level: 'info', file: join(folder, 'link.log'), now: () => instant(0) })).toThrow(
+      OperatorError,
+    );
+    expect(readFileSync(other, 'utf8')).toBe('precious');
   });
 
   it('drops lines after it was closed', () => {

@@ -1,0 +1,59 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createPrivate } from '../../src/journal/files.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-files-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+describe('a private file', () => {
+  it('is made for its owner alone, with its folder', () => {
+    const file = join(folder, 'state', 'journal.db');
+    createPrivate(file);
+    expect([modeOf(file), modeOf(join(folder, 'state'))]).toEqual(['600', '700']);
+  });
+
+  it.each([0o644, 0o660, 0o606, 0o777])('of mode %o that is there already is closed to others', (mode) => {
+    const file = join(folder, 'journal.db');
+    writeFileSync(file, 'kept');
+    chmodSync(file, mode);
+    createPrivate(file);
+    expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['600', 'kept']);
+  });
+
+  const within = (mode: number): (() => void) => {
+    const inside = join(folder, 'inside');
+    mkdirSync(inside);
+    chmodSync(inside, mode);
+    return () => {
+      createPrivate(join(inside, 'journal.db'));
+    };
+  };
+
+  it.each([0o755, 0o700, 0o1777])('is made in a folder of mode %o', (mode) => {
+    expect(within(mode)).not.toThrow();
+  });
+
+  it.each([0o775, 0o757, 0o777])('is not made in a folder of mode %o', (mode) => {
+    expect(within(mode)).toThrow(expect.objectContaining({ exit: 'storage' }));
+  });
+
+  // Only root can give a folder away; who it was given to is then not who runs this.
+  it.runIf(process.getuid?.() === 0)('is not made in a folder of another user', async () => {
+    const { chownSync } = await import('node:fs');
+    const theirs = join(folder, 'theirs');
+    mkdirSync(theirs);
+    chownSync(theirs, 12_345, 12_345);
+    expect(() => {
+      createPrivate(join(theirs, 'journal.db'));
+    }).toThrow(expect.objectContaining({ exit: 'storage' }));
+  });
+});
