@@ -146,20 +146,23 @@ export interface KnownIds {
 /** Trades of ours that the journal does not know. */
 export interface Adoption {
   readonly unknown: readonly TradeEvidence[];
+  /** Those that show one leg only: they have traded, and nothing may trade in their place before their figures are there. */
+  readonly waiting: readonly TradeEvidence[];
   /** One of them was proven not to have traded: the venue did not keep its word, and the desk halts whatever its config says. */
   readonly isBreach: boolean;
 }
 
-/** Which trades of a whole read nobody knows of: they are booked all the same. One without both legs waits for its figures. */
+/** Which trades of a whole read nobody knows of: they are booked all the same, as soon as both legs are there. */
 export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: KnownIds): Adoption {
-  const unknown = [...trades.values()].filter(
-    ({ clientId, at, isWhole }) =>
-      isWhole &&
-      !known.filledIds.has(clientId) &&
-      !known.attempts.has(clientId) &&
-      at > known.rememberedSince,
+  const strange = [...trades.values()].filter(
+    ({ clientId, at }) =>
+      !known.filledIds.has(clientId) && !known.attempts.has(clientId) && at > known.rememberedSince,
   );
-  return { unknown, isBreach: unknown.some(({ clientId }) => known.closedIds.has(clientId)) };
+  return {
+    unknown: strange.filter(({ isWhole }) => isWhole),
+    waiting: strange.filter(({ isWhole }) => !isWhole),
+    isBreach: strange.some(({ clientId }) => known.closedIds.has(clientId)),
+  };
 }
 
 /**

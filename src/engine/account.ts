@@ -148,7 +148,7 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
     switch (judged.is) {
       case 'filled': {
         const fill = fillFromEvidence(open, judged.trade, {
-          now: read.at,
+          now: desk.limitDay.now(),
           decisionPrice: desk.decisionPrice(intent),
         });
         const { differs } = judged;
@@ -196,17 +196,19 @@ const TWINS_MAX = 1_000;
  * proven absent and has traded after all always halts: the venue did not keep its word.
  */
 function adopt(desk: Desk, read: WholeAccount): Observable<never> {
-  const { unknown, isBreach } = adoptable(read.trades, desk.state);
-  if (unknown.length === 0) return EMPTY;
-  const ids = unknown.map(({ clientId }) => clientId).join(', ');
+  const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
+  const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
+  const why = `the account shows trades that the journal does not know: ${ids}`;
+  // Its slice must not be traded again before it is booked, and nobody can say yet what it is worth.
+  if (unknown.length === 0) return waiting.length === 0 ? EMPTY : halt(desk, why);
   desk.observer.alert('fill_adopted', { ids });
-  const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, read.at));
+  const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, desk.limitDay.now()));
   const isBroken =
     isBreach ||
+    waiting.length > 0 ||
     // A trade that cannot be valued cannot be counted towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
-  if (isBroken || !desk.policy.adoptFills)
-    bodies.push(haltRecord(`the account shows trades that the journal does not know: ${ids}`));
+  if (isBroken || !desk.policy.adoptFills) bodies.push(haltRecord(why));
   return desk.append(bodies).pipe(mergeMap(() => EMPTY));
 }
 

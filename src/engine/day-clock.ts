@@ -36,6 +36,6 @@ export class DayClock {
       if (steady >= after(this.#aheadSince, BELIEVED_MS)) this.#offset = wall - steady;
     }
     this.#newest = Math.max(this.#newest, Math.min(wall, steady + this.#offset));
-    return instant(this.#newest);
+    return instant(Math.floor(this.#newest));
   }
 }

@@ -284,7 +284,8 @@ function staleFault(desk: Desk, { slice, size, reference }: Paced): CycleEvent |
 function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
   switch (phase.state) {
     case 'filled': {
-      const executedAt = desk.ports.clock.wall();
+      // By the days of the limits: a clock that was set back must not book into a day that nobody looks at.
+      const executedAt = desk.limitDay.now();
       const notional = desk.convert(
         intent.quote,
         quantity(phase.order.filledAmount.toFixed()),

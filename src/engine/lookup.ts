@@ -46,7 +46,7 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
       end: 'filled',
       intent,
       fill: fillFromLookup(open, order, {
-        now: desk.ports.clock.wall(),
+        now: desk.limitDay.now(),
         decisionPrice: desk.decisionPrice(intent),
       }),
     })),

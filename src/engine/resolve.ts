@@ -54,7 +54,7 @@ function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
     });
   if (figures === undefined) return of({ end: 'doubt', intent, word, phase: certain(known.phase) });
   const fill = fillFromWord(known, figures, {
-    now: clock.wall(),
+    now: desk.limitDay.now(),
     decisionPrice: desk.decisionPrice(intent),
   });
   const differs = isPart(intent, figures) ? 'the operator says that less was filled' : undefined;

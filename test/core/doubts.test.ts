@@ -130,7 +130,17 @@ describe('a trade that the journal may not know', () => {
     new Map(trades.map((one) => [one.clientId, one]));
 
   it('is adopted when no record names it', () => {
-    expect(adoptable(ids(evidence()), known())).toEqual({ unknown: [evidence()], isBreach: false });
+    expect(adoptable(ids(evidence()), known())).toEqual({
+      unknown: [evidence()],
+      waiting: [],
+      isBreach: false,
+    });
+  });
+
+  it('waits to be booked while one leg is missing, and is known to have traded', () => {
+    const leg = evidence({ isWhole: false });
+
+    expect(adoptable(ids(leg), known())).toEqual({ unknown: [], waiting: [leg], isBreach: false });
   });
 
   it('is a breach when it was proven not to have traded', () => {
@@ -140,10 +150,9 @@ describe('a trade that the journal may not know', () => {
   it.each<readonly [string, TradeEvidence, ReturnType<typeof known>]>([
     ['booked already', evidence(), known({ filledIds: MINE })],
     ['still open', evidence(), known({ attempts: MINE })],
-    ['without its second leg', evidence({ isWhole: false }), known()],
     ['older than the memory', evidence(), known({}, 1_000)],
   ])('is left alone when it is %s', (_, trade, of) => {
-    expect(adoptable(ids(trade), of)).toEqual({ unknown: [], isBreach: false });
+    expect(adoptable(ids(trade), of)).toEqual({ unknown: [], waiting: [], isBreach: false });
   });
 });
 

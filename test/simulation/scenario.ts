@@ -38,6 +38,14 @@ export interface Plan {
   readonly faults: readonly Fault[];
 }
 
+/** A plan that went wrong once, kept for ever in `regressions/`. */
+export interface Regression {
+  readonly invariant: string;
+  /** The broken rule under which it goes wrong; absent when it was a fault of the product that is mended. */
+  readonly mutant?: string | undefined;
+  readonly plan: Plan;
+}
+
 export interface Violation {
   /** `I1` … `I18`, or `crash` when the desk threw. */
   readonly invariant: string;

@@ -28,11 +28,6 @@ export class MachineClock implements Clock {
     return monotonic(this.#world.now * this.rate - this.#asleepMs);
   }
 
-  /** What the monotonic clock shows at a true time, if it sleeps no more until then. */
-  monotonicAt(trueMs: number): number {
-    return trueMs * this.rate - this.#asleepMs;
-  }
-
   /** Somebody sets the wall clock. */
   step(ms: number): void {
     this.#wallOffset += ms;

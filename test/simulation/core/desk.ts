@@ -134,13 +134,12 @@ export class DeskProcess {
 
   /** Every slice has ended, no attempt is open, and the account was read since. */
   isDone(since: number): boolean {
-    const { work, clock } = this.#life;
+    const { work } = this.#life;
     if (!this.#isReady || this.state.attempts.size > 0 || this.state.slices.size > 0 || this.#isEnding)
       return false;
     for (const { strategy } of work.parents)
       if (this.state.lives.get(strategy)?.finished === undefined) return false;
-    const { startedAt } = this.#reader;
-    return startedAt !== undefined && startedAt > clock.monotonicAt(since);
+    return this.#reader.begunAt > since;
   }
 
   // —— the journal
@@ -278,6 +277,8 @@ export class DeskProcess {
     const answered = (answer: QuoteAnswer): void => {
       if (event !== undefined) return;
       const at = clock.monotonic();
+      // Only a mutant that judges expiry by the wall clock looks at it.
+      Object.assign(globalThis, { simulatedWall: clock.wall() });
       event = { on: 'quote_answer', meaning: classifyQuote(request, answer, instrument), askedAt, at };
       world.note('quote answered', event.meaning.means);
       joined();
@@ -420,7 +421,7 @@ export class DeskProcess {
         const fill = fillFromOrder(intent, {
           order: phase.order,
           quote: phase.quote,
-          executedAt: this.#life.clock.wall(),
+          executedAt: this.#life.days.now(),
           notional: phase.order.filledAmount,
           source: 'order',
           decisionPrice: slice.intent.decision_price ?? '',
@@ -535,17 +536,17 @@ export class DeskProcess {
 
   /** One whole read: fills first, then what it proves absent. */
   #digest({ startedAt, rows, wall: at }: Read): void {
-    const { world, work } = this.#life;
+    const { world, work, days } = this.#life;
     world.note('account read', rows.length);
     const trades = tradesOf(rows, MARK, (pair) => PAIRS[pair]);
-    const { unknown, isBreach } = adoptable(trades, this.state);
+    const { unknown, waiting, isBreach } = adoptable(trades, this.state);
     for (const open of this.state.doubts) {
       const { intent } = open;
       const phase = this.#doubts.get(intent.client_order_id);
       if (phase === undefined) continue;
       const judged = judge(intent, phase, { startedAt, rows, trades }, work.trust);
       if (judged.is === 'filled') {
-        const fill = fillFromEvidence(open, judged.trade, { now: instant(at), decisionPrice: '' });
+        const fill = fillFromEvidence(open, judged.trade, { now: days.now(), decisionPrice: '' });
         this.#end({ end: 'filled', intent, fill });
       } else if (judged.is === 'closed') this.#end({ end: 'closed', intent, phase: judged.phase });
       else {
@@ -553,17 +554,13 @@ export class DeskProcess {
         this.#doubts.set(intent.client_order_id, judged.phase);
       }
     }
-    if (unknown.length > 0) {
+    if (unknown.length + waiting.length > 0) {
       world.probe(isBreach ? 'adopted against the word of the venue' : 'trade adopted');
-      this.#append(
-        [
-          ...unknown.map((trade) => adopted(trade, this.#sliceOf(trade), at)),
-          halted('trades that nobody knows'),
-        ],
-        () => {
-          this.#readOn(at);
-        },
-      );
+      if (waiting.length > 0) world.probe('one leg of a trade that nobody knows');
+      const fills = unknown.map((trade) => adopted(trade, this.#sliceOf(trade), days.now()));
+      this.#append([...fills, halted('trades that nobody knows')], () => {
+        this.#readOn(at);
+      });
     } else this.#readOn(at);
   }
 

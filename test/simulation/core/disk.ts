@@ -14,6 +14,7 @@ export interface Writing {
 /** What outlives a process: the records that were synced, perhaps some that were not, and the file that halts. */
 export class Disk {
   readonly #world: World;
+  readonly #mayRollBack: boolean;
   readonly #records: StoredRecord[] = [];
   #synced = 0;
   #appends = 0;
@@ -26,8 +27,9 @@ export class Disk {
   /** How often the records went back to an older state: from then on ids may be used again. */
   rollbacks = 0;
 
-  constructor(world: World) {
+  constructor(world: World, mayRollBack: boolean) {
     this.#world = world;
+    this.#mayRollBack = mayRollBack;
   }
 
   /** Records that a power cut leaves. */
@@ -82,7 +84,7 @@ export class Disk {
     if (fault?.kind === 'kept') kept = unsynced;
     // The last frame is cut: what is before it is there, it itself is not.
     if (fault?.kind === 'torn' && unsynced > 0) kept = Math.floor(unsynced * fault.value);
-    if (fault?.kind === 'rolled_back' && this.#snapshots.length > 0) {
+    if (fault?.kind === 'rolled_back' && this.#mayRollBack && this.#snapshots.length > 0) {
       const to = this.#snapshots[Math.floor(fault.value * this.#snapshots.length)] ?? 0;
       if (to < this.#synced) {
         this.#synced = to;

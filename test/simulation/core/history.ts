@@ -43,7 +43,7 @@ class History {
     this.#startsAt = EPOCH + Math.floor(DAY_MS * world.chance.draw('time of day', 0));
     const work = workOf(world);
     const venue = new Venue(world, this.#startsAt);
-    const disk = new Disk(world);
+    const disk = new Disk(world, !venue.isForgetful);
     const clock = new MachineClock(world, this.#startsAt);
     const network = new Network(world, venue, work.faultyMs);
     const oracle = new Oracle({ world, venue, disk, clock, work });
@@ -165,13 +165,14 @@ class History {
   }
 
   #release(): void {
+    const { oracle } = this.#machine;
     const life = this.#life;
     const desk = this.#desk;
     if (life === undefined || life.isOver || desk === undefined) return;
-    if (!desk.isReady || desk.state.control === 'active') return;
+    if (!desk.isReady || desk.state.control === 'active' || !oracle.isComplete()) return;
     life.enter(() => {
       desk.release(() => {
-        this.#machine.oracle.release();
+        oracle.release();
       });
     });
   }
@@ -196,7 +197,7 @@ class History {
   #attend(): void {
     const { world, venue, network, oracle, disk } = this.#machine;
     const desk = this.#desk;
-    if (desk !== undefined && desk.isReady && (desk.state.control !== 'active' || disk.isHalting))
+    if (desk?.isReady === true && (desk.state.control !== 'active' || disk.isHalting) && oracle.isComplete())
       this.#releaseAll(desk, oracle);
     const since = Math.max(venue.bookedUntil, this.#startedHealing);
     if (network.flying === 0 && desk?.isDone(since) === true) {
@@ -263,6 +264,16 @@ const summary = (state: DeskState | undefined): string =>
     state?.control,
     state?.fills,
   ]);
+
+/** Plays one history with crashes where they are wanted. */
+export function playWith(
+  from: number | Plan,
+  options: RunOptions & Wanted,
+): { readonly result: RunResult; readonly steps: number } {
+  const history = new History(from, options);
+  const result = history.run();
+  return { result, steps: history.steps };
+}
 
 export const simulationA: Scenario = {
   name: 'A',

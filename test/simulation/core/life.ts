@@ -1,3 +1,4 @@
+import { DayClock } from '../../../src/engine/day-clock.ts';
 import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
 import { STEP } from './menu.ts';
@@ -34,6 +35,8 @@ export class Life implements Machine {
   readonly work: Work;
   readonly crashAt: ReadonlySet<number>;
   readonly number: number;
+  /** The day by which limits are counted. */
+  readonly days: DayClock;
   isOver = false;
   #stillUntil = 0;
   #depth = 0;
@@ -49,6 +52,7 @@ export class Life implements Machine {
     this.work = machine.work;
     this.crashAt = machine.crashAt;
     this.number = number;
+    this.days = new DayClock(machine.clock);
     this.#onDeath = onDeath;
   }
 
@@ -95,9 +99,15 @@ export class Life implements Machine {
     }
   }
 
+  /** Timers wait on the monotonic clock, which may stand still while the machine sleeps. */
   later(ms: number, run: () => void): void {
+    const due = this.clock.monotonic() + ms;
     this.world.in(this.clock.trueMs(ms), () => {
-      this.enter(run);
+      this.enter(() => {
+        const left = due - this.clock.monotonic();
+        if (left > 0.001) this.later(left, run);
+        else run();
+      });
     });
   }
 

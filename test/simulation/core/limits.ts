@@ -37,7 +37,7 @@ export function refuses(life: Life, world: Limited, slice: OpenSlice, figures: F
 
 /** `except` is the attempt that asks. */
 export function worldOf(
-  { disk, clock }: Life,
+  { disk, clock, days }: Life,
   state: DeskState,
   latch: 'paused' | 'halted' | undefined,
   { pair, except }: { readonly pair: string; readonly except: string | undefined },
@@ -49,8 +49,8 @@ export function worldOf(
     openDoubts: doubts.length,
     pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
     doubtNotional: doubts.reduce((sum, { intent }) => add(sum, money(intent.notional_usd)), money('0')),
-    dayNotional: add(state.totals.dayNotional(clock.wall()), state.openNotional(undefined, except)),
-    pairDayNotional: add(state.totals.dayNotional(clock.wall(), pair), state.openNotional(pair, except)),
+    dayNotional: add(state.totals.dayNotional(days.now()), state.openNotional(undefined, except)),
+    pairDayNotional: add(state.totals.dayNotional(days.now(), pair), state.openNotional(pair, except)),
     at: clock.wall(),
     ...UNHINDERED,
   };

@@ -28,7 +28,7 @@ export const ORDER_ANSWER = site('order.answer', {
 /** What the venue makes of an order. `refused`: a 4xx that leaves the quote as it is. `short`: fills less than quoted. */
 export const VENUE_ORDER = site('venue.order', { canceled: 0.3, refused: 0.15, short: 0.05, split: 0.15 });
 /** How the trade shows in the account. */
-export const VENUE_ROWS = site('venue.rows', { one_leg: 0.2, unnamed: 0.04 });
+export const VENUE_ROWS = site('venue.rows', { one_leg: 0.2, unnamed: 0.12 });
 /** What goes against the three facts that the promise rests on; only in histories that declare it. */
 export const VENUE_BREACH = site('venue.breach', { after_expiry: 0.5, booked_late: 0.3 });
 

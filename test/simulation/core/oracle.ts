@@ -152,9 +152,10 @@ export class Oracle {
     this.#lastReadAt = world.now;
   }
 
-  /** Things heal: what the operator stopped is his to start again. */
-  get executedCents(): number {
-    return this.#scene.venue.trades.reduce((sum, { cents }) => sum + cents, 0);
+  /** Whether the books show all that the statement of the venue shows: before that nobody in his senses lets a desk trade. */
+  isComplete(): boolean {
+    this.#fold();
+    return this.#scene.venue.trades.every(({ clientId }) => this.#filled.has(clientId));
   }
 
   /** All is over: the books must be those of the venue, to the last cent. */
@@ -259,7 +260,7 @@ export class Oracle {
   }
 
   #checkLimits(sent: Sent, process: number): void {
-    const { world, venue, work, clock } = this.#scene;
+    const { world, venue, work } = this.#scene;
     const { quote, clientId, pair } = sent;
     if (quote === undefined) return;
     if (quote.cents > work.orderMax)
@@ -282,9 +283,7 @@ export class Oracle {
     }
     if (open >= work.openDoubtsMax && !venue.isBreaching)
       world.fail('I7', `${clientId} leaves with ${open} doubts open`);
-    // How days are counted while the clock is behind a day that was seen is for the day clock to say.
-    const isBehind = Math.floor(clock.wall() / DAY_MS) < sent.day;
-    if (day > work.dayMax && !isBehind && !this.#wasRolledBack && !venue.isBreaching)
+    if (day > work.dayMax && !this.#wasRolledBack && !venue.isBreaching)
       world.fail('I7', `with ${clientId} the day comes to ${day} of ${work.dayMax} cents`);
   }
 

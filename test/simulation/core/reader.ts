@@ -28,6 +28,8 @@ export class AccountReader {
   /** Stamp of the newest row that this process has seen. */
   #newestAt: number | undefined;
   #startedAt: Monotonic | undefined;
+  /** True time at which the last whole read began: for the judge, the desk cannot know it. */
+  begunAt = Number.NEGATIVE_INFINITY;
 
   constructor(life: Life, state: DeskState, isUrgent: () => boolean, told: (read: Read) => void) {
     this.#life = life;
@@ -36,11 +38,6 @@ export class AccountReader {
     this.#told = told;
     // Another process may have read a moment ago, and what it sent may still be on its way.
     this.#notBefore = life.clock.monotonic() + READ_GAP_MS + 1_000;
-  }
-
-  /** When the last whole read began. */
-  get startedAt(): Monotonic | undefined {
-    return this.#startedAt;
   }
 
   /** Something has changed that may want a read sooner. */
@@ -60,6 +57,7 @@ export class AccountReader {
     this.#isReading = true;
     const wall = clock.wall();
     const startedAt = clock.monotonic();
+    const begunAt = this.#life.world.now;
     const from = this.#from(wall);
     const rows = new Map<number, Transaction>();
     const page = (offset: number): void => {
@@ -74,6 +72,7 @@ export class AccountReader {
         }
         this.#isReading = false;
         this.#startedAt = startedAt;
+        this.begunAt = begunAt;
         for (const row of rows.values()) this.#newestAt = Math.max(this.#newestAt ?? 0, row.at);
         this.#told({ startedAt, wall, rows: [...rows.values()] });
       });

@@ -84,6 +84,8 @@ export class Venue {
   readonly #lagMs: number;
   readonly #isBreaching: boolean;
   readonly #isNewestFirst: boolean;
+  /** Rows may come without the client id of their trade. Nothing could tell such a row after the journal went back. */
+  readonly isForgetful: boolean;
   #ids = 0;
   /** Clocks of venue and desk differ by so much. */
   readonly skewMs: number;
@@ -99,6 +101,7 @@ export class Venue {
     this.#lifeMs = chance.setting('lifeMs', 10_000, 30_000);
     this.#lagMs = chance.setting('lagMs', 0, LAG_MAX_MS);
     this.#isNewestFirst = chance.setting('newestFirst', 0, 1) === 1;
+    this.isForgetful = chance.setting('forgetful', 0, 2) === 2;
     this.#isBreaching = chance.setting('breach', -9, 1) > 0;
     this.skewMs = chance.setting('skewMs', -60_000, 60_000);
   }
@@ -280,7 +283,10 @@ export class Venue {
         this.#rows.push({
           named,
           // Without its id only a row of the whole order can be known again.
-          row: odd?.kind === 'unnamed' && fault === undefined ? { ...named, clientId: undefined } : named,
+          row:
+            odd?.kind === 'unnamed' && fault === undefined && this.isForgetful
+              ? { ...named, clientId: undefined }
+              : named,
           bookedAt,
         });
       });

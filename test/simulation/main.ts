@@ -1,0 +1,197 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { allCrashPoints, seeds } from './crew.ts';
+import { killMutants, killedLine } from './kill.ts';
+import { scenarioOf, scenarios } from './registry.ts';
+import { clockText } from './core/world.ts';
+import { seedText } from './scenario.ts';
+import type { Plan, Regression, RunResult, Scenario } from './scenario.ts';
+import { shrink } from './shrink.ts';
+import type { Failure, Tally } from './tally.ts';
+
+const HELP = `npm run simulate -- [options]
+
+  --a N, --b N     seeds of simulation A and B (200 000 and 10 000 when neither is named)
+  --from N         the first seed (1)
+  --minutes M      stops each simulation after so long
+  --workers K      processes (one a core)
+  --crash-points   every single and every pair of crashes, of simulation A
+  --mutants        broken rules: each must be seen; names may follow, all without
+  --ci             all of it, within the budget of a pull request
+  --seed 0x…       one seed of --scenario A (or B); with --trace line by line
+  --replay FILE    a plan out of test/simulation/regressions
+`;
+
+const write = (text: string): void => void process.stdout.write(`${text}\n`);
+const count = (value: number): string => Math.round(value).toLocaleString('en-GB').replaceAll(',', ' ');
+
+/** How many parts were as they must be. Each counts as one test. */
+const score = { passed: 0, failed: 0 };
+const judged = (name: string, isGood: boolean): void => {
+  if (isGood) score.passed++;
+  else {
+    score.failed++;
+    write(`=== ${name} went wrong`);
+  }
+};
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    a: { type: 'string' },
+    b: { type: 'string' },
+    from: { type: 'string', default: '1' },
+    minutes: { type: 'string' },
+    workers: { type: 'string' },
+    seed: { type: 'string' },
+    scenario: { type: 'string', default: 'A' },
+    trace: { type: 'boolean', default: false },
+    replay: { type: 'string' },
+    mutants: { type: 'boolean', default: false },
+    'crash-points': { type: 'boolean', default: false },
+    ci: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+const workers = Number(values.workers ?? availableParallelism());
+
+if (values.help) write(HELP);
+else if (values.replay !== undefined)
+  replay((JSON.parse(readFileSync(values.replay, 'utf8')) as Regression).plan);
+else if (values.seed !== undefined) replay(Number(values.seed));
+else await everything();
+process.exitCode = score.failed > 0 ? 1 : 0;
+
+/** One history, line by line if wanted. */
+function replay(from: number | Plan): void {
+  const scenario = scenarioOf(typeof from === 'number' ? values.scenario : from.scenario);
+  const result = scenario.run(from, values.trace ? { trace: write } : {});
+  const [violation] = result.violations;
+  if (violation === undefined)
+    write(
+      `nothing goes wrong: ${result.events} events in ${clockText(result.virtualMs)}, trace ${result.traceHash}`,
+    );
+  else write(failureText(scenario, { seed: result.plan.seed, violation }, result));
+  judged('replay', violation === undefined);
+}
+
+async function everything(): Promise<void> {
+  const isNamed = values.a !== undefined || values.b !== undefined;
+  const isOnly = (values.mutants || values['crash-points']) && !isNamed && !values.ci;
+  if (!isOnly) {
+    for (const [letter, scenario] of scenarios) {
+      const wanted = letter === 'A' ? values.a : values.b;
+      const seedsWanted = Number(wanted ?? (isNamed ? 0 : letter === 'A' ? 200_000 : 10_000));
+      if (seedsWanted > 0) await playAll(scenario, seedsWanted);
+    }
+  }
+  if (values['crash-points'] || values.ci) await crashEverywhere();
+  if (values.mutants || values.ci) await mutate();
+  write(`\n${score.passed} passed, ${score.failed} failed, 0 skipped`);
+}
+
+async function playAll(scenario: Scenario, number: number): Promise<void> {
+  write(`=== simulation ${scenario.name}: ${scenario.title}`);
+  const began = performance.now();
+  const tally = await seeds(
+    {
+      scenario: scenario.name,
+      workers,
+      from: Number(values.from),
+      count: number,
+      maxMs: values.minutes === undefined ? undefined : Number(values.minutes) * 60_000,
+    },
+    process.stdout.isTTY
+      ? (sofar) => {
+          process.stdout.write(`\r${count(sofar.runs)} seeds, ${sofar.failed} violations `);
+        }
+      : undefined,
+  );
+  write(tallyText(tally, (performance.now() - began) / 1_000));
+  for (const failure of tally.failures.slice(0, 5)) explain(scenario, failure);
+  judged(`simulation ${scenario.name}`, tally.failed === 0);
+  judged(`determinism of simulation ${scenario.name}`, tally.astray.length === 0);
+  const never = scenario.sometimes.filter((probe) => tally.probes[probe] === undefined);
+  if (tally.runs < scenario.enough) return;
+  for (const probe of never) write(`never happened: ${probe}`);
+  judged(`what must sometimes happen in simulation ${scenario.name}`, never.length === 0);
+}
+
+function tallyText(tally: Tally, seconds: number): string {
+  const perMinute = (tally.runs + tally.twice) / (tally.cpuMs / 60_000);
+  const list = (of: Readonly<Record<string, number>>): string =>
+    Object.entries(of)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, times]) => `  ${name.padEnd(48)} ${count(times).padStart(12)}`)
+      .join('\n');
+  return [
+    `${count(tally.runs)} seeds in ${seconds.toFixed(0)} s: ${count(perMinute)} seeds/min/core of CPU time`,
+    `${count(tally.events)} events, ${(tally.virtualMs / 3_600_000).toFixed(0)} simulated hours (${(tally.virtualMs / 31_557_600_000).toFixed(2)} years), ${count(tally.crashes)} crashes`,
+    `${count(tally.twice)} seeds played twice, ${tally.astray.length} went another way`,
+    `faults by kind:\n${list(tally.faults)}`,
+    `seeds in which this happened:\n${list(tally.probes)}`,
+    `violations: ${tally.failed}`,
+  ].join('\n');
+}
+
+/** What went wrong, how to see it again, and the smallest plan that shows it. */
+function explain(scenario: Scenario, failure: Failure): void {
+  const result = scenario.run(failure.seed);
+  const { invariant } = failure.violation;
+  const small = shrink(result.plan, (plan) => scenario.run(plan).violations[0]?.invariant === invariant);
+  const name = `${invariant.toLowerCase()}-${seedText(failure.seed).slice(2)}`;
+  const file = `test/simulation/regressions/${scenario.name.toLowerCase()}-${name}.json`;
+  mkdirSync('test/simulation/regressions', { recursive: true });
+  const regression: Regression = {
+    invariant,
+    mutant: process.env['SIMULATION_MUTANT'],
+    plan: scenario.run(small).plan,
+  };
+  writeFileSync(file, `${JSON.stringify(regression, undefined, 2)}\n`);
+  const work = (plan: Plan): string => `${plan.faults.length} faults, ${plan.settings['slots'] ?? '?'} slots`;
+  write(
+    `${failureText(scenario, failure, result)}\n  shrunk : ${work(result.plan)} -> ${work(small)}, saved ${file}`,
+  );
+}
+
+function failureText(scenario: Scenario, { seed, violation }: Failure, { plan }: RunResult): string {
+  void plan;
+  return [
+    `FAIL ${violation.invariant} ${violation.detail}`,
+    `  seed=${seedText(seed)} scenario=${scenario.name} commit=${commit()} node=${process.version} event=${violation.event} virtual=${clockText(violation.atMs)}`,
+    `  replay : npm run simulate -- --scenario ${scenario.name} --seed ${seedText(seed)} --trace`,
+  ].join('\n');
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+async function crashEverywhere(): Promise<void> {
+  write('=== crash points of simulation A');
+  const tally = await allCrashPoints(workers);
+  write(`${count(tally.singles)} single crashes, ${count(tally.pairs)} pairs, violations: ${tally.failed}`);
+  for (const { crashAt, violation, plan } of tally.failures.slice(0, 5))
+    write(
+      `FAIL ${violation.invariant} ${violation.detail}\n  crashes at steps ${crashAt.join(' and ')} of ${JSON.stringify(plan)}`,
+    );
+  judged('crash points', tally.failed === 0);
+}
+
+async function mutate(): Promise<void> {
+  write('=== mutants: each breaks one rule, and must be seen');
+  const all = await killMutants(positionals, workers, (killed) => {
+    write(killedLine(killed));
+  });
+  const alive = all.filter(({ by }) => by === undefined);
+  write(
+    `${all.length - alive.length} of ${all.length} mutants killed${alive.length === 0 ? '' : `; alive: ${alive.map(({ mutant }) => mutant.name).join(', ')}`}`,
+  );
+  judged('mutants', alive.length === 0);
+}

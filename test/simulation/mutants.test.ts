@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { mutants } from './mutants.ts';
+
+const files = new Map<string, string>();
+const sourceOf = (file: string): string => {
+  const known = files.get(file) ?? readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+  files.set(file, known);
+  return known;
+};
+
+describe('the mutants', () => {
+  it('are at least thirty, each with a name of its own', () => {
+    expect(mutants.length).toBeGreaterThanOrEqual(30);
+    expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
+  });
+
+  it.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
+    'still finds its place: %s',
+    (_, { patches }) => {
+      for (const { file, find, replace } of patches) {
+        expect(sourceOf(file).split(find).length - 1, `${file} must hold this exactly once: ${find}`).toBe(1);
+        expect(replace).not.toBe(find);
+      }
+    },
+  );
+});
