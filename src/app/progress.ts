@@ -58,6 +58,8 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
       return body.result === 'doubt'
         ? `${time}  outcome of ${body.client_order_id} unknown, waiting for proof`
         : undefined;
+    case 'correction':
+      return `${time}  the account shows ${body.quantity} for ${body.amount} of ${body.client_order_id}, not ${body.was_quantity} for ${body.was_amount}`;
     case 'resolved':
       return `${time}  ${body.by} says that ${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}: ${body.why}`;
     case 'control':

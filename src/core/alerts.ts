@@ -76,6 +76,12 @@ export const alerts = {
     says: 'a fill differs from its quote',
     runbook: 'Compare the fill with the statement of the venue and ask the venue before re-arming.',
   },
+  fill_unbooked: {
+    severity: 'critical',
+    says: 'the venue said that an order was filled, and its account does not show it after a minute; the desk pauses',
+    runbook:
+      'Ask the venue for the trade by its order id. The fill stays booked. Resume once the account shows it; if it never will, halt and correct by hand.',
+  },
   no_quotes: {
     severity: 'warning',
     says: 'the venue gives no quotes; trying on',

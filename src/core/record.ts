@@ -20,6 +20,7 @@ export type RecordBody =
   | BalancesRecord
   | MaximumRecord
   | ResolvedRecord
+  | CorrectionRecord
   | ControlRecord;
 
 /** A process took the journal over. */
@@ -206,6 +207,21 @@ export interface ResolvedRecord {
   readonly verdict: 'filled' | 'not_executed';
   readonly by: string;
   readonly why: string;
+}
+
+/** The account shows other figures of a fill than those it was booked with. The fill stays as it was written; these count. */
+export interface CorrectionRecord {
+  readonly kind: 'correction';
+  readonly client_order_id: string;
+  readonly order_id: string;
+  readonly quantity: string;
+  readonly price: string;
+  readonly amount: string;
+  /** In quote currency. */
+  readonly fees: string;
+  readonly was_quantity: string;
+  readonly was_amount: string;
+  readonly was_fees: string;
 }
 
 /** The state of the desk changed, or that of one parent or pair. */

@@ -26,8 +26,9 @@ import { VenueError } from '../core/errors.ts';
 import { balancesOf, tradesOf } from '../core/evidence.ts';
 import { add, NO_QUANTITY, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
+import { compareFill } from '../core/figures.ts';
 import type { RecordBody } from '../core/record.ts';
-import { HOUR_MS, isoOf } from '../core/time.ts';
+import { HOUR_MS, MINUTE_MS, isoOf } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { readAccount } from './account-read.ts';
 import type { AccountRead } from './account-read.ts';
@@ -115,11 +116,47 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
     return concat(
       report(desk, audited),
       adopt(desk, whole),
+      defer(() => compare(desk, whole)),
       of(...ends),
       // What a replica that lags shows of the balances is older than what is known.
       audited.doubtful === 'all' ? EMPTY : defer(() => balances(desk, whole)),
     );
   });
+}
+
+/** Compares what was booked on the word of an answer with what the account shows. The account has the last word. */
+function compare(desk: Desk, read: WholeAccount): Observable<never> {
+  const bodies: RecordBody[] = [];
+  const { recentFills, control } = {
+    recentFills: desk.state.recentFills(read.at),
+    control: desk.state.control,
+  };
+  for (const fill of recentFills) {
+    const { client_order_id: id, source } = fill;
+    if (source === 'transactions' || source === 'dry_run' || desk.unbooked.has(id)) continue;
+    const { basePrecision, quotePrecision } = desk.instrument(fill.pair);
+    const trade = read.trades.get(id);
+    const found = compareFill({ fill, trade, readAt: read.at, basePrecision, quotePrecision });
+    // Rows carry the venue's time: where its clock is far behind ours, the read may begin after the fill.
+    const isCovered = read.from < fill.executed_at + desk.state.venueAheadMs - MINUTE_MS;
+    if (found.is === 'unbooked' && isCovered && read.doubtful !== 'all') {
+      desk.unbooked.add(id);
+      desk.observer.alert('fill_unbooked', { client_order_id: id, order_id: fill.order_id, pair: fill.pair });
+      if (control === 'active')
+        bodies.push({
+          kind: 'control',
+          state: 'paused',
+          by: 'tranche',
+          why: `the account does not show the fill of ${id}`,
+        });
+    }
+    if (found.is !== 'differs') continue;
+    bodies.push(found.correction);
+    if (found.by !== 'rounding') desk.observer.alert('fill_differs', { client_order_id: id, why: found.why });
+    if (found.by === 'grave' && control !== 'halted')
+      bodies.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
+  }
+  return bodies.length === 0 ? EMPTY : desk.append(bodies).pipe(mergeMap(() => EMPTY));
 }
 
 /** Tells what is wrong with a read, and halts when the past is another than it was. */

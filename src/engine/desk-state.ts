@@ -1,7 +1,9 @@
-import { add, money, NO_MONEY, NO_QUANTITY, quantity } from '../core/money.ts';
+import { corrected } from '../core/figures.ts';
+import { NO_MONEY, NO_QUANTITY, add, money, negate, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type {
   BalancesRecord,
+  CorrectionRecord,
   FillRecord,
   IntentRecord,
   SliceRecord,
@@ -49,6 +51,8 @@ export class DeskState {
   balancesReadAt: Instant | undefined;
   newestTransaction = 0;
   fills = 0;
+  /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
+  venueAheadMs = 0;
   lastRecordAt: Instant | undefined;
   /** The last record is that of a process that ended in good order: nothing was sent after it. */
   isStopped = false;
@@ -90,6 +94,7 @@ export class DeskState {
         const open = this.attempts.get(body.client_order_id);
         if (open === undefined) break;
         open.quote = body;
+        if (body.quoted_at !== undefined) this.venueAheadMs = body.quoted_at - at;
         this.totals.leave(open.intent, at);
         break;
       }
@@ -116,6 +121,9 @@ export class DeskState {
         break;
       case 'maximum':
         this.maximums.set(body.pair, { usd: money(body.usd), at });
+        break;
+      case 'correction':
+        this.#correct(body);
         break;
       case 'resolved':
         break;
@@ -289,6 +297,21 @@ export class DeskState {
     slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
     slice.filled = add(slice.filled, quantity(fill.quantity));
     slice.filledAmount = add(slice.filledAmount, money(fill.amount));
+  }
+
+  /** The figures of a fill were others: what follows from the difference. */
+  #correct(body: CorrectionRecord): void {
+    const at = this.#recent.findIndex((fill) => fill.client_order_id === body.client_order_id);
+    const before = this.#recent[at];
+    if (before === undefined) return;
+    const now = corrected(before, body);
+    this.#recent[at] = now;
+    for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
+    for (const [currency, change] of changesOf(now)) this.#move(currency, change);
+    const slice = this.slices.get(sliceKey(now.parent, now.slice));
+    if (slice === undefined) return;
+    slice.filled = add(slice.filled, subtract(quantity(now.quantity), quantity(before.quantity)));
+    slice.filledAmount = add(slice.filledAmount, subtract(money(now.amount), money(before.amount)));
   }
 
   /** A trade of a slice that has ended without it: the strategy that decided it must still hear of it. */

@@ -66,6 +66,8 @@ export class Desk {
   >();
   /** When an earlier process wrote last: until then it told of its doubts by itself. */
   inheritedAt: Instant | undefined;
+  /** Fills that the account did not show in time, and that the operator was told of. */
+  readonly unbooked = new Set<string>();
   /** What earlier reads of the account showed. */
   books: Books = NO_BOOKS;
   /** Rows that could be an order in doubt and were told of. */

@@ -169,6 +169,18 @@ export const recordSchemas = {
     by: z.string(),
     why: z.string(),
   }),
+  correction: z.strictObject({
+    kind: z.literal('correction'),
+    client_order_id: z.string(),
+    order_id: z.string(),
+    quantity: amount,
+    price: amount,
+    amount,
+    fees: amount,
+    was_quantity: amount,
+    was_amount: amount,
+    was_fees: amount,
+  }),
   control: z.strictObject({
     kind: z.literal('control'),
     state: z.enum(['active', 'paused', 'reducing', 'halted']),
@@ -234,6 +246,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   balances: true,
   maximum: true,
   resolved: true,
+  correction: true,
   control: true,
 };
 void agreement;

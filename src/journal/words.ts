@@ -49,6 +49,8 @@ function wordsFor(body: RecordBody): string {
         .join(', ');
     case 'maximum':
       return `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
+    case 'correction':
+      return `${body.client_order_id} as the account shows it: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
     case 'resolved':
       return `${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}, says ${body.by}: ${body.why}`;
     case 'control':

@@ -82,6 +82,7 @@ export function countRecord(
     case 'balances':
     case 'maximum':
     case 'resolved':
+    case 'correction':
     case 'control':
   }
 }

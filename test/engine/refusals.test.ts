@@ -303,7 +303,7 @@ describe('an operator', () => {
 });
 
 describe('a fill', () => {
-  it('that differs from its quote is booked as stated, and the desk pauses', () => {
+  it('that differs from its quote is booked as stated and pauses the desk; it halts when the account shows another', () => {
     const bench = aBench({
       strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
       wrap: (venue) => ({
@@ -321,8 +321,10 @@ describe('a fill', () => {
       }),
     });
     bench.start();
-    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    bench.clock.run(instant(START + 10_000));
     expect(bench.desk.state.control).toBe('paused');
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('halted');
     expect(fillsOf(bench.records()).map((fill) => fill.quantity)).toEqual(['0.2']);
   });
 

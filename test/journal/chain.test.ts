@@ -18,8 +18,8 @@ describe('the hash chain', () => {
     });
     expect(verify(lines, end)).toEqual({
       ok: true,
-      count: 13,
-      head: 'e4fe8f90419ae3b3a6228e8311abeff7b012bb0805e1f7c712c09b1df75db4bf',
+      count: 14,
+      head: '67df59ce06d10c635e457cea9157c3cc05609f93e9c25620f52e57dd354b7c3d',
     });
   });
 

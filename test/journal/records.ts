@@ -149,6 +149,18 @@ export const everyKind = (): readonly RecordBody[] => [
     by: 'ann',
     why: 'the venue says that it never came',
   },
+  {
+    kind: 'correction',
+    client_order_id: 'tr-abcd-abcdefgh-0-0-abcd',
+    order_id: '71',
+    quantity: '0.03124',
+    price: '60000.12',
+    amount: '1874.4037488',
+    fees: '0.01',
+    was_quantity: '0.03125',
+    was_amount: '1875.00375',
+    was_fees: '0',
+  },
 ];
 
 /** Appends and gives back what was stored; fails when the append is not over when `subscribe` returns. */

@@ -1,0 +1,171 @@
+import { map } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { clientId } from '../../src/core/ids.ts';
+import { add, money, quantity, text } from '../../src/core/money.ts';
+import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import type { Order, Transaction } from '../../src/core/venue.ts';
+import { START, aBench, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+
+const twap = aTwap('t', { slices: 2, duration: 'PT20M' });
+const isTrade = ({ clientId: id }: Transaction): boolean => id !== undefined;
+
+/** A desk that is told `told` of its orders, and shown `shown` of its account. */
+function aDesk({
+  told = (order) => order,
+  shown = (rows) => rows,
+}: {
+  readonly told?: (order: Order) => Order;
+  readonly shown?: (rows: readonly Transaction[], bench: () => Bench) => readonly Transaction[];
+}): { readonly bench: Bench; readonly alerts: string[] } {
+  const alerts: string[] = [];
+  const bench: Bench = aBench({
+    strategies: [twap],
+    wrap: (venue) => ({
+      ...venue,
+      order: (request) =>
+        venue
+          .order(request)
+          .pipe(
+            map((answer) => (answer.kind === 'order' ? { ...answer, order: told(answer.order) } : answer)),
+          ),
+      transactions: (query) => venue.transactions(query).pipe(map((rows) => shown(rows, () => bench))),
+    }),
+    observer: { alert: (alert) => alerts.push(alert) },
+  });
+  bench.start({ isUntilDone: true });
+  return { bench, alerts };
+}
+const kinds = (bench: Bench, kind: string): readonly object[] =>
+  bench.records().flatMap(({ body }) => (body.kind === kind ? [body] : []));
+const run = (bench: Bench, ms: number): void => {
+  bench.clock.run(after(START, ms));
+};
+/** A fifth less of everything. */
+const less = (order: Order): Order => ({
+  ...order,
+  filled: quantity(text(quantity(order.filled.times('0.8').toFixed()))),
+  filledAmount: money(order.filledAmount.times('0.8').toFixed()),
+});
+
+describe('a fill for less than was quoted', () => {
+  it('is booked as stated, told, and pauses the desk', () => {
+    const { bench, alerts } = aDesk({
+      told: less,
+      shown: (rows) =>
+        rows.map((row) =>
+          isTrade(row) ? { ...row, amount: quantity(row.amount.times('0.8').toFixed()) } : row,
+        ),
+    });
+    run(bench, 30 * SECOND_MS);
+    expect(kinds(bench, 'fill')).toMatchObject([{ quantity: '0.4' }]);
+    expect(alerts).toContain('fill_differs');
+    expect(bench.desk.state.control).toBe('paused');
+    run(bench, 9 * MINUTE_MS);
+    expect(kinds(bench, 'fill')).toHaveLength(1);
+  });
+});
+
+describe('a fill of which the account shows other figures', () => {
+  const dearer = (by: string): ReturnType<typeof aDesk> =>
+    aDesk({
+      shown: (rows) =>
+        rows.map((row) =>
+          isTrade(row) && row.currency === 'usd'
+            ? { ...row, fees: add(row.fees, quantity(by)), balance: add(row.balance, quantity(`-${by}`)) }
+            : row,
+        ),
+    });
+
+  it('counts as the account shows it, and both stay in the journal', () => {
+    const { bench, alerts } = dearer('3');
+    run(bench, 2 * MINUTE_MS);
+    const [fill] = kinds(bench, 'fill');
+    expect(kinds(bench, 'correction')).toMatchObject([{ fees: '3', was_fees: '0', quantity: '0.5' }]);
+    expect(fill).toMatchObject({ fees: '0', source: 'order' });
+    expect(alerts.filter((alert) => alert === 'fill_differs')).toHaveLength(1);
+    expect(bench.desk.state.control).toBe('active');
+  });
+
+  it('is corrected without a word when it is rounding', () => {
+    const { bench, alerts } = dearer('0.01');
+    run(bench, 2 * MINUTE_MS);
+    expect(kinds(bench, 'correction')).toHaveLength(1);
+    expect(alerts).not.toContain('fill_differs');
+  });
+
+  it('is corrected once, also after a restart', () => {
+    const { bench } = dearer('3');
+    run(bench, 2 * MINUTE_MS);
+    bench.kill();
+    const again = aBench({
+      strategies: [twap],
+      journal: bench.journal,
+      clock: bench.clock,
+      exchange: bench.exchange,
+      wrap: (venue) => ({
+        ...venue,
+        transactions: (query) =>
+          venue
+            .transactions(query)
+            .pipe(
+              map((rows) =>
+                rows.map((row) =>
+                  isTrade(row) && row.currency === 'usd'
+                    ? { ...row, fees: add(row.fees, quantity('3')) }
+                    : row,
+                ),
+              ),
+            ),
+      }),
+    });
+    again.start({ isUntilDone: true });
+    again.clock.run(after(START, 4 * MINUTE_MS));
+    expect(kinds(again, 'correction')).toHaveLength(1);
+  });
+
+  it('halts the desk when it was another size, and the slice goes on from what was really traded', () => {
+    const { bench, alerts } = aDesk({ told: (order) => ({ ...less(order), vwap: order.vwap }) });
+    run(bench, 90 * SECOND_MS);
+    expect(kinds(bench, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.4' }]);
+    expect(alerts).toContain('fill_differs');
+    expect(bench.desk.state.control).toBe('halted');
+    const [slice] = bench.desk.state.slices.values();
+    expect(slice === undefined ? 'ended' : text(slice.filled)).toBe('0.5');
+  });
+});
+
+describe('a fill that the account does not show', () => {
+  it('is told after a minute, pauses the desk, and stays booked', () => {
+    const { bench, alerts } = aDesk({ shown: (rows) => rows.filter((row) => !isTrade(row)) });
+    run(bench, 55 * SECOND_MS);
+    expect(alerts).not.toContain('fill_unbooked');
+    run(bench, 4 * MINUTE_MS);
+    expect(alerts.filter((alert) => alert === 'fill_unbooked')).toHaveLength(1);
+    expect(bench.desk.state.control).toBe('paused');
+    expect(bench.desk.state.fills).toBe(1);
+  });
+});
+
+describe('a trade with our prefix of an attempt that was never made', () => {
+  it('halts the desk with the read that shows it', () => {
+    const theirs = clientId({ desk: 'main', parent: 'abcdefgh', slice: 3, attempt: 0 });
+    let at: number | undefined;
+    const { bench, alerts } = aDesk({
+      shown: (rows, running) => {
+        if (running().clock.wall() < after(START, 90 * SECOND_MS)) return rows;
+        at ??= running().clock.now();
+        return rows.flatMap((row) =>
+          isTrade(row)
+            ? [row, { ...row, id: row.id + 1_000, clientId: theirs, orderId: '99', tradeId: 'x' }]
+            : [row],
+        );
+      },
+    });
+    run(bench, 4 * MINUTE_MS);
+    expect(alerts).toContain('fill_adopted');
+    expect(bench.desk.state.control).toBe('halted');
+    const halted = bench.records().find(({ body }) => body.kind === 'control' && body.state === 'halted');
+    expect(halted?.at).toBe(at);
+  });
+});
