@@ -63,14 +63,14 @@ const ofCore: readonly Mutant[] = [
     ],
   },
   {
-    name: 'gateway-error-is-refusal',
+    name: 'gateway-error-is-failure',
     rule: 'a 5xx may come after the order was executed',
     killedBy: 'A',
     patches: [
       {
         file: ANSWER,
-        find: 'if (status >= 500 || status === 408) return',
-        replace: 'if (status >= 900) return',
+        find: 'if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });',
+        replace: "if (status >= 500 || status === 408) return { means: 'not_sent', detail };",
       },
     ],
   },
@@ -99,11 +99,17 @@ const ofCore: readonly Mutant[] = [
     name: 'wrong-id-is-fill',
     rule: 'an answer that names another client id says nothing',
     killedBy: 'A',
+    layerOff: 'nor does one that names another quote',
     patches: [
       {
         file: ANSWER,
         find: 'if (order.clientId !== request.clientId)',
-        replace: 'if (order.clientId === "")',
+        replace: "if (order.clientId === '')",
+      },
+      {
+        file: ANSWER,
+        find: "if (order.quoteId !== '' && order.quoteId !== request.quoteId)",
+        replace: "if (order.quoteId === '-')",
       },
     ],
   },
@@ -173,7 +179,13 @@ const ofCore: readonly Mutant[] = [
     name: 'negative-on-resend-believed',
     rule: 'a "no" to a second copy says nothing about the first',
     killedBy: 'A',
-    patches: [{ file: CYCLE, find: 'if (copies > 1) return doubt(detail);', replace: '' }],
+    patches: [
+      {
+        file: CYCLE,
+        find: 'if (copies > 1) return doubt(detail);',
+        replace: "if (copies > 1) return { state: 'ended', result: 'rejected', reason, detail, next: END };",
+      },
+    ],
   },
   {
     name: 'resend-not-sent-believed',

@@ -13,11 +13,13 @@ export class MachineClock implements Clock {
   readonly rate: number;
   #wallOffset: number;
   #asleepMs = 0;
+  readonly #startsAt: number;
 
   constructor(world: World, startsAt: number) {
     this.#world = world;
     this.rate = 1 + world.chance.setting('driftPpm', -500, 500) / 1_000_000;
     this.#wallOffset = startsAt;
+    this.#startsAt = startsAt;
   }
 
   wall(): Instant {
@@ -26,6 +28,15 @@ export class MachineClock implements Clock {
 
   monotonic(): Monotonic {
     return monotonic(this.#world.now * this.rate - this.#asleepMs);
+  }
+
+  get hasSlept(): boolean {
+    return this.#asleepMs > 0;
+  }
+
+  /** Whether the wall clock is wrong by about a day or more, ahead. */
+  get isDayAhead(): boolean {
+    return this.#wallOffset - this.#startsAt > 43_200_000;
   }
 
   /** Somebody sets the wall clock. */

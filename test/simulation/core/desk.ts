@@ -376,6 +376,7 @@ export class DeskProcess {
       if (next !== undefined) return;
       const meaning = classifyOrder(order, quote, answer);
       world.note('order answered', meaning.means);
+      if (answer.kind === 'error' && answer.status === 401) oracle.unauthorised(this.#life.number);
       if (copies > 1) world.probe(`answer to a copy: ${meaning.means}`);
       next = follow(phase, { on: 'order_answer', meaning, at: clock.monotonic() }, this.#life.work.trust);
       this.#life.step('answered');

@@ -84,6 +84,7 @@ class History {
     this.#life = life;
     const desk = new DeskProcess(life);
     this.#desk = desk;
+    this.#machine.oracle.starting(life.number);
     world.note('starts', life.number);
     life.enter(() => {
       desk.boot();
@@ -112,7 +113,7 @@ class History {
   #tick(number: number): void {
     const { world, clock, disk, oracle } = this.#machine;
     if (world.chance.isHealed) return;
-    if (number % 6 === 5) disk.snapshot();
+    if (number % 3 === 2) disk.snapshot();
     const fault = world.chance.at(TICK, number);
     const life = this.#life?.isOver === false ? this.#life : undefined;
     if (fault !== undefined) world.note('tick', fault.kind);
@@ -278,7 +279,41 @@ export function playWith(
 export const simulationA: Scenario = {
   name: 'A',
   title: 'cycle and recovery as a pure state machine',
-  enough: 20_000,
-  sometimes: [],
+  enough: 100_000,
+  sometimes: [
+    'adopted against the word of the venue',
+    'answer to a copy: doubt',
+    'answer to a copy: filled',
+    'answer to a copy: not_sent',
+    'answer to a copy: refused',
+    'crash loop halted',
+    'doubt ended absent',
+    'doubt ended by a trade',
+    'doubt ended rejected',
+    'doubt left by a dead process',
+    'doubt stays open: booking',
+    'doubt stays open: twin',
+    'doubt stays open: unseen',
+    'doubt taken over',
+    'gate: collar',
+    'gate: day_notional',
+    'gate: halted',
+    'gate: open_doubts',
+    'gate: order_notional',
+    'gate: paused',
+    'halted by 401',
+    'journal rolled back',
+    'one leg of a trade that nobody knows',
+    'order arrives after the desk gave up',
+    'order sent again',
+    'quote too old at the gate',
+    'read failed',
+    'second order on one quote',
+    'second page',
+    'slot missed',
+    'time was not continuous',
+    'trade adopted',
+    'unsynced records lost',
+  ],
   run: (from, options = {}) => new History(from, options).run(),
 };

@@ -28,7 +28,7 @@ export const ORDER_ANSWER = site('order.answer', {
 /** What the venue makes of an order. `refused`: a 4xx that leaves the quote as it is. `short`: fills less than quoted. */
 export const VENUE_ORDER = site('venue.order', { canceled: 0.3, refused: 0.15, short: 0.05, split: 0.15 });
 /** How the trade shows in the account. */
-export const VENUE_ROWS = site('venue.rows', { one_leg: 0.2, unnamed: 0.12 });
+export const VENUE_ROWS = site('venue.rows', { one_leg: 0.3, unnamed: 0.12 });
 /** What goes against the three facts that the promise rests on; only in histories that declare it. */
 export const VENUE_BREACH = site('venue.breach', { after_expiry: 0.5, booked_late: 0.3 });
 
@@ -51,7 +51,7 @@ export const READ = site('read', { lost: 0.2, failed: 0.15, limited: 0.05, secon
 
 export const STEP = site('process.step', { dies: 0.04 });
 /** What of the records that were not synced is there after a death; all of them are gone else. */
-export const DISK_DEATH = site('disk.death', { kept: 0.4, torn: 0.3, rolled_back: 0.1 });
+export const DISK_DEATH = site('disk.death', { kept: 0.4, torn: 0.3, rolled_back: 0.4 });
 export const SYNC = site('disk.sync', { slow: 0.15, fails_kept: 0.01, fails_lost: 0.01, full: 0.01 });
 export const DOWNTIME = site('process.downtime', { minutes: 0.3, days: 0.03 });
 

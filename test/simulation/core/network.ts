@@ -94,11 +94,17 @@ export class Network {
         return [error(401, 'who are you')];
       default:
     }
-    const quote = this.#venue.quote(request, fault?.kind === 'short_life' ? 0.2 + 0.5 * fault.value : 1);
+    // A venue that quotes more than was asked for would also execute more.
+    const size =
+      fault?.kind === 'more' && request.size.by === 'quantity'
+        ? { by: 'quantity' as const, quantity: quantity(request.size.quantity.times(3).toFixed()) }
+        : request.size;
+    const quote = this.#venue.quote(
+      { ...request, size },
+      fault?.kind === 'short_life' ? 0.2 + 0.5 * fault.value : 1,
+    );
     const told = this.#venue.told(quote);
     switch (fault?.kind) {
-      case 'more':
-        return [{ kind: 'quote', quote: { ...told, quantity: quantity(told.quantity.times(3).toFixed()), amount: told.amount.times(3) as typeof told.amount } }, quote]; // prettier-ignore
       case 'other_side':
         return [{ kind: 'quote', quote: { ...told, side: told.side === 'buy' ? 'sell' : 'buy' } }, quote];
       case 'other_pair':

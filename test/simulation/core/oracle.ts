@@ -54,6 +54,7 @@ export class Oracle {
   #rollbacks = 0;
   #control = 'active';
   #dayMax = 0;
+  #wasAhead = false;
   #lastReadAt = Number.NEGATIVE_INFINITY;
   /** The operator has stopped this process, whatever of that is durable. */
   #latched: { readonly process: number; readonly how: 'pause' | 'halt' } | undefined;
@@ -72,6 +73,27 @@ export class Oracle {
 
   release(): void {
     this.#latched = undefined;
+  }
+
+  /** An answer to an order has told this process that its token is refused: it must halt, and say so in the journal. */
+  unauthorised(process: number): void {
+    const { world, disk, clock } = this.#scene;
+    const from = disk.syncedCount;
+    world.in(200_000, () => {
+      // A process that died, or slept, has not had its time.
+      if (this.#processes !== process || disk.rollbacks > 0 || clock.hasSlept) return;
+      for (let index = from; index < disk.syncedCount; index++) {
+        const body = disk.record(index)?.body;
+        if (body?.kind === 'control' && body.state === 'halted') return;
+      }
+      world.fail('I14', 'the token was refused, and the desk did not halt');
+    });
+  }
+
+  #processes = 0;
+  /** A process begins. */
+  starting(process: number): void {
+    this.#processes = process;
   }
 
   /** A quote request leaves. */
@@ -260,7 +282,7 @@ export class Oracle {
   }
 
   #checkLimits(sent: Sent, process: number): void {
-    const { world, venue, work } = this.#scene;
+    const { world, venue, work, clock } = this.#scene;
     const { quote, clientId, pair } = sent;
     if (quote === undefined) return;
     if (quote.cents > work.orderMax)
@@ -283,7 +305,9 @@ export class Oracle {
     }
     if (open >= work.openDoubtsMax && !venue.isBreaching)
       world.fail('I7', `${clientId} leaves with ${open} doubts open`);
-    if (day > work.dayMax && !this.#wasRolledBack && !venue.isBreaching)
+    // Orders of a time when the clock was a day ahead belong to no day for sure once a new process believes that clock.
+    this.#wasAhead ||= clock.isDayAhead;
+    if (day > work.dayMax && !(this.#wasAhead && process > 1) && !this.#wasRolledBack && !venue.isBreaching)
       world.fail('I7', `with ${clientId} the day comes to ${day} of ${work.dayMax} cents`);
   }
 

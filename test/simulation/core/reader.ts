@@ -59,10 +59,11 @@ export class AccountReader {
     const startedAt = clock.monotonic();
     const begunAt = this.#life.world.now;
     const from = this.#from(wall);
-    const rows = new Map<number, Transaction>();
+    // Rows that two pages show are there twice.
+    const rows: Transaction[] = [];
     const page = (offset: number): void => {
       this.#page(from, offset, (told) => {
-        for (const row of told) rows.set(row.id, row);
+        rows.push(...told);
         if (told.length >= this.#life.work.pageRows) {
           this.#life.world.probe('second page');
           this.#life.later(READ_GAP_MS + 5, () => {
@@ -73,8 +74,8 @@ export class AccountReader {
         this.#isReading = false;
         this.#startedAt = startedAt;
         this.begunAt = begunAt;
-        for (const row of rows.values()) this.#newestAt = Math.max(this.#newestAt ?? 0, row.at);
-        this.#told({ startedAt, wall, rows: [...rows.values()] });
+        for (const row of rows) this.#newestAt = Math.max(this.#newestAt ?? 0, row.at);
+        this.#told({ startedAt, wall, rows });
       });
     };
     page(0);
