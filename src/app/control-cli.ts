@@ -32,6 +32,8 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     ['resume', 'lift a pause'],
   ] as const) {
     leaf(cli, name, does)
+      .option('--parent <id>', 'only this parent, as tranche status names it')
+      .option('--pair <pair>', 'only this pair')
       .option('--why <reason>', 'goes into the journal')
       .option('--by <name>', 'who does it, instead of the user of this machine')
       .action(async (options) => {

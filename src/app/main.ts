@@ -17,10 +17,15 @@ import { version } from './version.ts';
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   guard();
-  const io = processIo();
+  const bugs = new Set<(error: unknown) => void>();
+  const io = processIo(bugs);
   // What nobody awaits ends the process like everything else: in words, without the token, and not as good.
   process.on('uncaughtException', (error) => {
-    process.exit(report(error, io));
+    try {
+      for (const told of bugs) told(error);
+    } finally {
+      process.exit(report(error, io));
+    }
   });
   try {
     await program(io).parseAsync([...argv]);
@@ -273,7 +278,7 @@ function timeOption(text: string): number {
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
-function processIo(): RunIo {
+function processIo(bugs: Set<(error: unknown) => void>): RunIo {
   // A reader that went away must not stop a trade.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const hidden: string[] = [];
@@ -298,6 +303,12 @@ function processIo(): RunIo {
       for (const signal of SIGNALS) process.on(signal, listener);
       return () => {
         for (const signal of SIGNALS) process.off(signal, listener);
+      };
+    },
+    onBug(listener) {
+      bugs.add(listener);
+      return () => {
+        bugs.delete(listener);
       };
     },
     self: fileURLToPath(import.meta.url).startsWith(`${process.cwd()}/`) ? 'npx tranche' : 'tranche',

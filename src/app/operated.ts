@@ -14,7 +14,7 @@ export const operatedDesk = (desk: Desk, send: (command: Command) => void): Oper
   status: () => statusOf(desk),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
-  obey: (order) => obey(desk, order, send),
+  obey: (order) => obey(order, send),
 });
 
 function statusOf(desk: Desk): object {
@@ -113,7 +113,7 @@ function openOf(desk: Desk): object {
   };
 }
 
-function obey(desk: Desk, order: Order, send: (command: Command) => void): CommandAnswer {
+function obey(order: Order, send: (command: Command) => void): CommandAnswer {
   switch (order.do) {
     case 'halt':
       send(order);
@@ -122,12 +122,7 @@ function obey(desk: Desk, order: Order, send: (command: Command) => void): Comma
         says: order.isKill ? 'halted; no order can leave this process any more' : 'halted',
       };
     case 'pause':
-    case 'resume': {
-      if (desk.control === 'halted')
-        return { isDone: false, says: `the desk is halted: ${desk.controlWhy}. Arm it again with rearm` };
-      send(order);
-      return { isDone: true, says: `the desk is ${desk.control}` };
-    }
+    case 'resume':
     case 'rearm':
       return answered((answer) => {
         send({ ...order, answer });

@@ -1,4 +1,4 @@
-import { Subject, defer, tap } from 'rxjs';
+import { AsyncSubject, Subject, defer, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
@@ -118,7 +118,10 @@ export class Desk {
     this.pts = new PtsWatch(ports, policy, this.pacer, observer);
   }
 
-  /** Makes records durable, then part of the state, then known. Emits what was stored. */
+  /**
+   * Makes records durable, then part of the state, then known. Emits what was stored. Whoever asked may be gone by then, as
+   * when the desk is told to stop: what lies in the journal becomes part of the state all the same.
+   */
   append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
     return defer(() => {
       const { clock, journal } = this.ports;
@@ -129,6 +132,7 @@ export class Desk {
           this.observer.committed(clock.monotonic() - began);
           this.absorb(stored);
         }),
+        share({ connector: () => new AsyncSubject(), resetOnRefCountZero: false }),
       );
     });
   }

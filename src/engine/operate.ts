@@ -45,7 +45,6 @@ export function latch(desk: Desk, { by, why, isKill }: Command & { readonly do: 
 }
 
 function obey(desk: Desk, command: Control): Observable<unknown> {
-  const { by, why } = command;
   switch (command.do) {
     case 'halt':
       latch(desk, command);
@@ -53,13 +52,51 @@ function obey(desk: Desk, command: Control): Observable<unknown> {
     case 'rearm':
       return rearm(desk, command);
     case 'pause':
-    case 'resume': {
-      const state = command.do === 'pause' ? 'paused' : 'active';
-      // A halt is latched: resuming does not lift it.
-      if (desk.control === 'halted' || desk.control === state) return EMPTY;
-      return desk.append([{ kind: 'control', state, by, why }]);
-    }
+    case 'resume':
+      return turn(desk, command);
   }
+}
+
+/** Pauses or resumes what the command names, and says what came of it. */
+function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
+  const { by, why, parent, pair } = command;
+  const state = command.do === 'pause' ? 'paused' : 'active';
+  const fault = turnFault(desk, command);
+  if (fault !== undefined) {
+    command.answer?.({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  const what = parent === undefined ? (pair ?? 'the desk') : `parent ${parent}`;
+  command.answer?.({ isDone: true, says: `${what} is ${state}` });
+  const isDesk = parent === undefined && pair === undefined;
+  if (isDesk && desk.control === state) return EMPTY;
+  const scope = parent === undefined ? (pair === undefined ? {} : { pair }) : { parent };
+  return desk.append([{ kind: 'control', state, ...scope, by, why }]);
+}
+
+/** Why it cannot be paused or resumed, in words; `undefined` when it can. */
+function turnFault(desk: Desk, { do: what, parent, pair }: Command & { readonly do: 'pause' | 'resume' }) {
+  const { slices, totals } = desk.state;
+  if (parent !== undefined && pair !== undefined) return 'name a parent or a pair, not both';
+  if (parent === undefined && pair === undefined) {
+    // A halt is latched: resuming does not lift it.
+    return desk.control === 'halted'
+      ? `the desk is halted: ${desk.controlWhy}. Arm it again with rearm`
+      : undefined;
+  }
+  const scope = parent === undefined ? `pair:${pair ?? ''}` : `parent:${parent}`;
+  if (what === 'resume') {
+    if (totals.paused.has(scope)) return undefined;
+    const those = [...totals.paused.keys()].join(', ');
+    return `${scope} is not paused; ${those === '' ? 'nothing is, besides the desk itself' : `paused are ${those}`}`;
+  }
+  const known =
+    parent === undefined
+      ? [...desk.strategies.values()].flatMap(({ bound }) => bound.pairs)
+      : [...slices.values()].map(({ intent }) => intent.parent);
+  if (known.includes(parent ?? pair ?? '')) return undefined;
+  const those = [...new Set(known)].join(', ');
+  return `there is no ${parent === undefined ? 'pair' : 'open parent'} ${parent ?? pair ?? ''}; ${those === '' ? 'there is none now' : `there are ${those}`}`;
 }
 
 /** Somebody may have left the file while nothing asked the gate: it is written down, and told, within this time. */

@@ -114,9 +114,21 @@ export interface CommandAnswer {
   readonly says: string;
 }
 
+/** What a pause is of: one parent, one pair, or with neither the desk. */
+export interface Scope {
+  readonly parent?: string | undefined;
+  readonly pair?: string | undefined;
+}
+
 /** Commands of the operator: CLI, signals. Never errors. */
 export type Command =
-  | { readonly do: 'pause' | 'resume'; readonly by: string; readonly why: string }
+  | (Scope & {
+      readonly do: 'pause' | 'resume';
+      readonly by: string;
+      readonly why: string;
+      /** Called in the tick of the command. */
+      answer?(answer: CommandAnswer): void;
+    })
   /** Latched. `isKill` also closes the way of orders until the process ends. */
   | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill?: boolean }
   /** Lifts a halt. Refused with open doubts unless it says so. */

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { CommandAnswer } from '../engine/ports.ts';
+import type { CommandAnswer, Scope } from '../engine/ports.ts';
 import { callers, mayAct } from './access.ts';
 import type { Bearer, Caller, Role } from './access.ts';
 import type { EventStream } from './events.ts';
 
 /** What a person asks of the desk. The name of who asks is known already. */
 export type Order =
-  | { readonly do: 'pause' | 'resume'; readonly by: string; readonly why: string }
+  | (Scope & { readonly do: 'pause' | 'resume'; readonly by: string; readonly why: string })
   | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill: boolean }
   | { readonly do: 'rearm'; readonly by: string; readonly why: string; readonly withOpenDoubts: boolean }
   | { readonly do: 'resolve'; readonly by: string; readonly body: Readonly<Record<string, unknown>> };
@@ -109,7 +109,12 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
   for (const what of ['pause', 'resume'] as const) {
     server.post(`/api/v1/${what}`, async (request, reply) => {
       const { caller, body } = commanded(request, 'operator');
-      return await answer(reply, { do: what, by: nameOf(caller, body), why: textOf(body, 'why') });
+      const scope = {
+        ...(body['parent'] === undefined ? {} : { parent: textOf(body, 'parent') }),
+        ...(body['pair'] === undefined ? {} : { pair: textOf(body, 'pair') }),
+      };
+      const why = textOf(body, 'why');
+      return await answer(reply, { do: what, by: nameOf(caller, body), why, ...scope });
     });
   }
   server.post('/api/v1/halt', async (request, reply) => {

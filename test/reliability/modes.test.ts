@@ -5,7 +5,7 @@ import { alerts } from '../../src/core/alerts.ts';
 import { modes } from './modes.ts';
 
 /** Rows that no test holds yet. May only become shorter. */
-const OPEN = [84];
+const OPEN: readonly number[] = [];
 
 /** The names of tests in a file, as they are written there. */
 const namesIn = (file: string): ReadonlySet<string> =>

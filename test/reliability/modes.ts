@@ -212,7 +212,8 @@ export const modes: readonly Mode[] = [
     tests: [[engine('discontinuity'), 'breaks once through %s, and is told in figures'], [engine('references'), 'age by the monotonic clock: a wall clock that steps back refreshes nothing']] },
   { row: 83, what: 'timers drift, or all fire at once after a pause', alert: { none: 'slots come from the plan, one slice a gap' },
     tests: [['test/strategy/twap.test.ts', 'asks for at most one slice a gap, each once, in order, none above half again its plan, all within the total']] },
-  { row: 84, what: 'an exception that nobody caught', alert: { none: 'the process ends with exit 70; the next start recovers' }, tests: [] },
+  { row: 84, what: 'an exception that nobody caught', alert: { none: 'the process ends with exit 70 and leaves the halt file: the next start recovers, halted' },
+    tests: [[system('kill'), 'that meets an error nobody expected ends at once, and the next start is halted']] },
   // Everywhere
   { row: 85, what: 'a feed with gaps, repetitions, or none at all', alert: 'feed_down',
     tests: [[engine('hints'), 'leaves every fill, price and end of a slice as it is: %s'], [venue('socket-hostile'), 'are all that comes out of a feed that is struck by %s']] },

@@ -1,4 +1,4 @@
-import { exitCodes } from '../../core/errors.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/escape.ts';
 import type { Command } from '../../engine/ports.ts';
 import { createLog } from '../../operate/log.ts';
@@ -32,6 +32,8 @@ export interface RunIo extends CommandIo, Surroundings {
   readonly stderr: Screen;
   /** Calls back for SIGTERM, SIGINT, SIGHUP and SIGUSR2 until the returned function is called. */
   onSignal(listener: (signal: string) => void): () => void;
+  /** Calls back for an error that nobody expected, before the process ends of it, until the returned function is called. */
+  onBug(listener: (error: unknown) => void): () => void;
   /** How this program is called here: `tranche`, or `npx tranche` in its own folder. */
   readonly self: string;
   /** Takes a secret out of the variables of this process, so that no report and no child of it shows it. */
@@ -91,10 +93,19 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     },
   });
   const forget = obey(daemon, progress, io);
+  const distrust = (error: unknown): void => {
+    if (!isBug(error)) return;
+    daemon.command({ do: 'halt', by: 'tranche', why: `a bug: ${String(error)}` });
+  };
+  const forgetBugs = io.onBug(distrust);
   try {
     await daemon.finished;
+  } catch (error) {
+    distrust(error);
+    throw error;
   } finally {
     forget();
+    forgetBugs();
     progress.end();
   }
   event({
@@ -106,6 +117,13 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   if (daemon.openDoubts() > 0) return exitCodes.again;
   return daemon.isHalted() ? exitCodes.software : 0;
 }
+
+/**
+ * Neither the operator nor the system said no: something is wrong with the program itself. Whatever it knows may be wrong
+ * then, so that the next start halts too, until a person has looked.
+ */
+const isBug = (error: unknown): boolean =>
+  !(error instanceof OperatorError) && !(error instanceof Error && 'syscall' in error);
 
 /** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP does nothing yet, USR2 halts. */
 function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {

@@ -31,10 +31,16 @@ function wordsOf(body: Json): readonly string[] {
         }`,
     ),
     `fills ${plain(body['fills'])}; today ${plain(day['used'])} of ${plain(day['max'] ?? 'no limit')} ${plain(day['currency'])}; doubts ${plain(doubts['used'])} of ${plain(doubts['max'])}`,
+    ...Object.entries(pausedOf(body)).map(([scope, reason]) => {
+      const [kind = '', name = ''] = scope.split(':');
+      return `paused: ${kind} ${name}: ${plain(reason)} (tranche resume --${kind} ${name})`;
+    }),
     `account read ${body['account_read_age_s'] === undefined ? 'not yet' : `${plain(body['account_read_age_s'])} s ago`}`,
     ...openWords(body),
   ];
 }
+
+const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};
 
 /** What may still happen, whatever was commanded. */
 export function openWords(body: Json): readonly string[] {

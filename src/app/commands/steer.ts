@@ -13,13 +13,21 @@ export interface RearmOptions extends SteerOptions {
   readonly withOpenDoubts?: boolean | undefined;
 }
 
-/** Pause: nothing new begins, what was begun ends. Resume lifts it. Exit codes: 0, 69, 75 when the desk refuses. */
-export const steer = async (
-  what: 'pause' | 'resume',
-  options: SteerOptions,
-  io: CommandIo,
-): Promise<number> =>
-  await command(options, io, `/api/v1/${what}`, { why: options.why ?? `tranche ${what}` });
+export interface TurnOptions extends SteerOptions {
+  readonly parent?: string | undefined;
+  readonly pair?: string | undefined;
+}
+
+/**
+ * Pause: nothing new begins, what was begun ends. Resume lifts it, also from a parent or a pair that a control has paused.
+ * Exit codes: 0, 69, 75 when the desk refuses.
+ */
+export const steer = async (what: 'pause' | 'resume', options: TurnOptions, io: CommandIo): Promise<number> =>
+  await command(options, io, `/api/v1/${what}`, {
+    why: options.why ?? `tranche ${what}`,
+    ...(options.parent === undefined ? {} : { parent: options.parent }),
+    ...(options.pair === undefined ? {} : { pair: options.pair }),
+  });
 
 /** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses: open doubts, or a kill. */
 export async function rearm(options: RearmOptions, io: CommandIo): Promise<number> {
