@@ -219,5 +219,6 @@ describe('a slice that can be tried forever', () => {
     expect(bench.seen.error).toBeUndefined();
     const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
     expect(ends).toMatchObject([{ result: 'expired', reason: 'retry_budget' }]);
-  });
+    // A hundred thousand attempts: many seconds on a machine that is busy.
+  }, 120_000);
 });
