@@ -264,7 +264,7 @@ export class Venue {
         const lag = isLate ? 90_000 : this.#lagMs * chance.draw('lag', `${key}.${part}.${index}`);
         // The second leg may take its time; the first is what the venue promises.
         const isLagging = index === 1 && odd?.kind === 'one_leg';
-        const bookedAt = trade.at + Math.round(isLagging ? 10_000 + 50_000 * odd.value : lag);
+        const bookedAt = trade.at + Math.round(isLagging ? 10_000 + 140_000 * odd.value : lag);
         const named: Transaction = {
           id: ++this.#ids,
           orderId: trade.orderId,
