@@ -95,7 +95,9 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
   const forget = obey(daemon, progress, io);
   const distrust = (error: unknown): void => {
     if (!isBug(error)) return;
-    daemon.command({ do: 'halt', by: 'tranche', why: `a bug: ${String(error)}` });
+    // Not its message: that may hold anything, the token too, and this goes into the journal. It is said on stderr, redacted.
+    const kind = error instanceof Error ? error.name : typeof error;
+    daemon.command({ do: 'halt', by: 'tranche', why: `a bug: ${kind}; what it said is on stderr` });
   };
   const forgetBugs = io.onBug(distrust);
   try {
