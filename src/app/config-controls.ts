@@ -98,7 +98,7 @@ export const controls = z.strictObject({
   max_reference_gap_bps: bps
     .optional()
     .describe(
-      'Largest distance between ticker and probe when both are fresh, basis points; 30 when left out',
+      'Largest distance between ticker and probe at the same time, basis points; 30 when left out, 300 in paper mode',
     ),
   max_open_doubts: whole
     .min(1)

@@ -289,7 +289,7 @@ const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => (
   sides: new Set(raw.sides ?? ['buy', 'sell']),
   pairDayNotionalMax: new Map(Object.entries(raw.max_pair_day_notional)),
   collarDiscardsMax: raw.max_collar_discards,
-  referenceGapBpsMax: raw.max_reference_gap_bps ?? ratio('30'),
+  referenceGapBpsMax: raw.max_reference_gap_bps ?? ratio(mode === 'paper' ? '300' : '30'),
   minuteExecutionsMax: raw.max_executions_per_minute ?? (mode === 'paper' ? 120 : 5),
   parentExecutionsMax: raw.max_executions_per_parent,
   duplicateMs: raw.duplicate_window,

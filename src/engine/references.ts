@@ -48,6 +48,9 @@ interface Wiring {
 const PROBE_QUANTITY = quantity('0.001');
 const RETRY_MS = 1_000;
 
+/** Two sources speak at the same time when no more than this lies between them, milliseconds. */
+const SAME_TIME_MS = 500;
+
 /**
  * Reference prices: from the venue's feed where there is one, else the middle of a small buy and a small sell quote.
  * Probes are asked for only while something waits for a price or watches a pair, within their share of the quote limit.
@@ -57,6 +60,8 @@ export class References {
   readonly #prices = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
   /** The newest price of each source, by pair and source. */
   readonly #sources = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
+  /** How far apart two sources of a pair were that spoke at the same time. */
+  readonly #gaps = new Map<string, { readonly gap: Ratio; readonly seenAt: Monotonic }>();
   readonly #probes = new Map<string, Observable<ReferencePrice>>();
   readonly #watches = new Map<string, Observable<never>>();
   /** Probes in a row that brought no price. */
@@ -91,16 +96,15 @@ export class References {
     return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
   }
 
-  /** How far apart the feed and the probe are, basis points, when both are fresh; `undefined` when there is one. */
+  /**
+   * How far apart the feed and the probe were when both last spoke at the same time, basis points; `undefined` when that was
+   * never, or too long ago. Prices of different instants say nothing about each other: the market may have moved.
+   */
   gapBps(pair: string): Ratio | undefined {
     const { ports, policy } = this.#wiring;
-    const [feed, probe] = (['ticker', 'probe'] as const).map((source) => {
-      const known = this.#sources.get(`${pair} ${source}`);
-      return known !== undefined && ports.clock.monotonic() - known.seenAt <= policy.reference.maxAgeMs
-        ? known.price.mid
-        : undefined;
-    });
-    return feed === undefined || probe === undefined ? undefined : size(slippageBps('buy', feed, probe));
+    const known = this.#gaps.get(pair);
+    if (known === undefined) return undefined;
+    return ports.clock.monotonic() - known.seenAt <= policy.reference.maxAgeMs ? known.gap : undefined;
   }
 
   /** Emits once every pair has a fresh price, or after `reference.waitMs` whatever is there. Emits in the same tick when all is fresh. */
@@ -237,11 +241,12 @@ export class References {
   }
 
   #set(price: ReferencePrice): void {
-    this.#prices.set(price.pair, { price, seenAt: this.#wiring.ports.clock.monotonic() });
-    this.#sources.set(`${price.pair} ${price.source}`, {
-      price,
-      seenAt: this.#wiring.ports.clock.monotonic(),
-    });
+    const seenAt = this.#wiring.ports.clock.monotonic();
+    this.#prices.set(price.pair, { price, seenAt });
+    this.#sources.set(`${price.pair} ${price.source}`, { price, seenAt });
+    const other = this.#sources.get(`${price.pair} ${price.source === 'probe' ? 'ticker' : 'probe'}`);
+    if (other !== undefined && seenAt - other.seenAt <= SAME_TIME_MS)
+      this.#gaps.set(price.pair, { gap: size(slippageBps('buy', price.mid, other.price.mid)), seenAt });
     this.#wiring.observer.reference(price);
     this.#changes.next(price);
   }

@@ -1,5 +1,6 @@
-import { EMPTY, NEVER, of } from 'rxjs';
+import { EMPTY, NEVER, Subject, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import type { ReferencePrice } from '../../src/core/market.ts';
 import { price } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteRequest } from '../../src/core/venue.ts';
@@ -123,6 +124,23 @@ describe('reference prices', () => {
     bench.clock.run(instant(START + 20 * MINUTE_MS));
     expect(probes.length).toBeGreaterThan(0);
     expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it.each([
+    ['are compared when two sources speak at the same time', 100, true],
+    ['of different instants are not compared: the market may have moved in between', 5_000, false],
+  ])('%s', (_, laterMs, isCompared) => {
+    const feed = new Subject<ReferencePrice>();
+    const bench = aBench({ strategies: [], market: () => ({ prices$: feed }) });
+    bench.start();
+    const ready = bench.desk.references.ready(['btcusd']).subscribe();
+    let at = START;
+    while (bench.desk.references.get('btcusd') === undefined)
+      bench.clock.run(instant((at = instant(at + 10))));
+    ready.unsubscribe();
+    bench.clock.run(instant(at + laterMs));
+    feed.next({ pair: 'btcusd', mid: price('61000'), at: instant(at + laterMs), source: 'ticker' });
+    expect(bench.desk.references.gapBps('btcusd')?.gt(100) ?? false).toBe(isCompared);
   });
 
   it('age by the monotonic clock: a wall clock that steps back refreshes nothing', () => {
