@@ -111,7 +111,8 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     const { severity, says } = alerts[id];
     metrics.alerted(id);
     log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
-    if (severity !== 'info')
+    // A doubt is what everybody at the desk waits for, however soon it may end.
+    if (severity !== 'info' || id === 'doubt_open')
       progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
   };
   const wired: { desk?: Desk } = {};

@@ -81,7 +81,7 @@ describe('a daemon whose venue is cut off', () => {
     const daemon = desk.run('--until-done');
     await seen.orders(3);
     await cable.pullOut();
-    await daemon.said('outcome unknown of');
+    await daemon.said('the outcome of an order is unknown');
     await daemon.said(
       /the account could not be read; trying again|could not be looked up|ticker feed is down/u,
     );
