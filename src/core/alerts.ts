@@ -140,6 +140,12 @@ export const alerts = {
     runbook:
       'Stop the daemon and do not let a supervisor start it again. Look at the disk; touch the halt file beside the journal.',
   },
+  halt_not_prepared: {
+    severity: 'warning',
+    says: 'the file for the next halt cannot be made ready: should the disk fill up, a restart may not know of that halt',
+    runbook:
+      'Make room on the disk of the journal and look at the rights of its folder. The desk tries again every second; a halt holds in memory meanwhile.',
+  },
   limit_refused: {
     severity: 'warning',
     says: 'an order was refused by a limit',

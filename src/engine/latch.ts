@@ -9,6 +9,7 @@ export class Latch {
   readonly #port: HaltPort | undefined;
   #halt: Halt | undefined;
   #fault: string | undefined;
+  #unprepared: string | undefined;
   readonly #listeners: ((halt: Halt) => void)[] = [];
 
   constructor(port?: HaltPort) {
@@ -69,6 +70,19 @@ export class Latch {
     this.#port?.clear();
     this.#halt = undefined;
     this.#fault = undefined;
+  }
+
+  /** Makes ready what the next note needs. Why it could not, when it was not told before; `undefined` when all is well. */
+  prepare(): string | undefined {
+    const before = this.#unprepared;
+    this.#unprepared = undefined;
+    try {
+      if (this.#halt === undefined) this.#port?.prepare?.();
+      return undefined;
+    } catch (error) {
+      this.#unprepared = error instanceof Error ? error.message : String(error);
+      return before === undefined ? this.#unprepared : undefined;
+    }
   }
 
   #noted(): Halt | undefined {

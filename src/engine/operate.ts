@@ -99,7 +99,10 @@ function turnFault(desk: Desk, { do: what, parent, pair }: Command & { readonly 
   return `there is no ${parent === undefined ? 'pair' : 'open parent'} ${parent ?? pair ?? ''}; ${those === '' ? 'there is none now' : `there are ${those}`}`;
 }
 
-/** Somebody may have left the file while nothing asked the gate: it is written down, and told, within this time. */
+/**
+ * Somebody may have left the file while nothing asked the gate: it is written down, and told, within this time. Somebody may
+ * as well have removed what the next halt needs on a full disk, or the disk had no room for it when the last one was lifted.
+ */
 const LOOK_MS = 1_000;
 
 function watchLatch(desk: Desk): Observable<unknown> {
@@ -107,6 +110,8 @@ function watchLatch(desk: Desk): Observable<unknown> {
   return timer(LOOK_MS, desk.ports.clock.scheduler).pipe(
     mergeMap(() => {
       desk.latch.look();
+      const error = desk.latch.prepare();
+      if (error !== undefined) desk.observer.alert('halt_not_prepared', { error });
       return noteHalt(desk);
     }),
     repeat(),

@@ -167,7 +167,10 @@ export interface HaltPort {
   read(): Halt | undefined;
   /** Leaves the note. Must need no room on the disk. */
   set(halt: Halt): void;
+  /** Takes it away. */
   clear(): void;
+  /** Makes ready what the next note needs, unless it is. Throws when it cannot: on a full disk that note may be lost. */
+  prepare?(): void;
 }
 
 /** The append-only, durable record. One writer. */

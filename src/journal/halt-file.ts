@@ -28,48 +28,89 @@ export function haltFileOf(journal: string): string | undefined {
  * The halt as a file beside the journal: while `file` is there, whatever it holds, nothing is sent. `touch` makes one.
  *
  * A full disk must not stop a halt, so the file is made beforehand under another name (`.armed`), with room for its note:
- * a halt renames it and writes into blocks that it owns already.
+ * a halt renames it and writes into blocks that it owns already. Lifting the halt renames it back, for the same reason.
  *
  * @throws what the file system throws when the file cannot be made beforehand.
  */
 export function haltFile(file: string): HaltPort {
-  const armed = `${file.slice(0, -'.halt'.length)}.armed`;
+  const armed = armedOf(file);
   const prepare = (): void => {
-    if (isThere(armed)) return;
-    const descriptor = openSync(armed, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
-    try {
-      writeSync(descriptor, ' '.repeat(NOTE_BYTES));
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    syncFolderOf(armed);
+    if (!isReady(armed)) makeRoom(armed);
   };
   if (!isThere(file)) prepare();
   return {
     isSet: () => isThere(file),
     read: () => readNote(file),
     set(halt) {
-      if (!isThere(file)) leave(armed, file);
-      writeNote(file, halt);
-      syncFolderOf(file);
+      leaveHalt(file, halt);
     },
     clear() {
       if (!isThere(file)) return;
-      unlinkSync(file);
+      takeAway(file, armed);
       syncFolderOf(file);
-      prepare();
+      try {
+        makeRoom(armed);
+      } catch {
+        // It is lifted all the same, and whoever prepares the next one is told.
+      }
     },
+    prepare,
   };
+}
+
+/**
+ * Leaves the note, also for a daemon that is reached by no other way. Makes nothing beforehand: the disk may be full.
+ *
+ * @throws what the file system throws.
+ */
+export function leaveHalt(file: string, halt: Halt): void {
+  if (!isThere(file)) leave(armedOf(file), file);
+  writeNote(file, halt);
+  syncFolderOf(file);
+}
+
+const armedOf = (file: string): string => `${file.slice(0, -'.halt'.length)}.armed`;
+
+function isReady(armed: string): boolean {
+  const found = lstatSync(armed, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size >= NOTE_BYTES;
+}
+
+/** Makes the file, or blanks it. Without room for it the name stays all the same: a halt needs no more, only its note is lost. */
+function makeRoom(armed: string): void {
+  const descriptor = openSync(
+    armed,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW,
+    FILE_MODE,
+  );
+  try {
+    writeBlank(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  syncFolderOf(armed);
+}
+
+/** A disk that is nearly full takes a part without a word, and says so the next time. */
+function writeBlank(descriptor: number): void {
+  const blank = Buffer.alloc(NOTE_BYTES, ' ');
+  for (let at = 0; at < NOTE_BYTES;) at += writeSync(descriptor, blank, at, NOTE_BYTES - at, at);
+  fsyncSync(descriptor);
+}
+
+/** What was made beforehand is kept for the next halt: a disk that is full now has no room for another. The rest goes. */
+function takeAway(file: string, armed: string): void {
+  const found = lstatSync(file);
+  const isOurs = found.isFile() && found.nlink === 1 && found.size === NOTE_BYTES;
+  if (!isOurs || isThere(armed)) {
+    unlinkSync(file);
+    return;
+  }
+  renameSync(file, armed);
 }
 
 /** Whether anything has this name, whatever it is. Throws when it cannot be told. */
 const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-
-/** Leaves a note for a daemon that is reached by no other way. @throws what the file system throws. */
-export function leaveHalt(file: string, halt: Halt): void {
-  haltFile(file).set(halt);
-}
 
 /** The name decides, so it comes first: what the note says is for people. */
 function leave(armed: string, file: string): void {

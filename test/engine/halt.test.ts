@@ -184,6 +184,33 @@ describe('a halt', () => {
     expect(String(bench.seen.error)).toContain('ENOSPC');
   });
 
+  it('says once when its file cannot be made ready, and again when that happens anew', () => {
+    const told: string[] = [];
+    const note = new Note();
+    let isFull = false;
+    const halt: HaltPort = {
+      isSet: () => note.isSet(),
+      read: () => note.read(),
+      set: (given) => {
+        note.set(given);
+      },
+      clear: () => {
+        note.clear();
+      },
+      prepare() {
+        if (isFull) throw new Error('ENOSPC');
+      },
+    };
+    const bench = aBench({ strategies, halt, observer: { alert: (id) => told.push(id) } });
+    bench.start();
+    for (const full of [false, true, true, false, true]) {
+      isFull = full;
+      bench.clock.run(instant(bench.clock.wall() + 5 * SECOND_MS));
+    }
+    expect(told.filter((id) => id === 'halt_not_prepared')).toHaveLength(2);
+    expect(bench.desk.control).toBe('active');
+  });
+
   it('is what a check that cannot be made counts as', () => {
     const told: string[] = [];
     const { bench } = story(

@@ -5,6 +5,7 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { haltFile, haltFileOf } from '../../src/journal/halt-file.ts';
+import { haltFile, haltFileOf, leaveHalt } from '../../src/journal/halt-file.ts';
 
 const HALT = { level: 'halt', by: 'ops', why: 'prices look wrong' } as const;
 
@@ -59,6 +60,56 @@ describe('the halt file', () => {
     expect(statSync(file)).toMatchObject({ ino, size });
     expect(port.read()?.why).toBe('x'.repeat(200));
     expect(existsSync(armed)).toBe(false);
+  });
+
+  it('is renamed back when it is lifted, without its note: a disk that is full by then has room for the next one', () => {
+    const { file, armed } = aPlace();
+    const port = haltFile(file);
+    const { ino } = statSync(armed);
+    port.set({ ...HALT, level: 'kill' });
+    port.clear();
+    expect(statSync(armed)).toMatchObject({ ino, size: 1024 });
+    expect(readFileSync(armed, 'utf8').trim()).toBe('');
+    port.set(HALT);
+    expect([statSync(file).ino, port.read()]).toEqual([ino, HALT]);
+  });
+
+  it('is not kept when somebody else made it', () => {
+    const { file, armed } = aPlace();
+    const port = haltFile(file);
+    const { ino } = statSync(armed);
+    for (const text of ['', 'x'.repeat(1024)]) {
+      writeFileSync(file, text);
+      port.clear();
+      expect([existsSync(file), statSync(armed).ino]).toEqual([false, ino]);
+    }
+    unlinkSync(armed);
+    symlinkSync('/nowhere/at/all', file);
+    port.clear();
+    expect([existsSync(file), statSync(armed).isFile()]).toEqual([false, true]);
+  });
+
+  it('is lifted although the next one cannot be made ready, which is told until it can', () => {
+    const { file, armed } = aPlace();
+    const port = haltFile(file);
+    unlinkSync(armed);
+    writeFileSync(file, '');
+    mkdirSync(armed);
+    port.clear();
+    expect(port.isSet()).toBe(false);
+    expect(() => port.prepare?.()).toThrow('EISDIR');
+    rmdirSync(armed);
+    port.prepare?.();
+    expect(statSync(armed).size).toBe(1024);
+    truncateSync(armed, 100);
+    port.prepare?.();
+    expect(statSync(armed).size).toBe(1024);
+  });
+
+  it('is left by another process without anything being made beforehand', () => {
+    const { file, armed } = aPlace();
+    leaveHalt(file, HALT);
+    expect([haltFile(file).read(), existsSync(armed)]).toEqual([HALT, false]);
   });
 
   it('is set by touch, by a note that cannot be read, and by anything else of its name', () => {

@@ -1,17 +1,31 @@
-import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openIntents } from './support/checks.ts';
 import { fillsOf, storedRecords } from './support/deaths.ts';
 import { aDesk, aFolder } from './support/desk.ts';
+import type { DeskFolder } from './support/desk.ts';
 import { expectSlicesOnce, twapOf, watched } from './support/drill.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
+import type { Program } from './support/program.ts';
 import { aSmallDisk, noSmallDisk } from './support/small-disk.ts';
+import type { SmallDisk } from './support/small-disk.ts';
+import { until } from './support/until.ts';
 import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-disk-77c1b09e';
 const missing = noSmallDisk();
 const skipped = missing === undefined ? '' : ` (skipped: ${missing})`;
+
+interface Drill {
+  readonly desk: DeskFolder;
+  readonly daemon: Program;
+  readonly disk: SmallDisk;
+}
+
+const pause = async (ms: number): Promise<void> => {
+  await new Promise((resolve) => setTimeout(resolve, ms));
+};
 
 /** The files of a journal, where SQLite finds the same ones by their name. */
 function copied(folder: string): string {
@@ -75,4 +89,52 @@ describe('a daemon whose disk is full', () => {
       expect(openIntents(records)).toEqual([]);
     },
   );
+
+  it.skipIf(missing !== undefined).each([
+    ['SIGUSR2', ({ daemon }: Drill) => { daemon.signal('SIGUSR2'); }],
+    ['the API', async ({ disk }: Drill) => {
+      const { url, token } = JSON.parse(readFileSync(`${disk.seen}/journal.db.control`, 'utf8')) as Record<string, string>;
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'x-tranche': '1' };
+      // It may stop for want of room before it has answered: what counts is what it leaves behind.
+      await fetch(`${url}/api/v1/halt`, { method: 'POST', headers, body: '{"why":"drill"}' }).catch(() => undefined);
+    }],
+    ['tranche halt', async ({ desk, disk }: Drill) => {
+      await desk.command('halt', '--journal', `${disk.seen}/journal.db`, '--why', 'drill');
+    }],
+  ] as const)(`is halted by %s, leaves the file, and the next start is halted${skipped}`, async (_name, trigger) => {
+    const seen = watched();
+    const venue = await aServedVenue(TOKEN, {}, seen.hooks);
+    const folder = aFolder();
+    const disk = await aSmallDisk(join(folder, 'disk'), 24);
+    const desk = aDesk({
+      venue,
+      strategies: [twapOf({ id: 'btc', slices: 400, everyMs: 500 })],
+      config: { journal: `sqlite:${disk.folder}/journal.db`, journal_reserve: 8, log: { file: join(folder, 'desk.log') } },
+      before: disk.command,
+    });
+    const daemon = desk.run('--json');
+    await seen.orders(3);
+    disk.fill();
+    await trigger({ desk, daemon, disk });
+    const isLeft = () => existsSync(`${disk.seen}/journal.db.halt`);
+    await until(isLeft, () => 'no halt file is left');
+    await pause(500);
+    const before = seen.orderCount();
+    await pause(1_500);
+    expect(seen.orderCount()).toBe(before);
+    daemon.signal('SIGTERM');
+    await daemon.ended();
+    expect(readFileSync(join(folder, 'desk.log'), 'utf8')).not.toContain('halt_not_noted');
+    disk.free();
+
+    const next = desk.run('--json');
+    await next.event('ready');
+    await pause(1_500);
+    expect([seen.orderCount(), isLeft()]).toEqual([before, true]);
+    next.signal('SIGTERM');
+    await next.ended();
+    const records = storedRecords(copied(disk.seen));
+    expect(records.findLast(({ kind }) => kind === 'control')).toMatchObject({ state: 'halted' });
+    expectSameStory(fillsOf(records), await readTrades(venue));
+  }); // prettier-ignore
 });
