@@ -145,7 +145,7 @@ export function* readRecords(db: DatabaseSync, last: number, after?: number): Ge
     }
     for (const row of rows) {
       // Node types rows as objects although they are arrays here.
-      const line = lineOf(Object.values(row));
+      const line = lineOf(row as unknown as readonly unknown[]); // oxlint-disable-line typescript/no-unsafe-type-assertion -- `lineOf` checks all of it
       yield line;
       seen = line.seq;
     }

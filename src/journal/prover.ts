@@ -1,13 +1,18 @@
-/** A worker that checks the chain of a journal while the main thread replays it: `proof.ts` starts it. */
+/** A worker that checks a part of the chain of a journal while the main thread does the rest of a start: `proof.ts` starts it. */
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
 import { readTask, answer } from './proof.ts';
-import { verifyFile } from './verify-file.ts';
+import { verifyPart } from './verify-part.ts';
+import type { Part } from './verify-part.ts';
 
-const { file, shared } = readTask(workerData);
-const db = new DatabaseSync(file, { readOnly: true });
-try {
-  answer(shared, verifyFile(db, file));
-} finally {
-  db.close();
+const { part, shared } = readTask(workerData);
+answer(shared, look(part));
+
+function look(at: Part): ReturnType<typeof verifyPart> {
+  try {
+    using db = new DatabaseSync(at.file, { readOnly: true, timeout: 5_000 });
+    return verifyPart(db, at);
+  } catch {
+    return undefined; // the main thread looks itself
+  }
 }

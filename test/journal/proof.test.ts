@@ -1,0 +1,59 @@
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { beginProof } from '../../src/journal/proof.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { headOf } from '../../src/journal/verify-file.ts';
+import { aFolder, appendNow, everyKind } from './records.ts';
+
+function aJournal(records: number): DatabaseSync {
+  const file = join(aFolder(), 'journal.db');
+  const journal = sqliteJournal(file);
+  for (let n = 0; n < records; n++) appendNow(journal, everyKind().slice(0, 1));
+  journal.close();
+  const db = new DatabaseSync(file);
+  onTestFinished(() => {
+    db.close();
+  });
+  db.exec('DROP TRIGGER records_rest; DROP TRIGGER records_stay');
+  return db;
+}
+
+/** What the threads say of a journal, however many there are. */
+const verdicts = (db: DatabaseSync): readonly unknown[] => {
+  const file = db.location() ?? '';
+  return [1, 2, 3, 4].map((count) => beginProof(db, file, headOf(db, file), count)()?.ok);
+};
+
+describe('the parts of a chain that threads check', () => {
+  it.each([0, 1, 2, 3, 10])('hold together in a journal of %i records that holds', (records) => {
+    expect(verdicts(aJournal(records))).toEqual([true, true, true, true]);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('do not hold when record %i was changed', (seq) => {
+    const db = aJournal(10);
+    db.exec(`UPDATE records SET body = replace(body, 'a', 'b') WHERE seq = ${seq}`);
+    expect(verdicts(db)).toEqual([false, false, false, false]);
+  });
+
+  it.each([1, 2, 3, 4, 5, 6, 7, 8, 9])('do not hold when record %i is missing', (seq) => {
+    const db = aJournal(10);
+    db.exec(`DELETE FROM records WHERE seq = ${seq}`);
+    expect(verdicts(db)).toEqual([false, false, false, false]);
+  });
+
+  it.each([1, 3, 5, 7, 10])('do not hold when the hash that is stored with record %i is another', (seq) => {
+    const db = aJournal(10);
+    db.exec(`UPDATE records SET hash = '${'7'.repeat(64)}' WHERE seq = ${seq}`);
+    expect(verdicts(db)).toEqual([false, false, false, false]);
+  });
+
+  it('do not hold when a record is filed as another kind, or below the first', () => {
+    const db = aJournal(4);
+    db.exec("UPDATE records SET kind = 'fill' WHERE seq = 3");
+    expect(verdicts(db)).toEqual([false, false, false, false]);
+    const below = aJournal(4);
+    below.exec("INSERT INTO records VALUES (-1, 5, 'fill', '{}', '')");
+    expect(verdicts(below)).toEqual([false, false, false, false]);
+  });
+});
