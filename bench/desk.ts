@@ -65,6 +65,7 @@ export const benchPolicy = (over: Partial<Policy> = {}): Policy => ({
   skew: { warnMs: 2_000, refuseMs: 30_000 },
   continuity: { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 },
   crashLoop: { startsMax: 5, withinMs: 600_000 },
+  onDifference: 'halt',
   adoptFills: false,
   ...over,
 });

@@ -158,5 +158,11 @@ export const controls = z.strictObject({
     .transform(parseDuration)
     .prefault('PT3M')
     .describe('Nothing starts when the account was not read whole for longer, ISO 8601; PT3M when left out'),
+  balance_difference: z
+    .enum(['halt', 'alert'])
+    .default('halt')
+    .describe(
+      'What follows when a balance is not what the rows of the account add up to, for a minute: halt, or an alert alone; halt when left out',
+    ),
   restricted_hours: z.array(closedHours).max(100).default([]).describe('Spans of the day without trading'),
 });

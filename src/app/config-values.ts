@@ -158,6 +158,7 @@ export interface ControlsConfig {
   readonly rejectsMax: number;
   readonly malformedMax: number;
   readonly accountAgeMaxMs: number;
+  readonly onDifference: 'halt' | 'alert';
   readonly closedHours: readonly ClosedHours[];
 }
 
@@ -300,6 +301,7 @@ const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => (
   rejectsMax: raw.max_rejects,
   malformedMax: raw.max_malformed,
   accountAgeMaxMs: raw.max_account_age,
+  onDifference: raw.balance_difference,
   closedHours: raw.restricted_hours.map(({ from, to, time_zone: timeZone, days }) => ({
     from,
     to,

@@ -83,6 +83,8 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
     skew: { warnMs: SKEW_WARN_MS, refuseMs: config.mode === 'live' ? SKEW_REFUSE_MS : Infinity },
     continuity: CONTINUITY,
     crashLoop: CRASH_LOOP,
+    // A dry run adds what it imagines to the rows of the real account: they do not add up.
+    onDifference: config.mode === 'dry_run' ? 'ignore' : controls.onDifference,
     adoptFills,
   };
 }

@@ -60,6 +60,18 @@ export const alerts = {
     runbook:
       'Nothing to do: absence still needs the booking margin and two reads. Report the shape of the rows.',
   },
+  balance_difference: {
+    severity: 'critical',
+    says: 'a balance of the account is not what its rows add up to; the desk halts unless controls.balance_difference says otherwise',
+    runbook:
+      'Compare `expected` and `told` with the statement of the venue: money moved without a row, or a row is wrong. The new balance counts from now on; re-arm once you know why. `isSteady: false`: no two reads agreed, so nothing halts.',
+  },
+  foreign_trades: {
+    severity: 'info',
+    says: 'the account shows new trades that this desk did not make',
+    runbook:
+      'Nothing to do when others trade on the account. Otherwise find out who has a token: halt, and ask the venue to revoke it.',
+  },
   account_unreadable: {
     severity: 'warning',
     says: 'the account could not be read; trying again',

@@ -60,6 +60,7 @@ export const reasons = {
   malformed_streak: 'the venue sent several answers in a row that could not be used',
   references_disagree:
     'two sources of the reference price are further apart than controls.max_reference_gap_bps',
+  balance_difference: 'a balance of the account is not what its rows add up to',
   open_doubts: 'controls.max_open_doubts attempts have an unknown outcome',
   no_usd_rate: 'the limit is in another currency and no reference price converts it',
   collar: 'the quoted price is outside controls.collar_bps around the reference price',

@@ -2,6 +2,7 @@ import { concatMap, defer, map, of, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { joinPages } from '../core/books.ts';
 import { VenueError } from '../core/errors.ts';
+import { heldSince } from '../core/reconcile.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
@@ -73,10 +74,12 @@ const unsteady = (): VenueError =>
   });
 
 /** Always explicit, never the default of the venue: after a long pause that would show too little. */
-function beginning({ state, policy }: Desk, at: Instant): Instant {
+function beginning({ state, policy, ledger }: Desk, at: Instant): Instant {
   const oldest = [...state.attempts.values()].map((open) => bookedFrom(open) - HOUR_MS);
   const known = state.balancesReadAt ?? instant(at - policy.historyMs);
-  return instant(Math.min(known - OVERLAP_MS, at - OVERLAP_MS, ...oldest));
+  // What did not add up is held against all rows since it last did.
+  const held = heldSince(ledger) ?? at;
+  return instant(Math.min(known - OVERLAP_MS, at - OVERLAP_MS, held - OVERLAP_MS, ...oldest));
 }
 
 /**

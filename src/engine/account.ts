@@ -19,27 +19,24 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { audit } from '../core/books.ts';
-import type { Audit } from '../core/books.ts';
+import type { Audit, Books } from '../core/books.ts';
 import { adoptable, judge } from '../core/doubts.ts';
 import type { WholeRead } from '../core/doubts.ts';
 import { VenueError } from '../core/errors.ts';
-import { balancesOf, tradesOf } from '../core/evidence.ts';
-import { add, NO_QUANTITY, subtract, text } from '../core/money.ts';
-import type { Quantity } from '../core/money.ts';
+import { tradesOf } from '../core/evidence.ts';
+import { text } from '../core/money.ts';
 import { compareFill } from '../core/figures.ts';
 import type { RecordBody } from '../core/record.ts';
-import { HOUR_MS, MINUTE_MS, isoOf } from '../core/time.ts';
+import { MINUTE_MS, isoOf } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { readAccount } from './account-read.ts';
 import type { AccountRead } from './account-read.ts';
+import { keepBalances } from './balances.ts';
 import { adoptedFill, fillFromEvidence } from './booking.ts';
 import type { Desk } from './desk.ts';
-import { changesOf } from './changes.ts';
 import type { AttemptEnd } from './execute.ts';
 import { trustOf } from './policy.ts';
 
-/** Balances that did not change are written again after this long, so that a restart need not read far back. */
-const REWRITE_MS = HOUR_MS / 2;
 const RETRY_MS = 10_000;
 /** From a hint to the read: the feed may be ahead of the transactions, and a burst is one read. */
 const HINT_MS = 1_000;
@@ -77,6 +74,23 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   return merge(reads$, hints$);
 }
 
+/** Trades of the account that are not of this desk: told once, with every read that shows new ones. */
+function tellForeign(desk: Desk, { rows, known, trades }: WholeAccount): void {
+  // The first read shows what was there before this process: nobody can tell what of it is new.
+  if (known.rows.size === 0) return;
+  const foreign = new Set<string>();
+  for (const row of rows) {
+    if (row.action !== 'buy' && row.action !== 'sell') continue;
+    if (known.rows.has(row.id) || row.status.toLowerCase() !== 'done') continue;
+    if (row.clientId === undefined || !trades.has(row.clientId)) foreign.add(row.tradeId ?? String(row.id));
+  }
+  if (foreign.size === 0) return;
+  desk.observer.alert('foreign_trades', {
+    count: foreign.size,
+    trades: [...foreign].slice(0, 20).join(', '),
+  });
+}
+
 /** However many hints come, the pacer keeps the account's reads within the limit of their route. */
 function untilNextRead(desk: Desk): number {
   const { inDoubt, accountPollMs } = desk.policy;
@@ -109,9 +123,11 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
       const known = desk.pair(pair);
       return 'problem' in known ? undefined : known;
     });
-    const audited = audit(desk.books, { rows: read.rows, from: read.from, hasDoubts: desk.hasDoubts() });
+    const known = desk.books;
+    const audited = audit(known, { rows: read.rows, from: read.from, hasDoubts: desk.hasDoubts() });
     desk.books = audited.books;
-    const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful };
+    const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful, known };
+    tellForeign(desk, whole);
     const ends = resolved(desk, whole);
     return concat(
       report(desk, audited),
@@ -119,7 +135,7 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
       defer(() => compare(desk, whole)),
       of(...ends),
       // What a replica that lags shows of the balances is older than what is known.
-      audited.doubtful === 'all' ? EMPTY : defer(() => balances(desk, whole)),
+      audited.doubtful === 'all' ? EMPTY : defer(() => keepBalances(desk, whole)),
     );
   });
 }
@@ -171,7 +187,10 @@ function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit):
 }
 
 /** A whole read with the trades of this desk in it. */
-interface WholeAccount extends AccountRead, WholeRead {}
+export interface WholeAccount extends AccountRead, WholeRead {
+  /** What the reads before it showed. */
+  readonly known: Books;
+}
 
 /** Doubts that this read ends: by a trade of theirs, or by proof that there is none. */
 function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
@@ -260,73 +279,4 @@ export const haltRecord = (why: string): RecordBody => ({
 export function halt(desk: Desk, why: string): Observable<never> {
   if (desk.state.control === 'halted') return EMPTY;
   return desk.append([haltRecord(why)]).pipe(mergeMap(() => EMPTY));
-}
-
-/** Writes balances that are new: what the venue booked, and own fills that it has not booked yet. */
-function balances(desk: Desk, read: WholeAccount): Observable<never> {
-  const { venue } = desk.ports;
-  const told = balancesOf(read.rows);
-  const own =
-    venue.balances &&
-    desk.pacer.through({ route: 'read', priority: 'valuation', key: 'account' }, venue.balances());
-  const fillsBefore = desk.state.fills;
-  const source: Observable<ReadonlyMap<string, Quantity>> =
-    own === undefined
-      ? of(merged(desk, told.balances, read))
-      : own.pipe(
-          map((list) => new Map(list.map((one) => [one.currency, one.available]))), // prettier-ignore
-        );
-  return source.pipe(
-    mergeMap((now) => {
-      const before = desk.state.balances;
-      // What an order under way will change may or may not be in this answer: the next one tells.
-      if (
-        own !== undefined &&
-        before !== undefined &&
-        (desk.hasFlights() || desk.state.fills !== fillsBefore)
-      )
-        return EMPTY;
-      const same =
-        before !== undefined &&
-        read.at - (desk.state.balancesReadAt ?? 0) < REWRITE_MS &&
-        [...now].every(([currency, amount]) => before.get(currency)?.eq(amount) === true);
-      if (same) return EMPTY;
-      const body: RecordBody = {
-        kind: 'balances',
-        balances: Object.fromEntries(
-          [...now].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([c, amount]) => [c, text(amount)]),
-        ),
-        newest_id: Math.max(told.newestId, desk.state.newestTransaction),
-        read_at: read.at,
-      };
-      return desk.append([body]);
-    }),
-    mergeMap(() => EMPTY),
-  );
-}
-
-function merged(
-  desk: Desk,
-  told: ReadonlyMap<string, Quantity>,
-  read: WholeAccount,
-): ReadonlyMap<string, Quantity> {
-  const { trades } = read;
-  const now = new Map([...(desk.state.balances ?? []), ...told]);
-  // An order that is still waiting for its answer will be booked when that comes, not twice.
-  for (const { intent, doubt } of desk.state.attempts.values()) {
-    const trade = trades.get(intent.client_order_id);
-    const open = desk.state.attempts.get(intent.client_order_id);
-    if (doubt !== undefined || trade === undefined || open === undefined) continue;
-    const booked = fillFromEvidence(open, trade, { now: read.at, decisionPrice: '' });
-    for (const [currency, change] of changesOf(booked)) {
-      if (told.has(currency)) now.set(currency, subtract(now.get(currency) ?? NO_QUANTITY, change));
-    }
-  }
-  for (const fill of desk.state.recentFills(read.at)) {
-    if (trades.get(fill.client_order_id)?.isWhole === true) continue;
-    for (const [currency, change] of changesOf(fill)) {
-      if (told.has(currency)) now.set(currency, add(now.get(currency) ?? NO_QUANTITY, change));
-    }
-  }
-  return now;
 }

@@ -49,6 +49,9 @@ export class DeskState {
   isTransportClosed = false;
   balances: Map<string, Quantity> | undefined;
   balancesReadAt: Instant | undefined;
+  /** Balances as they were written last, and what was booked since. */
+  lastBalances: BalancesRecord | undefined;
+  readonly bookedSince = new Set<string>();
   newestTransaction = 0;
   fills = 0;
   /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
@@ -279,6 +282,7 @@ export class DeskState {
     this.#close(fill.client_order_id, undefined);
     if (this.filledIds.has(fill.client_order_id)) return;
     this.#remember(this.filledIds, fill.client_order_id, { at });
+    this.bookedSince.add(fill.client_order_id);
     this.fills++;
     this.#recent.push(fill);
     for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
@@ -354,6 +358,8 @@ export class DeskState {
       Object.entries(body.balances).map(([currency, amount]) => [currency, quantity(amount)]),
     );
     this.balancesReadAt = body.read_at;
+    this.lastBalances = body;
+    this.bookedSince.clear();
     this.newestTransaction = Math.max(this.newestTransaction, body.newest_id);
   }
 

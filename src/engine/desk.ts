@@ -9,6 +9,8 @@ import { cost, money, NO_QUANTITY, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
+import { NO_LEDGER } from '../core/reconcile.ts';
+import type { Ledger } from '../core/reconcile.ts';
 import type { ControlRecord, IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
@@ -70,6 +72,8 @@ export class Desk {
   readonly unbooked = new Set<string>();
   /** What earlier reads of the account showed. */
   books: Books = NO_BOOKS;
+  /** Balances that added up, against which the next read is held. */
+  ledger: Ledger = NO_LEDGER;
   /** Rows that could be an order in doubt and were told of. */
   readonly twins = new Set<string>();
   /** Attempts that the gate let through, until they end: the record of their order may still be under way. */

@@ -78,6 +78,8 @@ export interface Policy {
   readonly accountAgeMaxMs?: number | undefined;
   /** A request that waits longer for the limits of the venue pauses the desk; a minute when left out. */
   readonly messageWaitMaxMs?: number | undefined;
+  /** What follows when a balance is not the one that the rows of the account add up to. */
+  readonly onDifference: 'halt' | 'alert' | 'ignore';
   /** Fills of the desk that the journal does not know are booked without halting. */
   readonly adoptFills: boolean;
 }

@@ -96,6 +96,7 @@ export const aPolicy = (over: Partial<Policy> = {}): Policy => ({
   continuity: { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 },
   // Tests let processes die as often as they like; those of the brake say when it acts.
   crashLoop: { startsMax: Number.POSITIVE_INFINITY, withinMs: 600_000 },
+  onDifference: 'halt',
   adoptFills: false,
   ...over,
 });
