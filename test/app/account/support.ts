@@ -2,6 +2,7 @@ import { Command, CommanderError } from '@commander-js/extra-typings';
 import { accountIo, addAccount } from '../../../src/app/account-cli.ts';
 import type { AccountIo } from '../../../src/app/commands/account-session.ts';
 import { exitCodes, OperatorError } from '../../../src/core/errors.ts';
+import { overheard } from '../../custody/watch.ts';
 import { systemClock } from '../../simulator/world.ts';
 
 export interface Ran {
@@ -47,6 +48,8 @@ export async function run(
       code = exitCodes[error.exit];
     } else throw error;
   }
+  overheard(`stdout of account ${args.join(' ')}`, out);
+  overheard(`stderr of account ${args.join(' ')}`, err);
   return { code, out, err };
 }
 

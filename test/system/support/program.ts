@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import process from 'node:process';
 import type { Readable } from 'node:stream';
 import { onTestFailed, onTestFinished } from 'vitest';
+import { guarded, overheard } from '../../custody/watch.ts';
 import { until } from './until.ts';
 
 /** The folder of the repository. */
@@ -146,7 +147,11 @@ export function start(
   });
   onTestFinished(async () => {
     await program.kill();
+    // The simulated venue says its tokens: that is how one gets them.
+    if (args[0] !== 'venue') overheard(`stdout of ${args.join(' ')}`, program.stdout);
+    overheard(`stderr of ${args.join(' ')}`, program.stderr);
   });
+  for (const [name, value] of Object.entries(env)) if (name.endsWith('TOKEN')) guarded(value);
   return program;
 }
 

@@ -1,0 +1,47 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { OperatorError } from '../../src/core/errors.ts';
+import { aFolder } from '../system/support/desk.ts';
+import { finish } from '../system/support/program.ts';
+import { httpServer } from '../venue/servers.ts';
+import { leaked, overheard } from './watch.ts';
+
+const TOKEN = 'watched-5c1f0e9b7a';
+
+/** What the watch finds in what `speak` does, after a request that carried the token. */
+async function found(speak: () => unknown): Promise<readonly string[]> {
+  const url = await httpServer((_, response) => response.end('{}'));
+  await (await fetch(url, { headers: { authorization: `Bearer ${TOKEN}` } })).text();
+  await speak();
+  return leaked();
+}
+
+describe('the watch over all tests', () => {
+  it.each<[string, () => unknown]>([
+    ['the text of an error', () => new OperatorError('data', `it said ${TOKEN}`)],
+    ['the text of an error', () => new Error(Buffer.from(`x ${TOKEN}`).toString('base64'))],
+    ['stderr', () => process.stderr.write(`${encodeURIComponent(TOKEN)}\n`)],
+    ['output', () => overheard('output', JSON.stringify({ said: TOKEN }))],
+  ])('notices a token that a request carried in %s', async (where, speak) => {
+    expect((await found(speak)).join('\n')).toContain(where);
+    expect(leaked()).toEqual([]);
+  });
+
+  it('looks through a temporary folder when it goes', async () => {
+    const folder = aFolder();
+    writeFileSync(join(folder, 'journal.db'), `\0\0${TOKEN}`);
+    writeFileSync(join(folder, 'token'), TOKEN);
+    const places = await found(() => {
+      rmSync(folder, { recursive: true });
+    });
+    expect(places).toHaveLength(1);
+    expect(places[0]).toContain('journal.db');
+  });
+
+  it('has nothing to say of a token that stays where it belongs', async () => {
+    const cwd = aFolder();
+    const places = await found(async () => await finish(['validate', '--config', 'none.yaml'], { cwd, env: { TRANCHE_TOKEN: TOKEN } })); // prettier-ignore
+    expect(places).toEqual([]);
+  });
+});
