@@ -41,8 +41,22 @@ export function digest(text: string, length: number): string {
   return out;
 }
 
+/** Checks that were computed lately: a desk reads its own few ids many times. */
+const checks = new Map<string, string>();
+const CHECKS_MAX = 4_096;
+
+/** Four characters that no slip of the pen keeps right. */
+function checkOf(body: string): string {
+  const known = checks.get(body);
+  if (known !== undefined) return known;
+  const check = digest(body, 4);
+  if (checks.size >= CHECKS_MAX) checks.clear();
+  checks.set(body, check);
+  return check;
+}
+
 /** The first characters after `tr-` of every client id of a desk. */
-export const deskMark = (desk: string): string => digest(`desk\n${desk}`, 4);
+export const deskMark = (desk: string): string => checkOf(`desk\n${desk}`);
 
 /** Id of a parent: a function of the desk, the strategy, its content, the run and the leg. */
 export const parentId = (desk: string, strategy: string, hash: string, run: string, leg: string): string =>
@@ -53,7 +67,7 @@ export function clientId({ desk, parent, slice, attempt }: AttemptName): string 
     throw new RangeError(`clientId: slice ${slice} or attempt ${attempt} is out of range`);
   }
   const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${attempt.toString(36)}`;
-  return `${body}-${digest(body, 4)}`;
+  return `${body}-${checkOf(body)}`;
 }
 
 /** Reads a client id back; `undefined` when it is not one of ours or its check does not hold. */
@@ -61,7 +75,7 @@ export function parseClientId(id: string): ClientId | undefined {
   const groups = SHAPE.exec(id)?.groups;
   if (groups === undefined) return undefined;
   const cut = id.lastIndexOf('-');
-  if (digest(id.slice(0, cut), 4) !== id.slice(cut + 1)) return undefined;
+  if (checkOf(id.slice(0, cut)) !== id.slice(cut + 1)) return undefined;
   return {
     mark: groups['mark'] ?? '',
     parent: groups['parent'] ?? '',

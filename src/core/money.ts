@@ -35,7 +35,25 @@ export function isAmountText(text: string): boolean {
   return value.precision(false) <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
 }
 
+/**
+ * Amounts that were read lately. The same few texts come again and again (sizes, limits, figures of a replay), and an
+ * amount never changes: what was read once need not be read again.
+ */
+const lately = new Map<string, Decimal>();
+const LATELY_MAX = 256;
+const LATELY_LENGTH_MAX = 24;
+
 function read(what: string, text: string): Decimal {
+  const known = lately.get(text);
+  if (known !== undefined) return known;
+  const amount = parse(what, text);
+  if (text.length > LATELY_LENGTH_MAX) return amount;
+  if (lately.size >= LATELY_MAX) lately.clear();
+  lately.set(text, amount);
+  return amount;
+}
+
+function parse(what: string, text: string): Decimal {
   if (typeof text !== 'string' || !isAmountText(text)) {
     throw new RangeError(`${what}: expected a plain decimal such as "0.25", got ${JSON.stringify(text)}`);
   }

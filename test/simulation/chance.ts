@@ -93,6 +93,7 @@ export class Chance {
     }
     let rates = this.#rates.get(where);
     if (rates === undefined) this.#rates.set(where, (rates = this.#swarm(where)));
+    if (rates.length === 0) return undefined;
     let left = mix(this.#low, this.#high, where.id, wordOf(key)) / WORD;
     for (let i = 0; i < rates.length; i++) {
       left -= rates[i] ?? 0;
@@ -112,12 +113,14 @@ export class Chance {
     return { scenario, seed: this.seed, settings: this.#settings, faults: this.#faults };
   }
 
-  /** Rates of this seed: each kind is off, or on at up to its highest rate. */
+  /** Rates of this seed: each kind is off, or on at up to its highest rate. Empty when all are off. */
   #swarm(where: Site): readonly number[] {
-    return where.rates.map((most, i) => {
+    const rates = where.rates.map((most, i) => {
       if (this.draw(where.id, `${i} on`) >= this.#density) return 0;
       return most * this.draw(where.id, `${i} rate`);
     });
+    // Where nothing is switched on nothing need be drawn.
+    return rates.some((rate) => rate > 0) ? rates : [];
   }
 }
 

@@ -10,7 +10,7 @@ import { adoptable } from '../../../src/core/doubts.ts';
 import { tradesOf } from '../../../src/core/evidence.ts';
 import type { TradeEvidence } from '../../../src/core/evidence.ts';
 import { clientId, deskMark, parseClientId } from '../../../src/core/ids.ts';
-import { add, cost, money, price, quantity, text } from '../../../src/core/money.ts';
+import { add, cost, money, price, quantity, ratio, scale, text } from '../../../src/core/money.ts';
 import type { Price } from '../../../src/core/money.ts';
 import type { Reason } from '../../../src/core/reasons.ts';
 import type { IntentRecord, RecordBody, StoredRecord } from '../../../src/core/record.ts';
@@ -43,6 +43,8 @@ import type { Attempt, End } from './records.ts';
 
 export const DESK = 'sim';
 const MARK = deskMark(DESK);
+const DEARER = ratio('1.01');
+const CHEAPER = ratio('0.99');
 const PATIENCE = { orderTimeoutMs: ORDER_TIMEOUT_MS, orderMarginMs: ORDER_MARGIN_MS };
 /** Starts that end badly within ten minutes, after which the desk starts halted. */
 const DEATHS_MAX = 5;
@@ -258,9 +260,9 @@ export class DeskProcess {
       side,
       by: 'quantity',
       size: text(size.quantity),
-      worst_price: text(mid.times(side === 'buy' ? '1.01' : '0.99') as Price),
+      worst_price: text(scale(mid, side === 'buy' ? DEARER : CHEAPER)),
       reference_price: text(mid),
-      notional_usd: text(cost(mid.times('1.01') as Price, size.quantity)),
+      notional_usd: text(cost(scale(mid, DEARER), size.quantity)),
       cuts: [],
     };
     const request: QuoteRequest = { pair, side, size, clientId: intent.client_order_id };

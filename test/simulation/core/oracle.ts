@@ -373,10 +373,26 @@ export class Oracle {
 }
 
 /** `tr-mark-parent-slice-attempt-check`, taken apart by hand. */
-const parts = (clientId: string): readonly string[] => clientId.split('-');
-const parentOf = (clientId: string): string => parts(clientId)[2] ?? '';
-const numberOf = (clientId: string): number => Number.parseInt(parts(clientId)[3] ?? '', 36);
-export const sliceOf = (clientId: string): string => `${parentOf(clientId)}/${parts(clientId)[3] ?? ''}`;
+interface Parts {
+  readonly parent: string;
+  readonly number: number;
+  readonly slice: string;
+}
+
+/** Histories name the same few attempts: each is taken apart once. */
+const apart = new Map<string, Parts>();
+function partsOf(clientId: string): Parts {
+  let parts = apart.get(clientId);
+  if (parts !== undefined) return parts;
+  const [, , parent = '', number = ''] = clientId.split('-');
+  parts = { parent, number: Number.parseInt(number, 36), slice: `${parent}/${number}` };
+  if (apart.size > 10_000) apart.clear();
+  apart.set(clientId, parts);
+  return parts;
+}
+const parentOf = (clientId: string): string => partsOf(clientId).parent;
+const numberOf = (clientId: string): number => partsOf(clientId).number;
+export const sliceOf = (clientId: string): string => partsOf(clientId).slice;
 
 const bodyOf = ({ pair, side, size }: OrderRequest): string =>
   `${side} ${size.by === 'quantity' ? whole(size.quantity.toFixed()) : 0} ${pair}`;
