@@ -112,7 +112,15 @@ describe('the pacer', () => {
           expect(densest(saturate(network, 30 * SECOND_MS), 1_000)).toBeLessThanOrEqual(10);
         },
       ),
-      { numRuns: 150 },
+      {
+        numRuns: 150,
+        // Networks whose first twenty round trips promised too much.
+        examples: [
+          [{ baseMs: 62, jitterMs: 95, seed: 9_761 }],
+          [{ baseMs: 97, jitterMs: 118, seed: 16_269 }],
+          [{ baseMs: 61, jitterMs: 73, seed: 16_546 }],
+        ],
+      },
     );
   });
 
