@@ -73,13 +73,23 @@ const unsteady = (): VenueError =>
     said: 'pages of the account do not fit together',
   });
 
-/** Always explicit, never the default of the venue: after a long pause that would show too little. */
-function beginning({ state, policy, ledger }: Desk, at: Instant): Instant {
+/**
+ * Always explicit, never the default of the venue: after a long pause that would show too little. The venue reads it by its
+ * own clock: where ours is ahead, or was when the journal was written, it goes back by as much, or by the most that is
+ * believed when nothing tells, or what was read last lies in the future.
+ */
+function beginning({ state, policy, ledger, newestRowAt, ports }: Desk, at: Instant): Instant {
   const oldest = [...state.attempts.values()].map((open) => bookedFrom(open) - HOUR_MS);
   const known = state.balancesReadAt ?? instant(at - policy.historyMs);
   // What did not add up is held against all rows since it last did.
   const held = heldSince(ledger) ?? at;
-  return instant(Math.min(known - OVERLAP_MS, at - OVERLAP_MS, held - OVERLAP_MS, ...oldest));
+  const skewMs = ports.venue.skewMs?.();
+  const isBlind = known > at || (skewMs === undefined && newestRowAt === undefined);
+  const aheadMs = isBlind
+    ? SKEW_MAX_MS
+    : Math.min(-Math.min(0, state.venueAheadMs, skewMs ?? 0), SKEW_MAX_MS);
+  const since = Math.min(known - aheadMs, at - aheadMs, newestRowAt ?? at, held);
+  return instant(Math.min(since - OVERLAP_MS, ...oldest));
 }
 
 /**

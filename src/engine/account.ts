@@ -119,6 +119,8 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     desk.observer.accountRead(read.rows.length);
     desk.lastReadAt = read.startedAt;
+    for (const { at } of read.rows)
+      if (desk.newestRowAt === undefined || at > desk.newestRowAt) desk.newestRowAt = at;
     const trades = tradesOf(read.rows, desk.mark, (pair) => {
       const known = desk.pair(pair);
       return 'problem' in known ? undefined : known;

@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from './ports.ts';
 
@@ -17,15 +17,39 @@ export class DayClock {
   #offset: number;
   #aheadSince: Monotonic | undefined;
   #newest: number;
+  readonly #skewMs: () => number | undefined;
+  /** Only the journal says what day it is: the clock of this process is not proven yet. */
+  #isInherited = false;
 
-  constructor(clock: Clock) {
+  /** `skewMs`: how far the venue's clock is ahead, by an answer of this process; `undefined` until one told. */
+  constructor(clock: Clock, skewMs: () => number | undefined = () => undefined) {
     this.#clock = clock;
+    this.#skewMs = skewMs;
     this.#offset = clock.wall() - clock.monotonic();
     this.#newest = clock.wall();
   }
 
+  /**
+   * Goes on from the last record of an earlier process when the clock says that another day has begun since: that may be a
+   * wrong date. The venue's own clock proves it right, or an hour does.
+   */
+  inherit(last: Instant): void {
+    const wall = this.#clock.wall();
+    if (Math.floor(wall / DAY_MS) <= Math.floor(last / DAY_MS)) return;
+    this.#isInherited = true;
+    this.#newest = last;
+    this.#offset = last - this.#clock.monotonic();
+  }
+
   now(): Instant {
     const [wall, steady] = [this.#clock.wall(), this.#clock.monotonic()];
+    if (this.#isInherited) {
+      const skewMs = this.#skewMs();
+      if (skewMs !== undefined && Math.abs(skewMs) <= AHEAD_MS) {
+        this.#isInherited = false;
+        this.#offset = wall - steady;
+      }
+    }
     const expected = steady + this.#offset;
     if (wall - expected <= AHEAD_MS) {
       this.#aheadSince = undefined;
@@ -33,7 +57,10 @@ export class DayClock {
       this.#offset = wall - steady;
     } else {
       this.#aheadSince ??= steady;
-      if (steady >= after(this.#aheadSince, BELIEVED_MS)) this.#offset = wall - steady;
+      if (steady >= after(this.#aheadSince, BELIEVED_MS)) {
+        this.#isInherited = false;
+        this.#offset = wall - steady;
+      }
     }
     this.#newest = Math.max(this.#newest, Math.min(wall, steady + this.#offset));
     return instant(Math.floor(this.#newest));

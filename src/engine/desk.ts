@@ -83,6 +83,8 @@ export class Desk {
   isStopping = false;
   /** The feed told that the account may have changed since its last read began. Never more than that. */
   isHinted = false;
+  /** The venue's stamp of the newest row that this process has read. */
+  newestRowAt: Instant | undefined;
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
   valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
@@ -105,7 +107,7 @@ export class Desk {
       const { fault } = this.latch;
       if (fault !== undefined) observer.alert('halt_not_noted', { error: fault });
     });
-    this.limitDay = new DayClock(ports.clock);
+    this.limitDay = new DayClock(ports.clock, () => ports.venue.skewMs?.());
     this.pacer = new Pacer(ports.clock, policy.pace);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });

@@ -91,6 +91,7 @@ export function takeOver(
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   desk.inheritedAt = state.lastRecordAt;
+  if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
   holdBack(desk);
   const suspicion = suspicionOf(desk);
   const bodies: RecordBody[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OperatorError, VenueError } from '../../src/core/errors.ts';
 import { text } from '../../src/core/money.ts';
-import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { faultyVenue } from './faulty-venue.ts';
@@ -236,5 +236,25 @@ describe('a journal that is behind the account', () => {
         expect(whole).toBeGreaterThan(15);
       },
     );
+  });
+
+  it.each([
+    ['still is', DAY_MS],
+    ['has been set right', undefined],
+  ])('is told all fills when its clock was a day ahead and %s', (_, skewMs) => {
+    const before = ran(130 * SECOND_MS, { skewMs: DAY_MS });
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const kinds = before.records().map(({ body }) => body.kind);
+    // The balances that lie furthest in the future, without the fills after them.
+    const kept = kinds.lastIndexOf('balances') + 1;
+    expect(kinds.slice(kept)).toContain('fill');
+    clock.run(instant(START + HOUR_MS));
+    const restored = aBench({ strategies, clock, exchange, journal: backup(journal, kept), skewMs });
+    restored.start();
+    clock.run(instant(START + HOUR_MS + MINUTE_MS));
+    const { ledger, journal: booked } = books(exchange, restored.records());
+    expect(booked).toEqual(ledger);
+    expect(restored.desk.state.control).toBe('halted');
   });
 });

@@ -82,4 +82,34 @@ describe('the clock of limits', () => {
     clock.run(after(clock.wall(), HOUR_MS + MINUTE_MS));
     expect(day.now()).toBe(clock.wall());
   });
+
+  it('opens no new day at a restart with a wrong date, before the venue or an hour has proven it', () => {
+    const clock = new VirtualClock(after(NIGHT, DAY_MS));
+    let skewMs: number | undefined;
+    const day = new DayClock(clock, () => skewMs);
+    day.inherit(NIGHT);
+    expect(day.now()).toBe(NIGHT);
+    clock.run(after(clock.wall(), MINUTE_MS / 2));
+    expect(day.now()).toBe(after(NIGHT, MINUTE_MS / 2));
+    skewMs = -DAY_MS;
+    expect(day.now()).toBe(after(NIGHT, MINUTE_MS / 2));
+    skewMs = 0;
+    expect(day.now()).toBe(clock.wall());
+  });
+
+  it('believes after an hour that a day has passed since the last record', () => {
+    const clock = new VirtualClock(after(NIGHT, DAY_MS));
+    const day = new DayClock(clock);
+    day.inherit(NIGHT);
+    day.now();
+    clock.run(after(clock.wall(), HOUR_MS + MINUTE_MS));
+    expect(day.now()).toBe(clock.wall());
+  });
+
+  it('is that on the wall at a restart within the same day', () => {
+    const clock = new VirtualClock(after(NIGHT, -HOUR_MS));
+    const day = new DayClock(clock);
+    day.inherit(after(NIGHT, -2 * HOUR_MS));
+    expect(day.now()).toBe(clock.wall());
+  });
 });
