@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Account } from './halt-venue.ts';
+
+const PROGRAM = join(import.meta.dirname, '..', 'bin', 'tranche.js');
+const STRATEGIES = 40;
+
+export interface Control {
+  readonly url: string;
+  readonly token: string;
+  readonly pid: number;
+  readonly desk: string;
+}
+
+/** A daemon that runs. */
+export interface Running {
+  readonly child: ChildProcess;
+  readonly control: Control;
+  /** Its journal, as this process sees it. */
+  readonly journal: string;
+  readonly haltFile: string;
+  /** What it said on stderr. */
+  said(): string;
+}
+
+export interface Setup {
+  readonly account: Account;
+  readonly venuePort: number;
+  /** Folder of the journal as the daemon sees it, and as this process does. */
+  readonly journalAt: string;
+  readonly journalSeen: string;
+  /** What to put before the command. */
+  readonly before?: readonly string[];
+  /** Nobody reads what it prints. */
+  readonly isDeaf: boolean;
+  readonly reserveMib?: number;
+}
+
+const children = new Set<ChildProcess>();
+// A bench that fails leaves nothing behind.
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
+/** Forty parents that trade a slice a second each: an order every 25 ms, as fast as the desk may. */
+function writeFiles(folder: string, { account, venuePort, journalAt, reserveMib }: Setup): void {
+  mkdirSync(join(folder, 'strategies'));
+  for (let i = 0; i < STRATEGIES; i++) {
+    writeFileSync(
+      join(folder, 'strategies', `twap-${i}.yaml`),
+      JSON.stringify({
+        id: `twap-${i}`,
+        kind: 'twap',
+        pair: 'btcusd',
+        side: 'buy',
+        // Each another size: equal orders at one time would be taken for one order sent twice.
+        total_quantity: { amount: `${7.2 + i / 100}`.slice(0, 6), currency: 'btc' },
+        start_time: new Date(Date.now() + 1_000 + (1_000 * i) / STRATEGIES).toISOString(),
+        duration: 'PT2H',
+        slices: 7_200,
+        catch_up: 'skip',
+      }),
+    );
+  }
+  const config = {
+    desk: account.name,
+    mode: 'live',
+    venue: { base_url: `http://127.0.0.1:${venuePort}`, token: account.token },
+    controls: {
+      max_order_notional: { amount: '1000000', currency: 'usd' },
+      max_day_notional: { amount: '10000000000', currency: 'usd' },
+      max_order_quantity: { btcusd: '1000' },
+      max_open_doubts: 100,
+      collar_bps: 1000,
+      max_drift_bps: 10000,
+      max_shortfall_bps: 10000,
+      max_executions_per_minute: 10000,
+      max_executions_per_parent: 10000,
+      pairs: ['btcusd'],
+      sides: ['buy'],
+    },
+    pacing: { quotes_per_second: 500, orders_per_second: 60 },
+    journal: `sqlite:${join(journalAt, 'journal.db')}`,
+    ...(reserveMib === undefined ? {} : { journal_reserve: reserveMib }),
+    operate: { listen: '127.0.0.1:0' },
+    strategies: './strategies',
+  };
+  writeFileSync(join(folder, 'desk.yaml'), JSON.stringify(config));
+}
+
+/** Starts a daemon of its own in `folder`, which is empty. */
+export async function startDesk(folder: string, setup: Setup): Promise<Running> {
+  writeFiles(folder, setup);
+  const [command, ...args] = [
+    ...(setup.before ?? []),
+    process.execPath,
+    PROGRAM,
+    'run',
+    '--json',
+    '--config',
+    join(folder, 'desk.yaml'),
+  ];
+  const child = spawn(command, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // Nothing of the surroundings: live mode refuses some of them.
+    env: { PATH: process.env['PATH'] ?? '', HOME: folder },
+  });
+  children.add(child);
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  // A pipe that nobody reads fills up, and stays full.
+  if (setup.isDeaf) child.stdout.pause();
+  else child.stdout.resume();
+  const journal = join(setup.journalSeen, 'journal.db');
+  for (;;) {
+    if (hasEnded(child)) throw new Error(`the daemon ended with ${child.exitCode}:\n${said}`);
+    try {
+      const control = JSON.parse(readFileSync(`${journal}.control`, 'utf8')) as Control;
+      return { child, control, journal, haltFile: `${journal}.halt`, said: () => said };
+    } catch {
+      await sleep(10);
+    }
+  }
+}
+
+export const hasEnded = (child: ChildProcess): boolean =>
+  child.exitCode !== null || child.signalCode !== null;
+
+export async function stopDesk({ child }: Running): Promise<void> {
+  child.kill('SIGKILL');
+  while (!hasEnded(child)) await sleep(5);
+  children.delete(child);
+}
+
+export async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-halt-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

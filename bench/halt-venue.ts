@@ -1,0 +1,21 @@
+/** The venue of `bench/halt.ts`, on a thread of its own: what it is busy with must not delay the clock of the measurement. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../src/app/clock.ts';
+import { startVenue } from '../src/simulator/venue.ts';
+
+export interface Account {
+  readonly name: string;
+  readonly token: string;
+}
+
+const accounts = workerData as readonly Account[];
+const venue = await startVenue(
+  {
+    accounts: accounts.map((account) => ({ ...account, balances: { usd: '1000000000', btc: '10000' } })),
+    pairs: { btcusd: { startPrice: '60000' } },
+    limits: { enforced: false },
+  },
+  { clock: systemClock },
+);
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread of this process, no window
+parentPort?.postMessage(Number(new URL(venue.baseUrl).port));
