@@ -75,9 +75,9 @@ function program(io: RunIo): Command {
     )
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .showHelpAfterError('(tranche --help shows what there is)')
+    .showHelpAfterError(`(${io.self} --help shows what there is)`)
     .exitOverride()
-    .addHelpText('after', EXAMPLES);
+    .addHelpText('after', EXAMPLES.replaceAll(/^ {2}tranche /gmu, `  ${io.self} `));
   addRun(cli, io);
   addValidate(cli, io);
   addControl(cli, { io, config: configOption, done: (code) => (process.exitCode = code) });

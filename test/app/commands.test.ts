@@ -24,12 +24,14 @@ const repo = join(import.meta.dirname, '../..');
 
 interface Printed extends CommandIo {
   readonly printed: { out: string; err: string };
+  readonly self: string;
 }
 function io(cwd: string, env = {}): Printed {
   const printed = { out: '', err: '' };
   const stdout = { write: (text: string): unknown => (printed.out += text) };
   const stderr = { write: (text: string): unknown => (printed.err += text) };
-  return { printed, stdout, stderr, env, cwd, now: instant(Date.UTC(2026, 10, 21, 12)), colour: false };
+  const now = instant(Date.UTC(2026, 10, 21, 12));
+  return { printed, stdout, stderr, env, cwd, now, colour: false, self: 'npx tranche' };
 }
 
 describe('validate', () => {
@@ -147,6 +149,7 @@ describe('init', () => {
     const to = io(folder);
     expect(init({ folder: 'desk' }, to)).toBe(0);
     expect(to.printed.err).toContain('wrote desk/config/paper.yaml');
+    expect(to.printed.err).toContain('next: npx tranche validate --config desk/config/paper.yaml');
     expect(validate({ config: 'desk/config/paper.yaml' }, io(folder))).toBe(0);
     expect(validate({ config: 'desk/config/dry-run.yaml' }, io(folder, { TRANCHE_TOKEN: 'x' }))).toBe(0);
     expect(loadVenueOptions('desk/config/venue.yaml', io(folder)).pairs['btcusd']?.maxUsd).toBe('250000');

@@ -3,7 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { exitCodes } from '../../core/errors.ts';
 import { shownPath } from '../files.ts';
-import type { CommandIo } from './io.ts';
+import type { RunIo } from './run.ts';
 
 export interface InitOptions {
   /** Folder to fill; left out: the working directory. */
@@ -28,7 +28,7 @@ export const initFiles = [
 const examples = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Writes commented configs and strategies into a folder. Never overwrites: with one file in the way nothing is written. */
-export function init({ folder = '.' }: InitOptions, io: Pick<CommandIo, 'stderr' | 'cwd'>): number {
+export function init({ folder = '.' }: InitOptions, io: Pick<RunIo, 'stderr' | 'cwd' | 'self'>): number {
   const target = resolve(io.cwd, folder);
   const taken = initFiles.filter((file) => existsSync(join(target, file)));
   if (taken.length > 0) {
@@ -45,6 +45,8 @@ export function init({ folder = '.' }: InitOptions, io: Pick<CommandIo, 'stderr'
     io.stderr.write(`wrote ${shownPath(to, io.cwd)}\n`);
   }
   const config = shownPath(join(target, 'config/paper.yaml'), io.cwd);
-  io.stderr.write(`\nnext: tranche validate --config ${config}\n      tranche run --config ${config}\n`);
+  io.stderr.write(
+    `\nnext: ${io.self} validate --config ${config}\n      ${io.self} run --config ${config}\n`,
+  );
   return 0;
 }
