@@ -8,7 +8,8 @@ import type { Answer, Job } from './worker.ts';
 export async function hand(job: Job, mutant?: string, told?: (tally: Tally) => void): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const child = fork(new URL('worker.ts', import.meta.url), {
-    execArgv: ['--import', new URL('mutate.ts', import.meta.url).href],
+    // Histories are short: a large nursery lets nearly all of one die before it is looked at.
+    execArgv: ['--max-semi-space-size=64', '--import', new URL('mutate.ts', import.meta.url).href],
     env: { ...process.env, ...(mutant === undefined ? {} : { SIMULATION_MUTANT: mutant }) },
     serialization: 'advanced',
   });

@@ -17,6 +17,7 @@ const HELP = `npm run simulate -- [options]
   --from N         the first seed (1)
   --minutes M      stops each simulation after so long
   --workers K      processes (one a core)
+  --json FILE      what it came to, for machines; written every minute as well
   --crash-points   every single and every pair of crashes, of simulation A
   --mutants        broken rules: each must be seen; names may follow, all without
   --ci             both, that they repeat, and every crash point; the mutants take longer
@@ -37,6 +38,9 @@ const judged = (name: string, isGood: boolean): void => {
   }
 };
 
+/** What goes into the file of `--json`, by simulation. */
+const noted: Record<string, unknown> = {};
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -45,6 +49,7 @@ const { values, positionals } = parseArgs({
     from: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     workers: { type: 'string' },
+    json: { type: 'string' },
     seed: { type: 'string' },
     scenario: { type: 'string', default: 'A' },
     trace: { type: 'boolean', default: false },
@@ -103,13 +108,10 @@ async function playAll(scenario: Scenario, number: number): Promise<void> {
       count: number,
       maxMs: values.minutes === undefined ? undefined : Number(values.minutes) * 60_000,
     },
-    process.stdout.isTTY
-      ? (sofar) => {
-          process.stdout.write(`\r${count(sofar.runs)} seeds, ${sofar.failed} violations `);
-        }
-      : undefined,
+    progress(scenario, number, began),
   );
   write(tallyText(tally, (performance.now() - began) / 1_000));
+  note(scenario, tally, { began, isOver: true });
   for (const failure of tally.failures.slice(0, 5)) explain(scenario, failure);
   judged(`simulation ${scenario.name}`, tally.failed === 0);
   judged(`determinism of simulation ${scenario.name}`, tally.astray.length === 0);
@@ -119,16 +121,69 @@ async function playAll(scenario: Scenario, number: number): Promise<void> {
   judged(`what must sometimes happen in simulation ${scenario.name}`, never.length === 0);
 }
 
+/** On a terminal a line that changes, else one a minute. */
+function progress(scenario: Scenario, number: number, began: number): (sofar: Tally) => void {
+  let saidAt = began;
+  return (sofar) => {
+    const seconds = (performance.now() - began) / 1_000;
+    const line = `${count(sofar.runs)} of ${count(number)} seeds in ${seconds.toFixed(0)} s, ${sofar.failed} violations, largest worker ${(sofar.rssMax / 1e6).toFixed(0)} MB`;
+    if (process.stdout.isTTY) process.stdout.write(`\r${line} `);
+    if (performance.now() - saidAt < 60_000) return;
+    saidAt = performance.now();
+    if (!process.stdout.isTTY) write(line);
+    note(scenario, sofar, { began, isOver: false });
+  };
+}
+
+/** Into the file that was asked for, over what stood there: a run that is cut short leaves what it had. */
+function note(scenario: Scenario, tally: Tally, how: { began: number; isOver: boolean }): void {
+  if (values.json === undefined) return;
+  noted[scenario.name.toUpperCase()] = {
+    title: scenario.title,
+    commit: commit(),
+    node: process.version,
+    workers,
+    isOver: how.isOver,
+    from: Number(values.from),
+    seeds: tally.runs,
+    seconds: Math.round((performance.now() - how.began) / 1_000),
+    seedsPerMinuteAndCore: Math.round(perMinuteOf(tally)),
+    simulatedHours: Math.round(tally.virtualMs / 3_600_000),
+    simulatedYears: Number(yearsOf(tally)),
+    events: tally.events,
+    crashes: tally.crashes,
+    playedTwice: tally.twice,
+    wentAnotherWay: tally.astray.length,
+    violations: tally.failed,
+    failures: tally.failures,
+    largestWorkerBytes: tally.rssMax,
+    faults: sorted(tally.faults),
+    sometimes: sorted(tally.probes),
+    never: scenario.sometimes.filter((probe) => tally.probes[probe] === undefined),
+  };
+  writeFileSync(values.json, `${JSON.stringify(noted, undefined, 2)}\n`);
+}
+
+function perMinuteOf(tally: Tally): number {
+  return (tally.runs + tally.twice) / (tally.cpuMs / 60_000);
+}
+
+function yearsOf(tally: Tally): string {
+  return (tally.virtualMs / 31_557_600_000).toFixed(2);
+}
+
+function sorted(of: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(of).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 function tallyText(tally: Tally, seconds: number): string {
-  const perMinute = (tally.runs + tally.twice) / (tally.cpuMs / 60_000);
   const list = (of: Readonly<Record<string, number>>): string =>
-    Object.entries(of)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    Object.entries(sorted(of))
       .map(([name, times]) => `  ${name.padEnd(48)} ${count(times).padStart(12)}`)
       .join('\n');
   return [
-    `${count(tally.runs)} seeds in ${seconds.toFixed(0)} s: ${count(perMinute)} seeds/min/core of CPU time`,
-    `${count(tally.events)} events, ${(tally.virtualMs / 3_600_000).toFixed(0)} simulated hours (${(tally.virtualMs / 31_557_600_000).toFixed(2)} years), ${count(tally.crashes)} crashes`,
+    `${count(tally.runs)} seeds in ${seconds.toFixed(0)} s: ${count(perMinuteOf(tally))} seeds/min/core of CPU time, largest worker ${(tally.rssMax / 1e6).toFixed(0)} MB`,
+    `${count(tally.events)} events, ${(tally.virtualMs / 3_600_000).toFixed(0)} simulated hours (${yearsOf(tally)} years), ${count(tally.crashes)} crashes`,
     `${count(tally.twice)} seeds played twice, ${tally.astray.length} went another way`,
     `faults by kind:\n${list(tally.faults)}`,
     `seeds in which this happened:\n${list(tally.probes)}`,

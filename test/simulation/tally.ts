@@ -14,6 +14,8 @@ export interface Tally {
   crashes: number;
   /** CPU time of the process that played them, milliseconds. */
   cpuMs: number;
+  /** Most memory that one process took, bytes. */
+  rssMax: number;
   readonly faults: Record<string, number>;
   readonly probes: Record<string, number>;
   /** The first of them; `failed` counts all. */
@@ -30,6 +32,7 @@ export const emptyTally = (): Tally => ({
   virtualMs: 0,
   crashes: 0,
   cpuMs: 0,
+  rssMax: 0,
   faults: {},
   probes: {},
   failures: [],
@@ -70,11 +73,17 @@ export function play(scenario: Scenario, batch: Batch, told?: (tally: Tally) => 
     if (tally.failed > 0 && batch.isFirstEnough === true) break;
     if (told === undefined || performance.now() - toldAt < 5_000) continue;
     toldAt = performance.now();
+    measure(tally, cpu);
     told(tally);
   }
-  const { user, system } = process.cpuUsage(cpu);
-  tally.cpuMs = (user + system) / 1_000;
+  measure(tally, cpu);
   return tally;
+}
+
+function measure(tally: Tally, since: NodeJS.CpuUsage): void {
+  const { user, system } = process.cpuUsage(since);
+  tally.cpuMs = (user + system) / 1_000;
+  tally.rssMax = Math.max(tally.rssMax, process.memoryUsage.rss());
 }
 
 function count(tally: Tally, { violations, probes, crashes, virtualMs, events, plan }: RunResult): void {
@@ -100,6 +109,7 @@ export function merge(sum: Tally, more: Tally): void {
   sum.virtualMs += more.virtualMs;
   sum.crashes += more.crashes;
   sum.cpuMs += more.cpuMs;
+  sum.rssMax = Math.max(sum.rssMax, more.rssMax);
   sum.failed += more.failed;
   sum.twice += more.twice;
   sum.astray.push(...more.astray);

@@ -22,13 +22,19 @@ export type Answer =
   | { readonly is: 'plan'; readonly invariants: readonly string[] }
   | { readonly is: 'crash points'; readonly tally: CrashTally };
 
+const asker = process.ppid;
+
 function work(job: Job): Answer {
   if (job.do === 'crash points') return { is: 'crash points', tally: crashPoints(job) };
   if (job.do === 'plan') {
     const { violations } = scenarioOf(job.plan.scenario).run(job.plan);
     return { is: 'plan', invariants: violations.map(({ invariant }) => invariant) };
   }
-  const told = (tally: Tally): void => void process.send?.({ is: 'so far', tally } satisfies Answer);
+  const told = (tally: Tally): void => {
+    // Whoever asked is gone: nobody waits for hours of work.
+    if (process.ppid !== asker) process.exit(1);
+    process.send?.({ is: 'so far', tally } satisfies Answer);
+  };
   return { is: 'tally', tally: play(scenarioOf(job.scenario), job.batch, told) };
 }
 
