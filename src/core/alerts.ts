@@ -164,6 +164,11 @@ export const alerts = {
     runbook:
       'Compare `limit` and `value` with what the strategy was meant to do: a wrong unit or an extra zero shows here first.',
   },
+  override_used: {
+    severity: 'warning',
+    says: 'an order leaves that only passes because two people have overridden a limit for it',
+    runbook: 'Nothing to do: the journal says who proposed and approved it, and why. It is used up.',
+  },
   limit_breached: {
     severity: 'critical',
     says: 'a limit that nothing should be able to exceed is exceeded; the desk is halted',

@@ -21,6 +21,7 @@ export type RecordBody =
   | MaximumRecord
   | ResolvedRecord
   | CorrectionRecord
+  | OverrideRecord
   | ControlRecord;
 
 /** A process took the journal over. */
@@ -111,6 +112,8 @@ export interface IntentRecord {
   readonly notional_usd: string;
   /** Why the size is smaller than wanted. */
   readonly cuts: readonly Reason[];
+  /** The override that this attempt uses up. */
+  readonly override?: string | undefined;
 }
 
 /** The quote that an order leaves for. Written with the outcome: not needed to be safe. */
@@ -222,6 +225,26 @@ export interface CorrectionRecord {
   readonly was_quantity: string;
   readonly was_amount: string;
   readonly was_fees: string;
+}
+
+/** A person proposed that one limit be looser for one order, or another person approved it. */
+export interface OverrideRecord {
+  readonly kind: 'override';
+  readonly override: string;
+  readonly step: 'proposed' | 'approved';
+  /** A setting of `controls`. */
+  readonly limit: string;
+  /** Its value for that order; absent for what is lifted altogether. */
+  readonly value?: string | undefined;
+  /** One order of this parent, or of this slice of it. */
+  readonly parent?: string | undefined;
+  readonly slice?: number | undefined;
+  /** Or one order of this pair and side. */
+  readonly pair?: string | undefined;
+  readonly side?: Side | undefined;
+  readonly expires_at: Instant;
+  readonly by: string;
+  readonly why: string;
 }
 
 /** The state of the desk changed, or that of one parent or pair. */

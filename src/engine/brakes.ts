@@ -7,6 +7,7 @@ import { SECOND_MS } from '../core/time.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
+import { dayLimits } from './override.ts';
 import { COLLAR, costOf, MALFORMED, shortfallBps } from './totals.ts';
 import type { ParentTotals } from './totals.ts';
 
@@ -123,7 +124,7 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
 
 /** Orders are refused before they exceed the day; fills that have exceeded it all the same are a matter for a person. */
 function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
-  const limits: Limits = desk.policy.limits;
+  const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
   const today = desk.limitDay.now();
   const total = add(desk.state.totals.dayNotional(today), money(fill.notional_usd));
   if (limits.dayNotionalMax !== undefined && total.gt(limits.dayNotionalMax))

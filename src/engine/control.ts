@@ -1,7 +1,7 @@
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { refusal } from '../core/controls.ts';
-import type { Proposal } from '../core/controls.ts';
+import type { Limits, Proposal } from '../core/controls.ts';
 import { stop } from '../core/refusal.ts';
 import type { Refusal } from '../core/refusal.ts';
 import type { Next } from '../core/cycle.ts';
@@ -11,6 +11,7 @@ import type { Reason } from '../core/reasons.ts';
 import type { Desk } from './desk.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
+import { overrideFor } from './override.ts';
 import { worldOf } from './world.ts';
 
 /** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
@@ -24,15 +25,19 @@ export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
   if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
     return stopped(item.slice, 'selling_off', 'venue.sell_path is not set', { do: 'stop' });
   }
-  const refused = refuses(desk, item, {
+  const figures = {
     price: item.reference.mid,
     quantity: item.quantity,
     amount: amountAtWorst(item),
     notional: item.notional,
-  });
-  return refused === undefined
-    ? item
-    : stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
+  };
+  const refused = refuses(desk, item, figures);
+  if (refused === undefined) return item;
+  const override = overrideFor(desk, item.slice, undefined);
+  // It is bound to the one attempt whose intent names it, and looked at again in the gate.
+  if (override !== undefined && held(desk, item, { ...figures, limits: override.limits }) === undefined)
+    return { ...item, override: override.id };
+  return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
 /** In quote currency: what a buy pays at most; what a sell brings at the reference price. */
@@ -48,10 +53,20 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
   readonly limit?: Price | undefined;
   /** The attempt that asks: its own reservation does not count against it. */
   readonly clientId?: string | undefined;
+  /** Instead of those of the config. */
+  readonly limits?: Limits | undefined;
 }
 
 /** Why the item may not go ahead with these figures; `undefined` when it may. What cannot be looked at refuses. */
 export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refusal | undefined {
+  const refused = held(desk, item, figures);
+  if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
+  const override = overrideFor(desk, item.slice, figures.clientId);
+  return override?.id === item.override ? held(desk, item, { ...figures, limits: override.limits }) : refused;
+}
+
+/** Holds the figures against the limits. */
+function held(desk: Desk, item: Sized | Paced, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
   const { intent } = slice;
   try {
@@ -68,7 +83,7 @@ export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refu
         decisionPrice: intent.decision_price === undefined ? undefined : price(intent.decision_price),
       },
       worldOf(desk, { slice, size, quantity, price: each, amount: holding(figures.amount), clientId }),
-      desk.policy.limits,
+      figures.limits ?? desk.policy.limits,
     );
   } catch (error) {
     return stop(

@@ -15,6 +15,7 @@ import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from './changes.ts';
 import type { Closed, Life, OpenAttempt, OpenSlice, Traded } from './open.ts';
+import { Overrides } from './override-state.ts';
 import { Totals } from './totals.ts';
 
 export type { Life, OpenAttempt, OpenSlice } from './open.ts';
@@ -64,6 +65,7 @@ export class DeskState {
   #deaths: readonly Instant[] = [];
   #runningSince: Instant | undefined;
   account: string | undefined;
+  readonly overrides = new Overrides();
   /** What limits are held against. */
   readonly totals = new Totals();
   #recent: FillRecord[] = [];
@@ -76,6 +78,7 @@ export class DeskState {
     switch (body.kind) {
       case 'started':
         this.startedAt ??= at;
+        this.overrides.restart();
         this.#start(at);
         this.account = body.account;
         this.#doubtAll();
@@ -108,6 +111,7 @@ export class DeskState {
           const open = this.attempts.get(body.client_order_id);
           if (open !== undefined) open.doubt = { since: open.doubt?.since ?? at, reason: body.reason };
         } else {
+          if (about !== undefined && body.result === 'discarded') this.overrides.free(about.intent);
           const hasLeft = body.result === 'rejected' || body.result === 'absent';
           this.#close(body.client_order_id, hasLeft ? at : undefined);
         }
@@ -129,6 +133,9 @@ export class DeskState {
         this.#correct(body);
         break;
       case 'resolved':
+        break;
+      case 'override':
+        this.overrides.apply(body);
         break;
       case 'control':
         this.totals.control(body);
@@ -253,6 +260,7 @@ export class DeskState {
   }
 
   #intend(body: IntentRecord, at: Instant): void {
+    this.overrides.use(body, at);
     this.attempts.set(body.client_order_id, { intent: body, since: at, quote: undefined, doubt: undefined });
     const slice = this.slices.get(sliceKey(body.parent, body.slice));
     if (slice === undefined) return;

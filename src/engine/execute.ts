@@ -134,6 +134,7 @@ function intentOf(desk: Desk, item: Paced): IntentRecord {
     reference_price: text(item.reference.mid),
     notional_usd: item.notional === undefined ? '0' : text(item.notional),
     cuts: item.cuts,
+    ...(item.override === undefined ? {} : { override: item.override }),
   };
 }
 
@@ -250,6 +251,7 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
   const needs = side === 'buy' ? quantity(quote.amount.toFixed()) : quote.quantity;
   if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId })) {
     desk.leaving.set(clientOrderId, intent);
+    if (intent.override !== undefined) tellUse(desk, intent);
     return undefined;
   }
   const available = desk.available(pays, clientOrderId);
@@ -259,6 +261,25 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
     detail: `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`,
     next: { do: 'again' },
   };
+}
+
+function tellUse(
+  { observer, state }: Desk,
+  { override = '', client_order_id, parent, slice }: IntentRecord,
+): void {
+  const known = state.overrides.get(override);
+  if (known?.usedBy !== client_order_id) return;
+  const { proposal, approvedBy } = known;
+  observer.alert('override_used', {
+    override,
+    client_order_id,
+    parent,
+    slice,
+    limit: proposal.limit,
+    value: proposal.value,
+    proposed_by: proposal.by,
+    approved_by: approvedBy,
+  });
 }
 
 /** What was true when the attempt was sized and may not be any more: its time, its price, its slice. */

@@ -23,6 +23,8 @@ export interface Sized {
   readonly cuts: readonly Reason[];
   /** The rest of the slice may follow in further pieces. */
   readonly isPiece: boolean;
+  /** It only passes with this override. */
+  readonly override?: string | undefined;
 }
 
 export interface Paced extends Omit<Sized, 'stage'> {

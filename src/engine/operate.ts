@@ -14,19 +14,22 @@ import {
 import type { Observable } from 'rxjs';
 import type { ControlRecord, RecordBody } from '../core/record.ts';
 import type { Desk } from './desk.ts';
+import { overrides } from './override.ts';
 import type { Command } from './ports.ts';
 
 type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
+const isControl = (command: Command): command is Control =>
+  ['pause', 'resume', 'halt', 'rearm'].includes(command.do);
 type Rearm = Command & { readonly do: 'rearm' };
 
 /** Commands of the operator, and a halt file that somebody left, become part of the record. Never emits. */
 export function operate(desk: Desk): Observable<never> {
   const commands = desk.ports.operator$.pipe(
-    filter((command) => command.do !== 'drain' && command.do !== 'resolve'),
+    filter(isControl),
     mergeMap((command) => defer(() => obey(desk, command))),
   );
   const missed = defer(() => noteHalt(desk));
-  return merge(missed, commands, watchLatch(desk)).pipe(ignoreElements());
+  return merge(missed, commands, overrides(desk), watchLatch(desk)).pipe(ignoreElements());
 }
 
 /** Latches a halt in the tick of the command, whether or not the journal can take it yet. */

@@ -1,5 +1,6 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/market.ts';
+import type { OverrideWish } from '../core/override.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Resolution } from '../core/resolution.ts';
@@ -140,6 +141,19 @@ export type Command =
       answer?(answer: CommandAnswer): void;
     }
   | { readonly do: 'drain'; readonly why: string }
+  /** Asks for one limit to be looser for one order. Answered once it is durable. */
+  | (OverrideWish & {
+      readonly do: 'propose';
+      answer(answer: CommandAnswer): void;
+    })
+  /** A second person agrees. Answered once it is durable. */
+  | {
+      readonly do: 'approve';
+      readonly override: string;
+      readonly by: string;
+      readonly why: string;
+      answer(answer: CommandAnswer): void;
+    }
   /** Ends a doubt by the word of a person. Answered once, after it is durable; never by a desk that has stopped. */
   | (Resolution & { readonly do: 'resolve'; answer(answer: CommandAnswer): void });
 

@@ -102,6 +102,7 @@ export const recordSchemas = {
     reference_price: amount,
     notional_usd: amount,
     cuts: list(reason),
+    override: z.string().optional(),
   }),
   quote: z.strictObject({
     kind: z.literal('quote'),
@@ -181,6 +182,20 @@ export const recordSchemas = {
     was_amount: amount,
     was_fees: amount,
   }),
+  override: z.strictObject({
+    kind: z.literal('override'),
+    override: z.string(),
+    step: z.enum(['proposed', 'approved']),
+    limit: z.string(),
+    value: amount.optional(),
+    parent: z.string().optional(),
+    slice: count.optional(),
+    pair: z.string().optional(),
+    side: side.optional(),
+    expires_at: at,
+    by: z.string(),
+    why: z.string(),
+  }),
   control: z.strictObject({
     kind: z.literal('control'),
     state: z.enum(['active', 'paused', 'reducing', 'halted']),
@@ -246,6 +261,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   balances: true,
   maximum: true,
   resolved: true,
+  override: true,
   correction: true,
   control: true,
 };

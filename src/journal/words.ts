@@ -4,6 +4,7 @@ import type {
   ControlRecord,
   FillRecord,
   IntentText,
+  OverrideRecord,
   RecordBody,
   StoredRecord,
   WakeRecord,
@@ -53,12 +54,21 @@ function wordsFor(body: RecordBody): string {
       return `${body.client_order_id} as the account shows it: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
     case 'resolved':
       return `${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}, says ${body.by}: ${body.why}`;
+    case 'override':
+      return overrideWords(body);
     case 'control':
       break;
   }
   const doubts = body.doubts === undefined ? undefined : `with open doubts: ${body.doubts.join(', ')}`;
   const closed = body.transport === 'closed' ? 'no order can leave this process' : undefined;
   return joined(`${scopeOf(body)} ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
+}
+
+function overrideWords({ override, step, limit, value, by, why, ...of }: OverrideRecord): string {
+  const slice = of.slice === undefined ? '' : ` slice ${of.slice}`;
+  const order = of.parent === undefined ? `${of.side ?? ''} ${of.pair ?? ''}` : `parent ${of.parent}${slice}`;
+  const to = value === undefined ? 'lifted' : value;
+  return `${override} ${step} by ${by}: ${limit} ${to} for one order of ${order} until ${isoOf(of.expires_at)}: ${why}`;
 }
 
 const scopeOf = ({ parent, pair }: ControlRecord): string =>

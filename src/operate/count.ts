@@ -82,6 +82,7 @@ export function countRecord(
     case 'balances':
     case 'maximum':
     case 'resolved':
+    case 'override':
     case 'correction':
     case 'control':
   }

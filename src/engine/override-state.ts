@@ -1,0 +1,69 @@
+import type { IntentRecord, OverrideRecord } from '../core/record.ts';
+import type { Instant } from '../core/time.ts';
+
+/** An override of a limit for one order, as far as it has come. */
+export interface Override {
+  readonly proposal: OverrideRecord;
+  approvedBy?: string | undefined;
+  /** The attempt whose intent names it. */
+  usedBy?: string | undefined;
+  usedAt?: Instant | undefined;
+}
+
+const KEPT = 1_000;
+
+/** Overrides as a fold of the journal: those of this process, and those of earlier ones that were used. */
+export class Overrides {
+  readonly #known = new Map<string, Override>();
+  /** In all of the journal: no id is given twice. */
+  proposed = 0;
+
+  get(id: string): Override | undefined {
+    return this.#known.get(id);
+  }
+
+  get isEmpty(): boolean {
+    return this.#known.size === 0;
+  }
+
+  all(): Iterable<readonly [string, Override]> {
+    return this.#known;
+  }
+
+  apply(body: OverrideRecord): void {
+    const known = this.#known.get(body.override);
+    if (body.step === 'proposed') {
+      this.proposed++;
+      this.#known.set(body.override, { proposal: body });
+    } else if (known !== undefined) known.approvedBy ??= body.by;
+    for (const id of this.#known.keys()) {
+      if (this.#known.size <= KEPT) break;
+      this.#known.delete(id);
+    }
+  }
+
+  /** Nobody knows how long those of a dead process have lasted: what was not used must be proposed again. */
+  restart(): void {
+    for (const [id, { usedBy }] of this.#known) if (usedBy === undefined) this.#known.delete(id);
+  }
+
+  /** An attempt takes the override that its intent names, unless another has it. */
+  use({ override, client_order_id: id }: IntentRecord, at: Instant): void {
+    const known = this.#named(override);
+    if (known === undefined || known.usedBy !== undefined) return;
+    known.usedBy = id;
+    known.usedAt = at;
+  }
+
+  /** No order left: it is free again. */
+  free({ override, client_order_id: id }: IntentRecord): void {
+    const known = this.#named(override);
+    if (known?.usedBy !== id) return;
+    known.usedBy = undefined;
+    known.usedAt = undefined;
+  }
+
+  #named(override: string | undefined): Override | undefined {
+    return override === undefined ? undefined : this.#known.get(override);
+  }
+}

@@ -1,0 +1,143 @@
+import { EMPTY, filter, mergeMap, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Limits } from '../core/controls.ts';
+import { OVERRIDE_MAX_MINUTES, concerns, loosened, overrideFault } from '../core/override.ts';
+import type { OverriddenOrder } from '../core/override.ts';
+import type { OverrideRecord } from '../core/record.ts';
+import { quantity, text } from '../core/money.ts';
+import { DAY_MS, MINUTE_MS, after } from '../core/time.ts';
+import type { Desk } from './desk.ts';
+import type { OpenSlice } from './desk-state.ts';
+import type { Override } from './override-state.ts';
+import type { Command } from './ports.ts';
+
+type Propose = Command & { readonly do: 'propose' };
+type Approve = Command & { readonly do: 'approve' };
+
+/**
+ * Overrides of a limit for one order: one person proposes, another approves, the journal knows both. Each is used once at
+ * the most, by the attempt whose intent names it, and none outlives its minutes or the process.
+ */
+export const overrides = (desk: Desk): Observable<unknown> =>
+  desk.ports.operator$.pipe(
+    filter((command) => command.do === 'propose' || command.do === 'approve'),
+    mergeMap((command) => (command.do === 'propose' ? propose(desk, command) : approve(desk, command))),
+  );
+
+function propose(desk: Desk, command: Propose): Observable<unknown> {
+  const fault = overrideFault(command) ?? targetFault(desk, command);
+  if (fault !== undefined) {
+    command.answer({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  const { limit, value, parent, slice, pair, side, minutes = OVERRIDE_MAX_MINUTES, by, why } = command;
+  const { clock } = desk.ports;
+  desk.overridesAsked = Math.max(desk.overridesAsked, desk.state.overrides.proposed) + 1;
+  const id = `ov-${desk.overridesAsked}`;
+  // By the steady clock: one that is set back must not make it last.
+  desk.overrideEnds.set(id, after(clock.monotonic(), minutes * MINUTE_MS));
+  const record: OverrideRecord = {
+    kind: 'override',
+    override: id,
+    step: 'proposed',
+    limit,
+    ...(value === undefined ? {} : { value: text(quantity(value)) }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(slice === undefined ? {} : { slice }),
+    ...(pair === undefined ? {} : { pair }),
+    ...(side === undefined ? {} : { side }),
+    expires_at: after(clock.wall(), minutes * MINUTE_MS),
+    by,
+    why,
+  };
+  return desk.append([record]).pipe(
+    tap(() => {
+      command.answer({
+        isDone: true,
+        says: `${id} is proposed; another person approves it within ${minutes} min`,
+      });
+    }),
+  );
+}
+
+/** What is named must be there: a wrong id must not lie in wait. */
+function targetFault(desk: Desk, { parent, pair }: Propose): string | undefined {
+  if (pair !== undefined && 'problem' in desk.pair(pair)) return `the account has no pair ${pair}`;
+  return parent === undefined || desk.state.totals.parent(parent) !== undefined
+    ? undefined
+    : `there is no parent ${parent} yet`;
+}
+
+function approve(desk: Desk, command: Approve): Observable<unknown> {
+  const { override: id, by, why } = command;
+  const known = desk.state.overrides.get(id);
+  const fault = approveFault(desk, known, command);
+  if (fault !== undefined || known === undefined) {
+    command.answer({ isDone: false, says: fault ?? `there is no override ${id}` });
+    return EMPTY;
+  }
+  return desk.append([{ ...known.proposal, step: 'approved', by, why }]).pipe(
+    tap(() => {
+      desk.changed$.next();
+      command.answer({ isDone: true, says: `${id} is approved: it is good for one order` });
+    }),
+  );
+}
+
+function approveFault(
+  desk: Desk,
+  known: Override | undefined,
+  { override: id, by, why }: Approve,
+): string | undefined {
+  if (by.trim() === '') return 'name who approves it';
+  if (why.trim() === '') return 'give the reason';
+  if (known === undefined) return `there is no override ${id}`;
+  if (known.approvedBy !== undefined) return `${id} is approved already`;
+  if (isOver(desk, id)) return `${id} has expired`;
+  return sameName(known.proposal.by, by)
+    ? `${by} has proposed it: another person must approve it`
+    : undefined;
+}
+
+const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
+
+/** Nobody remembers how long one of an earlier process has lasted: it is over. */
+export const isOver = (desk: Desk, id: string): boolean =>
+  desk.ports.clock.monotonic() >= (desk.overrideEnds.get(id) ?? Number.NEGATIVE_INFINITY);
+
+const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
+  const { parent, slice, pair, side } = intent;
+  const { base, quote } = desk.instrument(pair);
+  return { parent, slice, pair, base, quote, side };
+};
+
+/** An approved override that this order may use, with the limits that it leads to. */
+export function overrideFor(
+  desk: Desk,
+  slice: OpenSlice,
+  clientId: string | undefined,
+): { readonly id: string; readonly limits: Limits } | undefined {
+  if (desk.state.overrides.isEmpty) return undefined;
+  const order = orderOf(desk, slice);
+  for (const [id, { proposal, approvedBy, usedBy }] of desk.state.overrides.all()) {
+    if (approvedBy === undefined || usedBy !== clientId || isOver(desk, id)) continue;
+    // More at stake than this one order: nobody has looked at that.
+    if (proposal.limit === 'max_order_notional' && desk.hasDoubts()) continue;
+    if (concerns(proposal, order)) return { id, limits: loosened(desk.policy.limits, proposal, order) };
+  }
+  return undefined;
+}
+
+/** Limits that the totals of the day are held against: what was overridden today was meant to exceed them. */
+export function dayLimits(desk: Desk, slice: OpenSlice | undefined): Limits {
+  let { limits } = desk.policy;
+  if (slice === undefined || desk.state.overrides.isEmpty) return limits;
+  const order = orderOf(desk, slice);
+  const today = Math.floor(desk.limitDay.now() / DAY_MS);
+  for (const [, { proposal, usedAt }] of desk.state.overrides.all()) {
+    if (usedAt === undefined || Math.floor(usedAt / DAY_MS) < today) continue;
+    if (proposal.limit === 'max_day_notional' || proposal.limit === 'max_pair_day_notional')
+      limits = loosened(limits, proposal, order);
+  }
+  return limits;
+}

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { money, quantity } from '../../src/core/money.ts';
+import type { SliceRecord } from '../../src/core/record.ts';
+import { MINUTE_MS, after } from '../../src/core/time.ts';
+import type { CommandAnswer } from '../../src/engine/ports.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { ledgerTrades } from './oracle.ts';
+
+const { limits } = aPolicy();
+/** Four slices of a quarter of a bitcoin, five minutes apart: about 15 000 dollars each. */
+const twap = aTwap('t', { slices: 4, duration: 'PT20M' });
+const small = { limits: { ...limits, orderNotionalMax: money('1000') } };
+
+interface Asked {
+  readonly bench: Bench;
+  readonly alerts: string[];
+}
+
+function asked(options: Partial<BenchOptions> = {}): Asked {
+  const alerts: string[] = [];
+  const bench = aBench({
+    strategies: [twap],
+    policy: small,
+    ...options,
+    observer: { alert: (id) => alerts.push(id) },
+  });
+  bench.start();
+  return { bench, alerts };
+}
+
+const minutes = ({ bench }: Asked, count: number): void => {
+  bench.clock.run(after(START, count * MINUTE_MS));
+};
+
+const OURS = { limit: 'max_order_notional', value: '30000', pair: 'btcusd', side: 'buy' } as const;
+
+function propose({ bench }: Asked, wish: object = {}): CommandAnswer {
+  let told: CommandAnswer = { isDone: false, says: 'no answer' };
+  bench.operator$.next({
+    do: 'propose',
+    ...OURS,
+    by: 'ann',
+    why: 'a large order today',
+    ...wish,
+    answer: (answer) => (told = answer),
+  });
+  return told;
+}
+
+function approve({ bench }: Asked, by = 'ben', override = 'ov-1'): CommandAnswer {
+  let told: CommandAnswer = { isDone: false, says: 'no answer' };
+  bench.operator$.next({ do: 'approve', override, by, why: 'agreed', answer: (answer) => (told = answer) });
+  return told;
+}
+
+const ends = (bench: Bench): readonly (readonly [number, SliceRecord['result']])[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [[body.slice, body.result] as const] : []));
+
+describe('an override', () => {
+  it('by two people lets one order pass its limit, and no second one', () => {
+    const one = asked();
+    minutes(one, 2);
+    expect(propose(one)).toEqual({
+      isDone: true,
+      says: 'ov-1 is proposed; another person approves it within 15 min',
+    });
+    expect(approve(one)).toEqual({ isDone: true, says: 'ov-1 is approved: it is good for one order' });
+    expect(one.alerts).not.toContain('override_used');
+    minutes(one, 25);
+    expect(ends(one.bench)).toEqual([
+      [0, 'skipped'],
+      [1, 'filled'],
+      [2, 'skipped'],
+      [3, 'skipped'],
+    ]);
+    expect(one.alerts.filter((id) => id === 'override_used')).toHaveLength(1);
+    const steps = one.bench.records().flatMap(({ body }) => (body.kind === 'override' ? [body] : []));
+    expect(steps).toMatchObject([
+      { step: 'proposed', by: 'ann', limit: 'max_order_notional', value: '30000' },
+      { step: 'approved', by: 'ben', limit: 'max_order_notional', value: '30000' },
+    ]);
+  });
+
+  it('does nothing before a second person has approved it, and never by the one who proposed it', () => {
+    const one = asked();
+    minutes(one, 2);
+    propose(one);
+    expect(approve(one, ' Ann ')).toMatchObject({ isDone: false });
+    expect(approve(one, '')).toMatchObject({ isDone: false });
+    expect(approve(one, 'ben', 'ov-2')).toMatchObject({ isDone: false, says: 'there is no override ov-2' });
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toEqual([]);
+  });
+
+  it('is over after its minutes, approved or not, also when the clock is set back', () => {
+    const one = asked();
+    minutes(one, 1);
+    propose(one, { minutes: 3 });
+    approve(one);
+    propose(one, { minutes: 2 });
+    one.bench.clock.stepWall(-30 * MINUTE_MS);
+    minutes(one, 4.5);
+    expect(approve(one, 'ben', 'ov-2')).toMatchObject({ isDone: false, says: 'ov-2 has expired' });
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toEqual([]);
+  });
+
+  it('ends with its process', () => {
+    const one = asked();
+    minutes(one, 2);
+    propose(one);
+    approve(one);
+    one.bench.kill();
+    const { clock, exchange, journal } = one.bench;
+    const next = asked({ clock, exchange, journal });
+    minutes(next, 25);
+    expect(ledgerTrades(exchange)).toEqual([]);
+    expect(propose(next).says).toMatch(/^ov-2 is proposed/u);
+  });
+
+  it('lifts no halt', () => {
+    const one = asked();
+    minutes(one, 2);
+    propose(one);
+    approve(one);
+    one.bench.operator$.next({ do: 'halt', by: 'ann', why: 'stop' });
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toEqual([]);
+  });
+
+  it('that is good for two orders at once lets one of them pass', () => {
+    const twins = ['a', 'b'].map((id) =>
+      aTwap(id, {
+        slices: 2,
+        duration: 'PT10M',
+        ...(id === 'a' ? {} : { total_quantity: { amount: '1.1', currency: 'btc' } }),
+      }),
+    );
+    const one = asked({ strategies: twins });
+    minutes(one, 2);
+    propose(one, { value: '50000' });
+    approve(one);
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toHaveLength(1);
+  });
+
+  it('is free again when no order left for it', () => {
+    let quotes = 0;
+    const one = asked({
+      wrap: faultyVenue({
+        quote: () => (++quotes === 1 ? { kind: 'garbled', status: 200, why: '?' } : undefined),
+      }),
+    });
+    minutes(one, 2);
+    propose(one);
+    approve(one);
+    quotes = 0;
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toHaveLength(1);
+  });
+
+  it('of the day lets one order exceed it, halts nothing, and holds for no other', () => {
+    const one = asked({ policy: { limits: { ...limits, dayNotionalMax: money('10000') } } });
+    minutes(one, 2);
+    propose(one, { limit: 'max_day_notional', value: '30000' });
+    approve(one);
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toHaveLength(1);
+    expect(one.bench.desk.control).toBe('active');
+  });
+
+  it('of a floor is for the slice that it names alone', () => {
+    const one = asked({
+      venue: { accounts: [{ balances: { usd: '100000', btc: '0' } }] },
+      policy: { limits: { ...limits, positionMin: new Map([['usd', quantity('99000')]]) } },
+    });
+    minutes(one, 2);
+    const parent = one.bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.parent] : []))[0];
+    const floor = {
+      limit: 'min_position',
+      value: '50000',
+      pair: undefined,
+      side: undefined,
+      parent,
+      slice: 2,
+    };
+    expect(propose(one, floor)).toMatchObject({ isDone: true });
+    approve(one);
+    minutes(one, 25);
+    expect(ends(one.bench).filter(([, result]) => result === 'filled')).toEqual([[2, 'filled']]);
+  });
+
+  it.each<readonly [string, object]>([
+    ['a cap of a parent', { limit: 'parent_cap' }],
+    ['executions', { limit: 'max_executions_per_minute' }],
+    ['the collar', { limit: 'collar_bps' }],
+    ['no value', { value: undefined }],
+    ['a value that is no amount', { value: '1e9' }],
+    ['more than a quarter of an hour', { minutes: 16 }],
+    ['no reason', { why: ' ' }],
+    ['nobody', { by: '' }],
+    ['every order', { pair: undefined, side: undefined }],
+    ['both a parent and a pair', { parent: 'x' }],
+    ['a parent that is not there', { pair: undefined, side: undefined, parent: 'x' }],
+    ['a pair that is not there', { pair: 'nonesuch' }],
+  ])('is refused for %s, with the reason, and is not written down', (_, wish) => {
+    const one = asked();
+    minutes(one, 2);
+    expect(propose(one, wish).isDone).toBe(false);
+    expect(propose(one, wish).says).not.toBe('no answer');
+    expect(one.bench.records().filter(({ body }) => body.kind === 'override')).toEqual([]);
+  });
+});
