@@ -11,18 +11,7 @@ export interface ControlCli {
 
 /** `tranche status`, `pause`, `resume`, `halt`, `rearm`, `doubts`: they talk to the daemon that runs on the journal of a config. */
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
-  const leaf = (parent: Command, name: string, does: string) =>
-    parent
-      .command(name)
-      .description(does)
-      .addOption(config())
-      .option('--journal <journal>', 'the journal itself, instead of a config')
-      .addOption(
-        new Option('--mode <mode>', 'the mode it runs in').choices(['paper', 'dry_run', 'live'] as const),
-      )
-      .option('--url <url>', 'an API elsewhere, with the token in TRANCHE_OPERATOR_TOKEN')
-      .option('--json', 'print one JSON object on stdout');
-
+  const leaf = leaves(config);
   leaf(cli, 'status', 'how the daemon is: state, strategies, limits, doubts').action(async (options) => {
     const { status } = await import('./commands/status.ts');
     done(await status(options, io));
@@ -57,6 +46,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       const { rearm } = await import('./commands/steer.ts');
       done(await rearm(options, io));
     });
+  addOverrides(cli, { io, config, done });
   const doubts = leaf(cli, 'doubts', 'orders whose outcome is unknown').action(async (options) => {
     const command = await import('./commands/doubts.ts');
     done(await command.doubts(options, io));
@@ -75,5 +65,48 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     .action(async (id, options) => {
       const { resolveDoubt } = await import('./commands/doubts.ts');
       done(await resolveDoubt(id, { ...options, ...doubts.opts() }, io));
+    });
+}
+
+/** Commands that find the daemon by the same options. */
+const leaves = (config: ControlCli['config']) => (parent: Command, name: string, does: string) =>
+  parent
+    .command(name)
+    .description(does)
+    .addOption(config())
+    .option('--journal <journal>', 'the journal itself, instead of a config')
+    .addOption(
+      new Option('--mode <mode>', 'the mode it runs in').choices(['paper', 'dry_run', 'live'] as const),
+    )
+    .option('--url <url>', 'an API elsewhere, with the token in TRANCHE_OPERATOR_TOKEN')
+    .option('--json', 'print one JSON object on stdout');
+
+function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
+  const leaf = leaves(config);
+  const parent = leaf(cli, 'override', 'overrides of a limit for one order').action(async (options) => {
+    const { overrides } = await import('./commands/override.ts');
+    done(await overrides(options, io));
+  });
+  leaf(parent, 'propose', 'ask for one limit to be looser for one order; another person approves it')
+    .argument('<limit>', 'a setting of controls, such as max_order_notional')
+    .option('--to <value>', 'its value for that order; restricted_hours takes none')
+    .option('--parent <id>', 'one order of this parent')
+    .option('--slice <number>', 'with --parent: of this slice')
+    .option('--pair <pair>', 'one order of this pair')
+    .addOption(new Option('--side <side>', 'with --pair').choices(['buy', 'sell'] as const))
+    .option('--minutes <number>', 'how long it waits for its order, at most 15')
+    .requiredOption('--why <reason>', 'goes into the journal')
+    .option('--by <name>', 'who proposes, instead of the user of this machine')
+    .action(async (limit, options) => {
+      const { proposeOverride } = await import('./commands/override.ts');
+      done(await proposeOverride(limit, { ...options, ...parent.opts() }, io));
+    });
+  leaf(parent, 'approve', 'agree, as a second person with a token of their own')
+    .argument('<id>', 'as tranche override prints it')
+    .requiredOption('--why <reason>', 'goes into the journal')
+    .option('--by <name>', 'who approves, instead of the user of this machine')
+    .action(async (id, options) => {
+      const { approveOverride } = await import('./commands/override.ts');
+      done(await approveOverride(id, { ...options, ...parent.opts() }, io));
     });
 }

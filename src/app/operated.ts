@@ -3,6 +3,8 @@ import type { TradeFigures } from '../core/resolution.ts';
 import { isoOf } from '../core/time.ts';
 import type { Desk } from '../engine/desk.ts';
 import { doubtFacts } from '../engine/doubts.ts';
+import { isOver } from '../engine/override.ts';
+import type { Override } from '../engine/override-state.ts';
 import type { Command, CommandAnswer } from '../engine/ports.ts';
 import { leftOfSlice } from '../engine/size.ts';
 import type { OperatedDesk, Order } from '../operate/api.ts';
@@ -52,10 +54,26 @@ function statusOf(desk: Desk): object {
       open_doubts: { used: state.doubts.length, max: policy.limits.openDoubtsMax },
     },
     paused: Object.fromEntries(state.totals.paused),
+    overrides: [...state.overrides.all()].map(([id, one]) => overrideOf(desk, id, one)),
     account_read_age_s:
       desk.lastReadAt === undefined ? undefined : seconds(ports.clock.monotonic() - desk.lastReadAt),
     last_record_age_s: state.lastRecordAt === undefined ? undefined : seconds(now - state.lastRecordAt),
     ...openOf(desk),
+  };
+}
+
+function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {
+  const { limit, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;
+  const step = approvedBy === undefined ? 'proposed' : 'approved';
+  return {
+    id,
+    state: usedBy === undefined ? (isOver(desk, id) ? 'expired' : step) : 'used',
+    ...{ limit, value, parent, slice, pair, side },
+    expires_at: isoOf(until),
+    proposed_by: by,
+    approved_by: approvedBy,
+    used_by: usedBy,
+    why,
   };
 }
 
@@ -129,6 +147,10 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
       });
     case 'resolve':
       return resolve(order, send);
+    case 'propose':
+      return propose(order, send);
+    case 'approve':
+      return approve(order, send);
   }
 }
 
@@ -144,10 +166,39 @@ function answered(give: (answer: (answer: CommandAnswer) => void) => void): Comm
   return told;
 }
 
-function resolve(
-  { by, body }: Order & { readonly do: 'resolve' },
-  send: (command: Command) => void,
-): CommandAnswer {
+/** An order whose facts are still as they came. */
+type Told = Extract<Order, { readonly body: unknown }>;
+
+function propose({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
+  const { limit, value, parent, slice, pair, side, minutes, why } = body;
+  const isText = (given: unknown): given is string | undefined =>
+    given === undefined || (typeof given === 'string' && given.length <= TEXT_MAX);
+  const isCount = (given: unknown): given is number | undefined =>
+    given === undefined || typeof given === 'number';
+  if (typeof limit !== 'string' || typeof why !== 'string' || !isText(limit) || !isText(why))
+    return { isDone: false, says: 'name the limit, and the reason as "why"' };
+  if (!isText(value) || !isText(parent) || !isText(pair))
+    return { isDone: false, says: 'value, parent and pair are texts' };
+  if (side !== undefined && side !== 'buy' && side !== 'sell')
+    return { isDone: false, says: 'side is buy or sell' };
+  if (!isCount(slice) || !isCount(minutes)) return { isDone: false, says: 'slice and minutes are numbers' };
+  return answered((answer) => {
+    send({ do: 'propose', token, limit, value, parent, slice, pair, side, minutes, by, why, answer });
+  });
+}
+
+function approve({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
+  const { override, why } = body;
+  if (typeof override !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
+    return { isDone: false, says: 'name the override, and the reason as "why"' };
+  return answered((answer) => {
+    send({ do: 'approve', override, token, by, why, answer });
+  });
+}
+
+const TEXT_MAX = 500;
+
+function resolve({ by, body }: Told, send: (command: Command) => void): CommandAnswer {
   const { client_order_id: clientOrderId, verdict, evidence: why } = body;
   if (typeof clientOrderId !== 'string' || typeof why !== 'string')
     return { isDone: false, says: 'name client_order_id, and the evidence' };

@@ -80,9 +80,9 @@ export class Desk {
   readonly leaving = new Map<string, IntentRecord>();
   /** The time by which days of limits are counted. */
   readonly limitDay: DayClock;
-  /** Proposals of this process, and when each of them is over. */
+  /** Proposals of this process: when each of them is over, and with whose token it came. */
   overridesAsked = 0;
-  readonly overrideEnds = new Map<string, Monotonic>();
+  readonly proposals = new Map<string, { readonly until: Monotonic; readonly token: string | undefined }>();
   isStopping = false;
   /** The feed told that the account may have changed since its last read began. Never more than that. */
   isHinted = false;

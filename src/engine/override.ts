@@ -35,7 +35,8 @@ function propose(desk: Desk, command: Propose): Observable<unknown> {
   desk.overridesAsked = Math.max(desk.overridesAsked, desk.state.overrides.proposed) + 1;
   const id = `ov-${desk.overridesAsked}`;
   // By the steady clock: one that is set back must not make it last.
-  desk.overrideEnds.set(id, after(clock.monotonic(), minutes * MINUTE_MS));
+  desk.proposals.set(id, { until: after(clock.monotonic(), minutes * MINUTE_MS), token: command.token });
+  if (desk.proposals.size > PROPOSALS_MAX) desk.proposals.delete(desk.proposals.keys().next().value ?? '');
   const record: OverrideRecord = {
     kind: 'override',
     override: id,
@@ -87,23 +88,28 @@ function approve(desk: Desk, command: Approve): Observable<unknown> {
 function approveFault(
   desk: Desk,
   known: Override | undefined,
-  { override: id, by, why }: Approve,
+  { override: id, by, why, token }: Approve,
 ): string | undefined {
   if (by.trim() === '') return 'name who approves it';
   if (why.trim() === '') return 'give the reason';
   if (known === undefined) return `there is no override ${id}`;
   if (known.approvedBy !== undefined) return `${id} is approved already`;
   if (isOver(desk, id)) return `${id} has expired`;
+  if (token !== undefined && desk.proposals.get(id)?.token === token)
+    return 'it was proposed with the same token: another person must approve it with one of their own';
   return sameName(known.proposal.by, by)
     ? `${by} has proposed it: another person must approve it`
     : undefined;
 }
 
+/** Those of longer ago have expired. */
+const PROPOSALS_MAX = 1_000;
+
 const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
 
 /** Nobody remembers how long one of an earlier process has lasted: it is over. */
 export const isOver = (desk: Desk, id: string): boolean =>
-  desk.ports.clock.monotonic() >= (desk.overrideEnds.get(id) ?? Number.NEGATIVE_INFINITY);
+  desk.ports.clock.monotonic() >= (desk.proposals.get(id)?.until ?? Number.NEGATIVE_INFINITY);
 
 const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
   const { parent, slice, pair, side } = intent;

@@ -144,12 +144,15 @@ export type Command =
   /** Asks for one limit to be looser for one order. Answered once it is durable. */
   | (OverrideWish & {
       readonly do: 'propose';
+      /** Whose token it came with: a person may go by two names. */
+      readonly token?: string | undefined;
       answer(answer: CommandAnswer): void;
     })
   /** A second person agrees. Answered once it is durable. */
   | {
       readonly do: 'approve';
       readonly override: string;
+      readonly token?: string | undefined;
       readonly by: string;
       readonly why: string;
       answer(answer: CommandAnswer): void;

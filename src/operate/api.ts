@@ -9,7 +9,13 @@ export type Order =
   | (Scope & { readonly do: 'pause' | 'resume'; readonly by: string; readonly why: string })
   | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill: boolean }
   | { readonly do: 'rearm'; readonly by: string; readonly why: string; readonly withOpenDoubts: boolean }
-  | { readonly do: 'resolve'; readonly by: string; readonly body: Readonly<Record<string, unknown>> };
+  | {
+      readonly do: 'resolve' | 'propose' | 'approve';
+      readonly by: string;
+      /** Name of the token: a second person has one of their own, whatever name is given. */
+      readonly token: string;
+      readonly body: Readonly<Record<string, unknown>>;
+    };
 
 /** The desk as its operators see it. What it tells is plain JSON. */
 export interface OperatedDesk {
@@ -44,6 +50,8 @@ export const apiRoutes: Readonly<Record<string, 'GET' | 'POST'>> = {
   '/api/v1/halt': 'POST',
   '/api/v1/rearm': 'POST',
   '/api/v1/doubts/resolve': 'POST',
+  '/api/v1/overrides': 'POST',
+  '/api/v1/overrides/approve': 'POST',
 };
 
 /** A request that is refused: its status and why, in words. */
@@ -133,10 +141,16 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
       withOpenDoubts,
     });
   });
-  server.post('/api/v1/doubts/resolve', async (request, reply) => {
-    const { caller, body } = commanded(request, 'approver');
-    return await answer(reply, { do: 'resolve', by: nameOf(caller, body), body });
-  });
+  for (const [path, what, role] of [
+    ['/api/v1/doubts/resolve', 'resolve', 'approver'],
+    ['/api/v1/overrides', 'propose', 'operator'],
+    ['/api/v1/overrides/approve', 'approve', 'approver'],
+  ] as const) {
+    server.post(path, async (request, reply) => {
+      const { caller, body } = commanded(request, role);
+      return await answer(reply, { do: what, by: nameOf(caller, body), token: caller.name, body });
+    });
+  }
 }
 
 function bodyOf(body: unknown): Record<string, unknown> {

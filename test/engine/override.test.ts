@@ -49,9 +49,16 @@ function propose({ bench }: Asked, wish: object = {}): CommandAnswer {
   return told;
 }
 
-function approve({ bench }: Asked, by = 'ben', override = 'ov-1'): CommandAnswer {
+function approve({ bench }: Asked, by = 'ben', override = 'ov-1', token?: string): CommandAnswer {
   let told: CommandAnswer = { isDone: false, says: 'no answer' };
-  bench.operator$.next({ do: 'approve', override, by, why: 'agreed', answer: (answer) => (told = answer) });
+  bench.operator$.next({
+    do: 'approve',
+    override,
+    by,
+    why: 'agreed',
+    token,
+    answer: (answer) => (told = answer),
+  });
   return told;
 }
 
@@ -92,6 +99,14 @@ describe('an override', () => {
     expect(approve(one, 'ben', 'ov-2')).toMatchObject({ isDone: false, says: 'there is no override ov-2' });
     minutes(one, 25);
     expect(ledgerTrades(one.bench.exchange)).toEqual([]);
+  });
+
+  it('is not approved with the token that proposed it, whatever the name', () => {
+    const one = asked();
+    minutes(one, 2);
+    propose(one, { token: 'laptop' });
+    expect(approve(one, 'ben', 'ov-1', 'laptop').says).toMatch(/^it was proposed with the same token/u);
+    expect(approve(one, 'ben', 'ov-1', 'desk').isDone).toBe(true);
   });
 
   it('is over after its minutes, approved or not, also when the clock is set back', () => {

@@ -119,6 +119,8 @@ describe('the API', () => {
     ['resume', 'operator', { why: 'w' }],
     ['halt', 'operator', { why: 'w' }],
     ['rearm', 'approver', { why: 'w', confirm: 'main' }],
+    ['overrides', 'operator', { limit: 'max_order_notional', value: '1', why: 'w' }],
+    ['overrides/approve', 'approver', { override: 'ov-1', why: 'w' }],
     ['doubts/resolve', 'approver', { client_order_id: 'c', verdict: 'filled', evidence: 'e' }],
   ])('takes %s from a %s, and from nobody with less', async (path, least, body) => {
     const { url, orders } = await serve();
@@ -130,6 +132,16 @@ describe('the API', () => {
     }
     expect(orders).toHaveLength(ranked.length - ranked.indexOf(least));
     expect(orders[0]?.by).toBe(`${least}@desk`);
+  });
+
+  it('tells with whose token an override came, whatever name an administrator gives', async () => {
+    const { url, orders } = await serve();
+    await ask(`${url}/api/v1/overrides`, posting('admin', { limit: 'x', why: 'w', by: 'ann' }));
+    await ask(`${url}/api/v1/overrides/approve`, posting('admin', { override: 'ov-1', why: 'w', by: 'ben' }));
+    expect(orders).toMatchObject([
+      { do: 'propose', by: 'ann', token: 'admin@desk' },
+      { do: 'approve', by: 'ben', token: 'admin@desk' },
+    ]);
   });
 
   it('answers a halt with what may still happen', async () => {

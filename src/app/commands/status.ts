@@ -35,10 +35,24 @@ function wordsOf(body: Json): readonly string[] {
       const [kind = '', name = ''] = scope.split(':');
       return `paused: ${kind} ${name}: ${plain(reason)} (tranche resume --${kind} ${name})`;
     }),
+    ...overrideWords(body).map((line) => `override ${line}`),
     `account read ${body['account_read_age_s'] === undefined ? 'not yet' : `${plain(body['account_read_age_s'])} s ago`}`,
     ...openWords(body),
   ];
 }
+
+/** One line an override of a limit. */
+export const overrideWords = (body: Json): readonly string[] =>
+  listOf(body['overrides']).map((one) => {
+    const slice = one['slice'] === undefined ? '' : ` slice ${plain(one['slice'])}`;
+    const order =
+      one['parent'] === undefined
+        ? `${plain(one['side'])} ${plain(one['pair'])}`
+        : `parent ${plain(one['parent'])}${slice}`;
+    const to = one['value'] === undefined ? 'lifted' : plain(one['value']);
+    const approved = one['approved_by'] === undefined ? '' : `, approved by ${plain(one['approved_by'])}`;
+    return `${plain(one['id'])} ${plain(one['state'])}: ${plain(one['limit'])} ${to} for one order of ${order} until ${plain(one['expires_at'])}, proposed by ${plain(one['proposed_by'])}${approved}: ${plain(one['why'])}`;
+  });
 
 const pausedOf = (body: Json): Json => (body as { paused?: Json }).paused ?? {};
 

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, after } from '../../src/core/time.ts';
+import { operatedDesk } from '../../src/app/operated.ts';
+import type { OperatedDesk } from '../../src/operate/api.ts';
+import { START, aBench, aTwap } from '../engine/harness.ts';
+
+function operated(): OperatedDesk {
+  const bench = aBench({ strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })] });
+  bench.start();
+  bench.clock.run(after(START, MINUTE_MS));
+  return operatedDesk(bench.desk, (command) => {
+    bench.operator$.next(command);
+  });
+}
+
+const wish = { limit: 'max_order_notional', value: '75000', pair: 'btcusd', side: 'buy', why: 'w' };
+
+describe('an override through the control plane', () => {
+  it('goes from a proposal to an approval with another token, and the status shows it', () => {
+    const desk = operated();
+    expect(desk.obey({ do: 'propose', by: 'ann', token: 'ann', body: wish }).isDone).toBe(true);
+    const body = { override: 'ov-1', why: 'agreed' };
+    expect(desk.obey({ do: 'approve', by: 'ben', token: 'ann', body }).isDone).toBe(false);
+    expect(desk.obey({ do: 'approve', by: 'ben', token: 'ben', body }).isDone).toBe(true);
+    expect(desk.status()).toMatchObject({
+      overrides: [
+        { id: 'ov-1', state: 'approved', value: '75000', proposed_by: 'ann', approved_by: 'ben', why: 'w' },
+      ],
+    });
+  });
+
+  it.each([
+    { limit: 7 },
+    { why: undefined },
+    { value: 75_000 },
+    { side: 'both' },
+    { minutes: '5' },
+    { slice: 1.5, parent: 'x', pair: undefined, side: undefined },
+    { pair: 'x'.repeat(501) },
+  ])('is refused in words when it says %j', (over) => {
+    const desk = operated();
+    const { isDone, says } = desk.obey({
+      do: 'propose',
+      by: 'ann',
+      token: 'ann',
+      body: { ...wish, ...over },
+    });
+    expect(isDone).toBe(false);
+    expect(says).not.toMatch(/does not take commands/u);
+    expect(desk.status()).toMatchObject({ overrides: [] });
+  });
+});
