@@ -127,7 +127,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
 const isBug = (error: unknown): boolean =>
   !(error instanceof OperatorError) && !(error instanceof Error && 'syscall' in error);
 
-/** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP does nothing yet, USR2 halts. */
+/** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP is told of and no more, USR2 halts. */
 function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
   let draining: NodeJS.Timeout | undefined;
   const forget = io.onSignal((signal) => {
@@ -137,7 +137,12 @@ function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
       return;
     }
     // A closed terminal or a log rotation must not stop a desk.
-    if (signal === 'SIGHUP') return;
+    if (signal === 'SIGHUP') {
+      progress.say(
+        'SIGHUP: the config is not read again while a desk runs; stop it and start it again to change one',
+      );
+      return;
+    }
     if (draining !== undefined) {
       if (signal === 'SIGINT') io.exitNow(130);
       return;
