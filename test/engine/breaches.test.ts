@@ -1,0 +1,242 @@
+import { NEVER, defer } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { money, quantity, ratio } from '../../src/core/money.ts';
+import type { Reason } from '../../src/core/reasons.ts';
+import type { ControlRecord } from '../../src/core/record.ts';
+import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
+import type { ClosedHours } from '../../src/core/hours.ts';
+import { Exchange } from '../../src/simulator/exchange.ts';
+import { venueOptions } from '../../src/simulator/options.ts';
+import { inProcessMarket } from '../../src/simulator/port.ts';
+import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { ledgerTrades } from './oracle.ts';
+
+const { limits } = aPolicy();
+/** The spread alone costs 6 basis points, and nothing moves. */
+const still = {
+  pairs: {
+    btcusd: { startPrice: '60000', halfSpreadBps: 6, volatilityPctYear: 1 },
+    ethusd: { startPrice: '3000', halfSpreadBps: 6, volatilityPctYear: 1 },
+  },
+};
+
+interface Ran {
+  readonly bench: Bench;
+  readonly alerts: string[];
+}
+
+function ran(options: Partial<BenchOptions>, minutes: number): Ran {
+  const alerts: string[] = [];
+  const bench = aBench({
+    strategies: [aTwap('t', { slices: 4, duration: 'PT4M' })],
+    venue: still,
+    ...options,
+    observer: { alert: (id) => alerts.push(id) },
+  });
+  bench.start();
+  bench.clock.run(after(START, minutes * MINUTE_MS));
+  return { bench, alerts };
+}
+
+const controls = ({ bench }: Ran): readonly ControlRecord[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'control' ? [body] : []));
+const reasonsOf = ({ bench }: Ran): ReadonlySet<Reason | undefined> =>
+  new Set(bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : [])));
+const traded = ({ bench }: Ran): number => ledgerTrades(bench.exchange).length;
+
+describe('a parent that costs too much', () => {
+  it('is paused by itself after the fill that shows it; another trades on', () => {
+    const two = ran(
+      {
+        strategies: [
+          aTwap('t', { slices: 4, duration: 'PT4M' }),
+          aTwap('e', {
+            pair: 'ethusd',
+            slices: 4,
+            duration: 'PT4M',
+            total_quantity: { amount: '4', currency: 'eth' },
+          }),
+        ],
+        venue: {
+          pairs: { ...still.pairs, ethusd: { startPrice: '3000', halfSpreadBps: 1, volatilityPctYear: 1 } },
+        },
+        policy: { limits: { ...limits, shortfallBpsMax: ratio('5') } },
+      },
+      10,
+    );
+    expect(
+      ledgerTrades(two.bench.exchange)
+        .map(({ pair }) => pair)
+        .toSorted(),
+    ).toEqual(['btcusd', 'ethusd', 'ethusd', 'ethusd', 'ethusd']);
+    expect(controls(two)).toHaveLength(1);
+    expect(controls(two)[0]?.why).toMatch(/^shortfall: limit=5 bps value=[67]\.\d+ bps$/u);
+    expect(two.alerts).toContain('parent_paused');
+    expect(two.bench.desk.control).toBe('active');
+  });
+
+  it('goes on when it costs as much as the limit allows', () => {
+    const one = ran({ policy: { limits: { ...limits, shortfallBpsMax: ratio('8') } } }, 10);
+    expect([traded(one), controls(one)]).toEqual([4, []]);
+  });
+});
+
+describe('the cost of a day', () => {
+  it('halts the desk with the fill that exceeds it', () => {
+    // A quarter of a bitcoin costs 9 dollars.
+    const one = ran({ policy: { limits: { ...limits, dayCostMax: money('12') } } }, 10);
+    expect(traded(one)).toBe(2);
+    expect(one.bench.desk.control).toBe('halted');
+    expect(controls(one)[0]?.why).toMatch(/^day_cost: limit=12 value=\d\d\.\d\d$/u);
+    expect(one.alerts).toContain('limit_breached');
+  });
+});
+
+describe('a venue that fills no order', () => {
+  it('is asked at four times the interval after three in a row, then at sixteen', () => {
+    const { inDoubt } = aPolicy();
+    const one = ran(
+      {
+        strategies: [aTwap('t', { slices: 1, duration: 'PT10M' })],
+        venue: { ...still, cancelProbability: 1 },
+        policy: { inDoubt: { ...inDoubt, trustFirstCanceled: true } },
+      },
+      4,
+    );
+    const asked = one.bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at] : []));
+    const gaps = asked.slice(1, 9).map((at, n) => Math.round((at - (asked[n] ?? 0)) / SECOND_MS));
+    expect(gaps).toEqual([1, 1, 4, 4, 4, 16, 16, 16]);
+    expect(one.alerts.filter((id) => id === 'reject_streak')).toHaveLength(1);
+  });
+});
+
+describe('requests that wait for more than a minute', () => {
+  it('pause the desk, and nothing is asked for when their turn comes', () => {
+    const { pace } = aPolicy();
+    const one = ran(
+      {
+        market: (exchange, clock) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: 1_000 }),
+        strategies: ['a', 'b', 'c', 'd'].map((id) => aTwap(id, { slices: 1, duration: 'PT20M' })),
+        policy: { pace: { ...pace, windows: { ...pace.windows, quote: { max: 1, perMs: 50 * SECOND_MS } } } },
+      },
+      12,
+    );
+    expect(controls(one)).toHaveLength(1);
+    expect(controls(one)[0]).toMatchObject({ state: 'paused', by: 'tranche' });
+    expect(controls(one)[0]?.why).toMatch(/^message_throttle: limit=60000 ms value=\d+ ms$/u);
+    expect(one.alerts).toContain('messages_throttled');
+    expect(traded(one)).toBeLessThan(4);
+  });
+});
+
+describe('more executions than a minute may have', () => {
+  it('halt the desk until a named person arms it again', () => {
+    const one = ran(
+      {
+        strategies: [aTwap('t', { slices: 8, duration: 'PT4M' })],
+        policy: { limits: { ...limits, minuteExecutionsMax: 1 } },
+      },
+      2,
+    );
+    const before = traded(one);
+    expect(one.bench.desk.control).toBe('halted');
+    const answers: boolean[] = [];
+    const answer = ({ isDone }: { readonly isDone: boolean }): number => answers.push(isDone);
+    one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'go on', answer });
+    one.bench.operator$.next({ do: 'rearm', by: ' ', why: 'nobody says so', answer });
+    one.bench.clock.run(after(START, 3 * MINUTE_MS));
+    expect([traded(one), answers]).toEqual([before, [false, false]]);
+    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the plan is right', answer });
+    one.bench.clock.run(after(START, 3.5 * MINUTE_MS));
+    expect(answers.at(-1)).toBe(true);
+    expect(traded(one)).toBeGreaterThan(before);
+    expect(controls(one).find(({ state }) => state === 'active')).toMatchObject({ by: 'ann' });
+  });
+});
+
+describe('a desk that only reduces', () => {
+  const reducing = (side: 'buy' | 'sell'): Ran => {
+    const exchange = new Exchange({
+      options: venueOptions({ ...still, accounts: [{ balances: { usd: '100000', btc: '0.1' } }] }),
+      startedAt: START,
+    });
+    const total = { amount: '0.4', currency: 'btc' };
+    exchange.ledger.move(
+      exchange.accounts[0]?.name ?? '',
+      { currency: 'btc', amount: quantity('-0.35') },
+      START,
+    );
+    const one = ran(
+      { exchange, strategies: [aTwap('t', { side, slices: 4, duration: 'PT4M', total_quantity: total })] },
+      0,
+    );
+    one.bench.desk.append([{ kind: 'control', state: 'reducing', by: 'ann', why: 'unwind' }]).subscribe();
+    one.bench.clock.run(after(START, 10 * MINUTE_MS));
+    return one;
+  };
+
+  it('buys back what was borrowed, and no more', () => {
+    const one = reducing('buy');
+    expect(traded(one)).toBeGreaterThan(0);
+    expect(one.bench.exchange.ledger.balance(one.bench.exchange.accounts[0]?.name ?? '', 'btc').gt(0)).toBe(
+      false,
+    );
+    expect(reasonsOf(one)).toContain('reducing');
+  });
+
+  it('borrows no more', () => {
+    expect(traded(reducing('sell'))).toBe(0);
+  });
+});
+
+describe('what is not on the list', () => {
+  const now: ClosedHours = { from: '00:00', to: '00:30', timeZone: 'UTC', days: new Set(['mon']) };
+
+  it.each<readonly [string, Partial<typeof limits>, Reason]>([
+    ['a pair', { pairs: new Set(['ethusd']) }, 'pair_not_allowed'],
+    ['a side', { sides: new Set(['sell'] as const) }, 'side_not_allowed'],
+    ['an hour', { closedHours: [now] }, 'restricted_hours'],
+    ['a floor that is reached', { positionMin: new Map([['usd', quantity('1000000')]]) }, 'position_floor'],
+    ['a ceiling that is reached', { positionMax: new Map([['btc', quantity('25')]]) }, 'position_ceiling'],
+  ])('is not traded, and no quote is asked for: %s', (_, over, reason) => {
+    const one = ran({ policy: { limits: { ...limits, ...over } } }, 10);
+    expect(traded(one)).toBe(0);
+    expect(one.bench.records().filter(({ body }) => body.kind === 'intent')).toEqual([]);
+    expect(reasonsOf(one)).toEqual(new Set([reason]));
+  });
+
+  it('is traded again when its hours are over', () => {
+    const one = ran({ policy: { limits: { ...limits, closedHours: [{ ...now, to: '00:02' }] } } }, 10);
+    expect(traded(one)).toBe(2);
+  });
+});
+
+describe('two orders in doubt', () => {
+  it('let no third one begin, on any pair', () => {
+    const pairs = { btcusd: '60000', ethusd: '3000', solusd: '150' };
+    const one = ran(
+      {
+        strategies: Object.keys(pairs).map((pair, n) =>
+          aTwap(pair, {
+            pair,
+            slices: 4,
+            duration: 'PT4M',
+            start_time: `2026-01-05T00:00:${n === 0 ? '01' : n === 1 ? '02' : '20'}Z`,
+            total_quantity: { amount: '0.4', currency: pair.slice(0, 3) },
+          }),
+        ),
+        venue: {
+          pairs: Object.fromEntries(
+            Object.entries(pairs).map(([pair, startPrice]) => [pair, { startPrice }]),
+          ),
+        },
+        wrap: (venue) => ({ ...venue, order: () => defer(() => NEVER) }),
+      },
+      0.5,
+    );
+    const begun = one.bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.pair] : []));
+    expect(begun).toEqual(['btcusd', 'ethusd']);
+    expect(one.bench.desk.state.doubts).toHaveLength(2);
+  });
+});
