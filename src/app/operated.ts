@@ -68,7 +68,12 @@ function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Ov
   return {
     id,
     state: usedBy === undefined ? (isOver(desk, id) ? 'expired' : step) : 'used',
-    ...{ limit, value, parent, slice, pair, side },
+    limit,
+    value,
+    parent,
+    slice,
+    pair,
+    side,
     expires_at: isoOf(until),
     proposed_by: by,
     approved_by: approvedBy,
