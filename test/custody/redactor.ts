@@ -1,0 +1,34 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { redactor } from '../../src/core/redact.ts';
+import { disguises, leaksOf } from './leaks.ts';
+
+const CODES = Array.from({ length: 94 }, (_, place) => String.fromCharCode(0x21 + place));
+const tokens = fc.string({ unit: fc.constantFrom(...CODES), minLength: 16, maxLength: 64 });
+const texts = fc.string({ unit: 'grapheme-ascii', maxLength: 30 });
+
+/** Hides one token in `numRuns` texts, in every spelling. */
+export function expectCleanTexts(token: string, numRuns: number): void {
+  const { clean, holds } = redactor([token]);
+  fc.assert(
+    fc.property(fc.constantFrom(...disguises), texts, texts, (disguise, before, after) => {
+      const text = disguise(token, before, after);
+      expect(leaksOf(text, token)).not.toEqual([]);
+      const cleaned = clean(text);
+      expect(holds(cleaned) ? [] : leaksOf(cleaned, token)).toEqual([]);
+    }),
+    { numRuns },
+  );
+}
+
+/** As many tokens, each in a text of its own. */
+export function expectCleanTokens(numRuns: number): void {
+  fc.assert(
+    fc.property(tokens, fc.constantFrom(...disguises), texts, (token, disguise, around) => {
+      const { clean, holds } = redactor([token]);
+      const cleaned = clean(disguise(token, around, around));
+      expect(holds(cleaned) ? [] : leaksOf(cleaned, token)).toEqual([]);
+    }),
+    { numRuns },
+  );
+}
