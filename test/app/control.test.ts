@@ -1,0 +1,489 @@
+import { Command, CommanderError, Option } from '@commander-js/extra-typings';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { writeControlFile } from '../../src/app/control-file.ts';
+import { addControl } from '../../src/app/control-cli.ts';
+import { operatedDesk } from '../../src/app/operated.ts';
+import { OperatorError, exitCodes } from '../../src/core/errors.ts';
+import { SECOND_MS, instant } from '../../src/core/time.ts';
+import { latch } from '../../src/engine/operate.ts';
+import { haltFile } from '../../src/journal/halt-file.ts';
+import type { Role } from '../../src/operate/access.ts';
+import { EventStream } from '../../src/operate/events.ts';
+import { createMetrics } from '../../src/operate/metrics.ts';
+import { startOperate } from '../../src/operate/server.ts';
+import { faultyVenue } from '../engine/faulty-venue.ts';
+import { START, aBench, aTwap } from '../engine/harness.ts';
+import type { Bench, BenchOptions } from '../engine/harness.ts';
+
+interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+const TOKEN = 'token-of-this-machine';
+/** A process that says which signal it got, and stays. */
+const STAND_IN = 'trap "echo SIGUSR2" USR2; echo ready; while :; do sleep 0.05; done';
+
+function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-control-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+}
+
+/** Runs a command as the command line does: arguments read by commander, errors made exit codes. */
+async function run(cwd: string, line: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+  const ran = { code: -1, out: '', err: '' };
+  const stdout = { write: (text: string): unknown => (ran.out += text) };
+  const stderr = { write: (text: string): unknown => (ran.err += text) };
+  const cli = new Command('tranche')
+    .exitOverride()
+    .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
+  addControl(cli, {
+    io: { stdout, stderr, env: { USER: 'ann', ...env }, cwd, now: START, colour: false },
+    config: () => new Option('--config <file>', 'config file').default('desk.yaml'),
+    done: (code) => (ran.code = code),
+  });
+  try {
+    await cli.parseAsync(['node', 'tranche', ...line]);
+  } catch (error) {
+    if (error instanceof CommanderError) ran.code = exitCodes.usage;
+    else if (error instanceof OperatorError) {
+      ran.err += error.message;
+      ran.code = exitCodes[error.exit];
+    } else throw error;
+  }
+  return ran;
+}
+
+interface Served {
+  readonly bench: Bench;
+  readonly folder: string;
+  readonly url: string;
+  readonly haltFile: string;
+  /** What the process says to a signal whose id the daemon gave as its own. */
+  readonly signalled: Promise<string>;
+  readonly command: (...line: readonly string[]) => Promise<Ran>;
+}
+
+interface ServedOptions extends Partial<BenchOptions> {
+  /** The token that the commands find beside the journal, instead of that of the desk. */
+  readonly token?: string;
+  /** The API is closed before the commands ask. */
+  readonly isDeaf?: boolean;
+}
+
+/** A desk that has traded for five seconds, its API, and its control file. Another process stands in for it to take the signals. */
+async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOptions = {}): Promise<Served> {
+  const folder = aFolder();
+  const journal = `sqlite:${join(folder, 'journal.db')}`;
+  writeFileSync(join(folder, 'desk.yaml'), JSON.stringify({ desk: 'main', mode: 'live', journal }));
+  const file = join(folder, 'journal.db.halt');
+  const bench = aBench({ strategies: [aTwap('btc')], halt: haltFile(file), ...over });
+  bench.start();
+  bench.clock.run(instant(START + 5 * SECOND_MS));
+  const metrics = createMetrics({ version: '1', mode: 'live', desk: 'main', now: () => START });
+  const desk = operatedDesk(bench.desk, (command) => {
+    if (command.do === 'halt') latch(bench.desk, command);
+    bench.operator$.next(command);
+  });
+  const bearers = (['viewer', 'operator', 'approver', 'admin'] as const).map((role: Role) => ({
+    name: `${role}@desk`,
+    role,
+    token: { reveal: () => (role === 'admin' ? TOKEN : `token-of-a-${role}`) },
+  }));
+  const operate = await startOperate({
+    listen: '127.0.0.1:0',
+    version: '1',
+    metrics,
+    ready: () => [],
+    api: { desk, events: new EventStream(), bearers },
+  });
+  const standIn = spawn('sh', ['-c', STAND_IN], { stdio: ['ignore', 'pipe', 'ignore'] });
+  await once(standIn.stdout, 'data');
+  const { url } = operate;
+  writeControlFile(journal, { url, token, pid: standIn.pid ?? 0, desk: 'main' });
+  const signalled = once(standIn.stdout, 'data').then(String);
+  if (isDeaf) await operate.close();
+  onTestFinished(async () => {
+    standIn.kill('SIGKILL');
+    metrics.close();
+    if (!isDeaf) await operate.close();
+  });
+  return {
+    bench,
+    folder,
+    url,
+    haltFile: file,
+    signalled,
+    command: async (...line) => await run(folder, line),
+  };
+}
+
+const controls = ({ bench }: Served): readonly object[] =>
+  bench
+    .records()
+    .map(({ body }) => body)
+    .filter(({ kind }) => kind === 'control');
+
+/** Each with the arguments that it cannot do without. */
+const commands: readonly (readonly string[])[] = [
+  ['status'],
+  ['pause'],
+  ['resume'],
+  ['rearm', '--why', 'w'],
+  ['doubts'],
+  ['doubts', 'resolve', 'id', '--not-executed', '--evidence', 'e', '--by', 'ann', '--yes'],
+];
+
+describe.each(commands)('tranche %s', (...line) => {
+  it('ends with 69 when no daemon runs, and says on which journal', async () => {
+    const folder = aFolder();
+    writeFileSync(join(folder, 'desk.yaml'), '{"mode":"live","journal":"sqlite:/nowhere/journal.db"}');
+    const { code, out, err } = await run(folder, line);
+    expect([code, out]).toEqual([69, '']);
+    expect(err).toContain('no daemon runs on the journal sqlite:/nowhere/journal.db');
+  });
+
+  it('ends with 69 when the daemon does not answer, or has no API', async () => {
+    const deaf = await aServedDesk({ isDeaf: true });
+    expect(await deaf.command(...line)).toMatchObject({
+      code: 69,
+      out: '',
+      err: expect.stringContaining('does not answer: ECONNREFUSED') as string,
+    });
+    writeControlFile(`sqlite:${join(deaf.folder, 'journal.db')}`, {
+      token: TOKEN,
+      pid: process.pid,
+      desk: 'main',
+    });
+    const { code, err } = await deaf.command(...line);
+    expect([code, err]).toEqual([69, expect.stringContaining('operate: false')]);
+  });
+
+  it('ends with 78 when its token is not that of the desk, without showing it', async () => {
+    const served = await aServedDesk({ token: 'token-of-another-desk' });
+    const { code, out, err } = await served.command(...line);
+    expect([code, out]).toEqual([78, '']);
+    expect(err).toContain('the daemon refuses this: a bearer token is needed');
+    expect(err).not.toContain('token-of-another-desk');
+    expect(controls(served)).toEqual([]);
+  });
+
+  it('takes the token of another machine from the environment alone', async () => {
+    const { folder, url } = await aServedDesk();
+    const none = await run(folder, [...line, '--url', url]);
+    expect([none.code, none.err]).toEqual([78, expect.stringContaining('set TRANCHE_OPERATOR_TOKEN')]);
+    const right = await run(folder, [...line, '--url', url], { TRANCHE_OPERATOR_TOKEN: TOKEN });
+    expect([0, 75]).toContain(right.code);
+  });
+
+  it('ends with 78 without a config, and names the ways to find the daemon', async () => {
+    const { code, err } = await run(aFolder(), line);
+    expect(code).toBe(78);
+    expect(err).toContain('--config, or the journal with --journal');
+  });
+
+  it('ends with 64 for an option that there is not, and for a mode that is none', async () => {
+    const folder = aFolder();
+    for (const wrong of [['--nonsense'], ['--mode', 'dead']])
+      expect(await run(folder, [...line, ...wrong])).toMatchObject({ code: 64, out: '' });
+  });
+});
+
+describe('tranche status', () => {
+  it('tells in words how the desk is, and the same as one line of JSON', async () => {
+    const { command, bench } = await aServedDesk();
+    const words = await command('status');
+    expect(words).toMatchObject({ code: 0, err: '' });
+    expect(words.out).toContain('desk main, paper, active');
+    expect(words.out).toContain(`fills ${bench.desk.state.fills}; today`);
+    const { code, out } = await command('status', '--json');
+    expect([code, out.trim().split('\n')]).toEqual([0, [expect.any(String)]]);
+    expect(JSON.parse(out)).toMatchObject({ desk: 'main', state: 'active', strategies: [{ id: 'btc' }] });
+  });
+
+  it('says what is paused and how to go on, and who halted the desk and why', async () => {
+    const { command } = await aServedDesk();
+    await command('pause', '--pair', 'btcusd', '--why', 'spread');
+    expect((await command('status')).out).toContain(
+      'paused: pair btcusd: spread (tranche resume --pair btcusd)',
+    );
+    await command('halt', '--kill', '--why', 'wrong prices', '--by', 'bob');
+    const { out } = await command('status');
+    expect(out).toContain('halted');
+    expect(out).toContain(': wrong prices (bob)');
+    expect(out).toContain('stop it, then tranche run --rearm');
+  });
+
+  it('takes the journal instead of a config', async () => {
+    const { folder } = await aServedDesk();
+    const journal = join(folder, 'journal.db');
+    for (const named of [journal, `sqlite:${journal}`])
+      expect(await run(aFolder(), ['status', '--journal', named])).toMatchObject({ code: 0 });
+  });
+});
+
+describe('tranche pause and resume', () => {
+  it('pause the desk and let it go on, with who and why in the journal', async () => {
+    const served = await aServedDesk();
+    expect(await served.command('pause', '--why', 'lunch')).toMatchObject({ code: 0, err: '' });
+    expect(served.bench.desk.control).toBe('paused');
+    const resumed = await served.command('resume', '--by', 'bob', '--json');
+    expect([resumed.code, JSON.parse(resumed.out)]).toEqual([
+      0,
+      expect.objectContaining({ done: true, says: 'the desk is active', state: 'active' }),
+    ]);
+    expect(controls(served)).toEqual([
+      { kind: 'control', state: 'paused', by: 'cli:ann', why: 'lunch' },
+      { kind: 'control', state: 'active', by: 'bob', why: 'tranche resume' },
+    ]);
+  });
+
+  it.each([
+    [['pause', '--pair', 'nonsense'], 'there is no pair nonsense; there are btcusd'],
+    [['pause', '--parent', 'nobody'], 'there is no open parent nobody'],
+    [['resume', '--pair', 'btcusd'], 'pair:btcusd is not paused; nothing is, besides the desk itself'],
+    [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name a parent or a pair, not both'],
+  ])('end with 75 when the desk refuses: %s', async (line, says) => {
+    const served = await aServedDesk();
+    const { code, out } = await served.command(...line);
+    expect([code, out]).toEqual([75, expect.stringContaining(says)]);
+    const told = await served.command(...line, '--json');
+    expect([told.code, JSON.parse(told.out)]).toEqual([75, expect.objectContaining({ done: false })]);
+    expect(controls(served)).toEqual([]);
+  });
+
+  it('end with 64 for a text that is empty or longer than the journal takes', async () => {
+    const served = await aServedDesk();
+    for (const why of ['', ' ', 'x'.repeat(501)]) {
+      const { code, err } = await served.command('pause', '--why', why);
+      expect([code, err]).toEqual([64, '"why" must be a text of 1 to 500 characters']);
+    }
+    expect(controls(served)).toEqual([]);
+  });
+
+  it('do not lift a halt', async () => {
+    const served = await aServedDesk();
+    await served.command('halt', '--why', 'a look');
+    const { code, out } = await served.command('resume');
+    expect([code, out]).toEqual([
+      75,
+      expect.stringContaining('the desk is halted: a look. Arm it again with rearm'),
+    ]);
+    expect(served.bench.desk.control).toBe('halted');
+  });
+
+  it('need the role of an operator elsewhere, and speak there in the name of the token', async () => {
+    const served = await aServedDesk();
+    const as = async (role: Role, ...line: readonly string[]): Promise<Ran> =>
+      await run('/', [...line, '--url', served.url], { TRANCHE_OPERATOR_TOKEN: `token-of-a-${role}` });
+    expect(await as('viewer', 'status')).toMatchObject({ code: 0 });
+    expect(await as('viewer', 'pause')).toMatchObject({
+      code: 78,
+      err: 'the daemon refuses this: this takes the role operator, this token is of a viewer',
+    });
+    expect(await as('operator', 'pause', '--by', 'mallory')).toMatchObject({ code: 0 });
+    expect(controls(served)).toMatchObject([{ state: 'paused', by: 'operator@desk' }]);
+  });
+});
+
+describe('tranche halt', () => {
+  it('leaves the file, signals the process, and tells what the desk answers', async () => {
+    const served = await aServedDesk();
+    const { code, out } = await served.command('halt', '--why', 'wrong prices', '--json');
+    expect([code, JSON.parse(out)]).toEqual([
+      0,
+      expect.objectContaining({ done: true, state: 'halted', open_doubts: [] }),
+    ]);
+    expect(await served.signalled).toBe('SIGUSR2\n');
+    expect(JSON.parse(readFileSync(served.haltFile, 'utf8'))).toEqual({
+      level: 'halt',
+      by: 'cli:ann',
+      why: 'wrong prices',
+    });
+    expect(served.bench.desk.latch.halt).toMatchObject({ level: 'halt', by: 'cli:ann' });
+    expect(controls(served)).toMatchObject([{ state: 'halted', by: 'cli:ann', why: 'wrong prices' }]);
+  });
+
+  it('also closes the way of orders when it is a kill', async () => {
+    const served = await aServedDesk();
+    const { code, out } = await served.command('halt', '--kill');
+    expect([code, out]).toEqual([0, expect.stringContaining('no order can leave this process any more')]);
+    expect(controls(served).at(-1)).toMatchObject({ state: 'halted', transport: 'closed' });
+  });
+
+  it.each([
+    ['whose API is gone', { isDeaf: true }],
+    ['that refuses the token', { token: 'token-of-another-desk' }],
+  ])('ends with 75 for a daemon %s: halted by file and signal', async (_, over) => {
+    const served = await aServedDesk(over);
+    const { code, out } = await served.command('halt');
+    expect([code, out]).toEqual([
+      75,
+      expect.stringContaining('halted by its file and signal; what is under way is not known'),
+    ]);
+    expect([await served.signalled, existsSync(served.haltFile)]).toEqual(['SIGUSR2\n', true]);
+  });
+
+  it('halts the next start when no daemon runs', async () => {
+    const folder = aFolder();
+    const journal = `sqlite:${join(folder, 'journal.db')}`;
+    writeFileSync(join(folder, 'desk.yaml'), JSON.stringify({ mode: 'live', journal }));
+    const { code, out } = await run(folder, ['halt', '--why', 'night']);
+    expect([code, out]).toEqual([0, `no daemon runs on ${journal}; the next start is halted\n`]);
+    expect(haltFile(join(folder, 'journal.db.halt')).read()).toEqual({
+      level: 'halt',
+      by: 'cli:ann',
+      why: 'night',
+    });
+    const told = await run(folder, ['halt', '--json']);
+    expect([told.code, JSON.parse(told.out)]).toEqual([0, { done: true, says: 'no daemon runs', journal }]);
+  });
+
+  it('ends with 74 when it can neither leave the file nor signal anybody', async () => {
+    for (const [journal, why] of [
+      ['memory:', 'a journal in memory has no file'],
+      ['sqlite:/nowhere/at/all/journal.db', 'ENOENT'],
+    ] as const) {
+      const { code, out, err } = await run('/', ['halt', '--journal', journal]);
+      expect([code, out, err]).toEqual([74, '', expect.stringContaining(why)]);
+    }
+  });
+
+  it('asks an API elsewhere, and touches nothing here', async () => {
+    const served = await aServedDesk({ halt: undefined });
+    const { code } = await run(served.folder, ['halt', '--url', served.url], {
+      TRANCHE_OPERATOR_TOKEN: 'token-of-a-operator',
+    });
+    expect([code, existsSync(served.haltFile), served.bench.desk.control]).toEqual([0, false, 'halted']);
+    expect(controls(served)).toMatchObject([{ by: 'operator@desk' }]);
+  });
+});
+
+describe('tranche rearm', () => {
+  it('wants a reason, and a desk that is halted', async () => {
+    const served = await aServedDesk();
+    expect(await served.command('rearm')).toMatchObject({ code: 64 });
+    expect(await served.command('rearm', '--why', ' ')).toMatchObject({ code: 64 });
+    const { code, out } = await served.command('rearm', '--why', 'w');
+    expect([code, out]).toEqual([75, 'the desk is not halted, it is active\n']);
+  });
+
+  it('lifts the halt and its file, for whoever types', async () => {
+    const served = await aServedDesk();
+    await served.command('halt');
+    const { code, out } = await served.command('rearm', '--why', 'nothing was wrong');
+    expect([code, out]).toEqual([0, expect.stringContaining('the desk trades again')]);
+    expect([served.bench.desk.control, existsSync(served.haltFile)]).toEqual(['active', false]);
+    expect(controls(served).at(-1)).toEqual({
+      kind: 'control',
+      state: 'active',
+      by: 'cli:ann',
+      why: 'nothing was wrong',
+    });
+  });
+
+  it('confirms the name of the desk that answers, and of no other', async () => {
+    const served = await aServedDesk();
+    await served.command('halt');
+    const asked = async (confirm: string): Promise<number> =>
+      (
+        await fetch(`${served.url}/api/v1/rearm`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'x-tranche': '1' },
+          body: JSON.stringify({ why: 'w', confirm }),
+        })
+      ).status;
+    expect([await asked('second'), served.bench.desk.control]).toEqual([400, 'halted']);
+    expect(await served.command('rearm', '--why', 'w')).toMatchObject({ code: 0 });
+  });
+
+  it('is refused after a kill, and to an operator who is no approver', async () => {
+    const served = await aServedDesk();
+    await served.command('halt', '--kill');
+    const line = ['rearm', '--why', 'w'];
+    expect(await served.command(...line)).toMatchObject({
+      code: 75,
+      out: expect.stringContaining('tranche run --rearm') as string,
+    });
+    const env = { TRANCHE_OPERATOR_TOKEN: 'token-of-a-operator' };
+    expect(await run('/', [...line, '--url', served.url], env)).toMatchObject({
+      code: 78,
+      err: expect.stringContaining('this takes the role approver') as string,
+    });
+    expect(served.bench.desk.control).toBe('halted');
+  });
+
+  it('is refused while an outcome is unknown, unless told so', async () => {
+    const served = await aServedDesk({ wrap: faultyVenue({ order: () => 'answer lost' }) });
+    served.bench.clock.run(instant(START + 9 * SECOND_MS));
+    await served.command('halt');
+    const refused = await served.command('rearm', '--why', 'w');
+    expect([refused.code, refused.out]).toEqual([75, expect.stringContaining('--with-open-doubts')]);
+    expect(await served.command('rearm', '--why', 'w', '--with-open-doubts')).toMatchObject({ code: 0 });
+    expect(controls(served).at(-1)).toMatchObject({ state: 'active', doubts: [expect.any(String)] });
+  });
+});
+
+describe('tranche doubts', () => {
+  const resolve = ['doubts', 'resolve', 'some-id', '--evidence', 'ticket 4711', '--by', 'ann'];
+
+  it('lists each order whose outcome is unknown, and says when there is none', async () => {
+    expect((await (await aServedDesk()).command('doubts')).out).toBe('no outcome is unknown\n');
+    const served = await aServedDesk({ wrap: faultyVenue({ order: () => 'answer lost' }) });
+    served.bench.clock.run(instant(START + 9 * SECOND_MS));
+    const [id = ''] = served.bench.desk.doubts.keys();
+    const { code, out } = await served.command('doubts');
+    expect(code).toBe(0);
+    expect(out).toContain(`${id}  buy`);
+    expect(out).toContain('proof at the earliest 2026-');
+    const told = await served.command('doubts', '--json');
+    expect(JSON.parse(told.out)).toMatchObject({ doubts: [{ client_order_id: id, strategy: 'btc' }] });
+    expect((await served.command('status')).out).toContain(`outcome unknown: ${id} (tranche doubts)`);
+  });
+
+  it.each([
+    ['without a verdict', [...resolve, '--yes'], 'say either --not-executed or --filled'],
+    [
+      'with two',
+      [...resolve, '--filled', '--not-executed', '--yes'],
+      'say either --not-executed or --filled',
+    ],
+    ['without --yes', [...resolve, '--filled'], 'for good, that some-id was filled'],
+    [
+      'without an id',
+      ['doubts', 'resolve', '--filled', '--evidence', 'e', '--by', 'ann'],
+      "missing required argument 'id'",
+    ],
+    ['without evidence', ['doubts', 'resolve', 'x', '--filled', '--by', 'ann', '--yes'], '--evidence'],
+    ['without a name', ['doubts', 'resolve', 'x', '--filled', '--evidence', 'e', '--yes'], '--by'],
+  ])('resolve ends with 64 %s', async (_, line, says) => {
+    const served = await aServedDesk();
+    const { code, out, err } = await served.command(...line);
+    expect([code, out, err]).toEqual([64, '', expect.stringContaining(says)]);
+  });
+
+  it.each([
+    ['an id that is no doubt', ['--not-executed'], 'some-id'],
+    ['half of the figures', ['--filled', '--order-id', '7'], 'order_id, quantity and amount go together'],
+    [
+      'figures that are no decimals',
+      ['--filled', '--order-id', '7', '--quantity', 'a lot', '--amount', '1'],
+      'plain decimals',
+    ],
+  ])('resolve ends with 75 for %s', async (_, more, says) => {
+    const served = await aServedDesk();
+    const records = served.bench.records().length;
+    const { code, out } = await served.command(...resolve, ...more, '--yes');
+    expect([code, out]).toEqual([75, expect.stringContaining(says)]);
+    expect(served.bench.records()).toHaveLength(records);
+  });
+});
