@@ -240,3 +240,20 @@ describe('two orders in doubt', () => {
     expect(one.bench.desk.state.doubts).toHaveLength(2);
   });
 });
+
+describe('a zero too many', () => {
+  it('is refused before a quote is asked for, and the operator is told', () => {
+    const one = ran(
+      {
+        strategies: [
+          aTwap('t', { slices: 4, duration: 'PT4M', total_quantity: { amount: '10', currency: 'btc' } }),
+        ],
+        policy: { limits: { ...limits, orderNotionalMax: money('20000') } },
+      },
+      10,
+    );
+    expect(traded(one)).toBe(0);
+    expect(one.bench.records().filter(({ body }) => body.kind === 'intent')).toEqual([]);
+    expect(one.alerts).toContain('limit_refused');
+  });
+});
