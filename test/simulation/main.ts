@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { allCrashPoints, seeds } from './crew.ts';
 import { killMutants, killedLine } from './kill.ts';
+import { record, writeTable } from './killed.ts';
 import { scenarioOf, scenarios } from './registry.ts';
 import { clockText } from './core/world.ts';
 import { seedText } from './scenario.ts';
@@ -19,7 +20,8 @@ const HELP = `npm run simulate -- [options]
   --workers K      processes (one a core)
   --json FILE      what it came to, for machines; written every minute as well
   --crash-points   every single and every pair of crashes, of simulation A
-  --mutants        broken rules: each must be seen; names may follow, all without
+  --mutants        broken rules: each must be seen; names may follow, all without; --write puts what killed them into
+                   docs/simulation.md
   --ci             both, that they repeat, and every crash point; the mutants take longer
   --seed 0x…       one seed of --scenario A (or B); with --trace line by line
   --replay FILE    a plan out of test/simulation/regressions
@@ -50,6 +52,7 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string' },
     workers: { type: 'string' },
     json: { type: 'string' },
+    write: { type: 'boolean', default: false },
     seed: { type: 'string' },
     scenario: { type: 'string', default: 'A' },
     trace: { type: 'boolean', default: false },
@@ -243,7 +246,9 @@ async function mutate(): Promise<void> {
   write('=== mutants: each breaks one rule, and must be seen');
   const all = await killMutants(positionals, workers, (killed) => {
     write(killedLine(killed));
+    if (values.write) record(killed);
   });
+  if (values.write) await writeTable();
   const alive = all.filter(({ by }) => by === undefined);
   write(
     `${all.length - alive.length} of ${all.length} mutants killed${alive.length === 0 ? '' : `; alive: ${alive.map(({ mutant }) => mutant.name).join(', ')}`}`,

@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { BUDGET } from './kill.ts';
+import { deaths, withMutants } from './killed.ts';
 import { mutants } from './mutants.ts';
 
 const files = new Map<string, string>();
@@ -13,6 +15,20 @@ describe('the mutants', () => {
   it('are at least thirty, each with a name of its own', () => {
     expect(mutants.length).toBeGreaterThanOrEqual(30);
     expect(new Set(mutants.map(({ name }) => name)).size).toBe(mutants.length);
+  });
+
+  it('are each known to be killed by a seed within the budget of a pull request', () => {
+    const known = deaths();
+    const alive = mutants.filter(
+      ({ name, killedBy }) => !((known[name]?.seed ?? Infinity) <= BUDGET[killedBy]),
+    );
+    expect(alive.map(({ name }) => name)).toStrictEqual([]);
+  });
+
+  it('all stand in docs/simulation.md, as `--mutants --write` writes them', async () => {
+    const page = readFileSync(new URL('../../docs/simulation.md', import.meta.url), 'utf8');
+    for (const { name } of mutants) expect(page).toContain(`\`${name}\``);
+    expect(await withMutants(page)).toBe(page);
   });
 
   it.each(mutants.map((mutant) => [mutant.name, mutant] as const))(

@@ -537,7 +537,7 @@ export const mutants: readonly Mutant[] = [
       find: each.find,
       replace: each.put,
     })),
-    ...(also.length === 0 ? {} : { layerOff: also.map((each) => each.find).join('; ') }),
+    ...(also.length === 0 ? {} : { layerOff: also.map((each) => `\`${each.find.trim()}\``).join(' and ') }),
   })),
 ];
 

@@ -120,7 +120,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the account is read from the last read on',
     file: 'src/engine/account-read.ts',
-    find: 'return instant(Math.min(known - OVERLAP_MS, at - OVERLAP_MS, ...oldest));',
+    find: 'return instant(Math.min(since - OVERLAP_MS, ...oldest));',
     put: 'return known;',
   },
   {
@@ -141,5 +141,64 @@ export const wholeMutants: readonly Mutant[] = [
     file: 'src/strategy/slicing.ts',
     find: 'return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);',
     put: 'return least(add(planned, missed), left);',
+  },
+  {
+    name: 'an absence is believed before the quote is over',
+    file: 'src/core/cycle.ts',
+    find: "proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },",
+    put: "proof: { readsLeft: 1, notBefore: life.askedAt, proves: 'absent' },",
+  },
+  {
+    name: 'what is in doubt does not count towards the day',
+    file: 'src/engine/desk-state.ts',
+    find: 'sum = add(sum, money(intent.notional_usd));',
+    put: '',
+  },
+  {
+    name: 'the answer of another order is believed',
+    file: 'src/core/answer.ts',
+    find: 'if (order.clientId !== request.clientId)',
+    put: "if (order.clientId === '')",
+    also: [
+      {
+        file: 'src/core/answer.ts',
+        find: "if (order.quoteId !== '' && order.quoteId !== request.quoteId)",
+        put: "if (order.quoteId === '-')",
+      },
+    ],
+  },
+  {
+    name: 'a quote of another size is taken',
+    file: 'src/core/answer.ts',
+    find: "if (request.size.by === 'quantity' && !quote.quantity.eq(request.size.quantity)) {",
+    put: "if (request.size.by === 'quantity' && quote.quantity.isZero()) {",
+    also: [
+      {
+        file: 'src/core/answer.ts',
+        find: "if (request.size.by === 'amount' && !quote.amount.eq(request.size.amount)) {",
+        put: "if (request.size.by === 'amount' && quote.amount.isZero()) {",
+      },
+      { file: 'src/engine/execute.ts', find: 'if (desk.quoteIds.has(quoteId)) {', put: 'if (false) {' },
+    ],
+  },
+  {
+    name: 'a fill is booked each time that it is told',
+    file: 'src/engine/record.ts',
+    find: 'if (!desk.state.attempts.has(id) || desk.closing.has(id)) {',
+    put: 'if (false) {',
+    also: [{ file: 'src/core/doubts.ts', find: '!known.filledIds.has(clientId) && ', put: '' }],
+  },
+  {
+    name: 'what a dead process left open is proven absent at once',
+    file: 'src/core/doubts.ts',
+    find: 'notBefore: after(startedAt, lifeMs + bookingMarginMs),',
+    put: 'notBefore: startedAt,',
+    also: [{ file: 'src/core/doubts.ts', find: '    readsLeft: 2,\n', put: '    readsLeft: 1,\n' }],
+  },
+  {
+    name: 'a copy leaves at any time',
+    file: 'src/core/cycle.ts',
+    find: 'after(life.lower, -RESEND_MARGIN_MS)',
+    put: 'after(life.upper, 60_000)',
   },
 ];

@@ -74,6 +74,9 @@ const ANSWER = site('answer', {
 /** Only orders and quotes: a read that lies in well-formed words cannot be told from the truth. */
 const LIES = site('words', { 'wrong ids': 0.15, 'wrong numbers': 0.1, 'unknown status': 0.1, nonsense: 0.1 });
 
+/** A venue, or somebody on the way to it, that takes another size than was asked for, and says so in its quote. */
+const SIZE = site('size', { 'another size': 0.1 });
+
 /** Messages between one process and the venue, each with a fate of its own. Connections are not kept. */
 export class Network {
   readonly #options: NetworkOptions;
@@ -224,10 +227,23 @@ export class Network {
     truth.push(ms, () => {
       flight.arrivedAt.push(truth.now());
       tap.arrived(flight);
-      const answer = venue.receive(flight.outgoing);
+      const answer = venue.receive(this.#resized(flight));
       tap.answered(flight, answer);
       answered(answer);
     });
+  }
+
+  #resized({ point, outgoing }: Flight): Outgoing {
+    const { chance } = this.#options;
+    const isQuote = point.startsWith('quote ') && outgoing.body !== undefined;
+    const fault = isQuote ? chance.at(SIZE, point) : undefined;
+    if (fault === undefined) return outgoing;
+    const body = outgoing.body?.replace(
+      /("(?:quantity|amount)":"?)(?<size>[\d.]+)/u,
+      (_, before: string, size: string) =>
+        `${before}${(Number(size) * (0.5 + fault.value)).toFixed(before.includes('amount') ? 2 : 6)}`,
+    );
+    return { ...outgoing, body };
   }
 
   #answer(connection: Connection, answer: Answer): void {

@@ -47,7 +47,7 @@ export function settingOf(given: Chance): Setting {
   const lifeMs = pick('quote life', [10_000, 10_000, 15_000, 30_000, 6_000, 2_000]);
   const orderTimeoutMs = Math.min(pick('order timeout', [8_000, 4_000, 2_000]), Math.max(500, lifeMs - 2_000));
   const worth = planned.reduce((sum, { notional }) => sum + notional, 0);
-  const dayNotionalMax = chance('day limit', 0.15) ? String(Math.ceil(worth * between(draw('day limit at'), 0.3, 0.8))) : undefined;
+  const dayNotionalMax = chance('day limit', 0.25) ? String(Math.ceil(worth * between(draw('day limit at'), 0.3, 0.8))) : undefined;
   const base = aPolicy();
   return {
     strategies: planned.map(({ source }) => source),
@@ -103,7 +103,8 @@ const chancesOf =
 function twap(given: Chance, id: string): Planned {
   const of = (what: string): number => given.draw(`strategy ${id} ${what}`, 0);
   const chance = (what: string, share: number): boolean => chancesOf(given)(`${id} ${what}`, share);
-  const pair = of('pair') < 0.8 ? 'btcusd' : 'ethusd';
+  // Two strategies trade different pairs as often as not: a doubt holds its own pair back, and must count for the other.
+  const pair = of('pair') < (id === 'a' ? 0.8 : 0.4) ? 'btcusd' : 'ethusd';
   const side = of('side') < 0.7 ? 'buy' : 'sell';
   const slices = 1 + given.setting(`${id} slices`, 0, 3);
   const minutes = 1 + given.setting(`${id} minutes`, 0, 2);
