@@ -273,6 +273,25 @@ describe('the stream of events', () => {
     expect(await text).toContain('id: 7\ndata: {"event":"fill"}\n\n');
   });
 
+  it('takes no more listeners than it has room for, and answers everybody else meanwhile', async () => {
+    const { url, events } = await serve();
+    const { hostname, port, host } = new URL(url);
+    const listeners = Array.from({ length: 16 }, () => connect(Number(port), hostname));
+    closers.push(() => {
+      for (const one of listeners) one.destroy();
+    });
+    for (const one of listeners) {
+      one.on('error', () => undefined);
+      one.write(
+        `GET /api/v1/events HTTP/1.1\r\nhost: ${host}\r\nauthorization: Bearer ${tokenOf('viewer')}\r\n\r\n`,
+      );
+    }
+    while (events.listeners < 16) await new Promise((resolve) => setImmediate(resolve));
+    expect(await ask(`${url}/api/v1/events`, { headers: as('viewer') })).toMatchObject({ status: 503 });
+    expect(await ask(`${url}/api/v1/status`, { headers: as('viewer') })).toMatchObject({ status: 200 });
+    expect(events.listeners).toBe(16);
+  });
+
   it('drops a listener that does not read, and waits for none', async () => {
     const { url, events } = await serve();
     const { hostname, port, host } = new URL(url);

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS, instant } from '../../src/core/time.ts';
+import { START, aBench, aTwap } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { ledgerTrades } from './oracle.ts';
+
+describe('a desk that trades an account beside another daemon with another journal', () => {
+  it.each([
+    ['at the same time', 0],
+    ['later', 2 * MINUTE_MS],
+  ])(
+    'is halted by its first whole read of it, before it trades anything, and the other trades on: started %s',
+    (_, laterMs) => {
+      const told: string[] = [];
+      const strategies = (id: string) => [aTwap(id, { slices: 60, duration: 'PT30M' })];
+      const observer = { alert: (id: string) => told.push(id) };
+      const first = aBench({ strategies: strategies('one'), observer });
+      first.start();
+      first.clock.run(instant(START + laterMs));
+      const { clock, exchange } = first;
+      const second = aBench({ strategies: strategies('two'), clock, exchange, observer });
+      second.start();
+      clock.run(instant(START + laterMs + 3 * MINUTE_MS));
+      expect([first.desk.control, second.desk.control]).toEqual(['active', 'halted']);
+      expect(told).toContain('fill_adopted');
+      const traded = (bench: Bench): readonly string[] =>
+        bench
+          .records()
+          .flatMap(({ body }) => (body.kind === 'fill' && body.source === 'order' ? [body.order_id] : []));
+      clock.run(instant(START + laterMs + 10 * MINUTE_MS));
+      expect(traded(second)).toEqual([]);
+      expect(traded(first).length).toBeGreaterThan(10);
+      expect(ledgerTrades(exchange)).toHaveLength(traded(first).length);
+    },
+  );
+});
