@@ -39,7 +39,8 @@ export async function seeds(
   { scenario, workers, ...batch }: Seeds,
   told?: (tally: Tally) => void,
 ): Promise<Tally> {
-  const latest: Tally[] = [];
+  // The last of them may be the first to report.
+  const latest = Array.from({ length: workers }, emptyTally);
   const all = (): Tally => {
     const sum = emptyTally();
     for (const each of latest) merge(sum, each);
