@@ -6,6 +6,7 @@ import type { StoredRecord } from '../core/record.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
 import type { Command, HaltPort } from '../engine/ports.ts';
+import { STATE_FORMAT } from '../engine/keeper.ts';
 import { latch } from '../engine/operate.ts';
 import { runDesk } from '../engine/run.ts';
 import { haltFile, haltFileOf } from '../journal/halt-file.ts';
@@ -65,7 +66,10 @@ export interface Daemon {
 /** Assembles one desk in its mode and runs it. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { config } = options;
-  const journal = openJournal(config.journal, config.journalGuard);
+  const journal = openJournal(config.journal, {
+    ...config.journalGuard,
+    states: { program: `${version} ${STATE_FORMAT}` },
+  });
   const closers: (() => unknown)[] = [
     () => {
       journal.close();

@@ -48,7 +48,7 @@ const ARRIVALS_MAX = 10_000;
 
 /** Adds the fills of this run up as records come by. Arrival: the reference price when the first slice of a parent was decided. */
 export class Summary {
-  readonly #arrivals = new Map<string, Price>();
+  #arrivals = new Map<string, Price>();
   readonly #sums = new Map<string, Sums>();
 
   take(stored: StoredRecord): void {
@@ -63,6 +63,16 @@ export class Summary {
       if (decision !== undefined && !this.#arrivals.has(parent)) this.#arrivals.set(parent, price(decision));
     }
     if (this.#arrivals.size > ARRIVALS_MAX) this.#arrivals.delete(this.#arrivals.keys().next().value ?? '');
+  }
+
+  /** What counts on in the next process. */
+  saved(): ReadonlyMap<string, Price> {
+    return this.#arrivals;
+  }
+
+  /** Takes over what `saved` gave. */
+  restore(arrivals: ReadonlyMap<string, Price>): void {
+    this.#arrivals = new Map(arrivals);
   }
 
   rows(): readonly Traded[] {

@@ -17,6 +17,11 @@ interface Watchers {
   readonly onRecord: (stored: StoredRecord) => void;
 }
 
+interface KeptWatch {
+  readonly metrics: ReturnType<Metrics['saved']>;
+  readonly summary: ReturnType<Summary['saved']>;
+}
+
 /** One observer for all who watch the engine. */
 export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: Watchers): Observer => ({
   ...metrics,
@@ -31,6 +36,14 @@ export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: W
   replay(stored) {
     metrics.replay(stored);
     summary.replay(stored);
+  },
+  kept: {
+    save: () => ({ metrics: metrics.saved(), summary: summary.saved() }) satisfies KeptWatch,
+    restore(saved) {
+      const kept = saved as KeptWatch; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `save` made it
+      metrics.restore(kept.metrics);
+      summary.restore(kept.summary);
+    },
   },
 });
 

@@ -148,3 +148,15 @@ export const approximate = (amount: AnyAmount): number => amount.toNumber();
 
 /** A ratio from a counting number or a setting that is not money (a percentage, a number of steps). */
 export const ratioOf = (count: number): Ratio => new Exact(count) as Ratio;
+
+/** Whether this is an amount, of whatever unit. */
+export const isAmount = (value: unknown): value is AnyAmount => value instanceof Exact;
+
+/** All digits of an amount, as many as there are: for `amountOf` alone, never for people, the wire or the journal. */
+export const wordOf = (amount: AnyAmount): string => amount.valueOf();
+
+/** The amount that `wordOf` told. Its unit is known by where it was kept. */
+export function amountOf(word: string): AnyAmount {
+  if (word.length > 1_000 || !PLAIN.test(word)) throw new RangeError('not an amount that was kept');
+  return new Exact(word) as AnyAmount;
+}

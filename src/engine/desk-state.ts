@@ -15,6 +15,7 @@ import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from './changes.ts';
 import type { Closed, Life, OpenAttempt, OpenSlice, Traded } from './open.ts';
+import type { SavedState } from './keeper.ts';
 import { Overrides } from './override-state.ts';
 import { Totals } from './totals.ts';
 
@@ -28,7 +29,8 @@ export const sliceKey = (parent: string, slice: number): string => `${parent}/${
 
 /**
  * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
- * afterwards, so that what is in memory cannot differ from what would be rebuilt.
+ * afterwards, so that what is in memory cannot differ from what would be rebuilt. All of it lies in fields that anybody
+ * can list, none behind a `#`: a state that is kept for the next start holds them all, whatever is added.
  */
 export class DeskState {
   readonly lives = new Map<string, Life>();
@@ -62,15 +64,16 @@ export class DeskState {
   isStopped = false;
   startedAt: Instant | undefined;
   /** When processes began that died, the newest of them, since a person last said that the desk may trade. */
-  #deaths: readonly Instant[] = [];
-  #runningSince: Instant | undefined;
+  deaths: readonly Instant[] = [];
+  runningSince: Instant | undefined;
   account: string | undefined;
   readonly overrides = new Overrides();
   /** What limits are held against. */
   readonly totals = new Totals();
-  #recent: FillRecord[] = [];
+  /** Fills of the last ten minutes, as of the newest one. */
+  recent: FillRecord[] = [];
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
-  readonly #strays = new Map<string, Traded>();
+  readonly strays = new Map<string, Traded>();
 
   apply({ at, body }: StoredRecord): void {
     this.lastRecordAt = at;
@@ -84,7 +87,7 @@ export class DeskState {
         this.#doubtAll();
         break;
       case 'stopped':
-        this.#runningSince = undefined;
+        this.runningSince = undefined;
         break;
       case 'strategy':
         this.#begin(body);
@@ -145,14 +148,28 @@ export class DeskState {
         this.controlBy = body.by;
         this.controlSince = at;
         this.isTransportClosed = body.state === 'halted' && body.transport === 'closed';
-        if (body.state === 'active') this.#deaths = [];
+        if (body.state === 'active') this.deaths = [];
         break;
     }
   }
 
+  /** All that was folded, as plain data: a picture of the moment only until the next record. */
+  saved(): SavedState {
+    const fields = Object.fromEntries(Object.entries(this)) as SavedState; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its own fields
+    return { ...fields, totals: this.totals.data, overrides: this.overrides.data };
+  }
+
+  /** Takes over what `saved` gave. */
+  restore({ totals, overrides, ...fields }: SavedState): void {
+    if (!(totals.days instanceof Map && overrides.known instanceof Map)) throw new TypeError('not a state');
+    Object.assign(this, fields);
+    this.totals.data = totals;
+    this.overrides.data = overrides;
+  }
+
   /** How many of the processes that began since `from` died, asked before this one has written that it began. */
   diedSince(from: Instant): number {
-    const all = this.#runningSince === undefined ? this.#deaths : [...this.#deaths, this.#runningSince];
+    const all = this.runningSince === undefined ? this.deaths : [...this.deaths, this.runningSince];
     return all.filter((at) => at >= from).length;
   }
 
@@ -163,13 +180,12 @@ export class DeskState {
 
   /** What was traded for a slice that this journal has not decided: it was restored from an older state. */
   stray(parent: string, slice: number): Readonly<Traded> | undefined {
-    return this.#strays.get(sliceKey(parent, slice));
+    return this.strays.get(sliceKey(parent, slice));
   }
 
   /** Fills of the last ten minutes: a read of the account may not show them yet. */
   recentFills(now: Instant): readonly FillRecord[] {
-    this.#recent = this.#recent.filter((fill) => fill.executed_at > now - RECENT_MS);
-    return this.#recent;
+    return this.recent.filter((fill) => fill.executed_at > now - RECENT_MS);
   }
 
   /** What attempts under way may take from the balance of `currency`, at worst. `except` names one not to count. */
@@ -192,9 +208,9 @@ export class DeskState {
   }
 
   #start(at: Instant): void {
-    if (this.#runningSince !== undefined)
-      this.#deaths = [...this.#deaths, this.#runningSince].slice(-DEATHS_KEPT);
-    this.#runningSince = at;
+    if (this.runningSince !== undefined)
+      this.deaths = [...this.deaths, this.runningSince].slice(-DEATHS_KEPT);
+    this.runningSince = at;
   }
 
   /** What a process that is gone left under way may have traded: each is a doubt since it was written. */
@@ -233,7 +249,7 @@ export class DeskState {
       // Named only where the strategy was told of a trade that it had not decided.
       const { parent, slice } = body.detail;
       if (typeof parent === 'string' && typeof slice === 'number')
-        this.#strays.delete(sliceKey(parent, slice));
+        this.strays.delete(sliceKey(parent, slice));
       const seen = life.outcomes.findIndex(
         (o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice'],
       );
@@ -252,10 +268,10 @@ export class DeskState {
         hash: body.hash,
         intent,
         decidedAt: at,
-        ...(this.#strays.get(key) ?? { attempts: 0, filled: NO_QUANTITY, filledAmount: NO_MONEY }),
+        ...(this.strays.get(key) ?? { attempts: 0, filled: NO_QUANTITY, filledAmount: NO_MONEY }),
         openAttempt: undefined,
       });
-      this.#strays.delete(key);
+      this.strays.delete(key);
     }
   }
 
@@ -292,14 +308,16 @@ export class DeskState {
     this.#remember(this.filledIds, fill.client_order_id, { at });
     this.bookedSince.add(fill.client_order_id);
     this.fills++;
-    this.#recent.push(fill);
+    // By the records, not by who asks when: a state that is folded anew must be the same.
+    while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
+    this.recent.push(fill);
     for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
     this.totals.book(fill);
     const key = sliceKey(fill.parent, fill.slice);
-    const slice = this.slices.get(key) ?? this.#strays.get(key);
+    const slice = this.slices.get(key) ?? this.strays.get(key);
     if (slice === undefined && this.#tellLate(fill)) return;
     if (slice === undefined) {
-      this.#strays.set(key, {
+      this.strays.set(key, {
         attempts: fill.attempt + 1,
         filled: quantity(fill.quantity),
         filledAmount: money(fill.amount),
@@ -313,11 +331,11 @@ export class DeskState {
 
   /** The figures of a fill were others: what follows from the difference. */
   #correct(body: CorrectionRecord): void {
-    const at = this.#recent.findIndex((fill) => fill.client_order_id === body.client_order_id);
-    const before = this.#recent[at];
+    const at = this.recent.findIndex((fill) => fill.client_order_id === body.client_order_id);
+    const before = this.recent[at];
     if (before === undefined) return;
     const now = corrected(before, body);
-    this.#recent[at] = now;
+    this.recent[at] = now;
     for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
     for (const [currency, change] of changesOf(now)) this.#move(currency, change);
     const slice = this.slices.get(sliceKey(now.parent, now.slice));

@@ -20,6 +20,7 @@ import { halt } from './account.ts';
 import { Continuity } from './continuity.ts';
 import { DayClock } from './day-clock.ts';
 import { DeskState, sliceKey } from './desk-state.ts';
+import { Keeper } from './keeper.ts';
 import { Latch } from './latch.ts';
 import type { Observer } from './observer.ts';
 import { Pacer } from './pacer.ts';
@@ -45,6 +46,7 @@ export class Desk {
   readonly policy: Policy;
   readonly observer: Observer;
   readonly state = new DeskState();
+  readonly keeper = new Keeper(this);
   /** The halt, as the gate reads it. */
   readonly latch: Latch;
   readonly pacer: Pacer;
@@ -168,7 +170,9 @@ export class Desk {
     for (const record of stored) {
       this.state.apply(record);
       this.observer.record(record);
+      this.keeper.saw(record);
     }
+    this.keeper.mayKeep();
     this.changed$.next();
   }
 

@@ -11,6 +11,8 @@ export interface Observer {
   record(stored: StoredRecord): void;
   /** A record of an earlier process was read at start. */
   replay(stored: StoredRecord): void;
+  /** What the records up to now made of it, for a state that is kept: plain data, and taken over by a later process. */
+  readonly kept?: { save(): unknown; restore(saved: unknown): void } | undefined;
   committed(ms: number): void;
   /** A permit was given. */
   paced(route: Route, priority: Priority, waitedMs: number): void;

@@ -12,39 +12,48 @@ export interface Override {
 
 const KEPT = 1_000;
 
+export interface OverridesData {
+  readonly known: Map<string, Override>;
+  /** In all of the journal: no id is given twice. */
+  proposed: number;
+}
+
 /** Overrides as a fold of the journal: those of this process, and those of earlier ones that were used. */
 export class Overrides {
-  readonly #known = new Map<string, Override>();
-  /** In all of the journal: no id is given twice. */
-  proposed = 0;
+  /** All that there is to know: what a saved state holds of it is this object. */
+  data: OverridesData = { known: new Map(), proposed: 0 };
+
+  get proposed(): number {
+    return this.data.proposed;
+  }
 
   get(id: string): Override | undefined {
-    return this.#known.get(id);
+    return this.data.known.get(id);
   }
 
   get isEmpty(): boolean {
-    return this.#known.size === 0;
+    return this.data.known.size === 0;
   }
 
   all(): Iterable<readonly [string, Override]> {
-    return this.#known;
+    return this.data.known;
   }
 
   apply(body: OverrideRecord): void {
-    const known = this.#known.get(body.override);
+    const known = this.data.known.get(body.override);
     if (body.step === 'proposed') {
-      this.proposed++;
-      this.#known.set(body.override, { proposal: body });
+      this.data.proposed++;
+      this.data.known.set(body.override, { proposal: body });
     } else if (known !== undefined) known.approvedBy ??= body.by;
-    for (const id of this.#known.keys()) {
-      if (this.#known.size <= KEPT) break;
-      this.#known.delete(id);
+    for (const id of this.data.known.keys()) {
+      if (this.data.known.size <= KEPT) break;
+      this.data.known.delete(id);
     }
   }
 
   /** Nobody knows how long those of a dead process have lasted: what was not used must be proposed again. */
   restart(): void {
-    for (const [id, { usedBy }] of this.#known) if (usedBy === undefined) this.#known.delete(id);
+    for (const [id, { usedBy }] of this.data.known) if (usedBy === undefined) this.data.known.delete(id);
   }
 
   /** An attempt takes the override that its intent names, unless another has it. */
@@ -64,6 +73,6 @@ export class Overrides {
   }
 
   #named(override: string | undefined): Override | undefined {
-    return override === undefined ? undefined : this.#known.get(override);
+    return override === undefined ? undefined : this.data.known.get(override);
   }
 }

@@ -190,6 +190,27 @@ export interface HaltPort {
   prepare?(): void;
 }
 
+/** A state that was folded from the records up to number `seq`. */
+export interface KeptState {
+  readonly seq: number;
+  /** Of record `seq`. */
+  readonly hash: string;
+  /** What it is, in words that only the program itself reads. */
+  readonly text: string;
+}
+
+/** Keeps one state for the next start. It is a shortcut: what is lost or does not fit the journal costs time, never truth. */
+export interface StatePort {
+  /** A state is due after so many records. */
+  readonly every: number;
+  /** The state that was kept last, if it fits the journal and this version of the program; else why not, if there is one. */
+  read(): KeptState | { readonly unfit: string } | undefined;
+  /** Keeps a state in the place of the last one, later. Never throws: what cannot be kept is dropped. */
+  keep(state: KeptState): void;
+  /** The same, at once, at the end of a process. */
+  keepNow(state: KeptState): void;
+}
+
 /** The append-only, durable record. One writer. */
 export interface JournalPort {
   /**
@@ -208,8 +229,14 @@ export interface JournalPort {
   /** Throws when the chain does not hold. A journal without it is checked by `read` alone. */
   readonly prove?: (() => void) | undefined;
 
-  /** All records from the first. Throws when the chain does not hold, at the end of what was read at the latest. */
-  read(): Iterable<StoredRecord>;
+  /**
+   * All records from the first, or those behind record number `after`. Throws when the chain does not hold, at the end of
+   * what was read at the latest.
+   */
+  read(after?: number): Iterable<StoredRecord>;
+
+  /** Where a state that was folded from these records is kept. Left out: nowhere, every start reads all of them. */
+  readonly states?: StatePort | undefined;
 
   close(): void;
 }

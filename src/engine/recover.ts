@@ -77,9 +77,10 @@ export function takeOver(
 ): Observable<never> {
   const { state, policy, ports } = desk;
   try {
-    for (const stored of ports.journal.read()) {
+    for (const stored of ports.journal.read(desk.keeper.resume())) {
       state.apply(stored);
       desk.observer.replay(stored);
+      desk.keeper.saw(stored);
     }
   } catch (error) {
     ports.journal.prove?.(); // what is damaged may make no sense before it is found to be damaged

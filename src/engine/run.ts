@@ -59,7 +59,14 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const isIdle = (): boolean => isUntilDone && isDone(desk);
   const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$)));
   const stopped = defer(() =>
-    desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length }]).pipe(ignoreElements()),
+    desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length }]).pipe(
+      ignoreElements(),
+      tap({
+        complete: () => {
+          desk.keeper.finish();
+        },
+      }),
+    ),
   );
   const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
   // Commands count from the moment they can be written: a halt must not wait until the venue can be reached.

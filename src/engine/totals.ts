@@ -80,16 +80,31 @@ const GOOD: ReadonlySet<Reason> = new Set<Reason>([
   'no_funds',
 ]);
 
+export interface TotalsData {
+  newestDay: number;
+  readonly days: Map<number, Day>;
+  orders: LeftOrder[];
+  readonly parents: Map<string, Parent>;
+  /** Orders in a row that the venue did not fill, by pair. */
+  readonly rejects: Map<string, number>;
+  /** Answers in a row that could not be used, by pair. */
+  readonly malformed: Map<string, number>;
+  /** Why a parent or a pair is paused, by `parent:…` and `pair:…`. */
+  readonly paused: Map<string, string>;
+}
+
 /** What limits are held against, as a fold of the journal: it survives a restart because it is rebuilt from it. */
 export class Totals {
-  #newestDay = 0;
-  readonly #days = new Map<number, Day>();
-  #orders: LeftOrder[] = [];
-  readonly #parents = new Map<string, Parent>();
-  readonly #rejects = new Map<string, number>();
-  readonly #malformed = new Map<string, number>();
-  /** Why a parent or a pair is paused, by `parent:…` and `pair:…`. */
-  readonly #paused = new Map<string, string>();
+  /** All that there is to know: what a saved state holds of it is this object. */
+  data: TotalsData = {
+    newestDay: 0,
+    days: new Map(),
+    orders: [],
+    parents: new Map(),
+    rejects: new Map(),
+    malformed: new Map(),
+    paused: new Map(),
+  };
 
   /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
   dayNotional(at: Instant, pair?: string): Money {
@@ -102,32 +117,32 @@ export class Totals {
   }
 
   parent(parent: string): ParentTotals | undefined {
-    return this.#parents.get(parent);
+    return this.data.parents.get(parent);
   }
 
   /** Orders that left after `from`. One that seems to come from the future, because the clock was set back, counts too. */
   ordersSince(from: Instant): readonly LeftOrder[] {
-    return this.#orders.filter(({ at }) => at > from);
+    return this.data.orders.filter(({ at }) => at > from);
   }
 
   /** Orders of a pair in a row that the venue did not fill. */
   rejects(pair: string): number {
-    return this.#rejects.get(pair) ?? 0;
+    return this.data.rejects.get(pair) ?? 0;
   }
 
   /** Answers for a pair in a row that could not be used. */
   malformed(pair: string): number {
-    return this.#malformed.get(pair) ?? 0;
+    return this.data.malformed.get(pair) ?? 0;
   }
 
   /** Why the parent, or its pair, is paused; `undefined` when neither is. */
   pausedWhy(parent: string, pair: string): string | undefined {
-    return this.#paused.get(`parent:${parent}`) ?? this.#paused.get(`pair:${pair}`);
+    return this.data.paused.get(`parent:${parent}`) ?? this.data.paused.get(`pair:${pair}`);
   }
 
   /** Parents and pairs that are paused, each with the reason, for people. */
   get paused(): ReadonlyMap<string, string> {
-    return this.#paused;
+    return this.data.paused;
   }
 
   decide({ intents }: WakeRecord): void {
@@ -145,21 +160,21 @@ export class Totals {
     known.executed.add(intent.slice);
     const until = known.deadlines.get(intent.slice);
     if (until !== undefined) known.gaps.set(intent.slice, until);
-    if (this.#orders.some(({ clientId }) => clientId === intent.client_order_id)) return;
-    this.#orders = this.#orders.filter((order) => order.at > at - MINUTE_MS).slice(-ORDERS_MAX);
-    this.#orders.push(leftOrder(intent, at));
+    if (this.data.orders.some(({ clientId }) => clientId === intent.client_order_id)) return;
+    this.data.orders = this.data.orders.filter((order) => order.at > at - MINUTE_MS).slice(-ORDERS_MAX);
+    this.data.orders.push(leftOrder(intent, at));
   }
 
   /** How an attempt ended, or that it is in doubt. */
   end({ result, reason }: AttemptRecord, intent: IntentRecord, at: Instant): void {
     const { pair, parent, side } = intent;
     if (result !== 'discarded') this.leave(intent, at);
-    if (result === 'rejected') this.#rejects.set(pair, this.rejects(pair) + 1);
+    if (result === 'rejected') this.data.rejects.set(pair, this.rejects(pair) + 1);
     const isMalformed = reason !== undefined && MALFORMED.has(reason);
     const isCollar = reason !== undefined && COLLAR.has(reason);
     const isGood = result !== 'discarded' || (reason !== undefined && GOOD.has(reason));
-    if (isMalformed) this.#malformed.set(pair, this.malformed(pair) + 1);
-    else if (isGood || isCollar) this.#malformed.delete(pair);
+    if (isMalformed) this.data.malformed.set(pair, this.malformed(pair) + 1);
+    else if (isGood || isCollar) this.data.malformed.delete(pair);
     const known = this.#touch(parent, side);
     if (isCollar) known.collars++;
     else if (isGood) known.collars = 0;
@@ -167,23 +182,24 @@ export class Totals {
 
   /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
   book(fill: FillRecord): void {
-    this.#newestDay = Math.max(this.#newestDay, dayOf(fill.executed_at));
-    const day: Day = this.#days.get(this.#newestDay) ?? {
+    this.data.newestDay = Math.max(this.data.newestDay, dayOf(fill.executed_at));
+    const day: Day = this.data.days.get(this.data.newestDay) ?? {
       total: NO_MONEY,
       cost: NO_MONEY,
       byPair: new Map(),
     };
-    this.#days.set(this.#newestDay, day);
+    this.data.days.set(this.data.newestDay, day);
     const notional = money(fill.notional_usd);
     day.total = add(day.total, notional);
     day.cost = add(day.cost, costOf(fill));
     day.byPair.set(fill.pair, add(day.byPair.get(fill.pair) ?? NO_MONEY, notional));
-    for (const each of this.#days.keys()) if (each < this.#newestDay - DAYS_KEPT) this.#days.delete(each);
+    for (const each of this.data.days.keys())
+      if (each < this.data.newestDay - DAYS_KEPT) this.data.days.delete(each);
     const known = this.#touch(fill.parent, fill.side);
     known.executed.add(fill.slice);
     known.collars = 0;
-    this.#rejects.delete(fill.pair);
-    this.#malformed.delete(fill.pair);
+    this.data.rejects.delete(fill.pair);
+    this.data.malformed.delete(fill.pair);
     known.filled = add(known.filled, quantity(fill.quantity));
     known.filledAmount = add(known.filledAmount, money(fill.amount));
     known.fees = add(known.fees, money(fill.fees));
@@ -195,29 +211,29 @@ export class Totals {
     const scope = parent === undefined ? ofPair : `parent:${parent}`;
     if (scope === undefined) {
       if (state !== 'active') return;
-      this.#orders = [];
-      for (const known of this.#parents.values()) known.executed.clear();
+      this.data.orders = [];
+      for (const known of this.data.parents.values()) known.executed.clear();
       return;
     }
     if (state !== 'active') {
-      this.#paused.set(scope, why);
+      this.data.paused.set(scope, why);
       return;
     }
-    this.#paused.delete(scope);
-    if (pair !== undefined) this.#malformed.delete(pair);
-    const known = parent === undefined ? undefined : this.#parents.get(parent);
+    this.data.paused.delete(scope);
+    if (pair !== undefined) this.data.malformed.delete(pair);
+    const known = parent === undefined ? undefined : this.data.parents.get(parent);
     if (known !== undefined) known.collars = 0;
   }
 
   #sumFrom(at: Instant, of: (day: Day) => Money): Money {
     let sum = NO_MONEY;
-    for (const [label, day] of this.#days) if (label >= dayOf(at)) sum = add(sum, of(day));
+    for (const [label, day] of this.data.days) if (label >= dayOf(at)) sum = add(sum, of(day));
     return sum;
   }
 
   /** The parent, now the one that was used last: the oldest are forgotten. */
   #touch(parent: string, side: Side): Parent {
-    const known = this.#parents.get(parent) ?? {
+    const known = this.data.parents.get(parent) ?? {
       side,
       arrival: undefined,
       decided: NO_QUANTITY,
@@ -229,9 +245,10 @@ export class Totals {
       deadlines: new Map<number, Instant>(),
       collars: 0,
     };
-    this.#parents.delete(parent);
-    this.#parents.set(parent, known);
-    if (this.#parents.size > PARENTS_MAX) this.#parents.delete(this.#parents.keys().next().value ?? '');
+    this.data.parents.delete(parent);
+    this.data.parents.set(parent, known);
+    if (this.data.parents.size > PARENTS_MAX)
+      this.data.parents.delete(this.data.parents.keys().next().value ?? '');
     return known;
   }
 }

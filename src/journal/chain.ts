@@ -1,49 +1,14 @@
-import { hash } from 'node:crypto';
 import { OperatorError, invariant } from '../core/errors.ts';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { canonical, startOf } from './canonical.ts';
+import { EMPTY, link, sha256 } from './link.ts';
+import type { Head, Line, Verdict } from './link.ts';
 import { problemWith, readBodyText, vocabularyText } from './record.ts';
 
-/**
- * The hash chain. The hash of a record is SHA-256, in hex, of
- *
- *     <hash before> "\n" <seq> "\n" <at, Unix ms> "\n" <canonical text of the body>
- *
- * so that whoever has the lines and the newest hash can prove offline that nothing was changed, removed or moved.
- */
-export interface Line {
-  /** From 1, without gaps. */
-  readonly seq: number;
-  /** Unix ms. */
-  readonly at: number;
-  readonly kind: string;
-  /** Canonical text of the body. */
-  readonly body: string;
-  /** Hex. */
-  readonly hash: string;
-}
-
-/** The end of a chain: where the next record is tied on. */
-export interface Head {
-  readonly seq: number;
-  readonly hash: string;
-}
-
-/** "Hash before" of the first record. */
-export const GENESIS = '0'.repeat(64);
-export const EMPTY: Head = { seq: 0, hash: GENESIS };
-
-export type Verdict =
-  | { readonly ok: true; readonly count: number; readonly head: string }
-  | {
-      readonly ok: false;
-      readonly seq: number;
-      readonly why: string;
-      /** Where the last whole record ends, if that could be found: the damage follows. */
-      readonly near?: string;
-    };
+export { EMPTY, GENESIS, link } from './link.ts';
+export type { Head, Line, Verdict } from './link.ts';
 
 /** A record that was tied on, and the line to store for it. */
 export interface Tied {
@@ -51,11 +16,8 @@ export interface Tied {
   readonly line: Line;
 }
 
-export const link = (before: string, seq: number, at: number, body: string): string =>
-  hash('sha256', `${before}\n${seq}\n${at}\n${body}`);
-
 /** Stands for all shapes and words that this version reads: equal where nothing was added, removed or changed. */
-export const vocabulary = (): string => hash('sha256', vocabularyText());
+export const vocabulary = (): string => sha256(vocabularyText());
 
 /** Ties `bodies` to `head`. @throws Error when a body is not a record: it must not be written. */
 export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): readonly Tied[] {

@@ -1,6 +1,6 @@
 import { defer, of } from 'rxjs';
 import { EMPTY, readLines, tie, verify } from './chain.ts';
-import type { Line } from './chain.ts';
+import type { Head, Line } from './chain.ts';
 import { appender } from './append.ts';
 import type { Journal } from './journal.ts';
 
@@ -8,6 +8,7 @@ import type { Journal } from './journal.ts';
 export function memoryJournal(): Journal {
   const lines: Line[] = [];
   let head = EMPTY;
+  const headAt = (seq: number): Head => lines[seq - 1] ?? EMPTY;
   const append = appender('memory:', (bodies, at) => {
     const added = tie(head, bodies, at);
     for (const { line } of added) {
@@ -18,7 +19,7 @@ export function memoryJournal(): Journal {
   });
   return {
     append: (bodies, at) => defer(() => of(append.run(bodies, at))),
-    read: () => readLines('memory:', lines.slice()),
+    read: (after = 0) => readLines('memory:', lines.slice(after), headAt(after)),
     close: () => append.close(),
     head: () => head,
     lines: () => lines.slice(),

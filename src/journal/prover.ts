@@ -1,7 +1,10 @@
-/** A worker that checks a part of the chain of a journal while the main thread does the rest of a start: `proof.ts` starts it. */
+/**
+ * A worker that checks a part of the chain of a journal while the main thread does the rest of a start: `proof.ts` starts it. It
+ * imports little: each thread loads all of it anew.
+ */
 import { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { readTask, answer } from './proof.ts';
+import { readTask, answer } from './task.ts';
 import { verifyPart } from './verify-part.ts';
 import type { Part } from './verify-part.ts';
 

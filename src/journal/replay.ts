@@ -17,8 +17,10 @@ const PAGE = 1_000;
 export interface Replay {
   /** @throws OperatorError `data` when the chain does not hold. */
   prove(): void;
-  /** @throws as `prove`, at the last record proven or the end. */
-  read(): Generator<StoredRecord>;
+  /** All records were checked against the very shapes and words of this version. */
+  readonly isOurs: boolean;
+  /** The records behind number `after`. @throws as `prove`, at the last record proven or the end. */
+  read(after?: number): Generator<StoredRecord>;
 }
 
 export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM): Replay {
@@ -41,10 +43,11 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
   const speech = hearSpeech(db, head);
   return {
     prove,
-    *read() {
+    isOurs: speech.isOurs,
+    *read(after = 0) {
       const last = headOf(db, file).seq;
       try {
-        yield* inPages(db, head, (seq, body) =>
+        yield* inPages(db, { after, head }, (seq, body) =>
           speech.isOurs ? trusted(body) : bodyOf(file, { seq, kind: kindOf(body), body }),
         );
       } catch (error) {
@@ -53,7 +56,8 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
       }
       prove();
       speech.understood();
-      yield* readLines(file, linesOf(db, file, { after: head.seq, last }), head);
+      const added = readLines(file, linesOf(db, file, { after: head.seq, last }), head);
+      yield* after > head.seq ? added.filter(({ seq }) => seq > after) : added;
     },
   };
 }
@@ -61,14 +65,14 @@ export function replayOf(db: DatabaseSync, file: string, apartFrom = APART_FROM)
 /** The records up to `head`, in few calls. Their places follow from their order, which the proof covers. */
 function* inPages(
   db: DatabaseSync,
-  head: Head,
+  { after, head }: { readonly after: number; readonly head: Head },
   read: (seq: number, body: string) => RecordBody,
 ): Generator<StoredRecord> {
   const select = db.prepare(
     'SELECT at, body, hash FROM records WHERE seq > ? AND seq <= ? ORDER BY seq LIMIT ?',
   );
   select.setReturnArrays(true);
-  for (let seq = 0; seq < head.seq;) {
+  for (let seq = after; seq < head.seq;) {
     const rows = select.all(seq, head.seq, PAGE);
     if (rows.length === 0) throw new RangeError('records are missing');
     for (const row of rows) {

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { defer, of } from 'rxjs';
 import { OperatorError } from '../core/errors.ts';
 import type { StoredRecord } from '../core/record.ts';
-import type { Oddity } from '../engine/ports.ts';
+import type { Oddity, StatePort } from '../engine/ports.ts';
 import { anchorAt, compare } from './anchor.ts';
 import { appender } from './append.ts';
 import type { Write } from './append.ts';
@@ -20,6 +20,8 @@ import { penOf } from './pen.ts';
 import type { Pen } from './pen.ts';
 import { networkUnder } from './place.ts';
 import { replayOf } from './replay.ts';
+import { stateFile } from './state-file.ts';
+import type { StateOptions } from './state-file.ts';
 import { hashAt, headOf, linesOf, verifyFile } from './verify-file.ts';
 import { walDamage } from './wal.ts';
 
@@ -36,6 +38,8 @@ export interface SqliteOptions {
   readonly apartFrom?: number | undefined;
   /** Called before each step of an append, for drills and tests: throws what the disk would. */
   readonly onStep?: ((step: 'begin' | 'insert' | 'commit') => void) | undefined;
+  /** Keeps states in a file beside the journal; left out: none. */
+  readonly states?: StateOptions | undefined;
   /** Told how long each commit took, milliseconds of `now`. */
   readonly commits?: { now(): number; observe(ms: number): void } | undefined;
 }
@@ -82,6 +86,8 @@ function writer(named: string, options: SqliteOptions): Journal {
     writeOwner(db);
     const anchor = options.anchor === undefined ? undefined : anchorAt(resolve(options.anchor));
     const oddity = anchor && compare(anchor.read(), headOf(db, file), (seq) => hashAt(db, seq));
+    const states = options.states && stateFile(`${file}.state`, options.states, (seq) => hashAt(db, seq));
+    cleanup.defer(() => states?.close());
     const pen = penOf(db, file, { ...options, anchor });
     const write: Write = (bodies, at) => {
       replay.prove();
@@ -92,7 +98,8 @@ function writer(named: string, options: SqliteOptions): Journal {
       file,
       pen: { ...pen, write },
       oddity,
-      read: () => replay.read(),
+      read: (after) => replay.read(after),
+      states: states && { ...states, read: () => (replay.isOurs ? states.read() : undefined) },
       prove: () => replay.prove(),
       release: () => cleanup.dispose(),
     });
@@ -130,7 +137,8 @@ function reader(file: string, options: SqliteOptions): Journal {
     throw new OperatorError('storage', `journal ${file} is open for reading only`);
   };
   const pen: Pen = { write: refuse, isSpent: () => false, finish: () => undefined };
-  const read = (): Iterable<StoredRecord> => readLines(file, linesOf(db, file));
+  const read = (after = 0): Iterable<StoredRecord> =>
+    readLines(file, linesOf(db, file)).filter(({ seq }) => seq > after);
   return journalOf({ db, file, pen, oddity: undefined, read, release: () => db.close() });
 }
 
@@ -154,12 +162,13 @@ interface Open {
   readonly file: string;
   readonly pen: Pen;
   readonly oddity: Oddity | undefined;
-  readonly read: () => Iterable<StoredRecord>;
+  readonly read: (after?: number) => Iterable<StoredRecord>;
+  readonly states?: StatePort | undefined;
   readonly prove?: () => void;
   readonly release: () => void;
 }
 
-function journalOf({ db, file, pen, oddity, read, prove, release }: Open): Journal {
+function journalOf({ db, file, pen, oddity, read, states, prove, release }: Open): Journal {
   const appends = appender(file, pen.write);
   const lines = (): Iterable<Line> => linesOf(db, file);
   return {
@@ -169,6 +178,7 @@ function journalOf({ db, file, pen, oddity, read, prove, release }: Open): Journ
     },
     append: (bodies, at) => defer(() => of(appends.run(bodies, at))),
     read,
+    states,
     prove,
     head: () => headOf(db, file),
     lines,

@@ -14,7 +14,15 @@ export interface OpenAttempt {
 
 /** Open attempts, folded from journal records: bounded by the cycles in flight plus the doubts. */
 export class OpenAttempts {
-  readonly #open = new Map<string, OpenAttempt>();
+  #open = new Map<string, OpenAttempt>();
+
+  saved(): ReadonlyMap<string, OpenAttempt> {
+    return this.#open;
+  }
+
+  restore(open: ReadonlyMap<string, OpenAttempt>): void {
+    this.#open = new Map(open);
+  }
 
   /** Takes a record in. Returns the attempt that the record is about, as it was before. */
   take({ at, body }: StoredRecord): OpenAttempt | undefined {

@@ -30,7 +30,10 @@ export interface MetricsOptions {
  * they are durable (`record`); what it does not say comes through the other methods. Durations go in as milliseconds
  * and come out as seconds. No method throws on odd values: a metric must never stop a trade.
  */
-export interface Metrics extends Omit<Observer, 'warn' | 'alert'> {
+export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
+  /** What `replay` made of the records up to now, and back. */
+  saved(): SavedMetrics;
+  restore(saved: SavedMetrics): void;
   /** Takes in a record of an earlier process: state such as open doubts, no counts. */
   replay(stored: StoredRecord): void;
   /** An alert was raised. */
@@ -50,6 +53,14 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert'> {
   readonly contentType: string;
   /** Stops watching the event loop. */
   close(): void;
+}
+
+/** What the metrics know of earlier processes. */
+export interface SavedMetrics {
+  readonly head: number;
+  readonly state: ControlRecord['state'];
+  readonly accountReadAt: Instant | undefined;
+  readonly open: ReadonlyMap<string, OpenAttempt>;
 }
 
 const DESK_STATES = [
@@ -72,6 +83,8 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
   const references = new Map<string, Instant>();
   const looks: (() => void)[] = [];
   let accountReadAt: Instant | undefined;
+  let head = 0;
+  let state: ControlRecord['state'] = 'active';
   const age = (since: Instant): number => Math.max(0, now() - since) / SECOND_MS;
   const showProcess = watchProcess(meters);
 
@@ -81,9 +94,12 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
 
   function take(stored: StoredRecord): OpenAttempt | undefined {
     const { body, seq } = stored;
-    meters.journalHead.set(seq);
-    if (body.kind === 'control' && body.parent === undefined && body.pair === undefined)
-      showDeskState(meters, body.state);
+    head = seq;
+    meters.journalHead.set(head);
+    if (body.kind === 'control' && body.parent === undefined && body.pair === undefined) {
+      ({ state } = body);
+      showDeskState(meters, state);
+    }
     if (body.kind === 'balances') accountReadAt = body.read_at;
     return attempts.take(stored);
   }
@@ -103,6 +119,13 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
     },
     replay: (stored) => {
       take(stored);
+    },
+    saved: () => ({ head, state, accountReadAt, open: attempts.saved() }),
+    restore: (saved) => {
+      ({ head, state, accountReadAt } = saved);
+      attempts.restore(saved.open);
+      meters.journalHead.set(head);
+      showDeskState(meters, state);
     },
     reference: ({ pair, at }) => {
       references.set(labels.pair(pair), at);

@@ -65,7 +65,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   // Records, hash chain, drivers, exports.
   journal: {
     parts: ['core', 'engine/ports.ts'],
-    packages: { rxjs: anywhere, zod: ['record.ts'], 'node:sqlite': anywhere, 'node:crypto': ['chain.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite.ts'], 'node:worker_threads': ['proof.ts', 'prover.ts'], 'node:os': anywhere, 'node:process': anywhere },
+    packages: { rxjs: anywhere, zod: ['record.ts'], 'node:sqlite': anywhere, 'node:crypto': ['link.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite.ts'], 'node:worker_threads': ['proof.ts', 'prover.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
   // Transaction cost analysis and portfolio figures; pure.
   report: { parts: ['core'], packages: {} },

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { beginProof } from '../../src/journal/proof.ts';
+import { beginProof, partsOf } from '../../src/journal/proof.ts';
 import { sqliteJournal } from '../../src/journal/sqlite.ts';
 import { headOf } from '../../src/journal/verify-file.ts';
+import { verifyPart } from '../../src/journal/verify-part.ts';
 import { aFolder, appendNow, everyKind } from './records.ts';
 
 function aJournal(records: number): DatabaseSync {
@@ -20,9 +21,11 @@ function aJournal(records: number): DatabaseSync {
 }
 
 /** What the threads say of a journal, however many there are. */
-const verdicts = (db: DatabaseSync): readonly unknown[] => {
+const verdicts = (db: DatabaseSync): readonly boolean[] => {
   const file = db.location() ?? '';
-  return [1, 2, 3, 4].map((count) => beginProof(db, file, headOf(db, file), count)()?.ok);
+  return [1, 2, 3, 4].map((count) =>
+    partsOf(db, file, headOf(db, file), count).every((part) => verifyPart(db, part)?.ok === true),
+  );
 };
 
 describe('the parts of a chain that threads check', () => {
@@ -55,5 +58,14 @@ describe('the parts of a chain that threads check', () => {
     const below = aJournal(4);
     below.exec("INSERT INTO records VALUES (-1, 5, 'fill', '{}', '')");
     expect(verdicts(below)).toEqual([false, false, false, false]);
+  });
+
+  it('are looked at by threads, and the first part that does not hold is named', () => {
+    const db = aJournal(10);
+    const file = db.location() ?? '';
+    const begin = (): unknown => beginProof(db, file, headOf(db, file), 2)();
+    expect(begin()).toMatchObject({ ok: true, count: 10 });
+    db.exec('UPDATE records SET at = at + 1 WHERE seq IN (3, 8)');
+    expect(begin()).toMatchObject({ ok: false, seq: 3 });
   });
 });

@@ -1,0 +1,49 @@
+import { canonicalValue } from '../../src/journal/canonical.ts';
+import type { StoredRecord } from '../../src/core/record.ts';
+import { pack } from '../../src/core/pack.ts';
+import { DeskState } from '../../src/engine/desk-state.ts';
+import type { KeptState, StatePort } from '../../src/engine/ports.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { stateIn, stateText } from '../../src/journal/state-file.ts';
+
+/** The state of all records, folded one by one. */
+export function foldOf(records: Iterable<StoredRecord>): DeskState {
+  const state = new DeskState();
+  for (const record of records) state.apply(record);
+  return state;
+}
+
+/** All of a state as one text: equal for equal states, however their members are sorted. */
+export const wordsOf = (state: DeskState): string => canonicalValue(JSON.parse(pack(state.saved())));
+
+export interface Shelf {
+  readonly states: StatePort;
+  /** The file, as text; `undefined` when there is none. */
+  file: string | undefined;
+  /** Every state that was kept, in turn. */
+  readonly kept: KeptState[];
+}
+
+const OPTIONS = { program: 'test' };
+
+/** Keeps states in memory, in the very text that the file has, fitted against the records of `journal`. */
+export function aShelf(journal: Journal, every: number): Shelf {
+  const put = (state: KeptState): void => {
+    shelf.file = stateText(OPTIONS, state);
+    shelf.kept.push(state);
+  };
+  const shelf: Shelf = {
+    file: undefined,
+    kept: [],
+    states: {
+      every,
+      read: () =>
+        shelf.file === undefined
+          ? undefined
+          : stateIn(shelf.file, OPTIONS, (seq) => [...journal.lines()][seq - 1]?.hash),
+      keep: put,
+      keepNow: put,
+    },
+  };
+  return shelf;
+}
