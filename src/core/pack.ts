@@ -2,8 +2,7 @@ import { amountOf, isAmount, wordOf } from './money.ts';
 
 /**
  * Values as text and back, for what the program keeps for itself: plain objects, lists, maps, sets, amounts to their last
- * digit. Members that are `undefined` are left out, as in a record. The text is JSON; what JSON has no word for stands in
- * an object with one key that begins with `$`.
+ * digit. The text is JSON; what JSON has no word for stands in an object with one key that begins with `$`.
  *
  * @throws TypeError on anything else: it would not come back as it went in.
  */
@@ -64,9 +63,8 @@ function bareObject(from: object): unknown {
   let isOdd = false;
   const members: [string, unknown][] = [];
   for (const [key, value] of Object.entries(from)) {
-    const word = value === undefined ? undefined : bare(value);
     if (key.startsWith('$') || key === '__proto__') isOdd = true;
-    if (value !== undefined) members.push([key, word]);
+    members.push([key, bare(value)]);
   }
   if (isOdd) return { $o: members };
   return Object.fromEntries(members);

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { canonicalValue } from '../../src/journal/canonical.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { pack } from '../../src/core/pack.ts';
@@ -13,8 +14,16 @@ export function foldOf(records: Iterable<StoredRecord>): DeskState {
   return state;
 }
 
-/** All of a state as one text: equal for equal states, however their members are sorted. */
-export const wordsOf = (state: DeskState): string => canonicalValue(JSON.parse(pack(state.saved())));
+/**
+ * All of a state as one text: equal for equal states, however their members are sorted, and whether a record that came from
+ * the disk leaves a member out or one that was just written has it as `undefined`.
+ */
+export const wordsOf = (state: Pick<DeskState, 'saved'>): string =>
+  canonicalValue(
+    JSON.parse(pack(state.saved()), (_, value: unknown) =>
+      isDeepStrictEqual(value, { $u: 1 }) ? undefined : value,
+    ),
+  );
 
 export interface Shelf {
   readonly states: StatePort;

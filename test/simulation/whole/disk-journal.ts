@@ -7,6 +7,7 @@ import type { Head, Line } from '../../../src/journal/chain.ts';
 import type { JournalPort } from '../../../src/engine/ports.ts';
 import { frame, unframe } from './disk.ts';
 import type { Disk, DiskFault } from './disk.ts';
+import type { Shelf } from './shelf.ts';
 import type { ProcessClock } from './process-clock.ts';
 
 /** What happens to one append. */
@@ -21,6 +22,8 @@ export interface AppendFate {
 export interface DiskJournalOptions {
   readonly disk: Disk;
   readonly clock: ProcessClock;
+  /** Where states are kept; left out: nowhere. */
+  readonly shelf?: Shelf | undefined;
   /** Asked before each append of the process, which are counted from 1. */
   readonly fateOf: (count: number) => AppendFate;
   /** Places where the process can die. */
@@ -44,7 +47,14 @@ export function linesOf(file: Buffer): { readonly lines: readonly Line[]; readon
  *
  * @throws OperatorError `again`: another process writes. `data`: the file is damaged.
  */
-export function diskJournal({ disk, clock, fateOf, yieldAt, onDurable }: DiskJournalOptions): JournalPort {
+export function diskJournal({
+  disk,
+  clock,
+  shelf,
+  fateOf,
+  yieldAt,
+  onDurable,
+}: DiskJournalOptions): JournalPort {
   if (disk.owner !== undefined) throw new OperatorError('again', `journal ${NAME} is in use`);
   const me = {};
   const found = linesOf(disk.durable);
@@ -118,7 +128,8 @@ export function diskJournal({ disk, clock, fateOf, yieldAt, onDurable }: DiskJou
           subscriber.complete();
         }, fate);
       }),
-    read: () => records,
+    read: (after = 0) => records.slice(after),
+    states: shelf?.port(found.lines, () => clock.isDead),
     close() {
       if (disk.owner === me) disk.owner = undefined;
     },

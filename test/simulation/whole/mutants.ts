@@ -124,6 +124,18 @@ export const wholeMutants: readonly Mutant[] = [
     put: 'return known;',
   },
   {
+    name: 'a state that is kept forgets the filled ids',
+    file: 'src/engine/desk-state.ts',
+    find: 'return { ...fields, totals: this.totals.data };',
+    put: 'return { ...fields, filledIds: new Map(), totals: this.totals.data };',
+  },
+  {
+    name: 'a state of a journal that was rolled back is believed',
+    file: 'src/journal/state-file.ts',
+    find: 'if (hashAt(seq) !== hash)',
+    put: 'if (false)',
+  },
+  {
     name: 'the journal goes on after a failure',
     file: 'src/journal/append.ts',
     find: 'if (refusal !== undefined) throw refusal;',

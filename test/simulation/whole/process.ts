@@ -3,19 +3,27 @@ import type { Observable, Subject } from 'rxjs';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { Desk } from '../../../src/engine/desk.ts';
 import { noObserver } from '../../../src/engine/observer.ts';
-import type { AccountFeedPort, Command, HaltPort, MarketPort, Random } from '../../../src/engine/ports.ts';
+import type {
+  AccountFeedPort,
+  Command,
+  HaltPort,
+  KeptState,
+  MarketPort,
+  Random,
+} from '../../../src/engine/ports.ts';
 import { runDesk } from '../../../src/engine/run.ts';
 import type { Line } from '../../../src/journal/chain.ts';
 import type { Exchange } from '../../../src/simulator/exchange.ts';
 import { tradingRoutes } from '../../../src/venue/routes.ts';
 import { tradingVenue } from '../../../src/venue/trading.ts';
 import type { Outgoing, VenueHttp } from '../../../src/venue/http.ts';
-import { diskJournal } from './disk-journal.ts';
+import { diskJournal, linesOf } from './disk-journal.ts';
 import type { AppendFate } from './disk-journal.ts';
 import type { Disk } from './disk.ts';
 import { site } from '../chance.ts';
 import type { Chance } from '../chance.ts';
 import type { ProcessClock } from './process-clock.ts';
+import type { Shelf } from './shelf.ts';
 import type { Setting } from './setting.ts';
 import { TOKEN } from './setting.ts';
 
@@ -29,6 +37,9 @@ export interface ProcessOptions {
   readonly chance: Chance;
   readonly clock: ProcessClock;
   readonly disk: Disk;
+  readonly shelf: Shelf | undefined;
+  /** A state was found that an earlier process kept. */
+  readonly onKept: (state: KeptState, lines: readonly Line[]) => void;
   readonly exchange: Exchange;
   readonly operator$: Subject<Command>;
   readonly hints$: Observable<unknown>;
@@ -68,6 +79,7 @@ export function startProcess(options: ProcessOptions): SimulatedProcess {
   const journal = diskJournal({
     disk,
     clock,
+    shelf: options.shelf,
     fateOf: options.fateOfAppend,
     yieldAt: (where, count) => {
       yieldAt(`append ${boot}.${count}, ${where}`);
@@ -92,6 +104,8 @@ export function startProcess(options: ProcessOptions): SimulatedProcess {
   const random: Random = {
     next: () => chance.draw('jitter', `${boot}.${drawn++}`),
   };
+  const found = journal.states?.read();
+  if (found !== undefined && 'seq' in found) options.onKept(found, linesOf(disk.durable).lines);
   const desk = new Desk(
     {
       clock,

@@ -29,6 +29,8 @@ export interface Setting {
   readonly isFeedOn: boolean;
   readonly isMarketOn: boolean;
   readonly dayNotionalMax: string | undefined;
+  /** A state is kept every so many records; `undefined`: none is. */
+  readonly statesEvery: number | undefined;
   /** How long things go wrong, ms. */
   readonly faultyMs: number;
 }
@@ -83,6 +85,7 @@ export function settingOf(given: Chance): Setting {
     isFeedOn: chance('feed', 0.5),
     isMarketOn: chance('market', 0.6),
     dayNotionalMax,
+    statesEvery: chance('keeps states', 0.5) ? pick('every', [1, 7, 30]) : undefined,
     faultyMs: Math.max(...planned.map(({ lengthMs }) => lengthMs)) + between(draw('tail'), 5_000, 60_000),
   };
 } // prettier-ignore

@@ -23,6 +23,7 @@ import { isStorage, startProcess } from './process.ts';
 import type { SimulatedProcess } from './process.ts';
 import { settingOf, TOKEN } from './setting.ts';
 import type { Setting } from './setting.ts';
+import { Shelf, isTrue } from './shelf.ts';
 import { weatherOf } from './weather.ts';
 import type { Event } from './weather.ts';
 import { Witness } from './witness.ts';
@@ -75,6 +76,8 @@ export class World {
   readonly #venue: ByteVenue;
   readonly #network: Network;
   readonly #disk = new Disk();
+  /** Half of the desks keep their states; the others fold all of their journal at every start. */
+  readonly #shelf: Shelf | undefined;
   readonly #wall: { offsetMs: number; drift: number };
   readonly #outages: Outage[] = [];
   readonly #names = new Names();
@@ -108,6 +111,7 @@ export class World {
     this.#chance = chance;
     this.setting = settingOf(chance);
     const { setting } = this;
+    this.#shelf = setting.statesEvery === undefined ? undefined : new Shelf(setting.statesEvery);
     this.#wall = { offsetMs: setting.wallOffsetMs, drift: setting.wallDrift };
     this.#exchange = new Exchange({
       options: setting.venue,
@@ -270,6 +274,12 @@ export class World {
         chance: this.#chance,
         clock,
         disk: this.#disk,
+        shelf: this.#shelf,
+        onKept: (state, lines) => {
+          this.#sometimes('started from a state that was kept');
+          if (!isTrue(state, lines))
+            this.witness.blame('I12', `the state kept at record ${state.seq} is not what the records say`);
+        },
         exchange: this.#exchange,
         operator$: this.#operator$,
         hints$: this.#hints$,
@@ -525,6 +535,8 @@ export class World {
         chance: this.#chance,
         clock,
         disk: this.#disk,
+        shelf: undefined,
+        onKept: () => undefined,
         exchange: this.#exchange,
         operator$: new Subject(),
         hints$: new Subject(),
