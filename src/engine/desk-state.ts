@@ -29,8 +29,7 @@ export const sliceKey = (parent: string, slice: number): string => `${parent}/${
 
 /**
  * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
- * afterwards, so that what is in memory cannot differ from what would be rebuilt. All of it lies in fields that anybody
- * can list, none behind a `#`: a state that is kept for the next start holds them all, whatever is added.
+ * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: `saved` has all.
  */
 export class DeskState {
   readonly lives = new Map<string, Life>();
@@ -70,7 +69,6 @@ export class DeskState {
   readonly overrides = new Overrides();
   /** What limits are held against. */
   readonly totals = new Totals();
-  /** Fills of the last ten minutes, as of the newest one. */
   recent: FillRecord[] = [];
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
   readonly strays = new Map<string, Traded>();
@@ -111,8 +109,7 @@ export class DeskState {
         const about = this.attempts.get(body.client_order_id);
         if (about !== undefined) this.totals.end(body, about.intent, at);
         if (body.result === 'doubt') {
-          const open = this.attempts.get(body.client_order_id);
-          if (open !== undefined) open.doubt = { since: open.doubt?.since ?? at, reason: body.reason };
+          if (about !== undefined) about.doubt = { since: about.doubt?.since ?? at, reason: body.reason };
         } else {
           if (about !== undefined && body.result === 'discarded') this.overrides.free(about.intent);
           const hasLeft = body.result === 'rejected' || body.result === 'absent';
@@ -159,7 +156,6 @@ export class DeskState {
     return { ...fields, totals: this.totals.data, overrides: this.overrides.data };
   }
 
-  /** Takes over what `saved` gave. */
   restore({ totals, overrides, ...fields }: SavedState): void {
     if (!(totals.days instanceof Map && overrides.known instanceof Map)) throw new TypeError('not a state');
     Object.assign(this, fields);

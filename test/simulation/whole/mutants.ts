@@ -126,8 +126,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a state that is kept forgets the filled ids',
     file: 'src/engine/desk-state.ts',
-    find: 'return { ...fields, totals: this.totals.data };',
-    put: 'return { ...fields, filledIds: new Map(), totals: this.totals.data };',
+    find: 'return { ...fields, totals: this.totals.data, overrides: this.overrides.data };',
+    put: 'return { ...fields, filledIds: new Map(), totals: this.totals.data, overrides: this.overrides.data };',
   },
   {
     name: 'a state of a journal that was rolled back is believed',
