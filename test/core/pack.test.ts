@@ -8,26 +8,26 @@ const amount: fc.Arbitrary<AnyAmount> = fc
   .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: 1, max: 1e9 }))
   .map(([whole, part]) => fraction(money(String(whole)), money(String(part))));
 const key = fc.oneof(fc.string(), fc.constantFrom('$', '$a', '$m', '$o', '$u', '__proto__'));
-const { any } = fc.letrec<{ any: unknown }>((tie) => ({
-  any: fc.oneof(
+const { value: anything } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },
     fc.string(),
     fc.boolean(),
     fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => !Object.is(n, -0)),
     amount,
-    fc.array(fc.oneof(tie('any'), fc.constant(undefined)), { maxLength: 4 }),
+    fc.array(fc.oneof(tie('value'), fc.constant(undefined)), { maxLength: 4 }),
     fc
-      .array(fc.tuple(key, tie('any')), { maxLength: 4 })
+      .array(fc.tuple(key, tie('value')), { maxLength: 4 })
       .map((members): unknown => Object.fromEntries(members)),
-    fc.array(fc.tuple(key, tie('any')), { maxLength: 4 }).map((members) => new Map(members)),
-    fc.array(tie('any'), { maxLength: 4 }).map((members) => new Set(members)),
+    fc.array(fc.tuple(key, tie('value')), { maxLength: 4 }).map((members) => new Map(members)),
+    fc.array(tie('value'), { maxLength: 4 }).map((members) => new Set(members)),
   ),
 }));
 
 describe('a packed value', () => {
   it('comes back as it was, whatever it is made of', () => {
     fc.assert(
-      fc.property(any, (value) => {
+      fc.property(anything, (value) => {
         expect(unpack(pack(value))).toStrictEqual(value);
       }),
       { numRuns: 500 },
