@@ -99,7 +99,7 @@ function aDesk(journal: Journal): Desk {
   metrics.close();
   const nothing = (): void => undefined;
   const observer = observe({
-    metrics, progress: noProgress, summary: new Summary(), warn: console.warn, alert: nothing, onRecord: nothing,
+    metrics, progress: noProgress, summary: new Summary(), warn: nothing, alert: nothing, onRecord: nothing,
   }); // prettier-ignore
   const exchange = new Exchange({ options: venueOptions({}), startedAt: systemClock.wall() });
   const venue = inProcessVenue(exchange, {

@@ -336,9 +336,9 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: STATE,
-        find: 'const slice = this.slices.get(key) ?? this.#strays.get(key);\n    if (slice === undefined && this.#tellLate(fill)) return;\n    if (slice === undefined) {',
+        find: 'const slice = this.slices.get(key) ?? this.strays.get(key);\n    if (slice === undefined && this.#tellLate(fill)) return;\n    if (slice === undefined) {',
         replace:
-          'const slice = this.slices.get(key) ?? this.#strays.get(key);\n    if (slice === undefined && this.#tellLate(fill)) return;\n    if (slice === undefined) return;\n    if (slice === undefined) {',
+          'const slice = this.slices.get(key) ?? this.strays.get(key);\n    if (slice === undefined && this.#tellLate(fill)) return;\n    if (slice === undefined) return;\n    if (slice === undefined) {',
       },
     ],
   },
