@@ -1,4 +1,4 @@
-import { concatMap, defer, map, of, throwError } from 'rxjs';
+import { EMPTY, defer, expand, last, map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { joinPages } from '../core/books.ts';
 import { VenueError } from '../core/errors.ts';
@@ -26,8 +26,14 @@ export interface AccountRead {
   readonly rows: readonly Transaction[];
 }
 
+interface Progress {
+  readonly rows: readonly Transaction[];
+  readonly restarts: number;
+  readonly isWhole: boolean;
+}
+
 /**
- * All pages since the last read, overlapping, and since an hour before the oldest attempt that is still open. Pages overlap
+ * All pages since the last read, overlapping, and since an hour before the oldest attempt that may have traded. Pages overlap
  * by a row: when that is not where it was, rows have moved between two requests, and all is read again.
  *
  * - Errors: `VenueError` when a page did not come, or the pages never fit together.
@@ -51,17 +57,22 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
           return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });
         }),
       );
-    const more = (before: readonly Transaction[], restarts: number): Observable<readonly Transaction[]> =>
+    const next = ({ rows: before, restarts }: Progress): Observable<Progress> =>
       ask(before.length).pipe(
-        concatMap((page) => {
+        map((page): Progress => {
           const rows = joinPages(before, page);
           const isStuck = rows !== undefined && page.length === PAGE && rows.length === before.length;
-          if (rows === undefined || isStuck)
-            return restarts < RESTARTS_MAX ? more([], restarts + 1) : throwError(unsteady);
-          return page.length < PAGE ? of(rows) : more(rows, restarts);
+          if (rows !== undefined && !isStuck) return { rows, restarts, isWhole: page.length < PAGE };
+          if (restarts >= RESTARTS_MAX) throw unsteady();
+          return { rows: [], restarts: restarts + 1, isWhole: false };
         }),
       );
-    return more([], 0).pipe(map((rows): AccountRead => ({ startedAt, at, from, rows })));
+    // One page after the other: a read of many pages holds its rows once, not once for each page.
+    return next({ rows: [], restarts: 0, isWhole: false }).pipe(
+      expand((progress) => (progress.isWhole ? EMPTY : next(progress))),
+      last(),
+      map(({ rows }): AccountRead => ({ startedAt, at, from, rows })),
+    );
   });
 }
 
@@ -79,7 +90,7 @@ const unsteady = (): VenueError =>
  * believed when nothing tells, or what was read last lies in the future.
  */
 function beginning({ state, policy, ledger, newestRowAt, ports }: Desk, at: Instant): Instant {
-  const oldest = [...state.attempts.values()].map((open) => bookedFrom(open) - HOUR_MS);
+  const oldest = [...state.attempts.values()].filter(mayHaveTraded).map((open) => bookedFrom(open) - HOUR_MS);
   const known = state.balancesReadAt ?? instant(at - policy.historyMs);
   // What did not add up is held against all rows since it last did.
   const held = heldSince(ledger) ?? at;
@@ -91,6 +102,12 @@ function beginning({ state, policy, ledger, newestRowAt, ports }: Desk, at: Inst
   const since = Math.min(known - aheadMs, at - aheadMs, newestRowAt ?? at, held);
   return instant(Math.min(since - OVERLAP_MS, ...oldest));
 }
+
+/**
+ * An order leaves only once its quote is in the journal; what an earlier process left behind is in doubt. Counting those
+ * that still wait for their quote, a busy desk would read a whole day each time.
+ */
+const mayHaveTraded = ({ quote, doubt }: OpenAttempt): boolean => quote !== undefined || doubt !== undefined;
 
 /**
  * Earliest stamp that a trade of this attempt can carry. Rows carry the venue's time: its own stamp of the quote says when

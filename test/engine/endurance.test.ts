@@ -105,6 +105,29 @@ describe('a desk that was away for three days', () => {
   });
 });
 
+describe('a desk that always waits for some quote', () => {
+  it('does not read a whole day of its account for it, but reads back past an order that is under way', () => {
+    const asked: number[] = [];
+    const plan = { duration: 'PT1H', slices: 360, total_quantity: { amount: '3.6', currency: 'btc' } };
+    const bench = aBench({
+      strategies: [0, 1].map((i) => aTwap(`twap-${i}`, plan)),
+      quoteLatencyMs: 4_000,
+      wrap: (venue) => ({
+        ...venue,
+        transactions(query) {
+          const waiting = [...bench.desk.state.attempts.values()].filter(({ quote }) => quote === undefined);
+          if (waiting.length > 0) asked.push(bench.clock.wall() - Number(query.from));
+          return venue.transactions(query);
+        },
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + HOUR_MS));
+    expect(asked.length).toBeGreaterThan(20);
+    expect(Math.max(...asked)).toBeLessThan(2 * HOUR_MS);
+  });
+});
+
 describe('a desk that trades for hours', () => {
   it('keeps nothing of what has ended but ids, and a replay comes to the same', () => {
     const plan = { duration: 'PT1H', slices: 60, total_quantity: { amount: '0.6', currency: 'btc' } };
