@@ -10,6 +10,8 @@ import type { Method, Route } from './routes.ts';
 import { cleaned, withoutToken } from './said.ts';
 import { certainSkew } from './skew.ts';
 import { spareConnections } from './spares.ts';
+import { atOnce, turnByTurn } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** One request. */
 export interface Exchange {
@@ -131,7 +133,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
   let isShut = false;
   const mayMoveMoney = (): boolean => !isShut && options.mayMoveMoney?.() !== false;
   return {
-    ...exchanges({ ...options, mayMoveMoney }, clean, send),
+    ...exchanges({ ...options, mayMoveMoney, answerIn: turnByTurn() }, clean, send),
     shut() {
       isShut = true;
     },
@@ -158,11 +160,14 @@ export type Send = (outgoing: Outgoing, request: Exchange, call: Call) => void;
 
 /** `VenueHttp.exchange` over anything that carries requests: the allow-list, the headers and the time limit are here. */
 export function exchanges(
-  options: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes' | 'mayMoveMoney'>,
+  options: Pick<HttpOptions, 'token' | 'clock' | 'version' | 'routes' | 'mayMoveMoney'> & {
+    /** When answers are passed on. */
+    readonly answerIn?: Turns;
+  },
   clean: VenueHttp['clean'],
   send: Send,
 ): Pick<VenueHttp, 'exchange' | 'skewMs'> {
-  const { token, clock, version, routes, mayMoveMoney } = options;
+  const { token, clock, version, routes, mayMoveMoney, answerIn = atOnce } = options;
   let skewMs: number | undefined;
   const find = routeFinder(routes);
   return {
@@ -188,8 +193,10 @@ export function exchanges(
           done: (reply) => {
             const roundTripMs = reply.lastByteAt - reply.sentAt;
             skewMs = certainSkew(reply.headers['date'], { wall: clock.wall(), roundTripMs }) ?? skewMs;
-            subscriber.next(reply);
-            subscriber.complete();
+            answerIn(() => {
+              subscriber.next(reply);
+              subscriber.complete();
+            });
           },
           failed: (error) => subscriber.error(error),
         });
