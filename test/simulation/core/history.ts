@@ -36,6 +36,8 @@ class History {
   #deaths = 0;
   #isOver = false;
   #startedHealing = 0;
+  /** When a machine that was restored from a copy is back. */
+  #restoredAt = 0;
   #turn = 0;
 
   constructor(from: number | Plan, options: RunOptions & Wanted) {
@@ -92,17 +94,17 @@ class History {
   }
 
   #bury(): void {
-    const { world, disk, venue } = this.#machine;
+    const { world, disk, work } = this.#machine;
     this.#desk = undefined;
     const fault = world.chance.at(DOWNTIME, this.#deaths);
     const draw = world.chance.draw('downtime', this.#deaths++);
     let ms = 200 + 30_000 * draw * draw;
     if (fault?.kind === 'minutes') ms = 60_000 + 300_000 * fault.value;
     if (fault?.kind === 'days') ms = 3 * DAY_MS * fault.value;
-    // A machine that is restored from a copy is not back within a minute.
-    if (disk.rollbacks > 0 && !world.chance.isHealed) ms = Math.max(ms, 61_000);
     if (world.chance.isHealed) ms = 1_000;
-    void venue;
+    // A machine that is restored from a copy is back after its account shows what it did last, and a minute.
+    this.#restoredAt = disk.rollbacks > 0 ? world.now + 61_000 + work.trust.bookingMarginMs : 0;
+    ms = Math.max(ms, this.#restoredAt - world.now);
     const turn = ++this.#turn;
     world.in(ms, () => {
       if (turn === this.#turn) this.#start();
@@ -128,7 +130,8 @@ class History {
         clock.step(-DAY_MS);
         break;
       case 'clock_ahead_day':
-        clock.step(DAY_MS);
+        // Without a word of the venue about the time, a desk believes that its clock is wrong by a day, and by no more.
+        if (!clock.isDayAhead) clock.step(DAY_MS);
         break;
       case 'stall':
         life?.stall(100 + 20_000 * fault.value);
@@ -188,8 +191,10 @@ class History {
     clock.mend(this.#startsAt, told);
     this.#startedHealing = world.now;
     if (this.#desk === undefined) {
-      this.#turn++;
-      this.#start();
+      const turn = ++this.#turn;
+      world.in(Math.max(0, this.#restoredAt - world.now), () => {
+        if (turn === this.#turn) this.#start();
+      });
     }
     this.#attend();
   }

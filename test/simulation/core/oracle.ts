@@ -25,7 +25,11 @@ interface Sent {
   readonly quote: VenueQuote | undefined;
   readonly process: number;
   readonly at: number;
+  /** By the clock of the machine, which stands still while it sleeps. */
+  readonly steady: number;
+  /** The latest that the machine's clock has told, and the true one. */
   readonly day: number;
+  readonly trueDay: number;
   copies: number;
 }
 
@@ -94,6 +98,7 @@ export class Oracle {
   /** A process begins. */
   starting(process: number): void {
     this.#processes = process;
+    this.#wasAhead ||= this.#scene.clock.isDayAhead;
   }
 
   /** A quote request leaves. */
@@ -149,7 +154,9 @@ export class Oracle {
       quote,
       process,
       at: world.now,
+      steady: clock.monotonic(),
       day: this.#dayMax,
+      trueDay: clock.trueDay,
       copies: 1,
     };
     this.#checkLimits(sent, process);
@@ -292,6 +299,7 @@ export class Oracle {
       world.fail('I7', `${clientId} is outside the collar: ${quote.price} at ${mid}`);
     let open = 0;
     let day = quote.cents;
+    let trueDay = quote.cents;
     for (const other of this.#sent.values()) {
       if (other.clientId === clientId) continue;
       const isDoubt = this.#isOpen(other) !== undefined && this.#isOld(other, process);
@@ -300,20 +308,26 @@ export class Oracle {
         if (other.pair === pair && !venue.isBreaching)
           world.fail('I7', `${clientId} leaves while ${other.clientId} of its pair is in doubt`);
       }
-      if (other.day !== sent.day) continue;
-      for (const trade of this.#executed.get(other.clientId) ?? []) day += trade.cents;
+      for (const trade of this.#executed.get(other.clientId) ?? []) {
+        if (other.day === sent.day) day += trade.cents;
+        if (other.trueDay === sent.trueDay) trueDay += trade.cents;
+      }
     }
     if (open >= work.openDoubtsMax && !venue.isBreaching)
       world.fail('I7', `${clientId} leaves with ${open} doubts open`);
     // Orders of a time when the clock was a day ahead belong to no day for sure once a new process believes that clock.
     this.#wasAhead ||= clock.isDayAhead;
-    if (day > work.dayMax && !(this.#wasAhead && process > 1) && !this.#wasRolledBack && !venue.isBreaching)
+    // One that slept with it has nothing left to tell midnight by.
+    const hasLostDay = this.#wasAhead && (process > 1 || clock.hasSlept);
+    const isUnsure = hasLostDay || this.#wasRolledBack || venue.isBreaching;
+    // A clock that is wrong passes midnight at another time than the world: only what is too much for both is.
+    if (Math.min(day, trueDay) > work.dayMax && !isUnsure)
       world.fail('I7', `with ${clientId} the day comes to ${day} of ${work.dayMax} cents`);
   }
 
   /** Whether the desk must have noticed that it does not know the outcome: the answer is overdue, or its process is dead. */
-  #isOld({ at, process: before }: Sent, process: number): boolean {
-    return before !== process || this.#scene.world.now - at > 90_000;
+  #isOld({ steady, process: before }: Sent, process: number): boolean {
+    return before !== process || this.#scene.clock.monotonic() - steady > 90_000;
   }
 
   #traded(trade: Trade): void {
