@@ -191,6 +191,8 @@ export class Oracle {
   settle(): void {
     const { world, venue } = this.#scene;
     this.#fold();
+    // A copy of the journal that was put back, and a venue that booked too late to show what it lacks: ids come twice.
+    if (this.#wasRolledBack && venue.isBreaching) return;
     const ledger = venue.trades.map((trade) =>
       [
         trade.clientId,

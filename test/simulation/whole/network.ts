@@ -71,6 +71,8 @@ const ANSWER = site('answer', {
   'rate limited after': 0.05,
   reset: 0.15,
 });
+const READ = 'account/transactions';
+const ELSEWHERE = 'currency';
 /** Only orders and quotes: a read that lies in well-formed words cannot be told from the truth. */
 const LIES = site('words', { 'wrong ids': 0.15, 'wrong numbers': 0.1, 'unknown status': 0.1, nonsense: 0.1 });
 
@@ -257,7 +259,8 @@ export class Network {
     flight.fault ??= kind;
     if (kind !== undefined) tap.spoilt(flight, kind);
     if (!isOpen('answers', point)) return;
-    const another = this.#lastBodies.get(route);
+    // An older answer to the same read would be a read that lies in well-formed words.
+    const another = this.#lastBodies.get(route === READ ? ELSEWHERE : route);
     this.#lastBodies.set(route, answer.body);
     switch (kind) {
       case 'answer lost':
