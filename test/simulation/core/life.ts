@@ -70,6 +70,7 @@ export class Life implements Machine {
       this.isOver = true;
       this.world.crashes++;
       this.world.note('dies', why);
+      this.oracle.dying(this.number);
       this.disk.die();
       this.#onDeath(why);
     }

@@ -85,7 +85,8 @@ export class Oracle {
     const from = disk.syncedCount;
     world.in(200_000, () => {
       // A process that died, or slept, has not had its time.
-      if (this.#processes !== process || disk.rollbacks > 0 || clock.hasSlept) return;
+      if (this.#diedLast >= process || this.#processes !== process || disk.rollbacks > 0 || clock.hasSlept)
+        return;
       for (let index = from; index < disk.syncedCount; index++) {
         const body = disk.record(index)?.body;
         if (body?.kind === 'control' && body.state === 'halted') return;
@@ -95,6 +96,12 @@ export class Oracle {
   }
 
   #processes = 0;
+  #diedLast = 0;
+
+  dying(process: number): void {
+    this.#diedLast = process;
+  }
+
   /** A process begins. */
   starting(process: number): void {
     this.#processes = process;
