@@ -1,5 +1,15 @@
-import { add, least, ratioOf, roundDown, scale, share, subtract } from '../core/money.ts';
-import type { Money, Quantity } from '../core/money.ts';
+import {
+  add,
+  fraction,
+  least,
+  ratioOf,
+  roundDown,
+  roundEven,
+  scale,
+  share,
+  subtract,
+} from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
 
 type Sliceable = Quantity | Money;
 
@@ -11,6 +21,9 @@ export interface Jitter {
   readonly seed: number;
 }
 
+/** Share of the total that is planned before slice `k`: 0 before the first, 1 after the last, and never falling. */
+export type Curve = (k: number) => Ratio;
+
 /** How a total is cut: `n` slices at `start + k·(duration/n)`. Everything follows from these numbers alone. */
 export interface SlicePlan<A extends Sliceable> {
   readonly total: A;
@@ -21,6 +34,8 @@ export interface SlicePlan<A extends Sliceable> {
   readonly durationMs: number;
   /** Decimals of a slice. */
   readonly precision: number;
+  /** How the total is spread over the slices; equally when left out. */
+  readonly curve?: Curve | undefined;
   readonly jitter?: Jitter | undefined;
 }
 
@@ -34,34 +49,52 @@ export function slotMs(plan: SlicePlan<Sliceable>, k: number): number {
 
 /** Planned size of slice `k`. The last takes what rounding left; jitter moves size between neighbours, so Σ holds. */
 export function plannedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
-  const each = share(plan.total, plan.slices, plan.precision);
-  const base = k === plan.slices - 1 ? subtract(plan.total, scale(each, ratioOf(plan.slices - 1))) : each;
+  const base = steadySize(plan, k);
   const partner = k % 2 === 0 ? k + 1 : k - 1;
   if (plan.jitter === undefined || partner >= plan.slices) return base;
-  const moved = movedSize(plan, each, Math.min(k, partner));
+  const moved = movedSize(plan, Math.min(k, partner));
   return k % 2 === 0 ? add(base, moved) : subtract(base, moved);
 }
 
 /** The least that any slice of the plan may be, whatever jitter draws. */
 export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
-  const each = share(plan.total, plan.slices, plan.precision);
+  // Where all are equal the first is as small as any.
+  const counted = plan.curve === undefined ? 1 : plan.slices;
+  const each = Array.from({ length: counted }, (_, k) => steadySize(plan, k)).reduce((a, b) => least(a, b));
   if (plan.jitter === undefined) return each;
   return subtract(each, roundDown(scale(each, ratioOf(plan.jitter.sizePct / 100)), plan.precision));
 }
 
 /** Σ of the planned sizes of the slices before `k`. */
 export function plannedBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
-  if (k >= plan.slices) return plan.total;
-  const each = share(plan.total, plan.slices, plan.precision);
-  const even = scale(each, ratioOf(k));
-  return k % 2 === 0 || plan.jitter === undefined ? even : add(even, movedSize(plan, each, k - 1));
+  const steady = steadyBefore(plan, k);
+  if (k >= plan.slices || k % 2 === 0 || plan.jitter === undefined) return steady;
+  return add(steady, movedSize(plan, k - 1));
+}
+
+/** Size of slice `k` without jitter. */
+function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+  if (plan.curve === undefined && k < plan.slices - 1) return share(plan.total, plan.slices, plan.precision);
+  return subtract(steadyBefore(plan, k + 1), steadyBefore(plan, k));
+}
+
+/**
+ * Σ of the sizes before slice `k`, without jitter. Of a curve this sum is rounded and not the single slice, so that none is
+ * further than one unit from its share and no remainder heaps up in the last.
+ */
+function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+  const { total, slices, precision, curve } = plan;
+  if (k >= slices) return total;
+  if (curve === undefined) return scale(share(total, slices, precision), ratioOf(k));
+  return roundEven(scale(total, curve(k)), precision);
 }
 
 /** What the even slice `k` takes from the odd one after it. Cut towards zero, so that both stay inside the bound. */
-function movedSize<A extends Sliceable>(plan: SlicePlan<A>, each: A, k: number): A {
+function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const { sizePct, seed } = plan.jitter ?? { sizePct: 0, seed: 0 };
+  const smaller = least(steadySize(plan, k), steadySize(plan, k + 1));
   return roundDown(
-    scale(each, ratioOf((sizePct / 100) * (2 * uniform(seed, 2 * k + 1) - 1))),
+    scale(smaller, ratioOf((sizePct / 100) * (2 * uniform(seed, 2 * k + 1) - 1))),
     plan.precision,
   );
 }
@@ -76,8 +109,16 @@ export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left
   // Ahead of the plan, because the venue filled more than was asked for: the parent just ends the sooner.
   if (!spread || !missed.gt(0)) return least(planned, left);
   const isLast = k === plan.slices - 1;
-  const wanted = isLast ? left : add(planned, share(missed, plan.slices - k, plan.precision));
+  const wanted = isLast ? left : add(planned, partOfMissed(plan, k, missed));
   return least(wanted, roundDown(scale(planned, ratioOf(1.5)), plan.precision), left);
+}
+
+/** What slice `k` takes of what was missed: as much as any later one, or along a curve in proportion to its size. */
+function partOfMissed<A extends Sliceable>(plan: SlicePlan<A>, k: number, missed: A): A {
+  if (plan.curve === undefined) return share(missed, plan.slices - k, plan.precision);
+  const ahead = subtract(plan.total, steadyBefore(plan, k));
+  if (!ahead.gt(0)) return missed;
+  return roundDown(scale(missed, fraction(steadySize(plan, k), ahead)), plan.precision);
 }
 
 /** Uniform in [0, 1), a pure function of its two whole numbers. Mixing steps of the murmur3 finaliser. */

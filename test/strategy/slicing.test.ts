@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, decimalsOf, quantity, subtract, text } from '../../src/core/money.ts';
+import { add, decimalsOf, fraction, ONE, quantity, ratioOf, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import {
   dueSize,
@@ -10,7 +10,7 @@ import {
   smallestSize,
   uniform,
 } from '../../src/strategy/slicing.ts';
-import type { Jitter, SlicePlan } from '../../src/strategy/slicing.ts';
+import type { Curve, Jitter, SlicePlan } from '../../src/strategy/slicing.ts';
 
 const aPlan = (over: Partial<SlicePlan<Quantity>> = {}): SlicePlan<Quantity> => ({
   total: quantity('10'),
@@ -24,6 +24,10 @@ const sizes = (plan: SlicePlan<Quantity>): readonly Quantity[] =>
   Array.from({ length: plan.slices }, (_, k) => plannedSize(plan, k));
 const slots = (plan: SlicePlan<Quantity>): readonly number[] =>
   Array.from({ length: plan.slices }, (_, k) => slotMs(plan, k));
+const smaller = (all: readonly Quantity[], k: number): Quantity => {
+  const [a, b] = [all[k] ?? quantity('0'), all[k % 2 === 0 ? k + 1 : k - 1] ?? quantity('0')];
+  return a.lt(b) ? a : b;
+};
 const sum = (all: readonly Quantity[]): Quantity => all.reduce((a, b) => add(a, b), quantity('0'));
 
 const jitter = fc.record<Jitter>({
@@ -31,22 +35,33 @@ const jitter = fc.record<Jitter>({
   sizePct: fc.double({ min: 0, max: 50, noNaN: true }),
   seed: fc.nat(),
 });
+/** A curve over slices that are as large as these weights say. */
+const along = (weights: readonly number[]): Curve => {
+  const sums = [0];
+  for (const weight of weights) sums.push((sums.at(-1) ?? 0) + weight);
+  const shares = sums.map((part) => fraction(ratioOf(part), ratioOf(sums.at(-1) ?? 1)));
+  return (k) => shares[k] ?? ONE;
+};
 const plan = fc
   .record({
     units: fc.bigInt({ min: 1n, max: 10n ** 16n }),
-    slices: fc.integer({ min: 1, max: 300 }),
+    slices: fc.integer({ min: 1, max: 200 }),
     startMs: fc.integer({ min: 0, max: 2e12 }),
     durationMs: fc.integer({ min: 1_000, max: 1e9 }),
     precision: fc.integer({ min: 0, max: 10 }),
     noise: fc.option(jitter, { nil: undefined }),
+    weights: fc.option(fc.array(fc.integer({ min: 1, max: 1e6 }), { minLength: 200, maxLength: 200 }), {
+      nil: undefined,
+    }),
   })
-  .map(({ units, slices, startMs, durationMs, precision, noise }) => ({
+  .map(({ units, slices, startMs, durationMs, precision, noise, weights }) => ({
     total: quantity(`${units}e-${precision}`),
     slices,
     startMs,
     durationMs,
     precision,
     jitter: noise,
+    curve: weights && along(weights.slice(0, slices)),
   }));
 
 describe('a slice plan', () => {
@@ -61,6 +76,28 @@ describe('a slice plan', () => {
       '0.33',
       '0.34',
     ]);
+  });
+
+  it('gives each slice its share of a curve, to within a unit', () => {
+    const curve = along([1, 2, 4, 3]);
+    expect(sizes(aPlan({ curve })).map(text)).toEqual(['1', '2', '4', '3']);
+    expect(sizes(aPlan({ curve, total: quantity('1.01'), precision: 2 })).map(text)).toEqual([
+      '0.1',
+      '0.2',
+      '0.41',
+      '0.3',
+    ]);
+    fc.assert(
+      fc.property(plan, (one) => {
+        const isNear = sizes({ ...one, jitter: undefined }).every((size, k) => {
+          if (one.curve === undefined) return true;
+          const share = one.total.times(one.curve(k + 1).minus(one.curve(k)));
+          return size.minus(share).abs().lte(`1e-${one.precision}`);
+        });
+        expect(isNear).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
   });
 
   it('adds up to the total exactly, in whole units, none below nothing, with jitter and without', () => {
@@ -96,15 +133,15 @@ describe('a slice plan', () => {
       fc.property(plan, (one) => {
         const bare = sizes({ ...one, jitter: undefined });
         const pct = one.jitter?.sizePct ?? 0;
-        const each = bare[0] ?? quantity('0');
         const isBounded = sizes(one).every((size, k) =>
-          // One unit of slack at the hundredth digit: the percentage itself is a float.
+          // Of the smaller of the two that trade places. One unit of slack at the hundredth digit: the percentage itself is a float.
           subtract(size, bare[k] ?? size)
             .abs()
-            .lte(each.times(pct).div(100).plus('1e-30')),
+            .lte(smaller(bare, k).times(pct).div(100).plus('1e-30')),
         );
         expect(isBounded).toBe(true);
-        expect(sizes(one).every((size) => size.gte(smallestSize(one)) || one.slices === 1)).toBe(true);
+        const least = smallestSize(one);
+        expect(sizes(one).every((size) => size.gte(least) || one.slices === 1)).toBe(true);
       }),
       { numRuns: 300 },
     );
@@ -164,6 +201,16 @@ describe('the size that is due', () => {
     expect(text(dueSize(aPlan({ precision: 2 }), 1, quantity('10'), false))).toBe('2.5');
     // Two missed: 5 planned + 5 missed over 2 slices would be 5 each; 1.5 times the plan is 3.75.
     expect(text(dueSize(aPlan({ precision: 2 }), 2, quantity('10'), true))).toBe('3.75');
+  });
+
+  it('spreads what was missed along a curve in proportion to the slices to come', () => {
+    const curved = aPlan({ curve: along([1, 2, 4, 3]), precision: 2 });
+    // 1 missed, 9 planned: a ninth of each slice on top of it.
+    expect(text(dueSize(curved, 1, quantity('10'), true))).toBe('2.22');
+    expect(text(dueSize(curved, 1, quantity('10'), false))).toBe('2');
+    // 3 missed, 7 planned: 4 and 4/7 of 3 would be 5.71; 1.5 times the plan is 6.
+    expect(text(dueSize(curved, 2, quantity('10'), true))).toBe('5.71');
+    expect(text(dueSize(curved, 3, quantity('10'), true))).toBe('4.5');
   });
 });
 

@@ -5,8 +5,8 @@ import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText
 
 /** More would be a list, not a schedule. */
 export const SLICES_MAX = 100_000;
-/** The fields of a twap document. */
-export const params = z.strictObject({
+/** The fields that all kinds share which work a total off in slices over a window. */
+export const slicedFields = {
   pair: pairSymbol.describe('Pair to trade, such as btcusd'),
   side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
   total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
@@ -51,18 +51,19 @@ export const params = z.strictObject({
   catch_up_window: durationText
     .default('PT1M')
     .describe('Longest gap that catch_up: abort tolerates, ISO 8601'),
-});
-export type Params = z.output<typeof params>;
+};
+const sliced = z.strictObject(slicedFields);
+export type Sliced = z.output<typeof sliced>;
 
 /** Length of the window that starts at `startMs`, ms; not above zero when `end_time` is too early. */
-export function durationMsOf(plan: Params, startMs: number): number {
+export function durationMsOf(plan: Sliced, startMs: number): number {
   if (plan.duration !== undefined) return parseDuration(plan.duration);
   return plan.end_time === undefined ? 0 : parseTime(plan.end_time) - startMs;
 }
 
-export const startOf = (plan: Params, begunAt: Instant): Instant =>
+export const startOf = (plan: Sliced, begunAt: Instant): Instant =>
   plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
 
-export const slicesOf = (plan: Params, durationMs: number): number =>
+export const slicesOf = (plan: Sliced, durationMs: number): number =>
   plan.slices ??
   (plan.interval === undefined ? 1 : Math.max(1, Math.round(durationMs / parseDuration(plan.interval))));

@@ -1,0 +1,203 @@
+import {
+  approximate,
+  cost,
+  fraction,
+  least,
+  money,
+  ONE,
+  price,
+  quantity,
+  ratioOf,
+  roundDown,
+  scale,
+  subtract,
+  text,
+} from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
+import { parseDuration, parseTime } from '../core/time.ts';
+import type { CheckWorld, Problem } from './kernel.ts';
+import type { SlicedKind } from './sliced.ts';
+import { durationMsOf, slicesOf, SLICES_MAX } from './sliced-fields.ts';
+import type { Sliced } from './sliced-fields.ts';
+import type { Curve } from './slicing.ts';
+
+/** What is wrong across the fields of a document of a sliced kind. */
+export function check<Params extends Sliced>(
+  kind: SlicedKind<Params>,
+  plan: Params,
+  world: CheckWorld,
+): readonly Problem[] {
+  const problems = [
+    ...oneOf(plan, 'total_quantity', 'total_notional'),
+    ...oneOf(plan, 'interval', 'slices'),
+    ...oneOf(plan, 'duration', 'end_time'),
+    ...checkUnits(plan, world),
+  ];
+  if (problems.length > 0) return problems;
+  const wrong = [...checkWindow(plan), ...(kind.check?.(plan, world) ?? [])];
+  // A curve is made of what was checked so far.
+  if (kind.curve !== undefined && wrong.length > 0) return wrong;
+  return [
+    ...wrong,
+    ...checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint }),
+  ];
+}
+
+const oneOf = (plan: Sliced, a: keyof Sliced, b: keyof Sliced): Problem[] => {
+  if ((plan[a] === undefined) !== (plan[b] === undefined)) return [];
+  const both = plan[a] !== undefined;
+  return [
+    {
+      path: both ? [b] : [],
+      message: both ? `give either ${a} or ${b}, not both: remove one` : `give one of ${a} and ${b}`,
+    },
+  ];
+};
+
+function checkUnits(plan: Sliced, world: CheckWorld): readonly Problem[] {
+  const known = world.currencies(plan.pair);
+  if (known === undefined) return [];
+  const problems: Problem[] = [];
+  const wrong = (field: 'total_quantity' | 'total_notional', expected: string, other: string): void => {
+    const given = plan[field]?.currency;
+    if (given === undefined || given === expected) return;
+    const hint =
+      given === (field === 'total_quantity' ? known.quote : known.base)
+        ? `; for ${given} write ${other}`
+        : '';
+    problems.push({
+      path: [field, 'currency'],
+      message: `${field} of ${plan.pair} is counted in ${expected}, not ${given}${hint}`,
+    });
+  };
+  wrong('total_quantity', known.base, 'total_notional');
+  wrong('total_notional', known.quote, 'total_quantity');
+  return problems;
+}
+
+function checkWindow(plan: Sliced): readonly Problem[] {
+  if (plan.end_time !== undefined && plan.start_time === undefined) {
+    return [{ path: ['end_time'], message: 'end_time needs start_time; or write duration instead' }];
+  }
+  const startMs = plan.start_time === undefined ? 0 : parseTime(plan.start_time);
+  const durationMs = durationMsOf(plan, startMs);
+  if (durationMs <= 0) return [{ path: ['end_time'], message: 'end_time must be later than start_time' }];
+  const problems: Problem[] = [];
+  if (plan.interval !== undefined && durationMs % parseDuration(plan.interval) !== 0) {
+    const near = Math.max(1, Math.round(durationMs / parseDuration(plan.interval)));
+    problems.push({
+      path: ['interval'],
+      message: `interval does not divide the window of ${durationMs / 1000} s; write slices: ${near} instead`,
+    });
+  }
+  if (slicesOf(plan, durationMs) > SLICES_MAX) {
+    problems.push({
+      path: ['interval'],
+      message: `more than ${SLICES_MAX} slices: choose a longer interval`,
+    });
+  }
+  return problems;
+}
+
+/** The curve over so many slices; `undefined` where all are equal. */
+type CurveMaker = (slices: number) => Curve | undefined;
+
+/**
+ * How the total would be spread. While the start is not known, a curve that needs it is taken as even: the smallest slice
+ * is never larger than that, and the parent checks it again when it begins.
+ */
+function curveMaker<Params extends Sliced>(kind: SlicedKind<Params>, plan: Params): CurveMaker {
+  if (plan.start_time === undefined && kind.curveNeedsStart === true) return () => undefined;
+  const startMs = plan.start_time === undefined ? 0 : parseTime(plan.start_time);
+  return (slices) => kind.curve?.(plan, { startMs, durationMs: durationMsOf(plan, startMs), slices });
+}
+
+/** A slice below the venue's minimum is refused here, with the largest number of slices that would do. */
+function checkMinimum(
+  plan: Sliced,
+  world: CheckWorld,
+  { curveOf, hint }: { readonly curveOf: CurveMaker; readonly hint: string | undefined },
+): readonly Problem[] {
+  const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
+  const slices = slicesOf(plan, durationMs);
+  const [tightest] = minimumsOf(plan, world).toSorted((a, b) => a.feasible - b.feasible);
+  if (tightest === undefined) return [];
+  const { minimum, total, unit, shareMin } = tightest;
+  const curve = curveOf(slices);
+  const smallest = curve === undefined ? undefined : smallestShare(curve, slices);
+  if (smallest === undefined ? slices <= tightest.feasible : smallest.gte(shareMin)) return [];
+  const field = plan.slices === undefined ? 'interval' : 'slices';
+  const feasible = smallest === undefined ? tightest.feasible : feasibleAlong(curveOf, slices, tightest);
+  if (feasible < 1) {
+    const message = `the whole total is below the venue's minimum of ${text(minimum)} ${unit}`;
+    return [{ path: [field], message }];
+  }
+  const bound = `the venue's minimum of ${text(minimum)} ${unit}`;
+  const wrong =
+    smallest === undefined
+      ? `${text(total)} ${unit} in ${slices} slices is less than ${bound} each`
+      : `the smallest of ${slices} slices is ${text(roundDown(scale(minimum, fraction(smallest, shareMin)), 8))} ${unit}, less than ${bound}`;
+  const fix = `at most ${feasible} slices are possible${field === 'interval' ? `, so write slices: ${feasible} instead` : ''}`;
+  const other = smallest === undefined || hint === undefined ? '' : `; ${hint}`;
+  return [{ path: [field], message: `${wrong}; ${fix}${other}` }];
+}
+
+function smallestShare(curve: Curve, slices: number): Ratio {
+  const shares = Array.from({ length: slices }, (_, k) => subtract(curve(k + 1), curve(k)));
+  return shares.reduce((a, b) => least(a, b), ONE);
+}
+
+/** Most slices, below those asked for, of which a curve makes none too small. More slices make the smallest smaller. */
+function feasibleAlong(curveOf: CurveMaker, slices: number, { shareMin, feasible }: Bound): number {
+  const isFeasible = (count: number): boolean => {
+    const curve = curveOf(count);
+    return (curve === undefined ? fraction(ONE, ratioOf(count)) : smallestShare(curve, count)).gte(shareMin);
+  };
+  let [yes, no] = [0, Math.min(slices, feasible + 1)];
+  while (no - yes > 1) {
+    const between = Math.floor((yes + no) / 2);
+    if (isFeasible(between)) yes = between;
+    else no = between;
+  }
+  return yes;
+}
+
+/** The total against one minimum of the venue, both in `unit`. */
+interface Bound {
+  readonly minimum: Quantity | Money;
+  readonly total: Quantity | Money;
+  readonly unit: string;
+  /** Most equal slices that it allows. */
+  readonly feasible: number;
+  /** Smallest share of the total that a slice may be planned with. */
+  readonly shareMin: Ratio;
+}
+
+/** What a minimum allows when jitter makes a slice as small as it may. */
+function boundOf(plan: Sliced, { minimum, total, unit }: Pick<Bound, 'minimum' | 'total' | 'unit'>): Bound {
+  const needed = scale(minimum, ratioOf(100));
+  const smallest = scale(total, ratioOf(100 - (plan.jitter?.size_pct ?? 0)));
+  const feasible = needed.gt(0) ? approximate(roundDown(fraction(smallest, needed), 0)) : SLICES_MAX;
+  return { minimum, total, unit, feasible, shareMin: fraction(needed, smallest) };
+}
+
+/** The minimums that can be compared: in the unit of the total, and through limit_price in the other one. */
+function minimumsOf(plan: Sliced, world: CheckWorld): readonly Bound[] {
+  const { quantity: fewest, notional } = world.minimum(plan.pair);
+  if (plan.total_notional !== undefined) {
+    const { amount, currency } = plan.total_notional;
+    return notional === undefined
+      ? []
+      : [boundOf(plan, { minimum: notional, total: money(amount), unit: currency })];
+  }
+  const total = quantity(plan.total_quantity?.amount ?? '0');
+  const bounds =
+    fewest === undefined
+      ? []
+      : [boundOf(plan, { minimum: fewest, total, unit: plan.total_quantity?.currency ?? '' })];
+  if (notional !== undefined && plan.limit_price !== undefined) {
+    const unit = world.currencies(plan.pair)?.quote ?? 'quote currency';
+    bounds.push(boundOf(plan, { minimum: notional, total: cost(price(plan.limit_price), total), unit }));
+  }
+  return bounds;
+}

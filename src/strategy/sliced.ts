@@ -1,0 +1,247 @@
+import { z } from 'zod';
+import type { Instrument } from '../core/instrument.ts';
+import { decimalsOf, money, price, quantity, subtract, text } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import { instant, parseDuration } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Wake } from '../core/wake.ts';
+import { defineStrategy } from './kernel.ts';
+import type { AnyStrategy, CheckWorld, Problem, Slot, Step } from './kernel.ts';
+import { dueSize, plannedSize, slotMs, smallestSize } from './slicing.ts';
+import type { Curve, SlicePlan } from './slicing.ts';
+import { check } from './sliced-check.ts';
+import { durationMsOf, slicesOf, startOf } from './sliced-fields.ts';
+import type { Sliced } from './sliced-fields.ts';
+
+/** `extend` moves the end by at most this part of the window. */
+const EXTENSION_MAX = 0.25;
+
+const state = z.strictObject({
+  /** Next slice to start. */
+  next: z.int().min(0),
+  /** Not yet traded, in the currency of the total. */
+  left: z.string(),
+  /** How far `extend` has moved the slots, ms. */
+  shiftMs: z.number().min(0),
+});
+type State = z.output<typeof state>;
+
+const LEG = 'all';
+
+type Slices = SlicePlan<Quantity | Money>;
+
+/** The window of a parent and into how many slices it is cut. */
+export interface Window {
+  /** Unix ms. */
+  readonly startMs: number;
+  readonly durationMs: number;
+  readonly slices: number;
+}
+
+/** What tells one kind of sliced parent from another. */
+export interface SlicedKind<Params extends Sliced> {
+  readonly kind: string;
+  /** One sentence for `--help` and the schema. */
+  readonly summary: string;
+  /** `slicedFields` and what the kind has besides. */
+  readonly params: z.ZodType<Params>;
+  /** How the total is spread over the slices; equally when left out, or when it gives nothing. */
+  curve?(plan: Params, window: Window): Curve | undefined;
+  /** Whether the curve is known only when the start is. */
+  readonly curveNeedsStart?: boolean | undefined;
+  /** What else than fewer slices makes the smallest slice larger, for people. */
+  readonly smallestHint?: string | undefined;
+  /** Checks across the kind's own fields, made when those of all sliced kinds are in order. */
+  check?(plan: Params, world: CheckWorld): readonly Problem[];
+}
+
+/**
+ * Works a total off in slices over a window. Slot rule: `n` slices at `start + k·(duration/n)`, `k = 0…n−1`; the last takes
+ * the remainder, so that Σ slices = total exactly. A slice lives until the next slot. The next one never starts before the
+ * one before has ended: an unknown outcome pauses the parent.
+ */
+export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>): AnyStrategy {
+  const planOf = slicePlanner(kind);
+  return defineStrategy<Params, State>({
+    kind: kind.kind,
+    summary: kind.summary,
+    params: kind.params,
+    state,
+    pairs: (plan) => [plan.pair],
+    check: (plan, world) => check(kind, plan, world),
+
+    start(plan, begunAt, view): Step<State> {
+      const instrument = view.instrument(plan.pair);
+      const slices = planOf(plan, begunAt, instrument);
+      const first: State = { next: 0, left: text(slices.total), shiftMs: 0 };
+      if (decimalsOf(slices.total) > slices.precision) {
+        const currency = plan.total_quantity === undefined ? instrument.quote : instrument.base;
+        return ended(
+          first,
+          'invalid_plan',
+          `the total has more decimals than ${currency} has (${slices.precision})`,
+        );
+      }
+      const tooSmall = belowMinimum(plan, slices, instrument);
+      if (tooSmall !== undefined) return ended(first, 'invalid_plan', tooSmall);
+      return waitForSlot(first, slices);
+    },
+
+    step(was, wake, plan, context): Step<State> {
+      const slices = planOf(plan, context.begunAt, context.view.instrument(plan.pair));
+      if (wake.on === 'outcome') return settle(was, wake, plan, slices);
+      return startSlice(was, wake.at, plan, slices);
+    },
+
+    slots(plan, begunAt, instrument): readonly Slot[] {
+      const slices = planOf(plan, begunAt, instrument);
+      const currency = (plan.total_quantity ?? plan.total_notional)?.currency ?? '';
+      return Array.from({ length: slices.slices }, (_, slice) => ({
+        slice,
+        at: instant(slotMs(slices, slice)),
+        size: text(plannedSize(slices, slice)),
+        currency,
+      }));
+    },
+  });
+}
+
+/** Gives the slice plan in base quantities or in quote amounts, whichever the total is in. */
+function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
+  // A curve may be long, and every step needs it: that of a life is made once.
+  const made = new WeakMap<Params, { readonly startMs: number; readonly curve: Curve | undefined }>();
+  const curveOf = (plan: Params, window: Window): Curve | undefined => {
+    const known = made.get(plan);
+    if (known?.startMs === window.startMs) return known.curve;
+    const curve = kind.curve?.(plan, window);
+    made.set(plan, { startMs: window.startMs, curve });
+    return curve;
+  };
+  return (plan: Params, begunAt: Instant, instrument: Instrument | undefined): Slices => {
+    const startMs = startOf(plan, begunAt);
+    const durationMs = durationMsOf(plan, startMs);
+    const window = { startMs, durationMs, slices: slicesOf(plan, durationMs) };
+    const total =
+      plan.total_quantity === undefined
+        ? money(plan.total_notional?.amount ?? '0')
+        : quantity(plan.total_quantity.amount);
+    const precision =
+      plan.total_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision;
+    return {
+      ...window,
+      total,
+      precision: precision ?? Math.max(8, decimalsOf(total)),
+      curve: curveOf(plan, window),
+      jitter: plan.jitter && {
+        timePct: plan.jitter.time_pct,
+        sizePct: plan.jitter.size_pct,
+        seed: plan.jitter.seed,
+      },
+    };
+  };
+}
+
+/**
+ * Why the smallest slice cannot be traded, now that precision and minimum are known; `undefined` when it can. A plan of
+ * slices that round to nothing would leave its whole total to the last one.
+ */
+function belowMinimum(
+  plan: Sliced,
+  slices: Slices,
+  { minimum, base, quote }: Instrument,
+): string | undefined {
+  const [unit, least] =
+    plan.total_quantity === undefined ? [quote, minimum.notional] : [base, minimum.quantity];
+  const each = smallestSize(slices);
+  if (each.gt(0) && (least === undefined || each.gte(least))) return undefined;
+  return `${slices.slices} slices of ${text(slices.total)} ${unit} are as small as ${text(each)} ${unit} each${
+    least === undefined ? '' : `, the venue's minimum is ${text(least)}`
+  }`;
+}
+const endOf = (slices: Slices, was: State): Instant =>
+  instant(slices.startMs + slices.durationMs + was.shiftMs);
+const slotOf = (slices: Slices, was: State, k: number): Instant =>
+  k >= slices.slices ? endOf(slices, was) : instant(slotMs(slices, k) + was.shiftMs);
+const leftOf = (was: State, plan: Sliced): Quantity | Money =>
+  plan.total_quantity === undefined ? money(was.left) : quantity(was.left);
+
+const ended = (was: State, reason: NonNullable<Step<State>['finished']>, note?: string): Step<State> => ({
+  state: was,
+  waits: [],
+  finished: reason,
+  reason: reason === 'finished' ? undefined : reason,
+  note,
+});
+
+const waitForSlot = (was: State, slices: Slices): Step<State> => ({
+  state: was,
+  waits: [{ on: 'at', at: slotOf(slices, was, was.next) }],
+});
+
+/** An outcome: takes off what was filled and waits for the next slot. */
+function settle(was: State, wake: Wake & { on: 'outcome' }, plan: Sliced, slices: Slices): Step<State> {
+  const { filled, filledAmount } = wake.outcome;
+  const done = plan.total_quantity === undefined ? filledAmount : filled;
+  const now: State = { ...was, left: text(subtract(leftOf(was, plan), done)) };
+  if (!leftOf(now, plan).gt(0)) return ended(now, 'finished');
+  if (now.next >= slices.slices)
+    return ended(now, 'window_over', `${now.left} of ${text(slices.total)} not traded`);
+  return waitForSlot(now, slices);
+}
+
+/** A slot has come: starts the slice whose turn it is, after `catch_up` has dealt with those that passed. */
+function startSlice(was: State, at: Instant, plan: Sliced, slices: Slices): Step<State> {
+  const lateMs = at - slotOf(slices, was, was.next);
+  const isGap = at >= slotOf(slices, was, was.next + 1);
+  const shiftMs = plan.catch_up === 'extend' && isGap ? extension(was, lateMs, slices) : was.shiftMs;
+  const now: State = { ...was, shiftMs };
+
+  let turn = now.next;
+  while (turn < slices.slices && slotOf(slices, now, turn + 1) <= at) turn++;
+  const missed = Array.from({ length: turn - now.next }, (_, i) => ({ leg: LEG, slice: now.next + i }));
+  const gap =
+    missed.length === 0
+      ? {}
+      : { missed, reason: 'missed_slot' as const, note: `${missed.length} slots passed` };
+
+  if (plan.catch_up === 'abort' && lateMs > parseDuration(plan.catch_up_window)) {
+    return {
+      ...ended(now, 'aborted', `a gap of ${Math.round(lateMs / 1000)} s; ${now.left} not traded`),
+      missed,
+    };
+  }
+  if (turn >= slices.slices) {
+    return {
+      ...ended({ ...now, next: turn }, 'window_over', `${now.left} of ${text(slices.total)} not traded`),
+      missed,
+    };
+  }
+  const size = dueSize(
+    slices,
+    turn,
+    leftOf(now, plan),
+    plan.catch_up === 'pace' || plan.catch_up === 'extend',
+  );
+  return {
+    state: { ...now, next: turn + 1 },
+    waits: [{ on: 'outcome', leg: LEG, slice: turn }],
+    intents: [
+      {
+        leg: LEG,
+        slice: turn,
+        pair: plan.pair,
+        side: plan.side,
+        size:
+          plan.total_quantity === undefined
+            ? { by: 'amount', amount: money(text(size)) }
+            : { by: 'quantity', quantity: quantity(text(size)) },
+        limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
+        deadline: slotOf(slices, now, turn + 1),
+      },
+    ],
+    ...gap,
+  };
+}
+
+const extension = (was: State, lateMs: number, slices: Slices): number =>
+  Math.min(was.shiftMs + Math.max(0, Math.floor(lateMs)), Math.floor(slices.durationMs * EXTENSION_MAX));
