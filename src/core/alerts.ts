@@ -64,7 +64,7 @@ export const alerts = {
     severity: 'critical',
     says: 'a balance of the account is not what its rows add up to; the desk halts unless controls.balance_difference says otherwise',
     runbook:
-      'Compare `expected` and `told` with the statement of the venue: money moved without a row, or a row is wrong. The new balance counts from now on; re-arm once you know why. `isSteady: false`: no two reads agreed, so nothing halts.',
+      'Compare `expected` and `told` with the statement of the venue: money moved without a row, or a row is wrong. The new balance counts from now on; re-arm once you know why. `isSteady: false`: nothing halts, because no two reads agreed, or because `row` is a deposit or withdrawal of just that amount, which began long before.',
   },
   foreign_trades: {
     severity: 'info',

@@ -1,4 +1,4 @@
-import { NO_QUANTITY, add, subtract, text } from './money.ts';
+import { NO_QUANTITY, add, negate, size, subtract, text } from './money.ts';
 import type { Quantity } from './money.ts';
 import type { Instant, Monotonic } from './time.ts';
 import type { Transaction } from './venue.ts';
@@ -21,6 +21,9 @@ export interface Anchor {
 /** A difference that a later read may still explain. */
 export interface Pending {
   readonly missing: string;
+  /** The balance as it was told with it, and when: rows that turn up later may explain just that. */
+  readonly told: Quantity;
+  readonly at: Instant;
   readonly since: Monotonic;
   /** Reads in a row that showed the same, and all reads that showed any. */
   readonly same: number;
@@ -49,8 +52,13 @@ export interface Difference {
   readonly currency: string;
   readonly expected: string;
   readonly told: string;
-  /** Two reads a minute apart agree on it. Otherwise no two reads did, for so long that it is not waited for any more. */
+  /**
+   * Two reads a minute apart agree on it. Otherwise no two reads did, for so long that it is not waited for any more; or `row`
+   * may be what it is.
+   */
   readonly isSteady: boolean;
+  /** A deposit or withdrawal of just this amount that reads of the account have not shown. */
+  readonly row?: number;
 }
 
 export interface ToldAccount {
@@ -63,6 +71,13 @@ export interface ToldAccount {
   wasShown(id: number): boolean;
   /** Something is under way that may explain a difference: an order in doubt, a fill that is not booked yet. */
   isExcused(currency: string): boolean;
+  /** The smallest amount of the currency: less than that is how balances and rows are rounded. */
+  unit(currency: string): Quantity;
+  /**
+   * Deposits and withdrawals that no read has to show: such as are not done, and such as began long ago. Asked for when
+   * `isDue` says so.
+   */
+  readonly slow?: readonly Transaction[] | undefined;
 }
 
 /** A difference must last this long: rows may be booked after the balance that has them in it. */
@@ -87,7 +102,9 @@ export function reconcile(
   const byCurrency = doneRows(read.rows);
   for (const currency of new Set([...ledger.anchors.keys(), ...read.told.keys()])) {
     const rows = byCurrency.get(currency) ?? [];
-    const before = ledger.anchors.get(currency);
+    const known = ledger.anchors.get(currency);
+    const moved = caughtUp(known, ledger.pending.get(currency), { rows, read, unit: read.unit(currency) });
+    const before = moved ?? known;
     const told = read.told.get(currency) ?? before?.balance ?? NO_QUANTITY;
     const newestId = rows.reduce((newest, { id }) => Math.max(newest, id), before?.newestId ?? 0);
     const now: Anchor = { balance: told, newestId, at: read.at };
@@ -95,7 +112,8 @@ export function reconcile(
       anchors.set(currency, now);
       continue;
     }
-    const found = explain(before, told, { rows, late: ledger.late.get(currency) ?? [], read });
+    const shown: Shown = { rows, late: ledger.late.get(currency) ?? [], read, unit: read.unit(currency) };
+    const found = explain(before, told, shown);
     if (found.late.length > 0) late.set(currency, found.late);
     if (found.missing.isZero()) {
       anchors.set(currency, now);
@@ -106,16 +124,26 @@ export function reconcile(
       excused.add(currency);
       continue;
     }
-    const waiting = wait(ledger.pending.get(currency), text(found.missing), read.startedAt);
+    const waited = moved === undefined ? ledger.pending.get(currency) : undefined;
+    const waiting = wait(waited, { missing: text(found.missing), told, at: read.at }, read.startedAt);
     const isSteady = waiting.same >= 2 && read.startedAt - waiting.since >= LASTS_MS;
     if (!isSteady && waiting.reads < READS_MAX) {
       anchors.set(currency, before);
       pending.set(currency, waiting);
       continue;
     }
+    const slow = isSteady ? slowRow(currency, found.missing, shown) : undefined;
+    if (slow !== undefined && !isDone(slow)) {
+      // It has moved the balance before it is done: once it is, its row explains it.
+      anchors.set(currency, before);
+      excused.add(currency);
+      continue;
+    }
     anchors.set(currency, now);
-    const expected = text(subtract(told, found.missing));
-    differences.push({ currency, expected, told: text(told), isSteady });
+    const figures = { currency, expected: text(subtract(told, found.missing)), told: text(told) };
+    differences.push(
+      slow === undefined ? { ...figures, isSteady } : { ...figures, isSteady: false, row: slow.id },
+    );
   }
   return { ledger: { anchors, pending, late, excused }, differences };
 }
@@ -130,6 +158,10 @@ export function heldSince({ anchors, pending, excused }: Ledger): Instant | unde
   return oldest;
 }
 
+/** Whether the next read may find a difference that counts: then it needs the rows that are `slow`. */
+export const isDue = ({ pending }: Ledger, startedAt: Monotonic): boolean =>
+  [...pending.values()].some(({ since }) => startedAt - since >= LASTS_MS);
+
 /** Balance of each currency after its newest row that is done. */
 export function bookedBalances(rows: readonly Transaction[]): ReadonlyMap<string, Quantity> {
   const balances = new Map<string, Quantity>();
@@ -140,17 +172,60 @@ export function bookedBalances(rows: readonly Transaction[]): ReadonlyMap<string
   return balances;
 }
 
-function wait(before: Pending | undefined, missing: string, at: Monotonic): Pending {
-  if (before?.missing === missing) return { ...before, same: before.same + 1, reads: before.reads + 1 };
-  return { missing, since: at, same: 1, reads: (before?.reads ?? 0) + 1 };
+function wait(
+  before: Pending | undefined,
+  now: Pick<Pending, 'missing' | 'told' | 'at'>,
+  startedAt: Monotonic,
+): Pending {
+  const reads = (before?.reads ?? 0) + 1;
+  if (before?.missing === now.missing) return { ...before, ...now, same: before.same + 1, reads };
+  return { ...now, since: startedAt, same: 1, reads };
 }
+
+/**
+ * The anchor as it is after all, when rows that turned up since explain what was missing at the read before: what is missing now
+ * is something else then, though it may be as much. On a busy account rows are always a little behind the balances.
+ */
+function caughtUp(
+  anchor: Anchor | undefined,
+  was: Pending | undefined,
+  { rows, read, unit }: Omit<Shown, 'late'>,
+): Anchor | undefined {
+  if (anchor === undefined || was === undefined || anchor.booked !== undefined) return undefined;
+  const { certain } = sorted(anchor, rows, read);
+  for (const effect of conventions) {
+    let rest = subtract(was.told, anchor.balance);
+    for (const row of certain) {
+      rest = subtract(rest, effect(row));
+      if (size(rest).lt(unit)) return { balance: was.told, newestId: row.id, at: was.at };
+    }
+  }
+  return undefined;
+}
+
+/** A slow row that is just what is missing. */
+const slowRow = (
+  currency: string,
+  missing: Quantity,
+  { rows, read: { slow = [] } }: Pick<Shown, 'rows' | 'read'>,
+): Transaction | undefined =>
+  slow.find(
+    (row) =>
+      row.currency === currency &&
+      (row.action === 'deposit' || row.action === 'withdraw') &&
+      !row.status.toLowerCase().startsWith('cancel') &&
+      !rows.some(({ id }) => id === row.id) &&
+      conventions.some((effect) => effect(row).eq(missing)),
+  );
+
+const isDone = ({ status }: Transaction): boolean => status.toLowerCase() === 'done';
 
 /** Rows that are done, by currency, each once, oldest first. What is announced moves nothing yet. */
 function doneRows(rows: readonly Transaction[]): ReadonlyMap<string, readonly Transaction[]> {
   const byId = new Map(rows.map((row) => [row.id, row]));
   const byCurrency = new Map<string, Transaction[]>();
   for (const [, row] of [...byId].toSorted(([a], [b]) => a - b)) {
-    if (row.status.toLowerCase() !== 'done') continue;
+    if (!isDone(row)) continue;
     const list = byCurrency.get(row.currency);
     if (list === undefined) byCurrency.set(row.currency, [row]);
     else list.push(row);
@@ -162,13 +237,14 @@ interface Shown {
   readonly rows: readonly Transaction[];
   readonly late: readonly Transaction[];
   readonly read: ToldAccount;
+  readonly unit: Quantity;
 }
 
 /** What of a step no row explains, and the late rows that are still to be seen in a balance. */
 function explain(
   before: Anchor,
   told: Quantity,
-  { rows, late: known, read }: Shown,
+  { rows, late: known, read, unit }: Shown,
 ): { readonly missing: Quantity; readonly late: readonly Transaction[] } {
   const { certain, possible } = sorted(before, rows, read);
   const late = [...known.filter((row) => !possible.some(({ id }) => id === row.id)), ...possible].slice(
@@ -177,7 +253,7 @@ function explain(
   const step = subtract(told, before.balance);
   for (const effect of conventions) {
     const rest = certain.reduce((sum, row) => subtract(sum, effect(row)), step);
-    const used = subsetOf(late, rest, effect);
+    const used = size(rest).lt(unit) ? 0 : subsetOf(late, rest, effect);
     if (used !== undefined)
       return {
         missing: NO_QUANTITY,
@@ -210,18 +286,37 @@ type Effect = (row: Transaction) => Quantity;
 const withFees: Effect = ({ amount, fees }) => subtract(amount, fees);
 const without: Effect = ({ amount }) => amount;
 const isTrade = ({ action }: Transaction): boolean => action === 'buy' || action === 'sell';
+const transferFee = (row: Transaction): Quantity => row.transferFee ?? NO_QUANTITY;
 
-/** Samples leave open for which actions the amount has its fees in it. */
-const conventions: readonly Effect[] = [
+/** What comes in or leaves, by its action: samples leave open whether the amount of what leaves is below zero. */
+const directed =
+  (effect: Effect): Effect =>
+  (row) => {
+    const amount = size(row.amount);
+    const leaves = row.action === 'withdraw' || row.action === 'charge';
+    return effect({ ...row, amount: leaves ? negate(amount) : amount });
+  };
+
+/** How a row that is no trade may move its balance. */
+const plain: readonly Effect[] = [
   withFees,
   without,
-  (row) => (isTrade(row) ? withFees(row) : without(row)),
-  (row) => (isTrade(row) ? without(row) : withFees(row)),
+  (row) => subtract(row.amount, transferFee(row)),
+  (row) => subtract(withFees(row), transferFee(row)),
 ];
+const ofOthers: readonly Effect[] = plain.flatMap((effect) => [effect, directed(effect)]);
+
+/** Samples leave open for which actions the amount has its fees in it, and which of them. */
+const conventions: readonly Effect[] = ofOthers.flatMap((other) =>
+  [withFees, without].map(
+    (trade): Effect =>
+      (row) =>
+        isTrade(row) ? trade(row) : other(row),
+  ),
+);
 
 /** Which of the rows sum to `rest`, as bits; `undefined` when no choice does. The fewest rows first, by number. */
 function subsetOf(rows: readonly Transaction[], rest: Quantity, effect: Effect): number | undefined {
-  if (rest.isZero()) return 0;
   for (let bits = 1; bits < 1 << rows.length; bits++) {
     const sum = rows.reduce(
       (all, row, n) => ((bits & (1 << n)) === 0 ? all : add(all, effect(row))),

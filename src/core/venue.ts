@@ -79,6 +79,8 @@ export interface Transaction {
   readonly price: Price | undefined;
   /** In `currency`. */
   readonly fees: Quantity;
+  /** Of a deposit or withdrawal, in `currency`; whether `fees` has it too is left open. */
+  readonly transferFee?: Quantity | undefined;
   readonly status: string;
   /** Balance of `currency` after the transaction. */
   readonly balance: Quantity;
@@ -92,6 +94,10 @@ export interface TransactionsQuery {
   readonly limit: number;
   readonly offset?: number | undefined;
   readonly after?: number | undefined;
+  /** These alone. */
+  readonly types?: ReadonlySet<'deposit' | 'withdraw'> | undefined;
+  /** Deposits and withdrawals that are not done as well. */
+  readonly pending?: boolean | undefined;
 }
 
 export interface Currency {

@@ -1,12 +1,13 @@
-import { EMPTY, map, mergeMap, of } from 'rxjs';
+import { EMPTY, catchError, map, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { VenueError } from '../core/errors.ts';
 import { balancesOf } from '../core/evidence.ts';
 import { add, NO_QUANTITY, quantity, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
-import { bookedBalances, reconcile } from '../core/reconcile.ts';
+import { bookedBalances, isDue, reconcile } from '../core/reconcile.ts';
 import type { Anchor, Difference } from '../core/reconcile.ts';
 import type { RecordBody } from '../core/record.ts';
-import { HOUR_MS } from '../core/time.ts';
+import { HOUR_MS, instant } from '../core/time.ts';
 import type { WholeAccount } from './account.ts';
 import { fillFromEvidence } from './booking.ts';
 import { changesOf } from './changes.ts';
@@ -41,7 +42,8 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
           })),
         );
   return source.pipe(
-    mergeMap(({ now, booked }) => {
+    mergeMap((one) => slowRows(desk, read).pipe(map((slow) => ({ ...one, slow })))),
+    mergeMap(({ now, booked, slow }) => {
       const before = desk.state.balances;
       // What an order under way will change may or may not be in this answer: the next one tells.
       if (
@@ -50,9 +52,10 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
         (desk.hasFlights() || desk.state.fills !== fillsBefore)
       )
         return EMPTY;
-      const found = compared(desk, read, { booked, isOwn: own !== undefined });
-      // What does not add up is not written over what is known: the next process must find it as well.
-      if (found.isPending) return EMPTY;
+      const found = compared(desk, read, { booked, slow, isOwn: own !== undefined });
+      // What does not add up is not written over what is known: the next process must find it as well. With a route of its
+      // own it begins anew, and orders must not count on money that has left.
+      if (found.isPending && own === undefined) return EMPTY;
       const same =
         before !== undefined &&
         found.bodies.length === 0 &&
@@ -73,6 +76,30 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
   );
 }
 
+/**
+ * Deposits and withdrawals may have moved a balance although no read shows them: it leaves out what is not done, and what
+ * began before it. They are asked for when a difference would count.
+ */
+function slowRows(desk: Desk, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
+  if (!isDue(desk.ledger, startedAt)) return of([]);
+  const asked = desk.ports.venue.transactions({
+    from: instant(at - desk.policy.historyMs),
+    limit: SLOW_MAX,
+    types: new Set(['deposit', 'withdraw'] as const),
+    pending: true,
+  });
+  return desk.pacer.through({ route: 'transactions', priority: 'history', key: 'account' }, asked).pipe(
+    catchError((error: unknown) => {
+      // A venue that does not take the question tells nothing, and a difference counts without it.
+      if (error instanceof VenueError && error.code === 'refused') return of([]);
+      throw error;
+    }),
+  );
+}
+
+/** The newest of them. */
+const SLOW_MAX = 1_000;
+
 interface Compared {
   /** Something does not add up that a later read may explain. */
   readonly isPending: boolean;
@@ -86,7 +113,11 @@ const AGREED: Compared = { isPending: false, bodies: [] };
 function compared(
   desk: Desk,
   read: WholeAccount,
-  { booked, isOwn }: { readonly booked: Told['booked']; readonly isOwn: boolean },
+  {
+    booked,
+    slow,
+    isOwn,
+  }: Pick<Told, 'booked'> & { readonly slow: WholeAccount['rows']; readonly isOwn: boolean },
 ): Compared {
   const { onDifference } = desk.policy;
   // Where balances do not follow from rows at all, there is nothing to hold against one another: that was told.
@@ -101,6 +132,8 @@ function compared(
     startedAt: read.startedAt,
     wasShown: (id) => read.known.rows.has(id),
     isExcused: (currency) => underWay.has(currency),
+    unit: (currency) => desk.unit(currency),
+    slow,
   });
   desk.ledger = ledger;
   for (const one of differences) desk.observer.alert('balance_difference', { ...one });

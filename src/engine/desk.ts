@@ -5,7 +5,7 @@ import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { cost, money, NO_QUANTITY, subtract } from '../core/money.ts';
+import { cost, money, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
@@ -205,6 +205,11 @@ export class Desk {
       quotePrecision: precision(known.quote),
       minimum: this.policy.minimumOf(pair),
     };
+  }
+
+  /** The smallest amount of a currency, a hundredth at the most. */
+  unit(currency: string): Quantity {
+    return quantity(`1e-${Math.max(2, this.#currencies.get(currency)?.precision ?? 8)}`);
   }
 
   /** `amount` of `currency` in another currency at reference prices; `undefined` without a fresh price. */

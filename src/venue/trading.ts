@@ -86,8 +86,15 @@ export function tradingVenue(options: TradingOptions): VenuePort {
       http.shut();
     },
 
-    transactions: ({ from, limit, offset, after }) =>
-      list('transactions', '/v1/account/transactions', transactionsSchema, { from, limit, offset, after }),
+    transactions: ({ from, limit, offset, after, types, pending }) =>
+      list('transactions', '/v1/account/transactions', transactionsSchema, {
+        from,
+        limit,
+        offset,
+        after,
+        types: types && [...types].join(','),
+        pending: pending === true ? 'true' : undefined,
+      }),
     currencies: () => list('currency', '/v1/currency', currenciesSchema),
     fundingRates: () =>
       list('interest', '/v1/post-trade-settlement/interest', fundingRatesSchema).pipe(map(fundingRatesOf)),

@@ -80,6 +80,7 @@ const transactionOf = (row: TransactionFields): Transaction => ({
   status: row.status,
   balance: row.account_balance,
   pair: row.symbol?.toLowerCase(),
+  ...(row.AccountTransferFee?.isZero() === false ? { transferFee: row.AccountTransferFee } : {}),
 });
 
 /** One odd row must not hide the account; but a row that names an order of ours must be understood, or the read fails. */

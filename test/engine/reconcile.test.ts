@@ -1,8 +1,11 @@
-import { defer, of } from 'rxjs';
+import { defer, map, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { add, price, quantity } from '../../src/core/money.ts';
+import { add, price, quantity, roundDown } from '../../src/core/money.ts';
+import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
-import type { Balance } from '../../src/core/venue.ts';
+import type { Balance, Transaction } from '../../src/core/venue.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
 import { Exchange } from '../../src/simulator/exchange.ts';
 import { venueOptions } from '../../src/simulator/options.ts';
 import { faultyVenue } from './faulty-venue.ts';
@@ -157,18 +160,19 @@ describe('no false alarm is raised', () => {
   });
 
   it('for rows that become visible half a minute after newer ones', () => {
+    const clock = new VirtualClock(START);
     const seenAt = new Map<number, number>();
     const lagging = faultyVenue({
       transactions: (rows) =>
-        rows.filter(({ id }, index) => {
-          const now = one.bench.clock.wall();
+        rows.filter(({ id }) => {
+          const now = clock.wall();
           const since = seenAt.get(id) ?? now;
           seenAt.set(id, since);
           // Every third row is late, the newest of all among them.
-          return (id % 3 !== 0 && index >= 0) || now - since > MINUTE_MS / 2;
+          return id % 3 !== 0 || now - since > MINUTE_MS / 2;
         }),
     });
-    const one: Watched = watched({ wrap: lagging });
+    const one = watched({ clock, wrap: lagging });
     for (const at of [3, 5, 7, 9]) {
       minutes(one, at);
       deposit(one.bench, 'usd', '100');
@@ -176,6 +180,7 @@ describe('no false alarm is raised', () => {
       deposit(one.bench, 'btc', '-0.1');
     }
     minutes(one, 25);
+    expect(one.bench.desk.state.fills).toBe(8);
     expect(halts(one.bench)).toEqual([]);
   });
 
@@ -193,6 +198,182 @@ describe('no false alarm is raised', () => {
     expect(next.bench.desk.state.balances?.get('btc')?.toFixed()).toBe(
       exchange.ledger.balance(name(next.bench), 'btc').toFixed(),
     );
+  });
+});
+
+/** All that the account holds, as a route of its own tells it. */
+const heldIn = (exchange: Exchange, digits = 18): readonly Balance[] =>
+  [...exchange.ledger.balances(exchange.accounts[0]?.name ?? '')].map(([currency, exact]) => {
+    const balance = roundDown(exact, currency === 'usd' ? Math.min(digits, 2) : digits);
+    return { currency, balance, available: balance };
+  });
+
+/** Rows of the account as `seen` changes them; what is left out by their stamps after that is left out. */
+const showing =
+  (seen: (row: Transaction) => Transaction): ((venue: VenuePort) => VenuePort) =>
+  (venue) => ({
+    ...venue,
+    transactions: (query) => {
+      return venue
+        .transactions({ ...query, pending: true })
+        .pipe(
+          map((rows) =>
+            rows
+              .map(seen)
+              .filter(
+                ({ at, status }) => at >= query.from && (query.pending === true || /^done$/iu.test(status)),
+              ),
+          ),
+        );
+    },
+  });
+
+const long = aTwap('t', { slices: 24, duration: 'PT3H' });
+
+describe('no false alarm halts the desk', () => {
+  it('when somebody else moves the same amount just before every read of a balances route', () => {
+    const clock = new VirtualClock(START);
+    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
+    const account = exchange.accounts[0]?.name ?? '';
+    const wrap = (venue: VenuePort): VenuePort => ({
+      ...venue,
+      balances: () =>
+        defer(() => {
+          // Not before the first reads: from one read to the next the balances are one row further ahead.
+          if (clock.wall() > after(START, 5 * MINUTE_MS))
+            exchange.ledger.move(account, { currency: 'btc', amount: quantity('0.01') }, clock.wall());
+          return of(heldIn(exchange));
+        }),
+    });
+    const one = watched({ clock, exchange, wrap });
+    minutes(one, 25);
+    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
+    expect(halts(one.bench)).toEqual([]);
+    // What is known of the funds goes on meanwhile.
+    expect(one.bench.desk.state.balances?.get('btc')?.toFixed()).toBe(
+      exchange.ledger.balance(account, 'btc').toFixed(),
+    );
+  });
+
+  it('when the balances route rounds', () => {
+    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
+    const wrap = (venue: VenuePort): VenuePort => ({
+      ...venue,
+      balances: () => defer(() => of(heldIn(exchange, 8))),
+    });
+    const one = watched({ exchange, wrap });
+    minutes(one, 4);
+    deposit(one.bench, 'usd', '0.004');
+    deposit(one.bench, 'btc', '0.000000006');
+    minutes(one, 8);
+    deposit(one.bench, 'usd', '0.007');
+    deposit(one.bench, 'btc', '-0.000000003');
+    minutes(one, 25);
+    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
+    expect(halts(one.bench)).toEqual([]);
+  });
+
+  it.each(['with', 'without'])(
+    'when a withdrawal takes an hour and then shows as a row of its old number and time, %s a balances route',
+    (route) => {
+      const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
+      let [old, done, at] = [0, 0, START];
+      const shown = showing((row) => (row.id === done ? { ...row, id: old, at } : row));
+      const wrap = (venue: VenuePort): VenuePort => ({
+        ...shown(venue),
+        ...(route === 'with' ? { balances: () => defer(() => of(heldIn(exchange))) } : {}),
+      });
+      const one = watched({ exchange, strategies: [long], wrap });
+      minutes(one, 3);
+      at = one.bench.clock.wall();
+      const leaves = { currency: 'usd', amount: quantity('-777') };
+      old = exchange.ledger.announce(name(one.bench), leaves, at);
+      minutes(one, 75);
+      done = exchange.ledger.settle(name(one.bench), old, one.bench.clock.wall());
+      minutes(one, 120);
+      expect(halts(one.bench)).toEqual([]);
+      const told = one.alerts.filter(({ id }) => id === 'balance_difference');
+      expect(told).toHaveLength(1);
+      expect(told[0]?.facts).toMatchObject({ currency: 'usd', row: old, isSteady: false });
+    },
+  );
+
+  it('when a withdrawal leaves the balance an hour before its row is done', () => {
+    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
+    // From the row that announces it to the row that says that it is done.
+    let [announced, done] = [Infinity, Infinity];
+    const shown = showing((row) =>
+      row.currency === 'usd' && row.id > announced && row.id < done
+        ? { ...row, balance: add(row.balance, quantity('-777')) }
+        : row,
+    );
+    const one = watched({ exchange, strategies: [long], wrap: shown });
+    minutes(one, 3);
+    const leaves = { currency: 'usd', amount: quantity('-777') };
+    announced = exchange.ledger.announce(name(one.bench), leaves, one.bench.clock.wall());
+    minutes(one, 75);
+    done = exchange.ledger.settle(name(one.bench), announced, one.bench.clock.wall());
+    minutes(one, 120);
+    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
+    expect(halts(one.bench)).toEqual([]);
+  });
+
+  it.each([
+    ['a fee of its own beside the fees', { amount: quantity('-20'), transferFee: quantity('0.5') }, '-20.5'],
+    ['an amount without its sign', { amount: quantity('20') }, '-20'],
+  ])('when a withdrawal shows %s', (_, looks, moved) => {
+    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
+    let left = 0;
+    const shown = showing((row) =>
+      row.id === left ? { ...row, fees: quantity('0'), transferFee: undefined, ...looks } : row,
+    );
+    const one = watched({ exchange, wrap: shown });
+    minutes(one, 6);
+    left = exchange.ledger.move(
+      name(one.bench),
+      { currency: 'usd', amount: quantity(moved) },
+      one.bench.clock.wall(),
+    );
+    minutes(one, 25);
+    expect(one.alerts.map(({ id }) => id)).not.toContain('balance_difference');
+    expect(halts(one.bench)).toEqual([]);
+  });
+});
+
+describe('a real difference halts all the same', () => {
+  it.each([
+    ['refuses to list what is not done', 'refused'],
+    ['cannot be reached for a while', 'unavailable'],
+  ] as const)('when the venue %s', (_, code) => {
+    let since = Infinity;
+    let failures = 0;
+    const one = watched({
+      wrap: (venue, clock) => {
+        const inner = leaking(() => since)(venue, clock);
+        return {
+          ...inner,
+          transactions: (query) =>
+            query.types === undefined || (code === 'unavailable' && failures++ > 2)
+              ? inner.transactions(query)
+              : throwError(() => new VenueError({ code, applied: 'no', attempt: 'GET' })),
+        };
+      },
+    });
+    minutes(one, 6);
+    since = newestId(one.bench);
+    minutes(one, 20);
+    expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
+  });
+
+  it('when a deposit of another amount is under way', () => {
+    let since = Infinity;
+    const one = watched({ wrap: leaking(() => since) });
+    minutes(one, 6);
+    since = newestId(one.bench);
+    const comes = { currency: 'usd', amount: quantity('-99') };
+    one.bench.exchange.ledger.announce(name(one.bench), comes, one.bench.clock.wall());
+    minutes(one, 20);
+    expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
   });
 });
 
