@@ -5,6 +5,7 @@ import type { AnyStrategy, BoundStrategy, CheckWorld } from '../strategy/kernel.
 import { strategies as registry } from '../strategy/registry.ts';
 import { contentHash, readConfig, unusable } from './config.ts';
 import type { Config, ConfigOptions, LoadedConfig } from './config.ts';
+import { Calendars } from './calendars.ts';
 import { explain } from './explain.ts';
 import { readFile } from './files.ts';
 import type { ReadOptions } from './files.ts';
@@ -63,6 +64,7 @@ export function readStrategies(
   const problems = read.flatMap((file) => file.problems);
   const documents = read.flatMap((file) => file.documents);
   const strategies: LoadedStrategy[] = [];
+  const calendars = new Calendars(options);
   const owners = new Map<string, YamlDocument>();
   for (const document of documents.slice(0, STRATEGIES_MAX)) {
     const id = isRecord(document.value) ? document.value['id'] : undefined;
@@ -75,9 +77,11 @@ export function readStrategies(
     } else if (typeof id === 'string') {
       owners.set(id, document);
     }
-    const result = bind(document, config, kinds);
+    const { value, problems: unread } = calendars.fillIn(document);
+    problems.push(...unread);
+    const result = bind({ ...document, value }, config, kinds);
     if ('problems' in result) problems.push(...result.problems);
-    else strategies.push(result);
+    else if (unread.length === 0) strategies.push(result);
   }
   const beyond = documents[STRATEGIES_MAX];
   if (beyond !== undefined) problems.push(beyond.problem([], `more than ${STRATEGIES_MAX} strategies`));

@@ -48,6 +48,15 @@ export interface Slot {
   readonly currency: string;
 }
 
+/** A time of a strategy's calendar, for people. */
+export interface Occurrence {
+  readonly at: Instant;
+  /** IANA time zone in which the calendar is written. */
+  readonly zone: string;
+  /** Why nothing runs then; left out when it does. */
+  readonly closed?: string | undefined;
+}
+
 /** What is wrong with parameters that each look right alone. `path` names the field at fault. */
 export interface Problem {
   readonly path: readonly (string | number)[];
@@ -84,6 +93,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
   /** The slots ahead, if they are known beforehand. */
   slots(params: Params, begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+  /** The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year. */
+  occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[];
 }
 
 export interface Context {
@@ -106,6 +117,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         start: (begunAt, view) => kind.start(params, begunAt, view),
         step: (state, wake, context) => kind.step(read(state), wake, params, context),
         slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
+        occurrences: (from, count) => kind.occurrences?.(params, from, count) ?? [],
       };
     },
   };
@@ -120,6 +132,7 @@ export interface BoundStrategy {
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
   slots(begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+  occurrences(from: Instant, count: number): readonly Occurrence[];
 }
 
 export interface AnyStrategy {

@@ -7,12 +7,13 @@ import type { Reason } from '../core/reasons.ts';
 import { after, parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Wait, Wake } from '../core/wake.ts';
+import { closureAt } from './calendar.ts';
 import { amountOf, currencySymbol, durationText, fractionText, timeText } from './fields.ts';
 import { defineStrategy } from './kernel.ts';
 import type { CheckWorld, Problem, Step, View } from './kernel.ts';
 import { tradesFor } from './rebalance-trades.ts';
 import type { Trade } from './rebalance-trades.ts';
-import { isBlackedOut, nextTime, scheduleFields } from './schedule.ts';
+import { nextTime, occurrencesOf, scheduleFields } from './schedule.ts';
 
 const params = z.strictObject({
   target_weights: z
@@ -118,7 +119,8 @@ export const rebalance = defineStrategy<Params, State>({
       const late = wake.on === 'at' ? at - wake.due : 0;
       if (late > parseDuration(plan.schedule.misfire_after) && plan.schedule.misfire === 'skip')
         return skip('misfire');
-      if (isBlackedOut(plan.schedule, at)) return skip('blackout');
+      const closure = closureAt(plan.schedule, at);
+      if (closure !== undefined) return skip('blackout', closure.why);
     }
     const decided = decide(plan, view);
     if ('reason' in decided) return skip(decided.reason, decided.note);
@@ -134,6 +136,8 @@ export const rebalance = defineStrategy<Params, State>({
   },
 
   slots: () => [],
+  occurrences: ({ schedule }, from, count) =>
+    schedule === undefined ? [] : occurrencesOf(schedule, { from, count }),
 });
 
 const assetsOf = (plan: Params): readonly string[] =>

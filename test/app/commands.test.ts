@@ -11,6 +11,7 @@ import { schemaNames } from '../../src/app/schema.ts';
 import { loadVenueOptions } from '../../src/app/venue-file.ts';
 import { readYaml } from '../../src/app/yaml.ts';
 import { instant } from '../../src/core/time.ts';
+import { strategies } from '../../src/strategy/registry.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -35,6 +36,42 @@ function io(cwd: string, env = {}): Printed {
 }
 
 describe('validate', () => {
+  it('prints the next times of a calendar in UTC and in its zone, closed ones left out', () => {
+    const to = io(repo);
+    const now = instant(Date.UTC(2026, 11, 17));
+    expect(validate({ files: ['strategies/weekday-btc.yaml'] }, { ...to, now })).toBe(0);
+    expect(to.printed.out).toBe(`strategy  weekday-btc  recurring btcusd  on a calendar in Europe/London, next
+           2026-12-17T15:30:00Z (2026-12-17T15:30:00 Europe/London)
+           2027-01-04T15:30:00Z (2027-01-04T15:30:00 Europe/London)
+           2027-01-07T15:30:00Z (2027-01-07T15:30:00 Europe/London)
+           2027-01-11T15:30:00Z (2027-01-11T15:30:00 Europe/London)
+           2027-01-14T15:30:00Z (2027-01-14T15:30:00 Europe/London)
+1 strategy is usable
+`);
+    const json = io(repo);
+    validate({ files: ['strategies/weekday-btc.yaml'], json: true }, { ...json, now });
+    expect(JSON.parse(json.printed.out)).toMatchObject({
+      strategies: [{ next: [{ at: '2026-12-17T15:30:00.000Z', zone: 'Europe/London' }, {}, {}, {}, {}] }],
+    });
+  });
+
+  it('says when nothing of a calendar is open within a year, and why', () => {
+    writeFileSync(
+      join(folder, 'x.yaml'),
+      `id: x
+kind: rebalance
+target_weights: { btc: "0.5", usd: "0.5" }
+drift_threshold: "0.02"
+schedule:
+  cron: "0 9 * * *"
+  quiet_hours: [{ from: "08:00", to: "10:00" }]
+`,
+    );
+    const to = io(folder);
+    expect(validate({ files: ['x.yaml'] }, to)).toBe(0);
+    expect(to.printed.out).toMatch(/nothing within a year: .* are closed, quiet hours 08:00 to 10:00/u);
+  });
+
   it('prints each strategy with its kind, pairs and slots', () => {
     const to = io(repo);
     expect(validate({ config: 'config/paper.yaml' }, to)).toBe(0);
@@ -99,7 +136,7 @@ describe('schema', () => {
     const written = JSON.parse(readFileSync(join(folder, 'schemas/strategy.schema.json'), 'utf8')) as {
       anyOf: { properties: { kind: { const: string } }; additionalProperties: boolean }[];
     };
-    expect(written.anyOf.map(({ properties }) => properties.kind.const)).toEqual(['twap', 'rebalance']);
+    expect(written.anyOf.map(({ properties }) => properties.kind.const)).toEqual([...strategies.keys()]);
     expect(written.anyOf.every(({ additionalProperties }) => !additionalProperties)).toBe(true);
   });
 

@@ -39,6 +39,8 @@ const strategyMistakes: Readonly<Record<string, readonly string[]>> = {
   'number-as-text': [],
   'not-yaml': [],
   'nothing-written': [],
+  'recurring-schedule': [],
+  'recurring-calendar': [],
 };
 const configMistakes = ['missing-token', 'config-typos', 'live-limits'];
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -61,6 +61,30 @@ describe('readStrategies', () => {
 
   it('fills variables in before hashing', () => {
     expect(only(`${TWAP}limit_price: "\${LIMIT}"\n`)?.hash).toBe(only(`${TWAP}limit_price: "70000"\n`)?.hash);
+  });
+
+  it('reads the calendar files that a document names, as seen from its file, into the document and its hash', () => {
+    const daily = `id: d
+kind: recurring
+pair: btcusd
+side: buy
+each_quantity: { amount: "1", currency: btc }
+schedule: { cron: "0 9 * * *", calendar: { holidays: [centres/london.yaml] } }
+`;
+    mkdirSync(join(folder, 'centres'));
+    const write = (days: string): void => {
+      writeFileSync(join(folder, 'centres/london.yaml'), `centre: London\ndays: [${days}]\n`);
+    };
+    write('"2026-12-25"');
+    const before = only(daily);
+    const list = { centre: 'London', days: ['2026-12-25'], every_year: [] };
+    expect(before?.document).toMatchObject({ schedule: { calendar: { holidays: [list] } } });
+    const christmas = instant(Date.UTC(2026, 11, 24, 12));
+    expect(before?.bound.occurrences(christmas, 1).map(({ at }) => at)).toEqual([Date.UTC(2026, 11, 28, 9)]);
+    write('"2026-12-25", "2026-12-28"');
+    const after = only(daily);
+    expect(after?.hash).not.toBe(before?.hash);
+    expect(after?.bound.occurrences(christmas, 1).map(({ at }) => at)).toEqual([Date.UTC(2026, 11, 29, 9)]);
   });
 
   it('takes minimums from the config', () => {
@@ -133,6 +157,6 @@ describe('loadAll', () => {
 
   it('loads the realistic examples as they are', () => {
     const { strategies } = loadAll('config/dry-run.yaml', { env: { TRANCHE_TOKEN: 'x' }, cwd: repo, now });
-    expect(strategies.map(({ id }) => id)).toEqual(['btc-twap', 'treasury-rebalance']);
+    expect(strategies.map(({ id }) => id)).toEqual(['btc-twap', 'treasury-rebalance', 'weekday-btc']);
   });
 });

@@ -56,10 +56,23 @@ export interface StrategySummary {
   readonly slots: number;
   readonly first?: string | undefined;
   readonly last?: string | undefined;
+  /** The next times of its calendar, of a strategy that has one. */
+  readonly next: readonly Occurrence[];
   readonly file: string;
   readonly line: number;
   readonly hash: string;
 }
+
+interface Occurrence {
+  readonly at: string;
+  /** IANA time zone of the calendar. */
+  readonly zone: string;
+  /** Why nothing runs for a year; left out when it runs. */
+  readonly closed?: string | undefined;
+}
+
+/** Times of a calendar that are shown beforehand. */
+const NEXT_SHOWN = 5;
 
 function summaryOf(
   { id, kind, enabled, bound, file, line, hash }: LoadedStrategy,
@@ -75,6 +88,7 @@ function summaryOf(
     slots: slots.length,
     first: first && isoOf(first.at),
     last: last && isoOf(last.at),
+    next: bound.occurrences(now, NEXT_SHOWN).map(({ at, ...rest }) => ({ at: isoOf(at), ...rest })),
     file,
     line,
     hash,
@@ -84,21 +98,29 @@ function summaryOf(
 function report(config: Config | undefined, summaries: readonly StrategySummary[]): string {
   const head =
     config === undefined ? [] : [`config    ${config.mode}, desk ${config.desk}, journal ${config.journal}`];
-  const lines = summaries.map(({ id, kind, enabled, pairs, slots, first, last }) => {
+  const lines = summaries.flatMap(({ id, kind, enabled, pairs, slots, first, last, next }) => {
+    const [coming] = next;
     const when =
       first === undefined || last === undefined
-        ? 'when its condition holds'
+        ? coming === undefined
+          ? 'when its condition holds'
+          : `on a calendar in ${coming.zone}, next`
         : `${slots} slots, ${both(first)} to ${both(last)}`;
-    return `${enabled ? 'strategy ' : 'off      '} ${id}  ${kind} ${pairs.join(' ')}  ${when}`;
+    const line = `${enabled ? 'strategy ' : 'off      '} ${id}  ${kind} ${pairs.join(' ')}  ${when}`;
+    return [line, ...next.map(calendarLine)];
   });
   const count = summaries.length === 1 ? '1 strategy is' : `${summaries.length} strategies are`;
   return [...head, ...lines, `${count} usable`, ''].join('\n');
 }
 
-/** A time in UTC and where this machine is. */
-function both(iso: string): string {
+const calendarLine = ({ at, zone, closed }: Occurrence): string =>
+  closed === undefined
+    ? `           ${both(at, zone)}`
+    : `           nothing within a year: ${both(at, zone)} and all after it are closed, ${closed}`;
+
+/** A time in UTC and in a zone; where this machine is when none is named. */
+function both(iso: string, zone = Temporal.Now.timeZoneId()): string {
   const at = Temporal.Instant.from(iso);
-  const zone = Temporal.Now.timeZoneId();
   const local = at.toZonedDateTimeISO(zone).toPlainDateTime().toString({ smallestUnit: 'second' });
   const utc = isoOf(instant(at.epochMilliseconds)).replace(/\.\d+Z$/u, 'Z');
   return zone === 'UTC' ? utc : `${utc} (${local} ${zone})`;

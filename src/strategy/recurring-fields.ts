@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import type { Instrument } from '../core/instrument.ts';
+import { decimalsOf, money, quantity } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import { after, instant, parseDuration, parseTime } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText, whole } from './fields.ts';
+import { countedScheduleFields } from './schedule.ts';
+import { uniform } from './slicing.ts';
+import type { SlicePlan } from './slicing.ts';
+
+/** The fields of a recurring document. */
+export const params = z.strictObject({
+  pair: pairSymbol.describe('Pair to trade, such as btcusd'),
+  side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
+  each_quantity: amountOf('Size of every occurrence in base currency; give this or each_notional').optional(),
+  each_notional: amountOf(
+    'Size of every occurrence in quote currency; give this or each_quantity',
+  ).optional(),
+  schedule: countedScheduleFields.describe('When it trades'),
+  window: durationText
+    .default('PT10M')
+    .describe('How long an occurrence may trade, ISO 8601; what is left at its end stays undone'),
+  slices: whole
+    .min(1)
+    .max(1000)
+    .default(1)
+    .describe('Number of equal slices over the window, the first at the time of the schedule'),
+  catch_up: z
+    .enum(['pace', 'skip'], { error: 'expected pace or skip' })
+    .default('pace')
+    .describe(
+      'What becomes of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it stays undone',
+    ),
+  limit_price: positiveText
+    .optional()
+    .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
+  jitter: z
+    .strictObject({
+      time_pct: plainNumber
+        .min(0)
+        .max(95)
+        .default(0)
+        .describe('Largest move of a slot into its interval, percent'),
+      size_pct: plainNumber
+        .min(0)
+        .max(50)
+        .default(0)
+        .describe('Largest change of a slice, percent; the sum of the occurrence stays'),
+      seed: whole
+        .min(0)
+        .max(2 ** 31)
+        .describe('The same seed gives the same slots; each occurrence has its own'),
+    })
+    .optional()
+    .describe('Moves slots and sizes so that others cannot read the schedule'),
+  start_time: timeText
+    .optional()
+    .describe('No occurrence before, with its zone; left out: after it is first run'),
+  end_time: timeText.optional().describe('No occurrence from here on, with its zone; left out: for ever'),
+});
+export type Params = z.output<typeof params>;
+
+export const eachOf = (plan: Params): Quantity | Money =>
+  plan.each_quantity === undefined
+    ? money(plan.each_notional?.amount ?? '0')
+    : quantity(plan.each_quantity.amount);
+export const currencyOf = (plan: Params): string =>
+  (plan.each_quantity ?? plan.each_notional)?.currency ?? '';
+
+/** After it lie all times of a life: its beginning, or the moment before `start_time`. */
+export function originOf(plan: Params, begunAt: Instant): Instant {
+  const from = plan.start_time === undefined ? begunAt : after(parseTime(plan.start_time), -1);
+  return from > begunAt ? from : begunAt;
+}
+export const endOf = (plan: Params): Instant | undefined =>
+  plan.end_time === undefined ? undefined : parseTime(plan.end_time);
+
+export type Slices = SlicePlan<Quantity | Money>;
+
+/** How the occurrence that is due at `due` is cut, its window beginning at `startMs`. */
+export function slicesOf(
+  plan: Params,
+  { due, startMs }: { readonly due: Instant; readonly startMs: number },
+  instrument: Instrument | undefined,
+): Slices {
+  const total = eachOf(plan);
+  const precision = plan.each_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision;
+  const seconds = Math.floor(due / 1000);
+  return {
+    total,
+    slices: plan.slices,
+    startMs,
+    durationMs: parseDuration(plan.window),
+    precision: precision ?? Math.max(8, decimalsOf(total)),
+    jitter: plan.jitter && {
+      timePct: plan.jitter.time_pct,
+      sizePct: plan.jitter.size_pct,
+      seed: Math.floor(uniform(plan.jitter.seed, seconds) * 2 ** 31),
+    },
+  };
+}
+
+/** The plan of no occurrence in particular: sizes and precision. */
+export const anySlices = (plan: Params, instrument: Instrument | undefined): Slices =>
+  slicesOf(plan, { due: instant(0), startMs: 0 }, instrument);

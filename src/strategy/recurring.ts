@@ -1,0 +1,297 @@
+import { z } from 'zod';
+import type { Instrument } from '../core/instrument.ts';
+import { money, price, quantity, subtract, text } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import { instant, isoOf, MINUTE_MS, parseDuration } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Intent, Wait, Wake } from '../core/wake.ts';
+import { closureAt, openUntil } from './calendar.ts';
+import { defineStrategy } from './kernel.ts';
+import type { Step } from './kernel.ts';
+import { check, unfit } from './recurring-check.ts';
+import { currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
+import type { Params, Slices } from './recurring-fields.ts';
+import { nextTime, occurrencesOf } from './schedule.ts';
+import { dueSize, slotMs } from './slicing.ts';
+
+/** Times that a longer downtime leaves to make up for: the newest. */
+const PASSED_MAX = 31;
+
+const state = z.strictObject({
+  /** Times of the schedule up to here are dealt with, Unix ms. */
+  after: z.number(),
+  /** Occurrences begun. */
+  begun: z.int().min(0),
+  /** The one under way. */
+  now: z
+    .strictObject({
+      /** When the schedule said; names the parent. Unix ms. */
+      due: z.number(),
+      /** Beginning of its window, Unix ms: `due`, or when it was made up for. */
+      start: z.number(),
+      /** Next slice to start. */
+      slice: z.int().min(0),
+      /** Not yet traded, in the currency of the size. */
+      left: z.string(),
+    })
+    .optional(),
+});
+type State = z.output<typeof state>;
+type Under = State & { readonly now: NonNullable<State['now']> };
+
+/** What a step tells besides what it does. */
+interface Told {
+  readonly reason?: Reason | undefined;
+  readonly note?: string | undefined;
+  readonly missed?: NonNullable<Step<State>['missed']>;
+}
+
+/**
+ * The same buy or sell at every time of a calendar. Each occurrence is a parent of its own, named by the time at which it
+ * was due, and is cut like a twap: `n` slices over its window, the last takes the remainder, Σ slices = its size exactly.
+ * One occurrence ends before the next begins. Nothing starts while the calendar is closed, and nothing runs on into it.
+ */
+export const recurring = defineStrategy<Params, State>({
+  kind: 'recurring',
+  summary: 'the same buy or sell at every time of a calendar',
+  params,
+  state,
+  pairs: (plan) => [plan.pair],
+  isReplaceable: true,
+  check,
+
+  start(plan, begunAt, view): Step<State> {
+    const first: State = { after: originOf(plan, begunAt), begun: 0 };
+    const why = unfit(plan, view.instrument(plan.pair));
+    return why === undefined
+      ? idle(first, plan)
+      : { state: first, waits: [], finished: 'invalid_plan', reason: 'invalid_plan', note: why };
+  },
+
+  step(was, wake, plan, { view }): Step<State> {
+    const instrument = view.instrument(plan.pair);
+    if (wake.on === 'outcome') return settle(was, wake, plan, instrument);
+    const under = underWay(was);
+    return under === undefined
+      ? takeTurn(was, wake.at, plan, instrument)
+      : startSlice(under, wake.at, plan, instrument);
+  },
+
+  slots: () => [],
+  occurrences: (plan, from, count) =>
+    occurrencesOf(plan.schedule, { from: originOf(plan, from), count, until: endOf(plan) }),
+});
+
+const legOf = (due: number): string => isoOf(instant(due));
+const underWay = (was: State): Under | undefined =>
+  was.now === undefined ? undefined : { ...was, now: was.now };
+const allSlices = (plan: Params, due: number): NonNullable<Step<State>['missed']> =>
+  Array.from({ length: plan.slices }, (_, slice) => ({ leg: legOf(due), slice }));
+const slicesOfNow = ({ now }: Under, plan: Params, instrument: Instrument): Slices =>
+  slicesOf(plan, { due: instant(now.due), startMs: now.start }, instrument);
+const slotOf = (slices: Slices, k: number): Instant =>
+  instant(k >= slices.slices ? slices.startMs + slices.durationMs : slotMs(slices, k));
+
+/** The first time after `at` that the plan has. */
+function nextDue(plan: Params, at: Instant): Instant | undefined {
+  const next = nextTime(plan.schedule, at);
+  const end = endOf(plan);
+  return next === undefined || (end !== undefined && next >= end) ? undefined : next;
+}
+
+/** Between two occurrences: waits for the next time of the schedule. */
+function idle(was: State, plan: Params, told: Told = {}): Step<State> {
+  const next = nextDue(plan, instant(was.after));
+  if (next !== undefined) return { state: was, waits: [{ on: 'at', at: next }], ...told };
+  const note = [told.note, `${was.begun} occurrences`].filter((part) => part !== undefined).join('; ');
+  return { state: was, waits: [], finished: 'finished', ...told, note };
+}
+
+/** The newest times after `from` and up to `at`, oldest first; `isAll` is false when there are more. */
+function passedTimes(
+  plan: Params,
+  from: Instant,
+  at: Instant,
+): { readonly times: readonly Instant[]; readonly isAll: boolean } {
+  const after = (since: Instant, most: number): readonly Instant[] => {
+    const times: Instant[] = [];
+    for (let next = nextDue(plan, since); next !== undefined && next <= at; next = nextDue(plan, next)) {
+      if (times.push(next) > most) break;
+    }
+    return times;
+  };
+  const times = after(from, PASSED_MAX);
+  if (times.length <= PASSED_MAX) return { times, isAll: true };
+  // Many: the newest are looked for from the end, over longer and longer spans.
+  for (let spanMs = MINUTE_MS; ; spanMs *= 2) {
+    const newest = after(instant(Math.max(from, at - spanMs)), Number.POSITIVE_INFINITY);
+    if (newest.length >= PASSED_MAX) return { times: newest.slice(-PASSED_MAX), isAll: false };
+  }
+}
+
+/** A time of the schedule has come, or several have passed: begins one of them, as the misfire rule says. */
+function takeTurn(was: State, at: Instant, plan: Params, instrument: Instrument): Step<State> {
+  const { times: passed, isAll } = passedTimes(plan, instant(was.after), at);
+  const newest = passed.at(-1);
+  // The clocks of the zone were decided anew since this wake was planned.
+  if (newest === undefined) return idle(was, plan);
+  const { schedule } = plan;
+  const times = passed.filter((due) => closureAt(schedule, due) === undefined);
+  const last = times.at(-1);
+  if (last === undefined) {
+    const note = closureAt(schedule, newest)?.why;
+    return idle({ ...was, after: newest }, plan, {
+      reason: 'blackout',
+      note,
+      missed: allSlices(plan, newest),
+    });
+  }
+  const toleranceMs = parseDuration(schedule.misfire_after);
+  const first = schedule.misfire === 'all' ? (times[0] ?? last) : last;
+  const isLate = at - first > toleranceMs;
+  const isSkipped = isLate && schedule.misfire === 'skip';
+  const lost = times.filter((due) => (schedule.misfire === 'all' ? due < first : due !== first || isSkipped));
+  const told: Told =
+    lost.length > 0 || isLate
+      ? {
+          reason: 'misfire',
+          note: misfireNote({ due: first, isSkipped, lateMs: at - first, lost: lost.length, isAll }),
+          missed: lost.flatMap((due) => allSlices(plan, due)),
+        }
+      : {};
+  // Only `all` comes back for the times that lie between.
+  const dealt = schedule.misfire === 'all' ? first : newest;
+  if (isSkipped) return idle({ ...was, after: dealt }, plan, told);
+  const closure = closureAt(schedule, at);
+  if (closure !== undefined) {
+    const missed = [...(told.missed ?? []), ...allSlices(plan, first)];
+    return idle({ ...was, after: dealt }, plan, { reason: 'blackout', note: closure.why, missed });
+  }
+  const now = { due: first, start: isLate ? at : first, slice: 0, left: text(eachOf(plan)) };
+  const under: Under = { after: dealt, begun: was.begun + 1, now };
+  const slot = slotOf(slicesOfNow(under, plan, instrument), 0);
+  if (slot > at) return { state: under, waits: [{ on: 'at', at: slot }], ...told };
+  return startSlice(under, at, plan, instrument, told);
+}
+
+interface Misfire {
+  readonly due: Instant;
+  readonly isSkipped: boolean;
+  readonly lateMs: number;
+  readonly lost: number;
+  /** Whether nothing older passed as well. */
+  readonly isAll: boolean;
+}
+
+function misfireNote({ due, isSkipped, lateMs, lost, isAll }: Misfire): string {
+  const others = `${isAll ? '' : 'more than '}${lost} times passed`;
+  const late = `${legOf(due)} was ${Math.round(lateMs / 1000)} s ago`;
+  if (isSkipped) return `${others}, the last, ${late}`;
+  return lost > 0 || !isAll ? `${late}; ${others} without a trade` : late;
+}
+
+/** A slot of the occurrence under way has come. Slots that passed, and one that the calendar closes, are not tried. */
+function startSlice(
+  was: Under,
+  at: Instant,
+  plan: Params,
+  instrument: Instrument,
+  told: Told = {},
+): Step<State> {
+  const { now } = was;
+  const slices = slicesOfNow(was, plan, instrument);
+  let turn = now.slice;
+  while (turn < slices.slices && slotOf(slices, turn + 1) <= at) turn++;
+  const closure = turn < slices.slices ? closureAt(plan.schedule, at) : undefined;
+  const next = closure === undefined ? turn : turn + 1;
+  const leg = legOf(now.due);
+  const missed = Array.from({ length: next - now.slice }, (_, i) => ({ leg, slice: now.slice + i }));
+  const all = together(told, closure?.why ?? `${missed.length} slots passed`, {
+    reason: closure === undefined ? 'missed_slot' : 'blackout',
+    missed,
+  });
+  const later: Under = { ...was, now: { ...now, slice: next } };
+  if (next >= slices.slices) return endOccurrence(later, plan, all);
+  if (closure !== undefined) return { state: later, waits: [{ on: 'at', at: slotOf(slices, next) }], ...all };
+  const size = dueSize(slices, turn, leftOf(plan, now.left), plan.catch_up === 'pace');
+  const deadline = openUntil(plan.schedule, at, slotOf(slices, turn + 1));
+  return {
+    state: { ...was, now: { ...now, slice: turn + 1 } },
+    waits: [{ on: 'outcome', leg, slice: turn }],
+    intents: [intentOf(plan, { leg, slice: turn, size, deadline })],
+    ...all,
+  };
+}
+
+/** What a turn told, and after it what became of its slots. */
+function together(told: Told, note: string, slots: Required<Pick<Told, 'reason' | 'missed'>>): Told {
+  if (slots.missed.length === 0) return told;
+  return {
+    reason: told.reason ?? slots.reason,
+    note: [told.note, note].filter((part) => part !== undefined).join('; '),
+    missed: [...(told.missed ?? []), ...slots.missed],
+  };
+}
+
+const leftOf = (plan: Params, left: string): Quantity | Money =>
+  plan.each_quantity === undefined ? money(left) : quantity(left);
+
+const intentOf = (
+  plan: Params,
+  { size, ...named }: Pick<Intent, 'leg' | 'slice' | 'deadline'> & { readonly size: Quantity | Money },
+): Intent => ({
+  ...named,
+  pair: plan.pair,
+  side: plan.side,
+  size:
+    plan.each_quantity === undefined
+      ? { by: 'amount', amount: money(text(size)) }
+      : { by: 'quantity', quantity: quantity(text(size)) },
+  limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
+});
+
+/** A slice has ended: takes off what was filled and waits for the next slot, or for the next occurrence. */
+function settle(
+  was: State,
+  wake: Wake & { on: 'outcome' },
+  plan: Params,
+  instrument: Instrument,
+): Step<State> {
+  const { leg, filled, filledAmount } = wake.outcome;
+  const under = underWay(was);
+  if (under === undefined || leg !== legOf(under.now.due)) {
+    // A trade of an occurrence that is over, heard of late: it changes nothing of what is ahead.
+    const note = `${leg} is over`;
+    return under === undefined
+      ? idle(was, plan, { reason: 'waiting', note })
+      : { state: was, waits: [slotWait(under, plan, instrument)], reason: 'waiting', note };
+  }
+  const done = plan.each_quantity === undefined ? filledAmount : filled;
+  const left = subtract(leftOf(plan, under.now.left), done);
+  const now: Under = { ...under, now: { ...under.now, left: text(left) } };
+  return !left.gt(0) || now.now.slice >= plan.slices
+    ? endOccurrence(now, plan, {})
+    : { state: now, waits: [slotWait(now, plan, instrument)] };
+}
+
+const slotWait = (was: Under, plan: Params, instrument: Instrument): Wait => ({
+  on: 'at',
+  at: slotOf(slicesOfNow(was, plan, instrument), was.now.slice),
+});
+
+/** The window of the occurrence is over, or nothing of it is left. */
+function endOccurrence({ now, ...rest }: Under, plan: Params, told: Told): Step<State> {
+  const undone = leftOf(plan, now.left).gt(0)
+    ? `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`
+    : undefined;
+  return idle(rest, plan, {
+    ...told,
+    ...(undone === undefined
+      ? {}
+      : {
+          reason: told.reason ?? 'window_over',
+          note: [told.note, undone].filter((part) => part !== undefined).join('; '),
+        }),
+  });
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { text } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+/** Half a btc at nine in London on every day of the week that trades. */
+const plan = (over: object = {}, schedule: object = {}): BenchOptions['strategies'] => [
+  aStrategy('r', 'recurring', {
+    pair: 'btcusd',
+    side: 'buy',
+    each_quantity: { amount: '0.5', currency: 'btc' },
+    schedule: { cron: '0 9 * * *', time_zone: 'Europe/London', calendar: {}, ...schedule },
+    ...over,
+  }),
+];
+
+/** Months pass: the clocks and the account are looked at once a day, so that they do not take all the time. */
+const calm = {
+  continuity: { ...aPolicy().continuity, everyMs: DAY_MS, lateMs: DAY_MS },
+  accountPollMs: DAY_MS,
+};
+const venue = { accounts: [{ balances: { usd: '100000000' } }] };
+
+function ran(until: Instant, options: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies: plan(), policy: calm, venue, ...options });
+  bench.start();
+  bench.clock.run(until);
+  return bench;
+}
+
+/** The next process on the same journal, clock and exchange, `downMs` later. */
+function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  clock.run(instant(clock.wall() + downMs));
+  const bench = aBench({ strategies: plan(), policy: calm, clock, exchange, journal, ...options });
+  bench.start();
+  return bench;
+}
+
+/** When each order was sent, to the minute, in UTC. */
+const minutes = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [isoOf(at).slice(0, 16)] : []));
+const reasons = (bench: Bench): readonly string[] =>
+  bench
+    .records()
+    .flatMap(({ body }) => (body.kind === 'wake' && body.reason !== undefined ? [body.reason] : []));
+
+describe('a recurring strategy on a desk', () => {
+  it('buys the same at nine in London on every weekday of three months, through the clock change', () => {
+    const from = instant(Date.UTC(2026, 1, 1));
+    const bench = ran(instant(Date.UTC(2026, 4, 1)), { at: from });
+    const wanted: string[] = [];
+    for (let day = from; day < Date.UTC(2026, 4, 1); day = instant(day + DAY_MS)) {
+      const weekday = new Date(day).getUTCDay();
+      // Summer time begins on the twenty-ninth of March: nine o'clock is eight in UTC.
+      const hour = day >= Date.UTC(2026, 2, 29) ? '08:00' : '09:00';
+      if (weekday !== 0 && weekday !== 6) wanted.push(`${isoOf(day).slice(0, 10)}T${hour}`);
+    }
+    expect(minutes(bench)).toEqual(wanted);
+    expect(wanted.length).toBeGreaterThan(60);
+    const trades = ledgerTrades(bench.exchange).map((trade) => text(trade.quantity));
+    expect(trades).toEqual(wanted.map(() => '0.5'));
+    expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
+    // Weekends leave a line each: why nothing was traded.
+    expect(reasons(bench)).toEqual(Array.from({ length: 25 }, () => 'blackout'));
+  });
+
+  it('trades each occurrence of several slices to its size exactly, and is finished at its end', () => {
+    const strategies = plan({
+      slices: 3,
+      window: 'PT30M',
+      each_quantity: { amount: '0.10000001', currency: 'btc' },
+      jitter: { time_pct: 50, size_pct: 20, seed: 5 },
+      end_time: '2026-01-09T00:00:00Z',
+    });
+    const bench = ran(instant(START + 5 * DAY_MS), { strategies });
+    expect(text(executedTotal(bench.exchange))).toBe('0.40000004');
+    expect(ledgerTrades(bench.exchange)).toHaveLength(12);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(bench.desk.state.lives.get('r')?.finished).toBe('finished');
+  });
+
+  it('has nothing under way that the controls take for one parent beyond its total', () => {
+    const bench = ran(instant(START + 30 * DAY_MS));
+    expect(bench.desk.control).toBe('active');
+    const parents = new Set(
+      bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.parent] : [])),
+    );
+    expect(parents.size).toBe(ledgerTrades(bench.exchange).length);
+  });
+});
+
+describe('a restart of a recurring strategy', () => {
+  const SLICED = plan({ slices: 4, window: 'PT40M' });
+
+  it('goes on in the middle of an occurrence and trades it to its size exactly', () => {
+    for (const killedMs of [20, 5 * MINUTE_MS, 10 * MINUTE_MS + 30, 29 * MINUTE_MS]) {
+      const first = ran(instant(START + 9 * HOUR_MS + killedMs), { strategies: SLICED });
+      const second = next(first, 2 * SECOND_MS, { strategies: SLICED });
+      second.clock.run(instant(START + DAY_MS));
+      expect(text(executedTotal(second.exchange))).toBe('0.5');
+      expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
+    }
+  });
+
+  it('trades an occurrence exactly once, wherever the process dies', () => {
+    const noon = instant(START + 12 * HOUR_MS);
+    const appends = ran(noon, { strategies: SLICED }).appends();
+    const wrong: string[] = [];
+    for (let at = 2; at < appends; at++) {
+      for (const records of ['lost', 'durable'] as const) {
+        const first = aBench({ strategies: SLICED, policy: calm, venue, death: { at, records } });
+        first.start();
+        while (!first.life.isOver && first.clock.wall() < noon)
+          first.clock.run(instant(first.clock.wall() + SECOND_MS));
+        const second = next(first, SECOND_MS, { strategies: SLICED });
+        second.clock.run(noon);
+        const total = text(executedTotal(second.exchange));
+        const faults = faultsOf(second).filter((fault) => fault !== 'not done');
+        if (total !== '0.5' || faults.length > 0)
+          wrong.push(`${at} ${records}: ${total} ${faults.join(' ')}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(appends).toBeGreaterThan(20);
+  });
+
+  it.each([
+    // Down from Tuesday noon to Friday noon: Wednesday, Thursday and Friday passed.
+    ['skip', ['2026-01-06T09:00', '2026-01-12T09:00']],
+    ['once', ['2026-01-06T09:00', '2026-01-09T12:00', '2026-01-12T09:00']],
+    [
+      'all',
+      ['2026-01-06T09:00', '2026-01-09T12:00', '2026-01-09T12:00', '2026-01-09T12:00', '2026-01-12T09:00'],
+    ],
+  ])('after days of downtime does what misfire: %s says', (misfire, orders) => {
+    const strategies = plan({}, { misfire });
+    const first = ran(instant(START + DAY_MS + 12 * HOUR_MS), { strategies });
+    const second = next(first, 3 * DAY_MS, { strategies });
+    second.clock.run(instant(START + 7 * DAY_MS + 12 * HOUR_MS));
+    expect(minutes(second).filter((at) => at > '2026-01-06')).toEqual(orders);
+    expect(reasons(second)).toContain('misfire');
+    expect(text(executedTotal(second.exchange))).toBe(String(0.5 * (orders.length + 1)));
+    expect(faultsOf(second).filter((fault) => fault !== 'not done')).toEqual([]);
+  });
+
+  it('takes an edited document over between two occurrences, and an edited holiday too', () => {
+    const first = ran(instant(START + 12 * HOUR_MS));
+    const holiday = { holidays: [{ centre: 'London', days: ['2026-01-06'] }] };
+    const second = next(first, SECOND_MS, { strategies: plan({}, { calendar: holiday }) });
+    second.clock.run(instant(START + 3 * DAY_MS));
+    expect(second.seen.error).toBeUndefined();
+    expect(minutes(second)).toEqual(['2026-01-05T09:00', '2026-01-07T09:00']);
+  });
+});

@@ -1,0 +1,501 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { add, money, quantity, text } from '../../src/core/money.ts';
+import type { Quantity } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { recurring } from '../../src/strategy/recurring.ts';
+import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+/** Buys 2 btc every day at ten o'clock UTC, in one piece; begun at nine on Tuesday, the first of December 2026. */
+const DAILY = { cron: '0 10 * * *' };
+const PLAN = {
+  pair: 'btcusd',
+  side: 'buy',
+  each_quantity: { amount: '2', currency: 'btc' },
+  schedule: DAILY,
+};
+const TEN = instant(NINE + HOUR_MS);
+const leg = (at: number): string => isoOf(instant(at));
+const aLife = (over: object = {}, scene: Scene = {}): Life =>
+  new Life(recurring, { ...PLAN, ...over }, scene);
+const scheduled = (over: object): { schedule: object } => ({ schedule: { ...DAILY, ...over } });
+
+/** What a life asks for when its time comes `lateMs` late; every slice fills whole, a second later. */
+function trade(life: Life, lateMs = 0, part = 1): readonly { leg: string; slice: number; size: Quantity }[] {
+  const at = instant(life.due + lateMs);
+  return intentsOf(life.arrive(lateMs)).map(({ leg: of, slice, ...intent }) => {
+    const size = amountOf({ leg: of, slice, ...intent });
+    const filled = quantity(size.times(part).toFixed(8));
+    const outcome = { leg: of, slice, filled, filledAmount: money(filled.toFixed()) };
+    life.end(outcome, instant(at + 1_000));
+    return { leg: of, slice, size };
+  });
+}
+/** The next `count` occurrences, each filled: when they were due and when they ran. */
+const legsOf = (life: Life, count: number, lateMs = 0): readonly string[] =>
+  Array.from({ length: count }, () => trade(life, lateMs)).flatMap((asked) => asked.map((one) => one.leg));
+
+describe('recurring', () => {
+  it('waits for the next time of its schedule, strictly after it began', () => {
+    expect(aLife().last).toMatchObject({ waits: [{ on: 'at', at: TEN }] });
+    expect(aLife({}, { at: TEN }).due).toBe(TEN + DAY_MS);
+  });
+
+  it('asks for the same size each time, as a parent of its own that is named by its time', () => {
+    const life = aLife({ limit_price: '70000' });
+    const step = life.arrive();
+    expect(step).toMatchObject({
+      waits: [{ on: 'outcome', leg: leg(TEN), slice: 0 }],
+      intents: [{ leg: leg(TEN), slice: 0, pair: 'btcusd', side: 'buy', deadline: TEN + 10 * MINUTE_MS }],
+    });
+    const [intent] = intentsOf(step);
+    expect([intent?.size, intent?.limit?.toFixed()]).toEqual([
+      { by: 'quantity', quantity: quantity('2') },
+      '70000',
+    ]);
+    life.end({ leg: leg(TEN), slice: 0, filled: quantity('2') }, instant(TEN + 1_000));
+    expect(life.due).toBe(TEN + DAY_MS);
+    expect(trade(life)).toEqual([{ leg: leg(TEN + DAY_MS), slice: 0, size: quantity('2') }]);
+  });
+
+  it('counts a notional in quote currency', () => {
+    const life = aLife({
+      each_quantity: undefined,
+      each_notional: { amount: '100', currency: 'usd' },
+      slices: 3,
+    });
+    expect(intentsOf(life.arrive())[0]?.size).toEqual({ by: 'amount', amount: money('33.33') });
+  });
+
+  it('says what an occurrence left undone, and does not take it into the next', () => {
+    const life = aLife();
+    trade(life, 0, 0.25);
+    expect(life.last).toMatchObject({ reason: 'window_over', note: '1.5 of 2 btc not traded' });
+    expect(trade(life).map(({ size }) => text(size))).toEqual(['2']);
+  });
+
+  it('begins with start_time and is finished at end_time', () => {
+    const life = aLife({ start_time: '2026-12-03T10:00:00Z', end_time: '2026-12-05T10:00:00Z' });
+    expect(legsOf(life, 2)).toEqual([leg(TEN + 2 * DAY_MS), leg(TEN + 3 * DAY_MS)]);
+    expect(life.last).toMatchObject({ finished: 'finished', waits: [], note: '2 occurrences' });
+  });
+
+  it('does not make up for times before it was first run', () => {
+    expect(aLife({ start_time: '2026-11-01T10:00:00Z', ...scheduled({ misfire: 'all' }) }).due).toBe(TEN);
+  });
+
+  it.each([
+    [
+      'of decimals that the currency does not have',
+      { each_quantity: { amount: '1.123456789', currency: 'btc' } },
+      {},
+    ],
+    ['of slices that round to nothing', { slices: 3 }, { basePrecision: 0 }],
+    ['of slices below the minimum', { slices: 3 }, { minimum: { quantity: quantity('1') } }],
+  ])(
+    'refuses an occurrence %s once the venue is known, and never sends the whole at once',
+    (_, over, scene) => {
+      const { last } = aLife(over, scene);
+      expect(last).toMatchObject({ finished: 'invalid_plan', waits: [] });
+      expect(intentsOf(last)).toEqual([]);
+    },
+  );
+
+  it('changes nothing when a trade of an occurrence that is over is heard of late', () => {
+    const life = aLife();
+    trade(life);
+    const before = life.last.state;
+    const step = life.end({ leg: leg(TEN), slice: 0, filled: quantity('2') }, instant(TEN + HOUR_MS));
+    expect(step).toMatchObject({ state: before, reason: 'waiting', waits: [{ on: 'at', at: TEN + DAY_MS }] });
+  });
+});
+
+describe('an occurrence in slices', () => {
+  const SLICED = { slices: 4, window: 'PT1H' };
+
+  it('trades them over its window from its time on, the last taking the remainder', () => {
+    const life = aLife({ ...SLICED, slices: 3, each_quantity: { amount: '1', currency: 'btc' } });
+    const asked = Array.from({ length: 3 }, () => [
+      (life.due - TEN) / MINUTE_MS,
+      ...trade(life).map(({ size }) => text(size)),
+    ]);
+    expect(asked).toEqual([
+      [0, '0.33333333'],
+      [20, '0.33333333'],
+      [40, '0.33333334'],
+    ]);
+    expect(life.due).toBe(TEN + DAY_MS);
+  });
+
+  it.each([
+    ['pace', ['0.66666666', '0.66666668'], undefined],
+    ['skip', ['0.5', '0.5'], '0.5 of 2 btc not traded'],
+  ])('with catch_up %s, what one slice did not trade', (catch_up, sizes, note) => {
+    const life = aLife({ ...SLICED, catch_up });
+    trade(life);
+    trade(life, 0, 0);
+    const more = [trade(life), trade(life)].flat().map(({ size }) => text(size));
+    expect([more.length, life.last.note]).toEqual([2, note]);
+    expect(
+      more.every((size, n) => Math.abs(Number(size) - Number(catch_up === 'skip' ? sizes[n] : 0.75)) < 1e-6),
+    ).toBe(true);
+  });
+
+  it('passes over slots that came while a slice was under way, and never runs beyond its window', () => {
+    const life = aLife(SLICED);
+    life.arrive();
+    life.end({ leg: leg(TEN), slice: 0, filled: quantity('0') }, instant(TEN + 40 * MINUTE_MS));
+    const step = life.wake({ on: 'at', at: instant(TEN + 40 * MINUTE_MS), due: life.due });
+    expect(step).toMatchObject({ reason: 'missed_slot', missed: [{ slice: 1 }], intents: [{ slice: 2 }] });
+    life.end({ leg: leg(TEN), slice: 2, filled: quantity('0') }, instant(TEN + 2 * HOUR_MS));
+    expect(life.wake({ on: 'at', at: instant(TEN + 2 * HOUR_MS), due: life.due })).toMatchObject({
+      reason: 'missed_slot',
+      note: '1 slots passed; 2 of 2 btc not traded',
+      waits: [{ on: 'at', at: TEN + DAY_MS }],
+    });
+  });
+
+  it('starts nothing once the calendar closes, and lets no slice run on into it', () => {
+    const life = aLife({ ...SLICED, ...scheduled({ cut_off: '10:20' }) });
+    trade(life);
+    expect(intentsOf(life.arrive())[0]).toMatchObject({ slice: 1, deadline: TEN + 20 * MINUTE_MS });
+    life.end({ leg: leg(TEN), slice: 1, filled: quantity('0.5') }, instant(TEN + 16 * MINUTE_MS));
+    expect(life.arrive()).toMatchObject({ reason: 'blackout', missed: [{ slice: 2 }] });
+    expect(life.arrive()).toMatchObject({
+      reason: 'blackout',
+      note: 'after the cut-off at 10:20; 1 of 2 btc not traded',
+    });
+    expect(life.due).toBe(TEN + DAY_MS);
+  });
+
+  const sizes = fc.bigInt({ min: 10_000n, max: 10_000_000_000_000n }).map((units) => {
+    const digits = units.toString().padStart(9, '0');
+    return `${digits.slice(0, -8)}.${digits.slice(-8)}`;
+  });
+  const jitters = fc.option(
+    fc.record({
+      time_pct: fc.integer({ min: 0, max: 95 }),
+      size_pct: fc.integer({ min: 0, max: 50 }),
+      seed: fc.integer({ min: 0, max: 2 ** 31 }),
+    }),
+    { nil: undefined },
+  );
+
+  it('sums to the size of the occurrence exactly, inside its window, in order, the same each time it is asked', () => {
+    fc.assert(
+      fc.property(sizes, fc.integer({ min: 1, max: 25 }), jitters, (amount, slices, jitter) => {
+        const plan = { each_quantity: { amount, currency: 'btc' }, slices, window: 'PT3H', jitter };
+        const run = () => {
+          const life = aLife(plan);
+          return Array.from({ length: 3 }, (_, day) => {
+            const due = TEN + day * DAY_MS;
+            let sum = quantity('0');
+            let last = due - 1;
+            for (let k = 0; k < slices; k++) {
+              let at = life.due;
+              // Jitter moves the first slice: the occurrence begins at its time, and then waits for its slot.
+              if (at === due && intentsOf(life.arrive()).length === 0) at = life.due;
+              const [intent] =
+                intentsOf(life.last).length > 0 ? intentsOf(life.last) : intentsOf(life.arrive());
+              expect(intent).toMatchObject({ leg: leg(due), slice: k });
+              expect(at).toBeGreaterThan(last);
+              expect(at).toBeLessThan(due + 3 * HOUR_MS);
+              expect(intent?.deadline).toBeLessThanOrEqual(due + 3 * HOUR_MS);
+              last = at;
+              if (intent === undefined) return '';
+              const filled = amountOf(intent);
+              sum = add(sum, filled);
+              life.end({ leg: intent.leg, slice: k, filled }, instant(at));
+            }
+            expect(text(sum)).toBe(text(quantity(amount)));
+            return text(sum);
+          });
+        };
+        expect(run()).toEqual(run());
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('has other slots in every occurrence when they are jittered', () => {
+    const life = aLife({ slices: 1, window: 'PT3H', jitter: { time_pct: 90, seed: 3 } });
+    const moved = Array.from({ length: 5 }, (_, day) => {
+      life.arrive();
+      const away = life.due - (TEN + day * DAY_MS);
+      trade(life);
+      return away;
+    });
+    expect(new Set(moved).size).toBe(5);
+  });
+});
+
+describe('trading hours, holidays and blackouts', () => {
+  const centre = (over: object): object => ({
+    calendar: { weekend: [], holidays: [{ centre: 'London', ...over }] },
+  });
+
+  it.each<readonly [string, object, readonly string[]]>([
+    ['a weekend', { calendar: {} }, ['2026-12-05', '2026-12-06']],
+    ['a weekend of its own', { calendar: { weekend: ['friday'] } }, ['2026-12-04']],
+    ['a holiday of every year', centre({ every_year: ['12-03'] }), ['2026-12-03']],
+    ['a holiday of one year', centre({ days: ['2025-12-04', '2026-12-03'] }), ['2026-12-03']],
+    [
+      'a holiday in another zone',
+      centre({ days: ['2026-12-03'], time_zone: 'Pacific/Kiritimati' }),
+      ['2026-12-02'],
+    ],
+    [
+      'a blackout',
+      { blackouts: [{ from: '2026-12-02T00:00:00Z', to: '2026-12-04T10:00:00Z' }] },
+      ['2026-12-02', '2026-12-03'],
+    ],
+    [
+      'a list that ends',
+      centre({ days: ['2026-12-02'], until: '2026-12-04' }),
+      ['2026-12-02', '2026-12-05', '2026-12-06', '2026-12-07'],
+    ],
+    [
+      'either of two centres',
+      {
+        calendar: {
+          weekend: [],
+          holidays: [
+            { centre: 'London', every_year: ['12-02'] },
+            { centre: 'New York', every_year: ['12-04'] },
+          ],
+        },
+      },
+      ['2026-12-02', '2026-12-04'],
+    ],
+  ])('%s does not trade, and says so', (_, over, closed) => {
+    const life = aLife(scheduled(over));
+    const found: string[] = [];
+    for (let day = 0; day < 7; day++) {
+      const at = isoOf(life.due).slice(0, 10);
+      if (trade(life).length === 0) found.push(at);
+      const isClosed = found.at(-1) === at;
+      expect([life.last.reason, typeof life.last.note]).toEqual(
+        isClosed ? ['blackout', 'string'] : [undefined, 'undefined'],
+      );
+    }
+    expect(found).toEqual(closed);
+  });
+
+  it.each([
+    ['22:00', '10:00', '2026-12-02T10:00:00.000Z', true],
+    ['10:00', '10:01', '2026-12-02T10:00:00.000Z', false],
+    ['09:00', '10:00', '2026-12-02T10:00:00.000Z', true],
+    ['20:00', '10:01', '2026-12-02T10:00:00.000Z', false],
+  ])('quiet hours from %s to %s', (from, to, at, isOpen) => {
+    const life = aLife({ start_time: at, ...scheduled({ quiet_hours: [{ from, to }] }) });
+    expect(trade(life).length).toBe(isOpen ? 1 : 0);
+  });
+
+  it('are those of the clock of their zone, on both sides of a clock change', () => {
+    const schedule = {
+      cron: '*/30 * * * *',
+      time_zone: 'Europe/London',
+      quiet_hours: [{ from: '00:00', to: '06:30' }],
+    };
+    for (const [day, first] of [
+      ['2027-03-28', '2027-03-28T05:30:00.000Z'],
+      ['2027-10-31', '2027-10-31T06:30:00.000Z'],
+    ] as const) {
+      const bound = recurring.bind({ ...PLAN, window: 'PT30M', schedule });
+      const [next] = bound.occurrences(parseTime(`${day}T00:00:00[Europe/London]`), 1);
+      expect(next && isoOf(next.at)).toBe(first);
+    }
+  });
+
+  it('shows the next times that trade, and why none does', () => {
+    const bound = recurring.bind({ ...PLAN, schedule: { ...DAILY, calendar: {} } });
+    const days = bound.occurrences(NINE, 5).map(({ at }) => isoOf(at).slice(5, 10));
+    expect(days).toEqual(['12-01', '12-02', '12-03', '12-04', '12-07']);
+    const blackouts = [{ from: '2026-12-01T00:00:00Z', to: '2036-12-01T00:00:00Z' }];
+    const never = recurring.bind({ ...PLAN, schedule: { ...DAILY, blackouts } }).occurrences(NINE, 5);
+    expect(never).toEqual([{ at: TEN, zone: 'UTC', closed: 'blackout until 2036-12-01T00:00:00Z' }]);
+  });
+});
+
+describe('a time that passed while nothing ran', () => {
+  const DAYS_DOWN = 3 * DAY_MS + 2 * HOUR_MS;
+
+  it('within misfire_after is no misfire', () => {
+    const life = aLife();
+    expect(intentsOf(life.arrive(MINUTE_MS))).toMatchObject([
+      { leg: leg(TEN), deadline: TEN + 10 * MINUTE_MS },
+    ]);
+    expect(aLife().arrive(MINUTE_MS + 1)).toMatchObject({ reason: 'misfire' });
+  });
+
+  it('is left out by skip, with every time that passed', () => {
+    const life = aLife(scheduled({ misfire: 'skip' }));
+    const step = life.arrive(DAYS_DOWN);
+    expect(intentsOf(step)).toEqual([]);
+    expect(step).toMatchObject({
+      reason: 'misfire',
+      note: '4 times passed, the last, 2026-12-04T10:00:00.000Z was 7200 s ago',
+      missed: [0, 1, 2, 3].map((day) => ({ leg: leg(TEN + day * DAY_MS), slice: 0 })),
+      waits: [{ on: 'at', at: TEN + 4 * DAY_MS }],
+    });
+  });
+
+  it('is not left out by skip when it is the newest and has just come', () => {
+    const life = aLife();
+    expect(trade(life, 3 * DAY_MS + MINUTE_MS).map((one) => one.leg)).toEqual([leg(TEN + 3 * DAY_MS)]);
+    expect(life.due).toBe(TEN + 4 * DAY_MS);
+  });
+
+  it('runs once with once, however many passed, over a whole window from now', () => {
+    const life = aLife(scheduled({ misfire: 'once' }));
+    const step = life.arrive(DAYS_DOWN);
+    const now = TEN + DAYS_DOWN;
+    expect(step).toMatchObject({
+      reason: 'misfire',
+      intents: [{ leg: leg(TEN + 3 * DAY_MS), deadline: now + 10 * MINUTE_MS }],
+    });
+    expect(step.missed).toHaveLength(3);
+    life.end({ leg: leg(TEN + 3 * DAY_MS), slice: 0, filled: quantity('2') }, instant(now + 1_000));
+    expect(life.due).toBe(TEN + 4 * DAY_MS);
+  });
+
+  it('runs with all the others, the oldest first and one after another', () => {
+    const life = aLife(scheduled({ misfire: 'all' }));
+    const end = instant(TEN + DAYS_DOWN);
+    const legs: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const [intent, ...more] = intentsOf(
+        life.wake({ on: 'at', at: instant(end + n * 1_000), due: life.due }),
+      );
+      expect(more).toEqual([]);
+      if (intent === undefined) continue;
+      legs.push(intent.leg);
+      life.end({ leg: intent.leg, slice: 0, filled: quantity('2') }, instant(end + n * 1_000));
+    }
+    expect(legs).toEqual([0, 1, 2, 3].map((day) => leg(TEN + day * DAY_MS)));
+    expect(life.due).toBe(TEN + 4 * DAY_MS);
+  });
+
+  it('is one of at most the newest 31 with all, also after a year of minutes', () => {
+    const life = aLife({ window: 'PT1M', schedule: { cron: '* * * * *', misfire: 'all' } });
+    const end = instant(life.due + 365 * DAY_MS);
+    const [intent] = intentsOf(life.wake({ on: 'at', at: end, due: life.due }));
+    expect(intent?.leg).toBe(leg(end - 30 * MINUTE_MS));
+    expect(life.last.note).toContain('more than');
+  });
+
+  it.each(['skip', 'once', 'all'])(
+    'never runs under %s when the calendar was closed at the time',
+    (misfire) => {
+      // Friday's passed as well; Saturday and Sunday are closed.
+      const life = aLife(scheduled({ misfire, calendar: {}, cron: '0 10 * * 6,7' }));
+      const monday = instant(Date.UTC(2026, 11, 7, 12));
+      expect(life.wake({ on: 'at', at: monday, due: life.due })).toMatchObject({ reason: 'blackout' });
+      expect(intentsOf(life.last)).toEqual([]);
+    },
+  );
+
+  it.each(['once', 'all'])('never runs under %s while the calendar is closed now', (misfire) => {
+    const life = aLife(scheduled({ misfire, calendar: {} }));
+    const step = life.wake({ on: 'at', at: instant(Date.UTC(2026, 11, 5, 12)), due: life.due });
+    expect(step).toMatchObject({ reason: 'blackout', note: 'weekend (saturday)' });
+    expect(intentsOf(step)).toEqual([]);
+  });
+
+  it('waits again when the rules of its zone have moved the time since it was planned', () => {
+    const life = aLife();
+    const early = life.wake({ on: 'at', at: instant(TEN - HOUR_MS / 2), due: instant(TEN - HOUR_MS / 2) });
+    expect(early).toMatchObject({ waits: [{ on: 'at', at: TEN }] });
+    expect(intentsOf(early)).toEqual([]);
+  });
+
+  it('is traded at most once each, in order, whatever the delays', () => {
+    const rules = fc.constantFrom('skip', 'once', 'all');
+    const delays = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5 * DAY_MS })), {
+      minLength: 12,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(rules, delays, fc.integer({ min: 1, max: 3 }), (misfire, late, slices) => {
+        const life = aLife({
+          slices,
+          ...scheduled({ misfire, quiet_hours: [{ from: '20:00', to: '06:00' }] }),
+        });
+        const asked: string[] = [];
+        let now: Instant = NINE;
+        for (const lateMs of late) {
+          const due = life.due;
+          now = instant(Math.max(now, due) + lateMs);
+          for (const intent of intentsOf(life.wake({ on: 'at', at: now, due }))) {
+            asked.push(`${intent.leg}/${intent.slice}`);
+            expect(intent.leg <= isoOf(now)).toBe(true);
+            expect(intent.deadline).toBeGreaterThan(now);
+            const hour = new Date(now).getUTCHours();
+            expect(hour >= 6 && hour < 20).toBe(true);
+            life.end({ leg: intent.leg, slice: intent.slice, filled: amountOf(intent) }, now);
+          }
+        }
+        expect(asked).toEqual([...new Set(asked)].toSorted());
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the check of a recurring document', () => {
+  const problems = (over: object, minimum: Scene['minimum'] = {}): readonly string[] =>
+    recurring
+      .bind({ ...PLAN, ...over })
+      .check(aWorld(minimum))
+      .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+  it.each<readonly [object, RegExp]>([
+    [{ each_quantity: undefined }, /^: give one of each_quantity and each_notional/u],
+    [{ each_notional: { amount: '1', currency: 'usd' } }, /^each_notional: give either/u],
+    [
+      { each_quantity: { amount: '1', currency: 'usd' } },
+      /^each_quantity.currency: .*for usd write each_notional/u,
+    ],
+    [{ start_time: '2026-12-02T00:00:00Z', end_time: '2026-12-01T00:00:00Z' }, /^end_time: /u],
+    [
+      { start_time: '2026-12-01T11:00:00Z', end_time: '2026-12-02T10:00:00Z' },
+      /^schedule.cron: no time of the schedule lies between/u,
+    ],
+    [{ window: 'P8D' }, /^window: .*P7D/u],
+    [{ window: 'PT25H' }, /^window: .*86400 s .* write at most PT86400S/u],
+    [
+      scheduled({ quiet_hours: [{ from: '09:00', to: '11:00' }] }),
+      /^schedule: every time .*quiet hours 09:00 to 11:00/u,
+    ],
+    [scheduled({ cut_off: '10:00' }), /^schedule: every time .*cut-off at 10:00/u],
+    [scheduled({ cron: '0 10 * * 6', calendar: {} }), /^schedule: every time .*weekend \(saturday\)/u],
+    [
+      {
+        start_time: '2026-12-01T00:00:00Z',
+        end_time: '2026-12-31T00:00:00Z',
+        ...scheduled({ blackouts: [{ from: '2026-11-01T00:00:00Z', to: '2027-01-01T00:00:00Z' }] }),
+      },
+      /^schedule: every time .*blackout until 2027/u,
+    ],
+  ])('refuses %j', (over, said) => {
+    expect(problems(over)).toEqual([expect.stringMatching(said)]);
+  });
+
+  it('names the number of slices that the minimum of the venue allows', () => {
+    expect(problems({ slices: 10 }, { quantity: quantity('0.3') })).toEqual([
+      expect.stringMatching(/^slices: .*slices: 6 or fewer/u),
+    ]);
+    expect(problems({ slices: 6 }, { quantity: quantity('0.3') })).toEqual([]);
+    expect(problems({}, { quantity: quantity('3') })).toEqual([
+      expect.stringMatching(/^each_quantity: every occurrence is below/u),
+    ]);
+  });
+
+  it('accepts a plan whose open times are few', () => {
+    expect(problems(scheduled({ cron: '0 10 1 * *', calendar: {} }))).toEqual([]);
+    expect(problems(scheduled({ cron: '0 10 29 2 *' }))).toEqual([]);
+    expect(problems({ end_time: '2026-12-02T00:00:00Z' })).toEqual([]);
+  });
+});
