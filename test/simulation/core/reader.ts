@@ -59,10 +59,14 @@ export class AccountReader {
     const startedAt = clock.monotonic();
     const begunAt = this.#life.world.now;
     const from = this.#from(wall);
-    // Rows that two pages show are there twice.
     const rows: Transaction[] = [];
     const page = (offset: number): void => {
       this.#page(from, offset, (told) => {
+        if (!continues(rows, told)) {
+          this.#life.world.probe('rows moved between two pages');
+          this.#again();
+          return;
+        }
         rows.push(...told);
         if (told.length >= this.#life.work.pageRows) {
           this.#life.world.probe('second page');
@@ -92,10 +96,14 @@ export class AccountReader {
       }
       // A failed read says nothing: neither that there is something nor that there is not.
       world.probe('read failed');
-      this.#isReading = false;
-      this.schedule();
+      this.#again();
     };
     network.page(from, { offset, limit: work.pageRows }, this.#life.arriving(answered));
+  }
+
+  #again(): void {
+    this.#isReading = false;
+    this.schedule();
   }
 
   /** Rows carry the venue's time, which may be a day from ours; only a row that was seen tells what it is. */
@@ -109,4 +117,11 @@ export class AccountReader {
     }
     return from;
   }
+}
+
+/** Whether a page goes on where those before it ended, in their order: rows that came meanwhile move the others on. */
+function continues(before: readonly Transaction[], page: readonly Transaction[]): boolean {
+  const [first, last] = [before[0], before.at(-1)];
+  if (first === undefined || last === undefined) return true;
+  return first.id > last.id ? page.every(({ id }) => id < last.id) : page.every(({ id }) => id > last.id);
 }
