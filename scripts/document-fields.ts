@@ -12,18 +12,37 @@ interface Shape {
   readonly type?: string;
   readonly enum?: readonly string[];
   readonly items?: Shape;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
 }
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+const ended = (sentence: string): string => (/[.!?]$/u.test(sentence) ? sentence : `${sentence}.`);
+
+const valuesOf = (field: Shape): string =>
+  field.enum === undefined ? '' : `One of ${field.enum.map((value) => `\`${value}\``).join(', ')}.`;
+
+/** The numbers that a field may be, in words; empty where its schema sets no bounds. */
+function range({ minimum, exclusiveMinimum, maximum }: Shape): string {
+  const from = exclusiveMinimum === undefined ? minimum : exclusiveMinimum;
+  const bounds = [
+    from === undefined ? '' : `${exclusiveMinimum === undefined ? 'at least' : 'above'} ${from}`,
+    maximum === undefined ? '' : `at most ${maximum}`,
+  ].filter((bound) => bound !== '');
+  return bounds.length === 0 ? '' : `Range: ${bounds.join(', ')}.`;
+}
 
 function rows(shape: Shape, prefix = ''): string[] {
   return Object.entries(shape.properties ?? {}).flatMap(([name, field]) => {
     const isRequired = shape.required?.includes(name) === true && field.default === undefined;
     const otherwise =
       field.default === undefined ? (isRequired ? 'required' : '') : `\`${JSON.stringify(field.default)}\``;
-    const values =
-      field.enum === undefined ? '' : ` One of ${field.enum.map((value) => `\`${value}\``).join(', ')}.`;
-    const own = `| \`${prefix}${name}\` | ${cell(otherwise)} | ${cell(field.description ?? '')}${values} |`;
+    const facts = [valuesOf(field), range(field), range(field.items ?? {})].filter((fact) => fact !== '');
+    const meaning =
+      facts.length === 0 ? field.description : `${ended(field.description ?? '')} ${facts.join(' ')}`;
+    const own = `| \`${prefix}${name}\` | ${cell(otherwise)} | ${cell(meaning ?? '')} |`;
     const isAmount = field.properties?.['amount'] !== undefined && field.properties['currency'] !== undefined;
     const below = isAmount ? [] : rows(field.items ?? field, `${prefix}${name}.`);
     return [own, ...below];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isAmountText, ratio } from '../core/money.ts';
-import { parseDuration, parseTime } from '../core/time.ts';
+import { checkZone, parseDuration, parseTime } from '../core/time.ts';
 
 /** Fields that strategies and the config share. Messages are for the operator: what is wrong, what to write instead. */
 
@@ -63,6 +63,8 @@ const reads = (read: (text: string) => unknown) => (value: string, context: z.Re
 export const durationText = z.string().superRefine(reads(parseDuration));
 /** A time with its zone, kept as text. */
 export const timeText = z.string().superRefine(reads(parseTime));
+/** An IANA time zone. */
+export const zoneText = z.string().superRefine(reads(checkZone));
 
 export const whole = z.int({
   error: (issue) => (issue.code === 'invalid_type' ? 'expected a whole number, without quotes' : undefined),

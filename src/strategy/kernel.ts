@@ -57,6 +57,17 @@ export interface Occurrence {
   readonly closed?: string | undefined;
 }
 
+/** What a plan is expected to cost against the price at its start, in basis points of its value. Positive is bad. */
+export interface Estimate {
+  readonly costBps: number;
+  /** Standard deviation of the cost, from the market alone. */
+  readonly riskBps: number;
+}
+export interface Forecast extends Estimate {
+  /** The same total in equal slices over the same window, to compare with. */
+  readonly even: Estimate;
+}
+
 /** What is wrong with parameters that each look right alone. `path` names the field at fault. */
 export interface Problem {
   readonly path: readonly (string | number)[];
@@ -95,6 +106,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   slots(params: Params, begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
   /** The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year. */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[];
+  /** What the slots ahead are expected to cost, where the kind has a model of it. */
+  forecast?(params: Params, begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
 }
 
 export interface Context {
@@ -118,6 +131,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         step: (state, wake, context) => kind.step(read(state), wake, params, context),
         slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
         occurrences: (from, count) => kind.occurrences?.(params, from, count) ?? [],
+        forecast: (begunAt, instrument) => kind.forecast?.(params, begunAt, instrument),
       };
     },
   };
@@ -133,6 +147,7 @@ export interface BoundStrategy {
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
   slots(begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
   occurrences(from: Instant, count: number): readonly Occurrence[];
+  forecast(begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
 }
 
 export interface AnyStrategy {

@@ -1,9 +1,11 @@
 import type { AnyStrategy } from './kernel.ts';
 import { rebalance } from './rebalance.ts';
 import { recurring } from './recurring.ts';
+import { shortfall } from './shortfall.ts';
 import { twap } from './twap.ts';
+import { vwap } from './vwap.ts';
 
 /** Every kind of strategy: one line each. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
-  [twap, rebalance, recurring].map((kind) => [kind.kind, kind]),
+  [twap, vwap, shortfall, rebalance, recurring].map((kind) => [kind.kind, kind]),
 );

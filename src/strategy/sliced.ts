@@ -6,7 +6,7 @@ import { instant, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Wake } from '../core/wake.ts';
 import { defineStrategy } from './kernel.ts';
-import type { AnyStrategy, CheckWorld, Problem, Slot, Step } from './kernel.ts';
+import type { AnyStrategy, CheckWorld, Forecast, Problem, Slot, Step } from './kernel.ts';
 import { dueSize, plannedSize, slotMs, smallestSize } from './slicing.ts';
 import type { Curve, SlicePlan } from './slicing.ts';
 import { check } from './sliced-check.ts';
@@ -53,6 +53,7 @@ export interface SlicedKind<Params extends Sliced> {
   readonly smallestHint?: string | undefined;
   /** Checks across the kind's own fields, made when those of all sliced kinds are in order. */
   check?(plan: Params, world: CheckWorld): readonly Problem[];
+  forecast?(plan: Params, slices: Slices): Forecast | undefined;
 }
 
 /**
@@ -103,6 +104,8 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
         currency,
       }));
     },
+
+    forecast: (plan, begunAt, instrument) => kind.forecast?.(plan, planOf(plan, begunAt, instrument)),
   });
 }
 

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { quantity, text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { aBench, aStrategy, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+/** Buys 1.00000007 btc in ten minutes, a slice a minute. */
+const PLAN = {
+  pair: 'btcusd',
+  side: 'buy',
+  total_quantity: { amount: '1.00000007', currency: 'btc' },
+  duration: 'PT10M',
+  slices: 10,
+};
+const kinds = {
+  vwap: { profile: { weights: Array.from({ length: 1440 }, (_, minute) => 1 + ((minute * 7) % 10)) } },
+  shortfall: {
+    risk_aversion: 30,
+    volatility: '0.8',
+    impact: { bps: 1, per_hour: { amount: '10', currency: 'btc' } },
+  },
+};
+
+describe.each(Object.entries(kinds))('a %s on a desk', (kind, own) => {
+  const strategy = aStrategy(kind, kind, { ...PLAN, ...own });
+  const strategies = [strategy];
+  const planned = strategy.bound.slots(START, undefined).map(({ size }) => size);
+  const sizes = (bench: Bench): readonly string[] =>
+    ledgerTrades(bench.exchange).map((trade) => text(trade.quantity));
+
+  function ran(untilMs: number, over: Partial<BenchOptions> = {}): Bench {
+    const bench = aBench({ strategies, ...over });
+    bench.start();
+    bench.clock.run(instant(START + untilMs));
+    return bench;
+  }
+
+  it('fills the sizes of its curve, as the ledger of the exchange says', () => {
+    const bench = ran(15 * MINUTE_MS);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(sizes(bench)).toEqual(planned);
+    expect(new Set(planned).size).toBeGreaterThan(5);
+    expect(text(executedTotal(bench.exchange))).toBe('1.00000007');
+    expect(bench.desk.state.lives.get(kind)?.finished).toBe('finished');
+  });
+
+  // Between two slots, with a quote under way, with an order that has arrived.
+  it.each([4.5 * MINUTE_MS, 4 * MINUTE_MS + 10, 4 * MINUTE_MS + 50])(
+    'goes on with its plan after a process that died at %i ms',
+    (diedMs) => {
+      const before = ran(diedMs, { inFlight: 'arrives' });
+      before.kill();
+      const { clock, exchange, journal } = before;
+      const after = ran(25 * MINUTE_MS, { clock, exchange, journal });
+      expect(faultsOf(after)).toEqual([]);
+      expect(sizes(after)).toEqual(planned);
+      expect(after.desk.state.lives.get(kind)?.finished).toBe('finished');
+    },
+  );
+
+  it('waits for proof after a process that died with an order that may have left, and makes up for it within bounds', () => {
+    const before = ran(4 * MINUTE_MS + 30);
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const after = ran(25 * MINUTE_MS, { clock, exchange, journal });
+    expect(faultsOf(after).filter((fault) => fault !== 'not done')).toEqual([]);
+    expect(sizes(after).slice(0, 4)).toEqual(planned.slice(0, 4));
+    expect(sizes(after).length).toBeGreaterThan(4);
+    expect(after.desk.state.lives.get(kind)?.finished).toBe('window_over');
+    const decided = after.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    expect(decided.length).toBeGreaterThan(5);
+    expect(new Set(decided.map(({ slice }) => slice)).size).toBe(decided.length);
+    for (const { slice, size } of decided)
+      expect(Number(size)).toBeLessThanOrEqual(1.5 * Number(planned[slice]));
+  });
+
+  it('spreads what a downtime left over its later slices, none above half again its plan', () => {
+    const before = ran(3 * MINUTE_MS + 30 * SECOND_MS);
+    before.kill();
+    const { clock, exchange, journal } = before;
+    clock.run(instant(START + 5 * MINUTE_MS + 30 * SECOND_MS));
+    const after = ran(15 * MINUTE_MS, { clock, exchange, journal });
+    const missed = after.records().flatMap(({ body }) => (body.kind === 'wake' ? body.missed : []));
+    expect(missed.map(({ slice }) => slice)).toEqual([4]);
+    const later = ledgerTrades(exchange).slice(4);
+    expect(later.length).toBe(5);
+    for (const [n, trade] of later.entries()) {
+      const plan = quantity(planned[n + 5] ?? '0');
+      expect(trade.quantity.gt(plan) && trade.quantity.lte(plan.times('1.5'))).toBe(true);
+    }
+    expect(faultsOf(after)).toEqual([]);
+    expect(text(executedTotal(exchange))).toBe('1.00000007');
+  });
+});

@@ -1,0 +1,279 @@
+import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { estimate, leftAfter, urgency } from '../../src/strategy/almgren-chriss.ts';
+import { shortfall } from '../../src/strategy/shortfall.ts';
+import { twap } from '../../src/strategy/twap.ts';
+import { describeSliced, messagesOf, PLAN, slotsOf } from './sliced.ts';
+import { instrumentOf, NINE } from './views.ts';
+
+const OWN = {
+  risk_aversion: 3.65,
+  volatility: '0.6',
+  impact: { bps: 3, per_hour: { amount: '8', currency: 'btc' } },
+};
+const plan = (over: object = {}): object => ({ ...PLAN, ...OWN, ...over });
+const sizes = (over: object = {}): readonly string[] =>
+  slotsOf(shortfall, plan(over)).map(({ size }) => size);
+const shares = (over: object = {}): readonly number[] => sizes(over).map((size) => Number(size) / 8);
+const forecastOf = (over: object = {}) => {
+  const forecast = shortfall.bind(plan(over)).forecast(NINE, instrumentOf('btcusd'));
+  if (forecast === undefined) throw new Error('a shortfall has a forecast');
+  return forecast;
+};
+
+/** The figures of a document as the paper names them, per hour and as fractions: written down apart from the kernel. */
+function figures(over: { risk_aversion?: number; slices?: number; half_spread_bps?: number } = {}) {
+  const { risk_aversion: lambda = OWN.risk_aversion, slices: n = 4 } = over;
+  const tau = 4 / n;
+  const sigma = 0.6 / Math.sqrt(365 * 24);
+  const eta = 3 / 10_000; // 8 btc in an hour cost 3 bps
+  const kappaTau = Math.acosh(1 + (lambda * sigma ** 2 * tau ** 2) / (2 * eta));
+  return { lambda, n, tau, sigma, eta, kappaTau, total: n * kappaTau };
+}
+
+describeSliced('shortfall', {
+  kind: shortfall,
+  own: OWN,
+  // cosh of the urgency is 1.25, so that what is left after k of 4 is (2^(4-k) - 2^(k-4)) / (2^4 - 2^-4):
+  // 7.875, 3.75 and 1.5 of 15.9375.
+  sizes: ['4.04705882', '2.07058824', '1.12941176', '0.75294118'],
+  anyOwn: fc
+    .record({
+      risk_aversion: fc.double({ min: 0, max: 20, noNaN: true }),
+      bps: fc.double({ min: 0.5, max: 100, noNaN: true }),
+      volatility: fc.constantFrom('0.05', '0.6', '1.2'),
+      pace: fc.integer({ min: 1, max: 10_000 }),
+    })
+    .map(({ risk_aversion, bps, volatility, pace }) => ({
+      risk_aversion,
+      volatility,
+      impact: { bps, per_hour: { amount: String(pace), currency: 'btc' } },
+    })),
+});
+
+describe('the schedule of Almgren and Chriss', () => {
+  it.each([0.05, 1, 3.65, 20, 100])(
+    'is sinh(κ(T − t)) / sinh(κT) with a risk aversion of %d',
+    (risk_aversion) => {
+      for (const slices of [1, 2, 7, 48]) {
+        const { n, kappaTau, total } = figures({ risk_aversion, slices });
+        const left = (k: number): number => Math.sinh((n - k) * kappaTau) / Math.sinh(total);
+        for (const [k, share] of shares({ risk_aversion, slices }).entries())
+          expect(Math.abs(share - (left(k) - left(k + 1)))).toBeLessThan(1e-8);
+      }
+    },
+  );
+
+  it('solves its difference equation, which needs neither sinh nor exp', () => {
+    // What is left after k trades follows x(k−1) − 2 cosh(κτ) x(k) + x(k+1) = 0, and is whole at first, nothing at last.
+    for (const [risk_aversion, slices] of [
+      [0.5, 48],
+      [3.65, 4],
+      [50, 24],
+    ] as const) {
+      // prettier-ignore
+      const { lambda, sigma, tau, eta } = figures({ risk_aversion, slices });
+      const twice = 2 + (lambda * sigma ** 2 * tau ** 2) / eta;
+      const from = [0, 1];
+      while (from.length <= slices) from.push(twice * (from.at(-1) ?? 0) - (from.at(-2) ?? 0));
+      const expected = from.map((y) => y / (from.at(-1) ?? 1)).toReversed();
+      const perStep = urgency(
+        { riskAversion: lambda, hourlyVolatility: sigma, impactBps: 3, halfSpreadBps: 0 },
+        { slices, stepHours: tau },
+      );
+      for (let k = 0; k <= slices; k++)
+        expect(Math.abs(leftAfter(k, slices, perStep) - (expected[k] ?? 0))).toBeLessThan(1e-12);
+    }
+  });
+
+  it('without a price of risk is that of a twap, to the last digit', () => {
+    for (const over of [{}, { slices: 7 }, { slices: 7, jitter: { time_pct: 30, size_pct: 20, seed: 5 } }])
+      expect(slotsOf(shortfall, plan({ ...over, risk_aversion: 0 }))).toEqual(
+        slotsOf(twap, { ...PLAN, ...over }),
+      );
+  });
+
+  it('comes close to that of a twap when risk costs next to nothing', () => {
+    for (const risk_aversion of [1e-4, 1e-8, 1e-12, 1e-300])
+      for (const share of shares({ risk_aversion, slices: 10 }))
+        expect(Math.abs(share - 0.1)).toBeLessThan(Math.max(risk_aversion, 2e-9));
+  });
+
+  it('trades all but nothing at once when risk is nearly all that counts, and still adds up', () => {
+    const [first, ...later] = shares({ risk_aversion: 1e6 });
+    expect(first).toBeGreaterThan(0.9999);
+    expect(later.every((share) => share >= 0 && share < 1e-4)).toBe(true);
+    for (const slices of [4, 5_000]) {
+      const perStep = urgency(
+        { riskAversion: 1e6, hourlyVolatility: 0.1, impactBps: 1e-6, halfSpreadBps: 0 },
+        { slices, stepHours: 1 },
+      );
+      expect([0, 1, slices].map((k) => leftAfter(k, slices, perStep))).toEqual([1, expect.closeTo(0, 9), 0]);
+    }
+  });
+
+  it('never has a slice larger than the one before, and a larger first one the more risk costs', () => {
+    const aversion = fc.double({ min: 0, max: 200, noNaN: true });
+    fc.assert(
+      fc.property(aversion, aversion, fc.integer({ min: 2, max: 60 }), (a, b, slices) => {
+        const [less = [], more = []] = [Math.min(a, b), Math.max(a, b)].map((risk_aversion) =>
+          shares({ risk_aversion, slices }),
+        );
+        // Two units of slack: sums are rounded, not slices; the last of equal slices takes the remainder.
+        expect(more.every((share, k) => k === 0 || share <= (more[k - 1] ?? 0) + slices * 1e-8)).toBe(true);
+        expect(more[0]).toBeGreaterThanOrEqual((less[0] ?? 0) - 1e-8);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('costs the least of all: what is moved from any slice to another makes cost and priced risk larger', () => {
+    const objective = (parts: readonly number[], risk_aversion: number): number => {
+      const { sigma, tau } = figures({ risk_aversion, slices: parts.length });
+      const model = { riskAversion: risk_aversion, hourlyVolatility: sigma, impactBps: 3, halfSpreadBps: 0 };
+      const { costBps, riskBps } = estimate(model, { slices: parts.length, stepHours: tau }, parts);
+      // A basis point of cost is worth as much as `risk_aversion` times one percent squared.
+      return costBps + risk_aversion * (riskBps / 100) ** 2;
+    };
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0.01, max: 50, noNaN: true }),
+        fc.integer({ min: 2, max: 30 }),
+        fc.nat(),
+        fc.nat(),
+        fc.double({ min: 0.0001, max: 0.1, noNaN: true }),
+        (risk_aversion, slices, from, to, moved) => {
+          const { n, kappaTau } = figures({ risk_aversion, slices });
+          const best = Array.from(
+            { length: n },
+            (_, k) => leftAfter(k, n, kappaTau) - leftAfter(k + 1, n, kappaTau),
+          );
+          const other = best.map(
+            (part, k) => part - (k === from % n ? moved : 0) + (k === to % n ? moved : 0),
+          );
+          expect(objective(other, risk_aversion)).toBeGreaterThanOrEqual(
+            objective(best, risk_aversion) * (1 - 1e-12),
+          );
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe('the forecast of a shortfall', () => {
+  it.each([0, 0.5, 3.65, 40])('is the sum over its slices, with a risk aversion of %d', (risk_aversion) => {
+    for (const jitter of [undefined, { time_pct: 0, size_pct: 30, seed: 9 }]) {
+      const { sigma, eta, tau } = figures({ slices: 12 });
+      const planned = shares({ risk_aversion, slices: 12, jitter });
+      const cost = planned.reduce((sum, share) => sum + eta * (share / tau) * share, 0);
+      // Slice k is traded at its slot; until the next one the market moves what slices k + 1 and later are still to do.
+      const variance = planned.reduce(
+        (sum, _, k) => sum + tau * sigma ** 2 * planned.slice(k + 1).reduce((a, b) => a + b, 0) ** 2,
+        0,
+      );
+      const forecast = forecastOf({ risk_aversion, slices: 12, jitter });
+      expect(forecast.costBps).toBeCloseTo(cost * 10_000, 9);
+      expect(forecast.riskBps).toBeCloseTo(Math.sqrt(variance) * 10_000, 6);
+    }
+  });
+
+  it.each([0.5, 3.65, 40])(
+    'is what Almgren and Chriss give as closed forms, with a risk aversion of %d',
+    (risk_aversion) => {
+      for (const slices of [2, 12, 48]) {
+        const { tau, sigma, eta, kappaTau: a, total, n } = figures({ risk_aversion, slices });
+        // Equation 20 of the paper, for a parent of 1 and without permanent impact.
+        const cost =
+          (eta * Math.tanh(a / 2) * (tau * Math.sinh(2 * total) + 2 * n * tau * Math.sinh(a))) /
+          (2 * tau ** 2 * Math.sinh(total) ** 2);
+        const variance =
+          (sigma ** 2 * (tau * Math.sinh(total) * Math.cosh(total - a) - n * tau * Math.sinh(a))) /
+          (2 * Math.sinh(total) ** 2 * Math.sinh(a));
+        const forecast = forecastOf({ risk_aversion, slices });
+        expect(forecast.costBps).toBeCloseTo(cost * 10_000, 6);
+        expect(forecast.riskBps).toBeCloseTo(Math.sqrt(variance) * 10_000, 4);
+      }
+    },
+  );
+
+  it('says beside it what equal slices cost: less, at a larger risk', () => {
+    const { even, costBps, riskBps } = forecastOf({ slices: 4 });
+    // Four quarters, one an hour: 3 bps x 4 x 1/16; hourly risk x the root of 9/16 + 4/16 + 1/16.
+    expect(even.costBps).toBeCloseTo(0.75, 12);
+    expect(even.riskBps).toBeCloseTo((6_000 / Math.sqrt(8_760)) * Math.sqrt(14 / 16), 9);
+    expect(costBps).toBeGreaterThan(even.costBps);
+    expect(riskBps).toBeLessThan(even.riskBps);
+  });
+
+  it('adds half the spread, and follows total and pace', () => {
+    const bare = forecastOf().costBps;
+    expect(forecastOf({ impact: { ...OWN.impact, half_spread_bps: 1.5 } }).costBps).toBeCloseTo(
+      bare + 1.5,
+      12,
+    );
+    const twice = {
+      total_quantity: { amount: '16', currency: 'btc' },
+      impact: { bps: 1.5, per_hour: { amount: '8', currency: 'btc' } },
+    };
+    expect(forecastOf(twice).costBps).toBeCloseTo(bare, 7);
+  });
+
+  it('is there for no kind that has no model', () => {
+    expect(twap.bind(PLAN).forecast(NINE, instrumentOf('btcusd'))).toBeUndefined();
+  });
+});
+
+describe('a shortfall document', () => {
+  it('with a pace in another currency than its total says in which', () => {
+    const impact = { bps: 3, per_hour: { amount: '8', currency: 'usd' } };
+    expect(messagesOf(shortfall, plan({ impact }))).toEqual([
+      'impact.per_hour.currency: per_hour is held against the total, which is in btc, not usd: write it in btc',
+    ]);
+  });
+
+  it.each([
+    [{ risk_aversion: -1 }, 'risk_aversion'],
+    [{ risk_aversion: '3' }, 'risk_aversion'],
+    [{ risk_aversion: undefined }, 'risk_aversion'],
+    [{ volatility: '60' }, 'volatility'],
+    [{ volatility: '0' }, 'volatility'],
+    [{ volatility: 0.6 }, 'volatility'],
+    [{ impact: { ...OWN.impact, bps: 0 } }, 'impact.bps'],
+    [{ impact: { bps: 3, per_hour: '8' } }, 'impact.per_hour'],
+    [{ impact: { ...OWN.impact, half_spread_bps: -1 } }, 'impact.half_spread_bps'],
+    [{ impact: undefined }, 'impact'],
+  ])('is refused where it cannot be: %j', (over, path) => {
+    const { error } = shortfall.params.safeParse(plan(over));
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+  });
+});
+
+describe('the page of a shortfall', () => {
+  const page = readFileSync(new URL('../../docs/strategies/shortfall.md', import.meta.url), 'utf8');
+  const [, yaml = ''] = /```yaml\n([^]*?)```/u.exec(page) ?? [];
+  const { id: _, kind, ...fields } = parse(yaml) as Record<string, unknown>;
+
+  it('has the slices of its example as they are planned', () => {
+    expect(kind).toBe('shortfall');
+    const rows = slotsOf(shortfall, fields).map(
+      ({ at, size }) => `${new Date(at).toISOString().slice(11, 16)} ${size}`,
+    );
+    const told = [...page.matchAll(/^\| (?<at>\d\d:\d\d) +\| (?<size>[\d.]+) +\|/gmu)].map(
+      ({ groups }) => `${groups?.['at']} ${groups?.['size']}`,
+    );
+    expect(told).toEqual(rows);
+    expect(rows.length).toBeGreaterThan(3);
+  });
+
+  it('has the cost and the risk of its example as they are computed', () => {
+    const forecast = shortfall.bind(fields).forecast(NINE, instrumentOf('btcusd'));
+    const row = (name: string, costBps = 0, riskBps = 0): string =>
+      `| ${name} | ${costBps.toFixed(2)} | ${riskBps.toFixed(1)} |`;
+    const plain = page.replaceAll(/ +/gu, ' ');
+    expect(plain).toContain(row('as planned', forecast?.costBps, forecast?.riskBps));
+    expect(plain).toContain(row('equal slices', forecast?.even.costBps, forecast?.even.riskBps));
+  });
+});

@@ -1,0 +1,328 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Minimum } from '../../src/core/instrument.ts';
+import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
+import type { Quantity } from '../../src/core/money.ts';
+import { HOUR_MS, instant } from '../../src/core/time.ts';
+import type { AnyStrategy, Slot } from '../../src/strategy/kernel.ts';
+import { amountOf, aWorld, instrumentOf, intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+/** Buys 8 btc between nine and one, in a slice an hour. */
+export const PLAN = {
+  pair: 'btcusd',
+  side: 'buy',
+  total_quantity: { amount: '8', currency: 'btc' },
+  start_time: '2026-12-01T09:00:00Z',
+  duration: 'PT4H',
+  slices: 4,
+};
+
+export interface SlicedExample {
+  readonly kind: AnyStrategy;
+  /** Fields of the kind's own with which `PLAN` has slices of these sizes. */
+  readonly own: Readonly<Record<string, unknown>>;
+  readonly sizes: readonly string[];
+  /** Any fields of the kind's own. */
+  readonly anyOwn: fc.Arbitrary<Readonly<Record<string, unknown>>>;
+}
+
+export const slotsOf = (kind: AnyStrategy, document: object): readonly Slot[] =>
+  kind.bind(document).slots(NINE, instrumentOf('btcusd'));
+export const messagesOf = (kind: AnyStrategy, document: object, minimum: Minimum = {}): readonly string[] =>
+  kind
+    .bind(document)
+    .check(aWorld(minimum))
+    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+const total = (sizes: readonly string[]): string =>
+  text(sizes.reduce((sum, size) => add(sum, quantity(size)), quantity('0')));
+
+const anyJitter = fc.record({
+  time_pct: fc.integer({ min: 1, max: 95 }),
+  size_pct: fc.integer({ min: 1, max: 50 }),
+  seed: fc.nat(),
+});
+const anyShape = fc.record({
+  units: fc.bigInt({ min: 10n ** 6n, max: 10n ** 12n }),
+  slices: fc.integer({ min: 1, max: 60 }),
+  minutes: fc.integer({ min: 1, max: 3 * 1440 }),
+  start: fc.integer({ min: 1_760_000_000, max: 1_860_000_000 }),
+});
+
+/** What every kind that works a total off in slices owes, whatever its curve. */
+export function describeSliced(name: string, { kind, own, sizes, anyOwn }: SlicedExample): void {
+  const document = (over: object = {}): object => ({ ...PLAN, ...own, ...over });
+  const aLife = (over: object = {}, scene: Scene = {}): Life => new Life(kind, document(over), scene);
+  const anyDocument = fc.tuple(anyShape, anyOwn).map(([{ units, slices, minutes, start }, fields]) => ({
+    ...PLAN,
+    ...fields,
+    total_quantity: { amount: text(quantity(`${units}e-8`)), currency: 'btc' },
+    start_time: new Date(start * 1000).toISOString(),
+    duration: `PT${minutes}M`,
+    slices,
+  }));
+
+  /** The next slot comes, `lateMs` late; its slice fills `part`, a second later. What was asked for. */
+  function trade(life: Life, lateMs = 0, part = 1): Quantity {
+    const at = instant(life.due + lateMs);
+    const [intent] = intentsOf(life.arrive(lateMs));
+    if (intent === undefined) return quantity('0');
+    const filled = quantity(amountOf(intent).times(part).toFixed());
+    life.end(
+      { leg: 'all', slice: intent.slice, filled, filledAmount: money(text(filled)) },
+      instant(at + 1_000),
+    );
+    return amountOf(intent);
+  }
+
+  describe(`the schedule of a ${name}`, () => {
+    it('has the sizes of its curve', () => {
+      expect(slotsOf(kind, document()).map(({ size }) => size)).toEqual(sizes);
+    });
+
+    it('adds up to the total exactly, with jitter and without, no slice below nothing', () => {
+      fc.assert(
+        fc.property(anyDocument, fc.option(anyJitter, { nil: undefined }), (plan, jitter) => {
+          const planned = slotsOf(kind, { ...plan, jitter }).map(({ size }) => size);
+          expect(planned).toHaveLength(plan.slices);
+          expect(total(planned)).toBe(plan.total_quantity.amount);
+          expect(planned.every((size) => quantity(size).gte(0))).toBe(true);
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('has every slot inside its own interval of the window, in order, with jitter and without', () => {
+      fc.assert(
+        fc.property(anyDocument, fc.option(anyJitter, { nil: undefined }), (plan, jitter) => {
+          const slots = slotsOf(kind, { ...plan, jitter });
+          const startMs = Date.parse(plan.start_time);
+          const gapMs = (Number(plan.duration.slice(2, -1)) * 60_000) / plan.slices;
+          const isInside = slots.every(
+            ({ at }, k) => at >= Math.floor(startMs + k * gapMs) && at < startMs + (k + 1) * gapMs,
+          );
+          expect(isInside).toBe(true);
+          expect(slots.map(({ slice }) => slice)).toEqual(slots.map((_, k) => k));
+        }),
+        { numRuns: 100 },
+      );
+    });
+
+    it('depends on its document alone: the same seed gives the same schedule, another seed another one', () => {
+      const noisy = (seed: number): readonly Slot[] =>
+        slotsOf(kind, document({ slices: 12, jitter: { time_pct: 50, size_pct: 20, seed } }));
+      expect(noisy(7)).toEqual(noisy(7));
+      expect(noisy(7).map(({ at }) => at)).not.toEqual(noisy(8).map(({ at }) => at));
+      expect(noisy(7).map(({ size }) => size)).not.toEqual(noisy(8).map(({ size }) => size));
+    });
+
+    it('is traded as it is planned', () => {
+      const over = { slices: 7, jitter: { time_pct: 80, size_pct: 30, seed: 11 } };
+      const slots = slotsOf(kind, document(over));
+      const life = aLife(over);
+      const traded = slots.map(() => ({ at: life.due, size: text(trade(life)) }));
+      expect(traded).toEqual(slots.map(({ at, size }) => ({ at, size })));
+      expect(life.last.finished).toBe('finished');
+    });
+  });
+
+  describe(`a ${name} decides`, () => {
+    it('to trade one slice at its slot, until the next, and waits for what becomes of it', () => {
+      const life = aLife({ limit_price: '70000' });
+      expect(life.due).toBe(NINE);
+      expect(life.arrive()).toMatchObject({
+        waits: [{ on: 'outcome', leg: 'all', slice: 0 }],
+        intents: [
+          {
+            leg: 'all',
+            slice: 0,
+            pair: 'btcusd',
+            side: 'buy',
+            limit: quantity('70000'),
+            deadline: NINE + HOUR_MS,
+          },
+        ],
+      });
+      life.end({ leg: 'all', slice: 0, filled: quantity(sizes[0] ?? '0') }, instant(NINE + 5_000));
+      expect(life.last).toMatchObject({ waits: [{ on: 'at', at: NINE + HOUR_MS }] });
+    });
+
+    it('a notional in quote currency, and takes off what was paid', () => {
+      const notional = {
+        total_quantity: undefined,
+        total_notional: { amount: '8', currency: 'usd' },
+        ...inUsd(own),
+      };
+      const life = aLife(notional);
+      const [intent] = intentsOf(life.arrive());
+      const first = Number(sizes[0]).toFixed(2);
+      expect(intent?.size).toEqual({ by: 'amount', amount: money(first) });
+      life.end({ leg: 'all', slice: 0, filled: quantity('99'), filledAmount: money(first) }, NINE);
+      expect(life.last.state).toMatchObject({ left: text(subtract(quantity('8'), quantity(first))) });
+    });
+
+    // The first two slices passed, and slots 0 and 1 were seen only when slot 2 had come.
+    it.each([
+      ['pace', { finished: undefined, missed: 2, slice: 2, grows: true }],
+      ['extend', { finished: undefined, missed: 1, slice: 1, grows: true }],
+      ['skip', { finished: undefined, missed: 2, slice: 2, grows: false }],
+      ['abort', { finished: 'aborted', missed: 2, slice: undefined, grows: false }],
+    ])('after an outage of two hours, with catch_up: %s', (catch_up, expected) => {
+      const step = aLife({ catch_up }).arrive(2 * HOUR_MS);
+      const [intent] = intentsOf(step);
+      const planned = quantity(sizes[intent?.slice ?? 0] ?? '0');
+      const asked = intent === undefined ? planned : amountOf(intent);
+      expect({
+        finished: step.finished,
+        missed: step.missed?.length,
+        slice: intent?.slice,
+        grows: asked.gt(planned),
+      }).toEqual(expected);
+      expect(asked.lte(planned.times('1.5'))).toBe(true);
+    });
+
+    it('nothing any more once the window is over, and says what is undone', () => {
+      for (const catch_up of ['pace', 'skip', 'extend']) {
+        expect(aLife({ catch_up }).arrive(6 * HOUR_MS)).toMatchObject({
+          finished: 'window_over',
+          note: '8 of 8 not traded',
+        });
+      }
+    });
+
+    it('for at most one slice a gap, each once, none above half again its plan, all within the total', () => {
+      const rule = fc.constantFrom('pace', 'extend', 'skip', 'abort');
+      const late = fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0, max: 4, noNaN: true })), {
+        minLength: 20,
+        maxLength: 20,
+      });
+      const parts = fc.array(fc.constantFrom(0, 0.25, 1, 1), { minLength: 20, maxLength: 20 });
+      fc.assert(
+        fc.property(rule, late, parts, anyOwn, (catch_up, delays, fills, fields) => {
+          const over = { ...fields, slices: 12, catch_up };
+          const planned = slotsOf(kind, document(over));
+          const life = aLife(over);
+          let now = 0;
+          const asked: number[] = [];
+          for (let n = 0; life.last.finished === undefined && n < 20; n++) {
+            const at = Math.max(life.due, now) + Math.floor((delays[n] ?? 0) * 20 * 60_000);
+            const intents = intentsOf(life.wake({ on: 'at', at: instant(at), due: life.due }));
+            expect(intents.length).toBeLessThanOrEqual(1);
+            now = at + 1_000;
+            for (const intent of intents) {
+              const size = amountOf(intent);
+              asked.push(intent.slice);
+              expect(size.lte(quantity(planned[intent.slice]?.size ?? '0').times('1.5'))).toBe(true);
+              const filled = quantity(size.times(fills[n] ?? 1).toFixed(8));
+              life.end({ leg: 'all', slice: intent.slice, filled }, instant(now));
+            }
+          }
+          expect(asked).toEqual([...new Set(asked)].toSorted((a, b) => a - b));
+          expect(quantity((life.last.state as { left: string }).left).gte(0)).toBe(true);
+        }),
+        { numRuns: 100 },
+      );
+    });
+  });
+
+  describe(`the traps of other systems, in a ${name}`, () => {
+    it('trap 1: one failed slice does not erase the rest of the plan', () => {
+      const life = aLife();
+      life.arrive();
+      life.end({ leg: 'all', slice: 0, result: 'skipped' }, instant(NINE + 1_000));
+      const asked = [trade(life), trade(life), trade(life)];
+      for (const [n, size] of asked.entries()) {
+        const planned = quantity(sizes[n + 1] ?? '0');
+        expect(size.gt(planned) && size.lte(planned.times('1.5'))).toBe(true);
+      }
+    });
+
+    it('trap 2: a minimum in one currency is never compared with a size in the other', () => {
+      expect(aLife({}, { minimum: { notional: money('1000000') } }).last.finished).toBeUndefined();
+      expect(messagesOf(kind, document(), { notional: money('1000000') })).toEqual([]);
+      const notional = {
+        total_quantity: undefined,
+        total_notional: { amount: '8', currency: 'usd' },
+        ...inUsd(own),
+      };
+      expect(aLife(notional, { minimum: { quantity: quantity('1000000') } }).last.finished).toBeUndefined();
+      expect(messagesOf(kind, document(notional), { quantity: quantity('1000000') })).toEqual([]);
+      expect(messagesOf(kind, document(notional), { notional: money('3') })).toHaveLength(1);
+    });
+
+    it('trap 3: a slice below the minimum is refused, and the whole is never sent at once', () => {
+      const least = sizes.map((size) => quantity(size)).reduce((a, b) => (b.lt(a) ? b : a));
+      const minimum = { quantity: quantity(least.plus('0.01').toFixed()) };
+      const life = aLife({}, { minimum });
+      expect(life.last).toMatchObject({ finished: 'invalid_plan', waits: [] });
+      expect(intentsOf(life.last)).toEqual([]);
+      expect(life.last.note).toContain(`4 slices of 8 btc are as small as ${text(least)} btc`);
+      expect(aLife({}, { minimum: { quantity: least } }).last.finished).toBeUndefined();
+    });
+
+    it('trap 4: fence posts: n slices, the first at the start, the last one interval before the end', () => {
+      const slots = slotsOf(kind, document({ slices: undefined, interval: 'PT30M' }));
+      expect(slots.map(({ at }) => (at - NINE) / HOUR_MS)).toEqual([0, 0.5, 1, 1.5, 2, 2.5, 3, 3.5]);
+    });
+
+    it('complaint 14: jitter moves times and sizes, so that others cannot read the schedule', () => {
+      const plain = slotsOf(kind, document({ slices: 12 }));
+      const noisy = slotsOf(kind, document({ slices: 12, jitter: { time_pct: 50, size_pct: 20, seed: 3 } }));
+      expect(noisy.every(({ at, size }, k) => at !== plain[k]?.at && size !== plain[k]?.size)).toBe(true);
+    });
+
+    it('complaint 15: near the minimum the refusal has the numbers, and the count that it names will do', () => {
+      let suggested = 0;
+      fc.assert(
+        fc.property(
+          anyDocument,
+          fc.option(anyJitter, { nil: undefined }),
+          fc.integer({ min: 1, max: 1000 }),
+          (plan, jitter, part) => {
+            const minimum = {
+              quantity: quantity(
+                quantity(plan.total_quantity.amount)
+                  .times(part / 5000)
+                  .toFixed(8),
+              ),
+            };
+            const [message] = messagesOf(kind, { ...plan, jitter }, minimum);
+            if (message === undefined) return;
+            const most = Number(/at most (?<count>\d+) slices/u.exec(message)?.groups?.['count']);
+            expect(most < plan.slices && message.includes(text(minimum.quantity))).toBe(true);
+            expect(messagesOf(kind, { ...plan, jitter, slices: most }, minimum)).toEqual([]);
+            suggested++;
+          },
+        ),
+        { numRuns: 100 },
+      );
+      expect(suggested).toBeGreaterThan(10);
+    });
+
+    it('complaint 18: a slot that passes without a trade says why', () => {
+      expect(aLife().arrive(2 * HOUR_MS)).toMatchObject({
+        reason: 'missed_slot',
+        note: '2 slots passed',
+        missed: [
+          { leg: 'all', slice: 0 },
+          { leg: 'all', slice: 1 },
+        ],
+      });
+    });
+
+    it('complaint 19: a key that is not known is refused, wherever it stands', () => {
+      const { error } = kind.params.safeParse(document({ sice: 'buy' }));
+      expect(error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['sice'] }]);
+      for (const [field, value] of Object.entries(own)) {
+        if (typeof value !== 'object') continue;
+        const result = kind.params.safeParse(document({ [field]: { ...value, stale: 1 } }));
+        expect(result.error?.issues).toMatchObject([{ path: [field], keys: ['stale'] }]);
+      }
+    });
+  });
+}
+
+/** Own fields with their amounts in usd, for a total in usd. */
+function inUsd(own: Readonly<Record<string, unknown>>): object {
+  return JSON.parse(JSON.stringify(own).replaceAll('"btc"', '"usd"')) as object;
+}

@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { quantity } from '../../src/core/money.ts';
+import { vwap } from '../../src/strategy/vwap.ts';
+import { describeSliced, messagesOf, PLAN, slotsOf } from './sliced.ts';
+import { instrumentOf, Life, NINE } from './views.ts';
+
+/** A weight for each hour: 1 but for those that are named. */
+const hours = (named: Readonly<Record<number, number>>): readonly number[] =>
+  Array.from({ length: 24 }, (_, hour) => named[hour] ?? 1);
+const sizes = (over: object): readonly string[] =>
+  slotsOf(vwap, { ...PLAN, ...over }).map(({ size }) => size);
+const zone = fc.constantFrom(
+  'UTC',
+  'Europe/London',
+  'America/New_York',
+  'Asia/Kolkata',
+  'Australia/Lord_Howe',
+);
+
+describeSliced('vwap', {
+  kind: vwap,
+  own: { profile: { weights: hours({ 10: 2, 11: 4 }) } },
+  sizes: ['1', '2', '4', '1'],
+  anyOwn: fc
+    .tuple(fc.constantFrom(1, 2, 24, 48, 96), zone, fc.infiniteStream(fc.integer({ min: 1, max: 50 })))
+    .map(([count, time_zone, draws]) => ({
+      profile: { time_zone, weights: [...draws.take(count)] },
+    })),
+});
+
+describe('the profile of a vwap', () => {
+  it('is of equal slices when all its weights are equal, however many there are', () => {
+    for (const count of [1, 24, 1440])
+      expect(sizes({ profile: { weights: Array.from({ length: count }, () => 7) } })).toEqual([
+        '2',
+        '2',
+        '2',
+        '2',
+      ]);
+  });
+
+  it('counts what lies inside a slice, also where parts of the day and slices do not meet', () => {
+    // 9:00 to 10:20 is an hour of 1 and a third of one of 2; then 2/3 of 2 and 2/3 of 4; then 1/3 of 4 and an hour of 1.
+    const profile = { weights: hours({ 10: 2, 11: 4 }) };
+    expect(sizes({ profile, slices: 3 })).toEqual(['1.66666667', '4', '2.33333333']);
+  });
+
+  it('is read in its time zone', () => {
+    // Nine o'clock UTC is four in New York and half past two in Kolkata.
+    expect(sizes({ profile: { time_zone: 'America/New_York', weights: hours({ 5: 3 }) } })).toEqual([
+      '1.33333333',
+      '4',
+      '1.33333334',
+      '1.33333333',
+    ]);
+    expect(sizes({ profile: { time_zone: 'Asia/Kolkata', weights: hours({ 15: 5 }) }, slices: 8 })).toEqual([
+      '0.5', '2.5', '2.5', '0.5', '0.5', '0.5', '0.5', '0.5',
+    ]); // prettier-ignore
+  });
+
+  it('begins again at midnight', () => {
+    const over = { start_time: '2026-12-01T22:00:00Z', profile: { weights: hours({ 0: 5 }) } };
+    expect(sizes(over)).toEqual(['1', '1', '5', '1']);
+    const days = { ...over, duration: 'P4D', slices: 4 };
+    expect(sizes(days)).toEqual(['2', '2', '2', '2']);
+  });
+
+  it.each([
+    // At one o'clock UTC the clocks of London go from one to two: the hour from one to two is not there.
+    ['has no volume in an hour that is skipped', '2026-03-29T00:00:00Z', ['2', '4', '1', '1']],
+    // At one o'clock UTC they go from two back to one: the hour from one to two comes twice.
+    [
+      'has the volume of a repeated hour twice',
+      '2026-10-25T00:00:00Z',
+      ['1.14285714', '1.14285715', '4.57142857', '1.14285714'],
+    ],
+  ])('%s', (_, start_time, expected) => {
+    const named = start_time.includes('-03-') ? { 0: 2, 1: 99, 2: 4 } : { 1: 1, 2: 4 };
+    expect(sizes({ start_time, profile: { time_zone: 'Europe/London', weights: hours(named) } })).toEqual(
+      expected,
+    );
+  });
+
+  it('agrees with a sum over every minute of the window', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom(24, 48, 1440),
+        zone,
+        fc.integer({ min: 29_300_000, max: 30_800_000 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.integer({ min: 1, max: 240 }),
+        (count, time_zone, minute, slices, each) => {
+          const weights = Array.from({ length: count }, (_, n) => 1 + ((n * 7919) % 13));
+          const start = minute * 60_000;
+          const volumes = Array.from({ length: slices }, (_, slice) => {
+            let volume = 0;
+            for (let m = 0; m < each; m++) {
+              const at = Temporal.Instant.fromEpochMilliseconds(start + (slice * each + m) * 60_000);
+              const local = at.toZonedDateTimeISO(time_zone);
+              volume += weights[Math.floor(((local.hour * 60 + local.minute) * count) / 1440)] ?? 0;
+            }
+            return volume;
+          });
+          const whole = volumes.reduce((a, b) => a + b);
+          const planned = sizes({
+            start_time: new Date(start).toISOString(),
+            duration: `PT${slices * each}M`,
+            slices,
+            profile: { time_zone, weights },
+          });
+          for (const [slice, size] of planned.entries())
+            expect(Math.abs(Number(size) - (8 * (volumes[slice] ?? 0)) / whole)).toBeLessThan(1.1e-8);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is that of the moment when the parent begins, where no start_time is given', () => {
+    const plan = { ...PLAN, start_time: undefined, profile: { weights: hours({ 10: 2, 11: 4 }) } };
+    const life = new Life(vwap, plan, { at: NINE });
+    expect(life.due).toBe(NINE);
+    const bound = vwap.bind(plan);
+    const at = (begun: number): readonly string[] =>
+      bound.slots(begun as typeof NINE, instrumentOf('btcusd')).map(({ size }) => size);
+    expect([at(NINE), at(NINE + 3_600_000), at(NINE)]).toEqual([
+      ['1', '2', '4', '1'],
+      ['2', '4', '1', '1'],
+      ['1', '2', '4', '1'],
+    ]);
+    // Only what is certain is refused before: when it begins, the smallest slice is known.
+    expect(messagesOf(vwap, plan, { quantity: quantity('2') })).toEqual([]);
+    expect(messagesOf(vwap, plan, { quantity: quantity('2.1') })).toHaveLength(1);
+    const small = new Life(vwap, plan, { minimum: { quantity: quantity('2') } });
+    expect(small.last).toMatchObject({ finished: 'invalid_plan' });
+  });
+
+  it.each([
+    [{ weights: Array.from({ length: 23 }, () => 1) }, 'profile.weights'],
+    [{ weights: [] }, 'profile.weights'],
+    [{ weights: hours({ 3: 0 }) }, 'profile.weights.3'],
+    [{ weights: hours({ 3: -1 }) }, 'profile.weights.3'],
+    [{ weights: ['1'] }, 'profile.weights.0'],
+    [{ weights: [1], time_zone: 'London' }, 'profile.time_zone'],
+    [undefined, 'profile'],
+  ])('is refused where it cannot be: %#', (profile, path) => {
+    const { error } = vwap.params.safeParse({ ...PLAN, profile });
+    expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([path]);
+  });
+});
+
+describe('the page of a vwap', () => {
+  const page = readFileSync(new URL('../../docs/strategies/vwap.md', import.meta.url), 'utf8');
+
+  it('has the slices of its example as they are planned', () => {
+    const [, yaml = ''] = /```yaml\n([^]*?)```/u.exec(page) ?? [];
+    const { id: _, kind, ...fields } = parse(yaml) as Record<string, unknown>;
+    expect(kind).toBe('vwap');
+    const rows = slotsOf(vwap, fields).map(
+      ({ at, size }) => `${new Date(at).toISOString().slice(11, 16)} ${size}`,
+    );
+    const told = [...page.matchAll(/^\| (?<at>\d\d:\d\d) +\|[^|]+\| (?<size>[\d.]+) +\|$/gmu)].map(
+      ({ groups }) => `${groups?.['at']} ${groups?.['size']}`,
+    );
+    expect(told).toEqual(rows);
+    expect(rows.length).toBeGreaterThan(3);
+  });
+});
