@@ -38,6 +38,8 @@ export interface Ledger {
   readonly late: ReadonlyMap<string, readonly Transaction[]>;
   /** Currencies that did not add up while something was under way that may explain it. */
   readonly excused: ReadonlySet<string>;
+  /** Rows that were in a read: a longer read shows them once more, and they explain nothing again. The newest. */
+  readonly seen: ReadonlySet<number>;
 }
 
 export const NO_LEDGER: Ledger = {
@@ -45,6 +47,7 @@ export const NO_LEDGER: Ledger = {
   pending: new Map(),
   late: new Map(),
   excused: new Set(),
+  seen: new Set(),
 };
 
 /** A balance that no row explains. */
@@ -67,8 +70,6 @@ export interface ToldAccount {
   readonly rows: readonly Transaction[];
   readonly at: Instant;
   readonly startedAt: Monotonic;
-  /** An earlier read of this process showed the row. */
-  wasShown(id: number): boolean;
   /** Something is under way that may explain a difference: an order in doubt, a fill that is not booked yet. */
   isExcused(currency: string): boolean;
   /** The smallest amount of the currency: less than that is how balances and rows are rounded. */
@@ -103,7 +104,8 @@ export function reconcile(
   for (const currency of new Set([...ledger.anchors.keys(), ...read.told.keys()])) {
     const rows = byCurrency.get(currency) ?? [];
     const known = ledger.anchors.get(currency);
-    const moved = caughtUp(known, ledger.pending.get(currency), { rows, read, unit: read.unit(currency) });
+    const unit = read.unit(currency);
+    const moved = caughtUp(known, ledger.pending.get(currency), { rows, seen: ledger.seen, unit });
     const before = moved ?? known;
     const told = read.told.get(currency) ?? before?.balance ?? NO_QUANTITY;
     const newestId = rows.reduce((newest, { id }) => Math.max(newest, id), before?.newestId ?? 0);
@@ -112,7 +114,7 @@ export function reconcile(
       anchors.set(currency, now);
       continue;
     }
-    const shown: Shown = { rows, late: ledger.late.get(currency) ?? [], read, unit: read.unit(currency) };
+    const shown: Shown = { rows, late: ledger.late.get(currency) ?? [], seen: ledger.seen, unit };
     const found = explain(before, told, shown);
     if (found.late.length > 0) late.set(currency, found.late);
     if (found.missing.isZero()) {
@@ -132,7 +134,7 @@ export function reconcile(
       pending.set(currency, waiting);
       continue;
     }
-    const slow = isSteady ? slowRow(currency, found.missing, shown) : undefined;
+    const slow = isSteady ? slowRow(currency, found.missing, read) : undefined;
     if (slow !== undefined && !isDone(slow)) {
       // It has moved the balance before it is done: once it is, its row explains it.
       anchors.set(currency, before);
@@ -145,7 +147,10 @@ export function reconcile(
       slow === undefined ? { ...figures, isSteady } : { ...figures, isSteady: false, row: slow.id },
     );
   }
-  return { ledger: { anchors, pending, late, excused }, differences };
+  return {
+    ledger: { anchors, pending, late, excused, seen: remembered(ledger.seen, read.rows) },
+    differences,
+  };
 }
 
 /** Reads must go back to here for as long as something does not add up; `undefined` when all does. */
@@ -189,10 +194,10 @@ function wait(
 function caughtUp(
   anchor: Anchor | undefined,
   was: Pending | undefined,
-  { rows, read, unit }: Omit<Shown, 'late'>,
+  { rows, seen, unit }: Omit<Shown, 'late'>,
 ): Anchor | undefined {
   if (anchor === undefined || was === undefined || anchor.booked !== undefined) return undefined;
-  const { certain } = sorted(anchor, rows, read);
+  const { certain } = sorted(anchor, rows, seen);
   for (const effect of conventions) {
     let rest = subtract(was.told, anchor.balance);
     for (const row of certain) {
@@ -207,7 +212,7 @@ function caughtUp(
 const slowRow = (
   currency: string,
   missing: Quantity,
-  { rows, read: { slow = [] } }: Pick<Shown, 'rows' | 'read'>,
+  { rows, slow = [] }: Pick<ToldAccount, 'rows' | 'slow'>,
 ): Transaction | undefined =>
   slow.find(
     (row) =>
@@ -217,6 +222,14 @@ const slowRow = (
       !rows.some(({ id }) => id === row.id) &&
       conventions.some((effect) => effect(row).eq(missing)),
   );
+
+const SEEN_MAX = 50_000;
+
+function remembered(seen: ReadonlySet<number>, rows: readonly Transaction[]): ReadonlySet<number> {
+  const all = seen.union(new Set(rows.filter(isDone).map(({ id }) => id)));
+  if (all.size <= SEEN_MAX) return all;
+  return new Set([...all].toSorted((a, b) => b - a).slice(0, SEEN_MAX / 2));
+}
 
 const isDone = ({ status }: Transaction): boolean => status.toLowerCase() === 'done';
 
@@ -236,7 +249,7 @@ function doneRows(rows: readonly Transaction[]): ReadonlyMap<string, readonly Tr
 interface Shown {
   readonly rows: readonly Transaction[];
   readonly late: readonly Transaction[];
-  readonly read: ToldAccount;
+  readonly seen: ReadonlySet<number>;
   readonly unit: Quantity;
 }
 
@@ -244,9 +257,9 @@ interface Shown {
 function explain(
   before: Anchor,
   told: Quantity,
-  { rows, late: known, read, unit }: Shown,
+  { rows, late: known, seen, unit }: Shown,
 ): { readonly missing: Quantity; readonly late: readonly Transaction[] } {
-  const { certain, possible } = sorted(before, rows, read);
+  const { certain, possible } = sorted(before, rows, seen);
   const late = [...known.filter((row) => !possible.some(({ id }) => id === row.id)), ...possible].slice(
     -LATE_MAX,
   );
@@ -269,14 +282,14 @@ function explain(
 function sorted(
   { newestId, at, booked }: Anchor,
   rows: readonly Transaction[],
-  read: ToldAccount,
+  seen: ReadonlySet<number>,
 ): { readonly certain: readonly Transaction[]; readonly possible: readonly Transaction[] } {
   const certain: Transaction[] = [];
   const possible: Transaction[] = [];
   for (const row of rows) {
     const wasBooked = row.clientId !== undefined && booked?.has(row.clientId) === true;
     if (row.id > newestId) (wasBooked ? possible : certain).push(row);
-    else if (booked === undefined ? !read.wasShown(row.id) : !wasBooked && row.at > at - NEAR_MS)
+    else if (booked === undefined ? !seen.has(row.id) : !wasBooked && row.at > at - NEAR_MS)
       possible.push(row);
   }
   return { certain, possible };

@@ -75,11 +75,15 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
 }
 
 /** Trades of the account that are not of this desk: told once, with every read that shows new ones. */
-function tellForeign(desk: Desk, { rows, known, trades }: WholeAccount): void {
+function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): void {
+  const before = desk.readFrom;
+  desk.readFrom = from;
   // The first read shows what was there before this process: nobody can tell what of it is new.
   if (known.rows.size === 0) return;
   const foreign = new Set<string>();
   for (const row of rows) {
+    // Only rows of the last read are remembered: one that goes further back shows older ones again.
+    if (before !== undefined && row.at < before) continue;
     if (row.action !== 'buy' && row.action !== 'sell') continue;
     if (known.rows.has(row.id) || row.status.toLowerCase() !== 'done') continue;
     if (row.clientId === undefined || !trades.has(row.clientId)) foreign.add(row.tradeId ?? String(row.id));

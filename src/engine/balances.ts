@@ -7,7 +7,7 @@ import type { Quantity } from '../core/money.ts';
 import { bookedBalances, isDue, reconcile } from '../core/reconcile.ts';
 import type { Anchor, Difference } from '../core/reconcile.ts';
 import type { RecordBody } from '../core/record.ts';
-import { HOUR_MS, instant } from '../core/time.ts';
+import { DAY_MS, HOUR_MS, instant } from '../core/time.ts';
 import type { WholeAccount } from './account.ts';
 import { fillFromEvidence } from './booking.ts';
 import { changesOf } from './changes.ts';
@@ -83,7 +83,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
 function slowRows(desk: Desk, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
   if (!isDue(desk.ledger, startedAt)) return of([]);
   const asked = desk.ports.venue.transactions({
-    from: instant(at - desk.policy.historyMs),
+    from: instant(at - Math.min(desk.policy.historyMs, SLOW_MS)),
     limit: SLOW_MAX,
     types: new Set(['deposit', 'withdraw'] as const),
     pending: true,
@@ -99,6 +99,8 @@ function slowRows(desk: Desk, { at, startedAt }: WholeAccount): Observable<Whole
 
 /** The newest of them. */
 const SLOW_MAX = 1_000;
+/** None takes longer to be done. */
+const SLOW_MS = 30 * DAY_MS;
 
 interface Compared {
   /** Something does not add up that a later read may explain. */
@@ -130,7 +132,6 @@ function compared(
     rows: read.rows,
     at: read.at,
     startedAt: read.startedAt,
-    wasShown: (id) => read.known.rows.has(id),
     isExcused: (currency) => underWay.has(currency),
     unit: (currency) => desk.unit(currency),
     slow,

@@ -11,7 +11,7 @@ import type { Reason } from '../core/reasons.ts';
 import type { Desk } from './desk.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
-import { overrideFor } from './override.ts';
+import { overridesFor } from './override.ts';
 import { worldOf } from './world.ts';
 
 /** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
@@ -33,10 +33,9 @@ export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
   };
   const refused = refuses(desk, item, figures);
   if (refused === undefined) return item;
-  const override = overrideFor(desk, item.slice, undefined);
   // It is bound to the one attempt whose intent names it, and looked at again in the gate.
-  if (override !== undefined && held(desk, item, { ...figures, limits: override.limits }) === undefined)
-    return { ...item, override: override.id };
+  for (const { id, limits } of overridesFor(desk, item.slice, undefined))
+    if (held(desk, item, { ...figures, limits }) === undefined) return { ...item, override: id };
   return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
 }
 
@@ -61,8 +60,9 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
 export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refusal | undefined {
   const refused = held(desk, item, figures);
   if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
-  const override = overrideFor(desk, item.slice, figures.clientId);
-  return override?.id === item.override ? held(desk, item, { ...figures, limits: override.limits }) : refused;
+  for (const { id, limits } of overridesFor(desk, item.slice, figures.clientId))
+    if (id === item.override) return held(desk, item, { ...figures, limits });
+  return refused;
 }
 
 /** Holds the figures against the limits. */

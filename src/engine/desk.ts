@@ -90,6 +90,8 @@ export class Desk {
   isHinted = false;
   /** The venue's stamp of the newest row that this process has read. */
   newestRowAt: Instant | undefined;
+  /** The last read of the account showed everything after this, in the venue's time. */
+  readFrom: Instant | undefined;
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
   valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
@@ -169,8 +171,9 @@ export class Desk {
   absorb(stored: Iterable<StoredRecord>): void {
     for (const record of stored) {
       this.state.apply(record);
-      this.observer.record(record);
+      // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
       this.keeper.saw(record);
+      this.observer.record(record);
     }
     this.keeper.mayKeep();
     this.changed$.next();

@@ -8,6 +8,7 @@ export interface Override {
   /** The attempt whose intent names it. */
   usedBy?: string | undefined;
   usedAt?: Instant | undefined;
+  usedPair?: string | undefined;
 }
 
 const KEPT = 1_000;
@@ -57,11 +58,12 @@ export class Overrides {
   }
 
   /** An attempt takes the override that its intent names, unless another has it. */
-  use({ override, client_order_id: id }: IntentRecord, at: Instant): void {
+  use({ override, client_order_id: id, pair }: IntentRecord, at: Instant): void {
     const known = this.#named(override);
     if (known === undefined || known.usedBy !== undefined) return;
     known.usedBy = id;
     known.usedAt = at;
+    known.usedPair = pair;
   }
 
   /** No order left: it is free again. */
@@ -70,6 +72,7 @@ export class Overrides {
     if (known?.usedBy !== id) return;
     known.usedBy = undefined;
     known.usedAt = undefined;
+    known.usedPair = undefined;
   }
 
   #named(override: string | undefined): Override | undefined {

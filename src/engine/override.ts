@@ -117,21 +117,20 @@ const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
   return { parent, slice, pair, base, quote, side };
 };
 
-/** An approved override that this order may use, with the limits that it leads to. */
-export function overrideFor(
+/** The approved overrides that this order may use, each with the limits that it leads to. */
+export function* overridesFor(
   desk: Desk,
   slice: OpenSlice,
   clientId: string | undefined,
-): { readonly id: string; readonly limits: Limits } | undefined {
-  if (desk.state.overrides.isEmpty) return undefined;
+): Generator<{ readonly id: string; readonly limits: Limits }> {
+  if (desk.state.overrides.isEmpty) return;
   const order = orderOf(desk, slice);
   for (const [id, { proposal, approvedBy, usedBy }] of desk.state.overrides.all()) {
     if (approvedBy === undefined || usedBy !== clientId || isOver(desk, id)) continue;
     // More at stake than this one order: nobody has looked at that.
     if (proposal.limit === 'max_order_notional' && desk.hasDoubts()) continue;
-    if (concerns(proposal, order)) return { id, limits: loosened(desk.policy.limits, proposal, order) };
+    if (concerns(proposal, order)) yield { id, limits: loosened(desk.policy.limits, proposal, order) };
   }
-  return undefined;
 }
 
 /** Limits that the totals of the day are held against: what was overridden today was meant to exceed them. */
@@ -140,9 +139,10 @@ export function dayLimits(desk: Desk, slice: OpenSlice | undefined): Limits {
   if (slice === undefined || desk.state.overrides.isEmpty) return limits;
   const order = orderOf(desk, slice);
   const today = Math.floor(desk.limitDay.now() / DAY_MS);
-  for (const [, { proposal, usedAt }] of desk.state.overrides.all()) {
+  for (const [, { proposal, usedAt, usedPair }] of desk.state.overrides.all()) {
     if (usedAt === undefined || Math.floor(usedAt / DAY_MS) < today) continue;
-    if (proposal.limit === 'max_day_notional' || proposal.limit === 'max_pair_day_notional')
+    const { limit } = proposal;
+    if (limit === 'max_day_notional' || (limit === 'max_pair_day_notional' && usedPair === order.pair))
       limits = loosened(limits, proposal, order);
   }
   return limits;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { money, quantity } from '../../src/core/money.ts';
+import { money, NO_MONEY, NO_QUANTITY, quantity } from '../../src/core/money.ts';
 import type { SliceRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
+import type { OpenSlice } from '../../src/engine/desk-state.ts';
+import { dayLimits } from '../../src/engine/override.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { START, aBench, aPolicy, aTwap } from './harness.ts';
@@ -184,6 +186,46 @@ describe('an override', () => {
     minutes(one, 25);
     expect(ledgerTrades(one.bench.exchange)).toHaveLength(1);
     expect(one.bench.desk.control).toBe('active');
+  });
+
+  it('that does not help stands in the way of no other', () => {
+    const one = asked();
+    minutes(one, 2);
+    propose(one, { limit: 'max_day_notional', value: '90000' });
+    approve(one);
+    propose(one);
+    approve(one, 'ben', 'ov-2');
+    minutes(one, 25);
+    expect(ends(one.bench).filter(([, result]) => result === 'filled')).toEqual([[1, 'filled']]);
+    const used = one.bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.override] : []));
+    expect(used).toEqual(['ov-2']);
+  });
+
+  it('of the day of one pair loosens that of no other', () => {
+    const perPair = new Map([
+      ['btcusd', money('10000')],
+      ['ethusd', money('10000')],
+    ]);
+    const one = asked({ policy: { limits: { ...limits, pairDayNotionalMax: perPair } } });
+    minutes(one, 2);
+    propose(one, { limit: 'max_pair_day_notional', value: '30000' });
+    approve(one);
+    minutes(one, 6);
+    const [slice] = one.bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    if (slice === undefined) throw new Error('nothing was decided');
+    const open = (pair: string): OpenSlice => ({
+      strategy: 't',
+      hash: '',
+      intent: { ...slice, pair },
+      decidedAt: START,
+      attempts: 0,
+      filled: NO_QUANTITY,
+      filledAmount: NO_MONEY,
+      openAttempt: undefined,
+    });
+    const max = (pair: string): string | undefined =>
+      dayLimits(one.bench.desk, open(pair)).pairDayNotionalMax?.get(pair)?.toFixed();
+    expect([max('btcusd'), max('ethusd')]).toEqual(['30000', '10000']);
   });
 
   it('of a floor is for the slice that it names alone', () => {

@@ -2,7 +2,7 @@ import { defer, map, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { add, price, quantity, roundDown } from '../../src/core/money.ts';
 import { VenueError } from '../../src/core/errors.ts';
-import { MINUTE_MS, after } from '../../src/core/time.ts';
+import { MINUTE_MS, after, instant } from '../../src/core/time.ts';
 import type { Balance, Transaction } from '../../src/core/venue.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
@@ -341,6 +341,34 @@ describe('no false alarm halts the desk', () => {
 });
 
 describe('a real difference halts all the same', () => {
+  it('when it is as much as an old trade that a longer read shows once more', () => {
+    let since = Infinity;
+    const exchange = new Exchange({ options: venueOptions({}), startedAt: START });
+    const account = exchange.accounts[0]?.name ?? '';
+    const clock = new VirtualClock(START);
+    const leak = leaking(() => since);
+    let back = 0;
+    const one = watched({
+      clock,
+      exchange,
+      strategies: [long],
+      // Reads go further back from then on, as they do with an order in doubt.
+      wrap: (venue) => {
+        const inner = leak(venue, clock);
+        return {
+          ...inner,
+          transactions: (query) => inner.transactions({ ...query, from: instant(query.from - back) }),
+        };
+      },
+    });
+    minutes(one, 8);
+    exchange.ledger.move(account, { currency: 'usd', amount: quantity('-100') }, clock.wall());
+    minutes(one, 70);
+    [back, since] = [90 * MINUTE_MS, newestId(one.bench)];
+    minutes(one, 90);
+    expect(halts(one.bench)[0]).toMatch(/^balance_difference: limit=/u);
+  });
+
   it.each([
     ['refuses to list what is not done', 'refused'],
     ['cannot be reached for a while', 'unavailable'],
@@ -378,6 +406,36 @@ describe('a real difference halts all the same', () => {
 });
 
 describe('trades of others on the account', () => {
+  it('are not told again when a later read goes further back', () => {
+    let back = 0;
+    const one = watched({
+      strategies: [long],
+      wrap: (venue) => ({
+        ...venue,
+        transactions: (query) => venue.transactions({ ...query, from: instant(query.from - back) }),
+      }),
+    });
+    minutes(one, 8);
+    const trade = { pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', price: price('60000') } as const;
+    one.bench.exchange.ledger.book(
+      name(one.bench),
+      {
+        ...trade,
+        orderId: 'theirs',
+        tradeId: '90001',
+        clientId: undefined,
+        quantity: quantity('0.1'),
+        amount: quantity('6000'),
+        fees: quantity('0'),
+      },
+      one.bench.clock.wall(),
+    );
+    minutes(one, 70);
+    back = 90 * MINUTE_MS;
+    minutes(one, 75);
+    expect(one.alerts.filter(({ id }) => id === 'foreign_trades')).toHaveLength(1);
+  });
+
   it('are told once, with their number', () => {
     const one = watched({});
     minutes(one, 3);
