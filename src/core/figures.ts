@@ -1,6 +1,6 @@
 import { tradePrice } from './evidence.ts';
 import type { TradeEvidence } from './evidence.ts';
-import { money, quantity, size, subtract, text } from './money.ts';
+import { fraction, money, quantity, scale, size, subtract, text } from './money.ts';
 import type { AnyAmount } from './money.ts';
 import type { CorrectionRecord, FillRecord } from './record.ts';
 import { MINUTE_MS, after } from './time.ts';
@@ -69,11 +69,20 @@ export function compareFill({ fill, trade, readAt, basePrecision, quotePrecision
   };
 }
 
-/** A fill with the figures of a correction. */
-export const corrected = (fill: FillRecord, by: CorrectionRecord): FillRecord => ({
-  ...fill,
-  quantity: by.quantity,
-  price: by.price,
-  amount: by.amount,
-  fees: by.fees,
-});
+/** A fill with the figures of a correction. What it is worth in the currency of the limits follows its amount. */
+export function corrected(fill: FillRecord, by: CorrectionRecord): FillRecord {
+  return {
+    ...fill,
+    quantity: by.quantity,
+    price: by.price,
+    amount: by.amount,
+    fees: by.fees,
+    notional_usd: notionalOf(fill, by.amount),
+  };
+}
+
+function notionalOf(fill: FillRecord, amount: string): string {
+  const before = money(fill.amount);
+  if (fill.notional_usd === fill.amount || before.isZero()) return amount;
+  return text(scale(money(fill.notional_usd), fraction(money(amount), before)));
+}

@@ -332,6 +332,7 @@ export class DeskState {
     if (before === undefined) return;
     const now = corrected(before, body);
     this.recent[at] = now;
+    this.totals.correct(before, now);
     for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
     for (const [currency, change] of changesOf(now)) this.#move(currency, change);
     const slice = this.slices.get(sliceKey(now.parent, now.slice));

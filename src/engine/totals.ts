@@ -61,6 +61,8 @@ type Parent = { -readonly [K in keyof ParentTotals]: ParentTotals[K] } & {
 
 const PARENTS_MAX = 5_000;
 const ORDERS_MAX = 10_000;
+/** Slices of a parent whose ends are remembered. */
+const SLICES_MAX = 100;
 /** Days that are kept: fills of earlier ones count for nothing any more. */
 const DAYS_KEPT = 3;
 
@@ -151,6 +153,7 @@ export class Totals {
       known.arrival ??= intent.decision_price === undefined ? undefined : price(intent.decision_price);
       known.decided = add(known.decided, quantity(intent.size));
       known.deadlines.set(intent.slice, intent.deadline);
+      keepNewest(known.deadlines);
     }
   }
 
@@ -160,6 +163,7 @@ export class Totals {
     known.executed.add(intent.slice);
     const until = known.deadlines.get(intent.slice);
     if (until !== undefined) known.gaps.set(intent.slice, until);
+    keepNewest(known.gaps);
     if (this.data.orders.some(({ clientId }) => clientId === intent.client_order_id)) return;
     this.data.orders = this.data.orders.filter((order) => order.at > at - MINUTE_MS).slice(-ORDERS_MAX);
     this.data.orders.push(leftOrder(intent, at));
@@ -183,16 +187,7 @@ export class Totals {
   /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
   book(fill: FillRecord): void {
     this.data.newestDay = Math.max(this.data.newestDay, dayOf(fill.executed_at));
-    const day: Day = this.data.days.get(this.data.newestDay) ?? {
-      total: NO_MONEY,
-      cost: NO_MONEY,
-      byPair: new Map(),
-    };
-    this.data.days.set(this.data.newestDay, day);
-    const notional = money(fill.notional_usd);
-    day.total = add(day.total, notional);
-    day.cost = add(day.cost, costOf(fill));
-    day.byPair.set(fill.pair, add(day.byPair.get(fill.pair) ?? NO_MONEY, notional));
+    this.#count(fill, 'add');
     for (const each of this.data.days.keys())
       if (each < this.data.newestDay - DAYS_KEPT) this.data.days.delete(each);
     const known = this.#touch(fill.parent, fill.side);
@@ -200,9 +195,30 @@ export class Totals {
     known.collars = 0;
     this.data.rejects.delete(fill.pair);
     this.data.malformed.delete(fill.pair);
-    known.filled = add(known.filled, quantity(fill.quantity));
-    known.filledAmount = add(known.filledAmount, money(fill.amount));
-    known.fees = add(known.fees, money(fill.fees));
+  }
+
+  /** The figures of a fill were others. What it was more, or less, counts for the newest day. */
+  correct(before: FillRecord, now: FillRecord): void {
+    this.#count(before, 'take');
+    this.#count(now, 'add');
+  }
+
+  #count(fill: FillRecord, how: 'add' | 'take'): void {
+    const combine = how === 'add' ? add : subtract;
+    const day: Day = this.data.days.get(this.data.newestDay) ?? {
+      total: NO_MONEY,
+      cost: NO_MONEY,
+      byPair: new Map(),
+    };
+    this.data.days.set(this.data.newestDay, day);
+    const notional = money(fill.notional_usd);
+    day.total = combine(day.total, notional);
+    day.cost = combine(day.cost, costOf(fill));
+    day.byPair.set(fill.pair, combine(day.byPair.get(fill.pair) ?? NO_MONEY, notional));
+    const known = this.#touch(fill.parent, fill.side);
+    known.filled = combine(known.filled, quantity(fill.quantity));
+    known.filledAmount = combine(known.filledAmount, money(fill.amount));
+    known.fees = combine(known.fees, money(fill.fees));
   }
 
   /** Pauses and resumes of parents and pairs; a desk that a person re-armed counts its executions anew. */
@@ -250,6 +266,14 @@ export class Totals {
     if (this.data.parents.size > PARENTS_MAX)
       this.data.parents.delete(this.data.parents.keys().next().value ?? '');
     return known;
+  }
+}
+
+/** Only a slice that is under way is ever asked about, and those before it: a parent of years does not grow. */
+function keepNewest(slices: Map<number, unknown>): void {
+  for (const slice of slices.keys()) {
+    if (slices.size <= SLICES_MAX) return;
+    slices.delete(slice);
   }
 }
 

@@ -132,6 +132,15 @@ describe('a fill of which the account shows other figures', () => {
     expect(bench.desk.state.control).toBe('halted');
     const [slice] = bench.desk.state.slices.values();
     expect(slice === undefined ? 'ended' : text(slice.filled)).toBe('0.5');
+    // Limits count what was traded, not what was told.
+    const { totals } = bench.desk.state;
+    const bodies = bench.records().map(({ body }) => body);
+    const correction = bodies.find((body) => body.kind === 'correction');
+    const fill = bodies.find((body) => body.kind === 'fill');
+    expect(correction?.amount).not.toBe(correction?.was_amount);
+    expect(text(totals.dayNotional(bench.clock.wall()))).toBe(correction?.amount);
+    expect(text(totals.dayNotional(bench.clock.wall(), 'btcusd'))).toBe(correction?.amount);
+    expect(String(totals.parent(fill?.parent ?? '')?.filled)).toBe('0.5');
   });
 });
 

@@ -5,7 +5,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../../src/core/time.
 import { VirtualClock } from '../../src/engine/clock.ts';
 import { DayClock } from '../../src/engine/day-clock.ts';
 import { Totals } from '../../src/engine/totals.ts';
-import { aFill } from '../journal/records.ts';
+import { aFill, everyKind } from '../journal/records.ts';
 
 const NIGHT = instant(Date.UTC(2026, 0, 5, 23, 59));
 const fillAt = (at: number, usd: string) => aFill({ executed_at: instant(at), notional_usd: usd });
@@ -51,6 +51,26 @@ describe('the totals of a day', () => {
         expect(text(totals.dayNotional(instant(newest * DAY_MS)))).toBe(String(expected));
       }),
     );
+  });
+});
+
+describe('a parent of years', () => {
+  it('does not grow with its slices, and knows the ends of the newest', () => {
+    const totals = new Totals();
+    const kinds = everyKind();
+    const wake = kinds.find((body) => body.kind === 'wake');
+    const intent = kinds.find((body) => body.kind === 'intent');
+    const [decided] = wake?.intents ?? [];
+    if (wake === undefined || intent === undefined || decided === undefined)
+      throw new Error('no such records');
+    for (let slice = 0; slice < 1_000; slice++) {
+      const deadline = after(NIGHT, slice * MINUTE_MS);
+      totals.decide({ ...wake, intents: [{ ...decided, parent: 'p', slice, deadline }] });
+      totals.leave({ ...intent, parent: 'p', slice, client_order_id: `c-${slice}` }, deadline);
+    }
+    const gaps = totals.parent('p')?.gaps;
+    expect(gaps?.size).toBe(100);
+    expect(gaps?.get(999)).toBe(after(NIGHT, 999 * MINUTE_MS));
   });
 });
 

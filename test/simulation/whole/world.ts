@@ -494,6 +494,8 @@ export class World {
         this.#wall.offsetMs +=
           (value < 0.5 ? -1 : 1) * (kind === 'clock jumps' ? 90_000 * value : 86_400_000);
         if (kind === 'clock jumps a day') this.witness.hasDayChanged = true;
+        // How long ago a process stopped in good order is told by the wall clock alone.
+        if (!isAlive) for (const times of this.witness.arrivals.values()) times.length = 0;
         this.#sometimes('the wall clock jumped');
         return;
       case 'pause':
