@@ -479,7 +479,9 @@ const ofCore: readonly Mutant[] = [
     name: 'day-not-counted',
     rule: 'what has traded counts towards the day',
     killedBy: 'A',
-    patches: [{ file: 'src/engine/totals.ts', find: 'day.total = combine(day.total, notional);', replace: '' }],
+    patches: [
+      { file: 'src/engine/totals.ts', find: 'day.total = combine(day.total, notional);', replace: '' },
+    ],
   },
   {
     name: 'order-limit-off',
