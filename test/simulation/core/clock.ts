@@ -39,6 +39,11 @@ export class MachineClock implements Clock {
     return this.#wallOffset - this.#startsAt > 43_200_000;
   }
 
+  /** Whether the wall clock is wrong by about a day or more, either way. */
+  get isDayOff(): boolean {
+    return Math.abs(this.#wallOffset - this.#startsAt) > 43_200_000;
+  }
+
   /** The day that it is in truth. */
   get trueDay(): number {
     return Math.floor((this.#startsAt + this.#world.now) / 86_400_000);

@@ -58,7 +58,7 @@ export class Oracle {
   #rollbacks = 0;
   #control = 'active';
   #dayMax = 0;
-  #wasAhead = false;
+  #wasOff = false;
   #lastReadAt = Number.NEGATIVE_INFINITY;
   /** The operator has stopped this process, whatever of that is durable. */
   #latched: { readonly process: number; readonly how: 'pause' | 'halt' } | undefined;
@@ -105,7 +105,7 @@ export class Oracle {
   /** A process begins. */
   starting(process: number): void {
     this.#processes = process;
-    this.#wasAhead ||= this.#scene.clock.isDayAhead;
+    this.#wasOff ||= this.#scene.clock.isDayOff;
   }
 
   /** A quote request leaves. */
@@ -324,10 +324,10 @@ export class Oracle {
     }
     if (open >= work.openDoubtsMax && !venue.isBreaching)
       world.fail('I7', `${clientId} leaves with ${open} doubts open`);
-    // Orders of a time when the clock was a day ahead belong to no day for sure once a new process believes that clock.
-    this.#wasAhead ||= clock.isDayAhead;
+    // Orders of a time when the clock was wrong by a day belong to no day for sure once a new process believes that clock, or the right one.
+    this.#wasOff ||= clock.isDayOff;
     // One that slept with it has nothing left to tell midnight by.
-    const hasLostDay = this.#wasAhead && (process > 1 || clock.hasSlept);
+    const hasLostDay = this.#wasOff && (process > 1 || clock.hasSlept);
     const isUnsure = hasLostDay || this.#wasRolledBack || venue.isBreaching;
     // A clock that is wrong passes midnight at another time than the world: only what is too much for both is.
     if (Math.min(day, trueDay) > work.dayMax && !isUnsure)
