@@ -62,6 +62,8 @@ export class DeskProcess {
   readonly #trying = new Set<string>();
   readonly #ends: End[] = [];
   #isEnding = false;
+  /** Appends that are not durable yet. */
+  #appending = 0;
   #isReady = false;
   #latch: 'paused' | 'halted' | undefined;
   readonly #reader: AccountReader;
@@ -137,8 +139,8 @@ export class DeskProcess {
   /** Every slice has ended, no attempt is open, and the account was read since. */
   isDone(since: number): boolean {
     const { work } = this.#life;
-    if (!this.#isReady || this.state.attempts.size > 0 || this.state.slices.size > 0 || this.#isEnding)
-      return false;
+    const isBusy = this.#isEnding || this.#appending > 0;
+    if (!this.#isReady || this.state.attempts.size > 0 || this.state.slices.size > 0 || isBusy) return false;
     for (const { strategy } of work.parents)
       if (this.state.lives.get(strategy)?.finished === undefined) return false;
     return this.#reader.begunAt > since;
@@ -149,10 +151,12 @@ export class DeskProcess {
   #append(bodies: readonly RecordBody[], done: () => void): void {
     const { disk, clock } = this.#life;
     this.#life.step('append');
+    this.#appending++;
     disk.append({
       bodies,
       wall: clock.wall(),
       done: this.#life.bound((stored: readonly StoredRecord[]) => {
+        this.#appending--;
         for (const each of stored) this.state.apply(each);
         this.#life.world.note('durable', stored[0]?.body.kind ?? '');
         this.#life.step('durable');

@@ -77,7 +77,7 @@ export function workOf(world: World): Work {
       bookingMarginMs: BOOKING_MARGIN_MS,
       resend: chance.setting('resend', 0, 1) === 1,
     },
-    pageRows: chance.setting('pageRows', 2, 12),
+    pageRows: chance.setting('pageRows', 4, 12),
     faultyMs: chance.setting('faultyMs', 60_000, 300_000),
     limits: {
       currency: 'usd',

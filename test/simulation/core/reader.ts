@@ -62,7 +62,8 @@ export class AccountReader {
     const rows: Transaction[] = [];
     const page = (offset: number): void => {
       this.#page(from, offset, (told) => {
-        if (!continues(rows, told)) {
+        // A page begins with the last row of the one before: where it does not, rows have moved meanwhile.
+        if (offset > 0 && told[0]?.id !== rows.at(-1)?.id) {
           this.#life.world.probe('rows moved between two pages');
           this.#again();
           return;
@@ -71,7 +72,7 @@ export class AccountReader {
         if (told.length >= this.#life.work.pageRows) {
           this.#life.world.probe('second page');
           this.#life.later(READ_GAP_MS + 5, () => {
-            page(offset + told.length);
+            page(offset + told.length - 1);
           });
           return;
         }
@@ -117,11 +118,4 @@ export class AccountReader {
     }
     return from;
   }
-}
-
-/** Whether a page goes on where those before it ended, in their order: rows that came meanwhile move the others on. */
-function continues(before: readonly Transaction[], page: readonly Transaction[]): boolean {
-  const [first, last] = [before[0], before.at(-1)];
-  if (first === undefined || last === undefined) return true;
-  return first.id > last.id ? page.every(({ id }) => id < last.id) : page.every(({ id }) => id > last.id);
 }
