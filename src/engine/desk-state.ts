@@ -133,7 +133,7 @@ export class DeskState {
         this.#correct(body);
         break;
       case 'resolved':
-        break;
+        break; // what follows from it are records of their own
       case 'override':
         this.overrides.apply(body);
         break;
@@ -330,8 +330,7 @@ export class DeskState {
     const at = this.recent.findIndex((fill) => fill.client_order_id === body.client_order_id);
     const before = this.recent[at];
     if (before === undefined) return;
-    const now = corrected(before, body);
-    this.recent[at] = now;
+    const now = (this.recent[at] = corrected(before, body));
     this.totals.correct(before, now);
     for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
     for (const [currency, change] of changesOf(now)) this.#move(currency, change);
