@@ -120,7 +120,7 @@ describe('the profile of a vwap', () => {
   });
 
   it('is that of the moment when the parent begins, where no start_time is given', () => {
-    const plan = { ...PLAN, start_time: undefined, profile: { weights: hours({ 10: 2, 11: 4 }) } };
+    const plan = { ...PLAN, start_time: undefined, profile: { weights: hours({ 0: 0.1, 10: 2, 11: 4 }) } };
     const life = new Life(vwap, plan, { at: NINE });
     expect(life.due).toBe(NINE);
     const bound = vwap.bind(plan);
