@@ -38,6 +38,7 @@ export function urgency(
 
 /** Part of the parent that is still to do after `k` of `slices` trades: sinh((n − k)κτ) / sinh(nκτ), free of overflow. */
 export function leftAfter(k: number, slices: number, urgencyPerStep: number): number {
+  if (k <= 0) return 1;
   if (k >= slices) return 0;
   if (urgencyPerStep === 0) return 1 - k / slices;
   const shrunk = Math.expm1(-2 * (slices - k) * urgencyPerStep) / Math.expm1(-2 * slices * urgencyPerStep);

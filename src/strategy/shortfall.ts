@@ -35,7 +35,7 @@ const params = z.strictObject({
   impact: z
     .strictObject({
       bps: plainNumber
-        .gt(0, { error: 'expected more than 0: without impact there is nothing to wait for' })
+        .min(0.001, { error: 'expected at least 0.001: without impact there is nothing to wait for' })
         .max(10_000)
         .describe('What trading at the pace of per_hour costs against the price without it, basis points'),
       per_hour: amountOf(

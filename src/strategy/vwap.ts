@@ -1,13 +1,16 @@
 import { z } from 'zod';
 import { fraction, ONE, ratioOf } from '../core/money.ts';
-import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, instant, MINUTE_MS, parseTime } from '../core/time.ts';
 import { plainNumber, zoneText } from './fields.ts';
+import type { Problem } from './kernel.ts';
 import { slicedStrategy } from './sliced.ts';
 import type { Window } from './sliced.ts';
-import { slicedFields } from './sliced-fields.ts';
+import { durationMsOf, slicedFields } from './sliced-fields.ts';
 import type { Curve } from './slicing.ts';
 
 const DAY_MINUTES = 1440;
+/** A longer window would be summed up part by part for too long. */
+const WINDOW_DAYS_MAX = 366;
 
 const profile = z
   .strictObject({
@@ -30,6 +33,7 @@ const profile = z
 export type Profile = z.output<typeof profile>;
 
 const params = z.strictObject({ ...slicedFields, profile });
+type Params = z.output<typeof params>;
 
 /** Works a total off in slices that are as large as the volume that the profile expects until the next slot. */
 export const vwap = slicedStrategy({
@@ -38,7 +42,17 @@ export const vwap = slicedStrategy({
   params,
   curve: (plan, window) => volumeCurve(plan.profile, window),
   curveNeedsStart: true,
+  check: checkLength,
 });
+
+function checkLength(plan: Params): readonly Problem[] {
+  const startMs = plan.start_time === undefined ? undefined : parseTime(plan.start_time);
+  // An end without a start has its own problem.
+  if (plan.duration === undefined && startMs === undefined) return [];
+  if (durationMsOf(plan, startMs ?? 0) <= WINDOW_DAYS_MAX * DAY_MS) return [];
+  const message = `a window of more than ${WINDOW_DAYS_MAX} days: cut it into several strategies`;
+  return [{ path: [plan.duration === undefined ? 'end_time' : 'duration'], message }];
+}
 
 /** Share of the volume of the window that comes before each slot. */
 export function volumeCurve(day: Profile, { startMs, durationMs, slices }: Window): Curve {

@@ -111,6 +111,7 @@ describe('the schedule of Almgren and Chriss', () => {
         { slices, stepHours: 1 },
       );
       expect([0, 1, slices].map((k) => leftAfter(k, slices, perStep))).toEqual([1, expect.closeTo(0, 9), 0]);
+      expect([0, 1, slices].map((k) => leftAfter(k, slices, Number.POSITIVE_INFINITY))).toEqual([1, 0, 0]);
     }
   });
 

@@ -152,6 +152,18 @@ describe('the profile of a vwap', () => {
   });
 });
 
+describe('the window of a vwap', () => {
+  it.each([
+    [{ duration: 'P366D' }, []],
+    [{ duration: 'P367D' }, ['duration']],
+    [{ duration: undefined, end_time: '2027-12-03T09:00:00Z' }, ['end_time']],
+    [{ duration: undefined, start_time: undefined, end_time: '2027-12-03T09:00:00Z' }, ['end_time']],
+  ])('is at most 366 days: %j', (over, paths) => {
+    const messages = messagesOf(vwap, { ...PLAN, profile: { weights: [1] }, ...over });
+    expect(messages.map((message) => message.split(':')[0])).toEqual(paths);
+  });
+});
+
 describe('the page of a vwap', () => {
   const page = readFileSync(new URL('../../docs/strategies/vwap.md', import.meta.url), 'utf8');
 
