@@ -6,7 +6,7 @@ import type { Instant } from '../core/time.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 import { anySlices, eachOf, endOf } from './recurring-fields.ts';
 import type { Params } from './recurring-fields.ts';
-import { firstOpen, nextTime } from './schedule.ts';
+import { firstOpen, smallestGapMs } from './schedule.ts';
 import { smallestSize } from './slicing.ts';
 
 /** What is wrong across the fields of a recurring document. */
@@ -61,8 +61,6 @@ const WINDOW_MAX_MS = 7 * DAY_MS;
 /** Where a schedule without start and end is looked at: the answer must not depend on the day on which it is asked. */
 const SOME_DAY = instant(Date.UTC(2026, 0, 1) - 1);
 const LOOKED_MS = 4 * 366 * DAY_MS;
-/** Gaps between occurrences that are measured: a pattern shows itself soon. */
-const GAPS = 8;
 
 /** A schedule of which nothing is left, and a window that runs into the next occurrence. */
 function checkTimes(plan: Params): readonly Problem[] {
@@ -85,7 +83,7 @@ function checkTimes(plan: Params): readonly Problem[] {
       },
     ];
   }
-  const gapMs = smallestGap(plan, first.at);
+  const gapMs = smallestGapMs(plan.schedule.cron, first.at);
   if (gapMs === undefined || parseDuration(plan.window) <= gapMs) return [];
   return [
     {
@@ -93,18 +91,6 @@ function checkTimes(plan: Params): readonly Problem[] {
       message: `the window is longer than the ${gapMs / 1000} s from one occurrence to the next: write at most PT${gapMs / 1000}S`,
     },
   ];
-}
-
-function smallestGap(plan: Params, from: Instant): number | undefined {
-  const gaps: number[] = [];
-  let at = from;
-  for (let n = 0; n < GAPS; n++) {
-    const next = nextTime(plan.schedule, at);
-    if (next === undefined) break;
-    gaps.push(next - at);
-    at = next;
-  }
-  return gaps.length === 0 ? undefined : Math.min(...gaps);
 }
 
 /** A slice below the venue's minimum is refused here, with the largest number of slices that would do. */

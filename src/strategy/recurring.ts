@@ -160,16 +160,14 @@ function takeTurn(was: State, at: Instant, plan: Params, instrument: Instrument)
           missed: lost.flatMap((due) => allSlices(plan, due)),
         }
       : {};
-  // Only `all` comes back for the times that lie between.
-  const dealt = schedule.misfire === 'all' ? first : newest;
-  if (isSkipped) return idle({ ...was, after: dealt }, plan, told);
+  if (isSkipped) return idle({ ...was, after: first }, plan, told);
   const closure = closureAt(schedule, at);
   if (closure !== undefined) {
     const missed = [...(told.missed ?? []), ...allSlices(plan, first)];
-    return idle({ ...was, after: dealt }, plan, { reason: 'blackout', note: closure.why, missed });
+    return idle({ ...was, after: first }, plan, { reason: 'blackout', note: closure.why, missed });
   }
   const now = { due: first, start: isLate ? at : first, slice: 0, left: text(eachOf(plan)) };
-  const under: Under = { after: dealt, begun: was.begun + 1, now };
+  const under: Under = { after: first, begun: was.begun + 1, now };
   const slot = slotOf(slicesOfNow(under, plan, instrument), 0);
   if (slot > at) return { state: under, waits: [{ on: 'at', at: slot }], ...told };
   return startSlice(under, at, plan, instrument, told);

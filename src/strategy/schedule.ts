@@ -115,11 +115,26 @@ const PATTERNS_MAX = 2_000;
 function nextWall(cron: string, wall: number): number | undefined {
   let pattern = patterns.get(cron);
   if (pattern === undefined) {
-    pattern = new Cron(cron, { timezone: 'UTC', paused: true });
+    pattern = new Cron(cron, { utcOffset: 0, paused: true });
     if (patterns.size >= PATTERNS_MAX) patterns.clear();
     patterns.set(cron, pattern);
   }
   return pattern.nextRun(new Date(wall))?.getTime();
+}
+
+/** Gaps that are measured: a pattern shows itself soon. */
+const GAPS = 12;
+
+/** The smallest of the next gaps between two times of `cron` on a clock that nobody sets, ms; `undefined` when there is none. */
+export function smallestGapMs(cron: string, from: Instant): number | undefined {
+  let smallest: number | undefined;
+  let wall = nextWall(cron, from);
+  for (let n = 0; n < GAPS && wall !== undefined; n++) {
+    const next = nextWall(cron, wall);
+    if (next !== undefined) smallest = Math.min(smallest ?? Number.POSITIVE_INFINITY, next - wall);
+    wall = next;
+  }
+  return smallest;
 }
 
 const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>

@@ -84,6 +84,17 @@ describe('a recurring strategy on a desk', () => {
     expect(bench.desk.state.lives.get('r')?.finished).toBe('finished');
   });
 
+  it('trades within its window when a pause ends in time, and the next occurrence as always', () => {
+    const bench = ran(instant(START + 9 * HOUR_MS - MINUTE_MS));
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'a look first' });
+    bench.clock.run(instant(START + 9 * HOUR_MS + 5 * MINUTE_MS));
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    bench.operator$.next({ do: 'resume', by: 'ops', why: 'looked' });
+    bench.clock.run(instant(START + 2 * DAY_MS));
+    expect(text(executedTotal(bench.exchange))).toBe('1');
+    expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
+  });
+
   it('has nothing under way that the controls take for one parent beyond its total', () => {
     const bench = ran(instant(START + 30 * DAY_MS));
     expect(bench.desk.control).toBe('active');
@@ -108,21 +119,22 @@ describe('a restart of a recurring strategy', () => {
   });
 
   it('trades an occurrence exactly once, wherever the process dies', () => {
-    const noon = instant(START + 12 * HOUR_MS);
-    const appends = ran(noon, { strategies: SLICED }).appends();
+    const [at, end] = [instant(START + 9 * HOUR_MS - MINUTE_MS), instant(START + 10 * HOUR_MS)];
+    const appends = ran(end, { strategies: SLICED, at }).appends();
     const wrong: string[] = [];
-    for (let at = 2; at < appends; at++) {
+    for (let append = 2; append < appends; append++) {
       for (const records of ['lost', 'durable'] as const) {
-        const first = aBench({ strategies: SLICED, policy: calm, venue, death: { at, records } });
+        const death = { at: append, records };
+        const first = aBench({ strategies: SLICED, policy: calm, venue, at, death });
         first.start();
-        while (!first.life.isOver && first.clock.wall() < noon)
+        while (!first.life.isOver && first.clock.wall() < end)
           first.clock.run(instant(first.clock.wall() + SECOND_MS));
         const second = next(first, SECOND_MS, { strategies: SLICED });
-        second.clock.run(noon);
+        second.clock.run(end);
         const total = text(executedTotal(second.exchange));
         const faults = faultsOf(second).filter((fault) => fault !== 'not done');
         if (total !== '0.5' || faults.length > 0)
-          wrong.push(`${at} ${records}: ${total} ${faults.join(' ')}`);
+          wrong.push(`${append} ${records}: ${total} ${faults.join(' ')}`);
       }
     }
     expect(wrong).toEqual([]);

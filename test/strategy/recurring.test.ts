@@ -112,6 +112,88 @@ describe('recurring', () => {
   });
 });
 
+describe('the traps of other systems', () => {
+  it('one failed slice does not erase the rest of its occurrence, nor the next', () => {
+    const life = aLife({ slices: 4, window: 'PT1H' });
+    life.arrive();
+    life.end({ leg: leg(TEN), slice: 0, result: 'skipped' }, instant(TEN + 1_000));
+    // 2 left over 3 slices of 0.5, each at most half again as much.
+    expect([trade(life), trade(life), trade(life)].flat().map(({ size }) => text(size))).toEqual([
+      '0.66666666',
+      '0.66666667',
+      '0.66666667',
+    ]);
+    expect(life.last.reason).toBeUndefined();
+    expect(trade(life).map(({ size }) => text(size))).toEqual(['0.5']);
+  });
+
+  it('a minimum in one currency is never compared with a size in the other', () => {
+    expect(aLife({}, { minimum: { notional: money('1000000') } }).last.finished).toBeUndefined();
+    const notional = { each_quantity: undefined, each_notional: { amount: '100', currency: 'usd' } };
+    expect(aLife(notional, { minimum: { quantity: quantity('1000000') } }).last.finished).toBeUndefined();
+    expect(aLife(notional, { minimum: { notional: money('100.01') } }).last.finished).toBe('invalid_plan');
+  });
+
+  it('fence posts: n slices, the first at the time of the schedule, the last one interval before the end', () => {
+    const life = aLife({ slices: 4, window: 'PT1H' });
+    const slots = Array.from({ length: 4 }, () => [(life.due - TEN) / MINUTE_MS, trade(life).length]);
+    expect(slots).toEqual([
+      [0, 1],
+      [15, 1],
+      [30, 1],
+      [45, 1],
+    ]);
+    expect(life.due).toBe(TEN + DAY_MS);
+  });
+});
+
+describe('what users of other systems asked for', () => {
+  it('trading hours and blackout dates are settings', () => {
+    const hours = {
+      calendar: { holidays: [{ centre: 'London', every_year: ['12-25'] }] },
+      blackouts: [{ from: '2026-12-28T00:00:00Z', to: '2026-12-29T00:00:00Z' }],
+      quiet_hours: [{ from: '18:00', to: '08:00' }],
+      cut_off: '17:00',
+      cron: '0 * * * *',
+    };
+    const bound = recurring.bind({ ...PLAN, schedule: hours });
+    const found = bound.occurrences(parseTime('2026-12-24T15:30:00Z'), 3).map(({ at }) => isoOf(at));
+    expect(found).toEqual([
+      '2026-12-24T16:00:00.000Z',
+      '2026-12-29T08:00:00.000Z',
+      '2026-12-29T09:00:00.000Z',
+    ]);
+  });
+
+  it('whoever watches cannot read the rhythm: size and time vary by a seed, and the sum stays', () => {
+    const life = aLife({ slices: 2, window: 'PT1H', jitter: { time_pct: 80, size_pct: 30, seed: 9 } });
+    const days = Array.from({ length: 3 }, () => {
+      if (intentsOf(life.arrive()).length > 0) throw new Error('the first slot is moved as well');
+      return [trade(life), trade(life)].flat().map(({ size }) => size);
+    });
+    expect(days.map(([a, b]) => a && b && text(add(a, b)))).toEqual(['2', '2', '2']);
+    expect(new Set(days.map(([a]) => a?.toFixed())).size).toBe(3);
+  });
+
+  it('a size under the minimum is refused with its numbers, not passed over in silence', () => {
+    expect(aLife({ slices: 4 }, { minimum: { quantity: quantity('1') } }).last.note).toBe(
+      "4 slices of 2 btc are as small as 0.5 btc each, the venue's minimum is 1",
+    );
+  });
+
+  it('every time at which nothing trades leaves its reason', () => {
+    const life = aLife(scheduled({ calendar: {} }));
+    const told: string[] = [];
+    for (let day = 0; day < 14; day++) if (trade(life).length === 0) told.push(life.last.note ?? '');
+    expect(told).toEqual([
+      'weekend (saturday)',
+      'weekend (sunday)',
+      'weekend (saturday)',
+      'weekend (sunday)',
+    ]);
+  });
+});
+
 describe('an occurrence in slices', () => {
   const SLICED = { slices: 4, window: 'PT1H' };
 
@@ -217,6 +299,22 @@ describe('an occurrence in slices', () => {
       }),
       { numRuns: 25 },
     );
+  });
+
+  it('takes nothing off for a trade of the occurrence before it, heard of late', () => {
+    const life = aLife(SLICED);
+    for (let k = 0; k < 4; k++) trade(life);
+    trade(life);
+    const before = life.last.state;
+    const step = life.end(
+      { leg: leg(TEN), slice: 3, filled: quantity('0.5') },
+      instant(TEN + DAY_MS + 2_000),
+    );
+    expect(step).toMatchObject({
+      state: before,
+      reason: 'waiting',
+      waits: [{ on: 'at', at: TEN + DAY_MS + 15 * MINUTE_MS }],
+    });
   });
 
   it('has other slots in every occurrence when they are jittered', () => {

@@ -130,6 +130,11 @@ describe('a schedule', () => {
     expect(times(of, from, 3).map((at) => at.slice(5, 16))).toEqual(utc);
   });
 
+  it('that is asked in the second pass of a repeated hour does not run its times again', () => {
+    const of = schedule({ cron: '15,45 1 * * *', time_zone: 'Europe/London' });
+    expect(times(of, '2026-10-25T01:05:00Z', 1)).toEqual(['2026-10-26T01:15:00.000Z']);
+  });
+
   // Midnight itself: skipped where summer begins at midnight, repeated where it ends there.
   it.each([
     ['Africa/Cairo', '2026-04-22T12:00:00Z', ['04-22T22:00', '04-23T22:00', '04-24T21:00']],
