@@ -104,8 +104,11 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
   /** The slots ahead, if they are known beforehand. */
   slots(params: Params, begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
-  /** The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year. */
-  occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[];
+  /**
+   * The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year.
+   * Empty when no time is ahead, `undefined` without a calendar.
+   */
+  occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
   /** What the slots ahead are expected to cost, where the kind has a model of it. */
   forecast?(params: Params, begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
 }
@@ -130,7 +133,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         start: (begunAt, view) => kind.start(params, begunAt, view),
         step: (state, wake, context) => kind.step(read(state), wake, params, context),
         slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
-        occurrences: (from, count) => kind.occurrences?.(params, from, count) ?? [],
+        occurrences: (from, count) => kind.occurrences?.(params, from, count),
         forecast: (begunAt, instrument) => kind.forecast?.(params, begunAt, instrument),
       };
     },
@@ -146,7 +149,7 @@ export interface BoundStrategy {
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
   slots(begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
-  occurrences(from: Instant, count: number): readonly Occurrence[];
+  occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
   forecast(begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
 }
 

@@ -137,7 +137,7 @@ export const rebalance = defineStrategy<Params, State>({
 
   slots: () => [],
   occurrences: ({ schedule }, from, count) =>
-    schedule === undefined ? [] : occurrencesOf(schedule, { from, count }),
+    schedule === undefined ? undefined : occurrencesOf(schedule, { from, count }),
 });
 
 const assetsOf = (plan: Params): readonly string[] =>

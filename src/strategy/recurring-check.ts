@@ -2,7 +2,6 @@ import type { Instrument } from '../core/instrument.ts';
 import { approximate, decimalsOf, fraction, ratioOf, roundDown, scale, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { DAY_MS, instant, isoOf, parseDuration, parseTime } from '../core/time.ts';
-import type { Instant } from '../core/time.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 import { anySlices, eachOf, endOf } from './recurring-fields.ts';
 import type { Params } from './recurring-fields.ts';

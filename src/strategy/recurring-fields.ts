@@ -9,6 +9,9 @@ import { countedScheduleFields } from './schedule.ts';
 import { uniform } from './slicing.ts';
 import type { SlicePlan } from './slicing.ts';
 
+/** One more order of a parent whose slices are not planned for the whole of its life halts the desk: see `controls`. */
+const SLICES_MAX = 50;
+
 /** The fields of a recurring document. */
 export const params = z.strictObject({
   pair: pairSymbol.describe('Pair to trade, such as btcusd'),
@@ -23,7 +26,7 @@ export const params = z.strictObject({
     .describe('How long an occurrence may trade, ISO 8601; what is left at its end stays undone'),
   slices: whole
     .min(1)
-    .max(1000)
+    .max(SLICES_MAX)
     .default(1)
     .describe('Number of equal slices over the window, the first at the time of the schedule'),
   catch_up: z
@@ -78,10 +81,14 @@ export const endOf = (plan: Params): Instant | undefined =>
 
 export type Slices = SlicePlan<Quantity | Money>;
 
-/** How the occurrence that is due at `due` is cut, its window beginning at `startMs`. */
+/** How the occurrence that is due at `due` is cut: `durationMs` from `startMs` on, the whole window when left out. */
 export function slicesOf(
   plan: Params,
-  { due, startMs }: { readonly due: Instant; readonly startMs: number },
+  {
+    due,
+    startMs,
+    durationMs = parseDuration(plan.window),
+  }: { readonly due: Instant; readonly startMs: number; readonly durationMs?: number },
   instrument: Instrument | undefined,
 ): Slices {
   const total = eachOf(plan);
@@ -91,7 +98,7 @@ export function slicesOf(
     total,
     slices: plan.slices,
     startMs,
-    durationMs: parseDuration(plan.window),
+    durationMs,
     precision: precision ?? Math.max(8, decimalsOf(total)),
     jitter: plan.jitter && {
       timePct: plan.jitter.time_pct,

@@ -3,7 +3,7 @@ import type { Instrument } from '../core/instrument.ts';
 import { money, price, quantity, subtract, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import { instant, isoOf, MINUTE_MS, parseDuration } from '../core/time.ts';
+import { after, instant, isoOf, MINUTE_MS, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 import { closureAt, openUntil } from './calendar.ts';
@@ -17,6 +17,8 @@ import { dueSize, slotMs } from './slicing.ts';
 
 /** Times that a longer downtime leaves to make up for: the newest. */
 const PASSED_MAX = 31;
+/** Between two occurrences that are made up for: well below what the controls let a desk execute in a minute. */
+const MADE_UP_APART_MS = 30_000;
 
 const state = z.strictObject({
   /** Times of the schedule up to here are dealt with, Unix ms. */
@@ -30,6 +32,8 @@ const state = z.strictObject({
       due: z.number(),
       /** Beginning of its window, Unix ms: `due`, or when it was made up for. */
       start: z.number(),
+      /** Length of its window, ms: shorter than planned when the next time comes sooner, as on a day of 23 hours. */
+      length: z.number().min(0),
       /** Next slice to start. */
       slice: z.int().min(0),
       /** Not yet traded, in the currency of the size. */
@@ -39,6 +43,12 @@ const state = z.strictObject({
 });
 type State = z.output<typeof state>;
 type Under = State & { readonly now: NonNullable<State['now']> };
+
+/** What stays the same from step to step. */
+interface Setting {
+  readonly plan: Params;
+  readonly instrument: Instrument;
+}
 
 /** What a step tells besides what it does. */
 interface Told {
@@ -70,12 +80,12 @@ export const recurring = defineStrategy<Params, State>({
   },
 
   step(was, wake, plan, { view }): Step<State> {
-    const instrument = view.instrument(plan.pair);
-    if (wake.on === 'outcome') return settle(was, wake, plan, instrument);
+    const setting: Setting = { plan, instrument: view.instrument(plan.pair) };
+    if (wake.on === 'outcome') return settle(was, wake, setting);
     const under = underWay(was);
     return under === undefined
-      ? takeTurn(was, wake.at, plan, instrument)
-      : startSlice(under, wake.at, plan, instrument);
+      ? takeTurn(was, wake.at, setting)
+      : startSlice(under, { at: wake.at, told: {} }, setting);
   },
 
   slots: () => [],
@@ -88,8 +98,8 @@ const underWay = (was: State): Under | undefined =>
   was.now === undefined ? undefined : { ...was, now: was.now };
 const allSlices = (plan: Params, due: number): NonNullable<Step<State>['missed']> =>
   Array.from({ length: plan.slices }, (_, slice) => ({ leg: legOf(due), slice }));
-const slicesOfNow = ({ now }: Under, plan: Params, instrument: Instrument): Slices =>
-  slicesOf(plan, { due: instant(now.due), startMs: now.start }, instrument);
+const slicesOfNow = ({ now }: Under, { plan, instrument }: Setting): Slices =>
+  slicesOf(plan, { due: instant(now.due), startMs: now.start, durationMs: now.length }, instrument);
 const slotOf = (slices: Slices, k: number): Instant =>
   instant(k >= slices.slices ? slices.startMs + slices.durationMs : slotMs(slices, k));
 
@@ -114,24 +124,25 @@ function passedTimes(
   from: Instant,
   at: Instant,
 ): { readonly times: readonly Instant[]; readonly isAll: boolean } {
-  const after = (since: Instant, most: number): readonly Instant[] => {
+  const upTo = (since: Instant, most: number): readonly Instant[] => {
     const times: Instant[] = [];
     for (let next = nextDue(plan, since); next !== undefined && next <= at; next = nextDue(plan, next)) {
       if (times.push(next) > most) break;
     }
     return times;
   };
-  const times = after(from, PASSED_MAX);
+  const times = upTo(from, PASSED_MAX);
   if (times.length <= PASSED_MAX) return { times, isAll: true };
   // Many: the newest are looked for from the end, over longer and longer spans.
   for (let spanMs = MINUTE_MS; ; spanMs *= 2) {
-    const newest = after(instant(Math.max(from, at - spanMs)), Number.POSITIVE_INFINITY);
+    const newest = upTo(instant(Math.max(from, at - spanMs)), Number.POSITIVE_INFINITY);
     if (newest.length >= PASSED_MAX) return { times: newest.slice(-PASSED_MAX), isAll: false };
   }
 }
 
 /** A time of the schedule has come, or several have passed: begins one of them, as the misfire rule says. */
-function takeTurn(was: State, at: Instant, plan: Params, instrument: Instrument): Step<State> {
+function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
+  const { plan } = setting;
   const { times: passed, isAll } = passedTimes(plan, instant(was.after), at);
   const newest = passed.at(-1);
   // The clocks of the zone were decided anew since this wake was planned.
@@ -147,7 +158,8 @@ function takeTurn(was: State, at: Instant, plan: Params, instrument: Instrument)
       missed: allSlices(plan, newest),
     });
   }
-  const toleranceMs = parseDuration(schedule.misfire_after);
+  // Once its window is over, a time has passed whatever the tolerance says.
+  const toleranceMs = Math.min(parseDuration(schedule.misfire_after), parseDuration(plan.window) - 1);
   const first = schedule.misfire === 'all' ? (times[0] ?? last) : last;
   const isLate = at - first > toleranceMs;
   const isSkipped = isLate && schedule.misfire === 'skip';
@@ -166,11 +178,14 @@ function takeTurn(was: State, at: Instant, plan: Params, instrument: Instrument)
     const missed = [...(told.missed ?? []), ...allSlices(plan, first)];
     return idle({ ...was, after: first }, plan, { reason: 'blackout', note: closure.why, missed });
   }
-  const now = { due: first, start: isLate ? at : first, slice: 0, left: text(eachOf(plan)) };
+  const start = isLate ? at : first;
+  const next = nextDue(plan, at) ?? Number.POSITIVE_INFINITY;
+  const length = Math.min(parseDuration(plan.window), next - start);
+  const now = { due: first, start, length, slice: 0, left: text(eachOf(plan)) };
   const under: Under = { after: first, begun: was.begun + 1, now };
-  const slot = slotOf(slicesOfNow(under, plan, instrument), 0);
+  const slot = slotOf(slicesOfNow(under, setting), 0);
   if (slot > at) return { state: under, waits: [{ on: 'at', at: slot }], ...told };
-  return startSlice(under, at, plan, instrument, told);
+  return startSlice(under, { at, told }, setting);
 }
 
 interface Misfire {
@@ -184,21 +199,20 @@ interface Misfire {
 
 function misfireNote({ due, isSkipped, lateMs, lost, isAll }: Misfire): string {
   const others = `${isAll ? '' : 'more than '}${lost} times passed`;
-  const late = `${legOf(due)} was ${Math.round(lateMs / 1000)} s ago`;
-  if (isSkipped) return `${others}, the last, ${late}`;
-  return lost > 0 || !isAll ? `${late}; ${others} without a trade` : late;
+  const late = `due ${legOf(due)}, ${Math.round(lateMs / 1000)} s ago`;
+  if (isSkipped) return `${others}; the last was ${late}`;
+  return lost > 0 || !isAll ? `runs the one ${late}; ${others} without a trade` : `runs the one ${late}`;
 }
 
 /** A slot of the occurrence under way has come. Slots that passed, and one that the calendar closes, are not tried. */
 function startSlice(
   was: Under,
-  at: Instant,
-  plan: Params,
-  instrument: Instrument,
-  told: Told = {},
+  { at, told }: { readonly at: Instant; readonly told: Told },
+  setting: Setting,
 ): Step<State> {
+  const { plan } = setting;
   const { now } = was;
-  const slices = slicesOfNow(was, plan, instrument);
+  const slices = slicesOfNow(was, setting);
   let turn = now.slice;
   while (turn < slices.slices && slotOf(slices, turn + 1) <= at) turn++;
   const closure = turn < slices.slices ? closureAt(plan.schedule, at) : undefined;
@@ -210,7 +224,7 @@ function startSlice(
     missed,
   });
   const later: Under = { ...was, now: { ...now, slice: next } };
-  if (next >= slices.slices) return endOccurrence(later, plan, all);
+  if (next >= slices.slices) return endOccurrence(later, { at, told: all }, plan);
   if (closure !== undefined) return { state: later, waits: [{ on: 'at', at: slotOf(slices, next) }], ...all };
   const size = dueSize(slices, turn, leftOf(plan, now.left), plan.catch_up === 'pace');
   const deadline = openUntil(plan.schedule, at, slotOf(slices, turn + 1));
@@ -250,12 +264,8 @@ const intentOf = (
 });
 
 /** A slice has ended: takes off what was filled and waits for the next slot, or for the next occurrence. */
-function settle(
-  was: State,
-  wake: Wake & { on: 'outcome' },
-  plan: Params,
-  instrument: Instrument,
-): Step<State> {
+function settle(was: State, wake: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
+  const { plan } = setting;
   const { leg, filled, filledAmount } = wake.outcome;
   const under = underWay(was);
   if (under === undefined || leg !== legOf(under.now.due)) {
@@ -263,27 +273,31 @@ function settle(
     const note = `${leg} is over`;
     return under === undefined
       ? idle(was, plan, { reason: 'waiting', note })
-      : { state: was, waits: [slotWait(under, plan, instrument)], reason: 'waiting', note };
+      : { state: was, waits: [slotWait(under, setting)], reason: 'waiting', note };
   }
   const done = plan.each_quantity === undefined ? filledAmount : filled;
   const left = subtract(leftOf(plan, under.now.left), done);
   const now: Under = { ...under, now: { ...under.now, left: text(left) } };
   return !left.gt(0) || now.now.slice >= plan.slices
-    ? endOccurrence(now, plan, {})
-    : { state: now, waits: [slotWait(now, plan, instrument)] };
+    ? endOccurrence(now, { at: wake.at, told: {} }, plan)
+    : { state: now, waits: [slotWait(now, setting)] };
 }
 
-const slotWait = (was: Under, plan: Params, instrument: Instrument): Wait => ({
+const slotWait = (was: Under, setting: Setting): Wait => ({
   on: 'at',
-  at: slotOf(slicesOfNow(was, plan, instrument), was.now.slice),
+  at: slotOf(slicesOfNow(was, setting), was.now.slice),
 });
 
 /** The window of the occurrence is over, or nothing of it is left. */
-function endOccurrence({ now, ...rest }: Under, plan: Params, told: Told): Step<State> {
+function endOccurrence(
+  { now, ...rest }: Under,
+  { at, told }: { readonly at: Instant; readonly told: Told },
+  plan: Params,
+): Step<State> {
   const undone = leftOf(plan, now.left).gt(0)
     ? `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`
     : undefined;
-  return idle(rest, plan, {
+  const next = idle(rest, plan, {
     ...told,
     ...(undone === undefined
       ? {}
@@ -292,4 +306,9 @@ function endOccurrence({ now, ...rest }: Under, plan: Params, told: Told): Step<
           note: [told.note, undone].filter((part) => part !== undefined).join('; '),
         }),
   });
+  // Missed ones that are made up for in a row must not look like a strategy that has gone wild: those are halted.
+  if (plan.schedule.misfire !== 'all') return next;
+  const soonest = after(at, MADE_UP_APART_MS);
+  const wait = next.waits.map((one) => (one.on === 'at' && one.at < at ? { ...one, at: soonest } : one));
+  return { ...next, waits: wait };
 }

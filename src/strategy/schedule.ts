@@ -52,7 +52,7 @@ export const countedScheduleFields = z
       .enum(['skip', 'once', 'all'])
       .default('skip')
       .describe(
-        'When nothing could run at the time. skip: wait for the next. once: run once, however many were missed. all: run each that was missed, the oldest first, one after another, at most the newest 31',
+        'When nothing could run at the time. skip: wait for the next. once: run once, however many were missed. all: run each that was missed, the oldest first, at least 30 s apart, at most the newest 31',
       ),
   })
   .superRefine(checkSchedule);

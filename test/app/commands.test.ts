@@ -55,6 +55,23 @@ describe('validate', () => {
     });
   });
 
+  it('says when no time of a calendar is ahead', () => {
+    writeFileSync(
+      join(folder, 'x.yaml'),
+      `id: x
+kind: recurring
+pair: btcusd
+side: buy
+each_quantity: { amount: "1", currency: btc }
+end_time: 2026-01-31T00:00:00Z
+schedule: { cron: "0 9 * * *" }
+`,
+    );
+    const to = io(folder);
+    expect(validate({ files: ['x.yaml'] }, to)).toBe(0);
+    expect(to.printed.out).toContain('recurring btcusd  no time of its calendar is ahead');
+  });
+
   it('says when nothing of a calendar is open within a year, and why', () => {
     writeFileSync(
       join(folder, 'x.yaml'),

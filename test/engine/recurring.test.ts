@@ -147,7 +147,7 @@ describe('a restart of a recurring strategy', () => {
     ['once', ['2026-01-06T09:00', '2026-01-09T12:00', '2026-01-12T09:00']],
     [
       'all',
-      ['2026-01-06T09:00', '2026-01-09T12:00', '2026-01-09T12:00', '2026-01-09T12:00', '2026-01-12T09:00'],
+      ['2026-01-06T09:00', '2026-01-09T12:00', '2026-01-09T12:00', '2026-01-09T12:01', '2026-01-12T09:00'],
     ],
   ])('after days of downtime does what misfire: %s says', (misfire, orders) => {
     const strategies = plan({}, { misfire });

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { add, money, quantity, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
-import type { Instant } from '../../src/core/time.ts';
 import { recurring } from '../../src/strategy/recurring.ts';
 import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
@@ -157,7 +156,7 @@ describe('what users of other systems asked for', () => {
       cron: '0 * * * *',
     };
     const bound = recurring.bind({ ...PLAN, schedule: hours });
-    const found = bound.occurrences(parseTime('2026-12-24T15:30:00Z'), 3).map(({ at }) => isoOf(at));
+    const found = bound.occurrences(parseTime('2026-12-24T15:30:00Z'), 3)?.map(({ at }) => isoOf(at));
     expect(found).toEqual([
       '2026-12-24T16:00:00.000Z',
       '2026-12-29T08:00:00.000Z',
@@ -317,6 +316,24 @@ describe('an occurrence in slices', () => {
     });
   });
 
+  it('ends before the next occurrence also on a day of 23 hours', () => {
+    const schedule = { cron: '0 9 * * *', time_zone: 'Europe/London' };
+    const life = aLife({ schedule, slices: 24, window: 'P1D' }, { at: parseTime('2027-03-27T00:00:00Z') });
+    const ends: number[] = [];
+    for (let k = 0; k < 24; k++) {
+      const [intent] = intentsOf(life.arrive());
+      ends.push(intent?.deadline ?? 0);
+      if (intent !== undefined) {
+        const { leg: of, slice, deadline } = intent;
+        life.end({ leg: of, slice, filled: amountOf(intent) }, instant(deadline - 1));
+      }
+    }
+    const next = parseTime('2027-03-28T09:00:00[Europe/London]');
+    expect(ends.at(-1)).toBe(next);
+    expect(next - parseTime('2027-03-27T09:00:00[Europe/London]')).toBe(23 * HOUR_MS);
+    expect([life.last.reason, life.due]).toEqual([undefined, next]);
+  });
+
   it('has other slots in every occurrence when they are jittered', () => {
     const life = aLife({ slices: 1, window: 'PT3H', jitter: { time_pct: 90, seed: 3 } });
     const moved = Array.from({ length: 5 }, (_, day) => {
@@ -402,143 +419,18 @@ describe('trading hours, holidays and blackouts', () => {
       ['2027-10-31', '2027-10-31T06:30:00.000Z'],
     ] as const) {
       const bound = recurring.bind({ ...PLAN, window: 'PT30M', schedule });
-      const [next] = bound.occurrences(parseTime(`${day}T00:00:00[Europe/London]`), 1);
+      const [next] = bound.occurrences(parseTime(`${day}T00:00:00[Europe/London]`), 1) ?? [];
       expect(next && isoOf(next.at)).toBe(first);
     }
   });
 
   it('shows the next times that trade, and why none does', () => {
     const bound = recurring.bind({ ...PLAN, schedule: { ...DAILY, calendar: {} } });
-    const days = bound.occurrences(NINE, 5).map(({ at }) => isoOf(at).slice(5, 10));
+    const days = bound.occurrences(NINE, 5)?.map(({ at }) => isoOf(at).slice(5, 10));
     expect(days).toEqual(['12-01', '12-02', '12-03', '12-04', '12-07']);
     const blackouts = [{ from: '2026-12-01T00:00:00Z', to: '2036-12-01T00:00:00Z' }];
     const never = recurring.bind({ ...PLAN, schedule: { ...DAILY, blackouts } }).occurrences(NINE, 5);
     expect(never).toEqual([{ at: TEN, zone: 'UTC', closed: 'blackout until 2036-12-01T00:00:00Z' }]);
-  });
-});
-
-describe('a time that passed while nothing ran', () => {
-  const DAYS_DOWN = 3 * DAY_MS + 2 * HOUR_MS;
-
-  it('within misfire_after is no misfire', () => {
-    const life = aLife();
-    expect(intentsOf(life.arrive(MINUTE_MS))).toMatchObject([
-      { leg: leg(TEN), deadline: TEN + 10 * MINUTE_MS },
-    ]);
-    expect(aLife().arrive(MINUTE_MS + 1)).toMatchObject({ reason: 'misfire' });
-  });
-
-  it('is left out by skip, with every time that passed', () => {
-    const life = aLife(scheduled({ misfire: 'skip' }));
-    const step = life.arrive(DAYS_DOWN);
-    expect(intentsOf(step)).toEqual([]);
-    expect(step).toMatchObject({
-      reason: 'misfire',
-      note: '4 times passed, the last, 2026-12-04T10:00:00.000Z was 7200 s ago',
-      missed: [0, 1, 2, 3].map((day) => ({ leg: leg(TEN + day * DAY_MS), slice: 0 })),
-      waits: [{ on: 'at', at: TEN + 4 * DAY_MS }],
-    });
-  });
-
-  it('is not left out by skip when it is the newest and has just come', () => {
-    const life = aLife();
-    expect(trade(life, 3 * DAY_MS + MINUTE_MS).map((one) => one.leg)).toEqual([leg(TEN + 3 * DAY_MS)]);
-    expect(life.due).toBe(TEN + 4 * DAY_MS);
-  });
-
-  it('runs once with once, however many passed, over a whole window from now', () => {
-    const life = aLife(scheduled({ misfire: 'once' }));
-    const step = life.arrive(DAYS_DOWN);
-    const now = TEN + DAYS_DOWN;
-    expect(step).toMatchObject({
-      reason: 'misfire',
-      intents: [{ leg: leg(TEN + 3 * DAY_MS), deadline: now + 10 * MINUTE_MS }],
-    });
-    expect(step.missed).toHaveLength(3);
-    life.end({ leg: leg(TEN + 3 * DAY_MS), slice: 0, filled: quantity('2') }, instant(now + 1_000));
-    expect(life.due).toBe(TEN + 4 * DAY_MS);
-  });
-
-  it('runs with all the others, the oldest first and one after another', () => {
-    const life = aLife(scheduled({ misfire: 'all' }));
-    const end = instant(TEN + DAYS_DOWN);
-    const legs: string[] = [];
-    for (let n = 0; n < 4; n++) {
-      const [intent, ...more] = intentsOf(
-        life.wake({ on: 'at', at: instant(end + n * 1_000), due: life.due }),
-      );
-      expect(more).toEqual([]);
-      if (intent === undefined) continue;
-      legs.push(intent.leg);
-      life.end({ leg: intent.leg, slice: 0, filled: quantity('2') }, instant(end + n * 1_000));
-    }
-    expect(legs).toEqual([0, 1, 2, 3].map((day) => leg(TEN + day * DAY_MS)));
-    expect(life.due).toBe(TEN + 4 * DAY_MS);
-  });
-
-  it('is one of at most the newest 31 with all, also after a year of minutes', () => {
-    const life = aLife({ window: 'PT1M', schedule: { cron: '* * * * *', misfire: 'all' } });
-    const end = instant(life.due + 365 * DAY_MS);
-    const [intent] = intentsOf(life.wake({ on: 'at', at: end, due: life.due }));
-    expect(intent?.leg).toBe(leg(end - 30 * MINUTE_MS));
-    expect(life.last.note).toContain('more than');
-  });
-
-  it.each(['skip', 'once', 'all'])(
-    'never runs under %s when the calendar was closed at the time',
-    (misfire) => {
-      // Friday's passed as well; Saturday and Sunday are closed.
-      const life = aLife(scheduled({ misfire, calendar: {}, cron: '0 10 * * 6,7' }));
-      const monday = instant(Date.UTC(2026, 11, 7, 12));
-      expect(life.wake({ on: 'at', at: monday, due: life.due })).toMatchObject({ reason: 'blackout' });
-      expect(intentsOf(life.last)).toEqual([]);
-    },
-  );
-
-  it.each(['once', 'all'])('never runs under %s while the calendar is closed now', (misfire) => {
-    const life = aLife(scheduled({ misfire, calendar: {} }));
-    const step = life.wake({ on: 'at', at: instant(Date.UTC(2026, 11, 5, 12)), due: life.due });
-    expect(step).toMatchObject({ reason: 'blackout', note: 'weekend (saturday)' });
-    expect(intentsOf(step)).toEqual([]);
-  });
-
-  it('waits again when the rules of its zone have moved the time since it was planned', () => {
-    const life = aLife();
-    const early = life.wake({ on: 'at', at: instant(TEN - HOUR_MS / 2), due: instant(TEN - HOUR_MS / 2) });
-    expect(early).toMatchObject({ waits: [{ on: 'at', at: TEN }] });
-    expect(intentsOf(early)).toEqual([]);
-  });
-
-  it('is traded at most once each, in order, whatever the delays', () => {
-    const rules = fc.constantFrom('skip', 'once', 'all');
-    const delays = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5 * DAY_MS })), {
-      minLength: 12,
-      maxLength: 12,
-    });
-    fc.assert(
-      fc.property(rules, delays, fc.integer({ min: 1, max: 3 }), (misfire, late, slices) => {
-        const life = aLife({
-          slices,
-          ...scheduled({ misfire, quiet_hours: [{ from: '20:00', to: '06:00' }] }),
-        });
-        const asked: string[] = [];
-        let now: Instant = NINE;
-        for (const lateMs of late) {
-          const due = life.due;
-          now = instant(Math.max(now, due) + lateMs);
-          for (const intent of intentsOf(life.wake({ on: 'at', at: now, due }))) {
-            asked.push(`${intent.leg}/${intent.slice}`);
-            expect(intent.leg <= isoOf(now)).toBe(true);
-            expect(intent.deadline).toBeGreaterThan(now);
-            const hour = new Date(now).getUTCHours();
-            expect(hour >= 6 && hour < 20).toBe(true);
-            life.end({ leg: intent.leg, slice: intent.slice, filled: amountOf(intent) }, now);
-          }
-        }
-        expect(asked).toEqual([...new Set(asked)].toSorted());
-      }),
-      { numRuns: 60 },
-    );
   });
 });
 

@@ -56,8 +56,8 @@ export interface StrategySummary {
   readonly slots: number;
   readonly first?: string | undefined;
   readonly last?: string | undefined;
-  /** The next times of its calendar, of a strategy that has one. */
-  readonly next: readonly Occurrence[];
+  /** The next times of its calendar; left out when it has none. */
+  readonly next?: readonly Occurrence[] | undefined;
   readonly file: string;
   readonly line: number;
   readonly hash: string;
@@ -88,7 +88,7 @@ function summaryOf(
     slots: slots.length,
     first: first && isoOf(first.at),
     last: last && isoOf(last.at),
-    next: bound.occurrences(now, NEXT_SHOWN).map(({ at, ...rest }) => ({ at: isoOf(at), ...rest })),
+    next: bound.occurrences(now, NEXT_SHOWN)?.map(({ at, ...rest }) => ({ at: isoOf(at), ...rest })),
     file,
     line,
     hash,
@@ -98,19 +98,20 @@ function summaryOf(
 function report(config: Config | undefined, summaries: readonly StrategySummary[]): string {
   const head =
     config === undefined ? [] : [`config    ${config.mode}, desk ${config.desk}, journal ${config.journal}`];
-  const lines = summaries.flatMap(({ id, kind, enabled, pairs, slots, first, last, next }) => {
-    const [coming] = next;
-    const when =
-      first === undefined || last === undefined
-        ? coming === undefined
-          ? 'when its condition holds'
-          : `on a calendar in ${coming.zone}, next`
-        : `${slots} slots, ${both(first)} to ${both(last)}`;
-    const line = `${enabled ? 'strategy ' : 'off      '} ${id}  ${kind} ${pairs.join(' ')}  ${when}`;
+  const lines = summaries.flatMap((summary) => {
+    const { id, kind, enabled, pairs, next = [] } = summary;
+    const line = `${enabled ? 'strategy ' : 'off      '} ${id}  ${kind} ${pairs.join(' ')}  ${whenOf(summary)}`;
     return [line, ...next.map(calendarLine)];
   });
   const count = summaries.length === 1 ? '1 strategy is' : `${summaries.length} strategies are`;
   return [...head, ...lines, `${count} usable`, ''].join('\n');
+}
+
+function whenOf({ slots, first, last, next }: StrategySummary): string {
+  if (first !== undefined && last !== undefined) return `${slots} slots, ${both(first)} to ${both(last)}`;
+  if (next === undefined) return 'when its condition holds';
+  const [coming] = next;
+  return coming === undefined ? 'no time of its calendar is ahead' : `on a calendar in ${coming.zone}, next`;
 }
 
 const calendarLine = ({ at, zone, closed }: Occurrence): string =>

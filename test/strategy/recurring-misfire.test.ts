@@ -1,0 +1,171 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { money, quantity } from '../../src/core/money.ts';
+import type { Quantity } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { recurring } from '../../src/strategy/recurring.ts';
+import { amountOf, intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+/** Buys 2 btc every day at ten o'clock UTC, in one piece; begun at nine on Tuesday, the first of December 2026. */
+const DAILY = { cron: '0 10 * * *' };
+const PLAN = {
+  pair: 'btcusd',
+  side: 'buy',
+  each_quantity: { amount: '2', currency: 'btc' },
+  schedule: DAILY,
+};
+const TEN = instant(NINE + HOUR_MS);
+const leg = (at: number): string => isoOf(instant(at));
+const aLife = (over: object = {}, scene: Scene = {}): Life =>
+  new Life(recurring, { ...PLAN, ...over }, scene);
+const scheduled = (over: object): { schedule: object } => ({ schedule: { ...DAILY, ...over } });
+
+/** What a life asks for when its time comes `lateMs` late; every slice fills whole, a second later. */
+function trade(life: Life, lateMs = 0, part = 1): readonly { leg: string; slice: number; size: Quantity }[] {
+  const at = instant(life.due + lateMs);
+  return intentsOf(life.arrive(lateMs)).map(({ leg: of, slice, ...intent }) => {
+    const size = amountOf({ leg: of, slice, ...intent });
+    const filled = quantity(size.times(part).toFixed(8));
+    const outcome = { leg: of, slice, filled, filledAmount: money(filled.toFixed()) };
+    life.end(outcome, instant(at + 1_000));
+    return { leg: of, slice, size };
+  });
+}
+describe('a time that passed while nothing ran', () => {
+  const DAYS_DOWN = 3 * DAY_MS + 2 * HOUR_MS;
+
+  it('within misfire_after is no misfire', () => {
+    const life = aLife();
+    expect(intentsOf(life.arrive(MINUTE_MS))).toMatchObject([
+      { leg: leg(TEN), deadline: TEN + 10 * MINUTE_MS },
+    ]);
+    expect(aLife().arrive(MINUTE_MS + 1)).toMatchObject({ reason: 'misfire' });
+  });
+
+  it('is a misfire as well when its window is over before that', () => {
+    const short = { window: 'PT30S', slices: 3 };
+    expect(aLife(short).arrive(29_999)).toMatchObject({ reason: 'missed_slot', intents: [{ slice: 2 }] });
+    expect(aLife(short).arrive(30_000)).toMatchObject({ reason: 'misfire', waits: [{ at: TEN + DAY_MS }] });
+    const again = aLife({ ...short, ...scheduled({ misfire: 'all' }) }).arrive(30_000);
+    expect(again).toMatchObject({ reason: 'misfire', intents: [{ leg: leg(TEN), slice: 0 }] });
+  });
+
+  it('is left out by skip, with every time that passed', () => {
+    const life = aLife(scheduled({ misfire: 'skip' }));
+    const step = life.arrive(DAYS_DOWN);
+    expect(intentsOf(step)).toEqual([]);
+    expect(step).toMatchObject({
+      reason: 'misfire',
+      note: '4 times passed; the last was due 2026-12-04T10:00:00.000Z, 7200 s ago',
+      missed: [0, 1, 2, 3].map((day) => ({ leg: leg(TEN + day * DAY_MS), slice: 0 })),
+      waits: [{ on: 'at', at: TEN + 4 * DAY_MS }],
+    });
+  });
+
+  it('is not left out by skip when it is the newest and has just come', () => {
+    const life = aLife();
+    expect(trade(life, 3 * DAY_MS + MINUTE_MS).map((one) => one.leg)).toEqual([leg(TEN + 3 * DAY_MS)]);
+    expect(life.due).toBe(TEN + 4 * DAY_MS);
+  });
+
+  it('runs once with once, however many passed, over a whole window from now', () => {
+    const life = aLife(scheduled({ misfire: 'once' }));
+    const step = life.arrive(DAYS_DOWN);
+    const now = TEN + DAYS_DOWN;
+    expect(step).toMatchObject({
+      reason: 'misfire',
+      intents: [{ leg: leg(TEN + 3 * DAY_MS), deadline: now + 10 * MINUTE_MS }],
+    });
+    expect(step.missed).toHaveLength(3);
+    life.end({ leg: leg(TEN + 3 * DAY_MS), slice: 0, filled: quantity('2') }, instant(now + 1_000));
+    expect(life.due).toBe(TEN + 4 * DAY_MS);
+  });
+
+  it('runs with all the others, the oldest first, half a minute apart', () => {
+    const life = aLife(scheduled({ misfire: 'all' }));
+    const end = instant(TEN + DAYS_DOWN);
+    const waited: number[] = [];
+    const legs: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const [intent, ...more] = intentsOf(
+        life.wake({ on: 'at', at: instant(end + n * 1_000), due: life.due }),
+      );
+      expect(more).toEqual([]);
+      if (intent === undefined) continue;
+      legs.push(intent.leg);
+      life.end({ leg: intent.leg, slice: 0, filled: quantity('2') }, instant(end + n * 1_000));
+      // More than a few in a minute look to the controls like a strategy that has gone wild.
+      waited.push(life.due - end - n * 1_000);
+    }
+    expect(legs).toEqual([0, 1, 2, 3].map((day) => leg(TEN + day * DAY_MS)));
+    expect(waited.slice(0, 3)).toEqual([30_000, 30_000, 30_000]);
+    expect(life.due).toBe(TEN + 4 * DAY_MS);
+  });
+
+  it('is one of at most the newest 31 with all, also after a year of minutes', () => {
+    const life = aLife({ window: 'PT1M', schedule: { cron: '* * * * *', misfire: 'all' } });
+    const end = instant(life.due + 365 * DAY_MS);
+    const [intent] = intentsOf(life.wake({ on: 'at', at: end, due: life.due }));
+    expect(intent?.leg).toBe(leg(end - 30 * MINUTE_MS));
+    expect(life.last.note).toContain('more than');
+  });
+
+  it.each(['skip', 'once', 'all'])(
+    'never runs under %s when the calendar was closed at the time',
+    (misfire) => {
+      // Friday's passed as well; Saturday and Sunday are closed.
+      const life = aLife(scheduled({ misfire, calendar: {}, cron: '0 10 * * 6,7' }));
+      const monday = instant(Date.UTC(2026, 11, 7, 12));
+      expect(life.wake({ on: 'at', at: monday, due: life.due })).toMatchObject({ reason: 'blackout' });
+      expect(intentsOf(life.last)).toEqual([]);
+    },
+  );
+
+  it.each(['once', 'all'])('never runs under %s while the calendar is closed now', (misfire) => {
+    const life = aLife(scheduled({ misfire, calendar: {} }));
+    const step = life.wake({ on: 'at', at: instant(Date.UTC(2026, 11, 5, 12)), due: life.due });
+    expect(step).toMatchObject({ reason: 'blackout', note: 'weekend (saturday)' });
+    expect(intentsOf(step)).toEqual([]);
+  });
+
+  it('waits again when the rules of its zone have moved the time since it was planned', () => {
+    const life = aLife();
+    const early = life.wake({ on: 'at', at: instant(TEN - HOUR_MS / 2), due: instant(TEN - HOUR_MS / 2) });
+    expect(early).toMatchObject({ waits: [{ on: 'at', at: TEN }] });
+    expect(intentsOf(early)).toEqual([]);
+  });
+
+  it('is traded at most once each, in order, whatever the delays', () => {
+    const rules = fc.constantFrom('skip', 'once', 'all');
+    const delays = fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 5 * DAY_MS })), {
+      minLength: 12,
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(rules, delays, fc.integer({ min: 1, max: 3 }), (misfire, late, slices) => {
+        const life = aLife({
+          slices,
+          ...scheduled({ misfire, quiet_hours: [{ from: '20:00', to: '06:00' }] }),
+        });
+        const asked: string[] = [];
+        let now: Instant = NINE;
+        for (const lateMs of late) {
+          const due = life.due;
+          now = instant(Math.max(now, due) + lateMs);
+          for (const intent of intentsOf(life.wake({ on: 'at', at: now, due }))) {
+            asked.push(`${intent.leg}/${intent.slice}`);
+            expect(intent.leg <= isoOf(now)).toBe(true);
+            expect(intent.deadline).toBeGreaterThan(now);
+            const hour = new Date(now).getUTCHours();
+            expect(hour >= 6 && hour < 20).toBe(true);
+            life.end({ leg: intent.leg, slice: intent.slice, filled: amountOf(intent) }, now);
+          }
+        }
+        expect(asked).toEqual([...new Set(asked)].toSorted());
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
