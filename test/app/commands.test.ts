@@ -39,7 +39,7 @@ describe('validate', () => {
   it('prints the next times of a calendar in UTC and in its zone, closed ones left out', () => {
     const to = io(repo);
     const now = instant(Date.UTC(2026, 11, 17));
-    expect(validate({ files: ['strategies/weekday-btc.yaml'] }, { ...to, now })).toBe(0);
+    expect(validate({ files: ['strategies/examples/weekday-btc.yaml'] }, { ...to, now })).toBe(0);
     expect(to.printed.out).toBe(`strategy  weekday-btc  recurring btcusd  on a calendar in Europe/London, next
            2026-12-17T15:30:00Z (2026-12-17T15:30:00 Europe/London)
            2027-01-04T15:30:00Z (2027-01-04T15:30:00 Europe/London)
@@ -49,7 +49,7 @@ describe('validate', () => {
 1 strategy is usable
 `);
     const json = io(repo);
-    validate({ files: ['strategies/weekday-btc.yaml'], json: true }, { ...json, now });
+    validate({ files: ['strategies/examples/weekday-btc.yaml'], json: true }, { ...json, now });
     expect(JSON.parse(json.printed.out)).toMatchObject({
       strategies: [{ next: [{ at: '2026-12-17T15:30:00.000Z', zone: 'Europe/London' }, {}, {}, {}, {}] }],
     });
@@ -196,6 +196,14 @@ describe('the committed schemas', () => {
       expect(accepts({ ...(document?.value as object), slicess: 1 })).toBe(false);
     },
   );
+});
+
+describe('the examples of the other kinds', () => {
+  it.each(['btc-vwap', 'btc-shortfall', 'weekday-btc'])('can be used as they are: %s', (name) => {
+    const to = io(repo);
+    expect(validate({ files: [`strategies/examples/${name}.yaml`] }, to)).toBe(0);
+    expect(to.printed.out).toContain(name);
+  });
 });
 
 describe('init', () => {
