@@ -16,11 +16,29 @@ const exported = (bodies: readonly RecordBody[], format: ExportFormat, kind: Sel
   ].join('');
 
 const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
-/** With the fields that are seldom there. */
-const whole = (): readonly RecordBody[] =>
-  everyKind().map((body) =>
-    body.kind === 'control' ? { ...body, transport: 'closed', doubts: ['tr-abcd-abcdefgh-0-1-abcd'] } : body,
-  );
+const anOverride: RecordBody = {
+  kind: 'override',
+  override: 'ov-1',
+  step: 'proposed',
+  limit: 'max_order_notional',
+  value: '2500',
+  parent: 'abcdefgh',
+  slice: 0,
+  pair: 'btcusd',
+  side: 'buy',
+  expires_at: NINE,
+  by: 'ann',
+  why: 'a payment that must go out today',
+};
+/** With the kinds and fields that are seldom there. */
+const whole = (): readonly RecordBody[] => [
+  ...everyKind().map((body): RecordBody => {
+    if (body.kind === 'intent') return { ...body, override: 'ov-1' };
+    if (body.kind !== 'control') return body;
+    return { ...body, transport: 'closed', doubts: ['tr-abcd-abcdefgh-0-1-abcd'] };
+  }),
+  anOverride,
+];
 /** The cell of `why` as it stands in the file. */
 const cellOf = (why: string): string => {
   const [, row = ''] = exported([control(why)], 'csv', 'control').split(/(?<=ops,)/u);
