@@ -11,7 +11,7 @@ import { expectSameStory, readTrades } from './support/ledger.ts';
 
 const LANES = 6;
 /** Pairs of deaths; more by hand: `SIGKILL_PAIRS=1000 npx vitest run --project slow test/system/sigkill`. */
-const PAIRS = Number(process.env['SIGKILL_PAIRS'] ?? 27);
+const PAIRS = Number(process.env['SIGKILL_PAIRS'] ?? 45);
 const ACCOUNTS = 100;
 
 const buyer = {
