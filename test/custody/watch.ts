@@ -56,7 +56,8 @@ export function leaked(): readonly string[] {
   const found = said.flatMap(({ where, text }) => {
     watch.searched += text.length;
     return [...tokens].flatMap((token) =>
-      leaksOf(text, token)
+      piecesOf(text)
+        .flatMap((piece) => leaksOf(piece, token))
         .slice(0, 1)
         .map((how) => `${where}: ${how}`),
     );
