@@ -9,7 +9,7 @@ import type { Transaction } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
 import type { OpenAttempt } from './desk-state.ts';
 
-const PAGE = 1000;
+export const PAGE = 1000;
 /** A read whose pages do not fit together begins anew this often; then it has failed. */
 const RESTARTS_MAX = 2;
 /** Rows may be booked late, or by a replica that lags: every read looks back past the one before by this much. */
@@ -33,7 +33,7 @@ interface Progress {
 }
 
 /**
- * All pages since the last read, overlapping, and since an hour before the oldest attempt that may have traded. Pages overlap
+ * All pages since the last read, overlapping, and since an hour before the oldest order in doubt. Pages overlap
  * by a row: when that is not where it was, rows have moved between two requests, and all is read again.
  *
  * - Errors: `VenueError` when a page did not come, or the pages never fit together.
@@ -41,16 +41,18 @@ interface Progress {
 export function readAccount(desk: Desk): Observable<AccountRead> {
   return defer(() => {
     const { clock, venue } = desk.ports;
-    const at = clock.wall();
+    let at = clock.wall();
     let startedAt = clock.monotonic();
-    const from = beginning(desk, at);
+    let from = beginning(desk, at);
     const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
     const ask = (have: number): Observable<readonly Transaction[]> =>
       desk.pacer.through(
         { route: 'transactions', priority, key: 'account' },
         defer(() => {
           if (have === 0) {
-            startedAt = clock.monotonic();
+            // It may have waited for its turn: what has come into doubt since then belongs into it.
+            [at, startedAt] = [clock.wall(), clock.monotonic()];
+            from = beginning(desk, at);
             // A hint from here on may be about what this read does not show yet: it counts for the next.
             desk.isHinted = false;
           }
@@ -89,9 +91,12 @@ const unsteady = (): VenueError =>
  * own clock: where ours is ahead, or was when the journal was written, it goes back by as much, or by the most that is
  * believed when nothing tells, or what was read last lies in the future.
  */
-function beginning({ state, policy, ledger, newestRowAt, ports }: Desk, at: Instant): Instant {
-  const oldest = [...state.attempts.values()].filter(mayHaveTraded).map((open) => bookedFrom(open) - HOUR_MS);
-  const known = state.balancesReadAt ?? instant(at - policy.historyMs);
+function beginning({ state, policy, ledger, newestRowAt, readUntil, ports }: Desk, at: Instant): Instant {
+  // An order whose answer is awaited is a doubt or ended by the next read. Counting it, a busy desk, which always has one, would
+  // read an hour at every read, and never come to its end.
+  const oldest = state.doubts.map((open) => bookedFrom(open) - HOUR_MS);
+  // The journal tells of the balances twice an hour, unless they change by more than its own trades.
+  const known = readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);
   // What did not add up is held against all rows since it last did.
   const held = heldSince(ledger) ?? at;
   const skewMs = ports.venue.skewMs?.();
@@ -102,12 +107,6 @@ function beginning({ state, policy, ledger, newestRowAt, ports }: Desk, at: Inst
   const since = Math.min(known - aheadMs, at - aheadMs, newestRowAt ?? at, held);
   return instant(Math.min(since - OVERLAP_MS, ...oldest));
 }
-
-/**
- * An order leaves only once its quote is in the journal; what an earlier process left behind is in doubt. Counting those
- * that still wait for their quote, a busy desk would read a whole day each time.
- */
-const mayHaveTraded = ({ quote, doubt }: OpenAttempt): boolean => quote !== undefined || doubt !== undefined;
 
 /**
  * Earliest stamp that a trade of this attempt can carry. Rows carry the venue's time: its own stamp of the quote says when

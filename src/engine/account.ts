@@ -141,7 +141,15 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
       defer(() => compare(desk, whole)),
       of(...ends),
       // What a replica that lags shows of the balances is older than what is known.
-      audited.doubtful === 'all' ? EMPTY : defer(() => keepBalances(desk, whole)),
+      audited.doubtful === 'all'
+        ? EMPTY
+        : concat(
+            defer(() => keepBalances(desk, whole)),
+            defer(() => {
+              desk.readUntil = read.at;
+              return EMPTY;
+            }),
+          ),
     );
   });
 }

@@ -8,12 +8,16 @@ import { bookedBalances, isDue, reconcile } from '../core/reconcile.ts';
 import type { Anchor, Difference } from '../core/reconcile.ts';
 import type { RecordBody } from '../core/record.ts';
 import { DAY_MS, HOUR_MS, instant } from '../core/time.ts';
+import { PAGE } from './account-read.ts';
 import type { WholeAccount } from './account.ts';
 import { fillFromEvidence } from './booking.ts';
 import { changesOf } from './changes.ts';
 import type { Desk } from './desk.ts';
 
-/** Balances that did not change are written again after this long, so that a restart need not read far back. */
+/**
+ * Balances that did not change are written again after this long, so that a restart need not read far back. Those of an
+ * account with more than a page of rows are written with each read: at a page every ten seconds, half an hour would take long.
+ */
 const REWRITE_MS = HOUR_MS / 2;
 
 /** Balances as the venue tells them. */
@@ -59,6 +63,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
       const same =
         before !== undefined &&
         found.bodies.length === 0 &&
+        read.rows.length < PAGE &&
         read.at - (desk.state.balancesReadAt ?? 0) < REWRITE_MS &&
         [...now].every(([currency, amount]) => before.get(currency)?.eq(amount) === true);
       if (same) return EMPTY;

@@ -92,6 +92,8 @@ export class Desk {
   newestRowAt: Instant | undefined;
   /** The last read of the account showed everything after this, in the venue's time. */
   readFrom: Instant | undefined;
+  /** The last read of the account that could be believed began then, and all that it showed was taken in. */
+  readUntil: Instant | undefined;
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
   valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
