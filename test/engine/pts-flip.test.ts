@@ -1,0 +1,130 @@
+import { defer, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { parseClientId } from '../../src/core/ids.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { RiskModeText } from '../../src/simulator/options.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+/** Without a coin or a dollar to trade with: whatever trades, trades on credit. Slices at every minute from the first. */
+const aRun = (side: 'buy' | 'sell', over: Partial<BenchOptions> = {}): Bench => {
+  const bench = aBench({
+    strategies: [aTwap('twap', { side, start_time: '2026-01-05T00:01:00Z', catch_up: 'skip' })],
+    policy: { pts: { ...aPolicy().pts, use: 'when_enabled', pollMs: 5_000, maxAgeMs: 20_000 } },
+    venue: {
+      accounts: [{ balances: { eth: '1' } }],
+      pts: { modes: { btcusd: 'Enabled' } },
+      quoteLifeMs: 20_000,
+    },
+    ...over,
+  });
+  bench.start();
+  return bench;
+};
+
+const runTo = (bench: Bench, minutes: number): void => {
+  bench.clock.run(instant(START + minutes * MINUTE_MS));
+};
+/** Numbers of the slices that traded, as the ledger of the exchange has them. */
+const traded = (bench: Bench): readonly number[] =>
+  ledgerTrades(bench.exchange).map(({ clientId }) => parseClientId(clientId)?.slice ?? -1);
+/** What the journal says about the slices that did not. */
+const skipped = (bench: Bench): readonly string[] =>
+  bench
+    .records()
+    .flatMap(({ body }) =>
+      body.kind === 'slice' && body.result !== 'filled'
+        ? [`${body.slice} ${body.reason ?? ''}: ${body.detail ?? ''}`]
+        : [],
+    );
+
+describe('a mode that changes in the middle of a twap', () => {
+  /** The mode from half a minute after the third slice on, then Enabled again half a minute after the sixth. */
+  const rows: readonly (readonly [RiskModeText, 'buy' | 'sell', boolean])[] = [
+    ['Enabled', 'buy', true],
+    ['Enabled', 'sell', true],
+    ['Long-Only', 'buy', true],
+    ['Long-Only', 'sell', false],
+    ['Short-Only', 'buy', false],
+    ['Short-Only', 'sell', true],
+    ['Reduce-Only', 'buy', false],
+    ['Reduce-Only', 'sell', false],
+    ['Reduce_Only', 'buy', false],
+    ['Reduce_Only', 'sell', false],
+  ];
+
+  it.each(rows)('to %s lets a %s on credit go on: %s', (mode, side, goesOn) => {
+    const bench = aRun(side);
+    runTo(bench, 3.5);
+    bench.exchange.setRiskMode('btcusd', mode);
+    runTo(bench, 6.5);
+    bench.exchange.setRiskMode('btcusd', 'Enabled');
+    runTo(bench, 15);
+    expect(traded(bench)).toEqual(goesOn ? [0, 1, 2, 3, 4, 5, 6, 7, 8, 9] : [0, 1, 2, 6, 7, 8, 9]);
+    const why = skipped(bench).map((line) => line.split(':')[0]);
+    expect(why).toEqual(goesOn ? [] : ['3 no_funds', '4 no_funds', '5 no_funds']);
+    for (const line of skipped(bench)) expect(line).toContain('pts_mode');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('while a quote is under way stops its order in the gate', () => {
+    const bench = aRun('buy', { quoteLatencyMs: 3_000, policy: quickRead });
+    // Three seconds for the reference price, and the quote of the slice is on its way.
+    bench.clock.run(instant(START + MINUTE_MS + 4 * SECOND_MS));
+    expect(bench.records().filter(({ body }) => body.kind === 'intent')).toHaveLength(1);
+    bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
+    runTo(bench, 1.5);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    const ends = bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body] : []));
+    expect(ends).toMatchObject([{ result: 'discarded', reason: 'no_funds' }]);
+  });
+});
+
+/** Reads the modes each second: sooner than a quote comes that takes three. */
+const quickRead: BenchOptions['policy'] = {
+  pts: { ...aPolicy().pts, use: 'when_enabled', pollMs: 1_000, maxAgeMs: 20_000 },
+};
+
+describe('a mode that nobody knows', () => {
+  const failures = {
+    'answers 403': { code: 'unauthorised', status: 403 },
+    'answers 503': { code: 'unavailable', status: 503 },
+    'does not answer': { code: 'timeout', status: undefined },
+  } as const;
+
+  it.each(Object.entries(failures))(
+    'because the endpoint %s for some minutes, lets nothing trade on credit and stops nothing else',
+    (_, { code, status }) => {
+      let isDown = false;
+      const error = new VenueError({ code, applied: 'no', attempt: 'risk modes', status });
+      const bench = aRun('buy', {
+        wrap: (venue) => ({
+          ...venue,
+          riskModes: () => defer(() => (isDown ? throwError(() => error) : venue.riskModes())),
+        }),
+      });
+      runTo(bench, 2.1);
+      isDown = true;
+      runTo(bench, 5.1);
+      expect(bench.desk.pts.mode('btcusd')).toBeUndefined();
+      isDown = false;
+      runTo(bench, 15);
+      // What was read is believed for twenty seconds: the slice of the third minute already knows nothing.
+      expect(traded(bench)).toEqual([0, 1, 5, 6, 7, 8, 9]);
+      for (const line of skipped(bench)) expect(line).toContain('pts_unknown');
+      expect(bench.desk.control).toBe('active');
+    },
+  );
+
+  it('because the list leaves the pair out, or spells it oddly, is no leave to borrow', () => {
+    const bench = aRun('sell', {
+      wrap: (venue) => ({ ...venue, riskModes: () => defer(() => [new Map()]) }),
+    });
+    runTo(bench, 15);
+    expect(traded(bench)).toEqual([]);
+    expect(skipped(bench)).toHaveLength(10);
+    for (const line of skipped(bench)) expect(line).toContain('pts_unknown');
+  });
+});
