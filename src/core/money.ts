@@ -111,6 +111,9 @@ export const quantityUp = (amount: Money, each: Price, precision: number): Quant
 /** The price that makes `of` cost `amount`. 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
 
+/** The price of a base currency in the quote currency of `onward`, whose base is the quote currency of `first`. Exact. */
+export const through = (first: Price, onward: Price): Price => first.times(onward) as Price;
+
 /** The middle of two prices. Exact. */
 export const middle = (a: Price, b: Price): Price => a.plus(b).div(2) as Price;
 

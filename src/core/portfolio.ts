@@ -1,4 +1,15 @@
-import { add, cost, fraction, NO_MONEY, NO_QUANTITY, NOTHING, size, subtract } from './money.ts';
+import {
+  add,
+  cost,
+  fraction,
+  NO_MONEY,
+  NO_QUANTITY,
+  NOTHING,
+  quantity,
+  size,
+  subtract,
+  through,
+} from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 import type { DriftType } from './wake.ts';
 
@@ -11,6 +22,48 @@ export interface Valued {
 
 /** Target weight of each currency; they sum to 1. Cash may be among them. */
 export type Targets = ReadonlyMap<string, Ratio>;
+
+/** What a portfolio is counted in, and how its currencies are priced. Plain data: a journal holds it. */
+export interface Basis {
+  /** Currency that everything is valued in. */
+  readonly cash: string;
+  /** Currencies without a pair against cash, each with the one that it trades against and that has such a pair. */
+  readonly via?: Readonly<Record<string, string>> | undefined;
+  /** Cash that does not belong to the portfolio, as text. */
+  readonly aside?: string | undefined;
+}
+
+/** The pair in which a currency of a portfolio is traded. */
+export const tradedPair = (currency: string, { cash, via = {} }: Basis): string =>
+  currency + (via[currency] ?? cash);
+
+/** Price of one unit of a currency in cash, through the currency that it trades against where it has no pair of its own. */
+export function priceIn(
+  currency: string,
+  basis: Basis,
+  midOf: (pair: string) => Price | undefined,
+): Price | undefined {
+  const direct = midOf(tradedPair(currency, basis));
+  const bridge = basis.via?.[currency];
+  if (direct === undefined || bridge === undefined) return direct;
+  const onward = midOf(bridge + basis.cash);
+  return onward === undefined ? undefined : through(direct, onward);
+}
+
+/** As `value`, with prices by pair. */
+export function valueOn(targets: Targets, basis: Basis, { holdings, midOf }: Known): Valued | undefined {
+  const { cash, aside } = basis;
+  const own =
+    aside === undefined
+      ? holdings
+      : new Map([...holdings, [cash, subtract(holdings.get(cash) ?? NO_QUANTITY, quantity(aside))]]);
+  return value(targets, cash, own, (currency) => priceIn(currency, basis, midOf));
+}
+
+interface Known {
+  readonly holdings: ReadonlyMap<string, Quantity>;
+  readonly midOf: (pair: string) => Price | undefined;
+}
 
 /**
  * Values the currencies of `targets` and cash. `midOf` gives the price of one unit in cash.

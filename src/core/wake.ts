@@ -11,6 +11,10 @@ export type Wait =
       /** Weight of each currency, as text; they sum to 1. */
       readonly targets: Readonly<Record<string, string>>;
       readonly cash: string;
+      /** Currencies that trade against another one than cash: see `Basis`. */
+      readonly via?: Readonly<Record<string, string>> | undefined;
+      /** Cash that does not belong to the portfolio, as text. */
+      readonly aside?: string | undefined;
       readonly driftType: DriftType;
       /** A fraction, as text: "0.02". */
       readonly threshold: string;

@@ -2,8 +2,8 @@ import { EMPTY, catchError, concat, defer, map, mergeMap, of } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
-import { add, money, NO_MONEY, text } from '../core/money.ts';
-import { value } from '../core/portfolio.ts';
+import { add, cost, money, NO_MONEY, price, text } from '../core/money.ts';
+import { priceIn, valueOn } from '../core/portfolio.ts';
 import type { IntentText, WakeRecord } from '../core/record.ts';
 import { HOUR_MS, after } from '../core/time.ts';
 import type { Intent, Wake } from '../core/wake.ts';
@@ -53,17 +53,24 @@ function openSlice(desk: Desk, intent: IntentText): OpenSlice {
 /** Waits for what the kernel wants to look at: fresh prices, and the venue's valuation where it checks against it. */
 function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> {
   if (wake.on === 'outcome' || wake.on === 'start') return of(undefined);
-  const held = bound.needsValuation ? pairsOfHoldings(desk) : [];
+  const held = bound.needsValuation ? pairsOfHoldings(desk, bound.pairs) : [];
   const ready = desk.references.ready([...new Set([...bound.pairs, ...held])]);
   return bound.needsValuation ? ready.pipe(mergeMap(() => refreshValuation(desk))) : ready;
 }
 
-/** Everything that the account holds is valued when it is checked against the venue's own figure, which is in USD. */
-const pairsOfHoldings = (desk: Desk): readonly string[] =>
-  [...(desk.state.balances ?? [])]
-    .filter(([currency, amount]) => currency !== 'usd' && !amount.isZero())
+/**
+ * Everything that the account holds is valued when it is checked against the venue's own figure, which is in USD. What the
+ * strategy prices in a pair of its own may have none in USD.
+ */
+function pairsOfHoldings(desk: Desk, known: readonly string[]): readonly string[] {
+  const priced = new Set(
+    known.map((pair) => desk.pair(pair)).flatMap((pair) => ('problem' in pair ? [] : [pair.base])),
+  );
+  return [...(desk.state.balances ?? [])]
+    .filter(([currency, amount]) => currency !== 'usd' && !amount.isZero() && !priced.has(currency))
     .map(([currency]) => `${currency}usd`)
     .filter((pair) => !('problem' in desk.pair(pair)));
+}
 
 function refreshValuation(desk: Desk): Observable<void> {
   const { clock, venue } = desk.ports;
@@ -184,26 +191,22 @@ function intentText(desk: Desk, { source, life }: Omit<Woken, 'wake'>, intent: I
 
 /** What kernels see. */
 export function viewOf(desk: Desk): View {
+  const midOf = (pair: string) => desk.references.get(pair)?.mid;
   return {
     at: desk.ports.clock.wall(),
     instrument: (pair) => desk.instrument(pair),
     reference: (pair) => desk.references.get(pair),
     holdings: desk.state.balances,
     valuation: desk.valuation?.usd,
-    value: (targets, cash) =>
-      value(
-        targets,
-        cash,
-        desk.state.balances ?? new Map(),
-        (currency) => desk.references.get(currency + cash)?.mid,
-      ),
-    accountValue(cash) {
+    value: (targets, basis) => valueOn(targets, basis, { holdings: desk.state.balances ?? new Map(), midOf }),
+    accountValue(basis) {
       let total = NO_MONEY;
       const unpriced: string[] = [];
       for (const [currency, amount] of desk.state.balances ?? []) {
-        const worth = desk.convert(currency, amount, cash);
-        if (worth === undefined) unpriced.push(currency);
-        else total = add(total, worth);
+        const isPlain = amount.isZero() || currency === basis.cash;
+        const each = isPlain ? price('1') : priceIn(currency, basis, midOf);
+        if (each === undefined) unpriced.push(currency);
+        else total = add(total, cost(each, amount));
       }
       return { value: money(total.toFixed()), unpriced };
     },

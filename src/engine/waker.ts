@@ -13,7 +13,7 @@ import {
   take,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { drifts, largestDrift, value } from '../core/portfolio.ts';
+import { drifts, largestDrift, tradedPair, valueOn } from '../core/portfolio.ts';
 import { ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import type { Wait, Wake } from '../core/wake.ts';
@@ -78,7 +78,7 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
 function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
-    .map((currency) => currency + wait.cash);
+    .map((currency) => tradedPair(currency, wait));
   const watching = merge(...pairs.map((pair) => desk.references.watch(pair))).pipe(ignoreElements());
   const prices = desk.references.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
   const changes = merge(prices, desk.changed$).pipe(
@@ -98,11 +98,7 @@ export function driftNow(desk: Desk, wait: Wait & { on: 'drift' }): Ratio | unde
   const targets = new Map(
     Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
   );
-  const valued = value(
-    targets,
-    wait.cash,
-    balances,
-    (currency) => desk.references.get(currency + wait.cash)?.mid,
-  );
+  const midOf = (pair: string) => desk.references.get(pair)?.mid;
+  const valued = valueOn(targets, wait, { holdings: balances, midOf });
   return valued === undefined ? undefined : largestDrift(drifts(valued.weights, targets, wait.driftType));
 }

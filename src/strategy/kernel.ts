@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Instrument, Minimum } from '../core/instrument.ts';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Money, Quantity } from '../core/money.ts';
-import type { Targets, Valued } from '../core/portfolio.ts';
+import type { Basis, Targets, Valued } from '../core/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Instant } from '../core/time.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
@@ -18,10 +18,10 @@ export interface View {
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
   readonly valuation: Money | undefined;
-  /** Values the currencies of `targets` and `cash` in cash; `undefined` when a price is missing or nothing is held. */
-  value(targets: Targets, cash: string): Valued | undefined;
-  /** Value in `cash` of everything that the account holds, and the currencies that have no price. */
-  accountValue(cash: string): { readonly value: Money; readonly unpriced: readonly string[] };
+  /** Values the currencies of `targets` and cash in cash; `undefined` when a price is missing or nothing is held. */
+  value(targets: Targets, basis: Basis): Valued | undefined;
+  /** Value in cash of everything that the account holds, what is set aside included, and the currencies without a price. */
+  accountValue(basis: Basis): { readonly value: Money; readonly unpriced: readonly string[] };
 }
 
 /** What a step leaves behind: plain data, journaled before any of it takes effect. */

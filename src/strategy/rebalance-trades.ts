@@ -1,5 +1,6 @@
 import {
   add,
+  cost,
   fraction,
   greatest,
   negate,
@@ -7,24 +8,46 @@ import {
   NOTHING,
   ONE,
   quantityDown,
-  ratioOf,
   roundEven,
   scale,
   size,
   subtract,
 } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
-import type { Targets, Valued } from '../core/portfolio.ts';
+import type { Basis, Targets, Valued } from '../core/portfolio.ts';
 import type { Side } from '../core/venue.ts';
 import type { DriftType } from '../core/wake.ts';
 
+/**
+ * When a trade may begin: once all of the turn before it have ended, because it is paid with what they brought. First
+ * sells against other currencies than cash, then sells for cash, then buys with cash, then buys with other currencies.
+ */
+export const turns = { crossSell: 0, sell: 1, buy: 2, crossBuy: 3 } as const;
+export type Turn = (typeof turns)[keyof typeof turns];
+
 export interface Trade {
+  /** Base currency of the pair. */
+  readonly asset: string;
   readonly pair: string;
   readonly side: Side;
   /** Base currency, cut down to its precision. */
   readonly quantity: Quantity;
   /** In cash, at the reference price. */
   readonly notional: Money;
+  readonly turn: Turn;
+  /** For a trade against another currency than cash: which, and how much of it the trade brings or takes. */
+  readonly bridge?: { readonly currency: string; readonly amount: Money };
+}
+
+/** Where a currency is traded, and at what price. */
+export interface Market {
+  readonly pair: string;
+  /** Quote per base of `pair`. */
+  readonly mid: Price;
+  /** Cash for one. The same as `mid` where the pair is against cash. */
+  readonly each: Price;
+  /** Decimals of a quantity. */
+  readonly precision: number;
 }
 
 /** Far finer than any unit, far coarser than the precision of a fraction. */
@@ -33,8 +56,8 @@ const DECIMALS = 40;
 interface Question {
   readonly valued: Valued;
   readonly targets: Targets;
-  readonly cash: string;
-  readonly drifts: ReadonlyMap<string, Ratio>;
+  readonly basis: Basis;
+  /** A fraction. */
   readonly threshold: Ratio;
   readonly driftType: DriftType;
   readonly rebalanceTo: 'target' | 'band_edge';
@@ -43,38 +66,55 @@ interface Question {
   readonly tradeMin: Money;
   /** Largest traded share of the value, one-way: of all that is bought and all that is sold, the larger. */
   readonly turnoverMax: Ratio | undefined;
-  market(
-    asset: string,
-  ): { readonly pair: string; readonly mid: Price; readonly precision: number } | undefined;
+  market(asset: string): Market | undefined;
 }
 
-/** The trades that bring a portfolio back: sells first, largest first. `capped` says that `turnoverMax` cut them. */
+/** The trades that bring a portfolio back, in the order of their turns, largest first. `capped` says that `turnoverMax` cut them. */
 export function tradesFor(question: Question): {
   readonly trades: readonly Trade[];
   readonly capped: boolean;
 } {
+  const { valued, turnoverMax, basis } = question;
+  const { via = {} } = basis;
   const wanted = wantedMoves(question);
   const total = turnoverOf([...wanted.values()]);
-  const largest =
-    question.turnoverMax === undefined ? total : scale(question.valued.value, question.turnoverMax);
+  const largest = turnoverMax === undefined ? total : scale(valued.value, turnoverMax);
   const capped = total.gt(largest);
+  const moves = capped
+    ? new Map([...wanted].map(([asset, move]) => [asset, scale(move, fraction(largest, total))]))
+    : wanted;
   const trades: Trade[] = [];
-  for (const [asset, move] of wanted) {
+  const flows = new Map([...moves].filter(([asset]) => via[asset] === undefined));
+  for (const [asset, move] of moves) {
+    const currency = via[asset];
     const market = question.market(asset);
-    if (market === undefined) continue;
-    const notional = capped ? scale(size(move), fraction(largest, total)) : size(move);
-    // Weights are cut at 80 digits: without rounding a hair less, to sell all of an asset would leave one unit of it.
-    const quantity = quantityDown(roundEven(notional, DECIMALS), market.mid, market.precision);
-    if (notional.lt(question.tradeMin) || quantity.isZero()) continue;
-    trades.push({ pair: market.pair, side: move.lt(0) ? 'sell' : 'buy', quantity, notional });
+    if (currency === undefined || market === undefined) continue;
+    const trade = tradeOf(move, market, question.tradeMin);
+    if (trade === undefined) continue;
+    const turn = trade.side === 'sell' ? turns.crossSell : turns.crossBuy;
+    trades.push({ ...trade, asset, turn, bridge: { currency, amount: cost(market.mid, trade.quantity) } });
+    // What a sale brings is passed on, what a purchase takes is fetched: to the unit, so that no more is sold than is there.
+    const worth = cost(market.each, trade.quantity);
+    flows.set(currency, add(flows.get(currency) ?? NO_MONEY, trade.side === 'sell' ? negate(worth) : worth));
+  }
+  for (const [asset, flow] of flows) {
+    const market = question.market(asset);
+    const trade = market === undefined ? undefined : tradeOf(flow, market, question.tradeMin);
+    if (trade !== undefined)
+      trades.push({ ...trade, asset, turn: trade.side === 'sell' ? turns.sell : turns.buy });
   }
   const order = (a: Trade, b: Trade): number =>
-    a.side === b.side
-      ? b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1)
-      : a.side === 'sell'
-        ? -1
-        : 1;
+    a.turn - b.turn || b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1);
   return { trades: trades.toSorted(order), capped };
+}
+
+/** The trade that moves so much cash value into an asset, or out of it; `undefined` when it is too small. */
+function tradeOf(move: Money, { pair, each, precision }: Market, tradeMin: Money) {
+  const notional = size(move);
+  // Weights are cut at 80 digits: without rounding a hair less, to sell all of an asset would leave one unit of it.
+  const quantity = quantityDown(roundEven(notional, DECIMALS), each, precision);
+  if (notional.lt(tradeMin) || quantity.isZero()) return undefined;
+  return { pair, side: move.lt(0) ? 'sell' : 'buy', quantity, notional } as const;
 }
 
 /** One-way turnover, in cash: what leaves an asset for another counts once. */
@@ -86,48 +126,57 @@ function turnoverOf(moves: readonly Money[]): Money {
 
 /** By how much cash value each asset should grow (or shrink, when negative). */
 function wantedMoves(question: Question): ReadonlyMap<string, Money> {
-  const { valued, targets, cash, drifts, threshold } = question;
-  const assets = [...targets.keys()].filter((asset) => asset !== cash);
-  const isDrifted = (asset: string): boolean => size(drifts.get(asset) ?? NOTHING).gt(threshold);
-  const drifted = assets.filter(isDrifted);
+  const { valued, targets, basis } = question;
+  const assets = [...targets.keys()].filter((asset) => asset !== basis.cash);
   const some = question.onlyDrifted || question.rebalanceTo === 'band_edge';
+  const before = new Map(assets.map((asset) => [asset, valued.weights.get(asset) ?? NOTHING]));
+  const drifted = assets.filter((asset) => !some || isDrifted(question, asset, before.get(asset) ?? NOTHING));
+  const goals = new Map(before);
+  for (const asset of drifted) goals.set(asset, goalOf(question, asset, before.get(asset) ?? NOTHING));
+  const settled = some ? withCash(question, goals) : goals;
   const moves = new Map<string, Money>();
-  if (some && drifted.length === 0) {
-    const away = excess(question, cash);
-    for (const [asset, part] of shares(question, assets, away.gt(0))) {
-      moves.set(asset, scale(scale(valued.value, away), part));
-    }
-    return moves;
-  }
-  for (const asset of some ? drifted : assets) {
-    moves.set(asset, scale(valued.value, negate(excess(question, asset))));
+  for (const [asset, goal] of settled) {
+    const change = subtract(goal, before.get(asset) ?? NOTHING);
+    if (!change.isZero()) moves.set(asset, scale(valued.value, change));
   }
   return moves;
 }
 
 /**
- * How the assets share what cash alone has too much or too little. What is bought goes by target weights; what is sold
- * comes from what is held, so that nothing is sold that is not there.
+ * Cash takes what the assets leave. Where that is outside its own band, it gets the rest from the assets that are above
+ * their targets, or gives it to those below, in proportion to how far away each is: none passes its target by it, so
+ * that none leaves its band, and nothing is sold that is not there.
  */
-function shares(
-  { targets, valued }: Question,
-  assets: readonly string[],
-  isBuying: boolean,
-): ReadonlyMap<string, Ratio> {
-  const weights = isBuying ? targets : valued.weights;
-  const parts = assets.map((asset) => greatest(weights.get(asset) ?? NOTHING, NOTHING));
-  const whole = parts.reduce((sum, part) => add(sum, part), NOTHING);
-  const even = fraction(ONE, ratioOf(assets.length));
+function withCash(question: Question, goals: ReadonlyMap<string, Ratio>): ReadonlyMap<string, Ratio> {
+  const { targets, basis } = question;
+  const left = [...goals.values()].reduce((rest, goal) => subtract(rest, goal), ONE);
+  if (!isDrifted(question, basis.cash, left)) return goals;
+  const missing = subtract(goalOf(question, basis.cash, left), left);
+  const room = new Map(
+    [...goals].map(([asset, goal]) => {
+      const above = subtract(goal, targets.get(asset) ?? NOTHING);
+      return [asset, above.gt(0) === missing.gt(0) ? above : NOTHING];
+    }),
+  );
+  const whole = [...room.values()].reduce((sum, part) => add(sum, part), NOTHING);
+  const share = fraction(size(missing), size(whole));
   return new Map(
-    assets.map((asset, n) => [asset, whole.isZero() ? even : fraction(parts[n] ?? NOTHING, whole)]),
+    [...goals].map(([asset, goal]) => [asset, subtract(goal, scale(room.get(asset) ?? NOTHING, share))]),
   );
 }
 
-/** Weight of a currency above where it should go: its target, or the nearer edge of its band. Signed. */
-function excess({ valued, targets, threshold, driftType, rebalanceTo }: Question, currency: string): Ratio {
-  const weight = valued.weights.get(currency) ?? NOTHING;
+const bandOf = ({ targets, threshold, driftType }: Question, currency: string): Ratio => {
   const target = targets.get(currency) ?? NOTHING;
-  if (rebalanceTo === 'target') return subtract(weight, target);
-  const band = driftType === 'absolute' || target.isZero() ? threshold : scale(threshold, target);
-  return subtract(weight, weight.gt(target) ? add(target, band) : subtract(target, band));
+  return driftType === 'absolute' || target.isZero() ? threshold : scale(threshold, target);
+};
+
+const isDrifted = (question: Question, currency: string, weight: Ratio): boolean =>
+  size(subtract(weight, question.targets.get(currency) ?? NOTHING)).gt(bandOf(question, currency));
+
+/** Where a currency should go: to its target, or to the nearer edge of its band. */
+function goalOf(question: Question, currency: string, weight: Ratio): Ratio {
+  const target = question.targets.get(currency) ?? NOTHING;
+  if (question.rebalanceTo === 'target') return target;
+  const band = bandOf(question, currency);
+  return weight.gt(target) ? add(target, band) : subtract(target, band);
 }

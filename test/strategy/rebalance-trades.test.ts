@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { approximate, money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
-import { drifts, value } from '../../src/core/portfolio.ts';
+import { value } from '../../src/core/portfolio.ts';
 import { tradesFor } from '../../src/strategy/rebalance-trades.ts';
 import type { Trade } from '../../src/strategy/rebalance-trades.ts';
 
@@ -31,8 +31,7 @@ function trades(of: Case): { trades: readonly Trade[]; capped: boolean } {
   return tradesFor({
     valued,
     targets,
-    cash: 'usd',
-    drifts: drifts(valued.weights, targets, driftType),
+    basis: { cash: 'usd' },
     threshold: ratio(of.threshold ?? '0.05'),
     driftType,
     rebalanceTo: of.rebalanceTo ?? 'target',
@@ -41,7 +40,9 @@ function trades(of: Case): { trades: readonly Trade[]; capped: boolean } {
     turnoverMax: of.turnoverMax === undefined ? undefined : ratio(of.turnoverMax),
     market: (asset) => {
       const mid = midOf(asset);
-      return mid === undefined ? undefined : { pair: `${asset}usd`, mid, precision: of.precision ?? 18 };
+      return mid === undefined
+        ? undefined
+        : { pair: `${asset}usd`, mid, each: mid, precision: of.precision ?? 18 };
     },
   });
 }
@@ -100,8 +101,8 @@ describe('the trades of a rebalancing', () => {
     ]);
   });
 
-  it('spread over the assets when only cash has drifted', () => {
-    // 20000 too much cash against 60:20 of the assets: 15000 and 5000.
+  it('go to the assets below their targets when only cash has drifted', () => {
+    // 20000 too much cash; btc is 15 points below its target, eth 5: 15000 and 5000.
     const inflow: Case = {
       targets: { btc: '0.6', eth: '0.2', usd: '0.2' },
       held: { btc: '0.75', eth: '5', usd: '40000' },
@@ -117,17 +118,35 @@ describe('the trades of a rebalancing', () => {
     ]);
   });
 
-  it('raise cash that is missing from what is held, never from an asset that is not there', () => {
-    // Drifts: a and b 25 points up, c (nothing held) 20 down, cash 30 down: only cash is outside its 25 points.
+  it('raise cash that is missing from what is above its target, never from an asset that is not there', () => {
+    // Drifts: a 20 points up, b 25, c (nothing held) 20 down, cash 25 down and a bit: only cash is outside its 24 points.
     const missing: Case = {
       targets: { a: '0.2', b: '0.2', c: '0.2', usd: '0.4' },
-      held: { a: '4500', b: '4500', c: '0', usd: '1000' },
+      held: { a: '4000', b: '4250', c: '250', usd: '1500' },
       mids: { a: '1', b: '1', c: '1' },
-      threshold: '0.25',
+      threshold: '0.24',
       onlyDrifted: true,
     };
-    expect(list(missing)).toEqual(['sell 1500 ausd', 'sell 1500 busd']);
-    expect(list({ ...missing, rebalanceTo: 'band_edge' })).toEqual(['sell 250 ausd', 'sell 250 busd']);
+    // 2500 of cash from 2000 and 2250 too much of a and b.
+    expect(list({ ...missing, precision: 2 })).toEqual(['sell 1323.52 busd', 'sell 1176.47 ausd']);
+    // To the edge: 100.
+    expect(list({ ...missing, precision: 2, rebalanceTo: 'band_edge' })).toEqual([
+      'sell 52.94 busd',
+      'sell 47.05 ausd',
+    ]);
+  });
+
+  it('bring cash back into its band when the drifted assets alone do not', () => {
+    // a is 3 points up, b 2 and c 1, and cash is 6 down, in bands of 2: a to its edge leaves cash 5 down.
+    const short: Case = {
+      targets: { a: '0.2', b: '0.2', c: '0.2', usd: '0.4' },
+      held: { a: '2300', b: '2200', c: '2100', usd: '3400' },
+      mids: { a: '1', b: '1', c: '1' },
+      threshold: '0.02',
+      rebalanceTo: 'band_edge',
+    };
+    // 100 of a, then 300 more: 2 parts of 5 each from a and b, 1 of c.
+    expect(list(short)).toEqual(['sell 220 ausd', 'sell 120 busd', 'sell 60 cusd']);
   });
 
   it('share equally what cash has too much when no asset has a target', () => {
@@ -248,6 +267,19 @@ function plainly(of: Case) {
 }
 const CLOSE = 1e-9;
 
+/** Whether cash is outside its own band once the assets that had left theirs are back: the others then share the rest. */
+function takesFromOthers(of: Case): boolean {
+  const all = plainly(of);
+  const goal = ({ target, weight, band, away }: (typeof all)[number]): number => {
+    if (away <= 0) return weight;
+    if (of.rebalanceTo !== 'band_edge') return target;
+    return weight > target ? target + band : target - band;
+  };
+  const cash = all.find((one) => one.currency === 'usd');
+  const left = 1 - all.reduce((sum, one) => sum + (one === cash ? 0 : goal(one)), 0);
+  return Math.abs(left - (cash?.target ?? 0)) > (cash?.band ?? 0) - CLOSE;
+}
+
 describe('after the trades at mid', () => {
   it('the portfolio is at its target weights', () => {
     fc.assert(
@@ -268,6 +300,7 @@ describe('after the trades at mid', () => {
         const assets = plainly(of).filter((one) => one.currency !== 'usd');
         // At the very edge floats and decimals may disagree; that only cash has left its band is its own test.
         fc.pre(assets.every((one) => Math.abs(one.away) > CLOSE) && assets.some((one) => one.away > 0));
+        fc.pre(!takesFromOthers(of));
         const after = weightsAfter(of);
         for (const { currency, target, weight, band, away } of assets) {
           const edge = weight > target ? target + band : target - band;
@@ -284,12 +317,37 @@ describe('after the trades at mid', () => {
         const of = { ...drawn, onlyDrifted: true };
         const assets = plainly(of).filter((one) => one.currency !== 'usd');
         fc.pre(assets.every((one) => Math.abs(one.away) > CLOSE) && assets.some((one) => one.away > 0));
+        fc.pre(!takesFromOthers(of));
         const after = weightsAfter(of);
         for (const { currency, target, weight, away } of assets)
           expect(Math.abs((after[currency] ?? 0) - (away > 0 ? target : weight))).toBeLessThan(CLOSE);
       }),
       { numRuns: 300 },
     );
+  });
+
+  it('every weight lies inside its band, that of cash too, and none has gone further from its target', () => {
+    const settings = fc.constantFrom(
+      { rebalanceTo: 'band_edge', onlyDrifted: false } as const,
+      { rebalanceTo: 'band_edge', onlyDrifted: true } as const,
+      { rebalanceTo: 'target', onlyDrifted: true } as const,
+    );
+    let shared = 0;
+    fc.assert(
+      fc.property(aCase, settings, (drawn, setting) => {
+        const of = { ...drawn, ...setting };
+        fc.pre(plainly(of).some((one) => one.away > CLOSE));
+        if (takesFromOthers(of)) shared++;
+        const after = weightsAfter(of);
+        for (const { currency, target, weight, band } of plainly(of)) {
+          const drift = Math.abs((after[currency] ?? 0) - target);
+          expect(drift).toBeLessThan(band + CLOSE);
+          expect(currency === 'usd' || drift < Math.abs(weight - target) + CLOSE).toBe(true);
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(shared).toBeGreaterThan(20);
   });
 
   it('cash that alone had left its band is back where it should be', () => {

@@ -3,7 +3,7 @@ import { invariant } from '../../src/core/errors.ts';
 import type { Instrument } from '../../src/core/instrument.ts';
 import { money, NO_MONEY, price, quantity, size as sizeOf } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
-import { value } from '../../src/core/portfolio.ts';
+import { priceIn, valueOn } from '../../src/core/portfolio.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Intent, SliceOutcome, Wake } from '../../src/core/wake.ts';
@@ -40,12 +40,12 @@ export function aView(scene: Scene = {}): View {
     },
     holdings: scene.held === undefined ? undefined : held,
     valuation: scene.valuation === undefined ? undefined : money(scene.valuation),
-    value: (targets, cash) => value(targets, cash, held, (currency) => midOf(currency + cash)),
-    accountValue(cash) {
+    value: (targets, basis) => valueOn(targets, basis, { holdings: held, midOf }),
+    accountValue(basis) {
       let total: Money = NO_MONEY;
       const unpriced: string[] = [];
       for (const [currency, amount] of held) {
-        const mid = currency === cash ? price('1') : midOf(currency + cash);
+        const mid = currency === basis.cash ? price('1') : priceIn(currency, basis, midOf);
         if (mid === undefined) unpriced.push(currency);
         else total = money(total.plus(mid.times(amount)).toFixed());
       }

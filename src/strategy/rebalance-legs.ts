@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import {
+  add,
+  fraction,
+  greatest,
+  least,
+  NO_QUANTITY,
+  NOTHING,
+  ONE,
+  quantity,
+  roundDown,
+  scale,
+  subtract,
+  text,
+} from '../core/money.ts';
+import type { Quantity, Ratio } from '../core/money.ts';
+import { turns } from './rebalance-trades.ts';
+import type { Trade } from './rebalance-trades.ts';
+
+/** A trade of a rebalancing that was decided, and what became of it. Kept in the state, amounts as text. */
+export const legShape = z.strictObject({
+  leg: z.string(),
+  /** Base currency of the pair; left out by versions that knew no cross pairs. */
+  asset: z.string().optional(),
+  pair: z.string(),
+  side: z.enum(['buy', 'sell']),
+  /** As decided, base currency. */
+  quantity: z.string(),
+  ended: z.boolean(),
+  /** Left out: 1 for a sell, 2 for a buy. See `turns`. */
+  turn: z.int().min(0).max(3).optional(),
+  /** The currency other than cash that it is paid in, and how much of it, for a cross pair. */
+  bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
+  /** Once it has ended, base currency; left out: all of it. */
+  filled: z.string().optional(),
+});
+export type Leg = z.output<typeof legShape>;
+
+export const legOf = (trade: Trade, decision: number): Leg => ({
+  leg: `${decision}.${trade.pair}.${trade.side}`,
+  asset: trade.asset,
+  pair: trade.pair,
+  side: trade.side,
+  quantity: text(trade.quantity),
+  ended: false,
+  turn: trade.turn,
+  ...(trade.bridge === undefined
+    ? {}
+    : { bridge: { currency: trade.bridge.currency, amount: text(trade.bridge.amount) } }),
+});
+
+export const turnOf = ({ turn, side }: Leg): number => turn ?? turns[side];
+
+export const ended = (leg: Leg, filled: Quantity): Leg => ({ ...leg, ended: true, filled: text(filled) });
+
+/** The turn whose trades are being made: the first that has not ended. */
+export const turnUnderWay = (legs: readonly Leg[]): number | undefined => {
+  const open = legs.filter((one) => !one.ended).map(turnOf);
+  return open.length === 0 ? undefined : Math.min(...open);
+};
+
+/** A trade that is due now. */
+type Due = Leg & { readonly due: Quantity };
+
+/** The trades of the next turn, cut to what the turns before them brought; those of which nothing is left have ended. */
+export function nextTurn(
+  all: readonly Leg[],
+  precisionOf: (pair: string) => number,
+): { readonly legs: readonly Leg[]; readonly turn: readonly Due[] } {
+  let legs = all;
+  for (;;) {
+    const turn = turnUnderWay(legs);
+    if (turn === undefined) return { legs, turn: [] };
+    const now = legs
+      .filter((one) => !one.ended && turnOf(one) === turn)
+      .map((one) => ({ ...one, due: roundDown(dueOf(one, legs), precisionOf(one.pair)) }));
+    const due = now.filter((one) => one.due.gt(0));
+    if (due.length > 0) return { legs, turn: due };
+    const none = new Set(now.map((one) => one.leg));
+    legs = legs.map((one) => (none.has(one.leg) ? ended(one, NO_QUANTITY) : one));
+  }
+}
+
+/**
+ * What a trade may still come to. A sale against another currency that brought less leaves less of that currency to
+ * sell; what could not be fetched of it cannot be spent. Nothing is ever made larger than it was decided.
+ */
+function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
+  const decided = quantity(leg.quantity);
+  const turn = turnOf(leg);
+  if (turn === turns.sell) {
+    const late = leg.asset === undefined ? NO_QUANTITY : undelivered(leg.asset, legs);
+    return greatest(NO_QUANTITY, subtract(decided, late));
+  }
+  if (turn !== turns.crossBuy || leg.bridge === undefined) return decided;
+  const { currency } = leg.bridge;
+  const planned = legs
+    .filter((one) => turnOf(one) === turns.crossBuy && one.bridge?.currency === currency)
+    .reduce((sum, one) => add(sum, quantity(one.bridge?.amount ?? '0')), NO_QUANTITY);
+  if (planned.isZero()) return decided;
+  const kept = subtract(ONE, fraction(missingFor(currency, legs), planned));
+  return scale(decided, greatest(NOTHING, kept));
+}
+
+/** Of a bridging currency: what sales against it should have brought and did not. */
+const undelivered = (currency: string, legs: readonly Leg[]): Quantity =>
+  legs
+    .filter((one) => turnOf(one) === turns.crossSell && one.bridge?.currency === currency)
+    .reduce((sum, one) => add(sum, scale(quantity(one.bridge?.amount ?? '0'), undone(one))), NO_QUANTITY);
+
+/** Of a bridging currency: what is missing for what should be bought with it. */
+function missingFor(currency: string, legs: readonly Leg[]): Quantity {
+  const own = legs.filter((one) => one.bridge === undefined && one.asset === currency);
+  const sale = own.find((one) => turnOf(one) === turns.sell);
+  const purchase = own.find((one) => turnOf(one) === turns.buy);
+  const late = undelivered(currency, legs);
+  const spared = sale === undefined ? NO_QUANTITY : least(late, quantity(sale.quantity));
+  const unfetched =
+    purchase === undefined ? NO_QUANTITY : scale(quantity(purchase.quantity), undone(purchase));
+  return add(subtract(late, spared), unfetched);
+}
+
+/** Share of a trade that has ended and was not made. */
+function undone({ quantity: decided, ended: isOver, filled = decided }: Leg): Ratio {
+  if (!isOver) return NOTHING;
+  const left = subtract(quantity(decided), quantity(filled));
+  return greatest(NOTHING, fraction(left, quantity(decided)));
+}

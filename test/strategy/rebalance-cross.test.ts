@@ -1,0 +1,257 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  add,
+  cost,
+  counted,
+  money,
+  NO_MONEY,
+  price,
+  quantity,
+  ratio,
+  subtract,
+} from '../../src/core/money.ts';
+import type { Money, Quantity } from '../../src/core/money.ts';
+import { priceIn, valueOn } from '../../src/core/portfolio.ts';
+import type { Basis } from '../../src/core/portfolio.ts';
+import type { Wake } from '../../src/core/wake.ts';
+import type { Step } from '../../src/strategy/kernel.ts';
+import { rebalance } from '../../src/strategy/rebalance.ts';
+import { tradesFor, turns } from '../../src/strategy/rebalance-trades.ts';
+import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+const drifted: Wake = { on: 'drift', at: NINE, drift: ratio('0.1') };
+const told = (step: Step<unknown>): readonly string[] =>
+  intentsOf(step).map((one) => `${one.side} ${amountOf(one).toFixed()} ${one.pair}`);
+const idOf = (step: Step<unknown>, n = 0): string => intentsOf(step)[n]?.leg ?? '';
+
+describe('a cash buffer', () => {
+  const plan = {
+    target_weights: { btc: '0.5', usd: '0.5' },
+    drift_threshold: '0.05',
+    cash_buffer: { amount: '20000', currency: 'usd' },
+    continuous: true,
+  };
+  const mids = { btcusd: '50000' };
+
+  it('is neither valued nor spent: the weights are those of the rest', () => {
+    // 100000 in all; of the 80000 that count, 50000 are btc.
+    const life = new Life(rebalance, plan);
+    const step = life.wake(drifted, { held: { btc: '1', usd: '50000' }, mids, valuation: '100000' });
+    expect(told(step)).toEqual(['sell 0.2 btcusd']);
+    const even = new Life(rebalance, plan);
+    const held = { btc: '1', usd: '70000' };
+    expect(even.wake(drifted, { held, mids, valuation: '120000' }).reason).toBe('inside_band');
+  });
+
+  it('that is not there is raised from the assets', () => {
+    const life = new Life(rebalance, plan);
+    const step = life.wake(drifted, { held: { btc: '1.6', usd: '0' }, mids, valuation: '80000' });
+    // 60000 count: 30000 of btc stay, 50000 are sold, 20000 of them for the buffer.
+    expect(told(step)).toEqual(['sell 1 btcusd']);
+  });
+
+  it('belongs to what the strategy waits for, and to the account that the venue values', () => {
+    expect(new Life(rebalance, plan).last.waits).toMatchObject([{ on: 'drift', aside: '20000' }]);
+    const step = new Life(rebalance, plan).wake(drifted, {
+      held: { btc: '1', usd: '50000' },
+      mids,
+      valuation: '80000',
+    });
+    expect(step.reason).toBe('valuation_mismatch');
+  });
+
+  it('of another currency than cash is refused', () => {
+    const problems = rebalance
+      .bind({ ...plan, cash_buffer: { amount: '1', currency: 'btc' } })
+      .check(aWorld());
+    expect(problems).toMatchObject([{ path: ['cash_buffer', 'currency'] }]);
+  });
+});
+
+const VIA = {
+  target_weights: { sol: '0.25', btc: '0.5', usd: '0.25' },
+  drift_threshold: '0.01',
+  via: { sol: 'btc' },
+  continuous: true,
+};
+const PRICES = { solbtc: '0.002', btcusd: '50000' };
+/** 100000 usd, one sol is 100 usd. */
+const scene = (sol: string, btc: string, usd: string): Scene => ({
+  held: { sol, btc, usd },
+  mids: PRICES,
+  valuation: '100000',
+});
+/** Sol is at 45 %, btc at its 50 %, cash at 5 %. */
+const LONG_SOL = scene('450', '1', '5000');
+/** Sol is at 5 %, btc at its 50 %, cash at 45 %. */
+const SHORT_SOL = scene('50', '1', '45000');
+
+describe('a currency without a pair against cash', () => {
+  it('is priced and traded through the one that via names', () => {
+    expect(rebalance.bind(VIA).pairs).toEqual(['solbtc', 'btcusd']);
+    const life = new Life(rebalance, VIA);
+    expect(life.last.waits).toMatchObject([{ on: 'drift', via: { sol: 'btc' } }]);
+    const first = life.wake(drifted, LONG_SOL);
+    expect(told(first)).toEqual(['sell 200 solbtc']);
+    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity('200') }, NINE);
+    expect(told(second)).toEqual(['sell 0.4 btcusd']);
+    const last = life.end({ leg: idOf(second), slice: 0, filled: quantity('0.4') }, NINE);
+    expect(last.waits).toMatchObject([{ on: 'drift' }]);
+  });
+
+  it('is bought with what was bought for cash before', () => {
+    const life = new Life(rebalance, VIA);
+    const first = life.wake(drifted, SHORT_SOL);
+    expect(told(first)).toEqual(['buy 0.4 btcusd']);
+    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity('0.4') }, NINE);
+    expect(told(second)).toEqual(['buy 200 solbtc']);
+  });
+
+  it('nets what flows through: what btc lacks it keeps of the sale', () => {
+    // Sol 45 %, btc 30 %, cash 25 %: all that sol gives stays in btc.
+    const first = new Life(rebalance, VIA).wake(drifted, scene('450', '0.6', '25000'));
+    expect(told(first)).toEqual(['sell 200 solbtc']);
+  });
+
+  it.each([
+    ['nothing', '0', []],
+    ['half', '100', ['sell 0.2 btcusd']],
+    ['all', '200', ['sell 0.4 btcusd']],
+  ])('sells no more of the bridge than its sale brought: %s', (_, filled, expected) => {
+    const life = new Life(rebalance, VIA);
+    const first = life.wake(drifted, LONG_SOL);
+    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity(filled) }, NINE);
+    expect(told(second)).toEqual(expected);
+    expect(second.waits).toMatchObject([{ on: expected.length === 0 ? 'drift' : 'outcome' }]);
+  });
+
+  it.each([
+    ['nothing', '0', []],
+    ['a quarter', '0.1', ['buy 50 solbtc']],
+    ['all', '0.4', ['buy 200 solbtc']],
+  ])('spends no more of the bridge than was fetched: %s', (_, filled, expected) => {
+    const life = new Life(rebalance, VIA);
+    const first = life.wake(drifted, SHORT_SOL);
+    const second = life.end({ leg: idOf(first), slice: 0, filled: quantity(filled) }, NINE);
+    expect(told(second)).toEqual(expected);
+  });
+
+  it('trades nothing while one of the two prices is missing', () => {
+    const { btcusd } = PRICES;
+    const step = new Life(rebalance, VIA).wake(drifted, { ...LONG_SOL, mids: { btcusd } });
+    expect([step.reason, step.note]).toEqual(['no_reference', 'solbtc']);
+  });
+
+  it.each<readonly [object, string, string]>([
+    [{ doge: 'btc' }, 'doge', 'not among target_weights'],
+    [{ sol: 'usd' }, 'sol', 'remove it from via'],
+    [{ sol: 'sol' }, 'sol', 'besides sol'],
+    [{ sol: 'eth' }, 'sol', 'besides sol'],
+    [{ sol: 'btc', btc: 'sol' }, 'sol', 'no pair against usd itself'],
+  ])('with via %j is refused', (via, asset, message) => {
+    const problems = rebalance.bind({ ...VIA, via }).check(aWorld());
+    expect(problems[0]?.path).toEqual(['via', asset]);
+    expect(problems[0]?.message).toContain(message);
+  });
+});
+
+/** Whole numbers of the smallest units, so that nothing is rounded but what the plan rounds. */
+const aPortfolio = fc.record({
+  bps: fc.array(fc.integer({ min: 0, max: 100 }), { minLength: 4, maxLength: 4 }),
+  held: fc.array(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 4, maxLength: 4 }),
+  mids: fc.array(fc.integer({ min: 1, max: 99_999 }), { minLength: 3, maxLength: 3 }),
+  turnover: fc.integer({ min: 0, max: 100 }),
+  rebalanceTo: fc.constantFrom('target' as const, 'band_edge' as const),
+  driftType: fc.constantFrom('absolute' as const, 'relative' as const),
+  onlyDrifted: fc.boolean(),
+  isCross: fc.boolean(),
+  aside: fc.integer({ min: 0, max: 1_000 }),
+});
+
+describe('every plan, in exact decimals', () => {
+  it('sells no more than is there, keeps to max_turnover, and changes no value at mid', () => {
+    fc.assert(
+      fc.property(aPortfolio, (of) => {
+        const basis: Basis = {
+          cash: 'usd',
+          ...(of.isCross ? { via: { c: 'a' } } : {}),
+          aside: String(of.aside),
+        };
+        const names = ['a', 'b', 'c', 'usd'];
+        const all = of.bps.reduce((a, b) => a + b, 0);
+        fc.pre(all > 0);
+        const shares = of.bps.map((one) => Math.floor((one * 10_000) / all));
+        shares[3] = 10_000 - (shares[0] ?? 0) - (shares[1] ?? 0) - (shares[2] ?? 0);
+        const targets = new Map(names.map((name, n) => [name, ratio(`${shares[n]}e-4`)]));
+        const held = new Map(names.map((name, n) => [name, quantity(`${of.held[n]}e-2`)]));
+        const mids = new Map([
+          ['ausd', price(`${of.mids[0]}e-2`)],
+          ['busd', price(`${of.mids[1]}e-2`)],
+          [of.isCross ? 'ca' : 'cusd', price(`${of.mids[2]}e-3`)],
+        ]);
+        const midOf = (pair: string) => mids.get(pair);
+        const valued = valueOn(targets, basis, { holdings: held, midOf });
+        fc.pre(valued !== undefined);
+        if (valued === undefined) return;
+        const turnoverMax = ratio(`${of.turnover}e-2`);
+        const { trades } = tradesFor({
+          ...of,
+          valued,
+          targets,
+          basis,
+          turnoverMax,
+          threshold: ratio('0.02'),
+          tradeMin: money('0.01'),
+          market: (asset) => {
+            const pair = asset === 'c' && of.isCross ? 'ca' : `${asset}usd`;
+            const [mid, each] = [midOf(pair), priceIn(asset, basis, midOf)];
+            return mid && each && { pair, mid, each, precision: 6 };
+          },
+        });
+        const after = new Map<string, Quantity>(held);
+        const move = (currency: string, by: Quantity): void => {
+          after.set(currency, add(after.get(currency) ?? quantity('0'), by));
+          // What is bought may cost a hair more than floored sales brought: at most a unit of each.
+          expect(currency === 'usd' || after.get(currency)?.gte('-0.00001')).toBe(true);
+        };
+        let moved: readonly Money[] = [NO_MONEY, NO_MONEY];
+        for (const { asset, side, quantity: size, bridge, pair, turn, notional } of trades) {
+          const other = bridge?.currency ?? 'usd';
+          const paid = quantity(cost(mids.get(pair) ?? price('0'), size).toFixed());
+          const sign = side === 'sell' ? '-1' : '1';
+          // What is sold is there when its turn comes.
+          expect(side === 'buy' || after.get(asset)?.gte(size)).toBe(true);
+          move(asset, quantity(size.times(sign).toFixed()));
+          move(other, quantity(paid.times(sign).negated().toFixed()));
+          const isBridge = bridge === undefined && trades.some((one) => one.bridge?.currency === asset);
+          const [sold = NO_MONEY, bought = NO_MONEY] = moved;
+          if (!isBridge)
+            moved = side === 'sell' ? [add(sold, notional), bought] : [sold, add(bought, notional)];
+          expect(turn).toBe(
+            side === 'sell' ? (bridge ? turns.crossSell : turns.sell) : bridge ? turns.crossBuy : turns.buy,
+          );
+        }
+        const worth = (portfolio: ReadonlyMap<string, Quantity>): Money =>
+          [...portfolio].reduce(
+            (sum, [currency, amount]) =>
+              add(
+                sum,
+                currency === 'usd'
+                  ? counted(amount)
+                  : cost(priceIn(currency, basis, midOf) ?? price('0'), amount),
+              ),
+            NO_MONEY,
+          );
+        expect(subtract(worth(after), worth(held)).isZero()).toBe(true);
+        const most = valued.value.times(turnoverMax).plus('1e-20');
+        for (const one of moved) expect(one.lte(most)).toBe(true);
+        expect(trades.map(({ turn }) => turn)).toEqual(
+          trades.map(({ turn }) => turn).toSorted((a, b) => a - b),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
