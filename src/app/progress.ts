@@ -145,7 +145,7 @@ function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly st
       .filter((wait) => wait.on === 'at')
       .map((wait) => wait.at)
       .toSorted((a, b) => a - b)[0];
-    const isWatching = life?.waits.some((wait) => wait.on === 'drift') === true;
+    const isWatching = life?.waits.some((wait) => wait.on !== 'at' && wait.on !== 'outcome') === true;
     const inSeconds = next === undefined ? '' : `${Math.max(0, Math.ceil((next - now) / 1000))} s`;
     const waiting =
       life?.finished !== undefined

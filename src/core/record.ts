@@ -60,8 +60,8 @@ export interface WakeRecord {
   readonly kind: 'wake';
   readonly strategy: string;
   readonly hash: string;
-  readonly on: 'start' | 'at' | 'drift' | 'outcome';
-  /** For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. */
+  readonly on: 'start' | 'at' | 'drift' | 'price' | 'inflow' | 'outcome';
+  /** For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. For `price` and `inflow`: what was seen. */
   readonly detail: Readonly<Record<string, string | number>>;
   /** Why nothing, or less, is traded; absent when all is as planned. */
   readonly reason?: Reason | undefined;

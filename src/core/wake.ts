@@ -21,7 +21,28 @@ export type Wait =
       /** Not before this instant. */
       readonly notBefore: Instant;
     }
+  | {
+      readonly on: 'price';
+      readonly pair: string;
+      /** On which side of the level the reference price must be. */
+      readonly is: Beyond;
+      /** Quote per base, as text. */
+      readonly level: string;
+      /** Not before this instant. */
+      readonly notBefore: Instant;
+    }
+  | {
+      readonly on: 'inflow';
+      readonly currency: string;
+      /** The balance must rise above this amount of the currency, as text. */
+      readonly above: string;
+      /** Not before this instant. */
+      readonly notBefore: Instant;
+    }
   | { readonly on: 'outcome'; readonly leg: string; readonly slice: number };
+
+/** The level itself counts. */
+export type Beyond = 'at_or_below' | 'at_or_above';
 
 export type DriftType = 'absolute' | 'relative';
 
@@ -30,6 +51,8 @@ export type Wake =
   | { readonly on: 'start'; readonly at: Instant }
   | { readonly on: 'at'; readonly at: Instant; readonly due: Instant }
   | { readonly on: 'drift'; readonly at: Instant; readonly drift: Ratio }
+  | { readonly on: 'price'; readonly at: Instant; readonly price: Price }
+  | { readonly on: 'inflow'; readonly at: Instant; readonly balance: Quantity }
   | { readonly on: 'outcome'; readonly at: Instant; readonly outcome: SliceOutcome };
 
 /** How a slice ended. */

@@ -166,6 +166,10 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
       return { due: wake.due };
     case 'drift':
       return { drift: wake.drift.toFixed(6) };
+    case 'price':
+      return { price: text(wake.price) };
+    case 'inflow':
+      return { balance: text(wake.balance) };
     case 'outcome': {
       const { leg, slice, result, reason } = wake.outcome;
       return { leg, slice, result, ...(reason === undefined ? {} : { reason }) };

@@ -8,11 +8,13 @@ import type { BoundStrategy } from '../strategy/kernel.ts';
 export interface Plan {
   readonly by: 'quantity' | 'amount';
   readonly total: Quantity;
-  /** Size of each slice. */
+  /** Size of each slice, where it is known beforehand. */
   readonly sizes: ReadonlyMap<number, Quantity>;
+  /** Most slices that may have an order. */
+  readonly slices: number;
 }
 
-/** The plan of a strategy that knows its slices beforehand; `undefined` for one that decides as it goes. */
+/** The plan of a strategy that knows its slices beforehand, or its total; `undefined` for one that decides as it goes. */
 export function planOf(
   bound: BoundStrategy,
   begunAt: Instant,
@@ -23,8 +25,16 @@ export function planOf(
   const known = instrument(pair);
   const slots = bound.slots(begunAt, known);
   const [first] = slots;
-  if (first === undefined) return undefined;
+  if (first === undefined) return ceilingOf(bound, known);
   const sizes = new Map(slots.map(({ slice, size }) => [slice, quantity(size)]));
   const total = [...sizes.values()].reduce((sum, size) => add(sum, size), NO_QUANTITY);
-  return { by: first.currency === known.base ? 'quantity' : 'amount', total, sizes };
+  return { by: first.currency === known.base ? 'quantity' : 'amount', total, sizes, slices: sizes.size };
+}
+
+function ceilingOf(bound: BoundStrategy, instrument: Instrument): Plan | undefined {
+  const ceiling = bound.ceiling(instrument);
+  if (ceiling === undefined) return undefined;
+  const { total, currency, slices } = ceiling;
+  const by = currency === instrument.base ? 'quantity' : 'amount';
+  return { by, total: quantity(total), sizes: new Map(), slices };
 }

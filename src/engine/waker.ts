@@ -14,7 +14,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { drifts, largestDrift, tradedPair, valueOn } from '../core/portfolio.ts';
-import { ratio } from '../core/money.ts';
+import { price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import type { Wait, Wake } from '../core/wake.ts';
 import { untilTime } from './continuity.ts';
@@ -71,8 +71,42 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
       );
     case 'drift':
       return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenDrifted(desk, wait)));
+    case 'price':
+      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenPriced(desk, wait)));
+    case 'inflow':
+      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenReceived(desk, wait)));
   }
 }
+
+/** Watches the price of the pair, and looks at every new one. A price that is stale says nothing. */
+function whenPriced(
+  { references, ports }: Desk,
+  { pair, is, level }: Wait & { on: 'price' },
+): Observable<Wake> {
+  const bound = price(level);
+  const prices = references.changed$.pipe(
+    filter((changed) => changed.pair === pair),
+    startWith(undefined),
+    map(() => references.get(pair)?.mid),
+    filter((mid) => mid !== undefined),
+    filter((mid) => (is === 'at_or_below' ? mid.lte(bound) : mid.gte(bound))),
+    map((mid): Wake => ({ on: 'price', at: ports.clock.wall(), price: mid })),
+  );
+  return merge(references.watch(pair).pipe(ignoreElements()), prices);
+}
+
+/** Looks at the balance whenever records were applied. One that is not known yet says nothing. */
+const whenReceived = (
+  { changed$, state, ports }: Desk,
+  { currency, above }: Wait & { on: 'inflow' },
+): Observable<Wake> =>
+  changed$.pipe(
+    startWith(undefined),
+    map(() => state.balances?.get(currency)),
+    filter((balance) => balance !== undefined),
+    filter((balance) => balance.gt(quantity(above))),
+    map((balance): Wake => ({ on: 'inflow', at: ports.clock.wall(), balance })),
+  );
 
 /** Watches the prices of the portfolio, and looks again whenever a price or a balance has changed. */
 function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {

@@ -161,7 +161,7 @@ function repeatsOf(desk: Desk, { slice, size, clientId }: Trial): Repeats {
     twin: twin?.clientId,
     inMinute: new Set(ofPair.map((order) => sliceKey(order.parent, order.slice))).size,
     ofParent: executed.size,
-    planned: desk.plan(slice.strategy)?.sizes.size,
+    planned: desk.plan(slice.strategy)?.slices,
     gapUntil: gaps.length === 0 ? undefined : gaps.reduce((a, b) => (b > a ? b : a)),
   };
 }

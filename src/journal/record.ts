@@ -37,6 +37,14 @@ const wait = z.discriminatedUnion('on', [
     threshold: asWritten,
     notBefore: at,
   }),
+  z.strictObject({
+    on: z.literal('price'),
+    pair: z.string(),
+    is: z.enum(['at_or_below', 'at_or_above']),
+    level: amount,
+    notBefore: at,
+  }),
+  z.strictObject({ on: z.literal('inflow'), currency: z.string(), above: amount, notBefore: at }),
   z.strictObject({ on: z.literal('outcome'), leg: z.string(), slice: count }),
 ]);
 
@@ -75,7 +83,7 @@ export const recordSchemas = {
     kind: z.literal('wake'),
     strategy: z.string(),
     hash: z.string(),
-    on: z.enum(['start', 'at', 'drift', 'outcome']),
+    on: z.enum(['start', 'at', 'drift', 'price', 'inflow', 'outcome']),
     detail: z.record(z.string(), z.union([z.string(), z.number()])),
     reason: reason.optional(),
     note: z.string().optional(),

@@ -48,6 +48,16 @@ export interface Slot {
   readonly currency: string;
 }
 
+/** What no life of a strategy may exceed. */
+export interface Ceiling {
+  /** All slices together, as text, in `currency`. */
+  readonly total: string;
+  /** Base or quote currency of the pair. */
+  readonly currency: string;
+  /** Slices with an order, those that the venue did not fill included. */
+  readonly slices: number;
+}
+
 /** A time of a strategy's calendar, for people. */
 export interface Occurrence {
   readonly at: Instant;
@@ -104,6 +114,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
   /** The slots ahead, if they are known beforehand. */
   slots(params: Params, begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+  /** The most that a life may trade, for a kind that knows its total but not its slots: the controls hold it to that. */
+  ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
    * The next `count` times after `from` at which its calendar lets it run, or one that says why there is none for a year.
    * Empty when no time is ahead, `undefined` without a calendar.
@@ -133,6 +145,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         start: (begunAt, view) => kind.start(params, begunAt, view),
         step: (state, wake, context) => kind.step(read(state), wake, params, context),
         slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
+        ceiling: (instrument) => kind.ceiling?.(params, instrument),
         occurrences: (from, count) => kind.occurrences?.(params, from, count),
         forecast: (begunAt, instrument) => kind.forecast?.(params, begunAt, instrument),
       };
@@ -149,6 +162,7 @@ export interface BoundStrategy {
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
   slots(begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+  ceiling(instrument: Instrument): Ceiling | undefined;
   occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
   forecast(begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
 }

@@ -2,6 +2,7 @@ import type { Instrument } from '../core/instrument.ts';
 import { approximate, decimalsOf, fraction, ratioOf, roundDown, scale, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { DAY_MS, instant, isoOf, parseDuration, parseTime } from '../core/time.ts';
+import { checkUnits, oneOf } from './checks.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 import { anySlices, eachOf, endOf } from './recurring-fields.ts';
 import type { Params } from './recurring-fields.ts';
@@ -10,41 +11,12 @@ import { smallestSize } from './slicing.ts';
 
 /** What is wrong across the fields of a recurring document. */
 export function check(plan: Params, world: CheckWorld): readonly Problem[] {
-  const problems = [...checkSize(plan), ...checkUnits(plan, world), ...checkWindow(plan)];
+  const problems = [
+    ...oneOf(plan, 'each_quantity', 'each_notional'),
+    ...checkUnits(plan, { base: 'each_quantity', quote: 'each_notional' }, world),
+    ...checkWindow(plan),
+  ];
   return problems.length > 0 ? problems : [...checkTimes(plan), ...checkMinimum(plan, world)];
-}
-
-function checkSize(plan: Params): readonly Problem[] {
-  if ((plan.each_quantity === undefined) !== (plan.each_notional === undefined)) return [];
-  return plan.each_quantity === undefined
-    ? [{ path: [], message: 'give one of each_quantity and each_notional' }]
-    : [
-        {
-          path: ['each_notional'],
-          message: 'give either each_quantity or each_notional, not both: remove one',
-        },
-      ];
-}
-
-function checkUnits(plan: Params, world: CheckWorld): readonly Problem[] {
-  const known = world.currencies(plan.pair);
-  if (known === undefined) return [];
-  const problems: Problem[] = [];
-  const [base, quote] = [known.base, known.quote];
-  const cases = [
-    ['each_quantity', base, quote, 'each_notional'],
-    ['each_notional', quote, base, 'each_quantity'],
-  ] as const;
-  for (const [field, expected, other, instead] of cases) {
-    const given = plan[field]?.currency;
-    if (given === undefined || given === expected) continue;
-    const hint = given === other ? `; for ${given} write ${instead}` : '';
-    problems.push({
-      path: [field, 'currency'],
-      message: `${field} of ${plan.pair} is counted in ${expected}, not ${given}${hint}`,
-    });
-  }
-  return problems;
 }
 
 function checkWindow(plan: Params): readonly Problem[] {

@@ -1,4 +1,5 @@
 import type { AnyStrategy } from './kernel.ts';
+import { limit } from './limit.ts';
 import { rebalance } from './rebalance.ts';
 import { recurring } from './recurring.ts';
 import { shortfall } from './shortfall.ts';
@@ -7,5 +8,5 @@ import { vwap } from './vwap.ts';
 
 /** Every kind of strategy: one line each. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
-  [twap, vwap, shortfall, rebalance, recurring].map((kind) => [kind.kind, kind]),
+  [twap, vwap, shortfall, rebalance, recurring, limit].map((kind) => [kind.kind, kind]),
 );

@@ -15,6 +15,7 @@ import {
 } from '../core/money.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
 import { parseDuration, parseTime } from '../core/time.ts';
+import { checkUnits, oneOf } from './checks.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 import type { SlicedKind } from './sliced.ts';
 import { durationMsOf, slicesOf, SLICES_MAX } from './sliced-fields.ts';
@@ -28,10 +29,10 @@ export function check<Params extends Sliced>(
   world: CheckWorld,
 ): readonly Problem[] {
   const problems = [
-    ...oneOf(plan, 'total_quantity', 'total_notional'),
-    ...oneOf(plan, 'interval', 'slices'),
-    ...oneOf(plan, 'duration', 'end_time'),
-    ...checkUnits(plan, world),
+    ...oneOf<Sliced>(plan, 'total_quantity', 'total_notional'),
+    ...oneOf<Sliced>(plan, 'interval', 'slices'),
+    ...oneOf<Sliced>(plan, 'duration', 'end_time'),
+    ...checkUnits<Sliced>(plan, { base: 'total_quantity', quote: 'total_notional' }, world),
   ];
   if (problems.length > 0) return problems;
   const wrong = [...checkWindow(plan), ...(kind.check?.(plan, world) ?? [])];
@@ -41,38 +42,6 @@ export function check<Params extends Sliced>(
     ...wrong,
     ...checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint }),
   ];
-}
-
-const oneOf = (plan: Sliced, a: keyof Sliced, b: keyof Sliced): Problem[] => {
-  if ((plan[a] === undefined) !== (plan[b] === undefined)) return [];
-  const both = plan[a] !== undefined;
-  return [
-    {
-      path: both ? [b] : [],
-      message: both ? `give either ${a} or ${b}, not both: remove one` : `give one of ${a} and ${b}`,
-    },
-  ];
-};
-
-function checkUnits(plan: Sliced, world: CheckWorld): readonly Problem[] {
-  const known = world.currencies(plan.pair);
-  if (known === undefined) return [];
-  const problems: Problem[] = [];
-  const wrong = (field: 'total_quantity' | 'total_notional', expected: string, other: string): void => {
-    const given = plan[field]?.currency;
-    if (given === undefined || given === expected) return;
-    const hint =
-      given === (field === 'total_quantity' ? known.quote : known.base)
-        ? `; for ${given} write ${other}`
-        : '';
-    problems.push({
-      path: [field, 'currency'],
-      message: `${field} of ${plan.pair} is counted in ${expected}, not ${given}${hint}`,
-    });
-  };
-  wrong('total_quantity', known.base, 'total_notional');
-  wrong('total_notional', known.quote, 'total_quantity');
-  return problems;
 }
 
 function checkWindow(plan: Sliced): readonly Problem[] {

@@ -199,11 +199,14 @@ describe('the committed schemas', () => {
 });
 
 describe('the examples of the other kinds', () => {
-  it.each(['btc-vwap', 'btc-shortfall', 'weekday-btc'])('can be used as they are: %s', (name) => {
-    const to = io(repo);
-    expect(validate({ files: [`strategies/examples/${name}.yaml`] }, to)).toBe(0);
-    expect(to.printed.out).toContain(name);
-  });
+  it.each(['btc-vwap', 'btc-shortfall', 'weekday-btc', 'btc-limit'])(
+    'can be used as they are: %s',
+    (name) => {
+      const to = io(repo);
+      expect(validate({ files: [`strategies/examples/${name}.yaml`] }, to)).toBe(0);
+      expect(to.printed.out).toContain(name);
+    },
+  );
 });
 
 describe('init', () => {

@@ -71,6 +71,8 @@ export const everyKind = (): readonly RecordBody[] => [
         threshold: '0.02',
         notBefore: NINE,
       },
+      { on: 'price', pair: 'btcusd', is: 'at_or_below', level: '59970', notBefore: NINE },
+      { on: 'inflow', currency: 'usd', above: '10000.5', notBefore: NINE },
     ],
     intents: [
       {

@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { Instrument } from '../core/instrument.ts';
+import {
+  approximate,
+  decimalsOf,
+  fraction,
+  greatest,
+  least,
+  money,
+  ONE,
+  price,
+  quantity,
+  quantityDown,
+  ratioOf,
+  roundDown,
+  roundUp,
+  scale,
+  subtract,
+  worsen,
+} from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
+import { parseTime } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { opposite } from '../core/venue.ts';
+import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText, whole } from './fields.ts';
+import { uniform } from './slicing.ts';
+
+/** The fields of a limit document. */
+export const params = z.strictObject({
+  pair: pairSymbol.describe('Pair to trade, such as btcusd'),
+  side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
+  total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
+  total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
+  limit_price: positiveText.describe('Buys at or below it, sells at or above it, quote per base'),
+  margin_bps: plainNumber
+    .min(0)
+    .max(1_000)
+    .default(0)
+    .describe(
+      'How much better than limit_price the reference price must be before a quote is asked for, basis points: about as much as quotes are worse than the reference price',
+    ),
+  max_slice_quantity: amountOf(
+    'Largest piece in base currency; for a total_quantity, instead of max_slice_notional',
+  ).optional(),
+  max_slice_notional: amountOf(
+    'Largest piece in quote currency; the total is traded in as few pieces as it allows. Without a largest piece: in one',
+  ).optional(),
+  interval: durationText
+    .default('PT15S')
+    .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
+  start_time: timeText
+    .optional()
+    .describe('Nothing is traded before, with its zone; left out: when the strategy is first run'),
+  good_til: timeText
+    .optional()
+    .describe('Nothing is traded from here on, with its zone; left out: until the total is traded'),
+  jitter: z
+    .strictObject({
+      time_pct: plainNumber
+        .min(0)
+        .max(95)
+        .default(0)
+        .describe('Largest lengthening of the time to the next piece, percent of interval'),
+      size_pct: plainNumber
+        .min(0)
+        .max(50)
+        .default(0)
+        .describe('How much smaller a piece may be, percent; the total stays'),
+      seed: whole
+        .min(0)
+        .max(2 ** 31)
+        .describe('The same seed gives the same pieces'),
+    })
+    .optional()
+    .describe('Varies pieces and the time between them, so that others cannot read them'),
+});
+export type Params = z.output<typeof params>;
+
+export const totalOf = (plan: Params): Quantity | Money =>
+  plan.total_quantity === undefined
+    ? money(plan.total_notional?.amount ?? '0')
+    : quantity(plan.total_quantity.amount);
+export const readLeft = (plan: Params, left: string): Quantity | Money =>
+  plan.total_quantity === undefined ? money(left) : quantity(left);
+export const unitOf = (plan: Params): string => (plan.total_quantity ?? plan.total_notional)?.currency ?? '';
+export const startOf = (plan: Params, begunAt: Instant): Instant =>
+  plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
+export const endOf = (plan: Params): Instant | undefined =>
+  plan.good_til === undefined ? undefined : parseTime(plan.good_til);
+
+/** Decimals of the total's currency; without an instrument, those that the total needs. */
+export const precisionOf = (plan: Params, instrument: Instrument | undefined): number =>
+  (plan.total_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision) ??
+  Math.max(8, decimalsOf(totalOf(plan)));
+
+/** The reference price at which quotes are asked for. Twelve decimals, rounded away from the market. */
+export function levelOf(plan: Params): Price {
+  const limit = price(plan.limit_price);
+  const level = worsen(opposite(plan.side), limit, ratioOf(plan.margin_bps));
+  return plan.side === 'buy' ? roundDown(level, 12) : roundUp(level, 12);
+}
+
+/**
+ * The largest piece, in the unit of the total; `undefined` when the total goes in one. An amount becomes a quantity at the
+ * limit price, or for a sell at the market when that is higher: so that no piece is worth more.
+ */
+export function largestPiece(
+  plan: Params,
+  { mid, precision }: { readonly mid?: Price | undefined; readonly precision: number },
+): Quantity | Money | undefined {
+  if (plan.max_slice_quantity !== undefined) return quantity(plan.max_slice_quantity.amount);
+  if (plan.max_slice_notional === undefined) return undefined;
+  const most = money(plan.max_slice_notional.amount);
+  if (plan.total_quantity === undefined) return most;
+  const limit = price(plan.limit_price);
+  return quantityDown(most, plan.side === 'sell' ? greatest(limit, mid ?? limit) : limit, precision);
+}
+
+/** Into how many pieces `size` goes when none is larger than `largest`. */
+export const piecesOf = <A extends Quantity | Money>(size: A, largest: A): number =>
+  approximate(roundUp(fraction(size, largest), 0));
+
+/**
+ * Piece number `slice` of what is left: as many equal pieces as `largest` makes necessary, so that the last is no crumb;
+ * jitter makes one smaller, never larger. What fits in one piece goes in one, whole: Σ pieces = total exactly.
+ */
+export function pieceOf<A extends Quantity | Money>(
+  left: A,
+  { largest, precision, slice, jitter }: PieceRule<A>,
+): A {
+  if (largest === undefined || left.lte(largest)) return left;
+  const pieces = ratioOf(piecesOf(left, largest));
+  const each = least(roundUp(scale(left, fraction(ONE, pieces)), precision), largest);
+  if (jitter === undefined) return each;
+  const less = scale(each, ratioOf((jitter.size_pct / 100) * uniform(jitter.seed, 2 * slice + 1)));
+  return subtract(each, roundDown(less, precision));
+}
+
+interface PieceRule<A> {
+  readonly largest: A | undefined;
+  readonly precision: number;
+  readonly slice: number;
+  readonly jitter: Params['jitter'];
+}

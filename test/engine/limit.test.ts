@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { price, text } from '../../src/core/money.ts';
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { inProcessMarket } from '../../src/simulator/port.ts';
+import { aBench, aStrategy, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+/** Buys 1.00000003 btc at or below 60 000 usd in four pieces. */
+const plan = (over: object = {}): BenchOptions['strategies'] => [
+  aStrategy('l', 'limit', {
+    pair: 'btcusd',
+    side: 'buy',
+    total_quantity: { amount: '1.00000003', currency: 'btc' },
+    limit_price: '60000',
+    max_slice_quantity: { amount: '0.3', currency: 'btc' },
+    ...over,
+  }),
+];
+const venue = { accounts: [{ balances: { usd: '100000000', btc: '100' } }] };
+
+function aLimit(mid: string, options: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies: plan(), venue, ...options });
+  pin(bench, mid);
+  bench.start();
+  return bench;
+}
+const pin = ({ exchange, clock }: Bench, mid: string): void => {
+  exchange.pin('btcusd', price(mid), clock.wall());
+};
+const runFor = ({ clock }: Bench, ms: number): void => {
+  clock.run(instant(clock.wall() + ms));
+};
+const wakesOf = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'wake' ? [body.on] : []));
+const total = (bench: Bench): string => text(executedTotal(bench.exchange));
+
+/** The next process on the same journal, clock and exchange. */
+function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  clock.run(instant(clock.wall() + downMs));
+  const bench = aBench({ strategies: plan(), clock, exchange, journal, ...options });
+  bench.start();
+  return bench;
+}
+
+describe('a limit order on a desk', () => {
+  it('trades while the market is at its price and not while it is not, to its total exactly', () => {
+    const bench = aLimit('61000');
+    runFor(bench, HOUR_MS);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    // An hour above the limit left nothing but the beginning: prices are waited for, not asked about one by one.
+    expect(wakesOf(bench)).toEqual(['start']);
+
+    pin(bench, '59000');
+    runFor(bench, 25 * SECOND_MS);
+    const traded = ledgerTrades(bench.exchange).length;
+    expect(traded).toBeGreaterThan(0);
+    expect(traded).toBeLessThan(4);
+    pin(bench, '60500');
+    runFor(bench, HOUR_MS);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(traded);
+
+    pin(bench, '59900');
+    runFor(bench, 5 * MINUTE_MS);
+    expect(total(bench)).toBe('1.00000003');
+    expect(faultsOf(bench)).toEqual([]);
+    expect(bench.desk.state.lives.get('l')?.finished).toBe('finished');
+  });
+
+  it('never pays more than its limit, also where quotes are worse than the market by which it is woken', () => {
+    // The market stands at the very limit: every quote is above it.
+    const bench = aLimit('60000');
+    runFor(bench, HOUR_MS);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    const asked = bench.records().filter(({ body }) => body.kind === 'intent').length;
+    expect(asked).toBeGreaterThan(5);
+    // Each try that found no price doubles the wait: an hour of quotes a second would be 3600.
+    expect(asked).toBeLessThan(450);
+    pin(bench, '59500');
+    runFor(bench, 10 * MINUTE_MS);
+    expect(total(bench)).toBe('1.00000003');
+    expect(
+      ledgerTrades(bench.exchange).every(({ amount, quantity }) => amount.div(quantity).lte(60000)),
+    ).toBe(true);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('asks for no quote of its own while the market is within its margin', () => {
+    const bench = aLimit('59990', { strategies: plan({ margin_bps: 10 }) });
+    runFor(bench, HOUR_MS);
+    expect(bench.records().some(({ body }) => body.kind === 'intent')).toBe(false);
+    pin(bench, '59900');
+    runFor(bench, 5 * MINUTE_MS);
+    expect(total(bench)).toBe('1.00000003');
+  });
+
+  it('sells at or above its price, counted in the quote currency', () => {
+    const strategies = plan({
+      side: 'sell',
+      total_quantity: undefined,
+      max_slice_quantity: undefined,
+      total_notional: { amount: '50000', currency: 'usd' },
+      max_slice_notional: { amount: '20000', currency: 'usd' },
+    });
+    const bench = aLimit('59000', { strategies });
+    runFor(bench, 10 * MINUTE_MS);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    pin(bench, '61000');
+    runFor(bench, 5 * MINUTE_MS);
+    const trades = ledgerTrades(bench.exchange);
+    expect(trades.map(({ side, amount }) => `${side} ${text(amount)}`)).toEqual([
+      'sell 16666.67',
+      'sell 16666.67',
+      'sell 16666.66',
+    ]);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('is woken by the prices of a feed as well, at once', () => {
+    const bench = aLimit('61000', {
+      market: (exchange, clock) =>
+        inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: SECOND_MS }),
+    });
+    runFor(bench, 20 * MINUTE_MS);
+    pin(bench, '59000');
+    runFor(bench, 2 * SECOND_MS);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(1);
+  });
+
+  it('may have more pieces than the controls let a parent have that has no plan, and no more than its total', () => {
+    const strategies = plan({ max_slice_quantity: { amount: '0.015', currency: 'btc' } });
+    const bench = aLimit('59000', { strategies });
+    runFor(bench, HOUR_MS);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(67);
+    expect(total(bench)).toBe('1.00000003');
+    expect(faultsOf(bench)).toEqual([]);
+    expect(bench.desk.plan('l')).toMatchObject({ by: 'quantity', slices: 144 });
+    expect(text(bench.desk.plan('l')?.total ?? price('0'))).toBe('1.00000003');
+  });
+
+  it('ends at good_til with what it has', () => {
+    const bench = aLimit('59000', { strategies: plan({ good_til: '2026-01-05T00:00:40Z' }) });
+    runFor(bench, 10 * MINUTE_MS);
+    expect(bench.desk.state.lives.get('l')?.finished).toBe('window_over');
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
+    expect(ledgerTrades(bench.exchange).length).toBeLessThan(4);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+});
+
+describe('a restart of a limit order', () => {
+  it('goes on with what is left, wherever it comes', () => {
+    for (const killedMs of [20, 8 * SECOND_MS, 15 * SECOND_MS + 30, 31 * SECOND_MS]) {
+      const first = aLimit('59000');
+      runFor(first, killedMs);
+      const second = next(first, 2 * SECOND_MS);
+      runFor(second, 10 * MINUTE_MS);
+      expect(total(second)).toBe('1.00000003');
+      expect(faultsOf(second)).toEqual([]);
+    }
+  });
+
+  it('waits on for its price when it was down while the market was there', () => {
+    const first = aLimit('61000');
+    runFor(first, MINUTE_MS);
+    first.kill();
+    pin(first, '59000');
+    runFor(first, 10 * MINUTE_MS);
+    pin(first, '61000');
+    const second = next(first, SECOND_MS);
+    runFor(second, 10 * MINUTE_MS);
+    expect(ledgerTrades(second.exchange)).toEqual([]);
+    pin(second, '59000');
+    runFor(second, 5 * MINUTE_MS);
+    expect(total(second)).toBe('1.00000003');
+    expect(faultsOf(second)).toEqual([]);
+  });
+
+  it('trades its total exactly once, wherever the process dies', () => {
+    const whole = aLimit('59000');
+    runFor(whole, 3 * MINUTE_MS);
+    expect(total(whole)).toBe('1.00000003');
+    const wrong: string[] = [];
+    for (let append = 2; append < whole.appends(); append++) {
+      for (const records of ['lost', 'durable'] as const) {
+        const first = aLimit('59000', { death: { at: append, records } });
+        while (!first.life.isOver && first.clock.wall() < START + 3 * MINUTE_MS) runFor(first, SECOND_MS);
+        const second = next(first, SECOND_MS);
+        runFor(second, 15 * MINUTE_MS);
+        const faults = faultsOf(second);
+        if (total(second) !== '1.00000003' || faults.length > 0)
+          wrong.push(`${append} ${records}: ${total(second)} ${faults.join(' ')}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(whole.appends()).toBeGreaterThan(20);
+  });
+});

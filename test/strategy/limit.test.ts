@@ -1,0 +1,377 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Minimum } from '../../src/core/instrument.ts';
+import { add, money, NO_QUANTITY, price, quantity, text } from '../../src/core/money.ts';
+import type { Quantity } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { Step } from '../../src/strategy/kernel.ts';
+import { limit } from '../../src/strategy/limit.ts';
+import { amountOf, aWorld, instrumentOf, intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+/** Buys 1 btc at or below 60 000, at most 0.4 at a time. */
+const PLAN = {
+  pair: 'btcusd',
+  side: 'buy',
+  total_quantity: { amount: '1', currency: 'btc' },
+  limit_price: '60000',
+  max_slice_quantity: { amount: '0.4', currency: 'btc' },
+};
+const aLife = (over: object = {}, scene: Scene = {}): Life => new Life(limit, { ...PLAN, ...over }, scene);
+const messagesOf = (over: object, minimum: Minimum = {}): readonly string[] =>
+  limit
+    .bind({ ...PLAN, ...over })
+    .check(aWorld(minimum))
+    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+/** The price is there, `lateMs` after the strategy may act on it. */
+function priced(life: Life, mid = '59000', lateMs = 0): Step<unknown> {
+  const [wait] = life.last.waits.flatMap((one) => (one.on === 'price' ? [one] : []));
+  if (wait === undefined) throw new Error('it waits for no price');
+  return life.wake({ on: 'price', at: instant(wait.notBefore + lateMs), price: price(mid) });
+}
+const sizes = (step: Step<unknown>): readonly string[] => intentsOf(step).map((one) => text(amountOf(one)));
+
+/** Ends the piece under way with `filled` of it, a second after it began. */
+function trade(life: Life, filled: string, reason?: 'limit_price'): Step<unknown> {
+  const [wait] = life.last.waits;
+  if (wait?.on !== 'outcome') throw new Error('no piece is under way');
+  const at = instant((life.last.intents?.[0]?.deadline ?? NINE) - 1);
+  return life.end(
+    { leg: wait.leg, slice: wait.slice, filled: quantity(filled), filledAmount: money(filled), reason },
+    at,
+  );
+}
+
+describe('a limit order', () => {
+  it('waits for the reference price to be at its limit, and for nothing else', () => {
+    expect(aLife().last).toMatchObject({
+      waits: [{ on: 'price', pair: 'btcusd', is: 'at_or_below', level: '60000', notBefore: NINE }],
+    });
+    expect(aLife({ side: 'sell' }).last.waits).toMatchObject([{ is: 'at_or_above', level: '60000' }]);
+  });
+
+  it.each([
+    ['buy', 'at_or_below', '59970'],
+    ['sell', 'at_or_above', '60030'],
+  ])('asks a %s for no quote before the market is better by its margin', (side, is, level) => {
+    expect(aLife({ side, margin_bps: 5 }).last.waits).toMatchObject([{ is, level }]);
+  });
+
+  it('trades its total in the fewest pieces that are no larger than allowed, equal so that the last is no crumb', () => {
+    const life = aLife();
+    expect(sizes(priced(life))).toEqual(['0.33333334']);
+    trade(life, '0.33333334');
+    expect(sizes(priced(life))).toEqual(['0.33333333']);
+    trade(life, '0.33333333');
+    expect(sizes(priced(life))).toEqual(['0.33333333']);
+    expect(trade(life, '0.33333333')).toMatchObject({ finished: 'finished', waits: [] });
+  });
+
+  it('goes in one piece when no largest is given, with its limit as the worst price', () => {
+    const [intent] = intentsOf(priced(aLife({ max_slice_quantity: undefined })));
+    expect(intent).toMatchObject({ side: 'buy', limit: price('60000'), slice: 0, leg: 'all' });
+    expect(intent === undefined ? '' : text(amountOf(intent))).toBe('1');
+  });
+
+  it('starts one piece an interval: the next waits until the time of the one before is over', () => {
+    const life = aLife({ interval: 'PT30S' });
+    const [piece] = intentsOf(priced(life, '59000', 700));
+    expect(piece?.deadline).toBe(NINE + 700 + 30 * SECOND_MS);
+    const step = trade(life, '0.33333334');
+    expect(step.waits).toMatchObject([{ on: 'price', notBefore: NINE + 700 + 30 * SECOND_MS }]);
+  });
+
+  it('takes off what was traded, not what was asked for', () => {
+    const life = aLife();
+    priced(life);
+    expect(trade(life, '0.1').state).toMatchObject({ left: '0.9' });
+    expect(sizes(priced(life))).toEqual(['0.3']);
+  });
+
+  it('counts a trade that is told late, and never asks for it again', () => {
+    const life = aLife({ max_slice_quantity: undefined });
+    priced(life);
+    trade(life, '0', 'limit_price');
+    const late = { leg: 'all', slice: 0, filled: quantity('1'), filledAmount: money('59000') };
+    expect(life.end(late, instant(NINE + MINUTE_MS))).toMatchObject({ finished: 'finished' });
+  });
+
+  it('doubles its wait after each piece that found no price, up to sixteen intervals, and starts anew after a trade', () => {
+    const life = aLife({ interval: 'PT10S' });
+    const pauses: number[] = [];
+    for (let n = 0; n < 7; n++) {
+      const [piece] = intentsOf(priced(life));
+      const step = trade(life, '0', 'limit_price');
+      const [wait] = step.waits.flatMap((one) => (one.on === 'price' ? [one] : []));
+      pauses.push(((wait?.notBefore ?? 0) - (piece?.deadline ?? 0)) / (10 * SECOND_MS));
+      expect(step.reason).toBe('waiting');
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 16, 16]);
+    priced(life);
+    expect(trade(life, '0.1').state).toMatchObject({ misses: 0 });
+  });
+
+  it('ends at good_til and says what is left; no piece lives longer', () => {
+    const end = instant(NINE + 20 * SECOND_MS);
+    const life = aLife({ good_til: new Date(end).toISOString() });
+    expect(life.last.waits).toMatchObject([{ on: 'at', at: end }, { on: 'price' }]);
+    priced(life);
+    trade(life, '0.2');
+    const [second] = intentsOf(priced(life));
+    expect(second?.deadline).toBe(end);
+    // Its time ran out while the outcome of an order was unknown: what traded counts, and nothing more is begun.
+    const step = life.end({ leg: 'all', slice: 1, filled: quantity('0.3') }, instant(end + MINUTE_MS));
+    expect(step).toMatchObject({ finished: 'window_over', note: '0.5 of 1 btc not traded', waits: [] });
+    const other = aLife({ good_til: new Date(end).toISOString() });
+    expect(other.arrive()).toMatchObject({ finished: 'window_over' });
+    const late = aLife({ good_til: new Date(end).toISOString() });
+    expect(intentsOf(priced(late, '59000', MINUTE_MS))).toEqual([]);
+  });
+
+  it('does not trade before its start', () => {
+    const life = aLife({ start_time: '2026-12-02T09:00:00Z' });
+    expect(life.last.waits).toMatchObject([{ notBefore: Date.UTC(2026, 11, 2, 9) }]);
+  });
+
+  it.each<readonly [string, object, string, string]>([
+    ['a buy at its limit, however cheap it is', { side: 'buy' }, '30000', '0.1'],
+    ['a sell at the market, where that is higher', { side: 'sell' }, '80000', '0.075'],
+  ])('turns the largest amount into a quantity: %s', (_, over, mid, size) => {
+    const pieces = { max_slice_quantity: undefined, max_slice_notional: { amount: '6000', currency: 'usd' } };
+    const [piece] = sizes(priced(aLife({ ...pieces, ...over }), mid));
+    expect(Number(piece)).toBeLessThanOrEqual(Number(size));
+    expect(Number(piece)).toBeGreaterThan(0.9 * Number(size));
+  });
+
+  it('ends when what is left can never be traded, and says so; a sell waits for a price at which it can', () => {
+    const minimum = { notional: money('5') };
+    const scene = { minimum };
+    const life = aLife({}, scene);
+    priced(life);
+    const crumb = { leg: 'all', slice: 0, filled: quantity('0.99999') };
+    life.wake(
+      {
+        on: 'outcome',
+        at: NINE,
+        outcome: { ...crumb, result: 'filled', filledAmount: money('1') },
+      },
+      scene,
+    );
+    expect(life.last).toMatchObject({
+      finished: 'below_minimum',
+      note: '0.00001 btc left, less than the venue trades',
+    });
+    const sell = aLife({ side: 'sell' }, scene);
+    priced(sell);
+    sell.wake(
+      { on: 'outcome', at: NINE, outcome: { ...crumb, result: 'filled', filledAmount: money('1') } },
+      scene,
+    );
+    expect(sell.last.finished).toBeUndefined();
+  });
+
+  it.each([
+    [
+      'more decimals than the currency has',
+      { total_quantity: { amount: '1.123456789', currency: 'btc' } },
+      {},
+    ],
+    ['a piece below the minimum', {}, { minimum: { quantity: quantity('0.34') } }],
+  ])('ends at once, and trades nothing, when the venue makes it impossible: %s', (_, over, scene) => {
+    expect(aLife(over, scene).last).toMatchObject({ finished: 'invalid_plan', waits: [] });
+  });
+});
+
+describe('the pieces of a limit order', () => {
+  const anyOrder = fc.record({
+    units: fc.bigInt({ min: 10n ** 4n, max: 10n ** 12n }),
+    // Whether a piece trades whole, in part or not at all.
+    fates: fc.array(fc.constantFrom(1, 1, 1, 0.5, 0), { minLength: 1, maxLength: 30 }),
+    share: fc.integer({ min: 1, max: 40 }),
+    jitter: fc.option(
+      fc.record({
+        time_pct: fc.integer({ min: 0, max: 95 }),
+        size_pct: fc.integer({ min: 0, max: 50 }),
+        seed: fc.nat(),
+      }),
+      { nil: undefined },
+    ),
+  });
+
+  interface Told {
+    readonly size: Quantity;
+    readonly from: Instant;
+    readonly deadline: Instant;
+  }
+
+  function run(order: typeof anyOrder extends fc.Arbitrary<infer T> ? T : never): {
+    readonly pieces: readonly Told[];
+    readonly traded: Quantity;
+    readonly life: Life;
+    readonly largest: Quantity;
+  } {
+    const largest = quantity(`${order.units / BigInt(order.share) + 1n}e-8`);
+    const life = aLife({
+      total_quantity: { amount: text(quantity(`${order.units}e-8`)), currency: 'btc' },
+      max_slice_quantity: { amount: text(largest), currency: 'btc' },
+      jitter: order.jitter,
+    });
+    const pieces: Told[] = [];
+    let traded: Quantity = NO_QUANTITY;
+    for (let n = 0; life.last.finished === undefined && n < 400; n++) {
+      const step = priced(life);
+      const [piece] = intentsOf(step);
+      const [wait] = step.waits;
+      if (piece === undefined || wait?.on !== 'outcome') throw new Error('a price starts a piece');
+      const part = n < order.fates.length ? (order.fates[n] ?? 1) : 1;
+      const filled = quantity(amountOf(piece).times(part).toFixed(8, 1));
+      pieces.push({
+        size: amountOf(piece),
+        from: instant(piece.deadline - 15 * SECOND_MS),
+        deadline: piece.deadline,
+      });
+      traded = add(traded, filled);
+      trade(life, text(filled));
+    }
+    return { pieces, traded, life, largest };
+  }
+
+  it('never fall below half of the largest, less what jitter takes', () => {
+    fc.assert(
+      fc.property(anyOrder, (order) => {
+        const { pieces, largest } = run({ ...order, fates: [1] });
+        const share = (100 - (order.jitter?.size_pct ?? 0)) / 200;
+        const small = pieces.filter(
+          ({ size }) => pieces.length > 1 && size.plus('2e-8').lt(largest.times(share)),
+        );
+        expect(small).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('add up to the total exactly, whatever each of them trades; none is larger than allowed or nothing', () => {
+    fc.assert(
+      fc.property(anyOrder, (order) => {
+        const { pieces, traded, life, largest } = run(order);
+        expect(life.last.finished).toBe('finished');
+        expect(text(traded)).toBe(text(quantity(`${order.units}e-8`)));
+        for (const { size } of pieces) {
+          expect(size.gt(0)).toBe(true);
+          expect(size.lte(largest)).toBe(true);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('come one after the other: none begins before the time of the one before is over', () => {
+    fc.assert(
+      fc.property(anyOrder, (order) => {
+        const { pieces } = run(order);
+        const early = pieces.filter(({ deadline }, n) => {
+          const before = pieces[n - 1];
+          return before !== undefined && deadline - before.deadline < 15 * SECOND_MS;
+        });
+        expect(early).toEqual([]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('depend on the document alone: the same seed gives the same pieces, another seed others', () => {
+    const order = { units: 10n ** 9n, fates: [1 as const], share: 9 };
+    const told = (seed: number): readonly (readonly [string, Instant])[] =>
+      run({ ...order, jitter: { time_pct: 50, size_pct: 30, seed } }).pieces.map(({ size, deadline }) => [
+        text(size),
+        deadline,
+      ]);
+    expect(told(7)).toEqual(told(7));
+    expect(told(7)).not.toEqual(told(8));
+    expect(told(7).length).toBeGreaterThan(8);
+  });
+});
+
+describe('the check of a limit document', () => {
+  it('finds nothing wrong with one that is in order', () => {
+    expect(messagesOf({}, { quantity: quantity('0.0001'), notional: money('5') })).toEqual([]);
+    expect(messagesOf({ max_slice_quantity: undefined })).toEqual([]);
+  });
+
+  it.each<readonly [object, Minimum, string]>([
+    [{ total_quantity: undefined }, {}, ': give one of total_quantity and total_notional'],
+    [
+      { total_notional: { amount: '1', currency: 'usd' }, max_slice_quantity: undefined },
+      {},
+      'total_notional: give either total_quantity or total_notional, not both: remove one',
+    ],
+    [
+      { total_quantity: { amount: '1', currency: 'usd' } },
+      {},
+      'total_quantity.currency: total_quantity of btcusd is counted in btc, not usd; for usd write total_notional',
+    ],
+    [
+      { max_slice_quantity: { amount: '1', currency: 'usd' } },
+      {},
+      'max_slice_quantity.currency: max_slice_quantity of btcusd is counted in btc, not usd; for usd write max_slice_notional',
+    ],
+    [
+      { max_slice_notional: { amount: '1', currency: 'usd' } },
+      {},
+      'max_slice_notional: give either max_slice_quantity or max_slice_notional, not both: remove one',
+    ],
+    [
+      { total_quantity: undefined, total_notional: { amount: '1', currency: 'usd' } },
+      {},
+      'max_slice_quantity: the pieces of a total_notional are counted in quote currency: write max_slice_notional',
+    ],
+    [
+      { start_time: '2026-12-01T09:00:00Z', good_til: '2026-12-01T09:00:00Z' },
+      {},
+      'good_til: good_til must be later than start_time',
+    ],
+    [{ interval: 'PT0.5S' }, {}, 'interval: the interval is at least a second: PT1S'],
+    [
+      { max_slice_quantity: { amount: '0.00001', currency: 'btc' } },
+      {},
+      'max_slice_quantity.amount: more than 10000 pieces: allow larger ones',
+    ],
+    [
+      {},
+      { quantity: quantity('0.35') },
+      "max_slice_quantity.amount: pieces as small as 0.33333333 btc are below the venue's minimum of 0.35 btc: allow pieces of 0.5 btc or more",
+    ],
+    [
+      { max_slice_quantity: undefined, max_slice_notional: { amount: '100', currency: 'usd' } },
+      { notional: money('120') },
+      "max_slice_notional.amount: pieces as small as 0.00166389 btc are below the venue's minimum of 0.002 btc: allow pieces of 120 usd or more",
+    ],
+    [
+      { total_quantity: { amount: '0.00001', currency: 'btc' } },
+      { notional: money('5') },
+      "total_quantity.amount: the whole total is below the venue's minimum, which is 0.00008334 btc at limit_price",
+    ],
+  ])('says what is wrong and what to write instead: %j %j', (over, minimum, message) => {
+    expect(messagesOf(over, minimum)).toEqual([message]);
+  });
+
+  it('names a largest piece that it then accepts, with jitter and without', () => {
+    for (const size_pct of [0, 20, 50]) {
+      const jitter = { size_pct, seed: 1 };
+      const minimum = { quantity: quantity('0.03') };
+      const [message = ''] = messagesOf(
+        { jitter, max_slice_quantity: { amount: '0.029', currency: 'btc' } },
+        minimum,
+      );
+      const [, amount] = /allow pieces of ([\d.]+) btc/u.exec(message) ?? [];
+      expect(messagesOf({ jitter, max_slice_quantity: { amount, currency: 'btc' } }, minimum)).toEqual([]);
+    }
+  });
+
+  it('tells the controls the most that it may trade', () => {
+    const bound = limit.bind(PLAN);
+    expect(bound.ceiling(instrumentOf('btcusd'))).toEqual({ total: '1', currency: 'btc', slices: 16 });
+  });
+});
