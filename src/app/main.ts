@@ -12,6 +12,7 @@ import type { Screen } from './progress.ts';
 import { accountIo, addAccount } from './account-cli.ts';
 import { systemClock } from './clock.ts';
 import { addControl } from './control-cli.ts';
+import { addLook } from './look-cli.ts';
 import { version } from './version.ts';
 
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
@@ -80,7 +81,9 @@ function program(io: RunIo): Command {
     .addHelpText('after', EXAMPLES.replaceAll(/^ {2}tranche /gmu, `  ${io.self} `));
   addRun(cli, io);
   addValidate(cli, io);
-  addControl(cli, { io, config: configOption, done: (code) => (process.exitCode = code) });
+  const steering = { io, config: configOption, done: (code: number) => (process.exitCode = code) };
+  addLook(cli, steering);
+  addControl(cli, steering);
   addVenue(cli, io);
   addJournal(cli);
   addAccount(cli, {
@@ -97,6 +100,7 @@ Start here:
   tranche run --until-done                     the demo: two strategies on a simulated venue, about a minute
   tranche init my-desk                         your own config and strategies, commented
   tranche validate --config my-desk/config/paper.yaml
+  tranche why --since PT4H                     why each slice did or did not trade
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own
   tranche journal export --format csv --kind fills var/live.db

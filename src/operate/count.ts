@@ -1,6 +1,7 @@
 import { approximate, money } from '../core/money.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
+import { untradedBy } from '../core/untraded.ts';
 import type { OpenAttempt } from './doubts.ts';
 import type { Meters } from './meters.ts';
 
@@ -46,6 +47,11 @@ export function countRecord(
   meters.journalRecords.inc({ kind: body.kind });
   const pair = labels.pair(('pair' in body ? body.pair : about?.pair) ?? 'unknown');
 
+  const untraded = untradedBy(body);
+  if (untraded !== undefined) {
+    const { strategy, reason, slices } = untraded;
+    meters.untraded.inc({ strategy: labels.strategy(strategy), reason }, Math.max(1, slices));
+  }
   switch (body.kind) {
     case 'wake':
       meters.wakes.inc({ strategy: labels.strategy(body.strategy), on: body.on, reason: body.reason ?? '' });

@@ -33,6 +33,10 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
     'on',
     'reason',
   ]),
+  untraded: counter('tranche_untraded_total', 'Slices, and looks that led to none, that did not trade', [
+    'strategy',
+    'reason',
+  ]),
   retries: counter('tranche_retries_total', 'Quote requests that were tried again', ['reason']),
   fills: counter('tranche_fills_total', 'Fills', ['pair', 'side']),
   notional: counter(

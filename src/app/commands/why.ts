@@ -1,0 +1,142 @@
+import { splitPair } from '../../core/pairs.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import type { StoredRecord } from '../../core/record.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { openJournal } from '../../journal/open.ts';
+import { whyOf } from '../../journal/why.ts';
+import type { Told } from '../../journal/why.ts';
+import { localText, namedZone, readSince, zoneHere, zoneOf } from '../local-time.ts';
+import { nearest } from '../problems.ts';
+import { COMMON_CURRENCIES } from '../strategies.ts';
+import { locate } from './daemon-client.ts';
+import type { DaemonOptions } from './daemon-client.ts';
+import type { CommandIo } from './io.ts';
+
+export interface WhyCommandOptions extends DaemonOptions {
+  /** Only from then on: a time, a day, or how long ago. */
+  readonly since?: string | undefined;
+  /** Only this strategy. What is of the desk is told all the same: it may be the reason. */
+  readonly strategy?: string | undefined;
+  /** Zone of all times instead of that of each strategy. */
+  readonly zone?: string | undefined;
+}
+
+/**
+ * Tells in words why each slice did or did not trade, from the journal alone: it need not run. Exit codes: 0, 64 for a
+ * mistake in the arguments, 65 a damaged journal, 74 one that cannot be read.
+ */
+export function why(options: WhyCommandOptions, io: CommandIo): number {
+  const given = options.zone === undefined ? undefined : namedZone(options.zone);
+  const zone = given ?? zoneHere();
+  const since =
+    options.since === undefined
+      ? undefined
+      : readSince(options.since, { option: '--since', now: io.now, zone });
+  const { journal: url } = locate(options, io);
+  if (url === 'memory:')
+    throw new OperatorError('config', 'this config keeps its journal in memory: it is gone with its daemon');
+  const journal = openJournal(url, { readOnly: true });
+  const zones = new Map<string, string>();
+  const seen = { records: 0, ids: new Set<string>(), newest: undefined as Instant | undefined };
+  function* watched(): Generator<StoredRecord> {
+    for (const record of journal.read()) {
+      seen.records++;
+      seen.newest = record.at;
+      const { body } = record;
+      if (body.kind === 'strategy') {
+        seen.ids.add(body.strategy);
+        zones.set(body.strategy, zoneOf(body.document) ?? zone);
+      }
+      yield record;
+    }
+  }
+  const tally = new Tally();
+  const lines: string[] = [];
+  try {
+    for (const told of whyOf(watched(), { currencies: currenciesOf })) {
+      if (since !== undefined && told.at < since && told.event !== 'open') continue;
+      if (options.strategy !== undefined && told.strategy !== undefined && told.strategy !== options.strategy)
+        continue;
+      tally.count(told);
+      const at = given ?? zones.get(told.strategy ?? '') ?? zone;
+      const line = options.json === true ? jsonLine(told, at) : wordLine(told, at);
+      // Nothing is printed of a strategy before it is known that there is one of that name.
+      if (options.strategy === undefined || seen.ids.has(options.strategy)) {
+        for (const kept of lines.splice(0)) io.stdout.write(kept);
+        io.stdout.write(line);
+      } else lines.push(line);
+    }
+  } finally {
+    journal.close();
+  }
+  refuseUnknown(options.strategy, seen.ids);
+  if (options.json !== true)
+    io.stderr.write(seen.records === 0 ? `${EMPTY} (${url})\n` : tally.words(since, seen.newest, zone));
+  return 0;
+}
+
+const EMPTY = 'the journal is empty: no strategy has woken yet';
+
+function currenciesOf(pair: string): { readonly base: string; readonly quote: string } | undefined {
+  const split = splitPair(pair, COMMON_CURRENCIES);
+  return 'problem' in split ? undefined : split;
+}
+
+function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<string>): void {
+  if (strategy === undefined || ids.has(strategy)) return;
+  const meant = nearest(strategy, ids);
+  const known = ids.size === 0 ? 'none has begun on it' : `it knows ${[...ids].toSorted().join(', ')}`;
+  throw new OperatorError(
+    'usage',
+    `the journal knows no strategy "${strategy}": ${meant === undefined ? known : `did you mean "${meant}"?`}`,
+  );
+}
+
+/** One line: local time and zone, strategy, slice, what happened and why. */
+function wordLine(told: Told, zone: string): string {
+  const { slices, leg } = told;
+  const slice = slices?.length === 1 && told.event !== 'desk' ? `slice ${slices[0]}` : undefined;
+  const place = [leg, slice].filter((part) => part !== undefined).join(' ');
+  const who = [told.strategy ?? 'desk', place].filter((part) => part !== '').join('  ');
+  const next =
+    told.next === undefined
+      ? ''
+      : `; ${told.event === 'open' ? 'until' : 'next'} ${localText(told.next, zone)}`;
+  return `${forTerminal(`${localText(told.at, zone)} ${zone}  ${who}: ${told.says}${next}`)}\n`;
+}
+
+/** The same as data. Times in UTC, and as the clock of the zone shows them. */
+function jsonLine({ at, next, ...told }: Told, zone: string): string {
+  const row = { at: isoOf(at), local: localText(at, zone), zone, ...told, next: next && isoOf(next) };
+  return `${escapeMarks(JSON.stringify(row))}\n`;
+}
+
+/** What came of all that was told, counted by reason. */
+class Tally {
+  #traded = 0;
+  #open = 0;
+  #lines = 0;
+  readonly #reasons = new Map<string, number>();
+
+  count({ event, reason, slices }: Told): void {
+    this.#lines++;
+    if (event === 'traded') this.#traded++;
+    if (event === 'open') this.#open++;
+    if (event !== 'not_traded') return;
+    const key = reason ?? 'unknown';
+    this.#reasons.set(key, (this.#reasons.get(key) ?? 0) + Math.max(1, slices?.length ?? 1));
+  }
+
+  words(since: Instant | undefined, newest: Instant | undefined, zone: string): string {
+    if (this.#lines === 0 && since !== undefined && newest !== undefined)
+      return `nothing since ${localText(since, zone)} ${zone}; the newest record is of ${localText(newest, zone)}\n`;
+    const reasons = [...this.#reasons].toSorted(([, a], [, b]) => b - a);
+    const not = reasons.reduce((sum, [, count]) => sum + count, 0);
+    const by =
+      reasons.length === 0 ? '' : `: ${reasons.map(([code, count]) => `${code} ${count}`).join(', ')}`;
+    const open = this.#open === 0 ? '' : `, ${this.#open} under way`;
+    return `${this.#traded} traded, ${not} did not${by}${open}\n`;
+  }
+}

@@ -1,0 +1,265 @@
+import { reasons } from '../core/reasons.ts';
+import type { Reason } from '../core/reasons.ts';
+import type {
+  AttemptRecord,
+  FillRecord,
+  IntentText,
+  SliceRecord,
+  StoredRecord,
+  WakeRecord,
+} from '../core/record.ts';
+import { instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { untradedBy } from '../core/untraded.ts';
+
+/** What became of one slice, one wake, or of the desk as a whole. Plain data, amounts as text: `--json` prints it. */
+export interface Told {
+  readonly at: Instant;
+  /** Left out: it is of the desk. */
+  readonly strategy?: string | undefined;
+  /**
+   * `traded`: a slice ended with a fill. `not_traded`: a slice ended without one, or slices passed without a try, or a look
+   * led to nothing. `noted`: less or later than planned. `begun`, `ended`: of a strategy. `open`: a slice that is under way.
+   * `desk`: it started, stopped, or its state changed.
+   */
+  readonly event: 'traded' | 'not_traded' | 'noted' | 'begun' | 'ended' | 'open' | 'desk';
+  readonly leg?: string | undefined;
+  /** Slices it is about, from 0; left out when it is about none. */
+  readonly slices?: readonly number[] | undefined;
+  readonly pair?: string | undefined;
+  readonly side?: 'buy' | 'sell' | undefined;
+  /** What was wanted, with its currency. */
+  readonly wanted?: string | undefined;
+  /** What was traded in base currency, and its amount in quote currency, both with their currency. */
+  readonly filled?: string | undefined;
+  readonly amount?: string | undefined;
+  /** Times that the venue was asked for a price of this slice. */
+  readonly attempts?: number | undefined;
+  readonly reason?: Reason | undefined;
+  /** The figures behind the reason. */
+  readonly figures?: string | undefined;
+  /** When the strategy wakes next, if it waits for a time. */
+  readonly next?: Instant | undefined;
+  /** All of it in words, without time and strategy. */
+  readonly says: string;
+}
+
+export interface WhyOptions {
+  /** Base and quote of a pair that no order has told of. */
+  currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
+}
+
+/** A slice that was decided and has not ended. */
+interface Open {
+  readonly strategy: string;
+  readonly at: Instant;
+  readonly intent: IntentText;
+  attempts: number;
+  /** What its newest attempt came to. */
+  last: Pick<AttemptRecord, 'result' | 'reason' | 'detail'> | undefined;
+}
+
+/**
+ * Tells from the records of a journal, oldest first, why each slice did or did not trade: one piece of news a slice when it
+ * ends, one a wake that led to none, and at last what is still under way.
+ */
+export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Generator<Told> {
+  const slices = new Map<string, Open>();
+  const attempts = new Map<string, Open>();
+  const pairs = new Map<string, { readonly base: string; readonly quote: string }>();
+  const of: Speaker = {
+    base: (pair) => (pairs.get(pair) ?? options.currencies(pair))?.base ?? `of ${pair}`,
+    quote: (pair) =>
+      (pairs.get(pair) ?? options.currencies(pair))?.quote ?? `in the quote currency of ${pair}`,
+  };
+  for (const { at, body } of records) {
+    switch (body.kind) {
+      case 'started':
+        yield { at, event: 'desk', says: `tranche ${body.version} started in mode ${body.mode}` };
+        break;
+      case 'stopped':
+        yield { at, event: 'desk', says: `stopped: ${body.why}` };
+        break;
+      case 'control': {
+        const scope = body.parent === undefined ? (body.pair ?? 'the desk') : `parent ${body.parent}`;
+        yield {
+          at,
+          event: 'desk',
+          pair: body.pair,
+          says: `${scope} ${body.state} by ${body.by}: ${body.why}`,
+        };
+        break;
+      }
+      case 'strategy':
+        yield { at, strategy: body.strategy, event: 'begun', says: `begins as ${body.type}` };
+        break;
+      case 'wake':
+        for (const intent of body.intents) {
+          const open: Open = { strategy: body.strategy, at, intent, attempts: 0, last: undefined };
+          slices.set(keyOf(intent), open);
+        }
+        yield* wakeTold(at, body);
+        break;
+      case 'intent': {
+        pairs.set(body.pair, body);
+        const open = slices.get(keyOf(body));
+        if (open === undefined) break;
+        open.attempts++;
+        attempts.set(body.client_order_id, open);
+        break;
+      }
+      case 'attempt': {
+        const open = attempts.get(body.client_order_id);
+        if (open !== undefined) open.last = body;
+        if (body.result !== 'doubt') attempts.delete(body.client_order_id);
+        break;
+      }
+      case 'slice': {
+        yield sliceTold(at, body, { open: slices.get(keyOf(body)), of });
+        slices.delete(keyOf(body));
+        break;
+      }
+      case 'fill':
+        pairs.set(body.pair, body);
+        if (!slices.has(keyOf(body))) yield strayTold(at, body);
+        break;
+      case 'quote':
+      case 'balances':
+      case 'maximum':
+      case 'resolved':
+      case 'override':
+      case 'correction':
+    }
+  }
+  for (const open of slices.values()) yield openTold(open, of);
+}
+
+interface Speaker {
+  base(pair: string): string;
+  quote(pair: string): string;
+}
+
+const keyOf = ({ parent, slice }: { readonly parent: string; readonly slice: number }): string =>
+  `${parent}/${slice}`;
+
+/** What a wake tells besides the slices that it began: those tell their own story when they end. */
+function* wakeTold(at: Instant, wake: WakeRecord): Generator<Told> {
+  const { strategy, reason, note, finished, missed } = wake;
+  const next = nextOf(wake);
+  const [first] = missed;
+  const about =
+    first === undefined ? {} : { leg: legOf(first.leg), slices: missed.map(({ slice }) => slice) };
+  const base = { at, strategy, ...about, reason, figures: note, next };
+  const why = because(reason, note);
+  if (untradedBy(wake) !== undefined) {
+    const what = first === undefined ? 'looked, and traded nothing' : `${missedText(missed)} did not trade`;
+    yield { ...base, event: 'not_traded', says: `${what}${why}` };
+  } else if (reason !== undefined && reason !== 'waiting' && finished === undefined) {
+    yield { ...base, event: 'noted', says: why.replace(/^: /u, '') };
+  }
+  if (finished === undefined) return;
+  // What was just said need not be said again.
+  const ending = finished === reason && untradedBy(wake) !== undefined ? '' : because(finished, note);
+  yield { at, strategy, event: 'ended', reason: finished, figures: note, says: `ends${ending}` };
+}
+
+function nextOf({ waits }: WakeRecord): Instant | undefined {
+  const times = waits.flatMap((wait) => (wait.on === 'at' ? [wait.at] : []));
+  return times.length === 0 ? undefined : instant(Math.min(...times));
+}
+
+function sliceTold(
+  at: Instant,
+  record: SliceRecord,
+  { open, of }: { readonly open: Open | undefined; readonly of: Speaker },
+): Told {
+  const { strategy, slice, result, reason, detail } = record;
+  const intent = open?.intent;
+  const pair = intent?.pair ?? '';
+  const bought = intent?.side === 'sell' ? 'sold' : 'bought';
+  const filled = `${record.filled} ${of.base(pair)}`;
+  const amount = `${record.filled_amount} ${of.quote(pair)}`;
+  const wanted = intent && wantedOf(intent, of);
+  const why = because(reason, detail);
+  const isTraded = result === 'filled';
+  const before = `${intent?.side ?? 'trade'} ${wanted ?? ''}`.trimEnd();
+  const tries = open === undefined || open.attempts < 2 ? '' : ` after ${open.attempts} tries`;
+  return {
+    at,
+    strategy,
+    event: isTraded ? 'traded' : 'not_traded',
+    leg: legOf(record.leg),
+    slices: [slice],
+    pair: intent?.pair,
+    side: intent?.side,
+    wanted,
+    ...(isTraded ? { filled, amount } : {}),
+    attempts: open?.attempts,
+    reason,
+    figures: detail,
+    says: isTraded
+      ? `${bought} ${filled} for ${amount}${why === '' ? '' : ` of ${wanted ?? 'more'}${why}`}`
+      : `did not ${before}: ${result}${tries}${why}`,
+  };
+}
+
+/** A trade of a slice that this journal has not decided: found in the account after an older copy was restored. */
+const strayTold = (at: Instant, fill: FillRecord): Told => ({
+  at,
+  strategy: fill.strategy,
+  event: 'traded',
+  slices: [fill.slice],
+  pair: fill.pair,
+  side: fill.side,
+  filled: `${fill.quantity} ${fill.base}`,
+  amount: `${fill.amount} ${fill.quote}`,
+  says: `${fill.side === 'buy' ? 'bought' : 'sold'} ${fill.quantity} ${fill.base} for ${fill.amount} ${fill.quote}, a trade that was found in the account`,
+});
+
+function openTold({ strategy, at, intent, attempts, last }: Open, of: Speaker): Told {
+  const wanted = wantedOf(intent, of);
+  const state =
+    last === undefined ? '' : `; its last try: ${last.result}${because(last.reason, last.detail)}`;
+  return {
+    at,
+    strategy,
+    event: 'open',
+    leg: legOf(intent.leg),
+    slices: [intent.slice],
+    pair: intent.pair,
+    side: intent.side,
+    wanted,
+    attempts,
+    reason: last?.reason,
+    figures: last?.detail,
+    next: intent.deadline,
+    says: `${intent.side} ${wanted} is under way${state}`,
+  };
+}
+
+const wantedOf = ({ by, size, pair }: IntentText, of: Speaker): string =>
+  by === 'quantity' ? `${size} ${of.base(pair)}` : `${size} ${of.quote(pair)} of ${of.base(pair)}`;
+
+/** The one leg of a parent that is all of its strategy needs no name. */
+const legOf = (leg: string): string | undefined => (leg === 'all' ? undefined : leg);
+
+/** `slices 3 to 7`, or `4 slices` when they are not in a row or of several parents. */
+function missedText(missed: WakeRecord['missed']): string {
+  const [first] = missed;
+  const last = missed.at(-1);
+  if (first === undefined || last === undefined) return '';
+  if (missed.length === 1) return `slice ${first.slice}`;
+  const isRow = missed.every(({ leg, slice }, i) => leg === first.leg && slice === first.slice + i);
+  return isRow ? `slices ${first.slice} to ${last.slice}` : `${missed.length} slices`;
+}
+
+/** A reason in words with its figures, ready to follow what it explains. */
+function because(reason: Reason | undefined, figures: string | undefined): string {
+  const numbers = figures === undefined || figures === '' ? '' : plainFigures(figures);
+  if (reason === undefined) return numbers === '' ? '' : `: ${numbers}`;
+  return `: ${reasons[reason]}${numbers === '' ? '' : ` (${numbers})`}`;
+}
+
+/** `limit=59000 value=60000.12` as people write it. */
+const plainFigures = (text: string): string =>
+  text.replace(/^limit=(?<limit>.*) value=(?<value>.*)$/su, 'limit $<limit>, here $<value>');

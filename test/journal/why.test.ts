@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordBody, SliceRecord, StoredRecord, WakeRecord } from '../../src/core/record.ts';
+import { untradedBy } from '../../src/core/untraded.ts';
+import { after } from '../../src/core/time.ts';
+import { whyOf } from '../../src/journal/why.ts';
+import type { Told } from '../../src/journal/why.ts';
+import { NINE, aFill, everyKind } from './records.ts';
+
+const aWake = (given: Partial<WakeRecord>): WakeRecord => ({
+  kind: 'wake',
+  strategy: 'a',
+  hash: 'h',
+  on: 'at',
+  detail: {},
+  state: {},
+  waits: [],
+  intents: [],
+  missed: [],
+  ...given,
+});
+const aSlice = (given: Partial<SliceRecord>): SliceRecord => ({
+  kind: 'slice',
+  strategy: 'a',
+  parent: 'p',
+  leg: 'all',
+  slice: 0,
+  result: 'skipped',
+  filled: '0',
+  filled_amount: '0',
+  ...given,
+});
+const wanting = (over: Partial<WakeRecord['intents'][number]> = {}): WakeRecord =>
+  aWake({
+    intents: [
+      {
+        leg: 'all',
+        parent: 'p',
+        slice: 0,
+        pair: 'btcusd',
+        side: 'buy',
+        by: 'quantity',
+        size: '0.5',
+        deadline: after(NINE, 60_000),
+        ...over,
+      },
+    ],
+  });
+
+const told = (...bodies: readonly RecordBody[]): readonly Told[] => {
+  const records = bodies.map((body, i): StoredRecord => ({ seq: i + 1, at: after(NINE, i), body, hash: '' }));
+  return [...whyOf(records, { currencies: () => ({ base: 'btc', quote: 'usd' }) })];
+};
+const said = (...bodies: readonly RecordBody[]): readonly string[] =>
+  told(...bodies).map(({ event, says }) => `${event}: ${says}`);
+
+describe('whyOf', () => {
+  it.each<readonly [string, readonly RecordBody[], readonly string[]]>([
+    [
+      'a slice that traded, in words and with its currencies',
+      [wanting(), aSlice({ result: 'filled', filled: '0.5', filled_amount: '30000' })],
+      ['traded: bought 0.5 btc for 30000 usd'],
+    ],
+    [
+      'a slice that traded less than planned, with the reason',
+      [
+        wanting(),
+        aSlice({ result: 'filled', filled: '0.2', filled_amount: '12000', reason: 'clipped_funds' }),
+      ],
+      ['traded: bought 0.2 btc for 12000 usd of 0.5 btc: the size was cut to the funds of the account'],
+    ],
+    [
+      'a slice that was skipped, with the figures of the limit',
+      [wanting({ side: 'sell' }), aSlice({ reason: 'order_notional', detail: 'limit=50000 value=60000.12' })],
+      [
+        'not_traded: did not sell 0.5 btc: skipped: the order would exceed controls.max_order_notional (limit 50000, here 60000.12)',
+      ],
+    ],
+    [
+      'a size in quote currency as what it buys',
+      [wanting({ by: 'amount', size: '250' }), aSlice({ result: 'expired', reason: 'paused' })],
+      ['not_traded: did not buy 250 usd of btc: expired: the desk is paused'],
+    ],
+    [
+      'a look that led to nothing, with its figures',
+      [aWake({ reason: 'inside_band', note: 'btc 0.100 %' })],
+      ['not_traded: looked, and traded nothing: every weight lies inside its drift band (btc 0.100 %)'],
+    ],
+    [
+      'slices that passed while nothing ran',
+      [
+        aWake({
+          reason: 'missed_slot',
+          note: '3 slots passed',
+          missed: [3, 4, 5].map((slice) => ({ leg: 'all', slice })),
+        }),
+      ],
+      ['not_traded: slices 3 to 5 did not trade: the slot passed while nothing could run (3 slots passed)'],
+    ],
+    [
+      'slices of several parents by their number',
+      [
+        aWake({
+          reason: 'misfire',
+          missed: [
+            { leg: 'x', slice: 0 },
+            { leg: 'y', slice: 0 },
+          ],
+        }),
+      ],
+      ['not_traded: 2 slices did not trade: the time of the schedule passed while nothing could run'],
+    ],
+    [
+      'a wake that trades less than wanted',
+      [
+        { ...wanting(), reason: 'turnover_capped' },
+        aSlice({ result: 'filled', filled: '0.5', filled_amount: '1' }),
+      ],
+      ['noted: the trade was cut to max_turnover', 'traded: bought 0.5 btc for 1 usd'],
+    ],
+    [
+      'the end of a strategy, once',
+      [
+        aWake({ on: 'outcome', finished: 'window_over', reason: 'window_over', note: '0.2 of 1 not traded' }),
+        aWake({ on: 'start', finished: 'invalid_plan', reason: 'invalid_plan', note: 'too small' }),
+      ],
+      [
+        'ended: ends: the window of the parent has ended (0.2 of 1 not traded)',
+        'not_traded: looked, and traded nothing: precision or minimum of the venue make the plan impossible (too small)',
+        'ended: ends',
+      ],
+    ],
+    ['nothing of a wake that only noted an outcome', [aWake({ on: 'outcome', reason: 'waiting' })], []],
+    [
+      'a trade of a slice that this journal never decided',
+      [aFill({ strategy: 'a', quantity: '0.1', amount: '6000' })],
+      ['traded: bought 0.1 btc for 6000 usd, a trade that was found in the account'],
+    ],
+    [
+      'what the desk as a whole did',
+      [
+        { kind: 'started', version: '1', mode: 'live', desk: 'main', config_hash: '', account: '' },
+        { kind: 'control', state: 'halted', by: 'ann', why: 'odd prices' },
+        { kind: 'stopped', why: 'SIGTERM', open_doubts: 0 },
+      ],
+      [
+        'desk: tranche 1 started in mode live',
+        'desk: the desk halted by ann: odd prices',
+        'desk: stopped: SIGTERM',
+      ],
+    ],
+  ])('tells %s', (_what, bodies, expected) => {
+    expect(said(...bodies)).toEqual(expected);
+  });
+
+  it('tells at last what is still under way, with its last try', () => {
+    const intent = everyKind().find((body) => body.kind === 'intent');
+    const ids = { client_order_id: 'c1', parent: 'p', slice: 0 };
+    const rows = told(wanting(), ...(intent === undefined ? [] : [{ ...intent, ...ids }]), {
+      kind: 'attempt',
+      client_order_id: 'c1',
+      result: 'doubt',
+      reason: 'outcome_unknown',
+      detail: 'timeout',
+    });
+    expect(rows).toMatchObject([
+      {
+        event: 'open',
+        attempts: 1,
+        reason: 'outcome_unknown',
+        says: 'buy 0.5 btc is under way; its last try: doubt: the order may have traded; waiting for proof (timeout)',
+      },
+    ]);
+  });
+
+  it('counts the tries of a slice', () => {
+    const intent = everyKind().find((body) => body.kind === 'intent');
+    const tries = ['c1', 'c2'].flatMap((id): RecordBody[] => [
+      ...(intent === undefined ? [] : [{ ...intent, client_order_id: id, parent: 'p', slice: 0 }]),
+      { kind: 'attempt', client_order_id: id, result: 'discarded', reason: 'collar' },
+    ]);
+    expect(said(wanting(), ...tries, aSlice({ result: 'expired', reason: 'collar' }))).toEqual([
+      'not_traded: did not buy 0.5 btc: expired after 2 tries: the quoted price is outside controls.collar_bps around the reference price',
+    ]);
+  });
+
+  it('says something of every kind of record without failing', () => {
+    expect(told(...everyKind()).map(({ event }) => event)).toEqual([
+      'desk',
+      'begun',
+      'not_traded',
+      'ended',
+      'traded',
+      'traded',
+      'desk',
+      'desk',
+    ]);
+  });
+});
+
+describe('untradedBy', () => {
+  it.each<readonly [string, RecordBody, ReturnType<typeof untradedBy>]>([
+    ['a filled slice is none', aSlice({ result: 'filled' }), undefined],
+    ['a skipped slice is one', aSlice({ reason: 'collar' }), { strategy: 'a', reason: 'collar', slices: 1 }],
+    ['a slice without a word ran out of time', aSlice({}), { strategy: 'a', reason: 'deadline', slices: 1 }],
+    [
+      'missed slices are as many',
+      aWake({ missed: [0, 1].map((slice) => ({ leg: 'all', slice })) }),
+      { strategy: 'a', reason: 'missed_slot', slices: 2 },
+    ],
+    [
+      'a look that wanted nothing is none of them, and counts',
+      aWake({ on: 'drift', reason: 'below_min_trade' }),
+      { strategy: 'a', reason: 'below_min_trade', slices: 0 },
+    ],
+    ['a wake that trades is none', wanting(), undefined],
+    ['a wake that trades less is none', { ...wanting(), reason: 'turnover_capped' }, undefined],
+    ['a wake at an outcome is none', aWake({ on: 'outcome', reason: 'window_over' }), undefined],
+    ['a wake as planned is none', aWake({}), undefined],
+    ['a fill is none', aFill(), undefined],
+  ])('%s', (_what, body, expected) => {
+    expect(untradedBy(body)).toEqual(expected);
+  });
+});
