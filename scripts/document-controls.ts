@@ -58,6 +58,9 @@ const rows: readonly Row[] = [
   ['Own records and the venue', 'balance_difference', 'each read of the account', 'a difference that lasts for a minute: halt', ['balance_difference'], 'balance_difference', '(e) review', '17', 'Drop-copy reconciliation'],
   ['Connectivity', 'max_account_age', 'plan, gate', 'nothing starts until the account is read again', ['account_stale'], 'account_unreadable', '', '12, 14', 'Cancel on disconnect'],
   ['Override', '', 'control plane', 'one limit, one order, 15 minutes, two people', [], 'override_used', '', '15(6)', ''],
+  ['Authorised users', 'operate.tokens', 'control plane', 'refused and told', [], 'access_refused', '(c)(2)(iii)', '15(5), 18', 'Access control'],
+  ['Stress test', '', '`npm run stress`, CI, yearly', 'twice the peak of the last six months: nothing twice, nothing lost, no limit of the venue broken', [], undefined, '', 'Art. 10', 'Stress test'],
+  ['Self-assessment', '', '`tranche journal assess`, yearly', 'limits, breaches, halts, doubts, overrides and peaks of the journal, seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],
   ['A control that fails', '', 'plan, gate', 'refused', ['control_failed'], 'limit_refused', '', '', ''],
 ];
 
@@ -78,6 +81,7 @@ export const controls: readonly Control[] = rows.map(
 interface Shape {
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly description?: string;
+  readonly anyOf?: readonly Shape[];
 }
 
 const shapeOf = (): Shape => z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as Shape;
@@ -89,7 +93,9 @@ export const settings = (): readonly string[] =>
 /** What the schema says of a setting. */
 export function meaning(key: string): string {
   const [part = '', name = ''] = key.includes('.') ? key.split('.') : ['controls', key];
-  const found = shapeOf().properties?.[part]?.properties?.[name]?.description;
+  const shape = shapeOf().properties?.[part];
+  const found = [shape, ...(shape?.anyOf ?? [])].find((one) => one?.properties?.[name] !== undefined)
+    ?.properties?.[name]?.description;
   if (found === undefined) throw new Error(`the schema has no ${part}.${name}`);
   return found;
 }

@@ -85,7 +85,7 @@ function program(io: RunIo): Command {
   addLook(cli, steering);
   addControl(cli, steering);
   addVenue(cli, io);
-  addJournal(cli);
+  addJournal(cli, io);
   addAccount(cli, {
     io: accountIo(io, { input: process.stdin, output: process.stderr }),
     done: (code) => (process.exitCode = code),
@@ -182,7 +182,7 @@ function addVenue(cli: Command, io: RunIo): void {
     });
 }
 
-function addJournal(cli: Command): void {
+function addJournal(cli: Command, io: RunIo): void {
   const journal = cli.command('journal').description('read what was done; works while the daemon runs');
   const where = 'the journal, such as sqlite:./var/journal.db or a file';
   const url = (text: string): string => (/^[a-z]+:/u.test(text) ? text : `sqlite:${text}`);
@@ -221,6 +221,19 @@ function addJournal(cli: Command): void {
     .action(async (file, options) => {
       const { journalVerify } = await import('./commands/journal.ts');
       process.exitCode = await journalVerify(url(file), options, out);
+    });
+  journal
+    .command('assess')
+    .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
+    .argument('<journal>', where)
+    .option('--since <time>', 'from this time on, such as 2026-01-01T00:00:00Z', timeOption)
+    .option('--config <file>', 'config whose limits are shown')
+    .option('--simulation <file>', 'what "npm run simulate -- --json FILE" wrote')
+    .option('--json', 'print it as JSON')
+    .action(async (file, options) => {
+      const { assessment } = await import('./commands/assess.ts');
+      const since = options.since === undefined ? undefined : instant(options.since);
+      process.exitCode = assessment({ ...options, journal: url(file), since }, io);
     });
 }
 

@@ -17,7 +17,25 @@ export const operatedDesk = (desk: Desk, send: (command: Command) => void): Oper
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
   open: () => openOf(desk),
   obey: (order) => obey(order, send),
+  refused: refusals(desk),
 });
+
+/** A flood of them must not become a flood of alerts: at most one in this time, with the number of those since. */
+const REFUSED_EVERY_MS = 10_000;
+
+function refusals({ ports, observer }: Desk): OperatedDesk['refused'] {
+  let told = Number.NEGATIVE_INFINITY;
+  let untold = 0;
+  return (attempt) => {
+    const now = ports.clock.monotonic();
+    if (now - told < REFUSED_EVERY_MS) {
+      untold += 1;
+      return;
+    }
+    observer.alert('access_refused', { ...attempt, ...(untold === 0 ? {} : { and_others: untold }) });
+    [told, untold] = [now, 0];
+  };
+}
 
 function statusOf(desk: Desk): object {
   const { state, policy, ports, latch } = desk;

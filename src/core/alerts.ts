@@ -164,6 +164,12 @@ export const alerts = {
     runbook:
       'Compare `limit` and `value` with what the strategy was meant to do: a wrong unit or an extra zero shows here first.',
   },
+  access_refused: {
+    severity: 'warning',
+    says: 'somebody asked the control plane for what their token does not allow, or without a token of this desk',
+    runbook:
+      'Ask whoever `by` names. `none` is a token that this desk does not know: an old one, another desk, or a stranger on this machine.',
+  },
   override_used: {
     severity: 'warning',
     says: 'an order leaves that only passes because two people have overridden a limit for it',

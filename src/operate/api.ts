@@ -27,6 +27,19 @@ export interface OperatedDesk {
   open(): object;
   /** Carried out in this tick. */
   obey(order: Order): CommandAnswer;
+  /** Somebody asked for what is not theirs: it is told and counted, however often it happens. */
+  refused(attempt: RefusedAccess): void;
+}
+
+/** A request that nobody here may make, or not this caller. */
+export interface RefusedAccess {
+  /** Route of the API. */
+  readonly path: string;
+  /** Name of the token; `none` when it is none of this desk. */
+  readonly by: string;
+  readonly role?: Role | undefined;
+  /** Least role that may. */
+  readonly needed: Role;
 }
 
 export interface ApiOptions {
@@ -77,11 +90,12 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
   const who = callers(bearers);
   const asked = (request: FastifyRequest, needed: Role): Caller => {
     const caller = who(request.headers.authorization);
+    if (caller !== undefined && mayAct(caller, needed)) return caller;
+    const path = request.routeOptions.url ?? '';
+    desk.refused({ path, by: caller?.name ?? 'none', role: caller?.role, needed });
     if (caller === undefined)
       throw new Refusal(401, 'a bearer token is needed, and this is none of this desk');
-    if (!mayAct(caller, needed))
-      throw new Refusal(403, `this takes the role ${needed}, this token is of a ${caller.role}`);
-    return caller;
+    throw new Refusal(403, `this takes the role ${needed}, this token is of a ${caller.role}`);
   };
   const commanded = (
     request: FastifyRequest,

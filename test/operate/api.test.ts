@@ -7,7 +7,7 @@ import { instant } from '../../src/core/time.ts';
 import { callers } from '../../src/operate/access.ts';
 import type { Role } from '../../src/operate/access.ts';
 import { EventStream } from '../../src/operate/events.ts';
-import type { OperatedDesk, Order } from '../../src/operate/api.ts';
+import type { OperatedDesk, Order, RefusedAccess } from '../../src/operate/api.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
 import { startOperate } from '../../src/operate/server.ts';
 import type { OperateOptions } from '../../src/operate/server.ts';
@@ -27,12 +27,14 @@ const bearers = (['viewer', 'operator', 'approver', 'admin'] as const).map((role
 interface Served {
   readonly url: string;
   readonly orders: Order[];
+  readonly refused: RefusedAccess[];
   readonly events: EventStream;
 }
 
 async function serve(over: Partial<OperateOptions> = {}): Promise<Served> {
   const metrics = createMetrics({ version: '1', mode: 'paper', desk: 'main', now: () => instant(0) });
   const orders: Order[] = [];
+  const refused: RefusedAccess[] = [];
   const events = new EventStream();
   const desk: OperatedDesk = {
     desk: 'main',
@@ -40,6 +42,7 @@ async function serve(over: Partial<OperateOptions> = {}): Promise<Served> {
     doubts: () => [{ client_order_id: 'c' }],
     open: () => ({ orders_in_flight: ['c'], open_doubts: [] }),
     obey: (order) => (orders.push(order), { isDone: order.do !== 'resume', says: 'so be it' }),
+    refused: (attempt) => refused.push(attempt),
   };
   const operate = await startOperate({
     listen: '127.0.0.1:0',
@@ -53,7 +56,7 @@ async function serve(over: Partial<OperateOptions> = {}): Promise<Served> {
     metrics.close();
   });
   closers.push(async () => await operate.close());
-  return { url: operate.url, orders, events };
+  return { url: operate.url, orders, refused, events };
 }
 
 interface Asked {
@@ -123,7 +126,7 @@ describe('the API', () => {
     ['overrides/approve', 'approver', { override: 'ov-1', why: 'w' }],
     ['doubts/resolve', 'approver', { client_order_id: 'c', verdict: 'filled', evidence: 'e' }],
   ])('takes %s from a %s, and from nobody with less', async (path, least, body) => {
-    const { url, orders } = await serve();
+    const { url, orders, refused } = await serve();
     const ranked: readonly Role[] = ['viewer', 'operator', 'approver', 'admin'];
     for (const role of ranked) {
       const { status } = await ask(`${url}/api/v1/${path}`, posting(role, body));
@@ -132,6 +135,19 @@ describe('the API', () => {
     }
     expect(orders).toHaveLength(ranked.length - ranked.indexOf(least));
     expect(orders[0]?.by).toBe(`${least}@desk`);
+    const lesser = ranked.slice(0, ranked.indexOf(least));
+    expect(refused).toEqual(
+      lesser.map((role) => ({ path: `/api/v1/${path}`, by: `${role}@desk`, role, needed: least })),
+    );
+  });
+
+  it('tells of a caller whose token it does not know', async () => {
+    const { url, refused } = await serve();
+    const authorization = 'Bearer of-another-desk';
+    const { status, body } = await ask(`${url}/api/v1/status`, { headers: { authorization } });
+    expect(status).toBe(401);
+    expect(refused).toEqual([{ path: '/api/v1/status', by: 'none', role: undefined, needed: 'viewer' }]);
+    expect(body + JSON.stringify(refused)).not.toContain('of-another-desk');
   });
 
   it('tells with whose token an override came, whatever name an administrator gives', async () => {

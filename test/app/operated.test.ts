@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest';
+import { operatedDesk } from '../../src/app/operated.ts';
+import { SECOND_MS, after } from '../../src/core/time.ts';
+import { START, aBench } from '../engine/harness.ts';
+
+describe('refused callers', () => {
+  it('are told at most once in ten seconds, with the number of those between', () => {
+    const told: unknown[] = [];
+    const bench = aBench({
+      strategies: [],
+      observer: { alert: (id, facts) => (id === 'access_refused' ? told.push(facts) : undefined) },
+    });
+    const desk = operatedDesk(bench.desk, () => undefined);
+    const stranger = { path: '/api/v1/halt', by: 'none', needed: 'operator' } as const;
+    for (let n = 0; n < 1_000; n++) desk.refused(stranger);
+    expect(told).toEqual([stranger]);
+    bench.clock.run(after(START, 9 * SECOND_MS));
+    desk.refused(stranger);
+    expect(told).toHaveLength(1);
+    bench.clock.run(after(START, 10 * SECOND_MS));
+    desk.refused({ ...stranger, by: 'ann', role: 'viewer' });
+    expect(told[1]).toEqual({ ...stranger, by: 'ann', role: 'viewer', and_others: 1_000 });
+  });
+});
