@@ -33,6 +33,8 @@ const wait = z.discriminatedUnion('on', [
     on: z.literal('drift'),
     targets: z.record(z.string(), asWritten),
     cash: z.string(),
+    via: z.record(z.string(), z.string()).optional(),
+    aside: asWritten.optional(),
     driftType: z.enum(['absolute', 'relative']),
     threshold: asWritten,
     notBefore: at,

@@ -14,12 +14,12 @@ describe('the hash chain', () => {
     expect(verify(lines.slice(0, 12), first ?? EMPTY)).toEqual({
       ok: true,
       count: 12,
-      head: '148b07bfe0704f004c55ee58d8daa4ea27e90130db312f44949481dcf64647a4',
+      head: '0cc51af54e970727a111138fedf2664d4170f5af76aed882f701efbdad137418',
     });
     expect(verify(lines, end)).toEqual({
       ok: true,
       count: 14,
-      head: '67df59ce06d10c635e457cea9157c3cc05609f93e9c25620f52e57dd354b7c3d',
+      head: '5275ae0b258f5576def472c9d26ed934582340bd02473ee2cba537afe68a36d0',
     });
   });
 

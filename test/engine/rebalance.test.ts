@@ -1,0 +1,176 @@
+import { describe, expect, it } from 'vitest';
+import { price, text } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+/** Prices that stand still and cost nothing to trade at: what is decided is known to the last digit. */
+const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
+const venue = {
+  accounts: [{ balances: { usd: '10000', btc: '1', eth: '16', ltc: '100' } }],
+  pairs: { btcusd: flat('50000'), ethusd: flat('2500'), ltcusd: flat('100'), solusd: flat('100') },
+};
+/** Of 110000 usd: sells 22500 of btc and 12500 of eth, buys 17500 of ltc and 16500 of sol. */
+const plan = (over: object = {}): BenchOptions['strategies'] => [
+  aStrategy('r', 'rebalance', {
+    target_weights: { btc: '0.25', eth: '0.25', ltc: '0.25', sol: '0.15', usd: '0.1' },
+    drift_threshold: '0.02',
+    schedule: { cron: '0 1 * * *' },
+    leg_timeout: 'PT30M',
+    ...over,
+  }),
+];
+const DECIDED = ['sell 0.45 btcusd', 'sell 5 ethusd', 'buy 175 ltcusd', 'buy 165 solusd'] as const;
+const calm = {
+  continuity: { ...aPolicy().continuity, everyMs: HOUR_MS, lateMs: DAY_MS },
+  accountPollMs: 10 * MINUTE_MS,
+  minimumOf: () => ({}),
+};
+const [BEFORE, DUE, END] = [HOUR_MS - 30 * SECOND_MS, HOUR_MS, 2 * HOUR_MS].map((ms) =>
+  instant(START + ms),
+) as [Instant, Instant, Instant];
+
+function ran(until: Instant, options: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies: plan(), policy: calm, venue, at: BEFORE, ...options });
+  bench.start();
+  bench.clock.run(until);
+  return bench;
+}
+
+/** The next process on the same journal, clock and exchange. */
+function next(before: Bench, until: Instant, options: Partial<BenchOptions> = {}): Bench {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  return ran(until, { clock, exchange, journal, ...options });
+}
+
+const trades = (bench: Bench): readonly string[] =>
+  ledgerTrades(bench.exchange).map(({ side, quantity, pair }) => `${side} ${text(quantity)} ${pair}`);
+/** The decisions of the journal: what each wake asked for. */
+const decisions = (bench: Bench): readonly (readonly string[])[] =>
+  bench
+    .records()
+    .flatMap(({ body }) =>
+      body.kind === 'wake' && body.intents.length > 0
+        ? [body.intents.map(({ side, size, pair }) => `${side} ${size} ${pair}`)]
+        : [],
+    );
+const wrongOf = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
+
+describe('a rebalancing on a desk', () => {
+  it('sells, then buys, as it was decided', () => {
+    const bench = ran(END);
+    expect(wrongOf(bench)).toEqual([]);
+    expect(decisions(bench)).toEqual([DECIDED.slice(0, 2), DECIDED.slice(2)]);
+    expect(trades(bench).toSorted()).toEqual(DECIDED.toSorted());
+    const sides = ledgerTrades(bench.exchange).map(({ side }) => side);
+    expect(sides).toEqual(['sell', 'sell', 'buy', 'buy']);
+  });
+
+  it('finishes what was decided, and decides nothing anew, wherever the process dies', () => {
+    const appends = ran(END).appends();
+    const wrong: string[] = [];
+    for (let append = 2; append < appends; append++) {
+      for (const records of ['lost', 'durable'] as const) {
+        for (const inFlight of ['arrives', 'lost'] as const) {
+          const first = aBench({
+            strategies: plan(),
+            policy: calm,
+            venue,
+            at: BEFORE,
+            death: { at: append, records },
+            inFlight,
+          });
+          first.start();
+          while (!first.life.isOver && first.clock.wall() < END)
+            first.clock.run(instant(first.clock.wall() + SECOND_MS));
+          const second = next(first, END);
+          const found = [trades(second).toSorted(), decisions(second)];
+          const expected = [DECIDED.toSorted(), [DECIDED.slice(0, 2), DECIDED.slice(2)]];
+          if (JSON.stringify(found) !== JSON.stringify(expected) || wrongOf(second).length > 0)
+            wrong.push(
+              `${append} ${records} ${inFlight}: ${JSON.stringify(found)} ${wrongOf(second).join(' ')}`,
+            );
+        }
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(appends).toBeGreaterThan(15);
+  });
+
+  it('finishes what was decided after a restart, whatever prices have become of it', () => {
+    const first = ran(instant(DUE + 100));
+    expect(trades(first)).toHaveLength(2);
+    first.kill();
+    first.exchange.market.pin('ltcusd', price('130'));
+    first.exchange.market.pin('btcusd', price('20000'));
+    const second = next(first, END);
+    expect(trades(second).toSorted()).toEqual(DECIDED.toSorted());
+    expect(decisions(second)).toHaveLength(2);
+  });
+
+  it('trades nothing while the value that the venue tells is another, and says so', () => {
+    const first = aBench({ strategies: plan({ schedule: { cron: '30 1 * * *' } }), policy: calm, venue });
+    first.start();
+    first.clock.run(instant(START + HOUR_MS + 10 * MINUTE_MS));
+    // The venue's figure is of the last full hour: a price has jumped since.
+    first.exchange.market.pin('btcusd', price('80000'));
+    first.clock.run(instant(START + 2 * HOUR_MS));
+    expect(trades(first)).toEqual([]);
+    const told = first.records().flatMap(({ body }) => (body.kind === 'wake' ? [body] : []));
+    expect(told.at(-1)).toMatchObject({
+      reason: 'valuation_mismatch',
+      note: "ours 140000.00, the venue's 110000.00 usd",
+    });
+  });
+
+  it('keeps its buffer of cash', () => {
+    const bench = ran(END, { strategies: plan({ cash_buffer: { amount: '5000', currency: 'usd' } }) });
+    // Of 105000: btc from 50000 to 26250 and so on; in cash 10500 and the buffer.
+    expect(trades(bench)[0]).toBe('sell 0.475 btcusd');
+    const held = bench.exchange.ledger.balances(bench.exchange.accounts[0]?.name ?? '');
+    expect(text(held.get('usd') ?? price('0'))).toBe('15500');
+  });
+});
+
+describe('a rebalancing through another currency', () => {
+  const cross = {
+    accounts: [{ balances: { usd: '5000', btc: '1', sol: '450' } }],
+    pairs: { btcusd: flat('50000'), solbtc: flat('0.002') },
+  };
+  const strategies = plan({
+    target_weights: { sol: '0.25', btc: '0.5', usd: '0.25' },
+    via: { sol: 'btc' },
+  });
+  const legs = ['sell 200 solbtc', 'sell 0.4 btcusd'];
+
+  it('sells for the other first, and that one for cash', () => {
+    const bench = ran(END, { strategies, venue: cross });
+    expect(wrongOf(bench)).toEqual([]);
+    expect(trades(bench)).toEqual(legs);
+  });
+
+  it('goes on between the two after a restart', () => {
+    for (const ms of [20, 50, 75, 100]) {
+      const first = ran(instant(DUE + ms), { strategies, venue: cross });
+      const second = next(first, END, { strategies });
+      expect(trades(second)).toEqual(legs);
+      expect(wrongOf(second)).toEqual([]);
+    }
+  });
+
+  it('looks at the portfolio through it when continuous', () => {
+    const continuous = plan({
+      target_weights: { sol: '0.25', btc: '0.5', usd: '0.25' },
+      via: { sol: 'btc' },
+      schedule: undefined,
+      continuous: true,
+      cash_buffer: { amount: '1', currency: 'usd' },
+    });
+    const bench = ran(instant(BEFORE + 20 * SECOND_MS), { strategies: continuous, venue: cross });
+    expect(bench.seen.error).toBeUndefined();
+    expect(trades(bench)).toEqual(['sell 200.0025 solbtc', 'sell 0.400015 btcusd']);
+  });
+});
