@@ -20,7 +20,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     ['pause', 'begin nothing new; what was begun ends'],
     ['resume', 'lift a pause'],
   ] as const) {
-    leaf(cli, name, does)
+    const turn = leaf(cli, name, does)
       .option('--parent <id>', 'only this parent, as tranche status names it')
       .option('--pair <pair>', 'only this pair')
       .option('--why <reason>', 'goes into the journal')
@@ -29,6 +29,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
         const { steer } = await import('./commands/steer.ts');
         done(await steer(name, options, io));
       });
+    if (name === 'pause') turn.option('--reducing', 'let orders through that reduce a borrowed balance');
   }
   leaf(cli, 'halt', 'stop at once: no quote, no order, until rearm; works without the API too')
     .option('--why <reason>', 'goes into the journal')

@@ -63,7 +63,7 @@ function obey(desk: Desk, command: Control): Observable<unknown> {
 /** Pauses or resumes what the command names, and says what came of it. */
 function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
   const { by, why, parent, pair } = command;
-  const state = command.do === 'pause' ? 'paused' : 'active';
+  const state = command.do === 'resume' ? 'active' : command.isReducing === true ? 'reducing' : 'paused';
   const fault = turnFault(desk, command);
   if (fault !== undefined) {
     command.answer?.({ isDone: false, says: fault });
@@ -78,9 +78,13 @@ function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }
 }
 
 /** Why it cannot be paused or resumed, in words; `undefined` when it can. */
-function turnFault(desk: Desk, { do: what, parent, pair }: Command & { readonly do: 'pause' | 'resume' }) {
+function turnFault(
+  desk: Desk,
+  { do: what, isReducing, parent, pair }: Command & { readonly do: 'pause' | 'resume' },
+): string | undefined {
   const { slices, totals } = desk.state;
   if (parent !== undefined && pair !== undefined) return 'name a parent or a pair, not both';
+  if (isReducing === true && (parent ?? pair) !== undefined) return 'reducing is of the whole desk';
   if (parent === undefined && pair === undefined) {
     // A halt is latched: resuming does not lift it.
     return desk.control === 'halted'

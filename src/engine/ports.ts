@@ -125,6 +125,8 @@ export interface Scope {
 export type Command =
   | (Scope & {
       readonly do: 'pause' | 'resume';
+      /** A pause of the desk that lets orders through which reduce a borrowed balance. */
+      readonly isReducing?: boolean | undefined;
       readonly by: string;
       readonly why: string;
       /** Called in the tick of the command. */

@@ -6,7 +6,12 @@ import type { EventStream } from './events.ts';
 
 /** What a person asks of the desk. The name of who asks is known already. */
 export type Order =
-  | (Scope & { readonly do: 'pause' | 'resume'; readonly by: string; readonly why: string })
+  | (Scope & {
+      readonly do: 'pause' | 'resume';
+      readonly isReducing: boolean;
+      readonly by: string;
+      readonly why: string;
+    })
   | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill: boolean }
   | { readonly do: 'rearm'; readonly by: string; readonly why: string; readonly withOpenDoubts: boolean }
   | {
@@ -136,7 +141,8 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
         ...(body['pair'] === undefined ? {} : { pair: textOf(body, 'pair') }),
       };
       const why = textOf(body, 'why');
-      return await answer(reply, { do: what, by: nameOf(caller, body), why, ...scope });
+      const isReducing = what === 'pause' && flagOf(body, 'reducing');
+      return await answer(reply, { do: what, by: nameOf(caller, body), why, isReducing, ...scope });
     });
   }
   server.post('/api/v1/halt', async (request, reply) => {

@@ -247,11 +247,28 @@ describe('tranche pause and resume', () => {
     ]);
   });
 
+  it('let only orders through that reduce what is borrowed, until the desk is resumed', async () => {
+    const served = await aServedDesk();
+    const reducing = await served.command('pause', '--reducing', '--why', 'unwind');
+    expect(reducing).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('the desk is reducing') as string,
+    });
+    expect(served.bench.desk.control).toBe('reducing');
+    expect((await served.command('resume')).code).toBe(0);
+    expect(served.bench.desk.control).toBe('active');
+    expect(controls(served)).toMatchObject([
+      { state: 'reducing', by: 'cli:ann', why: 'unwind' },
+      { state: 'active' },
+    ]);
+  });
+
   it.each([
     [['pause', '--pair', 'nonsense'], 'there is no pair nonsense; there are btcusd'],
     [['pause', '--parent', 'nobody'], 'there is no open parent nobody'],
     [['resume', '--pair', 'btcusd'], 'pair:btcusd is not paused; nothing is, besides the desk itself'],
     [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name a parent or a pair, not both'],
+    [['pause', '--pair', 'btcusd', '--reducing'], 'reducing is of the whole desk'],
   ])('end with 75 when the desk refuses: %s', async (line, says) => {
     const served = await aServedDesk();
     const { code, out } = await served.command(...line);

@@ -171,7 +171,7 @@ describe('a desk that only reduces', () => {
       { exchange, strategies: [aTwap('t', { side, slices: 4, duration: 'PT4M', total_quantity: total })] },
       0,
     );
-    one.bench.desk.append([{ kind: 'control', state: 'reducing', by: 'ann', why: 'unwind' }]).subscribe();
+    one.bench.operator$.next({ do: 'pause', isReducing: true, by: 'ann', why: 'unwind' });
     one.bench.clock.run(after(START, 10 * MINUTE_MS));
     return one;
   };

@@ -16,6 +16,8 @@ export interface RearmOptions extends SteerOptions {
 export interface TurnOptions extends SteerOptions {
   readonly parent?: string | undefined;
   readonly pair?: string | undefined;
+  /** With a pause of the desk: orders that reduce a borrowed balance go on. */
+  readonly reducing?: boolean | undefined;
 }
 
 /**
@@ -27,6 +29,7 @@ export const steer = async (what: 'pause' | 'resume', options: TurnOptions, io: 
     why: options.why ?? `tranche ${what}`,
     ...(options.parent === undefined ? {} : { parent: options.parent }),
     ...(options.pair === undefined ? {} : { pair: options.pair }),
+    ...(options.reducing === true ? { reducing: true } : {}),
   });
 
 /** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses: open doubts, or a kill. */
