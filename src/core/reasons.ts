@@ -6,6 +6,7 @@ export const reasons = {
   // nothing to do
   inside_band: 'every weight lies inside its drift band',
   below_min_trade: 'the trades that would be needed are smaller than min_trade_notional',
+  below_keep: 'the balance is not above what is kept',
   turnover_capped: 'the trade was cut to max_turnover',
   finished: 'the parent is complete',
   window_over: 'the window of the parent has ended',

@@ -18,8 +18,9 @@ import type { Money, Quantity, Ratio } from '../core/money.ts';
 import { parseDuration, parseTime, SECOND_MS } from '../core/time.ts';
 import { atMostOneOf, checkUnits, oneOf } from './checks.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
-import { largestPiece, piecesOf, precisionOf, totalOf, unitOf } from './limit-fields.ts';
+import { largestPiece, precisionOf, totalOf, unitOf } from './limit-fields.ts';
 import type { Params } from './limit-fields.ts';
+import { piecesOf } from './pieces.ts';
 
 /** More would be a stream, not an instruction. */
 const PIECES_MAX = 10_000;

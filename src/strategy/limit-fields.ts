@@ -1,21 +1,15 @@
 import { z } from 'zod';
 import type { Instrument } from '../core/instrument.ts';
 import {
-  approximate,
   decimalsOf,
-  fraction,
   greatest,
-  least,
   money,
-  ONE,
   price,
   quantity,
   quantityDown,
   ratioOf,
   roundDown,
   roundUp,
-  scale,
-  subtract,
   worsen,
 } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
@@ -23,7 +17,6 @@ import { parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { opposite } from '../core/venue.ts';
 import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText, whole } from './fields.ts';
-import { uniform } from './slicing.ts';
 
 /** The fields of a limit document. */
 export const params = z.strictObject({
@@ -114,31 +107,4 @@ export function largestPiece(
   if (plan.total_quantity === undefined) return most;
   const limit = price(plan.limit_price);
   return quantityDown(most, plan.side === 'sell' ? greatest(limit, mid ?? limit) : limit, precision);
-}
-
-/** Into how many pieces `size` goes when none is larger than `largest`. */
-export const piecesOf = <A extends Quantity | Money>(size: A, largest: A): number =>
-  approximate(roundUp(fraction(size, largest), 0));
-
-/**
- * Piece number `slice` of what is left: as many equal pieces as `largest` makes necessary, so that the last is no crumb;
- * jitter makes one smaller, never larger. What fits in one piece goes in one, whole: Σ pieces = total exactly.
- */
-export function pieceOf<A extends Quantity | Money>(
-  left: A,
-  { largest, precision, slice, jitter }: PieceRule<A>,
-): A {
-  if (largest === undefined || left.lte(largest)) return left;
-  const pieces = ratioOf(piecesOf(left, largest));
-  const each = least(roundUp(scale(left, fraction(ONE, pieces)), precision), largest);
-  if (jitter === undefined) return each;
-  const less = scale(each, ratioOf((jitter.size_pct / 100) * uniform(jitter.seed, 2 * slice + 1)));
-  return subtract(each, roundDown(less, precision));
-}
-
-interface PieceRule<A> {
-  readonly largest: A | undefined;
-  readonly precision: number;
-  readonly slice: number;
-  readonly jitter: Params['jitter'];
 }

@@ -13,8 +13,6 @@ import {
   largestPiece,
   levelOf,
   params,
-  pieceOf,
-  piecesOf,
   precisionOf,
   readLeft,
   startOf,
@@ -22,6 +20,7 @@ import {
   unitOf,
 } from './limit-fields.ts';
 import type { Params } from './limit-fields.ts';
+import { pausesAfter, pieceOf, piecesOf } from './pieces.ts';
 import { uniform } from './slicing.ts';
 
 const state = z.strictObject({
@@ -37,8 +36,6 @@ const state = z.strictObject({
 type State = z.output<typeof state>;
 
 const LEG = 'all';
-/** A piece that did not trade doubles the time to the next, up to so many intervals: quotes that are not taken cost goodwill. */
-const PAUSE_MAX = 16;
 /** Besides one order a piece: orders that the venue did not fill, pieces that were cut to funds. */
 const SPARE_SLICES = 10;
 
@@ -163,8 +160,7 @@ function settle(
   const end = endOf(plan);
   if (end !== undefined && at >= end) return over(now, plan);
   if (now.misses === 0) return watch(now, plan);
-  const pauses = Math.min(2 ** (now.misses - 1), PAUSE_MAX);
-  const until = Math.floor(Math.max(now.until, at) + pauses * parseDuration(plan.interval));
+  const until = Math.floor(Math.max(now.until, at) + pausesAfter(now.misses) * parseDuration(plan.interval));
   return watch({ ...now, until }, plan, {
     reason: 'waiting',
     note: `${now.misses} pieces in a row did not trade: ${outcome.reason ?? 'no price'}`,

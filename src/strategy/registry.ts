@@ -3,10 +3,11 @@ import { limit } from './limit.ts';
 import { rebalance } from './rebalance.ts';
 import { recurring } from './recurring.ts';
 import { shortfall } from './shortfall.ts';
+import { sweep } from './sweep.ts';
 import { twap } from './twap.ts';
 import { vwap } from './vwap.ts';
 
 /** Every kind of strategy: one line each. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
-  [twap, vwap, shortfall, rebalance, recurring, limit].map((kind) => [kind.kind, kind]),
+  [twap, vwap, shortfall, rebalance, recurring, limit, sweep].map((kind) => [kind.kind, kind]),
 );

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { price, quantity, text } from '../../src/core/money.ts';
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { aBench, aStrategy, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+/** Payments in btc become usd; 2 btc stay. Pieces of at most 60 000 usd. */
+const plan = (over: object = {}): BenchOptions['strategies'] => [
+  aStrategy('s', 'sweep', {
+    from: 'btc',
+    to: 'usd',
+    keep: { amount: '2', currency: 'btc' },
+    max_slice_notional: { amount: '60000', currency: 'usd' },
+    ...over,
+  }),
+];
+const venue = { accounts: [{ name: 'main', balances: { usd: '50000', btc: '2' } }] };
+
+function started(options: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({ strategies: plan(), venue, ...options });
+  bench.exchange.pin('btcusd', price('50000'), bench.clock.wall());
+  bench.start();
+  return bench;
+}
+const runFor = ({ clock }: Bench, ms: number): void => {
+  clock.run(instant(clock.wall() + ms));
+};
+const pay = ({ exchange, clock }: Bench, amount: string, currency = 'btc'): void => {
+  exchange.deposit('main', currency, quantity(amount), clock.wall());
+};
+const balance = ({ exchange }: Bench, currency: string): string =>
+  text(exchange.ledger.balance('main', currency));
+const wakesOf = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'wake' ? [body.on] : []));
+/** A sweep is never done: it waits for more. */
+const faults = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
+
+function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  clock.run(instant(clock.wall() + downMs));
+  const bench = aBench({ strategies: plan(), clock, exchange, journal, ...options });
+  bench.start();
+  return bench;
+}
+
+describe('a sweep on a desk', () => {
+  it('sells payments as they come in, down to what is kept, and is silent in between', () => {
+    const bench = started();
+    runFor(bench, HOUR_MS);
+    expect(wakesOf(bench)).toEqual(['start']);
+    pay(bench, '1.5');
+    runFor(bench, 5 * MINUTE_MS);
+    expect(ledgerTrades(bench.exchange).map(({ quantity: size }) => text(size))).toEqual(['0.75', '0.75']);
+    expect(balance(bench, 'btc')).toBe('2');
+
+    runFor(bench, HOUR_MS);
+    const before = wakesOf(bench).length;
+    pay(bench, '0.25');
+    runFor(bench, 5 * MINUTE_MS);
+    expect(balance(bench, 'btc')).toBe('2');
+    expect(wakesOf(bench).slice(before)).toEqual(['inflow', 'outcome']);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('buys with cash above its floor', () => {
+    const strategies = plan({
+      from: 'usd',
+      to: 'btc',
+      keep: { amount: '50000', currency: 'usd' },
+      min_trade_notional: { amount: '1000', currency: 'usd' },
+    });
+    const bench = started({ strategies });
+    pay(bench, '900', 'usd');
+    runFor(bench, 10 * MINUTE_MS);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    pay(bench, '120000.55', 'usd');
+    runFor(bench, 10 * MINUTE_MS);
+    expect(ledgerTrades(bench.exchange).map(({ side, amount }) => `${side} ${text(amount)}`)).toEqual([
+      'buy 40300.19',
+      'buy 40300.18',
+      'buy 40300.18',
+    ]);
+    expect(balance(bench, 'usd')).toBe('50000');
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('keeps its floor although the venue takes a fee on top, when it is told of the fee', () => {
+    const strategies = plan({
+      from: 'usd',
+      to: 'btc',
+      keep: { amount: '50000', currency: 'usd' },
+      fee_bps: 10,
+    });
+    const bench = started({ strategies, venue: { ...venue, feeBps: 10 } });
+    pay(bench, '100000', 'usd');
+    runFor(bench, 10 * MINUTE_MS);
+    expect(Number(balance(bench, 'usd'))).toBeGreaterThanOrEqual(50_000);
+    expect(Number(balance(bench, 'usd'))).toBeLessThan(50_006);
+  });
+
+  it('sells a payment that was too small once the price makes it enough', () => {
+    const bench = started({ strategies: plan({ min_trade_notional: { amount: '600', currency: 'usd' } }) });
+    pay(bench, '0.01');
+    runFor(bench, HOUR_MS);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    bench.exchange.pin('btcusd', price('61000'), bench.clock.wall());
+    runFor(bench, 2 * MINUTE_MS);
+    expect(balance(bench, 'btc')).toBe('2');
+    expect(wakesOf(bench)).toEqual(['start', 'inflow', 'price', 'outcome']);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('leaves what another strategy trades at the same time, and sells it once it is there', () => {
+    const buyer = aStrategy('b', 'twap', {
+      pair: 'btcusd',
+      side: 'buy',
+      total_quantity: { amount: '0.8', currency: 'btc' },
+      duration: 'PT10M',
+      slices: 4,
+    });
+    const bench = started({ strategies: [...plan(), buyer] });
+    runFor(bench, 30 * MINUTE_MS);
+    expect(balance(bench, 'btc')).toBe('2');
+    const sold = ledgerTrades(bench.exchange).filter(({ side }) => side === 'sell');
+    expect(
+      text(sold.reduce((sum, trade) => quantity(sum.plus(trade.quantity).toFixed()), quantity('0'))),
+    ).toBe('0.8');
+    expect(faults(bench)).toEqual([]);
+  });
+});
+
+describe('a restart of a sweep', () => {
+  it('goes on with the pieces of what was decided, and sweeps what came in while it was down', () => {
+    for (const killedMs of [20, 5 * SECOND_MS, 20 * SECOND_MS, 40 * SECOND_MS]) {
+      const first = started();
+      pay(first, '3');
+      runFor(first, 61 * SECOND_MS + killedMs);
+      first.kill();
+      pay(first, '0.5');
+      const second = next(first, 2 * SECOND_MS);
+      runFor(second, 15 * MINUTE_MS);
+      expect(balance(second, 'btc')).toBe('2');
+      expect(text(executedTotal(second.exchange))).toBe('3.5');
+      expect(faults(second)).toEqual([]);
+    }
+  });
+
+  it('sells each payment exactly once, wherever the process dies', () => {
+    const paid = (options: Partial<BenchOptions> = {}): Bench => {
+      const bench = started(options);
+      pay(bench, '2.00000001');
+      return bench;
+    };
+    const whole = paid();
+    runFor(whole, 3 * MINUTE_MS);
+    expect(balance(whole, 'btc')).toBe('2');
+    const wrong: string[] = [];
+    for (let append = 2; append < whole.appends(); append++) {
+      for (const records of ['lost', 'durable'] as const) {
+        const first = paid({ death: { at: append, records } });
+        while (!first.life.isOver && first.clock.wall() < START + 3 * MINUTE_MS) runFor(first, SECOND_MS);
+        const second = next(first, SECOND_MS);
+        runFor(second, 15 * MINUTE_MS);
+        const told = [balance(second, 'btc'), text(executedTotal(second.exchange)), ...faults(second)];
+        if (told.join(' ') !== '2 2.00000001') wrong.push(`${append} ${records}: ${told.join(' ')}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(whole.appends()).toBeGreaterThan(10);
+  });
+
+  it('takes an edited document over between two sweeps', () => {
+    const first = started();
+    runFor(first, MINUTE_MS);
+    const strategies = plan({ keep: { amount: '1', currency: 'btc' } });
+    const second = next(first, SECOND_MS, { strategies });
+    runFor(second, 5 * MINUTE_MS);
+    expect(second.seen.error).toBeUndefined();
+    expect(balance(second, 'btc')).toBe('1');
+  });
+});
