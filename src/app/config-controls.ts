@@ -57,7 +57,8 @@ const closedHours = z
   .refine(({ from, to }) => from !== to, { path: ['to'], error: 'to must differ from from' });
 
 /** Balances by currency: a floor may be nothing, that is, no short position. */
-const balances = (what: string) =>
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const balances = (what: string) =>
   z
     .record(
       currencySymbol,

@@ -3,7 +3,7 @@ import { money, quantity } from '../core/money.ts';
 import { parseDuration } from '../core/time.ts';
 import { venueOptionsSchema } from '../simulator/options.ts';
 import { durationText, fractionText, pairSymbol, positiveText, whole } from '../strategy/fields.ts';
-import { bps, controls, moneyOf } from './config-controls.ts';
+import { balances, bps, controls, moneyOf } from './config-controls.ts';
 
 /** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
 
@@ -27,6 +27,14 @@ const flag = (what: string) => z.boolean().default(false).describe(`${what}; fal
 const minimum = z.strictObject({
   quantity: positiveText.transform(quantity).optional().describe('Smallest order in base currency'),
   notional: positiveText.transform(money).optional().describe('Smallest order in quote currency'),
+  lot: z
+    .string()
+    .regex(/^(?:1|0\.0{0,17}1)$/u, { error: 'expected a power of ten of at most 1, such as "0.001"' })
+    .transform(quantity)
+    .optional()
+    .describe(
+      'Quantities are multiples of it: a power of ten in quotes; left out: the decimals of the currency decide',
+    ),
 });
 
 const venue = z.strictObject({
@@ -82,6 +90,10 @@ const venue = z.strictObject({
     .prefault({})
     .describe('Smallest orders that the venue accepts'),
   simulated: venueOptionsSchema.prefault({}).describe('The embedded simulated venue of paper mode'),
+});
+
+const sizing = z.strictObject({
+  keep: balances('Reserve by currency, in quotes: orders are cut so that it stays in the account'),
 });
 
 const pts = z.strictObject({
@@ -219,6 +231,7 @@ export const configSchema = z.strictObject({
     ),
   venue: venue.prefault({}).describe('Where to trade'),
   controls: controls.prefault({}).describe('Limits that no order gets past; no defaults in live mode'),
+  sizing: sizing.prefault({}).describe('How orders are cut to the account'),
   pts: pts.prefault({}).describe('Use of post-trade-settlement credit'),
   reference: reference.prefault({}).describe('Prices that quotes are compared with'),
   pacing: pacing.prefault({}).describe('Use of the rate limits of the venue'),

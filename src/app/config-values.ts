@@ -31,6 +31,8 @@ export interface Config {
   readonly mode: Mode;
   readonly venue: VenueConfig;
   readonly controls: ControlsConfig;
+  /** Reserves by currency. */
+  readonly keep: ReadonlyMap<string, Quantity>;
   readonly pts: {
     readonly use: 'never' | 'when_enabled';
     readonly ageMaxMs: number;
@@ -186,6 +188,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     mode: context.mode,
     venue: venueOf(raw.venue, context),
     controls: controlsOf(raw.controls, context.mode),
+    keep: raw.sizing.keep,
     pts: {
       use: pts.use,
       ageMaxMs: pts.max_age,

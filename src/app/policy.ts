@@ -41,6 +41,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
       const split = splitPair(pair, COMMON_CURRENCIES);
       return minimumFor(config, pair, 'problem' in split ? undefined : split.quote);
     },
+    keep: config.keep,
     pts: {
       use: pts.use,
       maxAgeMs: pts.ageMaxMs,

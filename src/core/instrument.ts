@@ -16,4 +16,6 @@ export interface Instrument {
 export interface Minimum {
   readonly quantity?: Quantity | undefined;
   readonly notional?: Money | undefined;
+  /** Quantities are multiples of it: a power of ten, at most 1. Left out: the decimals of the currency decide. */
+  readonly lot?: Quantity | undefined;
 }

@@ -23,6 +23,7 @@ export const reasons = {
   // sizing
   below_minimum: 'what is left after all cuts is below the minimum of the venue',
   no_funds: 'the account has no funds for the trade',
+  kept_back: 'the size was cut to what the account has above its reserve (keep)',
   clipped_funds: 'the size was cut to the funds of the account',
   pts_mode: 'the risk mode of the pair does not allow credit on this side',
   pts_unknown: 'the risk mode of the pair is unknown or stale, so no credit is used',
@@ -30,6 +31,7 @@ export const reasons = {
   pts_max_credit: 'the credit would exceed pts.max_credit',
   pts_max_carry: 'the expected carry would exceed pts.max_carry_bps',
   venue_maximum: 'the venue quotes no more than this in one piece; the rest follows',
+  size_impact: 'a larger piece would cost more than size_ladder.max_impact_bps; the rest follows',
   // controls
   halted: 'the desk is halted',
   paused: 'the desk is paused',

@@ -112,6 +112,8 @@ export interface IntentRecord {
   readonly notional_usd: string;
   /** Why the size is smaller than wanted. */
   readonly cuts: readonly Reason[];
+  /** The figures of each cut, `limit=… value=…`. */
+  readonly cut_notes?: readonly string[] | undefined;
   /** The override that this attempt uses up. */
   readonly override?: string | undefined;
 }
@@ -196,11 +198,13 @@ export interface BalancesRecord {
   readonly read_at: Instant;
 }
 
-/** The venue told the largest size it quotes in one piece. */
+/** The largest size that the venue quotes in one piece: as it told, or as its fills let one think. */
 export interface MaximumRecord {
   readonly kind: 'maximum';
   readonly pair: string;
   readonly usd: string;
+  /** Left out: the venue told it. */
+  readonly why?: 'raised' | undefined;
 }
 
 /** A person said what became of an order in doubt. What follows from it is written with it, after it. */

@@ -1,20 +1,27 @@
+import { cut, cutsOfPts } from './cuts.ts';
+import type { Cut } from './cuts.ts';
 import type { Instrument } from './instrument.ts';
 import {
   cost,
+  counted,
   fraction,
   greatest,
+  holding,
   least,
   money,
   negate,
+  NO_MONEY,
   NO_QUANTITY,
   ONE,
   quantity,
   quantityDown,
   quantityUp,
+  ratioOf,
   roundDown,
   roundUp,
   scale,
   subtract,
+  text,
 } from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 import { sizeForPts } from './pts.ts';
@@ -36,6 +43,12 @@ export interface SizingQuestion {
   readonly availableQuote: Quantity;
   /** Largest amount, in quote currency, that the venue quotes in one piece, when it told one. */
   readonly maximum: Money | undefined;
+  /** Largest amount, in quote currency, that the tactics of the strategy want in one piece. */
+  readonly piece?: Money | undefined;
+  /** What must be left of the currency that the order pays with. */
+  readonly keep?: Quantity | undefined;
+  /** The strategy wants no smaller order than this, in quote currency. */
+  readonly ownMinimum?: Money | undefined;
   readonly pts: {
     readonly use: 'never' | 'when_enabled';
     readonly mode: RiskMode | undefined;
@@ -50,6 +63,8 @@ export interface SizingQuestion {
 export interface Sized {
   readonly size: Size;
   readonly cuts: readonly Reason[];
+  /** The figures of each cut, `limit=… value=…`. */
+  readonly notes: readonly string[];
   /** Whether the rest of the slice may follow in further pieces. */
   readonly isPiece: boolean;
 }
@@ -58,72 +73,142 @@ export interface Unsized {
   readonly note: string;
 }
 
-/** Cuts what is wanted to the venue's maximum, to funds and credit, to precision, and checks the minimum at last. */
+/** More pieces than this would show the venue a slice in crumbs: a maximum so small is waited out. */
+export const PIECES_MAX = 40;
+
+/** The rest of the slice follows when it was cut for one of these alone. */
+const PIECES: ReadonlySet<Reason> = new Set<Reason>(['venue_maximum', 'size_impact']);
+export const isPieceCut = (reason: Reason): boolean => PIECES.has(reason);
+
+/**
+ * Cuts what is wanted to the venue's maximum and what tactics want in one piece, to what the account may not keep, to funds
+ * and credit, to precision, and checks the minimums at last.
+ */
 export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const { instrument, side, mid } = question;
-  const capped = capToMaximum(question);
+  const capped = capToPiece(question);
+  if ('reason' in capped) return capped;
   const paid = outgoing(capped.size, question);
-  const sized = sizeForPts({
+  const kept = keptBack(question, paid);
+  const asked = {
     ...question.pts,
     side,
-    outgoing: paid,
-    available: side === 'buy' ? question.availableQuote : question.availableBase,
+    outgoing: kept.allowed,
+    available: availableOf(question),
     reducing: reducing(question),
-  });
+  };
+  const sized = sizeForPts(asked);
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  const funds = [...kept.cuts, ...cutsOfPts(asked, sized.cuts, pays)];
   const size = sized.allowed.lt(paid)
     ? sizeOf(sized.allowed, question, capped.size)
     : rounded(capped.size, instrument);
   const base =
     size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
-  const notional = size.by === 'amount' ? size.amount : cost(mid, size.quantity);
   if (base.lte(0)) {
     return {
-      reason: sized.cuts.length > 0 ? 'no_funds' : 'below_minimum',
-      note: sized.cuts.join(', ') || 'nothing is left after rounding',
+      reason: funds.length > 0 ? 'no_funds' : 'below_minimum',
+      note: wordsOf(funds) || 'nothing is left after rounding',
     };
   }
-  const { minimum } = instrument;
-  if (minimum.quantity !== undefined && base.lt(minimum.quantity)) {
-    return {
-      reason: 'below_minimum',
-      note: `${base.toFixed()} ${instrument.base} of at least ${minimum.quantity.toFixed()}; ${sized.cuts.join(', ')}`,
-    };
-  }
-  if (minimum.notional !== undefined && notional.lt(minimum.notional)) {
-    return {
-      reason: 'below_minimum',
-      note: `${notional.toFixed(2)} ${instrument.quote} of at least ${minimum.notional.toFixed()}; ${sized.cuts.join(', ')}`,
-    };
-  }
-  const isPiece = capped.isPiece && sized.cuts.length === 0;
-  return { size, cuts: [...(capped.isPiece ? (['venue_maximum'] as const) : []), ...sized.cuts], isPiece };
-}
-
-/** Stays below what the venue quotes in one piece. What would be left must not fall below the minimum by itself. */
-function capToMaximum({ wanted, maximum, mid, instrument }: SizingQuestion): {
-  size: Size;
-  isPiece: boolean;
-} {
-  if (maximum === undefined) return { size: wanted, isPiece: false };
-  if (wanted.by === 'amount') {
-    if (wanted.amount.lte(maximum)) return { size: wanted, isPiece: false };
-    const largest = roundDown(maximum, instrument.quotePrecision);
-    return {
-      size: { by: 'amount', amount: evenPiece(wanted.amount, largest, instrument.quotePrecision) },
-      isPiece: true,
-    };
-  }
-  const largest = quantityDown(maximum, mid, instrument.basePrecision);
-  if (wanted.quantity.lte(largest)) return { size: wanted, isPiece: false };
+  const notional = size.by === 'amount' ? size.amount : cost(mid, size.quantity);
+  const small = tooSmall(question, base, notional);
+  if (small !== undefined) return { ...small, note: [small.note, wordsOf(funds)].filter(Boolean).join('; ') };
+  const all = [...capped.cuts, ...funds];
   return {
-    size: { by: 'quantity', quantity: evenPiece(wanted.quantity, largest, instrument.basePrecision) },
-    isPiece: true,
+    size,
+    cuts: all.map(({ reason }) => reason),
+    notes: all.map(({ note }) => note),
+    isPiece: capped.cuts.length > 0 && funds.length === 0,
   };
 }
 
+const wordsOf = (cuts: readonly Cut[]): string =>
+  cuts.map(({ reason, note }) => `${reason} ${note}`).join(', ');
+const availableOf = ({ side, availableBase, availableQuote }: SizingQuestion): Quantity =>
+  side === 'buy' ? availableQuote : availableBase;
+
+/** Which minimum the order would be below, if any. */
+function tooSmall(
+  { instrument: { base: currency, quote, minimum }, ownMinimum }: SizingQuestion,
+  base: Quantity,
+  notional: Money,
+): Unsized | undefined {
+  if (minimum.quantity !== undefined && base.lt(minimum.quantity))
+    return {
+      reason: 'below_minimum',
+      note: `${base.toFixed()} ${currency} of at least ${minimum.quantity.toFixed()}`,
+    };
+  const worth = `${notional.toFixed(2)} ${quote} of at least`;
+  if (minimum.notional !== undefined && notional.lt(minimum.notional))
+    return { reason: 'below_minimum', note: `${worth} ${minimum.notional.toFixed()}` };
+  return ownMinimum !== undefined && notional.lt(ownMinimum)
+    ? { reason: 'below_min_trade', note: `${worth} ${ownMinimum.toFixed()}` }
+    : undefined;
+}
+
+/** An order must leave the reserve in the account: beyond that neither own funds nor credit are there for it. */
+function keptBack(
+  question: SizingQuestion,
+  paid: Quantity,
+): { readonly allowed: Quantity; readonly cuts: readonly Cut[] } {
+  const { keep, side, instrument } = question;
+  if (keep?.gt(0) !== true) return { allowed: paid, cuts: [] };
+  const available = availableOf(question);
+  const free = greatest(subtract(available, keep), NO_QUANTITY);
+  if (paid.lte(free)) return { allowed: paid, cuts: [] };
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  const limit = `${text(available)} less ${text(keep)} ${pays}`;
+  return { allowed: free, cuts: [cut('kept_back', limit, `${text(paid)} ${pays}`)] };
+}
+
+/**
+ * Stays below what the venue quotes in one piece, and what tactics want in one. What would be left must not fall below the
+ * minimum by itself. Refused where the venue quotes less than can be traded, or would have to be asked for crumbs.
+ */
+function capToPiece(
+  question: SizingQuestion,
+): { readonly size: Size; readonly cuts: readonly Cut[] } | Unsized {
+  const { wanted, maximum, piece, mid, instrument } = question;
+  const isBase = wanted.by === 'quantity';
+  const precision = isBase ? instrument.basePrecision : instrument.quotePrecision;
+  const whole = isBase ? wanted.quantity : holding(wanted.amount);
+  const inUnit = (amount: Money): Quantity =>
+    isBase ? quantityDown(amount, mid, precision) : roundDown(holding(amount), precision);
+  const smallest = leastPiece(question);
+  const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
+  const told = maximum && inUnit(maximum);
+  const wished = piece && greatest(inUnit(piece), smallest, crumb);
+  const bounds = [told, wished].filter((bound) => bound !== undefined);
+  const [first, ...more] = bounds;
+  // Too small as a whole: no piece of it can help.
+  if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: [] };
+  const largest = least(first, ...more);
+  if (whole.lte(largest)) return { size: wanted, cuts: [] };
+  const isVenue = told?.lte(largest) === true;
+  const unit = isBase ? instrument.base : instrument.quote;
+  const reason = isVenue ? 'venue_maximum' : 'size_impact';
+  const why = cut(reason, `${text(largest)} ${unit}`, `${text(whole)} ${unit}`);
+  if (largest.lt(greatest(smallest, crumb)) || largest.isZero()) return why;
+  const each = evenPiece(whole, largest, precision);
+  const part = each.lt(smallest) ? largest : each;
+  const size: Size = isBase ? { by: 'quantity', quantity: part } : { by: 'amount', amount: counted(part) };
+  return { size, cuts: [why] };
+}
+
+/** The smallest piece that can be traded, in the unit of what is wanted. */
+function leastPiece({ instrument: { minimum, basePrecision }, wanted, mid }: SizingQuestion): Quantity {
+  const { quantity: base, notional } = minimum;
+  if (wanted.by === 'amount')
+    return holding(greatest(notional ?? NO_MONEY, base === undefined ? NO_MONEY : cost(mid, base)));
+  return greatest(
+    base ?? NO_QUANTITY,
+    notional === undefined ? NO_QUANTITY : quantityUp(notional, mid, basePrecision),
+  );
+}
+
 /** Equal pieces no larger than `largest`, so that the last is no crumb. Rounded up: the last piece is the smaller one. */
-function evenPiece<A extends Quantity | Money>(whole: A, largest: A, precision: number): A {
-  if (!largest.gt(0)) return largest;
+function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quantity {
   const pieces = roundUp(fraction(whole, largest), 0);
   return least(roundUp(scale(whole, fraction(ONE, pieces)), precision), largest);
 }
@@ -155,11 +240,11 @@ function sizeOf(allowed: Quantity, { side, worst, instrument }: SizingQuestion, 
     const amount = side === 'buy' ? paid : cost(worst, allowed);
     return { by: 'amount', amount: roundDown(least(amount, wanted.amount), instrument.quotePrecision) };
   }
-  const cut =
+  const affordable =
     side === 'buy'
       ? quantityDown(paid, worst, instrument.basePrecision)
       : roundDown(allowed, instrument.basePrecision);
-  return { by: 'quantity', quantity: least(cut, wanted.quantity) };
+  return { by: 'quantity', quantity: least(affordable, wanted.quantity) };
 }
 
 const rounded = (size: Size, { basePrecision, quotePrecision }: Instrument): Size =>

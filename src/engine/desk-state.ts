@@ -14,7 +14,7 @@ import type {
 import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from './changes.ts';
-import type { Closed, Life, OpenAttempt, OpenSlice, Traded } from './open.ts';
+import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
 import type { SavedState } from './keeper.ts';
 import { Overrides } from './override-state.ts';
 import { Totals } from './totals.ts';
@@ -35,8 +35,8 @@ export class DeskState {
   readonly lives = new Map<string, Life>();
   readonly slices = new Map<string, OpenSlice>();
   readonly attempts = new Map<string, OpenAttempt>();
-  /** Largest quotes that the venue named, in USD, with the time. */
-  readonly maximums = new Map<string, { readonly usd: Money; readonly at: Instant }>();
+  /** Largest quotes, by pair. */
+  readonly maximums = new Map<string, Maximum>();
   /** Client ids that traded, with the time: a fill is booked once, whoever reports it. */
   readonly filledIds = new Map<string, { readonly at: Instant }>();
   /** Attempts whose order left and did not trade, with the time: a fill that turns up later is an incident. */
@@ -127,7 +127,7 @@ export class DeskState {
         this.#setBalances(body);
         break;
       case 'maximum':
-        this.maximums.set(body.pair, { usd: money(body.usd), at });
+        this.maximums.set(body.pair, { usd: money(body.usd), at, why: body.why ?? 'told' });
         break;
       case 'correction':
         this.#correct(body);

@@ -5,7 +5,7 @@ import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { cost, money, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
+import { cost, decimalsOf, money, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
@@ -204,11 +204,14 @@ export class Desk {
     const known = this.pair(pair);
     if ('problem' in known) throw new RangeError(known.why);
     const precision = (currency: string): number => this.#currencies.get(currency)?.precision ?? 8;
+    const minimum = this.policy.minimumOf(pair);
+    const { lot } = minimum;
+    const basePrecision = precision(known.base);
     return {
       ...known,
-      basePrecision: precision(known.base),
+      basePrecision: lot === undefined ? basePrecision : Math.min(basePrecision, decimalsOf(lot)),
       quotePrecision: precision(known.quote),
-      minimum: this.policy.minimumOf(pair),
+      minimum,
     };
   }
 

@@ -134,6 +134,7 @@ function intentOf(desk: Desk, item: Paced): IntentRecord {
     reference_price: text(item.reference.mid),
     notional_usd: item.notional === undefined ? '0' : text(item.notional),
     cuts: item.cuts,
+    ...(item.notes.length === 0 ? {} : { cut_notes: item.notes }),
     ...(item.override === undefined ? {} : { override: item.override }),
   };
 }

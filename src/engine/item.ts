@@ -21,6 +21,8 @@ export interface Sized {
   /** At worst, in the currency of the limits; `undefined` when nothing converts it. */
   readonly notional: Money | undefined;
   readonly cuts: readonly Reason[];
+  /** The figures of each cut. */
+  readonly notes: readonly string[];
   /** The rest of the slice may follow in further pieces. */
   readonly isPiece: boolean;
   /** It only passes with this override. */

@@ -58,3 +58,10 @@ export interface Closed {
   readonly hash: string | undefined;
   readonly leg: string | undefined;
 }
+
+/** The largest quote of a pair in USD, and how it is known. */
+export interface Maximum {
+  readonly usd: Money;
+  readonly at: Instant;
+  readonly why: 'told' | 'raised';
+}

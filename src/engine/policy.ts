@@ -1,7 +1,7 @@
 import type { Limits } from '../core/controls.ts';
 import type { Trust } from '../core/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
-import type { Money, Ratio } from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { ContinuityOptions } from './continuity.ts';
 import type { PaceOptions } from './pacer.ts';
 import type { SkewOptions } from './skew.ts';
@@ -19,6 +19,8 @@ export interface Policy {
   /** The venue's route that sells is known. */
   readonly isSellingOn: boolean;
   minimumOf(pair: string): Minimum;
+  /** Reserves by currency, which no order is paid from. */
+  readonly keep?: ReadonlyMap<string, Quantity> | undefined;
   readonly pts: {
     readonly use: 'never' | 'when_enabled';
     /** Older risk modes and rates count as unknown. */

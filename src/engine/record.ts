@@ -1,10 +1,10 @@
 import { EMPTY, concat, concatMap, defer, map, mergeMap, of, takeUntil, tap, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
-import type { Next, Phase } from '../core/cycle.ts';
+import type { Next } from '../core/cycle.ts';
 import { money, quantity, text } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../core/record.ts';
-import { isNothing } from '../core/sizing.ts';
+import { isNothing, isPieceCut } from '../core/sizing.ts';
 import type { Monotonic } from '../core/time.ts';
 import { haltRecord } from './account.ts';
 import { afterFill, brakes } from './brakes.ts';
@@ -14,6 +14,7 @@ import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import type { AttemptEnd } from './execute.ts';
 import type { Stopped } from './item.ts';
+import { raisedMaximum, toldMaximum } from './maximum.ts';
 import { leftOfSlice } from './size.ts';
 
 /**
@@ -107,17 +108,13 @@ function writeEnd(desk: Desk, end: AttemptEnd): Observable<Observable<OpenSlice>
       const bodies = [
         ...wordOf(end),
         attemptRecord(phase.result, phase.reason, phase.detail),
-        ...maximum(intent, phase),
+        ...toldMaximum(intent, phase),
       ];
       if (slice === undefined) return desk.append(bodies).pipe(map(() => EMPTY));
       return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
     }
   }
 }
-
-/** The venue's maximum, when it told one: remembered for the pair. */
-const maximum = ({ pair }: IntentRecord, { next }: Phase & { state: 'ended' }): readonly RecordBody[] =>
-  next.do === 'smaller' ? [{ kind: 'maximum', pair, usd: text(money(next.usdMax)) }] : [];
 
 /** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
 function settleFill(
@@ -126,18 +123,28 @@ function settleFill(
   end: AttemptEnd & { end: 'filled' },
   attempt: readonly RecordBody[],
 ): Observable<Observable<OpenSlice>> {
-  const booked = [...wordOf(end), end.fill, ...attempt, ...afterFill(desk, end.fill)];
+  const booked = [
+    ...wordOf(end),
+    end.fill,
+    ...attempt,
+    ...raisedMaximum(desk, end.fill, end.intent),
+    ...afterFill(desk, end.fill),
+  ];
   if (slice === undefined) return desk.append(booked).pipe(map(() => EMPTY));
   const after: OpenSlice = {
     ...slice,
     filled: quantity(slice.filled.plus(end.fill.quantity).toFixed()),
     filledAmount: money(slice.filledAmount.plus(end.fill.amount).toFixed()),
   };
-  const cut = end.intent.cuts.find((reason) => reason !== 'venue_maximum');
+  const { cuts, cut_notes: notes } = end.intent;
+  const cut = cuts.findIndex((reason) => !isPieceCut(reason));
   const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
-  if (isWhole || cut !== undefined) {
+  if (isWhole || cut >= 0) {
     return desk
-      .append([...booked, sliceRecord(after, 'filled', isWhole ? {} : { reason: cut })])
+      .append([
+        ...booked,
+        sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }),
+      ])
       .pipe(map(() => EMPTY));
   }
   return desk.append(booked).pipe(map(() => of(slice)));

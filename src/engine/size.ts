@@ -20,18 +20,13 @@ import { borrowed, sizeForPts } from '../core/pts.ts';
 import { leftOf, reducing, sizeSlice } from '../core/sizing.ts';
 import type { SizingQuestion } from '../core/sizing.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { HOUR_MS } from '../core/time.ts';
 import type { Side, Size } from '../core/venue.ts';
 import { nextAfter } from './control.ts';
 import type { Desk } from './desk.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
-
-/** How much below the venue's maximum a piece stays: its USD rate is not ours. */
-const MAXIMUM_SHARE = '0.98';
-/** A maximum of a stressed minute must not cut slices for ever: it is asked for again after this long. */
-const MAXIMUM_AGE_MS = HOUR_MS;
+import { CRUMBS_AGE_MS, maximumOf } from './maximum.ts';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
@@ -76,7 +71,7 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
   const collar = worsen(side, reference.mid, desk.policy.limits.collarBps);
   const worst = tighter(side, worstPrice(side, collar, limit === undefined ? undefined : price(limit)));
   const pays = side === 'buy' ? instrument.quote : instrument.base;
-  const sized = sizeSlice({
+  const question: SizingQuestion = {
     instrument,
     side,
     wanted: leftOfSlice(slice),
@@ -85,8 +80,10 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     availableBase,
     availableQuote,
     maximum: maximumOf(desk, instrument),
+    keep: desk.policy.keep?.get(pays),
     pts: creditOf(desk, pair, pays),
-  });
+  };
+  const sized = sizeWithin(desk, question);
   if ('reason' in sized) return stopped(slice, sized.reason, sized.note, nextAfter(desk, sized.reason));
   const base =
     sized.size.by === 'quantity'
@@ -102,8 +99,19 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     worst,
     notional: worstNotional(desk, instrument, sized.size, greatest(worst, reference.mid)),
     cuts: sized.cuts,
+    notes: sized.notes,
     isPiece: sized.isPiece,
   };
+}
+
+/** A maximum that leaves only crumbs is believed for a minute: it may be an odd answer, and is asked for again. */
+function sizeWithin(desk: Desk, question: SizingQuestion): ReturnType<typeof sizeSlice> {
+  const sized = sizeSlice(question);
+  const isOdd =
+    'reason' in sized &&
+    sized.reason === 'venue_maximum' &&
+    maximumOf(desk, question.instrument, CRUMBS_AGE_MS) === undefined;
+  return isOdd ? sizeSlice({ ...question, maximum: undefined }) : sized;
 }
 
 /** A worst price of at most twelve decimals, rounded towards the market: never worse than the limit it stands for. */
@@ -115,16 +123,6 @@ function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: P
   const amount = what.by === 'amount' ? what.amount : cost(dearest, what.quantity);
   const worth = desk.convert(quote, quantity(amount.toFixed()), desk.policy.limits.currency);
   return worth === undefined ? undefined : roundUp(worth, 8);
-}
-
-/** The largest piece in quote currency. The venue counts its maximum in USD. */
-function maximumOf(desk: Desk, { pair, quote }: Instrument): Money | undefined {
-  const told = desk.state.maximums.get(pair);
-  if (told === undefined || desk.ports.clock.wall() - told.at > MAXIMUM_AGE_MS) return undefined;
-  const allowed = money(told.usd.times(MAXIMUM_SHARE).toFixed());
-  if (quote === 'usd') return allowed;
-  const rate = desk.convert(quote, quantity('1'), 'usd');
-  return rate === undefined ? undefined : money(allowed.div(rate).toFixed(18));
 }
 
 /** What is known of credit in `pays` for an order of the pair. `except` names an attempt not to count. */
@@ -146,18 +144,23 @@ export interface Payment {
   readonly worst: Price;
   /** The attempt that asks: its own reservation does not count against it. */
   readonly clientId: string;
+  /** What its strategy wants to be left of the currency that it pays with. */
+  readonly keep?: Quantity | undefined;
 }
 
 /** Whether the account can pay now, credit included as far as mode, cap and carry allow, everything under way counted. */
-export function canPay(desk: Desk, { instrument, side, needs, worst, clientId }: Payment): boolean {
+export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, keep }: Payment): boolean {
   const { pair, base, quote } = instrument;
   const [availableBase, availableQuote] = [desk.available(base, clientId), desk.available(quote, clientId)];
   if (availableBase === undefined || availableQuote === undefined) return false;
+  const [pays, available] = side === 'buy' ? [quote, availableQuote] : [base, availableBase];
+  const kept = greatest(desk.policy.keep?.get(pays) ?? NO_QUANTITY, keep ?? NO_QUANTITY);
+  if (kept.gt(0) && subtract(available, needs).lt(kept)) return false;
   const answer = sizeForPts({
-    ...creditOf(desk, pair, side === 'buy' ? quote : base, clientId),
+    ...creditOf(desk, pair, pays, clientId),
     side,
     outgoing: needs,
-    available: side === 'buy' ? availableQuote : availableBase,
+    available,
     reducing: reducing({ side, availableBase, worst }),
   });
   return answer.allowed.gte(needs);

@@ -112,6 +112,7 @@ export const recordSchemas = {
     reference_price: amount,
     notional_usd: amount,
     cuts: list(reason),
+    cut_notes: list(z.string()).optional(),
     override: z.string().optional(),
   }),
   quote: z.strictObject({
@@ -172,7 +173,12 @@ export const recordSchemas = {
     newest_id: count,
     read_at: at,
   }),
-  maximum: z.strictObject({ kind: z.literal('maximum'), pair: z.string(), usd: amount }),
+  maximum: z.strictObject({
+    kind: z.literal('maximum'),
+    pair: z.string(),
+    usd: amount,
+    why: z.literal('raised').optional(),
+  }),
   resolved: z.strictObject({
     kind: z.literal('resolved'),
     client_order_id: z.string(),

@@ -29,7 +29,7 @@ function wordsFor(body: RecordBody): string {
       return joined(
         `${body.strategy} ${place(body)}: ${body.side} ${body.size} ${body.by === 'quantity' ? body.base : body.quote} of ${body.pair}`,
         `worst price ${body.worst_price}, reference ${body.reference_price}`,
-        ...body.cuts.map(because),
+        ...body.cuts.map((reason, i) => figured(because(reason), body.cut_notes?.[i])),
         body.client_order_id,
       );
     case 'quote':
@@ -49,7 +49,9 @@ function wordsFor(body: RecordBody): string {
         .map(([currency, balance]) => `${balance} ${currency}`)
         .join(', ');
     case 'maximum':
-      return `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
+      return body.why === 'raised'
+        ? `after its fills the venue may quote up to ${body.usd} USD of ${body.pair} in one piece`
+        : `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
     case 'correction':
       return `${body.client_order_id} as the account shows it: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
     case 'resolved':
@@ -112,6 +114,9 @@ const place = ({ parent, slice, attempt }: { parent: string; slice: number; atte
 
 const because = (reason: Reason | undefined): string | undefined =>
   reason === undefined ? undefined : `${reason}: ${reasons[reason]}`;
+
+const figured = (words: string | undefined, figures: string | undefined): string | undefined =>
+  words === undefined || figures === undefined ? words : `${words} (${figures})`;
 
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 

@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Instrument } from '../../src/core/instrument.ts';
-import { add, cost, decimalsOf, money, price, quantity, quantityDown, text } from '../../src/core/money.ts';
+import {
+  add,
+  cost,
+  decimalsOf,
+  money,
+  price,
+  quantity,
+  quantityDown,
+  ratio,
+  text,
+} from '../../src/core/money.ts';
 import type { Money, Price, Quantity } from '../../src/core/money.ts';
 import { isNothing, leftOf, sizeSlice } from '../../src/core/sizing.ts';
 import type { Sized, SizingQuestion, Unsized } from '../../src/core/sizing.ts';
@@ -152,6 +162,110 @@ describe('sizing', () => {
   });
 });
 
+describe('a reserve', () => {
+  const kept = { keep: quantity('30'), availableQuote: quantity('80') };
+
+  it('is left in the account, and the order cut to what is above it, with the figures', () => {
+    expect(sizeText({ ...kept, wanted: byAmount('80') })).toBe('50');
+    expect(sized({ ...kept, wanted: byAmount('80') })).toMatchObject({
+      cuts: ['kept_back'],
+      notes: ['limit=80 less 30 usd value=80 usd'],
+      isPiece: false,
+    });
+    expect(sized({ ...kept, wanted: byAmount('50') }).cuts).toEqual([]);
+  });
+
+  it('of base currency is left by a sell', () => {
+    const over = { side: 'sell', keep: quantity('0.25'), availableBase: quantity('1') } as const;
+    expect(sizeText(over)).toBe('0.75');
+  });
+
+  it('is not borrowed around: credit pays nothing that the reserve does not', () => {
+    const pts = credit();
+    expect(sizeText({ ...kept, wanted: byAmount('80'), pts })).toBe('50');
+    expect(refused({ keep: quantity('80'), availableQuote: quantity('80'), pts }).reason).toBe('no_funds');
+  });
+});
+
+describe('the minimum of a strategy', () => {
+  it.each<readonly [string, string | undefined]>([
+    ['100', undefined],
+    ['100.01', 'below_min_trade'],
+  ])('of %s skips a smaller order: %s', (least, reason) => {
+    const result = sizeSlice(aQuestion({ ownMinimum: money(least) }));
+    expect('reason' in result ? result.reason : undefined).toBe(reason);
+  });
+});
+
+describe('what tactics want in one piece', () => {
+  it('cuts a slice into even pieces, and the smaller of both bounds gives the reason', () => {
+    const wanted = byAmount('100');
+    expect(sized({ wanted, piece: money('40') })).toMatchObject({
+      size: byAmount('33.34'),
+      cuts: ['size_impact'],
+      notes: ['limit=40 usd value=100 usd'],
+      isPiece: true,
+    });
+    expect(sized({ wanted, piece: money('40'), maximum: money('30') }).cuts).toEqual(['venue_maximum']);
+    expect(sized({ wanted, piece: money('30'), maximum: money('40') }).cuts).toEqual(['size_impact']);
+  });
+
+  it('never asks for less than the minimum, or for more than forty pieces', () => {
+    expect(sizeText({ wanted: byAmount('100'), piece: money('0.01') })).toBe('10');
+    const large = { wanted: byAmount('4000'), availableQuote: quantity('1e6') };
+    expect(sizeText({ ...large, piece: money('0.01') })).toBe('100');
+  });
+});
+
+describe('every cut', () => {
+  const poor = { availableQuote: quantity('40') };
+  it.each<readonly [string, Partial<SizingQuestion>, readonly string[]]>([
+    [
+      'to own funds',
+      { pts: credit({ use: 'never' }) },
+      ['limit=40 usd value=101 usd', 'limit=own funds value=61 usd of credit'],
+    ],
+    [
+      'to the mode',
+      { pts: credit({ mode: 'Short-Only' }) },
+      ['limit=40 usd value=101 usd', 'limit=risk mode Short-Only value=a buy with 61 usd of credit'],
+    ],
+    [
+      'to an unknown mode',
+      { pts: credit({ mode: undefined }) },
+      ['limit=40 usd value=101 usd', 'limit=a fresh risk mode value=unknown'],
+    ],
+    [
+      'to the cap',
+      { pts: credit({ creditLeft: quantity('50') }) },
+      ['limit=40 usd value=101 usd', 'limit=50 usd of credit value=61 usd of credit'],
+    ],
+    [
+      'to the carry',
+      { pts: credit({ carryBps: ratio('3.5'), carryBpsMax: ratio('2') }) },
+      ['limit=40 usd value=101 usd', 'limit=2 bps value=3.5000 bps'],
+    ],
+    [
+      'to the maximum',
+      { availableQuote: quantity('1e6'), maximum: money('60') },
+      ['limit=0.6 btc value=1 btc'],
+    ],
+  ])('%s carries its figures', (_, over, notes) => {
+    const result = sized({ ...poor, ...over });
+    expect(result.notes).toEqual(notes);
+    expect(result.notes).toHaveLength(result.cuts.length);
+  });
+
+  it('that ends a slice tells them too', () => {
+    expect(refused({ availableQuote: quantity('0') }).note).toBe(
+      'clipped_funds limit=0 usd value=101 usd, pts_never limit=own funds value=101 usd of credit',
+    );
+    expect(refused({ availableQuote: quantity('9') }).note).toContain(
+      '8.91 usd of at least 10; clipped_funds limit=9 usd',
+    );
+  });
+});
+
 describe('a slice above what the venue quotes in one piece', () => {
   it.each<readonly [string, Size, string]>([
     ['a quantity', byQuantity('1'), '0.5'],
@@ -175,9 +289,17 @@ describe('a slice above what the venue quotes in one piece', () => {
     });
   });
 
-  it('is skipped when the venue quotes next to nothing', () => {
-    expect(refused({ maximum: money('0.001') }).reason).toBe('below_minimum');
-    expect(refused({ maximum: money('0'), wanted: byAmount('100') }).reason).toBe('below_minimum');
+  it('waits when the venue quotes next to nothing, or would see crumbs', () => {
+    expect(refused({ maximum: money('0.001') }).reason).toBe('venue_maximum');
+    expect(refused({ maximum: money('0'), wanted: byAmount('100') }).reason).toBe('venue_maximum');
+    const large = { wanted: byQuantity('40'), availableQuote: quantity('1e6') };
+    expect(sizeText({ ...large, maximum: money('100') })).toBe('1');
+    expect(refused({ ...large, maximum: money('99.99') }).reason).toBe('venue_maximum');
+  });
+
+  it('is asked for in the largest piece where even ones would be too small by themselves', () => {
+    const over = { wanted: byAmount('12'), maximum: money('11') };
+    expect(sizeText(over)).toBe('11');
   });
 
   it('adds up from its pieces exactly, each within the maximum, none a crumb below half of it', () => {
@@ -247,7 +369,12 @@ describe('any size', () => {
 
   const isWithinBounds = (asked: SizingQuestion): boolean => {
     const result = sizeSlice(asked);
-    if ('reason' in result) return result.reason === 'no_funds' || result.reason === 'below_minimum';
+    if ('reason' in result)
+      return (
+        result.reason === 'no_funds' ||
+        result.reason === 'below_minimum' ||
+        (result.reason === 'venue_maximum' && asked.maximum !== undefined)
+      );
     const { size } = result;
     const [base, worth] =
       size.by === 'quantity'

@@ -7,6 +7,7 @@ import type { Out } from '../../src/app/commands/journal.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
 import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { lineFor } from '../../src/journal/words.ts';
 import { NINE, aFill, aFolder, appendNow, everyKind } from './records.ts';
 
 interface Ran {
@@ -57,6 +58,19 @@ function damaged(): string {
 }
 
 describe('journal show', () => {
+  it('prints the figures of a cut, and who knows of a maximum', () => {
+    const lineOf = (body: RecordBody): string => lineFor({ seq: 1, at: NINE, body, hash: '' });
+    const intent = everyKind().find((body) => body.kind === 'intent');
+    if (intent === undefined) throw new Error('no intent');
+    const cut_notes = ['limit=1884 usd value=2000 usd', 'limit=risk mode Short-Only value=a buy'];
+    expect(lineOf({ ...intent, cut_notes })).toContain(
+      'the funds of the account (limit=1884 usd value=2000 usd); pts_mode: ',
+    );
+    expect(lineOf({ kind: 'maximum', pair: 'btcusd', usd: '375000', why: 'raised' })).toContain(
+      'after its fills the venue may quote up to 375000 USD of btcusd in one piece',
+    );
+  });
+
   it('prints one line a record: time, kind, words', async () => {
     const { code, stdout, stderr } = await ran(async (out) => await journalShow(aJournal().url, {}, out));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });

@@ -33,7 +33,9 @@ const anOverride: RecordBody = {
 /** With the kinds and fields that are seldom there. */
 const whole = (): readonly RecordBody[] => [
   ...everyKind().map((body): RecordBody => {
-    if (body.kind === 'intent') return { ...body, override: 'ov-1' };
+    if (body.kind === 'intent')
+      return { ...body, override: 'ov-1', cut_notes: ['limit=1 usd value=2 usd', 'limit=yes value=no'] };
+    if (body.kind === 'maximum') return { ...body, why: 'raised' };
     if (body.kind !== 'control') return body;
     return { ...body, transport: 'closed', doubts: ['tr-abcd-abcdefgh-0-1-abcd'] };
   }),

@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+import { money, quantity, text } from '../../src/core/money.ts';
+import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
+import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+const ran = (over: Partial<BenchOptions>, untilMs = 15 * MINUTE_MS): Bench => {
+  const bench = aBench({ strategies: [aTwap()], ...over });
+  bench.start();
+  bench.clock.run(instant(START + untilMs));
+  return bench;
+};
+const balance = (bench: Bench, currency: string): number =>
+  Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', currency));
+const sliceEnds = (bench: Bench): readonly string[] =>
+  bench
+    .records()
+    .flatMap(({ body }) => (body.kind === 'slice' ? [`${body.result} ${body.reason ?? ''}`.trim()] : []));
+const maximums = (bench: Bench): readonly string[] =>
+  bench
+    .records()
+    .flatMap(({ body }) => (body.kind === 'maximum' ? [`${body.why ?? 'told'} ${body.usd}`] : []));
+
+describe('a reserve', () => {
+  const account = { accounts: [{ balances: { usd: '30000', btc: '2' } }] };
+
+  it('stays in the account: a twap buys with what is above it, and then says why not', () => {
+    const keep = new Map([['usd', quantity('12000')]]);
+    const bench = ran({ venue: account, policy: { keep } });
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(12_000);
+    expect(balance(bench, 'usd')).toBeLessThan(12_010);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(sliceEnds(bench).slice(0, 3)).toEqual(['filled', 'filled', 'filled kept_back']);
+    expect(sliceEnds(bench).at(-1)).toBe('skipped below_minimum');
+    const details = bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'slice' && body.reason === 'kept_back' ? [body.detail] : []));
+    expect(details[0]).toMatch(/^limit=\d+\.\d+ less 12000 usd value=\d/u);
+  });
+
+  it('of coins stays when they are sold', () => {
+    const keep = new Map([['btc', quantity('1.75')]]);
+    const strategies = [aTwap('twap', { side: 'sell' })];
+    const bench = ran({ venue: account, policy: { keep }, strategies });
+    expect(balance(bench, 'btc')).toBe(1.75);
+  });
+});
+
+describe('a lot', () => {
+  it('rounds every slice to its multiples, and the slices still sum to the total', () => {
+    const minimumOf = () => ({ notional: money('5'), lot: quantity('0.01') });
+    const bench = ran({
+      policy: { minimumOf },
+      strategies: [aTwap('twap', { slices: 7, duration: 'PT7M' })],
+    });
+    expect(ledgerTrades(bench.exchange).map((trade) => text(trade.quantity))).toEqual([
+      '0.14', '0.14', '0.14', '0.14', '0.14', '0.14', '0.16',
+    ]); // prettier-ignore
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('that does not divide the total makes the plan impossible', () => {
+    const minimumOf = () => ({ lot: quantity('0.1') });
+    const total_quantity = { amount: '1.05', currency: 'btc' };
+    const bench = ran({ policy: { minimumOf }, strategies: [aTwap('twap', { total_quantity })] });
+    expect(bench.desk.state.lives.get('twap')?.finished).toBe('invalid_plan');
+  });
+});
+
+/** Some 780 000 usd an hour, in one slice each: four pieces of what the venue quotes at most. */
+const LARGE = aTwap('twap', {
+  slices: 3,
+  duration: 'PT3H',
+  total_quantity: { amount: '39', currency: 'btc' },
+});
+
+const tooLarge = (most: string): QuoteAnswer => ({
+  kind: 'error',
+  status: 422,
+  error: `request USD value 780000.00 greater than max USD value ${most} for pair btcusd`,
+});
+
+/** A venue that names this maximum once, to the nth request of a slice. */
+const naming = (most: string, nth: number): BenchOptions['wrap'] => {
+  let asked = 0;
+  return faultyVenue({
+    quote: (request: QuoteRequest) =>
+      request.clientId !== undefined && ++asked === nth ? tooLarge(most) : undefined,
+  });
+};
+const ample = {
+  accounts: [{ balances: { usd: '9000000' } }],
+  pairs: { btcusd: { startPrice: '60000', maxUsd: '1000000' } },
+};
+
+describe('what the venue quotes at most', () => {
+  it('is raised with care by fills as large as it, and told again with nothing but a quote lost', () => {
+    const bench = ran({ strategies: [LARGE], venue: { accounts: ample.accounts } }, 4 * HOUR_MS);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('39');
+    const told = maximums(bench);
+    expect(told[0]).toBe('told 250000');
+    expect(new Set(told)).toEqual(new Set(['told 250000', 'raised 375000']));
+    const intents = bench.records().filter(({ body }) => body.kind === 'intent').length;
+    expect(intents - ledgerTrades(bench.exchange).length).toBeLessThanOrEqual(3);
+  });
+
+  it('is not left at an odd answer: fills of that size raise it, and soon the venue is asked for all again', () => {
+    const wrap = naming('60000', 1);
+    const half = aTwap('twap', {
+      slices: 8,
+      duration: 'PT80M',
+      total_quantity: { amount: '104', currency: 'btc' },
+    });
+    const bench = ran({ strategies: [half], venue: ample, wrap }, 4 * HOUR_MS);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('104');
+    const [told, ...raised] = maximums(bench);
+    expect(told).toBe('told 60000');
+    expect(raised.length).toBeGreaterThan(3);
+    expect(raised.every((one) => one.startsWith('raised '))).toBe(true);
+    // The last slices go out whole again, well before the hour in which the odd answer would have been forgotten.
+    const last = ledgerTrades(bench.exchange).slice(-3);
+    expect(last.map((trade) => text(trade.quantity))).toEqual(['13', '13', '13']);
+  });
+
+  it.each(['0.01', '3', '900'])(
+    'is asked for again after a minute when %s usd would leave crumbs of a slice',
+    (most) => {
+      const bench = ran({ strategies: [LARGE], venue: ample, wrap: naming(most, 1) }, 4 * HOUR_MS);
+      expect(faultsOf(bench)).toEqual([]);
+      expect(ledgerTrades(bench.exchange).map((trade) => text(trade.quantity))).toEqual(['13', '13', '13']);
+      const quoted = bench.records().filter(({ body }) => body.kind === 'intent');
+      expect(quoted.length).toBeLessThanOrEqual(5);
+      const [first, second] = quoted.map(({ at }) => at - START);
+      expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(MINUTE_MS);
+      expect((second ?? 0) - (first ?? 0)).toBeLessThan(2 * MINUTE_MS);
+    },
+  );
+
+  it('outlives a restart, because it lies in the journal with how it is known', () => {
+    const first = aBench({ strategies: [LARGE], venue: { accounts: ample.accounts } });
+    first.start();
+    first.clock.run(instant(START + 3_000));
+    first.kill();
+    const { clock, exchange, journal } = first;
+    const second = aBench({ strategies: [LARGE], clock, exchange, journal });
+    second.start();
+    clock.run(instant(START + 30 * MINUTE_MS));
+    expect(second.desk.state.maximums.get('btcusd')).toMatchObject({ why: 'told' });
+    expect(maximums(second).filter((one) => one.startsWith('told'))).toHaveLength(1);
+    expect(text(executedTotal(exchange))).toBe('13');
+  });
+});
