@@ -23,6 +23,7 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
     const turn = leaf(cli, name, does)
       .option('--parent <id>', 'only this parent, as tranche status names it')
       .option('--pair <pair>', 'only this pair')
+      .option('--strategy <id>', 'only this strategy')
       .option('--why <reason>', 'goes into the journal')
       .option('--by <name>', 'who does it, instead of the user of this machine')
       .action(async (options) => {

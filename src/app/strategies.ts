@@ -8,6 +8,7 @@ import type { Config, ConfigOptions, LoadedConfig } from './config.ts';
 import { Calendars } from './calendars.ts';
 import { explain } from './explain.ts';
 import { readFile } from './files.ts';
+import { loadModule, readModule } from './modules.ts';
 import type { ReadOptions } from './files.ts';
 import { nearest } from './problems.ts';
 import type { FileProblem } from './problems.ts';
@@ -79,7 +80,7 @@ export function readStrategies(
     }
     const { value, problems: unread } = calendars.fillIn(document);
     problems.push(...unread);
-    const result = bind({ ...document, value }, config, kinds);
+    const result = bind({ ...document, value }, { config, kinds, cwd: options.cwd });
     if ('problems' in result) problems.push(...result.problems);
     else if (unread.length === 0) strategies.push(result);
   }
@@ -88,10 +89,15 @@ export function readStrategies(
   return { strategies, problems };
 }
 
+interface Surroundings {
+  readonly config: Config | undefined;
+  readonly kinds: ReadonlyMap<string, AnyStrategy>;
+  readonly cwd: string;
+}
+
 function bind(
   document: YamlDocument,
-  config: Config | undefined,
-  kinds: ReadonlyMap<string, AnyStrategy>,
+  { config, kinds, cwd }: Surroundings,
 ): LoadedStrategy | { readonly problems: readonly FileProblem[] } {
   const { value } = document;
   if (!isRecord(value))
@@ -109,13 +115,32 @@ function bind(
   if (!parsed.success) problems.push(...explain(parsed.error, kind.params, document, COMMON_KEYS));
   if (!head.success || !parsed.success) return { problems };
 
-  const bound = kind.bind(params);
+  const coded = withCode(kind, params, document, cwd);
+  if ('problem' in coded) return { problems: [document.problem(['module'], coded.problem)] };
+  const bound = coded.kind.bind(params);
   problems.push(...checkPairs(bound, document, config));
   problems.push(...bound.check(worldOf(config)).map(({ path, message }) => document.problem(path, message)));
   if (problems.length > 0) return { problems };
-  const { enabled, ...content } = { ...value, ...head.data };
+  const { enabled, ...content } = { ...value, ...head.data, ...coded.content };
   const { id, file, line } = { id: head.data.id, file: document.file, line: document.line };
   return { id, kind: kind.kind, enabled, hash: contentHash(content), document: content, bound, file, line };
+}
+
+/** Kinds whose code is the user's get it here. Their document says what ran: its text is part of the hash and of the journal. */
+function withCode(
+  kind: AnyStrategy,
+  { module: named }: Readonly<Record<string, unknown>>,
+  { file }: YamlDocument,
+  cwd: string,
+): { readonly kind: AnyStrategy; readonly content: object } | { readonly problem: string } {
+  if (kind.withCode === undefined) return { kind, content: {} };
+  try {
+    const source = readModule(String(named), file, cwd);
+    const coded = kind.withCode(loadModule(source));
+    return 'problem' in coded ? coded : { kind: coded, content: { source } };
+  } catch (cause) {
+    return { problem: cause instanceof Error ? cause.message : 'it cannot be loaded' };
+  }
 }
 
 function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): string {

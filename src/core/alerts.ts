@@ -186,6 +186,12 @@ export const alerts = {
     says: 'a parent is paused: its prices are too far from the reference, from its decision, or cost too much',
     runbook: 'Look at the market and at the limits of `reason`; resume the parent, or let it run out.',
   },
+  strategy_paused: {
+    severity: 'critical',
+    says: 'a strategy is paused: its own code failed or broke its rules; what it had open ends by itself',
+    runbook:
+      'Read `why`: it names the rule and the line. Correct the module, give the strategy another id and what is left as its total, and reload; or `tranche resume --strategy` when the cause lay outside: the step is then tried again.',
+  },
   pair_paused: {
     severity: 'warning',
     says: 'a pair is paused: the venue sends answers for it that cannot be used',

@@ -35,7 +35,7 @@ export const reasons = {
   // controls
   halted: 'the desk is halted',
   paused: 'the desk is paused',
-  parent_paused: 'the parent or its pair is paused until the operator resumes it',
+  parent_paused: 'the parent, its pair or its strategy is paused until the operator resumes it',
   reducing: 'the desk only reduces borrowed balances, and this order does not',
   restricted_hours: 'controls.restricted_hours do not trade now',
   account_stale: 'the account was not read for longer than controls.max_account_age',
@@ -96,6 +96,7 @@ export const reasons = {
   missed_slot: 'the slot passed while nothing could run',
   caught_up: 'the missed quantity is spread over later slices',
   aborted: 'the parent stopped because of its catch_up rule',
+  strategy_failed: 'the code of the strategy failed or broke its rules; the strategy is paused',
   retry_budget: 'the venue gave no quotes for too long',
 } as const satisfies Record<string, string>;
 

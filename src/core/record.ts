@@ -66,8 +66,8 @@ export interface WakeRecord {
   /** Why nothing, or less, is traded; absent when all is as planned. */
   readonly reason?: Reason | undefined;
   readonly note?: string | undefined;
-  /** State of the kernel afterwards. */
-  readonly state: unknown;
+  /** State of the kernel afterwards; absent when its first step failed. */
+  readonly state?: unknown;
   readonly waits: readonly Wait[];
   readonly intents: readonly IntentText[];
   /** Slices that passed without a try. */
@@ -251,15 +251,17 @@ export interface OverrideRecord {
   readonly why: string;
 }
 
-/** The state of the desk changed, or that of one parent or pair. */
+/** The state of the desk changed, or that of one parent, pair or strategy. */
 export interface ControlRecord {
   readonly kind: 'control';
-  /** Parents and pairs are `active` or `paused`. */
+  /** Parents, pairs and strategies are `active` or `paused`. */
   readonly state: 'active' | 'paused' | 'reducing' | 'halted';
   /** Only this parent. */
   readonly parent?: string | undefined;
   /** Only this pair. */
   readonly pair?: string | undefined;
+  /** Only this strategy. */
+  readonly strategy?: string | undefined;
   readonly by: string;
   readonly why: string;
   /** With a halt that is a kill: no order can leave until another process is armed. */

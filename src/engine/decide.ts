@@ -4,7 +4,7 @@ import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
 import { add, cost, money, NO_MONEY, price, text } from '../core/money.ts';
 import { priceIn, valueOn } from '../core/portfolio.ts';
-import type { IntentText, WakeRecord } from '../core/record.ts';
+import type { IntentText, RecordBody, WakeRecord } from '../core/record.ts';
 import { HOUR_MS, after } from '../core/time.ts';
 import type { Intent, Wake } from '../core/wake.ts';
 import type { Step, View } from '../strategy/kernel.ts';
@@ -30,14 +30,17 @@ export function decide(
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
     if (source === undefined || life === undefined) return EMPTY;
+    const rearmed = defer(() => (onStep(strategy), EMPTY));
     return prepare(desk, source, wake).pipe(
       mergeMap(() => {
         if (desk.isStopping) return EMPTY;
+        // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
+        if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return rearmed;
         const record = wakeRecord(desk, { source, life, wake });
         return concat(
-          desk.append([record]).pipe(mergeMap(() => EMPTY)),
+          desk.append([record, ...pauseOf(desk, record)]).pipe(mergeMap(() => EMPTY)),
           defer(() => of(...record.intents.map((intent) => openSlice(desk, intent)))),
-          defer(() => (onStep(strategy), EMPTY)),
+          rearmed,
         );
       }),
     );
@@ -133,6 +136,7 @@ function stepOf(desk: Desk, { source, life, wake }: Woken): Step<unknown> {
 }
 
 function recordOf(desk: Desk, { source, life, wake }: Woken, step: Step<unknown>): WakeRecord {
+  if (step.fault !== undefined) return failedRecord(life, wake, step.fault);
   return {
     kind: 'wake',
     strategy: source.id,
@@ -145,6 +149,29 @@ function recordOf(desk: Desk, { source, life, wake }: Woken, step: Step<unknown>
     missed: step.missed ?? [],
     ...optional(step),
   };
+}
+
+/** A step that failed leaves all as it was: what it was woken by, an outcome too, is there again when it is resumed. */
+const failedRecord = (life: Life, { on }: Wake, fault: string): WakeRecord => ({
+  kind: 'wake',
+  strategy: life.strategy,
+  hash: life.hash,
+  on,
+  detail: {},
+  reason: 'strategy_failed',
+  note: fault,
+  ...(life.state === undefined ? {} : { state: life.state }),
+  waits: life.waits,
+  intents: [],
+  missed: [],
+});
+
+/** The pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
+function pauseOf(desk: Desk, { strategy, reason, note }: WakeRecord): readonly RecordBody[] {
+  if (reason !== 'strategy_failed') return [];
+  const why = note ?? '';
+  desk.observer.alert('strategy_paused', { strategy, why });
+  return [{ kind: 'control', state: 'paused', strategy, by: 'tranche', why: `strategy_failed: ${why}` }];
 }
 
 /** Left out rather than undefined: the journal holds plain JSON. */

@@ -17,7 +17,7 @@ import { changesOf, outgoing } from './changes.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
 import type { SavedState } from './keeper.ts';
 import { Overrides } from './override-state.ts';
-import { Totals } from './totals.ts';
+import { scopeOf, Totals } from './totals.ts';
 
 export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 
@@ -139,7 +139,7 @@ export class DeskState {
         break;
       case 'control':
         this.totals.control(body);
-        if (body.parent !== undefined || body.pair !== undefined) break;
+        if (scopeOf(body) !== undefined) break;
         this.control = body.state;
         this.controlWhy = body.why;
         this.controlBy = body.by;

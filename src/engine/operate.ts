@@ -16,6 +16,7 @@ import type { ControlRecord, RecordBody } from '../core/record.ts';
 import type { Desk } from './desk.ts';
 import { overrides } from './override.ts';
 import type { Command } from './ports.ts';
+import { scopeOf } from './totals.ts';
 
 type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
 const isControl = (command: Command): command is Control =>
@@ -62,48 +63,52 @@ function obey(desk: Desk, command: Control): Observable<unknown> {
 
 /** Pauses or resumes what the command names, and says what came of it. */
 function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
-  const { by, why, parent, pair } = command;
+  const { by, why, parent, pair, strategy } = command;
   const state = command.do === 'resume' ? 'active' : command.isReducing === true ? 'reducing' : 'paused';
   const fault = turnFault(desk, command);
   if (fault !== undefined) {
     command.answer?.({ isDone: false, says: fault });
     return EMPTY;
   }
-  const what = parent === undefined ? (pair ?? 'the desk') : `parent ${parent}`;
-  command.answer?.({ isDone: true, says: `${what} is ${state}` });
-  const isDesk = parent === undefined && pair === undefined;
-  if (isDesk && desk.control === state) return EMPTY;
-  const scope = parent === undefined ? (pair === undefined ? {} : { pair }) : { parent };
+  const what = scopeOf(command);
+  command.answer?.({ isDone: true, says: `${what?.replace(':', ' ') ?? 'the desk'} is ${state}` });
+  if (what === undefined && desk.control === state) return EMPTY;
+  const scope = {
+    ...(parent === undefined ? {} : { parent }),
+    ...(pair === undefined ? {} : { pair }),
+    ...(strategy === undefined ? {} : { strategy }),
+  };
   return desk.append([{ kind: 'control', state, ...scope, by, why }]);
 }
 
 /** Why it cannot be paused or resumed, in words; `undefined` when it can. */
-function turnFault(
-  desk: Desk,
-  { do: what, isReducing, parent, pair }: Command & { readonly do: 'pause' | 'resume' },
-): string | undefined {
+function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): string | undefined {
   const { slices, totals } = desk.state;
-  if (parent !== undefined && pair !== undefined) return 'name a parent or a pair, not both';
-  if (isReducing === true && (parent ?? pair) !== undefined) return 'reducing is of the whole desk';
-  if (parent === undefined && pair === undefined) {
+  const { parent, pair, strategy } = command;
+  if ([parent, pair, strategy].filter((one) => one !== undefined).length > 1)
+    return 'name a parent, a pair or a strategy: one of them';
+  const scope = scopeOf(command);
+  if (command.isReducing === true && scope !== undefined) return 'reducing is of the whole desk';
+  if (scope === undefined) {
     // A halt is latched: resuming does not lift it.
     return desk.control === 'halted'
       ? `the desk is halted: ${desk.controlWhy}. Arm it again with rearm`
       : undefined;
   }
-  const scope = parent === undefined ? `pair:${pair ?? ''}` : `parent:${parent}`;
-  if (what === 'resume') {
+  if (command.do === 'resume') {
     if (totals.paused.has(scope)) return undefined;
     const those = [...totals.paused.keys()].join(', ');
     return `${scope} is not paused; ${those === '' ? 'nothing is, besides the desk itself' : `paused are ${those}`}`;
   }
-  const known =
-    parent === undefined
-      ? [...desk.strategies.values()].flatMap(({ bound }) => bound.pairs)
-      : [...slices.values()].map(({ intent }) => intent.parent);
-  if (known.includes(parent ?? pair ?? '')) return undefined;
+  const [kind, name, known] =
+    parent !== undefined
+      ? ['open parent', parent, [...slices.values()].map(({ intent }) => intent.parent)]
+      : pair !== undefined
+        ? ['pair', pair, [...desk.strategies.values()].flatMap(({ bound }) => bound.pairs)]
+        : ['strategy', strategy ?? '', [...desk.strategies.keys()]];
+  if (known.includes(name)) return undefined;
   const those = [...new Set(known)].join(', ');
-  return `there is no ${parent === undefined ? 'pair' : 'open parent'} ${parent ?? pair ?? ''}; ${those === '' ? 'there is none now' : `there are ${those}`}`;
+  return `there is no ${kind} ${name}; ${those === '' ? 'there is none now' : `there are ${those}`}`;
 }
 
 /**

@@ -115,10 +115,11 @@ export interface CommandAnswer {
   readonly says: string;
 }
 
-/** What a pause is of: one parent, one pair, or with neither the desk. */
+/** What a pause is of: one parent, one pair, one strategy, or with none of them the desk. */
 export interface Scope {
   readonly parent?: string | undefined;
   readonly pair?: string | undefined;
+  readonly strategy?: string | undefined;
 }
 
 /** Commands of the operator: CLI, signals. Never errors. */

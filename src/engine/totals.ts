@@ -91,7 +91,7 @@ export interface TotalsData {
   readonly rejects: Map<string, number>;
   /** Answers in a row that could not be used, by pair. */
   readonly malformed: Map<string, number>;
-  /** Why a parent or a pair is paused, by `parent:…` and `pair:…`. */
+  /** Why a parent, a pair or a strategy is paused, by `parent:…`, `pair:…` and `strategy:…`. */
   readonly paused: Map<string, string>;
 }
 
@@ -142,7 +142,12 @@ export class Totals {
     return this.data.paused.get(`parent:${parent}`) ?? this.data.paused.get(`pair:${pair}`);
   }
 
-  /** Parents and pairs that are paused, each with the reason, for people. */
+  /** Why the strategy is not woken; `undefined` when it is. */
+  strategyPausedWhy(strategy: string): string | undefined {
+    return this.data.paused.get(`strategy:${strategy}`);
+  }
+
+  /** Parents, pairs and strategies that are paused, each with the reason, for people. */
   get paused(): ReadonlyMap<string, string> {
     return this.data.paused;
   }
@@ -221,10 +226,9 @@ export class Totals {
     known.fees = combine(known.fees, money(fill.fees));
   }
 
-  /** Pauses and resumes of parents and pairs; a desk that a person re-armed counts its executions anew. */
-  control({ state, why, parent, pair }: ControlRecord): void {
-    const ofPair = pair === undefined ? undefined : `pair:${pair}`;
-    const scope = parent === undefined ? ofPair : `parent:${parent}`;
+  /** Pauses and resumes of parents, pairs and strategies; a desk that a person re-armed counts its executions anew. */
+  control({ state, why, parent, pair, strategy }: ControlRecord): void {
+    const scope = scopeOf({ parent, pair, strategy });
     if (scope === undefined) {
       if (state !== 'active') return;
       this.data.orders = [];
@@ -267,6 +271,17 @@ export class Totals {
       this.data.parents.delete(this.data.parents.keys().next().value ?? '');
     return known;
   }
+}
+
+/** What a pause or a resume is about; `undefined` when it is the desk. */
+export function scopeOf({
+  parent,
+  pair,
+  strategy,
+}: Pick<ControlRecord, 'parent' | 'pair' | 'strategy'>): string | undefined {
+  if (parent !== undefined) return `parent:${parent}`;
+  if (pair !== undefined) return `pair:${pair}`;
+  return strategy === undefined ? undefined : `strategy:${strategy}`;
 }
 
 /** Only a slice that is under way is ever asked about, and those before it: a parent of years does not grow. */

@@ -38,6 +38,7 @@ function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
   return defer(() => {
     const life = desk.state.lives.get(strategy);
     if (life === undefined || life.finished !== undefined) return EMPTY;
+    if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return whenResumed(desk, strategy);
     const isNew = life.state === undefined;
     const [late] = life.late;
     // Only between slices: a strategy that waits for an outcome must not take this one for it.
@@ -53,6 +54,14 @@ function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
     );
   });
 }
+
+/** What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then. */
+const whenResumed = (desk: Desk, strategy: string): Observable<StrategyWake> =>
+  desk.changed$.pipe(
+    filter(() => desk.state.totals.strategyPausedWhy(strategy) === undefined),
+    take(1),
+    mergeMap(() => nextWake(desk, strategy)),
+  );
 
 /** Emits when `wait` comes true. */
 function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {

@@ -36,6 +36,7 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 
 /** Everything that the limits are held against, for one attempt at this moment. */
 export function worldOf(desk: Desk, trial: Trial): World {
+  const { strategy } = trial.slice;
   const { pair, side, parent } = trial.slice.intent;
   const { base, quote } = desk.instrument(pair);
   const { clientId } = trial;
@@ -50,7 +51,7 @@ export function worldOf(desk: Desk, trial: Trial): World {
     control: clientId !== undefined && desk.control === 'paused' ? 'active' : desk.control,
     isStopping: desk.isStopping,
     at: desk.ports.clock.wall(),
-    pausedWhy: totals.pausedWhy(parent, pair),
+    pausedWhy: totals.strategyPausedWhy(strategy) ?? totals.pausedWhy(parent, pair),
     blind: blindness(desk),
     openDoubts: doubts.length,
     pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,

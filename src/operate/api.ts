@@ -139,6 +139,7 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
       const scope = {
         ...(body['parent'] === undefined ? {} : { parent: textOf(body, 'parent') }),
         ...(body['pair'] === undefined ? {} : { pair: textOf(body, 'pair') }),
+        ...(body['strategy'] === undefined ? {} : { strategy: textOf(body, 'strategy') }),
       };
       const why = textOf(body, 'why');
       const isReducing = what === 'pause' && flagOf(body, 'reducing');

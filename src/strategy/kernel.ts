@@ -37,6 +37,8 @@ export interface Step<State> {
   readonly note?: string | undefined;
   /** Set when nothing more will be done. */
   readonly finished?: Reason | undefined;
+  /** Why the step could not be made, in words: nothing else of it counts, and the strategy is paused until a person resumes it. */
+  readonly fault?: string | undefined;
 }
 
 /** A planned slice, for `validate`, `plan` and progress. */
@@ -173,4 +175,6 @@ export interface AnyStrategy {
   readonly params: z.ZodType;
   /** @throws ZodError when `raw` does not fit `params`. */
   bind(raw: unknown): BoundStrategy;
+  /** The kind with the code of a user's module, by what the module exports. Only of kinds whose code is the user's. */
+  withCode?(exported: unknown): AnyStrategy | { readonly problem: string };
 }

@@ -1,5 +1,6 @@
 import type { AnyStrategy } from './kernel.ts';
 import { limit } from './limit.ts';
+import { module } from './module.ts';
 import { rebalance } from './rebalance.ts';
 import { recurring } from './recurring.ts';
 import { shortfall } from './shortfall.ts';
@@ -9,5 +10,5 @@ import { vwap } from './vwap.ts';
 
 /** Every kind of strategy: one line each. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(
-  [twap, vwap, shortfall, rebalance, recurring, limit, sweep].map((kind) => [kind.kind, kind]),
+  [twap, vwap, shortfall, rebalance, recurring, limit, sweep, module].map((kind) => [kind.kind, kind]),
 );

@@ -263,12 +263,26 @@ describe('tranche pause and resume', () => {
     ]);
   });
 
+  it('pause and resume one strategy, which status then names with the way out', async () => {
+    const served = await aServedDesk();
+    expect(await served.command('pause', '--strategy', 'btc', '--why', 'lunch')).toMatchObject({ code: 0 });
+    const { out } = await served.command('status');
+    expect(out).toContain('paused: strategy btc: lunch (tranche resume --strategy btc)');
+    expect(await served.command('resume', '--strategy', 'btc')).toMatchObject({ code: 0 });
+    expect(controls(served)).toEqual([
+      { kind: 'control', state: 'paused', strategy: 'btc', by: 'cli:ann', why: 'lunch' },
+      { kind: 'control', state: 'active', strategy: 'btc', by: 'cli:ann', why: 'tranche resume' },
+    ]);
+  });
+
   it.each([
     [['pause', '--pair', 'nonsense'], 'there is no pair nonsense; there are btcusd'],
     [['pause', '--parent', 'nobody'], 'there is no open parent nobody'],
     [['resume', '--pair', 'btcusd'], 'pair:btcusd is not paused; nothing is, besides the desk itself'],
-    [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name a parent or a pair, not both'],
     [['pause', '--pair', 'btcusd', '--reducing'], 'reducing is of the whole desk'],
+    [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name a parent, a pair or a strategy: one of them'],
+    [['pause', '--strategy', 'nobody'], 'there is no strategy nobody; there are '],
+    [['resume', '--strategy', 'btc'], 'strategy:btc is not paused'],
   ])('end with 75 when the desk refuses: %s', async (line, says) => {
     const served = await aServedDesk();
     const { code, out } = await served.command(...line);

@@ -152,7 +152,15 @@ export const everyKind = (): readonly RecordBody[] => [
   },
   { kind: 'balances', balances: { usd: '-12.5', btc: '0.03125' }, newest_id: 7, read_at: NINE },
   { kind: 'maximum', pair: 'btcusd', usd: '250000' },
-  { kind: 'control', state: 'paused', parent: 'abcdefgh', pair: 'btcusd', by: 'ops', why: 'lunch' },
+  {
+    kind: 'control',
+    state: 'paused',
+    parent: 'abcdefgh',
+    pair: 'btcusd',
+    strategy: 'own',
+    by: 'ops',
+    why: 'lunch',
+  },
   { kind: 'stopped', why: 'SIGTERM', open_doubts: 1 },
   {
     kind: 'resolved',

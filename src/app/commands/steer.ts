@@ -18,10 +18,11 @@ export interface TurnOptions extends SteerOptions {
   readonly pair?: string | undefined;
   /** With a pause of the desk: orders that reduce a borrowed balance go on. */
   readonly reducing?: boolean | undefined;
+  readonly strategy?: string | undefined;
 }
 
 /**
- * Pause: nothing new begins, what was begun ends. Resume lifts it, also from a parent or a pair that a control has paused.
+ * Pause: nothing new begins, what was begun ends. Resume lifts it, also from a parent, a pair or a strategy that a control has paused.
  * Exit codes: 0, 69, 75 when the desk refuses.
  */
 export const steer = async (what: 'pause' | 'resume', options: TurnOptions, io: CommandIo): Promise<number> =>
@@ -30,6 +31,7 @@ export const steer = async (what: 'pause' | 'resume', options: TurnOptions, io: 
     ...(options.parent === undefined ? {} : { parent: options.parent }),
     ...(options.pair === undefined ? {} : { pair: options.pair }),
     ...(options.reducing === true ? { reducing: true } : {}),
+    ...(options.strategy === undefined ? {} : { strategy: options.strategy }),
   });
 
 /** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses: open doubts, or a kill. */

@@ -1,0 +1,101 @@
+/** What the code of a user's module cannot use, and what it is told when it tries. */
+
+/** Names by which code reaches out of a pure function, each with what to do instead. */
+const barred: Readonly<Record<string, string>> = {
+  process: 'settings come from params',
+  global: 'a kernel keeps nothing but its state',
+  globalThis: 'a kernel keeps nothing but its state',
+  console: 'say it in note',
+  fetch: 'a kernel has no network: say what it waits for in waits',
+  WebSocket: 'a kernel has no network: say what it waits for in waits',
+  EventSource: 'a kernel has no network: say what it waits for in waits',
+  setTimeout: 'say what it waits for in waits',
+  setInterval: 'say what it waits for in waits',
+  setImmediate: 'say what it waits for in waits',
+  queueMicrotask: 'say what it waits for in waits',
+  performance: 'now is view.at',
+  crypto: 'chance is not repeatable: derive it from the state',
+  navigator: 'settings come from params',
+  localStorage: 'a kernel keeps nothing but its state',
+  sessionStorage: 'a kernel keeps nothing but its state',
+  Function: 'write the function out',
+  WebAssembly: 'write the function out',
+};
+
+/** What no name can bar, each with what to do instead. Found in comments too: better refused than overlooked. */
+const refused: readonly (readonly [pattern: RegExp, what: string, instead: string])[] = [
+  [/\beval\s*\(/u, 'eval', 'write the code out'],
+  [/\bimport\s*\.\s*meta\b/u, 'import.meta', 'settings come from params'],
+  [/\bimport\s*\(/u, 'import()', 'import tranche/strategy at the top'],
+  [/\.\s*constructor\b/u, '.constructor', 'write the function out'],
+  [
+    /\bprototype\b|\b__proto__\b/u,
+    'a prototype',
+    'write a function of its own: prototypes belong to the whole program',
+  ],
+];
+
+/** Why the text is not loaded, in words; `undefined` when it may be. */
+export function barredSource(text: string): string | undefined {
+  for (const [line, words] of text.split('\n').entries()) {
+    const found = refused.find(([pattern]) => pattern.test(words));
+    if (found !== undefined)
+      return `it uses ${found[1]}, which a kernel does not: ${found[2]} (line ${line + 1})`;
+  }
+  return undefined;
+}
+
+/**
+ * Put before the text of a module, on its first line so that lines keep their numbers. Barred names become constants that
+ * throw when they are used; `Date`, `Math` and `Temporal` stay, without the clock and without chance.
+ */
+export function preludeFrom(specifier: string): string {
+  const names = Object.entries(barred).map(
+    ([name, instead]) =>
+      `${name} = __barred(${JSON.stringify(`there is no ${name} in a kernel: ${instead}`)})`,
+  );
+  const pure = '__barred, pureDate as Date, pureMath as Math, pureTemporal as Temporal';
+  return `import { barredName as ${pure} } from '${specifier}'; const ${names.join(', ')}; `;
+}
+
+/** Throws whatever is done with it. */
+export function barredName(words: string): object {
+  const refuse = (): never => {
+    throw new TypeError(words);
+  };
+  // Of a class, because only what can be constructed tells of the attempt.
+  return new Proxy(Error, { get: refuse, set: refuse, has: refuse, apply: refuse, construct: refuse });
+}
+
+const NOW = 'now is view.at: a kernel gives the same for the same';
+const CHANCE = 'chance is not repeatable: derive it from the state';
+
+/** `what` without what `missing` names, and never changed: it is the program's own. */
+function without<T extends object>(what: T, missing: string, handler: ProxyHandler<T> = {}): T {
+  const words = missing === 'random' ? CHANCE : NOW;
+  const change = (): never => barredCall('what belongs to the program is not changed by a kernel');
+  return new Proxy(what, {
+    ...handler,
+    set: change,
+    defineProperty: change,
+    deleteProperty: change,
+    get: (target, name): unknown => (name === missing ? barredCall(words) : Reflect.get(target, name)),
+  });
+}
+
+/** `Date` for what is written or counted, without now. */
+export const pureDate: DateConstructor = without(Date, 'now', {
+  apply: () => barredCall(NOW),
+  construct: (target, given: unknown[]): object =>
+    given.length === 0 ? barredCall(NOW) : new target(...(given as [number])), // oxlint-disable-line typescript/no-unsafe-type-assertion -- passed on as it came
+});
+
+/** `Math` without chance. */
+export const pureMath: Math = without(Math, 'random');
+
+/** `Temporal` without now. */
+export const pureTemporal: typeof Temporal = without(Temporal, 'Now');
+
+function barredCall(words: string): never {
+  throw new TypeError(words);
+}

@@ -1,0 +1,160 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadModule } from '../../src/app/modules.ts';
+import { readStrategies } from '../../src/app/strategies.ts';
+import { sha256 } from '../../src/journal/link.ts';
+import { isAmount } from '../../src/core/money.ts';
+import { NINE, aView } from '../strategy/views.ts';
+
+let folder = '';
+let outside = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-modules-'));
+  outside = mkdtempSync(join(tmpdir(), 'tranche-elsewhere-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+  rmSync(outside, { recursive: true });
+});
+
+const KERNEL = `import { defineKernel, later, z } from 'tranche/strategy';
+export const kernel = defineKernel({
+  params: z.strictObject({ each: z.string().default('1') }),
+  start: (params, view) => ({ state: {}, waits: [{ on: 'at', at: later(view.at, 'PT1M') }] }),
+  step: (state, wake, params, view) => ({ state, finished: true }),
+});
+`;
+const yamlOf = (module: string): string => `id: own
+kind: module
+module: ${module}
+pairs: [btcusd]
+total_quantity: { amount: '1', currency: btc }
+`;
+
+const put = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return name;
+};
+const read = (module = './own.ts', more = ''): ReturnType<typeof readStrategies> =>
+  readStrategies([join(folder, put('own.yaml', yamlOf(module) + more))], undefined, { env: {}, cwd: folder });
+const problems = (module?: string, more?: string): readonly string[] =>
+  read(module, more).problems.map(({ path, message }) => `${path}: ${message}`);
+
+describe('a document of kind module', () => {
+  it('is bound to the code beside it, whose text is part of document and hash', () => {
+    put('own.ts', KERNEL);
+    const [strategy] = read().strategies;
+    expect(strategy?.bound.pairs).toEqual(['btcusd']);
+    expect(strategy?.document['source']).toEqual({ file: './own.ts', sha256: sha256(KERNEL), text: KERNEL });
+    const step = strategy?.bound.start(NINE, aView());
+    expect(step?.waits).toEqual([{ on: 'at', at: NINE + 60_000 }]);
+    put('own.ts', `${KERNEL}// another thought\n`);
+    expect(read().strategies[0]?.hash).not.toBe(strategy?.hash);
+    put('own.ts', KERNEL);
+    expect(read().strategies[0]?.hash).toBe(strategy?.hash);
+  });
+
+  it('runs the code that lies there now, not one that lay there before', () => {
+    const note = (text: string): string =>
+      KERNEL.replace('finished: true', `finished: true, note: '${text}'`);
+    const noteOf = (): unknown => {
+      const bound = read().strategies[0]?.bound;
+      const view = aView();
+      const { state } = bound?.start(NINE, view) ?? {};
+      return bound?.step(state, { on: 'at', at: NINE, due: NINE }, { begunAt: NINE, view }).note;
+    };
+    put('own.ts', note('first'));
+    expect(noteOf()).toBe('first');
+    put('own.ts', note('second'));
+    expect(noteOf()).toBe('second');
+  });
+
+  it('takes plain JavaScript, and files in folders below', () => {
+    mkdirSync(join(folder, 'kernels'));
+    put('kernels/own.js', KERNEL);
+    expect(problems('kernels/own.js')).toEqual([]);
+  });
+
+  it('gives the code amounts of the same class as the engine has', () => {
+    put('own.ts', KERNEL.replace('finished: true', 'finished: true, note: String(later.name)'));
+    const text = "import { quantity } from 'tranche/strategy'; export const one = quantity('1');";
+    const { one } = loadModule({ file: 'x.ts', sha256: sha256(text), text }) as { one: unknown };
+    expect(isAmount(one)).toBe(true);
+  });
+
+  it.each([
+    ['../own.ts', /lies outside the folder of this file: copy it there/u],
+    ['/etc/own.ts', /expected a \.ts or \.js file/u],
+    ['a/../../own.ts', /lies outside the folder of this file/u],
+    ['./own.json', /expected a \.ts or \.js file/u],
+    ["'https://x.example/own.ts'", /expected a \.ts or \.js file/u],
+    ['./absent.ts', /absent\.ts cannot be read: there is no such file/u],
+  ])('refuses %s', (module, why) => {
+    expect(problems(module)).toEqual([expect.stringMatching(why)]);
+  });
+
+  it('follows no link out of its folder, neither of the file nor of a folder above it', () => {
+    writeFileSync(join(outside, 'own.ts'), KERNEL);
+    symlinkSync(join(outside, 'own.ts'), join(folder, 'own.ts'));
+    expect(problems()).toEqual([expect.stringContaining('own.ts is a link to a file outside the folder')]);
+    symlinkSync(outside, join(folder, 'kernels'));
+    expect(problems('./kernels/own.ts')).toEqual([expect.stringContaining('is a link to a file outside')]);
+    put('here.ts', KERNEL);
+    symlinkSync(join(folder, 'here.ts'), join(folder, 'alias.ts'));
+    expect(problems('./alias.ts')).toEqual([]);
+  });
+
+  it('reads no more than a strategy needs, and nothing that is not text', () => {
+    put('own.ts', `${KERNEL}//${'x'.repeat(65_536)}`);
+    expect(problems()).toEqual([expect.stringMatching(/has 6\d{4} bytes; at most 65536 are read/u)]);
+    writeFileSync(join(folder, 'own.ts'), Buffer.from([0x2f, 0x2f, 0xff, 0xfe]));
+    expect(problems()).toEqual([expect.stringContaining('is not text in UTF-8')]);
+  });
+
+  it('tells what the module says of its params at their place', () => {
+    put('own.ts', KERNEL);
+    const [problem] = read('./own.ts', 'params:\n  each: 7\n').problems;
+    expect(problem).toMatchObject({ path: 'params.each', line: 7 });
+  });
+});
+
+describe('the code of a module', () => {
+  it.each<[string, string, RegExp]>([
+    ['has no grammar', 'export const kernel = ;', /SyntaxError|Expression expected|Unexpected/u],
+    ['throws at its top', "throw new Error('no');", /^module: no \(line 1\)$/u],
+    ['awaits at its top', 'await 1;\nexport const kernel = 1;', /it awaits at its top level/u],
+    ['exports nothing', 'export const other = 1;', /it exports no kernel/u],
+    ['imports Node', "import fs from 'node:fs';", /it imports node:fs: a module may import tranche\/strategy and nothing else/u],
+    ['imports a package', "import { of } from 'rxjs';", /it imports rxjs: a module may/u],
+    ['imports another file', "import { a } from './a.ts';", /it imports \.\/a\.ts: a module may/u],
+    ['imports later', "export const f = () => import('node:fs');", /it uses import\(\), .*\(line 1\)/u],
+    ['evaluates', "\neval('1');", /it uses eval, which a kernel does not: write the code out \(line 2\)/u],
+    ['asks where it is', 'export const u = import.meta.url;', /it uses import\.meta/u],
+    ['reaches for a constructor', "(() => 1).constructor('return 1')();", /it uses \.constructor/u],
+    ['changes what belongs to all', 'Array.prototype.x = 1;', /it uses a prototype/u],
+    ['changes what belongs to all', 'Math.max = 1;', /what belongs to the program is not changed/u],
+    ['uses what only TypeScript builds', 'enum A { B }', /enum/u],
+    ...['process.env', 'globalThis.x = 1', 'console.log(1)', "fetch('http://x')", 'setTimeout(() => 1)', 'new Function("1")', 'crypto.randomUUID()'].map(
+      (code): [string, string, RegExp] => [`says ${code}`, `${code};`, /there is no \w+ in a kernel: /u],
+    ),
+    ...['Date.now()', 'new Date()', 'Date()', 'Temporal.Now.instant()', 'performance.now()'].map(
+      (code): [string, string, RegExp] => [`asks ${code}`, `${code};`, /now is view\.at/u],
+    ),
+    ['asks for chance', 'Math.random();', /chance is not repeatable/u],
+  ])('is refused when it %s', (_, code, why) => {
+    put('own.ts', code);
+    expect(problems()).toEqual([expect.stringMatching(why)]);
+  }); // prettier-ignore
+
+  it('may count with dates that are written down', () => {
+    put('own.ts', `const day = new Date(0).getUTCDay() + Math.max(1, 2) + Date.parse('1970-01-02') + Temporal.Duration.from('PT1H').hours;\n${KERNEL}`);
+    expect(problems()).toEqual([]);
+  }); // prettier-ignore
+
+  it('is refused again for the same reason as before', () => {
+    put('own.ts', "throw new Error('no');");
+    expect(problems()).toEqual(problems());
+  });
+});

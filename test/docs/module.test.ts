@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { loadModule } from '../../src/app/modules.ts';
+import { readStrategies } from '../../src/app/strategies.ts';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import { aBench, START } from '../engine/harness.ts';
+import { executedTotal, faultsOf, fillsOf } from '../engine/oracle.ts';
+import { guideCode, written } from './module-guide.ts';
+
+const root = new URL('../../', import.meta.url);
+const code = guideCode('dip-buyer.ts');
+const yaml = guideCode('dip-buyer.yaml');
+
+/** The guide followed: its two files in a folder of their own, read as the program reads them. */
+function followed(over: Readonly<Record<string, string>> = {}): StrategySource {
+  const { folder, file } = written(over);
+  const { strategies, problems } = readStrategies([file], undefined, { env: {}, cwd: folder });
+  expect(problems).toEqual([]);
+  const [strategy] = strategies;
+  if (strategy === undefined) throw new Error('no strategy');
+  return strategy;
+}
+
+describe('the guide to modules', () => {
+  it('shows a kernel of less than thirty lines, the same as the example', () => {
+    expect(code.trimEnd().split('\n').length).toBeLessThan(30);
+    expect(code).toBe(readFileSync(new URL('strategies/examples/dip-buyer.ts', root), 'utf8'));
+    expect(yaml).toBe(readFileSync(new URL('strategies/examples/dip-buyer.yaml', root), 'utf8'));
+    expect(loadModule({ file: 'dip-buyer.ts', sha256: 'guide', text: code })).toHaveProperty('kernel');
+  });
+
+  it('shows what runs under virtual time: buys after dips alone, within its total, and ends', () => {
+    const strategy = followed({ "'10000'": "'2000'", "'0.02'": "'0.002'" });
+    const bench = aBench({ strategies: [strategy], venue: { seed: 'dips' } });
+    bench.start();
+    bench.clock.run(instant(START + 24 * 60 * MINUTE_MS));
+    expect(faultsOf(bench)).toEqual([]);
+    const fills = fillsOf(bench.records());
+    expect(fills.map(({ amount }) => Number(amount))).toEqual([500, 500, 500, 500]);
+    expect(executedTotal(bench.exchange).gt(0)).toBe(true);
+    expect(bench.desk.state.lives.get('dip-buyer')?.finished).toBe('finished');
+    const notes = bench.records().flatMap(({ body }) => (body.kind === 'wake' && body.intents.length > 0 ? [body.note] : []));
+    expect(notes).toHaveLength(4);
+    expect(notes.every((note) => note?.startsWith('a dip from '))).toBe(true);
+  }); // prettier-ignore
+
+  it('gives the same journal for the same seed', () => {
+    const once = (): unknown => {
+      const bench = aBench({ strategies: [followed({ "'0.02'": "'0.002'" })], venue: { seed: 'same' } });
+      bench.start();
+      bench.clock.run(instant(START + 4 * 60 * MINUTE_MS));
+      return bench.records().at(-1)?.hash;
+    };
+    expect(once()).toBe(once());
+  });
+});

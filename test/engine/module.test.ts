@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import { module } from '../../src/strategy/module.ts';
+import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
+
+/** What a kernel of these tests was told, and whether it fails next. Outside of it, as a bug is. */
+interface Whim {
+  fails: boolean;
+}
+
+/** Buys a tenth every minute until its total has traded. */
+const kernelOf = (whim: Whim) =>
+  defineKernel({
+    params: z.strictObject({}),
+    start: (_, view) => ({ state: { n: 0 }, waits: [{ on: 'at', at: later(view.at, 'PT1M') }] }),
+    step(state: { n: number }, wake, _, view) {
+      if (whim.fails) throw new Error('a bad day');
+      if (view.left.lt('0.1')) return { state, finished: true };
+      const waits = [{ on: 'at' as const, at: later(view.at, 'PT1M') }];
+      if (wake.on === 'outcome') return { state, waits };
+      const intents = [{ pair: 'btcusd', side: 'buy' as const, quantity: '0.1', within: 'PT30S' }];
+      return { state: { n: state.n + 1 }, waits, intents };
+    },
+  });
+
+function aModule(whim: Whim = { fails: false }, over: object = {}): StrategySource {
+  const params = {
+    module: './own.ts',
+    pairs: ['btcusd'],
+    side: 'buy',
+    total_quantity: { amount: '0.5', currency: 'btc' },
+    ...over,
+  };
+  const kind = module.withCode?.({ kernel: kernelOf(whim) });
+  if (kind === undefined || 'problem' in kind) throw new Error('no kind');
+  return { id: 'own', kind: 'module', hash: 'h', document: params, bound: kind.bind(params) };
+}
+
+function ran(
+  untilMs: number,
+  over: Partial<BenchOptions> & { strategies: readonly StrategySource[] },
+): Bench {
+  const bench = aBench(over);
+  bench.start();
+  bench.clock.run(instant(START + untilMs));
+  return bench;
+}
+const finishedOf = (bench: Bench, id = 'own'): unknown => bench.desk.state.lives.get(id)?.finished;
+
+describe('a module on a desk', () => {
+  it('trades its total and ends', () => {
+    const bench = ran(10 * MINUTE_MS, { strategies: [aModule()] });
+    expect(faultsOf(bench)).toEqual([]);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
+    expect(finishedOf(bench)).toBe('finished');
+  });
+
+  // Between two steps, with a quote under way, with an order that has arrived.
+  it.each([2.5 * MINUTE_MS, 2 * MINUTE_MS + 10, 2 * MINUTE_MS + 50])(
+    'goes on after a process that died at %i ms, and trades its total once',
+    (diedMs) => {
+      const strategies = [aModule()];
+      const before = ran(diedMs, { strategies, inFlight: 'arrives' });
+      before.kill();
+      const { clock, exchange, journal } = before;
+      const after = ran(30 * MINUTE_MS, { strategies, clock, exchange, journal });
+      expect(faultsOf(after)).toEqual([]);
+      expect(executedTotal(exchange).toFixed()).toBe('0.5');
+      expect(finishedOf(after)).toBe('finished');
+    },
+  );
+
+  it('is paused alone when a step fails: the journal and an alert say why, and the others trade on', () => {
+    const whim = { fails: false };
+    const alerts: unknown[] = [];
+    const bench = ran(90 * SECOND_MS, {
+      strategies: [aModule(whim), aTwap('twap')],
+      observer: { alert: (id, facts) => alerts.push([id, facts]) },
+    });
+    whim.fails = true;
+    bench.clock.run(instant(START + 30 * MINUTE_MS));
+    const failed = bench.records().flatMap(({ body }) => (body.kind === 'wake' && body.reason === 'strategy_failed' ? [body] : []));
+    expect(failed).toHaveLength(1);
+    expect(failed[0]).toMatchObject({ strategy: 'own', note: 'Error: a bad day', intents: [] });
+    expect(alerts).toContainEqual(['strategy_paused', { strategy: 'own', why: 'Error: a bad day' }]);
+    expect([...bench.desk.state.totals.paused]).toEqual([['strategy:own', 'strategy_failed: Error: a bad day']]);
+    expect(bench.desk.control).toBe('active');
+    expect(fillsOf(bench.records()).filter(({ strategy }) => strategy === 'own')).toHaveLength(1);
+    expect(finishedOf(bench, 'twap')).toBe('finished');
+  }); // prettier-ignore
+
+  it('makes the step again that failed when a person resumes it, in another process too', () => {
+    const whim = { fails: true };
+    const strategies = [aModule(whim)];
+    const before = ran(10 * MINUTE_MS, { strategies });
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const after = ran(20 * MINUTE_MS, { strategies, clock, exchange, journal });
+    expect(fillsOf(after.records())).toEqual([]);
+    whim.fails = false;
+    after.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
+    clock.run(instant(START + 40 * MINUTE_MS));
+    expect(executedTotal(exchange).toFixed()).toBe('0.5');
+    expect(finishedOf(after)).toBe('finished');
+  });
+
+  it('hears of the end of an intent whose news met a step that failed', () => {
+    const whim = { fails: false };
+    const bench = ran(MINUTE_MS + 30, { strategies: [aModule(whim)] });
+    whim.fails = true;
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    const life = bench.desk.state.lives.get('own');
+    expect(life?.outcomes).toHaveLength(1);
+    whim.fails = false;
+    bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
+    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
+  });
+
+  it('begins anew when its first step failed and it is resumed', () => {
+    const kernel = kernelOf({ fails: false });
+    let fails = true;
+    const start: typeof kernel.start = (params, view) => {
+      if (fails) throw new Error('too early');
+      return kernel.start(params, view);
+    };
+    const kind = module.withCode?.({ kernel: { ...kernel, start } });
+    if (kind === undefined || 'problem' in kind) throw new Error('no kind');
+    const source = aModule();
+    const bench = ran(MINUTE_MS, { strategies: [{ ...source, bound: kind.bind(source.document) }] });
+    expect(bench.desk.state.totals.paused.get('strategy:own')).toBe('strategy_failed: Error: too early');
+    fails = false;
+    bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
+    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
+  });
+});
+
+describe('a strategy that a person pauses', () => {
+  it('begins nothing until it is resumed, and goes on where it was', () => {
+    const bench = ran(150 * SECOND_MS, { strategies: [aModule(), aTwap('twap')] });
+    const says: string[] = [];
+    const answer = ({ says: words }: { says: string }): unknown => says.push(words);
+    bench.operator$.next({ do: 'pause', by: 'ann', why: 'lunch', strategy: 'own', answer });
+    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    expect(fillsOf(bench.records()).filter(({ strategy }) => strategy === 'own')).toHaveLength(2);
+    expect(finishedOf(bench, 'twap')).toBe('finished');
+    bench.operator$.next({ do: 'resume', by: 'ann', why: 'back', strategy: 'own', answer });
+    bench.operator$.next({ do: 'pause', by: 'ann', why: 'who', strategy: 'nobody', answer });
+    bench.clock.run(instant(START + 40 * MINUTE_MS));
+    expect(says).toEqual([
+      'strategy own is paused',
+      'strategy own is active',
+      'there is no strategy nobody; there are own, twap',
+    ]);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('1.5');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('sends no order for a slice that was decided before', () => {
+    const bench = aBench({ strategies: [aTwap('twap')], quoteLatencyMs: 3_000 });
+    bench.start();
+    bench.clock.run(instant(START + 500));
+    bench.operator$.next({ do: 'pause', by: 'ann', why: 'now', strategy: 'twap' });
+    bench.clock.run(instant(START + 10 * SECOND_MS));
+    expect(fillsOf(bench.records())).toEqual([]);
+  });
+});

@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { money, price, quantity, text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { AnyStrategy, Step } from '../../src/strategy/kernel.ts';
+import { module } from '../../src/strategy/module.ts';
+import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
+import type { Intent, Kernel, Wake } from '../../src/strategy/sdk.ts';
+import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+
+const PLAN = {
+  module: './x.ts',
+  pairs: ['btcusd', 'btceur'],
+  side: 'buy',
+  total_quantity: { amount: '1', currency: 'btc' },
+  max_intents_per_minute: 3,
+};
+
+function kindOf(kernel: unknown): AnyStrategy {
+  const coded = module.withCode?.({ kernel });
+  if (coded === undefined || 'problem' in coded) throw new Error(coded?.problem ?? 'no kind');
+  return coded;
+}
+
+const anyParams = z.record(z.string(), z.unknown());
+/** A kernel that waits a minute, then returns whatever it is told to. */
+const returning = (what: unknown): AnyStrategy =>
+  kindOf({
+    params: anyParams,
+    start: () => ({ state: {}, waits: [{ on: 'at', at: NINE + MINUTE_MS }] }),
+    step: () => (typeof what === 'function' ? (what as () => unknown)() : what),
+  });
+const anIntent = (over: Partial<Record<keyof Intent, unknown>> = {}): Record<string, unknown> => ({
+  pair: 'btcusd',
+  side: 'buy',
+  quantity: '0.25',
+  ...over,
+});
+const asking = (...intents: readonly unknown[]): AnyStrategy => returning({ state: {}, intents });
+
+/** Counts its steps, and asks for a quarter at each that is not an outcome. */
+const counter: Kernel<unknown, { n: number; heard: string[] }> = defineKernel({
+  params: anyParams,
+  start: (_, view) => ({
+    state: { n: 0, heard: [] as string[] },
+    waits: [{ on: 'at', at: later(view.at, 'PT1M') }],
+  }),
+  step(state, wake, _, view) {
+    const waits = [{ on: 'at' as const, at: later(view.at, 'PT1M') }];
+    if (wake.on === 'outcome')
+      return {
+        state: { ...state, heard: [...state.heard, `${wake.outcome.tag} ${wake.outcome.result}`] },
+        waits,
+      };
+    const intents = [
+      { pair: 'btcusd', side: 'buy' as const, quantity: quantity('0.25'), tag: `no-${state.n}` },
+    ];
+    return { state: { ...state, n: state.n + 1 }, waits, intents };
+  },
+});
+
+describe('a module', () => {
+  it('asks within its declared total, each intent a parent of its own', () => {
+    const life = new Life(kindOf(counter), PLAN);
+    const first = life.arrive();
+    expect(intentsOf(first).map((one) => [one.leg, one.slice, one.pair, text(amountOf(one))])).toEqual([
+      ['0', 0, 'btcusd', '0.25'],
+    ]);
+    expect(intentsOf(first)[0]?.deadline).toBe(NINE + 2 * MINUTE_MS);
+    expect(intentsOf(life.arrive()).map(({ leg }) => leg)).toEqual(['1']);
+  });
+
+  it('hears of the end of every intent without asking for it, and what did not trade is free again', () => {
+    const life = new Life(kindOf(counter), PLAN);
+    const step = life.arrive();
+    expect(step.waits).toContainEqual({ on: 'outcome', leg: '0', slice: 0 });
+    const after = life.end({ leg: '0', slice: 0, result: 'skipped' }, instant(NINE + 90 * SECOND_MS));
+    expect(after.state).toMatchObject({ own: { n: 1, heard: ['no-0 skipped'] }, traded: '0', open: {} });
+  });
+
+  it.each([['nothing left of its total', [4, 'it wants 0.25, and 0 of its total of 1 is left']]])(
+    'is paused with %s, whatever became of it',
+    (_, [fills, why]) => {
+      const life = new Life(kindOf(counter), { ...PLAN, max_intents_per_minute: 60 });
+      for (let n = 0; n < Number(fills); n++) {
+        life.arrive();
+        life.end({ leg: String(n), slice: 0, filled: quantity('0.25') }, life.due);
+      }
+      expect(life.arrive().fault).toBe(why);
+    },
+  );
+
+  it('counts what is open at its whole size', () => {
+    const life = new Life(kindOf(counter), { ...PLAN, total_quantity: { amount: '0.4', currency: 'btc' } });
+    life.arrive();
+    expect(life.arrive().fault).toBe('it wants 0.25, and 0.15 of its total of 0.4 is left');
+  });
+
+  it('counts a trade that turns up late, under the name of its intent', () => {
+    const life = new Life(kindOf(counter), PLAN);
+    life.arrive();
+    const late = { leg: '0', slice: 0 };
+    life.end({ ...late, result: 'skipped' }, life.due);
+    const told = life.end({ ...late, filled: quantity('0.25') }, life.due);
+    expect(told.state).toMatchObject({ own: { heard: ['no-0 skipped', 'no-0 filled'] }, traded: '0.25' });
+  });
+
+  it('counts a total in quote currency by what was paid', () => {
+    const kernel = {
+      ...counter,
+      step: () => ({ state: {}, intents: [anIntent({ quantity: undefined, notional: money('70') })] }),
+    };
+    const plan = {
+      ...PLAN,
+      pairs: ['btcusd'],
+      total_quantity: undefined,
+      total_notional: { amount: '100', currency: 'usd' },
+    };
+    const life = new Life(kindOf(kernel), plan);
+    expect(intentsOf(life.arrive())[0]?.size).toEqual({ by: 'amount', amount: money('70') });
+    const after = life.end(
+      { leg: '0', slice: 0, filled: quantity('0.001'), filledAmount: money('69.5') },
+      instant(NINE + 5 * MINUTE_MS),
+    );
+    expect(after.fault).toBe('it wants 70, and 30.5 of its total of 100 is left');
+  });
+
+  it('ends with its last open intent when it says that it has finished', () => {
+    const life = new Life(returning({ state: {}, finished: true, intents: [anIntent()] }), PLAN);
+    const last = life.arrive();
+    expect([intentsOf(last).length, last.finished]).toEqual([1, undefined]);
+    expect(life.end({ leg: '0', slice: 0 }, instant(NINE + 2 * MINUTE_MS)).finished).toBe('finished');
+  });
+
+  it('waits at least a second for what has passed: no step follows itself', () => {
+    const step = new Life(returning({ state: {}, waits: [{ on: 'at', at: NINE - 1 }] }), PLAN).arrive();
+    expect(step.waits).toEqual([{ on: 'at', at: NINE + MINUTE_MS + SECOND_MS }]);
+  });
+
+  it('may wait for a price and for an inflow, not before a second from now', () => {
+    const waits = [
+      { on: 'price', pair: 'btcusd', is: 'at_or_below', level: price('60000') },
+      { on: 'inflow', currency: 'usd', above: '100' },
+    ];
+    const life = new Life(returning({ state: {}, waits }), PLAN);
+    const notBefore = NINE + MINUTE_MS + SECOND_MS;
+    expect(life.arrive().waits).toEqual([
+      { on: 'price', pair: 'btcusd', is: 'at_or_below', level: '60000', notBefore },
+      { on: 'inflow', currency: 'usd', above: '100', notBefore },
+    ]);
+    expect(life.wake({ on: 'price', at: NINE, price: price('59999') }).fault).toBeUndefined();
+    expect(life.wake({ on: 'inflow', at: NINE, balance: quantity('101') }).fault).toBeUndefined();
+  });
+
+  it('cuts what it wants down to the precision of the currency', () => {
+    const step = new Life(asking(anIntent({ quantity: '0.123456789' })), PLAN).arrive();
+    expect(intentsOf(step).map((one) => text(amountOf(one)))).toEqual(['0.12345678']);
+  });
+
+  it('gets copies: what a step does to its params and its state is gone with it', () => {
+    const seen: unknown[] = [];
+    const kernel = {
+      params: (raw: { list: number[] }) => raw,
+      start: () => ({ state: { list: [1] }, waits: [{ on: 'at', at: NINE + MINUTE_MS }] }),
+      step(state: { list: number[] }, _: Wake, params: { list: number[] }) {
+        seen.push(structuredClone([state.list, params.list]));
+        state.list.push(2);
+        params.list.push(2);
+        return { state: { list: [1] }, waits: [{ on: 'at', at: NINE + 5 * MINUTE_MS }] };
+      },
+    };
+    const life = new Life(kindOf(kernel), { ...PLAN, params: { list: [7] } });
+    const before = structuredClone(life.last.state);
+    life.arrive();
+    life.arrive();
+    expect(seen).toEqual([
+      [[1], [7]],
+      [[1], [7]],
+    ]);
+    expect(life.last.state).toEqual(before);
+  });
+});
+
+describe('a step of a module that breaks a rule', () => {
+  const faultOf = (kind: AnyStrategy, plan: object = PLAN): Step<unknown> => new Life(kind, plan).arrive();
+
+  it.each<[string, AnyStrategy, RegExp]>([
+    ['throws', returning(() => { throw new RangeError('bad luck\nand more'); }), /^RangeError: bad luck$/u],
+    ['throws what is no error', returning(() => { throw 7 as unknown as Error; }), /^it threw number$/u],
+    ['returns nothing', returning(undefined), /^the step: .*expected object/u],
+    ['returns a promise', returning(Promise.resolve({ state: {} })), /^it returned a promise: a kernel is not async/u],
+    ['returns a field that there is not', returning({ state: {}, wait: [] }), /Unrecognized key: "wait"/u],
+    ['waits for nothing', returning({ state: {} }), /^it waits for nothing and has nothing open/u],
+    ['leaves out its state', returning({ waits: [] }), /^the step\.state: .*undefined$/u],
+    ['keeps a date', returning({ state: { d: new Date(0) } }), /^state\.d is an object of a class/u],
+    ['keeps a map', returning({ state: { m: new Map() } }), /^state\.m is an object of a class/u],
+    ['keeps an amount', returning({ state: { a: [quantity('1')] } }), /^state\.a\[0\] is an amount: keep it as text/u],
+    ['keeps what JSON rounds away', returning({ state: { n: Number.NaN } }), /^state\.n is NaN, which JSON cannot hold/u],
+    ['keeps a null', returning({ state: { n: null } }), /^state\.n is null: .* leave out what is not there/u],
+    ['keeps too much', returning({ state: { n: 'x'.repeat(40_000) } }), /^the state has 40008 characters as JSON; at most 32768/u],
+    ['wants an undeclared pair', asking(anIntent({ pair: 'ethusd' })), /^it wants to trade ethusd, and its pairs are btcusd, btceur$/u],
+    ['wants the other side', asking(anIntent({ side: 'sell' })), /^it wants to sell, and its side is buy$/u],
+    ['wants less than nothing', asking(anIntent({ quantity: '-1' })), /quantity: expected an amount above zero/u],
+    ['wants nothing', asking(anIntent({ quantity: '0.000' })), /quantity: expected an amount above zero/u],
+    ['wants less than a unit', asking(anIntent({ quantity: '0.000000001' })), /is nothing in the precision of btcusd$/u],
+    ['gives a number for an amount', asking(anIntent({ quantity: 0.1 })), /quantity: expected an amount above zero/u],
+    ['counts in the other unit', asking(anIntent({ quantity: undefined, notional: '5' })), /^an intent gives its quantity, and nothing else, because total_quantity is declared$/u],
+    ['counts in both units', asking(anIntent({ notional: '5' })), /^an intent gives its quantity, and nothing else/u],
+    ['wants more than its total', asking(anIntent({ quantity: '0.6' }), anIntent({ quantity: '0.5' })), /^it wants 1\.1, and 1 of its total of 1 is left$/u],
+    ['wants too often', asking(...Array.from({ length: 4 }, () => anIntent({ quantity: '0.1' }))), /^4 intents within a minute; max_intents_per_minute is 3$/u],
+    ['gives a limit below zero', asking(anIntent({ limit: '-5' })), /limit: expected an amount above zero/u],
+    ['tries for ever', asking(anIntent({ within: 'P3D' })), /^within is P3D: expected a second to a day$/u],
+    ['tries for no time', asking(anIntent({ within: 'tomorrow' })), /tomorrow/u],
+    ['waits for what is no time', returning({ state: {}, waits: [{ on: 'at', at: 'noon' }] }), /waits\.0\.at: expected an instant/u],
+    ['waits for an outcome by itself', returning({ state: {}, waits: [{ on: 'outcome', leg: 'a', slice: 0 }] }), /waits\.0\.on: Invalid/u],
+    ['waits for the price of what it does not trade', returning({ state: {}, waits: [{ on: 'price', pair: 'ethusd', is: 'at_or_below', level: '1' }] }), /^it waits for a price of ethusd, which is not among its pairs$/u],
+    ['waits for the drift of what it does not trade', returning({ state: {}, waits: [{ on: 'drift', targets: { eth: '0.5', usd: '0.5' }, cash: 'usd', driftType: 'absolute', threshold: '0.1', notBefore: NINE }] }), /^it waits for a drift of eth, and ethusd is not among its pairs$/u],
+  ])('leaves nothing when it %s', (_, kind, why) => {
+    const step = faultOf(kind);
+    expect(step.fault).toMatch(why);
+    expect([step.intents, step.finished]).toEqual([undefined, undefined]);
+  }); // prettier-ignore
+
+  it('looks at prices of its own pairs alone', () => {
+    const kernel = {
+      ...counter,
+      step: (_: unknown, __: unknown, ___: unknown, view: { price(pair: string): unknown }) =>
+        view.price('ethusd'),
+    };
+    expect(faultOf(kindOf(kernel)).fault).toBe('ethusd is not among the pairs of the document');
+  });
+
+  it('fails in its first step like in any other', () => {
+    const kernel = { ...counter, start: () => { throw new Error('not today'); } }; // prettier-ignore
+    expect(new Life(kindOf(kernel), PLAN).last.fault).toBe('Error: not today');
+  });
+});
+
+describe('the check of a module', () => {
+  const problems = (kernel: unknown, plan: object): readonly string[] =>
+    kindOf(kernel).bind(plan).check(aWorld()).map(({ path, message }) => `${path.join('.')}: ${message}`); // prettier-ignore
+
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', {}, /^it exports no kernel: write export const kernel = defineKernel/u],
+    ['something else', { kernel: 7 }, /^it exports no kernel/u],
+    ['half a kernel', { kernel: { start: () => 1 } }, /^its kernel has no params, no step/u],
+    ['what cannot be called', { kernel: { params: anyParams, start: 1, step: 2 } }, /^start and step of its kernel must be a function$/u],
+    ['params that read nothing', { default: { params: 7, start: () => 1, step: () => 1 } }, /^params of its kernel must be a schema of zod, or a function$/u],
+  ])('refuses a module that exports %s', (_, exported, why) => {
+    expect(module.withCode?.(exported)).toEqual({ problem: expect.stringMatching(why) as string });
+  }); // prettier-ignore
+
+  it('takes a kernel as the default export as well', () => {
+    expect(module.withCode?.({ default: counter })).toHaveProperty('bind');
+  });
+
+  it('asks the module about its own params: a schema with the place, a function in its words', () => {
+    const strict = {
+      ...counter,
+      params: z.strictObject({ dip: z.string(), deep: z.strictObject({ n: z.int() }) }),
+    };
+    expect(problems(strict, { ...PLAN, params: { deep: { n: 'x' } } })).toEqual([
+      expect.stringMatching(/^params\.dip: /u),
+      expect.stringMatching(/^params\.deep\.n: /u),
+    ]);
+    const plain = { ...counter, params: () => { throw new Error('dip must be below 1'); } }; // prettier-ignore
+    expect(problems(plain, PLAN)).toEqual(['params: Error: dip must be below 1']);
+    expect(problems(counter, PLAN)).toEqual([]);
+  });
+
+  it('wants one total, in the currency that all its pairs share', () => {
+    expect(problems(counter, { ...PLAN, total_quantity: undefined })[0]).toMatch(/^module: give total_quantity or total_notional/u);
+    expect(problems(counter, { ...PLAN, total_notional: { amount: '1', currency: 'usd' } })[0]).toMatch(/^total_notional: give/u);
+    expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'ethusd'] })).toEqual([
+      'total_quantity.currency: ethusd is counted in eth, not btc',
+    ]);
+    expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'btcusd'] })).toEqual(['pairs.1: btcusd is listed twice']);
+  }); // prettier-ignore
+});

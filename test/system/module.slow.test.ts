@@ -1,0 +1,76 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { written } from '../docs/module-guide.ts';
+import { aFolder } from './support/desk.ts';
+import { finish, start } from './support/program.ts';
+
+/** A folder outside of the program's, with the two files of the guide and a paper config; nothing is installed there. */
+function aFolderOfOnesOwn(over: Readonly<Record<string, string>>, more: object = {}): string {
+  const cwd = aFolder();
+  const { folder } = written(over);
+  mkdirSync(join(cwd, 'strategies'));
+  for (const name of ['dip-buyer.ts', 'dip-buyer.yaml'])
+    copyFileSync(join(folder, name), join(cwd, 'strategies', name));
+  const config = {
+    mode: 'paper',
+    journal: 'sqlite:./journal.db',
+    operate: { listen: '127.0.0.1:0' },
+    strategies: './strategies',
+    venue: { simulated: { seed: 'dips', speed: 3600 } },
+    ...more,
+  };
+  writeFileSync(join(cwd, 'desk.yaml'), JSON.stringify(config));
+  return cwd;
+}
+
+const QUICK = { "'10000'": "'1500'", "'0.02'": "'0.002'", PT1M: 'PT1S' };
+
+describe('the kernel of the guide', () => {
+  it('runs on paper from a folder of its own until its total has traded', async () => {
+    const cwd = aFolderOfOnesOwn(QUICK);
+    expect(await finish(['validate', '--config', 'desk.yaml'], { cwd })).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    const daemon = start(['run', '--until-done', '--json', '--config', 'desk.yaml'], { cwd });
+    expect(await daemon.ended(300_000)).toEqual({ code: 0, signal: null });
+    expect(daemon.eventsOf('fill').map(({ strategy, amount }) => [strategy, Number(amount)])).toEqual([
+      ['dip-buyer', 500],
+      ['dip-buyer', 500],
+      ['dip-buyer', 500],
+    ]);
+    expect(daemon.stderr).toBe('');
+    const begun = daemon
+      .eventsOf('strategy')
+      .map(({ document }) => (document as { source: { file: string } }).source.file);
+    expect(begun).toEqual(['./dip-buyer.ts']);
+    expect(await finish(['journal', 'verify', 'sqlite:./journal.db'], { cwd })).toMatchObject({ code: 0 });
+  });
+
+  it('goes on where it was in another process, and the total counts what was traded before', async () => {
+    const cwd = aFolderOfOnesOwn(QUICK);
+    const first = start(['run', '--json', '--config', 'desk.yaml'], { cwd });
+    await first.event('fill', { withinMs: 120_000 });
+    await first.kill();
+    const second = start(['run', '--until-done', '--json', '--config', 'desk.yaml'], { cwd });
+    expect(await second.ended(300_000)).toEqual({ code: 0, signal: null });
+    const { stdout } = await finish(['journal', 'export', '--format', 'jsonl', '--kind', 'fills', 'sqlite:./journal.db'], { cwd });
+    const amounts = stdout.trimEnd().split('\n').map((line) => Number((JSON.parse(line) as { amount: string }).amount));
+    expect(amounts).toEqual([500, 500, 500]);
+    expect(second.eventsOf('strategy')).toEqual([]);
+  }); // prettier-ignore
+
+  it('is paused with a word to the operator when it wants more than the document allows', async () => {
+    const cwd = aFolderOfOnesOwn({ ...QUICK, "each: '500'": "each: '500', more: 'x'" });
+    const { code, stderr } = await finish(['validate', '--config', 'desk.yaml'], { cwd });
+    expect([code, stderr]).toEqual([78, expect.stringMatching(/dip-buyer\.yaml:\d+:\d+ {2}params[^]*more/u)]);
+    const wild = aFolderOfOnesOwn({ ...QUICK, 'side: buy': 'side: sell' });
+    const daemon = start(['run', '--config', 'desk.yaml'], { cwd: wild });
+    await daemon.said('it wants to buy, and its side is sell');
+    await daemon.said('critical: a strategy is paused');
+    const { stdout } = await finish(['status', '--config', 'desk.yaml'], { cwd: wild });
+    expect(stdout).toContain('(tranche resume --strategy dip-buyer)');
+    expect(daemon.hasEnded).toBe(false);
+  });
+});
