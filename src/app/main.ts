@@ -12,6 +12,7 @@ import type { Screen } from './progress.ts';
 import { accountIo, addAccount } from './account-cli.ts';
 import { systemClock } from './clock.ts';
 import { addControl } from './control-cli.ts';
+import { addData } from './data-cli.ts';
 import { addLook } from './look-cli.ts';
 import { version } from './version.ts';
 
@@ -86,6 +87,7 @@ function program(io: RunIo): Command {
   addControl(cli, steering);
   addVenue(cli, io);
   addJournal(cli, io);
+  addData(cli, { io, done: (code) => (process.exitCode = code) });
   addAccount(cli, {
     io: accountIo(io, { input: process.stdin, output: process.stderr }),
     done: (code) => (process.exitCode = code),
@@ -104,6 +106,7 @@ Start here:
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own
   tranche journal export --format csv --kind fills var/live.db
+  tranche data profile btcusd.csv.gz            how volume spreads over the day, for a vwap
   tranche account balances --base-url https://venue.example
 
 Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or a bug, 74 storage, 75 try again, 78 configuration.

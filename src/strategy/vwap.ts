@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { fraction, ONE, ratioOf } from '../core/money.ts';
-import { DAY_MS, instant, MINUTE_MS, parseTime } from '../core/time.ts';
+import { DAY_MS, parseTime } from '../core/time.ts';
+import { minutesOf, partsOf } from './day-parts.ts';
 import { plainNumber, zoneText } from './fields.ts';
 import type { Problem } from './kernel.ts';
 import { slicedStrategy } from './sliced.ts';
@@ -8,28 +9,41 @@ import type { Window } from './sliced.ts';
 import { durationMsOf, slicedFields } from './sliced-fields.ts';
 import type { Curve } from './slicing.ts';
 
-const DAY_MINUTES = 1440;
 /** A longer window would be summed up part by part for too long. */
 const WINDOW_DAYS_MAX = 366;
 
 const profile = z
   .strictObject({
     time_zone: zoneText.default('UTC').describe('IANA time zone in which the day begins'),
+    period: z
+      .enum(['day', 'week'])
+      .default('day')
+      .describe('What the weights make up: a day, the same every day, or a week from Monday on'),
     weights: z
       .array(
         plainNumber
           .gt(0, { error: 'expected a weight above zero: a slice of nothing cannot be traded' })
           .max(1e12),
       )
-      .refine((weights) => DAY_MINUTES % weights.length === 0, {
-        error:
-          'expected as many weights as divide the 1440 minutes of a day, such as 24 (an hour each) or 48 (half an hour each)',
-      })
       .describe(
-        'Volume of each part of a day, midnight first: numbers above zero that count against one another alone. 24 are hours, 48 half hours; any number that divides 1440 will do',
+        'Volume of each part of the period, midnight first: numbers above zero that count against one another alone. Of a day 24 are hours, 48 half hours, any number that divides 1440 will do; of a week 168 are hours, any number that divides 10080',
       ),
   })
-  .describe('Volume over a day, the same every day; slices are sized by it');
+  .superRefine(({ period, weights }, context) => {
+    if (minutesOf(period) % weights.length === 0) return;
+    const example =
+      period === 'day'
+        ? '24 (an hour each) or 48 (half an hour each)'
+        : '168 (an hour each) or 42 (four hours each)';
+    context.addIssue({
+      code: 'custom',
+      path: ['weights'],
+      message: `expected as many weights as divide the ${minutesOf(period)} minutes of a ${period}, such as ${example}`,
+    });
+  })
+  .describe(
+    'Volume over a day or a week; slices are sized by it. Written by hand, or learnt from market history by tranche data profile',
+  );
 export type Profile = z.output<typeof profile>;
 
 const params = z.strictObject({ ...slicedFields, profile });
@@ -55,50 +69,25 @@ function checkLength(plan: Params): readonly Problem[] {
 }
 
 /** Share of the volume of the window that comes before each slot. */
-export function volumeCurve(day: Profile, { startMs, durationMs, slices }: Window): Curve {
+export function volumeCurve(
+  { time_zone: zone, period, weights }: Profile,
+  { startMs, durationMs, slices }: Window,
+): Curve {
   const ends = Array.from({ length: slices }, (_, k) =>
     Math.floor(startMs + ((k + 1) * durationMs) / slices),
   );
   let volume = 0;
   let from = startMs;
-  const parts = partsOf(day, startMs);
+  const parts = partsOf({ zone, period, parts: weights.length }, startMs);
   const volumes = ends.map((end) => {
     while (from < end) {
-      const { weight, untilMs } = parts.at(from);
+      const { part, untilMs } = parts.at(from);
       const to = Math.min(end, untilMs);
-      volume += weight * (to - from);
+      volume += (weights[part] ?? 0) * (to - from);
       from = to;
     }
     return volume;
   });
   const shares = [0, ...volumes].map((before) => fraction(ratioOf(before), ratioOf(volume)));
   return (k) => shares[k] ?? ONE;
-}
-
-/**
- * The part of the local day in which an instant lies, and until when. Between two changes of its clocks a zone is a fixed
- * distance from UTC: an hour that is skipped has no volume, one that is repeated has it twice.
- */
-function partsOf({ time_zone: zone, weights }: Profile, startMs: number) {
-  const partMs = (DAY_MINUTES / weights.length) * MINUTE_MS;
-  let span = spanFrom(zone, startMs);
-  return {
-    at(ms: number): { readonly weight: number; readonly untilMs: number } {
-      if (ms >= span.untilMs) span = spanFrom(zone, ms);
-      const localMs = ms + span.offsetMs;
-      const part = Math.floor((((localMs % DAY_MS) + DAY_MS) % DAY_MS) / partMs);
-      const endMs = (Math.floor(localMs / partMs) + 1) * partMs - span.offsetMs;
-      return { weight: weights[part] ?? 0, untilMs: Math.min(endMs, span.untilMs) };
-    },
-  };
-}
-
-/** How far a zone is from UTC at an instant, and when that changes next, Unix ms. */
-function spanFrom(zone: string, ms: number): { readonly offsetMs: number; readonly untilMs: number } {
-  const at = Temporal.Instant.fromEpochMilliseconds(instant(ms)).toZonedDateTimeISO(zone);
-  const next = at.getTimeZoneTransition('next');
-  return {
-    offsetMs: at.offsetNanoseconds / 1e6,
-    untilMs: next === null ? Number.POSITIVE_INFINITY : next.epochMilliseconds,
-  };
 }

@@ -171,7 +171,7 @@ function plainText(amount: bigint): string {
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`.replace(/\.?0+$/u, '');
 }
 
-const size = (amount: bigint): bigint => (amount < 0n ? -amount : amount);
+const abs = (amount: bigint): bigint => (amount < 0n ? -amount : amount);
 
 /** What is held, and how far each currency is from its target beyond its band, in 1e-16 usd: above zero is outside. */
 export interface Held {
@@ -218,17 +218,17 @@ export function outside(held: Held, prices: Prices, setting: Setting): readonly 
     [held.cents * CENT, CASH_WEIGHT] as const,
   ];
   return all.map(([worth, weight]) => {
-    const away = size(worth * FULL * FULL - weight * FULL * value) - bandOf(setting, weight) * value;
+    const away = abs(worth * FULL * FULL - weight * FULL * value) - bandOf(setting, weight) * value;
     return away > 0n ? away / (FULL * FULL) + 1n : away / (FULL * FULL);
   });
 }
 
 /** Takes a trade in. */
-export function booked(held: Held, { side, asset, quantity: size, cents }: Trade): Held {
+export function booked(held: Held, { side, asset, quantity: traded, cents }: Trade): Held {
   const sign = side === 'buy' ? 1n : -1n;
   return {
     cents: held.cents - sign * cents,
-    assets: { ...held.assets, [asset]: held.assets[asset] + sign * whole(size) },
+    assets: { ...held.assets, [asset]: held.assets[asset] + sign * whole(traded) },
   };
 }
 
@@ -239,7 +239,7 @@ export function plainTrades(bars: Bars, setting: Setting): readonly Trade[] {
   for (const { hour, prices } of hours(bars)) {
     if (outside(held, prices, setting).every((away) => away <= 0n)) continue;
     const wanted = wantedOf(held, prices, setting);
-    for (const trade of wanted.map((one) => tradeOf(one, hour, prices)).flat()) {
+    for (const trade of wanted.flatMap((one) => tradeOf(one, hour, prices))) {
       trades.push(trade);
       held = booked(held, trade);
     }
@@ -266,7 +266,7 @@ function wantedOf(
     const target = weight * FULL * value;
     const band = bandOf(setting, weight) * value;
     if (rebalanceTo === 'target') return target;
-    if (size(worth - target) <= band) return worth;
+    if (abs(worth - target) <= band) return worth;
     return worth > target ? target + band : target - band;
   };
   const all = ASSETS.map((asset) => {
@@ -277,13 +277,13 @@ function wantedOf(
   });
   const cash = all.reduce((rest, { goal }) => rest - goal, value * FULL * FULL);
   const cashTarget = CASH_WEIGHT * FULL * value;
-  const isOut = size(cash - cashTarget) > bandOf(setting, CASH_WEIGHT) * value;
+  const isOut = abs(cash - cashTarget) > bandOf(setting, CASH_WEIGHT) * value;
   const missing = isOut ? goalOf(cash, CASH_WEIGHT) - cash : 0n;
   const givers = all.filter(({ above }) => (missing > 0n ? above > 0n : above < 0n));
-  const whole = size(givers.reduce((sum, { above }) => sum + above, 0n));
+  const together = abs(givers.reduce((sum, { above }) => sum + above, 0n));
   return all.map(({ asset, worth, goal, above }) => {
-    const gives = isOut && givers.some((one) => one.asset === asset) ? size(missing) * above : 0n;
-    const parts = whole === 0n ? 1n : whole;
+    const gives = isOut && givers.some((one) => one.asset === asset) ? abs(missing) * above : 0n;
+    const parts = together === 0n ? 1n : together;
     return { asset, part: (goal - worth) * parts - gives, parts: parts * FULL * FULL };
   });
 }
@@ -291,8 +291,8 @@ function wantedOf(
 /** One trade, or none when it is too small. Money is rounded to the cent against us. */
 function tradeOf({ asset, part, parts }: Wanted, hour: number, prices: Prices): readonly Trade[] {
   const grain = 10n ** BigInt(8 - DECIMALS[asset]);
-  const units = (size(part) / (parts * prices[asset] * grain)) * grain;
-  if (units === 0n || size(part) < TRADE_MIN * UNIT * UNIT * parts) return [];
+  const units = (abs(part) / (parts * prices[asset] * grain)) * grain;
+  if (units === 0n || abs(part) < TRADE_MIN * UNIT * UNIT * parts) return [];
   const exact = units * prices[asset];
   const side = part > 0n ? 'buy' : 'sell';
   const cents = exact / CENT + (side === 'buy' && exact % CENT > 0n ? 1n : 0n);

@@ -1,0 +1,210 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { parse } from 'yaml';
+import { OperatorError } from '../../src/core/errors.ts';
+import { add, NOTHING, ratio } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, instant } from '../../src/core/time.ts';
+import { dataProfile } from '../../src/app/commands/data-profile.ts';
+import type { DataProfileOptions } from '../../src/app/commands/data-profile.ts';
+import { validate } from '../../src/app/commands/validate.ts';
+
+const BEGIN = Date.UTC(2026, 0, 5);
+const HEADER = 'timestamp_ms,open,high,low,close,volume';
+/** Two days of hours; the later the hour of the day, the more volume. */
+const rows = Array.from({ length: 48 }, (_, n) => [BEGIN + n * HOUR_MS, 1 + (n % 24) * 0.5] as const);
+const csv = (over: Readonly<Record<number, string | undefined>> = {}): string =>
+  [HEADER, ...rows.map(([at, volume]) => `${at},1,1,1,1,${volume}`)]
+    .flatMap((line, n) => (n + 1 in over ? (over[n + 1] ?? []) : line))
+    .join('\n');
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'tranche-profile-'));
+  onTestFinished(() => {
+    rmSync(path, { recursive: true, force: true });
+  });
+  return path;
+}
+
+const PLAIN: DataProfileOptions = { parts: 24, timeZone: 'UTC' };
+
+/** What the command writes. */
+async function learn(
+  content: string | Uint8Array,
+  over: Partial<DataProfileOptions> = {},
+  name = 'bars.csv',
+): Promise<{ readonly out: string; readonly cwd: string }> {
+  const cwd = folder();
+  writeFileSync(join(cwd, name), content);
+  let out = '';
+  const io = { cwd, stdout: { write: (text: string) => (out += text) }, stderr: { write: () => true } };
+  expect(await dataProfile(name, { ...PLAIN, ...over }, io)).toBe(0);
+  return { out, cwd };
+}
+
+const refusal = async (...given: Parameters<typeof learn>): Promise<string> => {
+  try {
+    await learn(...given);
+  } catch (error) {
+    if (error instanceof OperatorError) return `${error.exit}: ${error.message}`;
+    throw error;
+  }
+  return 'taken';
+};
+
+const weightsOf = (out: string): readonly string[] =>
+  [...out.matchAll(/\b0\.\d{6}\b/gu)].map(([text]) => text);
+
+describe('tranche data profile', () => {
+  it('writes a profile that validate takes, and whose shares sum to one exactly', async () => {
+    const { out, cwd } = await learn(csv(), { timeZone: 'Europe/London' });
+    const weights = weightsOf(out);
+    expect(weights).toHaveLength(24);
+    expect(weights.reduce((sum, each) => add(sum, ratio(each)), NOTHING).toFixed()).toBe('1');
+    const document = `id: learnt\nkind: vwap\npair: btcusd\nside: buy\ntotal_quantity: { amount: '10', currency: btc }\nduration: PT6H\nslices: 12\n${out}`;
+    writeFileSync(join(cwd, 'learnt.yaml'), document);
+    let said = '';
+    const written = { write: (text: string) => (said += text) };
+    const io = { cwd, env: {}, now: instant(BEGIN), colour: false, stdout: written, stderr: written };
+    expect([validate({ files: ['learnt.yaml'] }, io), said]).toEqual([
+      0,
+      expect.stringContaining('1 strategy is usable'),
+    ]);
+    expect(parse(document)).toMatchObject({ profile: { time_zone: 'Europe/London', period: 'day' } });
+  });
+
+  it('writes the same from CSV, gzip and Parquet, and as JSON', async () => {
+    const { out } = await learn(csv());
+    const zipped = await learn(gzipSync(csv()), {}, 'bars.csv.gz');
+    const columns = HEADER.split(',');
+    const parquet = parquetWriteBuffer({
+      columnData: columns.map((name) => {
+        if (name === 'timestamp_ms') return { name, data: rows.map(([at]) => BigInt(at)), type: 'INT64' };
+        return { name, data: rows.map(([, volume]) => (name === 'volume' ? volume : 1)), type: 'DOUBLE' };
+      }),
+    });
+    const columnar = await learn(new Uint8Array(parquet), {}, 'bars.parquet');
+    expect([weightsOf(zipped.out), weightsOf(columnar.out)]).toEqual([weightsOf(out), weightsOf(out)]);
+    const { out: json } = await learn(csv(), { json: true });
+    expect(JSON.parse(json)).toEqual({
+      profile: { time_zone: 'UTC', period: 'day', weights: weightsOf(out).map(Number) },
+      learnt_from: {
+        file: 'bars.csv',
+        of: 'bars',
+        rows: 48,
+        from: '2026-01-05T00:00:00.000Z',
+        to: '2026-01-07T00:00:00.000Z',
+      },
+    });
+  });
+
+  it('learns from trades, and from the weekdays apart', async () => {
+    const trades = Array.from(
+      { length: 8 * 24 },
+      (_, n) => `${BEGIN + n * HOUR_MS},60000,${1 + (n % 24)},buy`,
+    );
+    const { out } = await learn(['timestamp_ms,price,quantity,side', ...trades].join('\n'));
+    expect(weightsOf(out).toSorted()).toEqual(weightsOf(out));
+    const week = await learn(['timestamp_ms,price,quantity,side', ...trades].join('\n'), {
+      week: true,
+      parts: 6,
+    });
+    expect(weightsOf(week.out)).toHaveLength(42);
+    expect(week.out).toContain('period: week');
+  });
+
+  it('writes a file, and never over one', async () => {
+    const { out, cwd } = await learn(csv(), { out: 'profile.yaml' });
+    expect([out, weightsOf(readFileSync(join(cwd, 'profile.yaml'), 'utf8')).length]).toEqual(['', 24]);
+    const io = { cwd, stdout: { write: () => true }, stderr: { write: () => true } };
+    await expect(dataProfile('bars.csv', { ...PLAIN, out: 'profile.yaml' }, io)).rejects.toThrow(
+      'profile.yaml is there already: nothing was written',
+    );
+  });
+
+  it.each<readonly [string, Readonly<Record<number, string | undefined>>, string]>([
+    [
+      'a hole',
+      { 5: undefined, 6: undefined },
+      'bars.csv:5: 2 bars are missing before it, from 2026-01-05T03:00:00.000Z on',
+    ],
+    [
+      'a time twice',
+      { 4: `${BEGIN + HOUR_MS},1,1,1,1,1` },
+      'bars.csv:4: its time 2026-01-05T01:00:00.000Z is not after',
+    ],
+    [
+      'a bar off the grid',
+      { 4: `${BEGIN + 1.5 * HOUR_MS},1,1,1,1,1` },
+      'bars.csv:4: begins 1800 s after the bar before',
+    ],
+    [
+      'a volume that is no number',
+      { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,NaN` },
+      'bars.csv:7: expected a number, got "NaN"',
+    ],
+    [
+      'a negative volume',
+      { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,-2` },
+      'bars.csv:7: expected a number, got "-2"',
+    ],
+    [
+      'a time in words',
+      { 3: '2026-01-05,1,1,1,1,1' },
+      'bars.csv:3: expected Unix milliseconds, got "2026-01-05"',
+    ],
+    ['a column too few', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
+    ['another header', { 1: 'date,close' }, 'bars.csv:1: expected'],
+    [
+      'an hour without volume',
+      { 3: `${BEGIN + HOUR_MS},1,1,1,1,0`, 27: `${BEGIN + 25 * HOUR_MS},1,1,1,1,0` },
+      'bars.csv: nothing was traded between 01:00 and 02:00 (UTC)',
+    ],
+  ])('refuses %s, and says where', async (_, over, message) => {
+    expect(await refusal(csv(over))).toContain(`data: ${message}`);
+  });
+
+  it('takes a hole that --max-gap allows', async () => {
+    const holed = csv({ 5: undefined, 6: undefined });
+    expect(await refusal(holed, { maxGap: 'PT1H' })).toContain('2 bars are missing');
+    expect(await refusal(holed, { maxGap: 'PT2H' })).toBe('taken');
+  });
+
+  it.each<readonly [Partial<DataProfileOptions>, string]>([
+    [{ parts: 48 }, 'bars.csv has bars of 60 minutes, longer than the 30 of a part'],
+    [{ parts: 7 }, '--parts 7: expected a number that divides the 1440 minutes'],
+    [{ parts: 0 }, '--parts 0'],
+    [{ parts: 1 }, 'take a twap'],
+    [{ timeZone: 'London' }, 'London'],
+    [{ maxGap: '1h' }, '--max-gap'],
+  ])('refuses the options %j', async (over, message) => {
+    const said = await refusal(csv(), over);
+    expect(said).toContain(message);
+    expect(said.startsWith('usage: ')).toBe(true);
+  });
+
+  it('refuses an empty file, one that is not there, and what only looks like Parquet', async () => {
+    expect(await refusal(HEADER)).toContain('holds 0 rows');
+    expect(await refusal('PAR1 and nothing else', {}, 'x.parquet')).toContain(
+      'not a Parquet file that can be read',
+    );
+    const io = { cwd: folder(), stdout: { write: () => true }, stderr: { write: () => true } };
+    await expect(dataProfile('none.csv', PLAIN, io)).rejects.toThrow('cannot read none.csv');
+  });
+
+  it('learns what a vwap was sized by', async () => {
+    // Volume that follows a known curve gives that curve back, to a millionth.
+    const curve = [2, 1, 1, 1, 1, 1, 2, 3, 4, 5, 4, 4, 4, 5, 7, 8, 6, 4, 3, 3, 2, 2, 2, 2];
+    const total = curve.reduce((sum, one) => sum + one, 0);
+    const lines = Array.from(
+      { length: 24 * 30 },
+      (_, n) => `${BEGIN - 30 * DAY_MS + n * HOUR_MS},1,1,1,1,${curve[n % 24] ?? 0}`,
+    );
+    const { out } = await learn([HEADER, ...lines].join('\n'));
+    for (const [n, weight] of weightsOf(out).entries())
+      expect(Math.abs(Number(weight) - (curve[n] ?? 0) / total)).toBeLessThan(3e-6);
+  });
+});
