@@ -16,8 +16,10 @@ export interface DryRunOptions {
 
 /** Quotes that may still be executed at home; older ones have long expired. */
 const QUOTES_MAX = 1_000;
-/** Trades shown as rows, the newest: the balances after them are all that anybody reads from them. */
-const ROWS_OF_TRADES_MAX = 50;
+/** Rows of the newest trades that every read shows: the balances after them are what the account has. */
+const ROWS_OF_TRADES_MAX = 100;
+/** Rows that are remembered as they were shown. */
+const ROWS_MAX = 20_000;
 
 /**
  * The real venue for everything but orders: these are answered at home from the real quote, and never leave. What they
@@ -88,8 +90,11 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
         )),
     transactions: (query) =>
       venue.transactions(query).pipe(
-        // The last page: what has only been imagined is newer than everything real.
-        map((rows) => (rows.length < query.limit ? [...rows, ...imagined.rowsAfter(rows)] : rows)),
+        map((rows) => {
+          const shown = imagined.present(rows);
+          // The last page: what has only been imagined is newer than everything real that was read before it.
+          return rows.length < query.limit ? [...shown, ...imagined.rows(query.from)] : shown;
+        }),
       ),
     balances:
       venue.balances &&
@@ -157,33 +162,76 @@ function legsOf({ side, base, amount, pair }: Trade): readonly (readonly [string
       ];
 }
 
-/** Trades that never were: the newest as such, all of them as what they did to the balances. */
+/** How a real row is shown that came after an imagined trade: with its place after it, and with what it left. */
+interface Shown {
+  readonly id: number;
+  readonly moved: Quantity;
+}
+
+/**
+ * Trades that never were, as rows among the real ones. An account's past never changes: a row is shown with the same id and
+ * the same balance in every read of this process, so that what comes later, real or imagined, is put after it.
+ */
 class ImaginedTrades {
-  readonly #newest: Trade[] = [];
+  /** Trades that no read has shown. */
+  #unshown: Trade[] = [];
+  readonly #rows: Transaction[] = [];
   /** By currency: all trades together. */
   readonly #moved = new Map<string, Quantity>();
+  /** By currency: the trades that have rows. */
+  readonly #shownMoved = new Map<string, Quantity>();
   /** Newest real balance seen of each currency: a later page may name fewer. */
-  readonly #real = new Map<string, Quantity>();
+  readonly #real = new Map<string, { readonly id: number; readonly balance: Quantity }>();
+  /** Real rows up to here were read before any trade was shown: they are shown as they are. */
+  #plainUpTo = 0;
+  #newestId = 0;
+  readonly #shown = new Map<number, Shown>();
 
   add(trade: Trade): void {
-    this.#newest.push(trade);
-    if (this.#newest.length > ROWS_OF_TRADES_MAX) this.#newest.shift();
-    for (const [currency, change] of legsOf(trade)) {
-      this.#moved.set(currency, add(this.moved(currency), change));
-    }
+    this.#unshown.push(trade);
+    for (const [currency, change] of legsOf(trade)) addTo(this.#moved, currency, change);
   }
 
   moved(currency: string): Quantity {
     return this.#moved.get(currency) ?? NO_QUANTITY;
   }
 
-  /** Rows numbered after the newest real one, each with the balance that all trades together leave. */
-  rowsAfter(rows: readonly Transaction[]): readonly Transaction[] {
-    for (const row of rows.toSorted((a, b) => a.id - b.id)) this.#real.set(row.currency, row.balance);
-    let id = rows.reduce((newest, row) => Math.max(newest, row.id), 0);
-    return this.#newest.flatMap((trade) =>
-      legsOf(trade).map(([currency, amount]): Transaction => ({
-        id: ++id,
+  /** Real rows with the balances that the imagined trades before them leave. */
+  present(rows: readonly Transaction[]): readonly Transaction[] {
+    for (const row of rows.toSorted((a, b) => a.id - b.id)) {
+      const known = this.#real.get(row.currency);
+      if (known === undefined || row.id >= known.id)
+        this.#real.set(row.currency, { id: row.id, balance: row.balance });
+      if (this.#rows.length === 0) this.#plainUpTo = Math.max(this.#plainUpTo, row.id);
+      else if (row.id > this.#plainUpTo && !this.#shown.has(row.id)) this.#place(row);
+    }
+    this.#newestId = Math.max(this.#newestId, this.#plainUpTo);
+    return rows.map((row) => {
+      const shown = this.#shown.get(row.id);
+      return shown === undefined ? row : { ...row, id: shown.id, balance: add(row.balance, shown.moved) };
+    });
+  }
+
+  #place(row: Transaction): void {
+    this.#newestId = Math.max(this.#newestId + 1, row.id);
+    const moved = this.#shownMoved.get(row.currency) ?? NO_QUANTITY;
+    this.#shown.set(row.id, { id: this.#newestId, moved });
+    if (this.#shown.size > ROWS_MAX) this.#shown.delete(this.#shown.keys().next().value ?? 0);
+  }
+
+  /** Rows of the trades after `from`, and of the newest in any case. */
+  rows(from: Instant): readonly Transaction[] {
+    for (const trade of this.#unshown) this.#show(trade);
+    this.#unshown = [];
+    this.#rows.splice(0, this.#rows.length - ROWS_MAX);
+    return this.#rows.filter((row, i) => row.at > from || i >= this.#rows.length - ROWS_OF_TRADES_MAX);
+  }
+
+  #show(trade: Trade): void {
+    for (const [currency, amount] of legsOf(trade)) {
+      addTo(this.#shownMoved, currency, amount);
+      this.#rows.push({
+        id: ++this.#newestId,
         orderId: trade.orderId,
         clientId: trade.clientId,
         tradeId: undefined,
@@ -194,9 +242,16 @@ class ImaginedTrades {
         price: trade.price,
         fees: NO_QUANTITY,
         status: 'Done',
-        balance: add(this.#real.get(currency) ?? NO_QUANTITY, this.moved(currency)),
+        balance: add(
+          this.#real.get(currency)?.balance ?? NO_QUANTITY,
+          this.#shownMoved.get(currency) ?? NO_QUANTITY,
+        ),
         pair: trade.pair.pair,
-      })),
-    );
+      });
+    }
   }
 }
+
+const addTo = (sums: Map<string, Quantity>, currency: string, change: Quantity): void => {
+  sums.set(currency, add(sums.get(currency) ?? NO_QUANTITY, change));
+};

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { quantity, text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { dryRunVenue } from '../../src/venue/dry-run.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { filledTotal, ledgerTrades } from './oracle.ts';
+
+/** Buys and sells at home between many reads of the account, while real money comes in at some minutes. */
+function aDryRun(deposits: readonly number[] = []): Bench {
+  const bench = aBench({
+    strategies: [
+      aTwap('buys', { slices: 40, duration: 'PT40M' }),
+      aTwap('sells', { side: 'sell', slices: 8, duration: 'PT40M', start_time: '2026-01-05T00:00:30Z' }),
+    ],
+    policy: { mode: 'dry_run', onDifference: 'ignore', accountPollMs: 20_000 },
+    wrap: (venue, clock) => dryRunVenue(venue, { clock, past: [] }),
+  });
+  bench.start();
+  const account = bench.exchange.accounts[0]?.name ?? '';
+  for (const minute of deposits) {
+    bench.clock.run(instant(START + minute * MINUTE_MS));
+    bench.exchange.deposit(account, 'usd', quantity('1000'), bench.clock.wall());
+  }
+  bench.clock.run(instant(START + 45 * MINUTE_MS));
+  return bench;
+}
+
+describe('a dry run of many trades', () => {
+  it('shows an account whose past never changes: the desk does not halt itself', () => {
+    const bench = aDryRun();
+    expect(bench.desk.controlWhy).toBe('');
+    expect(text(filledTotal(bench.records()))).toBe('2');
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    expect(text(bench.desk.state.balances?.get('btc') ?? quantity('0'))).toBe('25');
+  });
+
+  it('shows real rows that come between as well, with the balance that both leave', () => {
+    const bench = aDryRun([3, 10.2, 30]);
+    const still = aDryRun();
+    expect(bench.desk.controlWhy).toBe('');
+    const usdOf = (one: Bench): number => Number(one.desk.state.balances?.get('usd'));
+    expect(usdOf(bench) - usdOf(still)).toBeCloseTo(3000, 6);
+    expect(text(filledTotal(bench.records()))).toBe('2');
+  });
+});
