@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { checkZone, instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { timeText } from './fields.ts';
+import { zoned } from './walls.ts';
 
 /** When nothing may be traded: weekends, holidays of several centres, blackouts, quiet hours, and a cut-off each day. */
 
@@ -164,6 +165,10 @@ export function closureAt(schedule: Hours, at: Instant): Closure | undefined {
     : undefined;
 }
 
+/** Why the whole day of `at` is closed, if it is: a weekend or a holiday. */
+export const closedDayAt = ({ calendar, time_zone: zone }: Hours, at: Instant): Closure | undefined =>
+  calendar === undefined ? undefined : closedDay(calendar, at, zoned(at, zone));
+
 /** The first moment after `at` and before `until` at which the schedule closes; `until` when it stays open. */
 export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant {
   const { calendar, blackouts, quiet_hours: quiet, cut_off: cutOff, time_zone: zone } = schedule;
@@ -193,7 +198,7 @@ export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant
 }
 
 /** A holiday list ends somewhere. What it does not know may be a holiday: nothing trades then. */
-const NEVER = instant(Date.UTC(9999, 0));
+export const NEVER = instant(Date.UTC(9999, 0));
 
 function closedDay(
   { weekend, holidays }: NonNullable<Hours['calendar']>,
@@ -225,8 +230,6 @@ const knownUntil = ({ days, until }: HolidayList): string | undefined => {
   return `${last.slice(0, 4)}-12-31`;
 };
 
-const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
 const clockOf = (local: Temporal.ZonedDateTime): string =>
   `${String(local.hour).padStart(2, '0')}:${String(local.minute).padStart(2, '0')}`;
 const midnightAfter = (local: Temporal.ZonedDateTime): Temporal.ZonedDateTime =>

@@ -43,7 +43,8 @@ function checkTimes(plan: Params): readonly Problem[] {
   const first = firstOpen(plan.schedule, { from, until });
   if (first === undefined) {
     const span = `${isoOf(instant(from + 1))} and ${isoOf(until)}`;
-    return [{ path: ['schedule', 'cron'], message: `no time of the schedule lies between ${span}` }];
+    const path = ['schedule', plan.schedule.cron === undefined ? 'first' : 'cron'];
+    return [{ path, message: `no time of the schedule lies between ${span}` }];
   }
   if (first.closed !== undefined) {
     const when = `the first, ${isoOf(first.at)}, is closed by: ${first.closed}`;
@@ -54,7 +55,7 @@ function checkTimes(plan: Params): readonly Problem[] {
       },
     ];
   }
-  const gapMs = smallestGapMs(plan.schedule.cron, first.at);
+  const gapMs = smallestGapMs(plan.schedule, first.at);
   if (gapMs === undefined || parseDuration(plan.window) <= gapMs) return [];
   return [
     {

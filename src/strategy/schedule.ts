@@ -1,17 +1,38 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
-import { after, checkZone, DAY_MS, instant } from '../core/time.ts';
+import { after, checkZone, DAY_MS, HOUR_MS, instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { checkHours, closureAt, hours } from './calendar.ts';
-import { durationText } from './fields.ts';
+import type { Hours } from './calendar.ts';
+import { durationText, reads, timeText } from './fields.ts';
 import type { Occurrence } from './kernel.ts';
+import { nextPeriod, parsePeriod } from './period.ts';
+import { nextRolled } from './roll.ts';
+import { instantsOf, wallOf, zoned } from './walls.ts';
 
 /** When a strategy is due on a calendar. croner only reads the expression, on a clock without zones: Temporal does the rest. */
 const shape = {
   cron: z
     .string()
     .describe(
-      'Cron expression of five or six fields, such as "0 9 * * 1-5"; L is the last day of a month. A time that a clock change skips runs right after it, one that it repeats runs once; with * as the hour the schedule goes by elapsed time',
+      'Cron expression of five or six fields, such as "0 9 * * 1-5"; L is the last day of a month. A time that a clock change skips runs right after it, one that it repeats runs once; with * as the hour the schedule goes by elapsed time. Give this, or every and first',
+    )
+    .optional(),
+  every: z
+    .string()
+    .superRefine(reads(parsePeriod))
+    .describe(
+      'Instead of cron: a period, ISO 8601, such as P2W or P1M by the calendar, PT36H by elapsed time. The 31st of a month is its last day where there is none',
+    )
+    .optional(),
+  first: timeText.describe('With every: its first time, with its zone').optional(),
+  roll: z
+    .enum(['none', 'next', 'previous', 'next_in_month'], {
+      error: 'expected none, next, previous or next_in_month',
+    })
+    .default('none')
+    .describe(
+      'Where a time goes that falls on a weekend or a holiday of calendar. none: nothing runs then. next: to the same time of the next business day. previous: of the one before. next_in_month: of the next, but of the one before where the next is in another month',
     ),
   ...hours,
   misfire: z
@@ -35,8 +56,30 @@ function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx)
   } catch (cause) {
     refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
   }
+  checkDue(schedule, refuse);
+  if (schedule.roll === 'none') return;
+  if (schedule.calendar === undefined)
+    refuse(['roll'], 'roll needs calendar: without one every day is a business day');
+  else if ((smallestGapMs(schedule, instant(0)) ?? DAY_MS) < ROLL_GAP_MS)
+    refuse(['roll'], 'roll is for schedules that run at most once a day');
+}
+
+/** A day of 23 hours is a day. */
+const ROLL_GAP_MS = 20 * HOUR_MS;
+
+type Refuse = (path: readonly (string | number)[], message: string) => void;
+
+function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse): void {
+  if (cron === undefined && every === undefined) refuse([], 'give cron, or every with first');
+  if (cron !== undefined && every !== undefined)
+    refuse(['every'], 'give either cron or every, not both: remove one');
+  if (every !== undefined && first === undefined)
+    refuse([], 'every needs first: its first time, such as "2026-12-01T09:00:00[Europe/London]"');
+  if (cron !== undefined && first !== undefined && every === undefined)
+    refuse(['first'], 'first belongs to every: cron says its times by itself');
+  if (cron === undefined) return;
   try {
-    if (nextWall(schedule.cron, 0) === undefined) refuse(['cron'], 'this expression never comes true');
+    if (nextWall(cron, 0) === undefined) refuse(['cron'], 'this expression never comes true');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /u, '') : '';
     refuse(['cron'], `not a cron expression, such as "0 9 * * 1-5": ${why}`);
@@ -59,15 +102,32 @@ export const countedScheduleFields = z
 export type Schedule = z.output<typeof scheduleFields>;
 export type CountedSchedule = z.output<typeof countedScheduleFields>;
 /** What says when a schedule is due. */
-type Due = Pick<Schedule, 'cron' | 'time_zone'>;
+type Due = Pick<Schedule, 'time_zone'> &
+  Partial<Pick<Schedule, 'cron' | 'every' | 'first' | 'roll'>> &
+  Partial<Hours>;
+type CronDue = { readonly cron: string; readonly time_zone: string };
+
+/** First time of the schedule strictly after `at`, where `roll` puts it; `undefined` when there is none. */
+export function nextTime(schedule: Due, at: Instant): Instant | undefined {
+  const { roll = 'none', calendar } = schedule;
+  if (roll === 'none' || calendar === undefined) return nextUnrolled(schedule, at);
+  const { blackouts = [], quiet_hours = [], ...rest } = schedule;
+  return nextRolled({ ...rest, blackouts, quiet_hours, roll }, at, (from) => nextUnrolled(schedule, from));
+}
+
+function nextUnrolled({ cron, every, first, time_zone: zone }: Due, at: Instant): Instant | undefined {
+  if (cron !== undefined) return nextCron({ cron, time_zone: zone }, at);
+  if (every === undefined || first === undefined) return undefined;
+  return nextPeriod({ every, from: parseTime(first), zone }, at);
+}
 
 /**
- * First time of the schedule strictly after `at`; `undefined` when there is none. Each local time runs once: one that a
+ * First time of the expression strictly after `at`; `undefined` when there is none. Each local time runs once: one that a
  * clock change skips runs at the first moment after it, together with the others that it skips, and one that it repeats
  * runs the first time. With `*` as its hour a schedule goes by elapsed time: it runs in both passes of a repeated hour, and
  * not at all in a skipped one.
  */
-export function nextTime(schedule: Due, at: Instant): Instant | undefined {
+function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
   const isElapsed = goesByElapsedTime(schedule.cron);
   let wall = wallOf(at, zone);
@@ -89,7 +149,10 @@ export function nextTime(schedule: Due, at: Instant): Instant | undefined {
 const REPEATED_MAX = 100_000;
 
 /** By elapsed time, a time of the second pass may come before the next one of the clock: looked for from where it begins. */
-function earlierPass(schedule: Due, { at, due }: { readonly at: Instant; readonly due: Instant }): Instant {
+function earlierPass(
+  schedule: CronDue,
+  { at, due }: { readonly at: Instant; readonly due: Instant },
+): Instant {
   const zone = schedule.time_zone;
   const local = zoned(at, zone);
   // Asking for the next change is slow, and mostly there is none so soon.
@@ -125,39 +188,21 @@ function nextWall(cron: string, wall: number): number | undefined {
 /** Gaps that are measured: a pattern shows itself soon. */
 const GAPS = 12;
 
-/** The smallest of the next gaps between two times of `cron` on a clock that nobody sets, ms; `undefined` when there is none. */
-export function smallestGapMs(cron: string, from: Instant): number | undefined {
+/** The smallest of the next gaps between two times on a clock that nobody sets, ms; `undefined` when there is none. Not rolled. */
+export function smallestGapMs(
+  { cron, every, first }: Partial<Pick<Schedule, 'cron' | 'every' | 'first'>>,
+  from: Instant,
+): number | undefined {
   let smallest: number | undefined;
-  let wall = nextWall(cron, from);
-  for (let n = 0; n < GAPS && wall !== undefined; n++) {
-    const next = nextWall(cron, wall);
-    if (next !== undefined) smallest = Math.min(smallest ?? Number.POSITIVE_INFINITY, next - wall);
-    wall = next;
+  const nextOf = (at: Instant): Instant | undefined =>
+    nextUnrolled({ cron, every, first, time_zone: 'UTC' }, at);
+  let at = nextOf(from);
+  for (let n = 0; n < GAPS && at !== undefined; n++) {
+    const next = nextOf(at);
+    if (next !== undefined) smallest = Math.min(smallest ?? Number.POSITIVE_INFINITY, next - at);
+    at = next;
   }
   return smallest;
-}
-
-const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
-  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
-
-/** What the clock of `zone` shows, as if it were UTC, ms. */
-function wallOf(at: Instant, zone: string): number {
-  const local = zoned(at, zone);
-  return local.epochMilliseconds + Math.round(local.offsetNanoseconds / 1e6);
-}
-
-/** The moments at which the clock of `zone` shows `wall`: one, or two in a repeated hour. A skipped time has the end of its gap. */
-function instantsOf(
-  wall: number,
-  zone: string,
-): { readonly passes: readonly Instant[]; readonly isSkipped: boolean } {
-  const plain = Temporal.Instant.fromEpochMilliseconds(wall).toZonedDateTimeISO('UTC').toPlainDateTime();
-  const first = plain.toZonedDateTime(zone, { disambiguation: 'earlier' });
-  const second = plain.toZonedDateTime(zone, { disambiguation: 'later' });
-  const isSkipped = !first.toPlainDateTime().equals(plain);
-  const found = isSkipped ? [first.getTimeZoneTransition('next') ?? second] : [first, second];
-  const passes = [...new Set(found.map((one) => instant(one.epochMilliseconds)))];
-  return { passes, isSkipped };
 }
 
 /** A time of a schedule, and why nothing runs then; `closed` is undefined when it runs. */

@@ -254,7 +254,19 @@ describe('the shape of a schedule', () => {
     [{ blackouts: [{ from: '2026-12-24', to: '2026-12-27' }] }, 'blackouts.0.from'],
     [{ blackouts: [{ from: '2026-12-27T00:00:00Z', to: '2026-12-24T00:00:00Z' }] }, 'blackouts.0.to'],
     [{ blackouts: [{ from: '2026-12-27T00:00:00Z', to: '2026-12-27T00:00:00Z' }] }, 'blackouts.0.to'],
-    [{ every: 'P1D' }, ''],
+    [{ each: 'P1D' }, ''],
+    [{ every: 'P1D' }, 'every'],
+    [{ first: '2026-12-01T09:00:00Z' }, 'first'],
+    [{ cron: undefined }, ''],
+    [{ cron: undefined, every: 'P1D' }, ''],
+    [{ cron: undefined, every: 'two weeks', first: '2026-12-01T09:00:00Z' }, 'every'],
+    [{ cron: undefined, every: 'P1DT1H', first: '2026-12-01T09:00:00Z' }, 'every'],
+    [{ cron: undefined, every: 'PT59S', first: '2026-12-01T09:00:00Z' }, 'every'],
+    [{ cron: undefined, every: '-P1D', first: '2026-12-01T09:00:00Z' }, 'every'],
+    [{ cron: undefined, every: 'P2W', first: '2026-12-01' }, 'first'],
+    [{ roll: 'next' }, 'roll'],
+    [{ roll: 'next', calendar: {}, cron: '0 9,17 * * *' }, 'roll'],
+    [{ roll: 'after', calendar: {} }, 'roll'],
   ])('refuses %j', (over, path) => {
     const result = scheduleFields.safeParse({ cron: '0 9 * * *', ...over });
     expect(result.error?.issues.map((one) => one.path.join('.'))).toContain(path);
