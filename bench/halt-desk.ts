@@ -75,6 +75,8 @@ function writeFiles(folder: string, { account, venuePort, journalAt, reserveMib 
       max_day_notional: { amount: '10000000000', currency: 'usd' },
       max_order_quantity: { btcusd: '1000' },
       max_open_doubts: 100,
+      // Eight fills a second are more rows than the venue's limit lets anybody read in three minutes.
+      max_account_age: 'PT30M',
       collar_bps: 1000,
       max_drift_bps: 10000,
       max_shortfall_bps: 10000,

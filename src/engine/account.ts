@@ -53,14 +53,21 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
     map(() => untilNextRead(desk)),
     distinctUntilChanged(),
   );
+  // From the beginning of a read to that of the next: one of many pages takes longer than a minute.
+  let begunAt = ports.clock.monotonic();
+  const left = (ms: number): number =>
+    desk.isHinted ? ms : Math.max(0, ms - (ports.clock.monotonic() - begunAt));
   // A doubt or a hint that comes up shortens the wait that is running.
   const wait = (): Observable<unknown> =>
     waitMs$.pipe(
-      switchMap((ms) => timer(ms, ports.clock.scheduler)),
+      switchMap((ms) => timer(left(ms), ports.clock.scheduler)),
       take(1),
     );
   const reads$ = defer(wait).pipe(
-    concatMap(() => readOnce(desk)),
+    concatMap(() => {
+      begunAt = ports.clock.monotonic();
+      return readOnce(desk);
+    }),
     repeat(),
   );
   const hints$ = (ports.accountFeed?.hints$ ?? EMPTY).pipe(
