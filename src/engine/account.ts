@@ -53,10 +53,11 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
     map(() => untilNextRead(desk)),
     distinctUntilChanged(),
   );
-  // From the beginning of a read to that of the next: one of many pages takes longer than a minute.
+  // A minute from the beginning of a read to that of the next: one of many pages takes as long by itself. What shortens the
+  // wait, a doubt or a hint, does so from when it came up: a read at once would be too early to show anything of it.
   let begunAt = ports.clock.monotonic();
   const left = (ms: number): number =>
-    desk.isHinted ? ms : Math.max(0, ms - (ports.clock.monotonic() - begunAt));
+    ms < desk.policy.accountPollMs ? ms : Math.max(0, ms - (ports.clock.monotonic() - begunAt));
   // A doubt or a hint that comes up shortens the wait that is running.
   const wait = (): Observable<unknown> =>
     waitMs$.pipe(
