@@ -139,7 +139,7 @@ describe('a venue that is not content', () => {
         quote: (request) => {
           if (request.clientId === undefined) return venue.quote(request);
           quotes++;
-          const error = 'request USD value 1000 greater than max USD value 999 for pair btcusd';
+          const error = 'request USD value 60000 greater than max USD value 20000 for pair btcusd';
           return of({ kind: 'error', status: 422, error } as const);
         },
       }),
