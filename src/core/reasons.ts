@@ -70,6 +70,9 @@ export const reasons = {
   collar_far: 'the quoted price is more than three times as far as controls.collar_bps allows',
   price_drift: 'the quoted price is beyond controls.max_drift_bps from the price of the decision',
   limit_price: 'the quoted price is worse than limit_price',
+  max_slippage: 'the quoted price is beyond max_slippage_bps from the price that slippage_reference names',
+  max_spread: 'the quoted price is further from the middle price than half of max_spread_bps',
+  quote_budget: 'the slice asked for patience.max_quotes quotes in a row without a trade',
   // cycle
   deadline: 'the time of the slice ran out',
   shutdown: 'the daemon was stopping',

@@ -1,4 +1,5 @@
 import type { Reason } from './reasons.ts';
+import type { Tactics } from './tactics.ts';
 import type { Instant } from './time.ts';
 import type { Side } from './venue.ts';
 import type { Wait } from './wake.ts';
@@ -86,6 +87,7 @@ export interface IntentText {
   readonly by: 'quantity' | 'amount';
   readonly size: string;
   readonly limit?: string | undefined;
+  readonly tactics?: Tactics | undefined;
   readonly deadline: Instant;
   /** Reference price when the strategy decided, if one was known. */
   readonly decision_price?: string | undefined;

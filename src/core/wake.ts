@@ -1,5 +1,6 @@
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 import type { Reason } from './reasons.ts';
+import type { Tactics } from './tactics.ts';
 import type { Instant } from './time.ts';
 import type { Side, Size } from './venue.ts';
 
@@ -78,6 +79,8 @@ export interface Intent {
   readonly size: Size;
   /** Worst price, quote per base. */
   readonly limit?: Price | undefined;
+  /** How it is quoted besides. */
+  readonly tactics?: Tactics | undefined;
   /** Nothing is started for the slice from this instant on. */
   readonly deadline: Instant;
 }

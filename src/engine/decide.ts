@@ -215,6 +215,7 @@ function intentText(desk: Desk, { source, life }: Omit<Woken, 'wake'>, intent: I
     by: intent.size.by,
     size: text(intent.size.by === 'quantity' ? intent.size.quantity : intent.size.amount),
     ...(intent.limit === undefined ? {} : { limit: text(intent.limit) }),
+    ...(intent.tactics === undefined ? {} : { tactics: intent.tactics }),
     deadline: intent.deadline,
     ...(decision === undefined ? {} : { decision_price: text(decision.mid) }),
   };

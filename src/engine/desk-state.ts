@@ -14,6 +14,7 @@ import type {
 import { DAY_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from './changes.ts';
+import { NOTHING_TRADED, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
 import type { SavedState } from './keeper.ts';
 import { Overrides } from './override-state.ts';
@@ -264,7 +265,7 @@ export class DeskState {
         hash: body.hash,
         intent,
         decidedAt: at,
-        ...(this.strays.get(key) ?? { attempts: 0, filled: NO_QUANTITY, filledAmount: NO_MONEY }),
+        ...(this.strays.get(key) ?? NOTHING_TRADED),
         openAttempt: undefined,
       });
       this.strays.delete(key);
@@ -313,14 +314,11 @@ export class DeskState {
     const slice = this.slices.get(key) ?? this.strays.get(key);
     if (slice === undefined && this.#tellLate(fill)) return;
     if (slice === undefined) {
-      this.strays.set(key, {
-        attempts: fill.attempt + 1,
-        filled: quantity(fill.quantity),
-        filledAmount: money(fill.amount),
-      });
+      this.strays.set(key, tradedBy(fill));
       return;
     }
-    slice.attempts = Math.max(slice.attempts, fill.attempt + 1);
+    slice.settled = fill.attempt + 1;
+    slice.attempts = Math.max(slice.attempts, slice.settled);
     slice.filled = add(slice.filled, quantity(fill.quantity));
     slice.filledAmount = add(slice.filledAmount, money(fill.amount));
   }

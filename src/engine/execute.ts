@@ -33,6 +33,7 @@ import { trustOf } from './policy.ts';
 import { passResendGate, sendOrder } from './send.ts';
 import type { Sending } from './send.ts';
 import { canPay, leftOfSlice } from './size.ts';
+import { keepOf, tacticFault } from './tactics.ts';
 
 /** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
 export interface Word {
@@ -237,6 +238,9 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
   }
   const stale = staleFault(desk, item);
   if (stale !== undefined) return stale;
+  const mid = desk.references.get(intent.pair)?.mid ?? item.reference.mid;
+  const dear = tacticFault(desk, item.slice, { price: quote.price, mid });
+  if (dear !== undefined) return { on: 'stopped', ...dear, next: { do: 'again' } };
   const refused = refuses(desk, item, {
     price: quote.price,
     quantity: quote.quantity,
@@ -250,7 +254,8 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
   const { side } = intent;
   const pays = side === 'buy' ? intent.quote : intent.base;
   const needs = side === 'buy' ? quantity(quote.amount.toFixed()) : quote.quantity;
-  if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId })) {
+  const keep = keepOf(desk, item.slice.intent, pays);
+  if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId, keep })) {
     desk.leaving.set(clientOrderId, intent);
     if (intent.override !== undefined) tellUse(desk, intent);
     return undefined;

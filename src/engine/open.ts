@@ -1,6 +1,7 @@
+import { money, NO_MONEY, NO_QUANTITY, quantity } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { IntentRecord, IntentText, QuoteRecord } from '../core/record.ts';
+import type { FillRecord, IntentRecord, IntentText, QuoteRecord } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import type { SliceOutcome, Wait } from '../core/wake.ts';
 
@@ -27,9 +28,26 @@ export interface Life {
 export interface Traded {
   /** Attempts begun: the number of the next one. */
   attempts: number;
+  /** Attempts up to the last that traded, that one counted. */
+  settled: number;
   filled: Quantity;
   filledAmount: Money;
 }
+
+export const NOTHING_TRADED: Traded = {
+  attempts: 0,
+  settled: 0,
+  filled: NO_QUANTITY,
+  filledAmount: NO_MONEY,
+};
+
+/** What one fill alone comes to. */
+export const tradedBy = ({ attempt, quantity: filled, amount }: FillRecord): Traded => ({
+  attempts: attempt + 1,
+  settled: attempt + 1,
+  filled: quantity(filled),
+  filledAmount: money(amount),
+});
 
 /** A slice that was decided and has not ended. There is one object a slice: whoever holds it sees what is now. */
 export interface OpenSlice extends Traded {

@@ -14,6 +14,7 @@ import { pace } from './pace.ts';
 import { expireLater, record, sliceRecord } from './record.ts';
 import { resolutions } from './resolve.ts';
 import { size } from './size.ts';
+import { hasNoQuotesLeft } from './tactics.ts';
 import { wakes } from './waker.ts';
 
 /**
@@ -71,6 +72,10 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
     if (desk.strategies.get(slice.strategy)?.hash !== slice.hash) {
       const result = slice.filled.gt(0) ? 'filled' : 'skipped';
       return desk.append([sliceRecord(slice, result, { reason: 'aborted' })]).pipe(mergeMap(() => EMPTY));
+    }
+    if (hasNoQuotesLeft(slice)) {
+      const detail = `limit=${slice.intent.tactics?.quotes_max ?? 0} quotes value=${slice.attempts - slice.settled}`;
+      return expireLater(desk, slice, { reason: 'quote_budget', detail });
     }
     if (slice.attempts >= ATTEMPTS_MAX) return expireLater(desk, slice, { reason: 'retry_budget' });
     return of(slice);

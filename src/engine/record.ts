@@ -16,6 +16,7 @@ import type { AttemptEnd } from './execute.ts';
 import type { Stopped } from './item.ts';
 import { raisedMaximum, toldMaximum } from './maximum.ts';
 import { leftOfSlice } from './size.ts';
+import { waitOf } from './tactics.ts';
 
 /**
  * Makes ends durable, in order, and says what each slice does next: emits the slice when it is tried again, after a
@@ -195,7 +196,7 @@ function settle(
     return note([sliceRecord(slice, slice.filled.gt(0) ? 'filled' : 'skipped', { reason, detail })]).pipe(
       map(() => EMPTY),
     );
-  const waitMs = waitFor(desk, slice.intent.pair, reason, next.do === 'smaller' ? undefined : next.waitMs);
+  const waitMs = waitFor(desk, slice, reason, next.do === 'smaller' ? undefined : next.waitMs);
   if (waitMs === undefined)
     return note([sliceRecord(slice, 'skipped', { reason: 'retry_budget', detail })]).pipe(map(() => EMPTY));
   if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
@@ -251,7 +252,8 @@ export const sliceRecord = (
  * How long to wait before the next try, milliseconds; `undefined` when the pair has been without quotes for longer than
  * its budget. Failures of the venue back off with full jitter; a price that did not suit is asked for again soon.
  */
-function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefined): number | undefined {
+function waitFor(desk: Desk, slice: OpenSlice, reason: Reason, told: number | undefined): number | undefined {
+  const { pair } = slice.intent;
   const { retry } = desk.policy;
   const now = desk.ports.clock.monotonic();
   if (reason === 'rate_limited') {
@@ -266,7 +268,7 @@ function waitFor(desk: Desk, pair: string, reason: Reason, told: number | undefi
   }
   if (!FAILURES.has(reason)) {
     if (QUOTED.has(reason)) desk.failures.delete(pair);
-    return retry.requoteMs * slowedBy(desk, pair, reason);
+    return waitOf(desk, slice) * slowedBy(desk, pair, reason);
   }
   const count = failed(desk, pair, now);
   if (now - (desk.failures.get(pair)?.since ?? now) > retry.budgetMs) return undefined;
@@ -302,6 +304,8 @@ const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
 const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'collar',
   'limit_price',
+  'max_slippage',
+  'max_spread',
   'price_drift',
   'quote_too_short',
   'no_funds',

@@ -19,6 +19,7 @@ import type { Money, Price, Quantity } from '../core/money.ts';
 import { borrowed, sizeForPts } from '../core/pts.ts';
 import { leftOf, reducing, sizeSlice } from '../core/sizing.ts';
 import type { SizingQuestion } from '../core/sizing.ts';
+import { tacticalLimit } from '../core/tactics.ts';
 import type { Instrument } from '../core/instrument.ts';
 import type { Side, Size } from '../core/venue.ts';
 import { nextAfter } from './control.ts';
@@ -27,6 +28,7 @@ import type { OpenSlice } from './desk-state.ts';
 import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
 import { CRUMBS_AGE_MS, maximumOf } from './maximum.ts';
+import { keepOf, knownPrices } from './tactics.ts';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
@@ -60,7 +62,7 @@ export const leftOfSlice = ({ intent, filled, filledAmount }: OpenSlice): Size =
 
 /** Sizes a slice by what is known at this moment. */
 export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
-  const { pair, side, limit } = slice.intent;
+  const { pair, side, limit, tactics } = slice.intent;
   const reference = desk.references.get(pair);
   if (reference === undefined) return stopped(slice, 'no_reference', pair, { do: 'again' });
   const instrument = desk.instrument(pair);
@@ -69,7 +71,9 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     return stopped(slice, 'no_balances', '', { do: 'again' });
 
   const collar = worsen(side, reference.mid, desk.policy.limits.collarBps);
-  const worst = tighter(side, worstPrice(side, collar, limit === undefined ? undefined : price(limit)));
+  const known = knownPrices(desk, slice.intent, reference.mid);
+  const allowed = tacticalLimit(side, limit === undefined ? undefined : price(limit), { tactics, known });
+  const worst = tighter(side, worstPrice(side, collar, allowed));
   const pays = side === 'buy' ? instrument.quote : instrument.base;
   const question: SizingQuestion = {
     instrument,
@@ -80,7 +84,8 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     availableBase,
     availableQuote,
     maximum: maximumOf(desk, instrument),
-    keep: desk.policy.keep?.get(pays),
+    keep: keepOf(desk, slice.intent, pays),
+    ownMinimum: tactics?.min_notional === undefined ? undefined : money(tactics.min_notional),
     pts: creditOf(desk, pair, pays),
   };
   const sized = sizeWithin(desk, question);
@@ -144,7 +149,7 @@ export interface Payment {
   readonly worst: Price;
   /** The attempt that asks: its own reservation does not count against it. */
   readonly clientId: string;
-  /** What its strategy wants to be left of the currency that it pays with. */
+  /** What must be left of the currency that it pays with. */
   readonly keep?: Quantity | undefined;
 }
 
@@ -154,8 +159,7 @@ export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, k
   const [availableBase, availableQuote] = [desk.available(base, clientId), desk.available(quote, clientId)];
   if (availableBase === undefined || availableQuote === undefined) return false;
   const [pays, available] = side === 'buy' ? [quote, availableQuote] : [base, availableBase];
-  const kept = greatest(desk.policy.keep?.get(pays) ?? NO_QUANTITY, keep ?? NO_QUANTITY);
-  if (kept.gt(0) && subtract(available, needs).lt(kept)) return false;
+  if (keep?.gt(0) === true && subtract(available, needs).lt(keep)) return false;
   const answer = sizeForPts({
     ...creditOf(desk, pair, pays, clientId),
     side,

@@ -77,6 +77,8 @@ export const COLLAR: ReadonlySet<Reason> = new Set<Reason>(['collar', 'collar_fa
 /** A quote came and was good, only its price or its time was not. */
 const GOOD: ReadonlySet<Reason> = new Set<Reason>([
   'limit_price',
+  'max_slippage',
+  'max_spread',
   'price_drift',
   'quote_too_short',
   'no_funds',

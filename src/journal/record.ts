@@ -3,6 +3,7 @@ import { isAmountText } from '../core/money.ts';
 import { isReason, reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { RecordBody } from '../core/record.ts';
+import { slippageReferences } from '../core/tactics.ts';
 import { instant } from '../core/time.ts';
 
 /**
@@ -50,6 +51,18 @@ const wait = z.discriminatedUnion('on', [
   z.strictObject({ on: z.literal('outcome'), leg: z.string(), slice: count }),
 ]);
 
+const tactics = z.strictObject({
+  slippage_bps: amount.optional(),
+  slippage_reference: z.enum(slippageReferences).optional(),
+  spread_bps: amount.optional(),
+  requote_ms: z.number().nonnegative().optional(),
+  quotes_max: count.optional(),
+  impact_bps: amount.optional(),
+  keep: asWritten.optional(),
+  min_notional: asWritten.optional(),
+  jitter: z.strictObject({ pct: z.number(), seed: count }).optional(),
+});
+
 const intentText = z.strictObject({
   leg: z.string(),
   parent: z.string(),
@@ -59,6 +72,7 @@ const intentText = z.strictObject({
   by: sizedBy,
   size: amount,
   limit: amount.optional(),
+  tactics: tactics.optional(),
   deadline: at,
   decision_price: amount.optional(),
 });

@@ -21,6 +21,7 @@ import type { CheckWorld, Problem } from './kernel.ts';
 import { largestPiece, precisionOf, totalOf, unitOf } from './limit-fields.ts';
 import type { Params } from './limit-fields.ts';
 import { piecesOf } from './pieces.ts';
+import { checkTactics } from './tactic-fields.ts';
 
 /** More would be a stream, not an instruction. */
 const PIECES_MAX = 10_000;
@@ -33,6 +34,7 @@ export function check(plan: Params, world: CheckWorld): readonly Problem[] {
     ...atMostOneOf(plan, 'max_slice_quantity', 'max_slice_notional'),
     ...checkUnits(plan, { base: 'max_slice_quantity', quote: 'max_slice_notional' }, world),
     ...checkTimes(plan),
+    ...checkTactics(plan, world, parseDuration(plan.interval)),
   ];
   if (plan.max_slice_quantity !== undefined && plan.total_notional !== undefined) {
     const message = 'the pieces of a total_notional are counted in quote currency: write max_slice_notional';

@@ -16,7 +16,8 @@ import type { Money, Price, Quantity } from '../core/money.ts';
 import { parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { opposite } from '../core/venue.ts';
-import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText, whole } from './fields.ts';
+import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText } from './fields.ts';
+import { jitterField, tacticFields } from './tactic-fields.ts';
 
 /** The fields of a limit document. */
 export const params = z.strictObject({
@@ -24,6 +25,7 @@ export const params = z.strictObject({
   side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
   total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
   total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
+  ...tacticFields,
   limit_price: positiveText.describe('Buys at or below it, sells at or above it, quote per base'),
   margin_bps: plainNumber
     .min(0)
@@ -47,25 +49,12 @@ export const params = z.strictObject({
   good_til: timeText
     .optional()
     .describe('Nothing is traded from here on, with its zone; left out: until the total is traded'),
-  jitter: z
-    .strictObject({
-      time_pct: plainNumber
-        .min(0)
-        .max(95)
-        .default(0)
-        .describe('Largest lengthening of the time to the next piece, percent of interval'),
-      size_pct: plainNumber
-        .min(0)
-        .max(50)
-        .default(0)
-        .describe('How much smaller a piece may be, percent; the total stays'),
-      seed: whole
-        .min(0)
-        .max(2 ** 31)
-        .describe('The same seed gives the same pieces'),
-    })
-    .optional()
-    .describe('Varies pieces and the time between them, so that others cannot read them'),
+  jitter: jitterField({
+    time: 'Largest lengthening of the time to the next piece, and to the next quote, percent',
+    size: 'How much smaller a piece may be, percent; the total stays',
+    seed: 'The same seed gives the same pieces',
+    all: 'Varies pieces and the time between them, so that others cannot read them',
+  }),
 });
 export type Params = z.output<typeof params>;
 

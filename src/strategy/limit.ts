@@ -4,6 +4,7 @@ import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import { after, instant, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { uniform } from '../core/uniform.ts';
 import type { Wait, Wake } from '../core/wake.ts';
 import { defineStrategy } from './kernel.ts';
 import type { Context, Step } from './kernel.ts';
@@ -21,7 +22,7 @@ import {
 } from './limit-fields.ts';
 import type { Params } from './limit-fields.ts';
 import { pausesAfter, pieceOf, piecesOf } from './pieces.ts';
-import { uniform } from './slicing.ts';
+import { tacticsOf } from './tactic-fields.ts';
 
 const state = z.strictObject({
   /** Not yet traded, in the currency of the total: what was decided counts only once it has traded. */
@@ -130,6 +131,7 @@ function startPiece(
             ? { by: 'amount', amount: money(text(size)) }
             : { by: 'quantity', quantity: quantity(text(size)) },
         limit: price(plan.limit_price),
+        tactics: tacticsOf(plan),
         deadline: end !== undefined && end < until ? end : until,
       },
     ],

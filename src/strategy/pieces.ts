@@ -10,7 +10,7 @@ import {
   subtract,
 } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
-import { uniform } from './slicing.ts';
+import { uniform } from '../core/uniform.ts';
 
 /** What a strategy trades piece by piece when it does not know beforehand how many there will be. */
 

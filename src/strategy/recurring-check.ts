@@ -8,6 +8,7 @@ import { anySlices, eachOf, endOf } from './recurring-fields.ts';
 import type { Params } from './recurring-fields.ts';
 import { firstOpen, smallestGapMs } from './schedule.ts';
 import { smallestSize } from './slicing.ts';
+import { checkTactics } from './tactic-fields.ts';
 
 /** What is wrong across the fields of a recurring document. */
 export function check(plan: Params, world: CheckWorld): readonly Problem[] {
@@ -15,6 +16,7 @@ export function check(plan: Params, world: CheckWorld): readonly Problem[] {
     ...oneOf(plan, 'each_quantity', 'each_notional'),
     ...checkUnits(plan, { base: 'each_quantity', quote: 'each_notional' }, world),
     ...checkWindow(plan),
+    ...checkTactics(plan, world, parseDuration(plan.window) / plan.slices),
   ];
   return problems.length > 0 ? problems : [...checkTimes(plan), ...checkMinimum(plan, world)];
 }

@@ -4,10 +4,11 @@ import { decimalsOf, money, quantity } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { after, instant, parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText, whole } from './fields.ts';
+import { uniform } from '../core/uniform.ts';
+import { amountOf, durationText, pairSymbol, timeText, whole } from './fields.ts';
 import { countedScheduleFields } from './schedule.ts';
-import { uniform } from './slicing.ts';
 import type { SlicePlan } from './slicing.ts';
+import { jitterField, tacticFields } from './tactic-fields.ts';
 
 /** One more order of a parent whose slices are not planned for the whole of its life halts the desk: see `controls`. */
 const SLICES_MAX = 50;
@@ -35,28 +36,13 @@ export const params = z.strictObject({
     .describe(
       'What becomes of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it stays undone',
     ),
-  limit_price: positiveText
-    .optional()
-    .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
-  jitter: z
-    .strictObject({
-      time_pct: plainNumber
-        .min(0)
-        .max(95)
-        .default(0)
-        .describe('Largest move of a slot into its interval, percent'),
-      size_pct: plainNumber
-        .min(0)
-        .max(50)
-        .default(0)
-        .describe('Largest change of a slice, percent; the sum of the occurrence stays'),
-      seed: whole
-        .min(0)
-        .max(2 ** 31)
-        .describe('The same seed gives the same slots; each occurrence has its own'),
-    })
-    .optional()
-    .describe('Moves slots and sizes so that others cannot read the schedule'),
+  ...tacticFields,
+  jitter: jitterField({
+    time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
+    size: 'Largest change of a slice, percent; the sum of the occurrence stays',
+    seed: 'The same seed gives the same slots; each occurrence has its own',
+    all: 'Moves slots and sizes so that others cannot read the schedule',
+  }),
   start_time: timeText
     .optional()
     .describe('No occurrence before, with its zone; left out: after it is first run'),

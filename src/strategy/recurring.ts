@@ -14,6 +14,7 @@ import { currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurri
 import type { Params, Slices } from './recurring-fields.ts';
 import { nextTime, occurrencesOf } from './schedule.ts';
 import { dueSize, slotMs } from './slicing.ts';
+import { tacticsOf } from './tactic-fields.ts';
 
 /** Times that a longer downtime leaves to make up for: the newest. */
 const PASSED_MAX = 31;
@@ -261,6 +262,7 @@ const intentOf = (
       ? { by: 'amount', amount: money(text(size)) }
       : { by: 'quantity', quantity: quantity(text(size)) },
   limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
+  tactics: tacticsOf(plan),
 });
 
 /** A slice has ended: takes off what was filled and waits for the next slot, or for the next occurrence. */

@@ -21,6 +21,7 @@ import type { SlicedKind } from './sliced.ts';
 import { durationMsOf, slicesOf, SLICES_MAX } from './sliced-fields.ts';
 import type { Sliced } from './sliced-fields.ts';
 import type { Curve } from './slicing.ts';
+import { checkTactics } from './tactic-fields.ts';
 
 /** What is wrong across the fields of a document of a sliced kind. */
 export function check<Params extends Sliced>(
@@ -35,13 +36,23 @@ export function check<Params extends Sliced>(
     ...checkUnits<Sliced>(plan, { base: 'total_quantity', quote: 'total_notional' }, world),
   ];
   if (problems.length > 0) return problems;
-  const wrong = [...checkWindow(plan), ...(kind.check?.(plan, world) ?? [])];
+  const wrong = [
+    ...checkWindow(plan),
+    ...checkTactics(plan, world, sliceMsOf(plan)),
+    ...(kind.check?.(plan, world) ?? []),
+  ];
   // A curve is made of what was checked so far.
   if (kind.curve !== undefined && wrong.length > 0) return wrong;
   return [
     ...wrong,
     ...checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint }),
   ];
+}
+
+/** How long a slice may be tried, ms; 0 while the window makes no sense. */
+function sliceMsOf(plan: Sliced): number {
+  const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
+  return durationMs > 0 ? durationMs / slicesOf(plan, durationMs) : Number.POSITIVE_INFINITY;
 }
 
 function checkWindow(plan: Sliced): readonly Problem[] {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText, whole } from './fields.ts';
+import { amountOf, durationText, pairSymbol, timeText, whole } from './fields.ts';
+import { jitterField, tacticFields } from './tactic-fields.ts';
 
 /** More would be a list, not a schedule. */
 export const SLICES_MAX = 100_000;
@@ -20,28 +21,13 @@ export const slicedFields = {
     .optional()
     .describe('Time between slots, ISO 8601; must divide the window; give this or slices'),
   slices: whole.min(1).max(SLICES_MAX).optional().describe('Number of slices; give this or interval'),
-  limit_price: positiveText
-    .optional()
-    .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
-  jitter: z
-    .strictObject({
-      time_pct: plainNumber
-        .min(0)
-        .max(95)
-        .default(0)
-        .describe('Largest move of a slot into its interval, percent'),
-      size_pct: plainNumber
-        .min(0)
-        .max(50)
-        .default(0)
-        .describe('Largest change of a slice, percent; the total stays'),
-      seed: whole
-        .min(0)
-        .max(2 ** 31)
-        .describe('The same seed gives the same schedule'),
-    })
-    .optional()
-    .describe('Moves slots and sizes so that others cannot read the schedule'),
+  ...tacticFields,
+  jitter: jitterField({
+    time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
+    size: 'Largest change of a slice, percent; the total stays',
+    seed: 'The same seed gives the same schedule',
+    all: 'Moves slots and sizes so that others cannot read the schedule',
+  }),
   catch_up: z
     .enum(['pace', 'extend', 'skip', 'abort'], { error: 'expected pace, extend, skip or abort' })
     .default('pace')

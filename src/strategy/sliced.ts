@@ -12,6 +12,7 @@ import type { Curve, SlicePlan } from './slicing.ts';
 import { check } from './sliced-check.ts';
 import { durationMsOf, slicesOf, startOf } from './sliced-fields.ts';
 import type { Sliced } from './sliced-fields.ts';
+import { tacticsOf } from './tactic-fields.ts';
 
 /** `extend` moves the end by at most this part of the window. */
 const EXTENSION_MAX = 0.25;
@@ -239,6 +240,7 @@ function startSlice(was: State, at: Instant, plan: Sliced, slices: Slices): Step
             ? { by: 'amount', amount: money(text(size)) }
             : { by: 'quantity', quantity: quantity(text(size)) },
         limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
+        tactics: tacticsOf(plan),
         deadline: slotOf(slices, now, turn + 1),
       },
     ],

@@ -10,6 +10,7 @@ import {
   subtract,
 } from '../core/money.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
+import { uniform } from '../core/uniform.ts';
 
 type Sliceable = Quantity | Money;
 
@@ -119,11 +120,4 @@ function partOfMissed<A extends Sliceable>(plan: SlicePlan<A>, k: number, missed
   const ahead = subtract(plan.total, steadyBefore(plan, k));
   if (!ahead.gt(0)) return missed;
   return roundDown(scale(missed, fraction(steadySize(plan, k), ahead)), plan.precision);
-}
-
-/** Uniform in [0, 1), a pure function of its two whole numbers. Mixing steps of the murmur3 finaliser. */
-export function uniform(seed: number, index: number): number {
-  let x = (Math.imul(seed | 0, 0x9e3779b1) ^ Math.imul(index + 1, 0x85ebca77)) >>> 0;
-  for (const by of [0x85ebca6b, 0xc2b2ae35, 0x27d4eb2f]) x = Math.imul(x ^ (x >>> 15), by) >>> 0;
-  return ((x ^ (x >>> 16)) >>> 0) / 2 ** 32;
 }

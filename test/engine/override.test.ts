@@ -219,6 +219,7 @@ describe('an override', () => {
       intent: { ...slice, pair },
       decidedAt: START,
       attempts: 0,
+      settled: 0,
       filled: NO_QUANTITY,
       filledAmount: NO_MONEY,
       openAttempt: undefined,

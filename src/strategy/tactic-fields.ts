@@ -1,0 +1,128 @@
+import { z } from 'zod';
+import { slippageReferences } from '../core/tactics.ts';
+import type { Tactics } from '../core/tactics.ts';
+import { parseDuration } from '../core/time.ts';
+import { amountOf, durationText, plainNumber, positiveText, whole } from './fields.ts';
+import type { CheckWorld, Problem } from './kernel.ts';
+
+/** How the slices of a strategy are quoted: the fields that kinds share. */
+
+const bps = plainNumber.min(0).max(10_000);
+
+export const tacticFields = {
+  limit_price: positiveText
+    .optional()
+    .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
+  max_slippage_bps: bps
+    .optional()
+    .describe(
+      'How much worse than slippage_reference a quote may be, basis points; worse ones are not executed',
+    ),
+  slippage_reference: z
+    .enum(slippageReferences, { error: 'expected mid, decision or arrival' })
+    .default('arrival')
+    .describe(
+      'mid: the reference price of the moment. decision: that when the slice was decided. arrival: that when the first slice of the parent was',
+    ),
+  max_spread_bps: bps
+    .optional()
+    .describe(
+      'Largest spread of a quote, basis points: twice what it is worse than the reference price of the moment; wider ones are not executed',
+    ),
+  patience: z
+    .strictObject({
+      requote: durationText
+        .optional()
+        .describe(
+          'Least time between two quotes of a slice that did not trade, ISO 8601; retry.requote of the config when left out or shorter',
+        ),
+      max_quotes: whole
+        .min(1)
+        .max(1_000)
+        .optional()
+        .describe('Quotes that a slice asks for in a row without a trade; then it waits for its end'),
+    })
+    .optional()
+    .describe('How a slice uses its time while quotes do not suit; left out: it asks until its time is over'),
+  keep: amountOf(
+    'What stays in the account of the currency that is paid with, at least sizing.keep of the config',
+  ).optional(),
+  min_trade_notional: amountOf('Smaller orders are not sent; in quote currency').optional(),
+};
+const tactical = z.strictObject(tacticFields);
+export type Tactical = z.output<typeof tactical>;
+
+interface JitterWords {
+  readonly time: string;
+  readonly size: string;
+  readonly seed: string;
+  readonly all: string;
+}
+
+/** The jitter of a schedule. What its fields move is said by the kind. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const jitterField = ({ time, size, seed, all }: JitterWords) =>
+  z
+    .strictObject({
+      time_pct: plainNumber.min(0).max(95).default(0).describe(time),
+      size_pct: plainNumber.min(0).max(50).default(0).describe(size),
+      seed: whole
+        .min(0)
+        .max(2 ** 31)
+        .describe(seed),
+    })
+    .optional()
+    .describe(all);
+
+type Jittered = Tactical & {
+  readonly jitter?: { readonly time_pct: number; readonly seed: number } | undefined;
+};
+
+/** The tactics of a document, as its intents carry them; `undefined` when it has none. */
+export function tacticsOf(plan: Jittered): Tactics | undefined {
+  const { max_slippage_bps: slippage, max_spread_bps: spread, patience, keep, jitter } = plan;
+  const least = plan.min_trade_notional;
+  const tactics: Tactics = {
+    ...(slippage === undefined
+      ? {}
+      : { slippage_bps: plain(slippage), slippage_reference: plan.slippage_reference }),
+    ...(spread === undefined ? {} : { spread_bps: plain(spread) }),
+    ...(patience?.requote === undefined ? {} : { requote_ms: parseDuration(patience.requote) }),
+    ...(patience?.max_quotes === undefined ? {} : { quotes_max: patience.max_quotes }),
+    ...(keep === undefined ? {} : { keep: keep.amount }),
+    ...(least === undefined ? {} : { min_notional: least.amount }),
+    ...(jitter === undefined || jitter.time_pct === 0
+      ? {}
+      : { jitter: { pct: jitter.time_pct, seed: jitter.seed } }),
+  };
+  return Object.keys(tactics).length === 0 ? undefined : tactics;
+}
+
+/** A setting as text, never with an exponent. */
+const plain = (count: number): string => count.toFixed(8).replace(/\.?0+$/u, '');
+
+/** What is wrong across the tactical fields. `sliceMs` is how long a slice may be tried. */
+export function checkTactics(
+  plan: Tactical & { readonly pair: string; readonly side: 'buy' | 'sell' },
+  world: CheckWorld,
+  sliceMs: number,
+): readonly Problem[] {
+  const problems: Problem[] = [];
+  const known = world.currencies(plan.pair);
+  const unit = (field: 'keep' | 'min_trade_notional', expected: string | undefined, what: string): void => {
+    const given = plan[field]?.currency;
+    if (given === undefined || expected === undefined || given === expected) return;
+    const message = `${field} of a ${plan.side} of ${plan.pair} is in ${expected}, ${what}, not ${given}`;
+    problems.push({ path: [field, 'currency'], message });
+  };
+  unit('keep', plan.side === 'buy' ? known?.quote : known?.base, 'which it pays with');
+  unit('min_trade_notional', known?.quote, 'the quote currency');
+  const requote = plan.patience?.requote;
+  if (requote !== undefined && parseDuration(requote) >= sliceMs) {
+    problems.push({
+      path: ['patience', 'requote'],
+      message: `a slice lasts ${sliceMs / 1000} s: it would never ask for a second quote; write less, or max_quotes: 1`,
+    });
+  }
+  return problems;
+}

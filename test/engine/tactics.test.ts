@@ -1,0 +1,214 @@
+import { describe, expect, it } from 'vitest';
+import { price, quantity, ratio, slippageBps } from '../../src/core/money.ts';
+import type { StoredRecord } from '../../src/core/record.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { dryRunVenue } from '../../src/venue/dry-run.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
+
+/** A market that stands still, five basis points on either side of 60 000. */
+const CALM = {
+  accounts: [{ balances: { usd: '1000000', btc: '25' } }],
+  pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 0, halfSpreadBps: 5, impactBps: 0 } },
+};
+/** One that moves by some forty basis points a minute. */
+const WILD = {
+  accounts: [{ balances: { usd: '1000000', btc: '25' } }],
+  pairs: { btcusd: { startPrice: '60000', volatilityPctYear: 300, halfSpreadBps: 5, impactBps: 0 } },
+};
+
+const ran = (tactics: Record<string, unknown>, over: Partial<BenchOptions> = {}, minutes = 15): Bench => {
+  const bench = aBench({ strategies: [aTwap('twap', tactics)], venue: CALM, ...over });
+  bench.start();
+  bench.clock.run(instant(START + minutes * MINUTE_MS));
+  return bench;
+};
+const attempts = (records: readonly StoredRecord[]): readonly string[] =>
+  records.flatMap(({ body }) => (body.kind === 'attempt' ? [body.reason ?? body.result] : []));
+const slices = (bench: Bench) =>
+  bench.records().flatMap(({ at, body }) => (body.kind === 'slice' ? [{ at, ...body }] : []));
+/** When each attempt asked for its quote, ms after the start. */
+const asked = (bench: Bench): readonly number[] =>
+  bench.records().flatMap(({ at, body }) => (body.kind === 'intent' ? [at - START] : []));
+
+/** Intents that were written while an earlier attempt of their slice had not certainly ended: must be empty. */
+function overlaps(records: readonly StoredRecord[]): readonly string[] {
+  const open = new Map<string, string>();
+  const seen = new Set<string>();
+  const wrong: string[] = [];
+  for (const { body } of records) {
+    if (body.kind === 'intent') {
+      const key = `${body.parent}/${body.slice}`;
+      if (open.has(key) || seen.has(body.client_order_id)) wrong.push(body.client_order_id);
+      seen.add(body.client_order_id);
+      open.set(key, body.client_order_id);
+    } else if (body.kind === 'fill' || (body.kind === 'attempt' && body.result !== 'doubt')) {
+      for (const [key, id] of open) if (id === body.client_order_id) open.delete(key);
+    }
+  }
+  return wrong;
+}
+
+describe('a quote that is too dear', () => {
+  it.each([
+    [{ max_slippage_bps: 4.9, slippage_reference: 'mid' }, 'max_slippage'],
+    [{ max_slippage_bps: 5.1, slippage_reference: 'mid' }, undefined],
+    [{ max_spread_bps: 9.9 }, 'max_spread'],
+    [{ max_spread_bps: 10.1 }, undefined],
+  ])('for %j is not executed: %s', (tactics, reason) => {
+    const bench = ran({ ...tactics, patience: { requote: 'PT10S' } });
+    const trades = ledgerTrades(bench.exchange).length;
+    expect(trades).toBe(reason === undefined ? 10 : 0);
+    expect(new Set(attempts(bench.records()))).toEqual(new Set([reason ?? 'filled']));
+    expect(slices(bench).map((slice) => slice.result)).toEqual(
+      Array.from({ length: 10 }, () => (reason === undefined ? 'filled' : 'expired')),
+    );
+    const figures = slices(bench).filter(({ detail = '' }) => /^limit=.* value=.* bps/u.test(detail));
+    expect(figures).toHaveLength(reason === undefined ? 0 : 10);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(overlaps(bench.records())).toEqual([]);
+  });
+
+  it.each(['arrival', 'decision', 'mid'] as const)(
+    'against %s is none that was executed, on a market that moves, and others wait for a better one',
+    (slippage_reference) => {
+      const refused = ['1', '2', '3'].map((seed) => {
+        const tactics = { max_slippage_bps: 6, slippage_reference, patience: { requote: 'PT5S' } };
+        const bench = ran(tactics, { venue: { ...WILD, seed } });
+        const fills = fillsOf(bench.records());
+        const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+        const arrival = decided[0]?.decision_price ?? '';
+        for (const fill of fills) {
+          const intent = decided.find(({ slice }) => slice === fill.slice);
+          const against = slippage_reference === 'arrival' ? arrival : (intent?.decision_price ?? '');
+          if (slippage_reference === 'mid') continue;
+          expect(slippageBps('buy', price(fill.price), price(against)).lte(ratio('6'))).toBe(true);
+        }
+        expect(faultsOf(bench)).toEqual([]);
+        expect(overlaps(bench.records())).toEqual([]);
+        return attempts(bench.records()).filter((reason) => reason === 'max_slippage').length;
+      });
+      expect(Math.max(...refused)).toBeGreaterThan(slippage_reference === 'mid' ? -1 : 1);
+    },
+  );
+});
+
+describe('patience', () => {
+  const dear = { max_slippage_bps: 1, slippage_reference: 'mid' };
+
+  it('asks again only after its wait, for as long as the slice lasts', () => {
+    const bench = ran({ ...dear, patience: { requote: 'PT10S' } }, {}, 1);
+    const at = asked(bench).filter((ms) => ms < MINUTE_MS);
+    expect(at).toHaveLength(6);
+    for (const [i, ms] of at.slice(1).entries())
+      expect(ms - (at[i] ?? 0)).toBeGreaterThanOrEqual(10 * SECOND_MS);
+  });
+
+  it('asks for no more quotes than it may, then waits for the end of the slice, and the next has its own', () => {
+    const bench = ran({ ...dear, patience: { max_quotes: 3 } }, {}, 2.5);
+    expect(asked(bench).filter((ms) => ms < MINUTE_MS)).toHaveLength(3);
+    expect(asked(bench).filter((ms) => ms >= MINUTE_MS && ms < 2 * MINUTE_MS)).toHaveLength(3);
+    const [first] = slices(bench);
+    expect(first).toMatchObject({
+      result: 'expired',
+      reason: 'quote_budget',
+      detail: 'limit=3 quotes value=3',
+    });
+    expect((first?.at ?? 0) - START).toBeGreaterThanOrEqual(MINUTE_MS);
+  });
+
+  it('is not renewed by a restart', () => {
+    const tactics = { ...dear, patience: { max_quotes: 3 } };
+    const before = ran(tactics, {}, 0.5);
+    expect(asked(before)).toHaveLength(3);
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const after = ran(tactics, { clock, exchange, journal }, 0.9);
+    expect(asked(after)).toHaveLength(3);
+  });
+
+  it('counts only quotes since the last trade: a slice in pieces may go on', () => {
+    const bench = aBench({
+      strategies: [
+        aTwap('twap', {
+          slices: 1,
+          total_quantity: { amount: '13.5', currency: 'btc' },
+          patience: { max_quotes: 2 },
+        }),
+      ],
+    });
+    bench.start();
+    bench.clock.run(instant(START + 15 * MINUTE_MS));
+    expect(executedTotal(bench.exchange).toFixed()).toBe('13.5');
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
+  });
+
+  it('waits for uneven times with jitter, which follow from the seed alone', () => {
+    const askedOf = (seed: number): readonly (readonly [number, number])[] => {
+      const bench = ran({ ...dear, patience: { requote: 'PT5S' }, jitter: { time_pct: 60, seed } }, {}, 10);
+      return bench
+        .records()
+        .flatMap(({ at, body }) => (body.kind === 'intent' ? [[body.slice, at - START] as const] : []));
+    };
+    const times = askedOf(5);
+    const waits = times.slice(1).flatMap(([slice, at], i) => {
+      const [before, from] = times[i] ?? [-1, 0];
+      return slice === before ? [at - from] : [];
+    });
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(5 * SECOND_MS);
+    expect(Math.max(...waits)).toBeLessThan(8.5 * SECOND_MS);
+    expect(new Set(waits).size).toBeGreaterThan(20);
+    expect(askedOf(5)).toEqual(times);
+    expect(askedOf(6)).not.toEqual(times);
+  });
+});
+
+describe('what a strategy keeps', () => {
+  const venue = { ...CALM, accounts: [{ balances: { usd: '30000' } }] };
+
+  it('stays in the account, and the larger of its reserve and that of the desk counts', () => {
+    const keep = { amount: '12000', currency: 'usd' };
+    const usdOf = (bench: Bench): number =>
+      Number(bench.exchange.ledger.balance(bench.exchange.accounts[0]?.name ?? '', 'usd'));
+    expect(usdOf(ran({ keep }, { venue }))).toBeGreaterThanOrEqual(12_000);
+    const policy = { keep: new Map([['usd', quantity('20000')]]) };
+    expect(usdOf(ran({ keep }, { venue, policy }))).toBeGreaterThanOrEqual(20_000);
+  });
+
+  it('is not traded below its own minimum', () => {
+    const bench = ran({ min_trade_notional: { amount: '10000', currency: 'usd' } }, { venue });
+    expect(slices(bench).map(({ reason }) => reason)).toEqual(
+      Array.from({ length: 10 }, () => 'below_min_trade'),
+    );
+    expect(asked(bench)).toEqual([]);
+  });
+});
+
+describe('a dry run with tactics', () => {
+  it('decides, asks and fills as the same desk does live', () => {
+    const tactics = {
+      max_slippage_bps: 20,
+      max_spread_bps: 12,
+      patience: { requote: 'PT7S', max_quotes: 5 },
+      jitter: { time_pct: 30, size_pct: 20, seed: 4 },
+    };
+    const linesOf = (isDry: boolean): readonly string[] => {
+      const bench = ran(tactics, {
+        venue: { ...WILD, seed: '9' },
+        policy: { mode: isDry ? 'dry_run' : 'live', onDifference: 'ignore' },
+        wrap: (venue, clock) => (isDry ? dryRunVenue(venue, { clock, past: [] }) : venue),
+        orderLatencyMs: 0,
+      });
+      expect(bench.desk.controlWhy).toBe('');
+      return bench.records().flatMap(({ at, body }) => {
+        if (body.kind === 'wake') return [`${at} ${JSON.stringify(body)}`];
+        if (body.kind === 'intent') return [`${at} ${JSON.stringify(body)}`];
+        return body.kind === 'fill' ? [`${body.slice} ${body.quantity} ${body.price}`] : [];
+      });
+    };
+    const live = linesOf(false);
+    expect(live.length).toBeGreaterThan(40);
+    expect(linesOf(true)).toEqual(live);
+  });
+});

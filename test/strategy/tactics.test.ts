@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import type { Tactics } from '../../src/core/tactics.ts';
+import { strategies } from '../../src/strategy/registry.ts';
+import { aView, aWorld, NINE } from './views.ts';
+
+const TACTICS = {
+  max_slippage_bps: 12.5,
+  slippage_reference: 'decision',
+  max_spread_bps: 30,
+  patience: { requote: 'PT5S', max_quotes: 4 },
+  keep: { amount: '1000', currency: 'usd' },
+  min_trade_notional: { amount: '50', currency: 'usd' },
+  jitter: { time_pct: 40, seed: 7 },
+};
+const SLICED = { total_quantity: { amount: '1', currency: 'btc' }, duration: 'PT1H', slices: 2 };
+const documents: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  twap: SLICED,
+  vwap: { ...SLICED, profile: { weights: [1, 2] } },
+  shortfall: {
+    ...SLICED,
+    risk_aversion: 1,
+    volatility: '0.5',
+    impact: { bps: 1, per_hour: { amount: '10', currency: 'btc' } },
+  },
+  recurring: {
+    each_quantity: { amount: '1', currency: 'btc' },
+    schedule: { cron: '0 10 * * *', time_zone: 'UTC' },
+  },
+};
+const bound = (kind: string, over: object) => {
+  const known = strategies.get(kind);
+  if (known === undefined) throw new Error(`no kind ${kind}`);
+  return known.bind({ pair: 'btcusd', side: 'buy', ...documents[kind], ...over });
+};
+const messages = (kind: string, over: object): readonly string[] =>
+  bound(kind, over)
+    .check(aWorld())
+    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+/** The tactics of its first intents. */
+function firstTactics(kind: string, over: object): readonly (Tactics | undefined)[] {
+  const strategy = bound(kind, over);
+  let step = strategy.start(NINE, aView());
+  for (let n = 0; n < 5 && step.intents === undefined; n++) {
+    const [wait] = step.waits;
+    if (wait?.on !== 'at') throw new Error('waits for no time');
+    const context = { begunAt: NINE, view: aView({ at: wait.at }) };
+    step = strategy.step(step.state, { on: 'at', at: wait.at, due: wait.at }, context);
+  }
+  return (step.intents ?? []).map((intent) => intent.tactics);
+}
+
+describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
+  it('go with every intent, as text that the journal holds', () => {
+    expect(firstTactics(kind, TACTICS)).toEqual([
+      {
+        slippage_bps: '12.5',
+        slippage_reference: 'decision',
+        spread_bps: '30',
+        requote_ms: 5_000,
+        quotes_max: 4,
+        keep: '1000',
+        min_notional: '50',
+        jitter: { pct: 40, seed: 7 },
+      },
+    ]);
+  });
+
+  it('are none where the document has none', () => {
+    expect(firstTactics(kind, {})).toEqual([undefined]);
+  });
+
+  it('are told what is wrong with them, and what to write', () => {
+    expect(messages(kind, TACTICS)).toEqual([]);
+    expect(messages(kind, { keep: { amount: '1', currency: 'btc' } })).toEqual([
+      'keep.currency: keep of a buy of btcusd is in usd, which it pays with, not btc',
+    ]);
+    expect(messages(kind, { side: 'sell', keep: { amount: '1', currency: 'btc' } })).toEqual([]);
+    expect(messages(kind, { min_trade_notional: { amount: '1', currency: 'btc' } })).toEqual([
+      'min_trade_notional.currency: min_trade_notional of a buy of btcusd is in usd, the quote currency, not btc',
+    ]);
+    expect(messages(kind, { patience: { requote: 'PT30M' } })[0]).toMatch(
+      /^patience\.requote: a slice lasts \d+ s: it would never ask for a second quote/u,
+    );
+  });
+
+  it.each([
+    [{ max_slippage_bps: -1 }, 'max_slippage_bps'],
+    [{ max_spread_bps: '30' }, 'max_spread_bps'],
+    [{ slippage_reference: 'vwap' }, 'slippage_reference'],
+    [{ patience: { max_quotes: 0 } }, 'patience.max_quotes'],
+    [{ patience: { quotes: 3 } }, 'patience'],
+  ])('are refused as %j', (over, path) => {
+    const document = { pair: 'btcusd', side: 'buy', ...documents[kind], ...over };
+    const result = strategies.get(kind)?.params.safeParse(document);
+    expect(result?.error?.issues.map((one) => one.path.join('.'))).toEqual([path]);
+  });
+});
