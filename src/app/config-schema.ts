@@ -277,6 +277,12 @@ export const configSchema = z.strictObject({
     .describe(
       'Variables and Node options that live mode would refuse for what they can do to the token, such as HTTPS_PROXY',
     ),
+  reload: z
+    .enum(['on_request', 'on_change'], { error: 'expected on_request or on_change' })
+    .default('on_request')
+    .describe(
+      'When strategies are read again while the desk runs. on_request: at SIGHUP and tranche reload. on_change: also a second after a file in their folder has changed. on_request when left out',
+    ),
   strategies: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(1000)], {
       error: 'expected a folder, or a list of files',

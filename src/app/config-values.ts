@@ -93,6 +93,8 @@ export interface Config {
   readonly allowEnvironment: readonly string[];
   /** Files of strategies, absolute, sorted as listed or by name. */
   readonly strategyFiles: readonly string[];
+  /** When they are read again while the desk runs. */
+  readonly reload: 'on_request' | 'on_change';
 }
 
 export interface OperateConfig {
@@ -228,6 +230,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     log: { level: raw.log.level, file: raw.log.file },
     allowEnvironment: raw.allow_environment,
     strategyFiles: context.strategyFiles,
+    reload: raw.reload,
   };
 }
 

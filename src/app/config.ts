@@ -80,6 +80,31 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   };
 }
 
+/**
+ * The file as it is now, for a desk that runs with what it said before: which strategies it names, and whether it says
+ * something else. The token is not read again: where it came from may be gone.
+ */
+export function rereadConfig(
+  file: string,
+  options: ConfigOptions,
+): Omit<ReadConfig, 'loaded'> & { readonly hash: string | undefined } {
+  const path = resolve(options.cwd, file);
+  const { documents, problems } = readFile(path, options);
+  const [document] = documents;
+  if (document === undefined || problems.length > 0) {
+    const nothing = problemAt(shownPath(path, options.cwd), 'the file is empty');
+    return { hash: undefined, problems: problems.length > 0 ? problems : [nothing], strategyFiles: [] };
+  }
+  const found = findStrategyFiles(document, dirname(path));
+  const parsed = configSchema.safeParse(document.value);
+  const wrong = parsed.success ? [] : explain(parsed.error, configSchema, document);
+  return {
+    hash: parsed.success ? hashOf(document) : undefined,
+    problems: [...wrong, ...found.problems],
+    strategyFiles: found.files,
+  };
+}
+
 /** Hash of what the file says, variables filled in. A new token is not a new config. */
 function hashOf(document: YamlDocument): string {
   const value = document.value as z.input<typeof configSchema>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- has just passed the schema

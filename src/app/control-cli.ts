@@ -40,6 +40,14 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
       const { halt } = await import('./commands/halt.ts');
       done(await halt(options, io));
     });
+  leaf(cli, 'reload', 'read the strategies again: begin, stop and replace what may change while it runs')
+    .option('--dry-run', 'only say what would change')
+    .option('--why <reason>', 'goes into the journal')
+    .option('--by <name>', 'who does it, instead of the user of this machine')
+    .action(async (options) => {
+      const { reload } = await import('./commands/steer.ts');
+      done(await reload(options, io));
+    });
   leaf(cli, 'rearm', 'lift a halt, for a reason')
     .requiredOption('--why <reason>', 'what was wrong, and why it is not any more; goes into the journal')
     .option('--by <name>', 'who does it, instead of the user of this machine')

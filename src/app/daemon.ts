@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
-import type { Command, HaltPort } from '../engine/ports.ts';
+import type { Command, HaltPort, StrategiesPort } from '../engine/ports.ts';
 import { STATE_FORMAT } from '../engine/keeper.ts';
 import { latch } from '../engine/operate.ts';
 import { runDesk } from '../engine/run.ts';
@@ -31,6 +31,8 @@ export interface DaemonOptions {
   readonly config: Config;
   readonly configHash: string;
   readonly strategies: readonly LoadedStrategy[];
+  /** How they are read again while the desk runs. */
+  readonly files: (warn: Observer['warn']) => StrategiesPort;
   readonly isUntilDone: boolean;
   readonly adoptFills: boolean;
   readonly rearm?: string | undefined;
@@ -157,6 +159,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     journal,
     halt: haltOf(config),
     operator$,
+    strategies: options.files(warn),
   };
   const desk = new Desk(ports, policyOf(config, options), observer, strategies);
   wired.desk = desk;

@@ -165,6 +165,7 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
     case 'pause':
     case 'resume':
     case 'rearm':
+    case 'reload':
       return answered((answer) => {
         send({ ...order, answer });
       });

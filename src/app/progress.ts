@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { forTerminal } from '../core/escape.ts';
 import { isoOf } from '../core/time.ts';
-import type { StoredRecord } from '../core/record.ts';
+import type { ReloadRecord, StoredRecord } from '../core/record.ts';
 import { reasons } from '../core/reasons.ts';
 import type { Desk } from '../engine/desk.ts';
 import { table } from './summary.ts';
@@ -62,11 +62,19 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
       return `${time}  the account shows ${body.quantity} for ${body.amount} of ${body.client_order_id}, not ${body.was_quantity} for ${body.was_amount}`;
     case 'resolved':
       return `${time}  ${body.by} says that ${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}: ${body.why}`;
+    case 'reload':
+      return `${time}  ${reloadWords(body)}`;
     case 'control':
       return `${time}  ${body.state}: ${body.why}`;
     default:
       return undefined;
   }
+}
+
+function reloadWords({ result, changes, by, why }: ReloadRecord): string {
+  const asked = `${by}, ${why}`;
+  if (result === 'refused') return `reload refused (${asked}): everything runs as before`;
+  return `reload (${asked}): ${changes.map(({ strategy, what }) => `${strategy} ${what.replace('_', ' ')}`).join(', ')}`;
 }
 
 function plainLines(screen: Screen): Progress {

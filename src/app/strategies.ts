@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Minimum } from '../core/instrument.ts';
 import { splitPair } from '../core/pairs.ts';
+import type { BegunDocument, StrategySource } from '../engine/source.ts';
 import type { AnyStrategy, BoundStrategy, CheckWorld } from '../strategy/kernel.ts';
 import { strategies as registry } from '../strategy/registry.ts';
 import { contentHash, readConfig, unusable } from './config.ts';
@@ -9,6 +10,7 @@ import { Calendars } from './calendars.ts';
 import { explain } from './explain.ts';
 import { readFile } from './files.ts';
 import { loadModule, readModule } from './modules.ts';
+import type { ModuleSource } from './modules.ts';
 import type { ReadOptions } from './files.ts';
 import { nearest } from './problems.ts';
 import type { FileProblem } from './problems.ts';
@@ -124,6 +126,33 @@ function bind(
   const { enabled, ...content } = { ...value, ...head.data, ...coded.content };
   const { id, file, line } = { id: head.data.id, file: document.file, line: document.line };
   return { id, kind: kind.kind, enabled, hash: contentHash(content), document: content, bound, file, line };
+}
+
+/** A strategy as it was when its life began, from the document in the journal; `undefined` when this version cannot read it. */
+export function reviveStrategy(
+  { strategy: id, hash, type, document }: BegunDocument,
+  kinds: ReadonlyMap<string, AnyStrategy> = registry,
+): StrategySource | undefined {
+  const kind = kinds.get(type);
+  if (kind === undefined || !isRecord(document)) return undefined;
+  const { source, ...params } = Object.fromEntries(
+    Object.entries(document).filter(([key]) => !COMMON_KEYS.includes(key)),
+  );
+  try {
+    const coded = kind.withCode === undefined ? kind : kind.withCode(loadModule(sourceIn(source)));
+    return 'problem' in coded ? undefined : { id, kind: type, hash, document, bound: coded.bind(params) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The code that a document of the journal holds. @throws TypeError when it holds none. */
+function sourceIn(source: unknown): ModuleSource {
+  if (!isRecord(source)) throw new TypeError('no source');
+  const { file, sha256, text } = source;
+  if (typeof file !== 'string' || typeof sha256 !== 'string' || typeof text !== 'string')
+    throw new TypeError('no source');
+  return { file, sha256, text };
 }
 
 /** Kinds whose code is the user's get it here. Their document says what ran: its text is part of the hash and of the journal. */

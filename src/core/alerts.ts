@@ -186,6 +186,18 @@ export const alerts = {
     says: 'a parent is paused: its prices are too far from the reference, from its decision, or cost too much',
     runbook: 'Look at the market and at the limits of `reason`; resume the parent, or let it run out.',
   },
+  reload_refused: {
+    severity: 'warning',
+    says: 'the strategies were not read again, because a file is not usable: everything runs as before',
+    runbook:
+      'Correct what `problems` names (`tranche validate` shows it with its place) and reload. Nothing was changed, not even what was fine.',
+  },
+  strategy_kept: {
+    severity: 'warning',
+    says: 'a strategy was edited while its parent is running: it keeps the text it began with',
+    runbook:
+      'Give the new text another id, or put the old one back. `tranche reload --dry-run` shows the difference; the new text begins with a reload after the parent has ended.',
+  },
   strategy_paused: {
     severity: 'critical',
     says: 'a strategy is paused: its own code failed or broke its rules; what it had open ends by itself',

@@ -23,6 +23,7 @@ export type RecordBody =
   | ResolvedRecord
   | CorrectionRecord
   | OverrideRecord
+  | ReloadRecord
   | ControlRecord;
 
 /** A process took the journal over. */
@@ -251,6 +252,26 @@ export interface OverrideRecord {
   readonly expires_at: Instant;
   readonly by: string;
   readonly why: string;
+}
+
+/** The documents of the strategies were read again while the desk ran. Lives that began with it are written with it, after it. */
+export interface ReloadRecord {
+  readonly kind: 'reload';
+  readonly by: string;
+  readonly why: string;
+  /** `refused`: a file was not usable, and nothing changed. */
+  readonly result: 'applied' | 'refused';
+  readonly changes: readonly {
+    readonly strategy: string;
+    readonly what: 'begins' | 'goes_on' | 'replaces' | 'stops' | 'kept' | 'over';
+    /** Hash of the text that ran, and of the text that was read. */
+    readonly from?: string | undefined;
+    readonly to?: string | undefined;
+    readonly why?: string | undefined;
+  }[];
+  readonly notes?: readonly string[] | undefined;
+  /** What was wrong with the files. */
+  readonly problems?: string | undefined;
 }
 
 /** The state of the desk changed, or that of one parent, pair or strategy. */

@@ -33,7 +33,8 @@ export function decide(
     const rearmed = defer(() => (onStep(strategy), EMPTY));
     return prepare(desk, source, wake).pipe(
       mergeMap(() => {
-        if (desk.isStopping) return EMPTY;
+        // The strategies may have been read again meanwhile: who woke is not run any more.
+        if (desk.isStopping || !desk.isRun(life)) return EMPTY;
         // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
         if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return rearmed;
         const record = wakeRecord(desk, { source, life, wake });

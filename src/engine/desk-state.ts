@@ -25,7 +25,6 @@ export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
-
 export const sliceKey = (parent: string, slice: number): string => `${parent}/${slice}`;
 
 /**
@@ -134,7 +133,8 @@ export class DeskState {
         this.#correct(body);
         break;
       case 'resolved':
-        break; // what follows from it are records of their own
+      case 'reload':
+        break; // what follows from them are records of their own
       case 'override':
         this.overrides.apply(body);
         break;

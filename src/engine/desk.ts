@@ -15,7 +15,6 @@ import type { ControlRecord, IntentRecord, RecordBody, StoredRecord } from '../c
 import { instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
-import type { BoundStrategy } from '../strategy/kernel.ts';
 import { halt } from './account.ts';
 import { Continuity } from './continuity.ts';
 import { DayClock } from './day-clock.ts';
@@ -30,15 +29,9 @@ import type { Policy } from './policy.ts';
 import type { Ports } from './ports.ts';
 import { PtsWatch } from './pts-watch.ts';
 import { References } from './references.ts';
+import type { StrategySource } from './source.ts';
 
-/** A strategy as the config names it. */
-export interface StrategySource {
-  readonly id: string;
-  readonly kind: string;
-  readonly hash: string;
-  readonly document: unknown;
-  readonly bound: BoundStrategy;
-}
+export type { StrategySource } from './source.ts';
 
 /** One account, assembled: what every stage of the pipeline works on. */
 export class Desk {
@@ -53,7 +46,12 @@ export class Desk {
   readonly continuity: Continuity;
   readonly references: References;
   readonly pts: PtsWatch;
-  readonly strategies: ReadonlyMap<string, StrategySource>;
+  /** Those that are run now. */
+  strategies: ReadonlyMap<string, StrategySource>;
+  /** Strategies that changed since the pipeline looked last. */
+  #changed: readonly string[] = [];
+  /** What a reload that nobody asked for said last. */
+  keptSaid = '';
   readonly mark: string;
   /** Attempts in doubt, with what it takes to prove each. Rebuilt at start. */
   readonly doubts = new Map<string, Doubt>();
@@ -179,6 +177,28 @@ export class Desk {
     }
     this.keeper.mayKeep();
     this.changed$.next();
+  }
+
+  /** Runs these strategies from now on, and no others. What they wait for is armed by `rearm`, once it is durable. */
+  run(sources: readonly StrategySource[]): void {
+    this.strategies = new Map(sources.map((one) => [one.id, one]));
+  }
+
+  rearm(strategies: readonly string[]): void {
+    this.#changed = [...this.#changed, ...strategies];
+    this.changed$.next();
+  }
+
+  /** Strategies to arm anew, each told once. */
+  takeChanged(): readonly string[] {
+    const changed = this.#changed;
+    this.#changed = [];
+    return changed;
+  }
+
+  /** Whether the strategy of a slice is run as it was when it was decided. */
+  isRun({ strategy, hash }: { readonly strategy: string; readonly hash: string }): boolean {
+    return this.strategies.get(strategy)?.hash === hash;
   }
 
   /** What the account can access: told once at start. */

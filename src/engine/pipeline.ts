@@ -12,6 +12,7 @@ import { execute } from './execute.ts';
 import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
 import { expireLater, record, sliceRecord } from './record.ts';
+import { reloads } from './reload.ts';
 import { resolutions } from './resolve.ts';
 import { size } from './size.ts';
 import { hasNoQuotesLeft } from './tactics.ts';
@@ -53,7 +54,14 @@ export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<ne
       for (const strategy of desk.strategies.keys()) armed$.next(strategy);
     }),
   );
-  const watching = merge(desk.references.listen(), desk.pts.run()).pipe(untilDrained);
+  const changing = desk.changed$.pipe(
+    tap(() => {
+      for (const strategy of desk.takeChanged()) armed$.next(strategy);
+    }),
+  );
+  const watching = merge(reloads(desk), changing, desk.references.listen(), desk.pts.run()).pipe(
+    untilDrained,
+  );
   return merge(trading, watching, begin).pipe(ignoreElements());
 }
 
@@ -69,7 +77,7 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
     if (desk.ports.clock.wall() >= deadline) {
       return expireLater(desk, slice, { reason: desk.control === 'halted' ? 'halted' : 'deadline' });
     }
-    if (desk.strategies.get(slice.strategy)?.hash !== slice.hash) {
+    if (!desk.isRun(slice)) {
       const result = slice.filled.gt(0) ? 'filled' : 'skipped';
       return desk.append([sliceRecord(slice, result, { reason: 'aborted' })]).pipe(mergeMap(() => EMPTY));
     }

@@ -5,6 +5,7 @@ import type { Pair } from '../core/pairs.ts';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Resolution } from '../core/resolution.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
+import type { BegunDocument, StrategiesRead, StrategySource } from './source.ts';
 import type {
   Balance,
   Currency,
@@ -113,6 +114,8 @@ export interface AccountFeedPort {
 export interface CommandAnswer {
   readonly isDone: boolean;
   readonly says: string;
+  /** The same for programs, where words are not enough. Plain JSON. */
+  readonly facts?: object | undefined;
 }
 
 /** What a pause is of: one parent, one pair, one strategy, or with none of them the desk. */
@@ -144,6 +147,14 @@ export type Command =
       answer?(answer: CommandAnswer): void;
     }
   | { readonly do: 'drain'; readonly why: string }
+  /** Reads the strategies again. A dry run only says what would change. */
+  | {
+      readonly do: 'reload';
+      readonly by: string;
+      readonly why: string;
+      readonly isDryRun?: boolean | undefined;
+      answer?(answer: CommandAnswer): void;
+    }
   /** Asks for one limit to be looser for one order. Answered once it is durable. */
   | (OverrideWish & {
       readonly do: 'propose';
@@ -244,6 +255,16 @@ export interface JournalPort {
   close(): void;
 }
 
+/** Documents of strategies, for a desk that reads them again while it runs. Every method is synchronous. */
+export interface StrategiesPort {
+  /** Reads and checks all of them, as they are now. Nothing of it is in force yet. */
+  read(): StrategiesRead;
+  /** A strategy as it was when its life began, with the hash of then; `undefined` when this version cannot read it any more. */
+  revive(begun: BegunDocument): StrategySource | undefined;
+  /** A file may have changed; often many times for one edit. Left out: nobody watches. Never errors. */
+  readonly changed$?: Observable<unknown> | undefined;
+}
+
 /** All that the engine needs of the world. A mode is a choice of these. */
 export interface Ports {
   readonly clock: Clock;
@@ -254,4 +275,6 @@ export interface Ports {
   readonly journal: JournalPort;
   readonly halt?: HaltPort | undefined;
   readonly operator$: Observable<Command>;
+  /** Left out: strategies are those of the start. */
+  readonly strategies?: StrategiesPort | undefined;
 }

@@ -24,6 +24,7 @@ import { haltRecord, readOnce } from './account.ts';
 import type { Desk } from './desk.ts';
 import { haltNote, rearmFault, rearmRecord } from './operate.ts';
 import { record } from './record.ts';
+import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';
 import { skewRefusal } from './skew.ts';
 import { resolutions } from './resolve.ts';
 
@@ -250,42 +251,22 @@ function backOff(desk: Desk, error: unknown, count: number): Observable<unknown>
 
 /** Every pair of every strategy must be one that the account can access. */
 function checkPairs(desk: Desk): Observable<never> {
-  for (const { id, bound } of desk.strategies.values()) {
-    for (const pair of bound.pairs) {
-      const known = desk.pair(pair);
-      if ('problem' in known) {
-        return throwError(() => new OperatorError('config', `strategy ${id}: ${known.why}`));
-      }
-    }
-  }
-  return EMPTY;
+  const [first] = unknownPairs(desk, [...desk.strategies.values()]);
+  return first === undefined ? EMPTY : throwError(() => new OperatorError('config', first));
 }
 
-/** Begins the strategies that this journal has not seen; those it has seen go on where they were. */
+/**
+ * Begins the strategies that this journal has not seen; those it has seen go on where they were. One that was edited while its
+ * parent runs goes on with the text it began with, as it would have without the restart.
+ */
 function beginLives(desk: Desk): Observable<never> {
-  const bodies: RecordBody[] = [];
-  for (const { id, kind, hash, document } of desk.strategies.values()) {
-    const life = desk.state.lives.get(id);
-    if (life?.hash === hash) continue;
-    if (life !== undefined && life.finished === undefined && !mayReplace(desk, id)) {
-      const why = `strategy ${id} was edited while its parent is running. Put the old text back, or give the new one another id`;
-      return throwError(() => new OperatorError('config', why));
-    }
-    bodies.push({
-      kind: 'strategy',
-      strategy: id,
-      hash,
-      type: kind,
-      begun_at: desk.ports.clock.wall(),
-      document,
-    });
-  }
-  return bodies.length === 0 ? EMPTY : desk.append(bodies).pipe(ignoreElements());
+  const { begin, changes, run, faults } = planFor(desk, [...desk.strategies.values()], []);
+  const [fault] = faults;
+  if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
+  tellKept(desk, changes);
+  desk.run(run);
+  return begin.length === 0 ? EMPTY : desk.append(beginnings(desk, begin)).pipe(ignoreElements());
 }
-
-const mayReplace = (desk: Desk, id: string): boolean =>
-  desk.strategies.get(id)?.bound.isReplaceable === true &&
-  ![...desk.state.slices.values()].some(({ strategy }) => strategy === id);
 
 /** The first whole read of the account, before the first quote: again until one comes through. */
 function sweep(desk: Desk): Observable<never> {

@@ -37,7 +37,7 @@ export function wakes(desk: Desk, armed$: Observable<string>): Observable<Strate
 function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
   return defer(() => {
     const life = desk.state.lives.get(strategy);
-    if (life === undefined || life.finished !== undefined) return EMPTY;
+    if (life === undefined || life.finished !== undefined || !desk.isRun(life)) return EMPTY;
     if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return whenResumed(desk, strategy);
     const isNew = life.state === undefined;
     const [late] = life.late;

@@ -36,7 +36,6 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 
 /** Everything that the limits are held against, for one attempt at this moment. */
 export function worldOf(desk: Desk, trial: Trial): World {
-  const { strategy } = trial.slice;
   const { pair, side, parent } = trial.slice.intent;
   const { base, quote } = desk.instrument(pair);
   const { clientId } = trial;
@@ -51,7 +50,7 @@ export function worldOf(desk: Desk, trial: Trial): World {
     control: clientId !== undefined && desk.control === 'paused' ? 'active' : desk.control,
     isStopping: desk.isStopping,
     at: desk.ports.clock.wall(),
-    pausedWhy: totals.strategyPausedWhy(strategy) ?? totals.pausedWhy(parent, pair),
+    pausedWhy: notRunWhy(desk, trial.slice) ?? totals.pausedWhy(parent, pair),
     blind: blindness(desk),
     openDoubts: doubts.length,
     pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
@@ -68,6 +67,12 @@ export function worldOf(desk: Desk, trial: Trial): World {
     caps: capsOf(desk, trial),
   };
 }
+
+/** Why nothing more is started for the strategy of a slice. */
+const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
+  desk.isRun(slice)
+    ? desk.state.totals.strategyPausedWhy(slice.strategy)
+    : `strategy ${slice.strategy} is not run any more`;
 
 /** Nothing starts on what was true too long ago: the account must have been read whole. */
 function blindness(desk: Desk): World['blind'] {

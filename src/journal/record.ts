@@ -226,6 +226,23 @@ export const recordSchemas = {
     by: z.string(),
     why: z.string(),
   }),
+  reload: z.strictObject({
+    kind: z.literal('reload'),
+    by: z.string(),
+    why: z.string(),
+    result: z.enum(['applied', 'refused']),
+    changes: list(
+      z.strictObject({
+        strategy: z.string(),
+        what: z.enum(['begins', 'goes_on', 'replaces', 'stops', 'kept', 'over']),
+        from: z.string().optional(),
+        to: z.string().optional(),
+        why: z.string().optional(),
+      }),
+    ),
+    notes: list(z.string()).optional(),
+    problems: z.string().optional(),
+  }),
   control: z.strictObject({
     kind: z.literal('control'),
     state: z.enum(['active', 'paused', 'reducing', 'halted']),
@@ -294,6 +311,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   resolved: true,
   override: true,
   correction: true,
+  reload: true,
   control: true,
 };
 void agreement;

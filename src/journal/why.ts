@@ -81,7 +81,8 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         yield { at, event: 'desk', says: `stopped: ${body.why}` };
         break;
       case 'control': {
-        const scope = body.parent === undefined ? (body.pair ?? 'the desk') : `parent ${body.parent}`;
+        const ofStrategy = body.strategy === undefined ? 'the desk' : `strategy ${body.strategy}`;
+        const scope = body.parent === undefined ? (body.pair ?? ofStrategy) : `parent ${body.parent}`;
         yield {
           at,
           event: 'desk',
@@ -90,6 +91,17 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         };
         break;
       }
+      case 'reload':
+        for (const { strategy, what, why } of body.changes) {
+          const cause = why === undefined ? '' : `: ${why}`;
+          yield {
+            at,
+            strategy,
+            event: 'desk',
+            says: `reload by ${body.by}: ${what.replace('_', ' ')}${cause}`,
+          };
+        }
+        break;
       case 'strategy':
         yield { at, strategy: body.strategy, event: 'begun', says: `begins as ${body.type}` };
         break;

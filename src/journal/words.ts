@@ -6,6 +6,7 @@ import type {
   IntentText,
   OverrideRecord,
   RecordBody,
+  ReloadRecord,
   StoredRecord,
   WakeRecord,
 } from '../core/record.ts';
@@ -58,12 +59,22 @@ function wordsFor(body: RecordBody): string {
       return `${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}, says ${body.by}: ${body.why}`;
     case 'override':
       return overrideWords(body);
+    case 'reload':
+      return reloadWords(body);
     case 'control':
       break;
   }
   const doubts = body.doubts === undefined ? undefined : `with open doubts: ${body.doubts.join(', ')}`;
   const closed = body.transport === 'closed' ? 'no order can leave this process' : undefined;
   return joined(`${scopeOf(body)} ${body.state} by ${body.by}: ${body.why}`, closed, doubts);
+}
+
+function reloadWords({ by, why, result, changes, notes = [], problems }: ReloadRecord): string {
+  const each = changes.map(({ strategy, what, from, to, why: because }) => {
+    const hashes = [from, to].filter((hash) => hash !== undefined).map((hash) => hash.slice(0, 12));
+    return `${strategy} ${what.replace('_', ' ')} ${hashes.join(' to ')}${because === undefined ? '' : ` (${because})`}`;
+  });
+  return joined(`reload ${result}, asked by ${by}: ${why}`, ...each, ...notes, problems);
 }
 
 function overrideWords({ override, step, limit, value, by, why, ...of }: OverrideRecord): string {
@@ -73,8 +84,10 @@ function overrideWords({ override, step, limit, value, by, why, ...of }: Overrid
   return `${override} ${step} by ${by}: ${limit} ${to} for one order of ${order} until ${isoOf(of.expires_at)}: ${why}`;
 }
 
-const scopeOf = ({ parent, pair }: ControlRecord): string =>
-  parent === undefined ? (pair ?? 'desk') : `parent ${parent}`;
+function scopeOf({ parent, pair, strategy }: ControlRecord): string {
+  if (parent !== undefined) return `parent ${parent}`;
+  return pair ?? (strategy === undefined ? 'desk' : `strategy ${strategy}`);
+}
 
 function wakeWords(wake: WakeRecord): string {
   const detail = Object.entries(wake.detail)

@@ -13,6 +13,7 @@ export type Order =
       readonly why: string;
     })
   | { readonly do: 'halt'; readonly by: string; readonly why: string; readonly isKill: boolean }
+  | { readonly do: 'reload'; readonly by: string; readonly why: string; readonly isDryRun: boolean }
   | { readonly do: 'rearm'; readonly by: string; readonly why: string; readonly withOpenDoubts: boolean }
   | {
       readonly do: 'resolve' | 'propose' | 'approve';
@@ -66,6 +67,7 @@ export const apiRoutes: Readonly<Record<string, 'GET' | 'POST'>> = {
   '/api/v1/pause': 'POST',
   '/api/v1/resume': 'POST',
   '/api/v1/halt': 'POST',
+  '/api/v1/reload': 'POST',
   '/api/v1/rearm': 'POST',
   '/api/v1/doubts/resolve': 'POST',
   '/api/v1/overrides': 'POST',
@@ -112,8 +114,8 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
     return { caller, body: bodyOf(request.body) };
   };
   const answer = async (reply: FastifyReply, order: Order): Promise<unknown> => {
-    const { isDone, says } = desk.obey(order);
-    return await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...desk.open() });
+    const { isDone, says, facts } = desk.obey(order);
+    return await reply.code(isDone ? 200 : 409).send({ done: isDone, says, ...facts, ...desk.open() });
   };
 
   server.get('/api/v1/status', async (request, reply) => {
@@ -150,6 +152,12 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
     const { caller, body } = commanded(request, 'operator');
     const isKill = flagOf(body, 'kill');
     return await answer(reply, { do: 'halt', by: nameOf(caller, body), why: textOf(body, 'why'), isKill });
+  });
+  server.post('/api/v1/reload', async (request, reply) => {
+    const { caller, body } = commanded(request, 'operator');
+    const isDryRun = flagOf(body, 'dry_run');
+    const by = nameOf(caller, body);
+    return await answer(reply, { do: 'reload', by, why: textOf(body, 'why'), isDryRun });
   });
   server.post('/api/v1/rearm', async (request, reply) => {
     const { caller, body } = commanded(request, 'approver');

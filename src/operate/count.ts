@@ -89,6 +89,7 @@ export function countRecord(
     case 'maximum':
     case 'resolved':
     case 'override':
+    case 'reload':
     case 'correction':
     case 'control':
   }

@@ -16,6 +16,7 @@ import type {
   HaltPort,
   MarketPort,
   Ports,
+  StrategiesPort,
   VenuePort,
 } from '../../src/engine/ports.ts';
 import { Life, mortalJournal, mortalVenue } from './mortal.ts';
@@ -156,6 +157,8 @@ export interface BenchOptions {
   /** How far the wall clock of the desk is ahead of the venue's. */
   readonly skewMs?: number | undefined;
   readonly halt?: HaltPort | undefined;
+  /** Files that strategies are read from again. */
+  readonly files?: StrategiesPort | undefined;
   readonly market?: ((exchange: Exchange, clock: VirtualClock) => MarketPort) | undefined;
   readonly accountFeed?: ((exchange: Exchange, clock: VirtualClock) => AccountFeedPort) | undefined;
 }
@@ -190,6 +193,7 @@ export function aBench(options: BenchOptions): Bench {
     accountFeed: options.accountFeed?.(exchange, clock),
     journal: mortalJournal(journal, life, counter, options.death),
     halt: options.halt,
+    strategies: options.files,
     operator$: merge(operator$, NEVER),
   };
   const desk = new Desk(

@@ -161,6 +161,15 @@ export const everyKind = (): readonly RecordBody[] => [
     by: 'ops',
     why: 'lunch',
   },
+  {
+    kind: 'reload',
+    by: 'ann',
+    why: 'SIGHUP',
+    result: 'applied',
+    changes: [{ strategy: 'btc-twap', what: 'kept', from: 'abc', to: 'def', why: 'it runs' }],
+    notes: ['the config was edited'],
+    problems: 'none',
+  },
   { kind: 'stopped', why: 'SIGTERM', open_doubts: 1 },
   {
     kind: 'resolved',

@@ -65,14 +65,14 @@ describe('a daemon that is told to stop', () => {
     expectNoToken(desk);
   });
 
-  it('trades on when its terminal is closed, and says that the config is not read again', async () => {
+  it('trades on when its terminal is closed, and says that nothing has changed', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
     const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 20, everyMs: 2_000 })] });
     const daemon = desk.run();
     await seen.orders(1);
     daemon.signal('SIGHUP');
-    await daemon.said('the config is not read again');
+    await daemon.said('SIGHUP: nothing has changed');
     await seen.orders(3);
     daemon.signal('SIGTERM');
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });

@@ -2,8 +2,9 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { written } from '../docs/module-guide.ts';
-import { aFolder } from './support/desk.ts';
+import { aDesk, aFolder } from './support/desk.ts';
 import { finish, start } from './support/program.ts';
+import { aServedVenue } from './support/venue.ts';
 
 /** A folder outside of the program's, with the two files of the guide and a paper config; nothing is installed there. */
 function aFolderOfOnesOwn(over: Readonly<Record<string, string>>, more: object = {}): string {
@@ -49,17 +50,19 @@ describe('the kernel of the guide', () => {
   });
 
   it('goes on where it was in another process, and the total counts what was traded before', async () => {
-    const cwd = aFolderOfOnesOwn(QUICK);
-    const first = start(['run', '--json', '--config', 'desk.yaml'], { cwd });
+    const venue = await aServedVenue('canary-module-7720cc', { speed: 3600, seed: 'dips' });
+    const desk = aDesk({ venue, strategies: [] });
+    const { folder } = written(QUICK);
+    for (const name of ['dip-buyer.ts', 'dip-buyer.yaml'])
+      copyFileSync(join(folder, name), join(desk.folder, 'strategies', name));
+    const first = desk.run('--json');
     await first.event('fill', { withinMs: 120_000 });
     await first.kill();
-    const second = start(['run', '--until-done', '--json', '--config', 'desk.yaml'], { cwd });
+    const second = desk.run('--until-done', '--json');
     expect(await second.ended(300_000)).toEqual({ code: 0, signal: null });
-    const { stdout } = await finish(['journal', 'export', '--format', 'jsonl', '--kind', 'fills', 'sqlite:./journal.db'], { cwd });
-    const amounts = stdout.trimEnd().split('\n').map((line) => Number((JSON.parse(line) as { amount: string }).amount));
-    expect(amounts).toEqual([500, 500, 500]);
+    expect((await desk.fills()).map(({ amount }) => Number(amount))).toEqual([500, 500, 500]);
     expect(second.eventsOf('strategy')).toEqual([]);
-  }); // prettier-ignore
+  });
 
   it('is paused with a word to the operator when it wants more than the document allows', async () => {
     const cwd = aFolderOfOnesOwn({ ...QUICK, "each: '500'": "each: '500', more: 'x'" });

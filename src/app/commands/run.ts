@@ -10,6 +10,7 @@ import { noProgress, progressOn } from '../progress.ts';
 import type { Progress, Screen } from '../progress.ts';
 import type { Secret } from '../secret.ts';
 import { loadAll } from '../strategies.ts';
+import { strategyFiles } from '../strategy-files.ts';
 import { summaryLines } from '../summary.ts';
 import { refuseDangers } from '../surroundings.ts';
 import type { Surroundings } from '../surroundings.ts';
@@ -47,12 +48,8 @@ const DRAIN_MS = 15_000;
 
 /** The daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk was halted, and those of `OperatorError`. */
 export async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
-  const { config, hash, strategies } = loadAll(options.config, {
-    env: io.env,
-    cwd: io.cwd,
-    now: io.now,
-    mode: options.mode,
-  });
+  const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
+  const { config, hash, strategies } = loadAll(options.config, settings);
   if (config.mode === 'live') refuseDangers(io, config.allowEnvironment);
   const notices = noticesOf(config);
   io.forget(config.venue.token);
@@ -67,6 +64,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     config,
     configHash: hash,
     strategies,
+    files: (warn) => strategyFiles({ configFile: options.config, options: settings, config, hash, warn }),
     isUntilDone: options.untilDone ?? false,
     adoptFills: options.adopt ?? false,
     rearm: options.rearm,
@@ -127,7 +125,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
 const isBug = (error: unknown): boolean =>
   !(error instanceof OperatorError) && !(error instanceof Error && 'syscall' in error);
 
-/** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP is told of and no more, USR2 halts. */
+/** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP reads the strategies again, USR2 halts. */
 function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
   let draining: NodeJS.Timeout | undefined;
   const forget = io.onSignal((signal) => {
@@ -136,11 +134,16 @@ function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
       daemon.command(halt);
       return;
     }
-    // A closed terminal or a log rotation must not stop a desk.
+    // A closed terminal must not stop a desk: what lies in the files is what it runs, or is about to.
     if (signal === 'SIGHUP') {
-      progress.say(
-        'SIGHUP: the config is not read again while a desk runs; stop it and start it again to change one',
-      );
+      daemon.command({
+        do: 'reload',
+        by: 'signal',
+        why: 'SIGHUP',
+        answer({ says }) {
+          for (const line of `SIGHUP: ${says}`.split('\n')) progress.say(line);
+        },
+      });
       return;
     }
     if (draining !== undefined) {
@@ -170,14 +173,14 @@ const noticesOf = ({ mode, venue }: Config): readonly string[] =>
       ]
     : [];
 
-function greet({ mode, desk, strategyFiles }: Config, progress: Progress): void {
+function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress): void {
   const words = {
     paper: 'paper: simulated venue on this machine, no real money',
     dry_run: 'dry run: real quotes, orders are answered at home',
     live: 'LIVE: real orders',
   } as const;
   progress.say(
-    `Tranche, desk ${desk}, ${words[mode]}; ${strategyFiles.length} strategy file${strategyFiles.length === 1 ? '' : 's'}`,
+    `Tranche, desk ${desk}, ${words[mode]}; ${files.length} strategy file${files.length === 1 ? '' : 's'}`,
   );
 }
 

@@ -34,6 +34,17 @@ export const steer = async (what: 'pause' | 'resume', options: TurnOptions, io: 
     ...(options.strategy === undefined ? {} : { strategy: options.strategy }),
   });
 
+export interface ReloadOptions extends SteerOptions {
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Has the strategies read again, or only says what would change. Exit codes: 0, 69, 75 when a file is not usable. */
+export const reload = async (options: ReloadOptions, io: CommandIo): Promise<number> =>
+  await command(options, io, '/api/v1/reload', {
+    why: options.why ?? 'tranche reload',
+    dry_run: options.dryRun ?? false,
+  });
+
 /** Lifts a halt. Exit codes: 0, 69, 75 when the desk refuses: open doubts, or a kill. */
 export async function rearm(options: RearmOptions, io: CommandIo): Promise<number> {
   const { body } = await ask(options, io, { path: '/api/v1/status' });
@@ -53,6 +64,6 @@ export async function command(
 ): Promise<number> {
   const by = options.by ?? (options.url === undefined ? whoami(io) : undefined);
   const answer = await ask(options, io, { path, body: by === undefined ? body : { ...body, by } });
-  tell(io, options.json, answer.body, [plain(answer.body['says']), ...openWords(answer.body)]);
+  tell(io, options.json, answer.body, [...plain(answer.body['says']).split('\n'), ...openWords(answer.body)]);
   return answer.status === 200 ? 0 : exitCodes.again;
 }

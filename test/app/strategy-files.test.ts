@@ -1,0 +1,147 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { firstValueFrom } from 'rxjs';
+import { strategyFiles } from '../../src/app/strategy-files.ts';
+import { loadAll, reviveStrategy } from '../../src/app/strategies.ts';
+import { instant } from '../../src/core/time.ts';
+import type { StrategiesPort } from '../../src/engine/ports.ts';
+import { guideCode } from '../docs/module-guide.ts';
+import { aView, NINE } from '../strategy/views.ts';
+
+let folder = '';
+const put = (name: string, text: string): void => {
+  writeFileSync(join(folder, name), text);
+};
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-files-'));
+  mkdirSync(join(folder, 'strategies'));
+  put('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: ./strategies\n');
+  put('strategies/a.yaml', TWAP);
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const TWAP = `id: a
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: "1.5", currency: btc }
+duration: PT4H
+slices: 48
+`;
+const warned: string[] = [];
+
+function files(): StrategiesPort {
+  const options = { env: {}, cwd: folder, now: instant(Date.UTC(2026, 11, 1)) };
+  const { config, hash } = loadAll('desk.yaml', options);
+  return strategyFiles({
+    configFile: 'desk.yaml',
+    options,
+    config,
+    hash,
+    warn: (words) => warned.push(words),
+  });
+}
+
+describe('the strategies of a running desk', () => {
+  it('are read as they lie there now: enabled, switched off, and new', () => {
+    const port = files();
+    put('strategies/a.yaml', `${TWAP}enabled: false\n`);
+    put('strategies/b.yaml', TWAP.replace('id: a', 'id: b'));
+    const read = port.read();
+    expect(read).toMatchObject({ sources: [{ id: 'b', kind: 'twap' }], off: ['a'], notes: [] });
+  });
+
+  it('are not told when one file is broken: every problem is, with its place', () => {
+    const port = files();
+    put('strategies/a.yaml', TWAP.replace('side: buy', 'side: bye'));
+    put('strategies/b.yaml', 'id: b\nkind: twapp\n');
+    expect(port.read()).toEqual({
+      problems: expect.stringMatching(
+        /strategies\/a\.yaml:4:7 {2}side[^]*b\.yaml:2:7 {2}kind[^]*2 problems/u,
+      ) as string,
+    });
+  });
+
+  it.each([
+    ['mode: paper\nstrategy: ./x\n', /"strategy" is not a setting/u],
+    ['', /the file is empty/u],
+    ['mode: paper\nstrategies: ./nowhere\n', /nowhere cannot be read/u],
+    ['mode: [\n', /bracket/u],
+  ])('are not told when the config cannot be read: %s', (config, why) => {
+    const port = files();
+    put('desk.yaml', config);
+    expect(port.read()).toEqual({ problems: expect.stringMatching(why) as string });
+  });
+
+  it('are checked against the config that the desk runs with, and an edited one is told of', () => {
+    const port = files();
+    put(
+      'desk.yaml',
+      'mode: paper\nreload: on_change\ncontrols: { pairs: [ethusd] }\nstrategies: ./strategies\n',
+    );
+    expect(port.read()).toMatchObject({
+      sources: [{ id: 'a' }],
+      notes: [expect.stringContaining('the config was edited')],
+    });
+  });
+
+  it('take the list of an edited config', () => {
+    const port = files();
+    put('b.yaml', TWAP.replace('id: a', 'id: b'));
+    put('desk.yaml', 'mode: paper\nreload: on_change\nstrategies: [b.yaml]\n');
+    expect(port.read()).toMatchObject({ sources: [{ id: 'b' }] });
+  });
+
+  it('are watched when the config says so', async () => {
+    const { changed$ } = files();
+    if (changed$ === undefined) throw new Error('nobody watches');
+    const changed = firstValueFrom(changed$);
+    put('strategies/note.txt', 'not a strategy');
+    put('strategies/c.yaml', TWAP.replace('id: a', 'id: c'));
+    await changed;
+    put('desk.yaml', 'mode: paper\nstrategies: ./strategies\n');
+    expect(files().changed$).toBeUndefined();
+    expect(warned).toEqual([]);
+  });
+});
+
+describe('a strategy from the journal', () => {
+  const begun = () => {
+    const read = files().read();
+    if ('problems' in read) throw new Error(read.problems);
+    const [{ id: strategy, kind: type, hash, document } = { id: '', kind: '', hash: '', document: {} }] =
+      read.sources;
+    return { strategy, type, hash, document: JSON.parse(JSON.stringify(document)) as unknown };
+  };
+
+  it('is the one that it was, whatever its file says by now', () => {
+    const life = begun();
+    put('strategies/a.yaml', TWAP.replace('48', '24'));
+    const revived = reviveStrategy(life);
+    expect(revived).toMatchObject({ id: 'a', hash: life.hash });
+    expect(revived?.bound.slots(NINE, undefined)).toHaveLength(48);
+  });
+
+  it('runs the code that its life began with, though the module is gone', () => {
+    put('strategies/a.yaml', guideCode('dip-buyer.yaml'));
+    put('strategies/dip-buyer.ts', guideCode('dip-buyer.ts'));
+    const life = begun();
+    rmSync(join(folder, 'strategies/dip-buyer.ts'));
+    const step = reviveStrategy(life)?.bound.start(NINE, aView());
+    expect(step).toMatchObject({ waits: [{ on: 'at', at: NINE + 60_000 }] });
+    expect(step?.fault).toBeUndefined();
+  });
+
+  it.each([
+    ['of a kind that is gone', { type: 'nothing' }],
+    ['whose fields are others now', { document: { id: 'a', kind: 'twap', slices: 'many' } }],
+    ['that is no document', { document: 'twap' }],
+    ['without its code', { type: 'module', document: { id: 'a', kind: 'module', module: './x.ts' } }],
+  ])('is not made of one %s', (_, over) => {
+    expect(reviveStrategy({ ...begun(), ...over })).toBeUndefined();
+  });
+});

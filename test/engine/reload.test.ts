@@ -1,0 +1,342 @@
+import { Subject } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import type { BegunDocument, StrategiesRead } from '../../src/engine/source.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aStrategy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, fillsOf } from './oracle.ts';
+
+/** Files of strategies, in memory: what is written in them is what the next look finds. */
+class Files {
+  sources: readonly StrategySource[];
+  off: readonly string[] = [];
+  notes: readonly string[] = [];
+  problems: string | undefined;
+  reads = 0;
+  readonly changed$ = new Subject<void>();
+
+  constructor(sources: readonly StrategySource[]) {
+    this.sources = sources;
+  }
+
+  /** A port for a desk that watches its files. */
+  readonly port = {
+    read: (): StrategiesRead => {
+      this.reads++;
+      const { sources, off, notes, problems } = this;
+      return problems === undefined ? { sources, off, notes } : { problems };
+    },
+    revive: ({ strategy, hash, type, document }: BegunDocument) => {
+      const { id: _, kind: __, ...params } = document as Record<string, unknown>;
+      return { ...aStrategy(strategy, type, params), hash };
+    },
+    changed$: this.changed$,
+  };
+
+  /** Somebody has written these, in three steps. */
+  write(sources: readonly StrategySource[]): void {
+    this.sources = sources;
+    for (let step = 0; step < 3; step++) this.changed$.next();
+  }
+}
+
+const slow = (id = 'twap', over: Record<string, unknown> = {}): StrategySource =>
+  aTwap(id, { slices: 10, duration: 'PT10M', ...over });
+const weights = (btc: string): Record<string, unknown> => ({
+  target_weights: { btc, usd: text0(1 - Number(btc)) },
+  cash: 'usd',
+  drift_type: 'absolute',
+  drift_threshold: '0.9',
+});
+const text0 = (n: number): string => n.toFixed(1);
+
+interface Running {
+  readonly bench: Bench;
+  readonly files: Files;
+  readonly alerts: [string, unknown][];
+  readonly until: (ms: number) => void;
+  readonly reload: (over?: { isDryRun?: boolean }) => { isDone: boolean; says: string };
+}
+
+function running(sources: readonly StrategySource[], over: Partial<BenchOptions> = {}): Running {
+  const files = new Files(sources);
+  const alerts: [string, unknown][] = [];
+  const bench = aBench({
+    strategies: sources,
+    files: files.port,
+    observer: { alert: (id, facts) => alerts.push([id, facts]) },
+    ...over,
+  });
+  bench.start();
+  return {
+    bench,
+    files,
+    alerts,
+    until: (ms) => bench.clock.run(instant(START + ms)),
+    reload({ isDryRun } = {}) {
+      const said = { isDone: false, says: 'no answer' };
+      const answer = (given: object): unknown => Object.assign(said, given);
+      bench.operator$.next({ do: 'reload', by: 'ann', why: 'new texts', isDryRun, answer });
+      return said;
+    },
+  };
+}
+const reloadsIn = (bench: Bench) =>
+  bench.records().flatMap(({ body }) => (body.kind === 'reload' ? [body] : []));
+const begunIn = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'strategy' ? [body.strategy] : []));
+const boughtBy = (bench: Bench, id: string): number =>
+  fillsOf(bench.records()).filter(({ strategy }) => strategy === id).length;
+
+describe('a reload', () => {
+  it('begins what is new beside a twap in its middle, which goes on as if nothing had been', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(4.5 * MINUTE_MS);
+    files.sources = [slow(), slow('late', { side: 'sell', duration: 'PT5M', slices: 5 })];
+    expect(reload()).toMatchObject({ isDone: true, says: expect.stringMatching(/^reloaded:\n {2}late begins \(/u) as string });
+    until(20 * MINUTE_MS);
+    expect(faultsOf(bench)).toEqual([]);
+    expect([boughtBy(bench, 'twap'), boughtBy(bench, 'late')]).toEqual([10, 5]);
+    const late = bench.records().find(({ body }) => body.kind === 'strategy' && body.strategy === 'late');
+    expect(late?.at).toBe(START + 4.5 * MINUTE_MS);
+    expect(reloadsIn(bench)).toEqual([
+      { kind: 'reload', by: 'ann', why: 'new texts', result: 'applied', changes: [{ strategy: 'late', what: 'begins', to: expect.any(String) as string }] },
+    ]);
+  }); // prettier-ignore
+
+  it('refuses to change a running twap, says what differs, and the twap keeps its text to the end', () => {
+    const { bench, files, alerts, until, reload } = running([slow()]);
+    until(4.5 * MINUTE_MS);
+    files.sources = [slow('twap', { total_quantity: { amount: '2', currency: 'btc' } })];
+    const { isDone, says } = reload();
+    expect(isDone).toBe(true);
+    expect(says).toMatch(/twap is NOT changed \(\S+ → \S+\): its parent is running and keeps the text it began with/u);
+    expect(says).toContain('    total_quantity.amount: 1 → 2');
+    until(20 * MINUTE_MS);
+    expect(text(executedTotal(bench.exchange))).toBe('1');
+    expect(faultsOf(bench)).toEqual([]);
+    expect(alerts.filter(([id]) => id === 'strategy_kept')).toHaveLength(1);
+    expect(reloadsIn(bench)[0]?.changes).toMatchObject([{ strategy: 'twap', what: 'kept', from: expect.any(String) as string, to: expect.any(String) as string }]);
+  }); // prettier-ignore
+
+  it('begins the new text once the old parent has ended', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(20 * MINUTE_MS);
+    files.sources = [slow('twap', { total_quantity: { amount: '0.5', currency: 'btc' } })];
+    reload();
+    until(40 * MINUTE_MS);
+    expect(text(executedTotal(bench.exchange))).toBe('1.5');
+    expect(begunIn(bench)).toEqual(['twap', 'twap']);
+  });
+
+  it('lets a new text take over where nothing that was decided is left undone by it', () => {
+    const { bench, files, until, reload } = running([aStrategy('book', 'rebalance', weights('0.5'))]);
+    until(5 * MINUTE_MS);
+    files.sources = [aStrategy('book', 'rebalance', weights('0.6'))];
+    expect(reload().says).toContain('book takes over from its running life');
+    until(10 * MINUTE_MS);
+    expect(begunIn(bench)).toEqual(['book', 'book']);
+    expect(bench.desk.state.lives.get('book')?.waits[0]).toMatchObject({ targets: { btc: '0.6' } });
+  });
+
+  it('stops a strategy whose document is gone, and goes on where it was when the same text comes back', () => {
+    const { bench, files, until, reload } = running([slow(), slow('other', { side: 'sell' })]);
+    until(4.5 * MINUTE_MS);
+    files.sources = [slow('other', { side: 'sell' })];
+    expect(reload().says).toMatch(/twap is not run any more \(\S+\): its document is gone; the same text goes on where it was/u);
+    until(7.5 * MINUTE_MS);
+    expect([boughtBy(bench, 'twap'), boughtBy(bench, 'other')]).toEqual([5, 8]);
+    files.sources = [slow(), slow('other', { side: 'sell' })];
+    expect(reload().says).toContain('twap goes on where it was');
+    until(30 * MINUTE_MS);
+    expect(begunIn(bench)).toEqual(['twap', 'other']);
+    expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
+    const bought = fillsOf(bench.records()).filter(({ strategy }) => strategy === 'twap');
+    expect(bought.length).toBeGreaterThan(5);
+    expect(new Set(bought.map(({ slice }) => slice)).size).toBe(bought.length);
+  }); // prettier-ignore
+
+  it('says of one that is switched off that it is', () => {
+    const { files, until, reload } = running([slow(), slow('other')]);
+    until(MINUTE_MS);
+    Object.assign(files, { sources: [slow('other')], off: ['twap'] });
+    expect(reload().says).toContain('twap is not run any more');
+    expect(reload().says).toBe('nothing has changed');
+  });
+
+  it('sends no further order for a slice of a strategy that it stopped, not even with its quote in hand', () => {
+    const { bench, files, until, reload } = running([slow()], { quoteLatencyMs: 3_000 });
+    until(4_000);
+    expect(bench.desk.state.slices.size).toBe(1);
+    files.sources = [];
+    reload();
+    until(20 * MINUTE_MS);
+    expect(fillsOf(bench.records())).toEqual([]);
+    const ends = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body] : []));
+    expect(ends).toMatchObject([{ strategy: 'twap', slice: 0, filled: '0' }]);
+  });
+
+  it.each(['filled', 'absent'])('keeps an open doubt of a strategy that it stopped until it is proven %s', (outcome) => {
+    let orders = 0;
+    const fate = outcome === 'filled' ? 'answer lost' : 'connection reset before';
+    const wrap = faultyVenue({ order: () => (orders++ === 2 ? fate : undefined) });
+    const { bench, files, until, reload } = running([slow(), slow('other', { pair: 'ethusd', total_quantity: { amount: '10', currency: 'eth' } })], { wrap });
+    let ms: number = SECOND_MS;
+    until(ms);
+    while (bench.desk.state.doubts.length === 0 && ms < 5 * MINUTE_MS) until((ms += 100));
+    const [doubt] = bench.desk.state.doubts;
+    const stopped = doubt?.intent.strategy ?? '';
+    files.sources = files.sources.filter(({ id }) => id !== stopped);
+    expect(reload().says).toContain(`${stopped} is not run any more`);
+    expect(bench.desk.state.doubts).toHaveLength(1);
+    expect(text(bench.desk.state.reserved('usd'))).not.toBe('0');
+    const before = fillsOf(bench.records()).filter(({ strategy }) => strategy === stopped).length;
+    until(ms + 10 * MINUTE_MS);
+    expect(bench.desk.state.doubts).toHaveLength(0);
+    expect(text(bench.desk.state.reserved('usd'))).toBe('0');
+    const after = fillsOf(bench.records()).filter(({ strategy }) => strategy === stopped).length;
+    expect(after - before).toBe(outcome === 'filled' ? 1 : 0);
+    expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
+    expect([...bench.desk.state.slices.values()].filter(({ strategy }) => strategy === stopped)).toEqual([]);
+  }); // prettier-ignore
+
+  it('changes nothing at all when one file is broken, tells it, and writes it down', () => {
+    const { bench, files, alerts, until, reload } = running([slow()]);
+    until(4.5 * MINUTE_MS);
+    Object.assign(files, { sources: [slow('fine')], problems: 'x.yaml:3:7  side\n  expected buy or sell' });
+    expect(reload()).toEqual({
+      isDone: false,
+      says: 'nothing was changed:\nx.yaml:3:7  side\n  expected buy or sell',
+    });
+    until(20 * MINUTE_MS);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('1');
+    expect(alerts).toContainEqual(['reload_refused', { problems: files.problems }]);
+    expect(reloadsIn(bench)).toEqual([
+      {
+        kind: 'reload',
+        by: 'ann',
+        why: 'new texts',
+        result: 'refused',
+        changes: [],
+        problems: files.problems,
+      },
+    ]);
+  });
+
+  it('refuses the whole when the account cannot access a new pair', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(MINUTE_MS);
+    files.sources = [slow(), slow('fine'), slow('odd', { pair: 'zzzqqq', total_quantity: { amount: '1', currency: 'zzz' } })];
+    expect(reload()).toMatchObject({ isDone: false, says: expect.stringContaining('strategy odd: ') as string });
+    until(2 * MINUTE_MS);
+    expect(begunIn(bench)).toEqual(['twap']);
+  }); // prettier-ignore
+
+  it('only says what would change when it is a dry run', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(MINUTE_MS);
+    const length = bench.records().length;
+    files.sources = [slow(), slow('late')];
+    expect(reload({ isDryRun: true }).says).toMatch(/^a reload would change this:\n {2}late begins/u);
+    files.problems = 'broken';
+    expect(reload({ isDryRun: true }).isDone).toBe(false);
+    expect(bench.records()).toHaveLength(length);
+    expect([...bench.desk.strategies.keys()]).toEqual(['twap']);
+  });
+
+  it('is written down with the notes of whoever read, such as a config that was edited', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(MINUTE_MS);
+    Object.assign(files, { sources: [slow(), slow('late')], notes: ['the config was edited'] });
+    expect(reload().says).toContain('the config was edited');
+    expect(reloadsIn(bench)[0]?.notes).toEqual(['the config was edited']);
+  });
+});
+
+describe('a desk that watches its files', () => {
+  it('reads them once they have been quiet for a second, however often they were written', () => {
+    const { bench, files, until } = running([slow()]);
+    until(MINUTE_MS);
+    files.write([slow(), slow('late')]);
+    until(MINUTE_MS + 900);
+    files.changed$.next();
+    until(MINUTE_MS + 1_800);
+    expect(files.reads).toBe(0);
+    until(MINUTE_MS + 2_000);
+    expect(files.reads).toBe(1);
+    expect(begunIn(bench)).toEqual(['twap', 'late']);
+    expect(reloadsIn(bench)[0]).toMatchObject({ by: 'tranche', why: 'a file changed' });
+  });
+
+  it('tells of a refusal once, not at every touch', () => {
+    const { bench, files, alerts, until } = running([slow()]);
+    until(MINUTE_MS);
+    for (let n = 1; n <= 3; n++) {
+      files.problems = 'x.yaml is broken';
+      files.changed$.next();
+      until(MINUTE_MS + 2 * n * SECOND_MS);
+    }
+    expect(alerts.filter(([id]) => id === 'reload_refused')).toHaveLength(1);
+    files.problems = undefined;
+    files.write([slow('twap', { slices: 5 })]);
+    until(MINUTE_MS + 10 * SECOND_MS);
+    files.changed$.next();
+    until(MINUTE_MS + 20 * SECOND_MS);
+    expect(alerts.filter(([id]) => id === 'strategy_kept')).toHaveLength(1);
+    expect(reloadsIn(bench)).toHaveLength(2);
+  });
+});
+
+describe('a restart after a reload', () => {
+  it('goes on with the text of a running parent although its file says something else', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(4.5 * MINUTE_MS);
+    files.sources = [
+      slow('twap', { total_quantity: { amount: '2', currency: 'btc' } }),
+      slow('late', { side: 'sell' }),
+    ];
+    reload();
+    until(5.25 * MINUTE_MS);
+    bench.kill();
+    const { clock, exchange, journal } = bench;
+    const alerts: string[] = [];
+    const after = aBench({
+      strategies: files.sources,
+      files: files.port,
+      clock,
+      exchange,
+      journal,
+      observer: { alert: (id) => alerts.push(id) },
+    });
+    after.start();
+    clock.run(instant(START + 60 * MINUTE_MS));
+    expect(after.seen.error).toBeUndefined();
+    expect(alerts).toContain('strategy_kept');
+    expect(begunIn(after)).toEqual(['twap', 'late']);
+    expect(boughtBy(after, 'twap')).toBe(10);
+    expect(boughtBy(after, 'late')).toBe(10);
+    expect(faultsOf(after)).toEqual([]);
+  });
+
+  it('is refused as before when the old text cannot be read any more', () => {
+    const { bench, files, until } = running([slow()]);
+    until(4.5 * MINUTE_MS);
+    bench.kill();
+    const { clock, exchange, journal } = bench;
+    const port = { ...files.port, revive: () => undefined };
+    const after = aBench({
+      strategies: [slow('twap', { slices: 5 })],
+      files: port,
+      clock,
+      exchange,
+      journal,
+    });
+    after.start();
+    clock.run(instant(START + 6 * MINUTE_MS));
+    expect(String(after.seen.error)).toContain('strategy twap was edited while its parent is running');
+  });
+});

@@ -1,0 +1,121 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { guideCode } from '../docs/module-guide.ts';
+import { expectWholeJournal } from './support/checks.ts';
+import { aDesk } from './support/desk.ts';
+import type { DeskFolder } from './support/desk.ts';
+import { mover, twapOf } from './support/drill.ts';
+import { expectSameStory, readTrades } from './support/ledger.ts';
+import { aServedVenue } from './support/venue.ts';
+
+const TOKEN = 'canary-reload-51c7d02e';
+
+const path = (desk: DeskFolder, id: string): string => join(desk.folder, 'strategies', `${id}.yaml`);
+const write = (desk: DeskFolder, document: Readonly<Record<string, unknown>>): void => {
+  writeFileSync(path(desk, String(document['id'])), JSON.stringify(document));
+};
+const reloads = async (desk: DeskFolder): Promise<readonly unknown[]> =>
+  (await desk.records()).filter(({ kind }) => kind === 'reload');
+const long = twapOf({ id: 'btc', slices: 60, everyMs: 2_000 });
+
+describe('a daemon that reads its strategies again', () => {
+  it('at SIGHUP begins what is new, keeps what runs, says both, and writes both down', async () => {
+    const venue = await aServedVenue(TOKEN);
+    const desk = aDesk({ venue, strategies: [long] });
+    const daemon = desk.run();
+    await daemon.said(/btc {2}buy 0\.1 btc/u);
+    write(desk, { ...long, limit_price: '90000' });
+    write(desk, mover('eth'));
+    daemon.signal('SIGHUP');
+    await daemon.said('SIGHUP: reloaded:');
+    expect(daemon.stderr).toMatch(/btc is NOT changed \(\w+ → \w+\): its parent is running/u);
+    expect(daemon.stderr).toContain('limit_price: (nothing) → 90000');
+    expect(daemon.stderr).toMatch(/eth begins \(\w+\)/u);
+    await daemon.said(/eth {2}sell 1 eth/u);
+    daemon.signal('SIGTERM');
+    expect(await daemon.ended()).toEqual({ code: 0, signal: null });
+
+    expect(await reloads(desk)).toMatchObject([
+      { by: 'signal', why: 'SIGHUP', result: 'applied', changes: [{ strategy: 'btc', what: 'kept' }, { strategy: 'eth', what: 'begins' }] },
+    ]);
+    // The next process runs the old text on, and says so.
+    const next = desk.run('--json');
+    await next.event('fill', { withinMs: 60_000 });
+    expect(next.eventsOf('strategy')).toEqual([]);
+    next.signal('SIGTERM');
+    expect(await next.ended()).toEqual({ code: 0, signal: null });
+    expectSameStory(await desk.fills(), await readTrades(venue));
+    await expectWholeJournal(desk);
+  }); // prettier-ignore
+
+  it('changes nothing when a file is broken, and trades on', async () => {
+    const venue = await aServedVenue(TOKEN);
+    const desk = aDesk({ venue, strategies: [long] });
+    const daemon = desk.run();
+    await daemon.said(/btc {2}buy 0\.1 btc/u);
+    const whole = readFileSync(path(desk, 'btc'), 'utf8');
+    writeFileSync(path(desk, 'btc'), whole.replace('"buy"', '"bye"'));
+    write(desk, mover('eth'));
+    daemon.signal('SIGHUP');
+    await daemon.said('SIGHUP: nothing was changed:');
+    expect(daemon.stderr).toMatch(/strategies\/btc\.yaml:\d+:\d+ {2}side[^]*expected buy or sell/u);
+    expect(daemon.stderr).toContain('warning: the strategies were not read again');
+    const fills = daemon.stderr.match(/btc {2}buy/gu)?.length ?? 0;
+    await daemon.said(new RegExp(`(?:btc {2}buy[^]*){${fills + 2}}`, 'u'));
+    expect(daemon.stderr).not.toContain('eth  sell');
+    expect(await reloads(desk)).toMatchObject([{ result: 'refused', changes: [] }]);
+  });
+
+  it('answers tranche reload: a dry run with the difference, then the change itself', async () => {
+    const venue = await aServedVenue(TOKEN);
+    const desk = aDesk({ venue, strategies: [long] });
+    const daemon = desk.run('--json');
+    await daemon.event('fill');
+    write(desk, mover('eth'));
+    const dry = await desk.command('reload', '--config', 'desk.yaml', '--dry-run');
+    expect([dry.code, dry.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^a reload would change this:\n {2}eth begins/u),
+    ]);
+    expect(await reloads(desk)).toEqual([]);
+    const told = await desk.command(
+      'reload',
+      '--config',
+      'desk.yaml',
+      '--why',
+      'eth too',
+      '--by',
+      'ann',
+      '--json',
+    );
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      done: true,
+      changes: [{ strategy: 'eth', what: 'begins' }],
+    });
+    await daemon.event('strategy', { count: 2 });
+    expect(await reloads(desk)).toMatchObject([{ by: 'ann', why: 'eth too', result: 'applied' }]);
+    writeFileSync(path(desk, 'eth'), 'id: eth\nkind: twapp\n');
+    const broken = await desk.command('reload', '--config', 'desk.yaml');
+    expect([broken.code, broken.stdout]).toEqual([75, expect.stringContaining('did you mean "twap"?')]);
+    const { stdout } = await desk.command('journal', 'show', '--kind', 'reload', desk.journal);
+    expect(stdout).toContain('reload applied, asked by ann: eth too');
+  });
+
+  it('sees that a file has changed when it is told to watch, a module of its own too', async () => {
+    const venue = await aServedVenue(TOKEN);
+    const desk = aDesk({ venue, strategies: [long], config: { reload: 'on_change' } });
+    const daemon = desk.run('--json');
+    await daemon.event('fill');
+    writeFileSync(join(desk.folder, 'strategies/dip-buyer.ts'), guideCode('dip-buyer.ts'));
+    writeFileSync(path(desk, 'dip-buyer'), guideCode('dip-buyer.yaml'));
+    await daemon.event('reload');
+    expect(daemon.eventsOf('reload')).toMatchObject([{ by: 'tranche', why: 'a file changed', changes: [{ strategy: 'dip-buyer', what: 'begins' }] }]);
+    const code = guideCode('dip-buyer.ts').replace('the total is used up', 'spent');
+    writeFileSync(join(desk.folder, 'strategies/dip-buyer.ts'), code);
+    await daemon.event('reload', { count: 2 });
+    expect(daemon.eventsOf('reload')[1]).toMatchObject({ changes: [{ strategy: 'dip-buyer', what: 'kept' }] });
+    await daemon.event('wake', { count: 5 });
+    expect(daemon.hasEnded).toBe(false);
+  }); // prettier-ignore
+});
