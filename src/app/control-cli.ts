@@ -30,7 +30,10 @@ export function addControl(cli: Command, { io, config, done }: ControlCli): void
         const { steer } = await import('./commands/steer.ts');
         done(await steer(name, options, io));
       });
-    if (name === 'pause') turn.option('--reducing', 'let orders through that reduce a borrowed balance');
+    if (name !== 'pause') continue;
+    turn
+      .option('--reducing', 'let orders through that reduce a borrowed balance')
+      .option('--for <duration>', 'resume by itself after this long, ISO 8601, such as PT30M');
   }
   leaf(cli, 'halt', 'stop at once: no quote, no order, until rearm; works without the API too')
     .option('--why <reason>', 'goes into the journal')

@@ -287,6 +287,8 @@ export interface ControlRecord {
   readonly strategy?: string | undefined;
   readonly by: string;
   readonly why: string;
+  /** A pause of the desk ends by itself then; left out: when somebody resumes it. */
+  readonly until?: Instant | undefined;
   /** With a halt that is a kill: no order can leave until another process is armed. */
   readonly transport?: 'closed' | undefined;
   /** Orders whose outcome was unknown when a person armed the desk again. */

@@ -180,7 +180,7 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
     if (found.is === 'unbooked' && isCovered && read.doubtful !== 'all') {
       desk.unbooked.add(id);
       desk.observer.alert('fill_unbooked', { client_order_id: id, order_id: fill.order_id, pair: fill.pair });
-      if (control === 'active')
+      if (control === 'active' || (control === 'paused' && desk.state.controlUntil !== undefined))
         bodies.push({
           kind: 'control',
           state: 'paused',

@@ -150,5 +150,8 @@ function pauseParent(desk: Desk, parent: string, end: BadEnd): RecordBody {
   return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
 }
 
+/** A pause that ends by itself is not enough: this one waits for a person. */
 const pauseDesk = (desk: Desk, end: BadEnd): readonly RecordBody[] =>
-  desk.control === 'active' ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }] : [];
+  desk.control === 'active' || (desk.control === 'paused' && desk.state.controlUntil !== undefined)
+    ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }]
+    : [];

@@ -47,6 +47,7 @@ export class DeskState {
   controlWhy = '';
   controlBy = '';
   controlSince: Instant | undefined;
+  controlUntil: Instant | undefined; // when the pause that holds ends by itself
   /** The halt that holds is a kill. */
   isTransportClosed = false;
   balances: Map<string, Quantity> | undefined;
@@ -145,6 +146,7 @@ export class DeskState {
         this.controlWhy = body.why;
         this.controlBy = body.by;
         this.controlSince = at;
+        this.controlUntil = body.until;
         this.isTransportClosed = body.state === 'halted' && body.transport === 'closed';
         if (body.state === 'active') this.deaths = [];
         break;

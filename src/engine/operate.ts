@@ -2,17 +2,23 @@ import {
   EMPTY,
   catchError,
   defer,
+  distinctUntilChanged,
   filter,
   ignoreElements,
+  map,
   merge,
   mergeMap,
   of,
   repeat,
+  startWith,
+  switchMap,
   tap,
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ControlRecord, RecordBody } from '../core/record.ts';
+import { after, isoOf } from '../core/time.ts';
+import { untilTime } from './continuity.ts';
 import type { Desk } from './desk.ts';
 import { overrides } from './override.ts';
 import type { Command } from './ports.ts';
@@ -30,7 +36,9 @@ export function operate(desk: Desk): Observable<never> {
     mergeMap((command) => defer(() => obey(desk, command))),
   );
   const missed = defer(() => noteHalt(desk));
-  return merge(missed, commands, overrides(desk), watchLatch(desk)).pipe(ignoreElements());
+  return merge(missed, commands, overrides(desk), watchLatch(desk), resumeInTime(desk)).pipe(
+    ignoreElements(),
+  );
 }
 
 /** Latches a halt in the tick of the command, whether or not the journal can take it yet. */
@@ -63,7 +71,9 @@ function obey(desk: Desk, command: Control): Observable<unknown> {
 
 /** Pauses or resumes what the command names, and says what came of it. */
 function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
-  const { by, why, parent, pair, strategy } = command;
+  const { by, parent, pair, strategy, forMs } = command;
+  const until = forMs === undefined ? undefined : after(desk.ports.clock.wall(), forMs);
+  const why = until === undefined ? command.why : `${command.why} (until ${isoOf(until)})`;
   const state = command.do === 'resume' ? 'active' : command.isReducing === true ? 'reducing' : 'paused';
   const fault = turnFault(desk, command);
   if (fault !== undefined) {
@@ -71,14 +81,35 @@ function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }
     return EMPTY;
   }
   const what = scopeOf(command);
-  command.answer?.({ isDone: true, says: `${what?.replace(':', ' ') ?? 'the desk'} is ${state}` });
-  if (what === undefined && desk.control === state) return EMPTY;
+  const end = until === undefined ? '' : ` until ${isoOf(until)}`;
+  command.answer?.({ isDone: true, says: `${what?.replace(':', ' ') ?? 'the desk'} is ${state}${end}` });
+  const isSame = desk.control === state && until === undefined && desk.state.controlUntil === undefined;
+  if (what === undefined && isSame) return EMPTY;
   const scope = {
     ...(parent === undefined ? {} : { parent }),
     ...(pair === undefined ? {} : { pair }),
     ...(strategy === undefined ? {} : { strategy }),
   };
-  return desk.append([{ kind: 'control', state, ...scope, by, why }]);
+  return desk.append([
+    { kind: 'control', state, ...scope, by, why, ...(until === undefined ? {} : { until }) },
+  ]);
+}
+
+/** Ends a pause that was given an end, also one that a process before this one was told of. */
+function resumeInTime(desk: Desk): Observable<unknown> {
+  return desk.changed$.pipe(
+    startWith(undefined),
+    map(() => desk.state.controlUntil),
+    distinctUntilChanged(),
+    switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
+    mergeMap((until) => {
+      // A halt that came in between holds, and so does whatever else was said since.
+      if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
+      return desk.append([
+        { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
+      ]);
+    }),
+  );
 }
 
 /** Why it cannot be paused or resumed, in words; `undefined` when it can. */
@@ -88,6 +119,8 @@ function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resu
   if ([parent, pair, strategy].filter((one) => one !== undefined).length > 1)
     return 'name a parent, a pair or a strategy: one of them';
   const scope = scopeOf(command);
+  if (command.forMs !== undefined && (scope !== undefined || command.do === 'resume'))
+    return 'only a pause of the whole desk ends by itself';
   if (command.isReducing === true && scope !== undefined) return 'reducing is of the whole desk';
   if (scope === undefined) {
     // A halt is latched: resuming does not lift it.

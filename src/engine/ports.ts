@@ -131,6 +131,8 @@ export type Command =
       readonly do: 'pause' | 'resume';
       /** A pause of the desk that lets orders through which reduce a borrowed balance. */
       readonly isReducing?: boolean | undefined;
+      /** With a pause of the desk: it is resumed by itself after so long, milliseconds. */
+      readonly forMs?: number | undefined;
       readonly by: string;
       readonly why: string;
       /** Called in the tick of the command. */

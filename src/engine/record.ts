@@ -153,7 +153,9 @@ function settleFill(
 
 /** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */
 function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs = ''): readonly RecordBody[] {
-  if (desk.state.control === 'halted' || desk.state.control === 'paused') return [];
+  const { control, controlUntil } = desk.state;
+  // A pause that ends by itself would let the desk go on before anybody has looked.
+  if (control === 'halted' || (control === 'paused' && controlUntil === undefined)) return [];
   const why = `the fill of ${id} differs from its quote: ${differs}`;
   return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
 }

@@ -251,6 +251,7 @@ export const recordSchemas = {
     strategy: z.string().optional(),
     by: z.string(),
     why: z.string(),
+    until: at.optional(),
     transport: z.literal('closed').optional(),
     doubts: list(z.string()).optional(),
   }),

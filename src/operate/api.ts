@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { parseDuration } from '../core/time.ts';
 import type { CommandAnswer, Scope } from '../engine/ports.ts';
 import { callers, mayAct } from './access.ts';
 import type { Bearer, Caller, Role } from './access.ts';
@@ -9,6 +10,8 @@ export type Order =
   | (Scope & {
       readonly do: 'pause' | 'resume';
       readonly isReducing: boolean;
+      /** The pause ends by itself after so long, milliseconds. */
+      readonly forMs?: number | undefined;
       readonly by: string;
       readonly why: string;
     })
@@ -145,7 +148,8 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
       };
       const why = textOf(body, 'why');
       const isReducing = what === 'pause' && flagOf(body, 'reducing');
-      return await answer(reply, { do: what, by: nameOf(caller, body), why, isReducing, ...scope });
+      const forMs = body['for'] === undefined ? undefined : durationOf(body, 'for');
+      return await answer(reply, { do: what, by: nameOf(caller, body), why, isReducing, forMs, ...scope });
     });
   }
   server.post('/api/v1/halt', async (request, reply) => {
@@ -186,6 +190,15 @@ function bodyOf(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new Refusal(400, 'expected a JSON object');
   return { ...body };
+}
+
+function durationOf(body: Readonly<Record<string, unknown>>, name: string): number {
+  try {
+    return parseDuration(textOf(body, name));
+  } catch (cause) {
+    if (cause instanceof RangeError) throw new Refusal(400, `"${name}": ${cause.message}`);
+    throw cause;
+  }
 }
 
 function textOf(body: Readonly<Record<string, unknown>>, name: string): string {

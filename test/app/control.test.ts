@@ -247,6 +247,17 @@ describe('tranche pause and resume', () => {
     ]);
   });
 
+  it('pause the desk for a while: the answer and the journal say until when', async () => {
+    const served = await aServedDesk();
+    const paused = await served.command('pause', '--for', 'PT30M', '--why', 'lunch');
+    expect([paused.code, paused.out]).toEqual([0, expect.stringMatching(/the desk is paused until \d{4}-/u)]);
+    expect(controls(served)).toMatchObject([
+      { why: expect.stringMatching(/^lunch \(until /u) as string, until: expect.any(Number) as number },
+    ]);
+    const wrong = await served.command('pause', '--for', 'an hour');
+    expect([wrong.code === 0, wrong.err]).toEqual([false, expect.stringContaining('ISO 8601')]);
+  });
+
   it('let only orders through that reduce what is borrowed, until the desk is resumed', async () => {
     const served = await aServedDesk();
     const reducing = await served.command('pause', '--reducing', '--why', 'unwind');

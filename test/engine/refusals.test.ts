@@ -284,6 +284,84 @@ describe('an operator', () => {
     expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
   });
 
+  it('complaint 13: pauses the desk for a while, and it goes on by itself', () => {
+    const bench = aBench({ strategies: [aTwap('twap', { slices: 6, duration: 'PT6M' })] });
+    const answers: string[] = [];
+    bench.start();
+    bench.clock.run(instant(START + 90 * SECOND_MS));
+    const answer = ({ says }: { readonly says: string }): number => answers.push(says);
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: 2 * MINUTE_MS, answer });
+    expect(answers).toEqual(['the desk is paused until 2026-01-05T00:03:30.000Z']);
+    bench.clock.run(instant(START + 3.5 * MINUTE_MS - 1));
+    expect([bench.desk.control, ledgerTrades(bench.exchange).length]).toEqual(['paused', 2]);
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(3);
+    const said = bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'control' ? [[body.state, body.by]] : []));
+    expect(said).toEqual([
+      ['paused', 'ops'],
+      ['active', 'tranche'],
+    ]);
+  });
+
+  it('pauses the desk for a while, and the next process ends it in time', () => {
+    const strategies = [aTwap('twap', { slices: 6, duration: 'PT6M' })];
+    const before = aBench({ strategies });
+    before.start();
+    before.clock.run(instant(START + 90 * SECOND_MS));
+    before.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: 2 * MINUTE_MS });
+    before.clock.run(instant(START + 2 * MINUTE_MS));
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const bench = aBench({ strategies, clock, exchange, journal });
+    bench.start();
+    clock.run(instant(START + 3.4 * MINUTE_MS));
+    expect(bench.desk.control).toBe('paused');
+    clock.run(instant(START + 3.6 * MINUTE_MS));
+    expect(bench.desk.control).toBe('active');
+  });
+
+  it.each<readonly [string, 'paused' | 'halted' | 'active', (bench: Bench) => void]>([
+    [
+      'another pause without an end',
+      'paused',
+      (bench) => bench.operator$.next({ do: 'pause', by: 'ops', why: 'stay' }),
+    ],
+    ['a halt', 'halted', (bench) => bench.operator$.next({ do: 'halt', by: 'ops', why: 'no' })],
+    ['a resume', 'active', (bench) => bench.operator$.next({ do: 'resume', by: 'ops', why: 'back' })],
+  ])('says %s after a pause that has an end, and its end changes nothing any more', (_, state, act) => {
+    const bench = aBench({ strategies: [patient()] });
+    bench.start();
+    bench.clock.run(instant(START + SECOND_MS));
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: MINUTE_MS });
+    bench.clock.run(instant(START + 10 * SECOND_MS));
+    act(bench);
+    const before = bench.records().filter(({ body }) => body.kind === 'control').length;
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    expect(bench.desk.control).toBe(state);
+    expect(bench.records().filter(({ body }) => body.kind === 'control')).toHaveLength(before);
+  });
+
+  it.each([[{ do: 'pause', pair: 'btcusd' } as const], [{ do: 'resume' } as const]])(
+    'cannot give an end to %j',
+    (command) => {
+      const bench = aBench({ strategies: [patient()] });
+      bench.start();
+      bench.clock.run(instant(START + SECOND_MS));
+      const told: boolean[] = [];
+      bench.operator$.next({
+        by: 'ops',
+        why: 'x',
+        forMs: 1,
+        ...command,
+        answer: ({ isDone }) => told.push(isDone),
+      });
+      expect(told).toEqual([false]);
+    },
+  );
+
   it('halts the desk between quote and order, and no order leaves', () => {
     const sent: OrderRequest[] = [];
     const bench: Bench = aBench({
@@ -326,6 +404,35 @@ describe('a fill', () => {
     bench.clock.run(instant(START + 10 * MINUTE_MS));
     expect(bench.desk.state.control).toBe('halted');
     expect(fillsOf(bench.records()).map((fill) => fill.quantity)).toEqual(['0.2']);
+  });
+
+  it('that differs from its quote while the desk is paused for a while keeps it paused', () => {
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 4, duration: 'PT4M' })],
+      orderLatencyMs: 2_000,
+      policy: { orderMarginMs: 100, accountPollMs: 10 * MINUTE_MS },
+      wrap: (venue) => ({
+        ...venue,
+        order: (request) =>
+          venue
+            .order(request)
+            .pipe(
+              map((answer) =>
+                answer.kind === 'order'
+                  ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
+                  : answer,
+              ),
+            ),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + SECOND_MS));
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: MINUTE_MS });
+    expect([bench.desk.state.attempts.size, bench.desk.state.fills]).toEqual([1, 0]);
+    bench.clock.run(instant(START + 5 * SECOND_MS));
+    expect([bench.desk.state.fills, bench.desk.state.controlUntil]).toEqual([1, undefined]);
+    bench.clock.run(instant(START + 2 * MINUTE_MS));
+    expect(bench.desk.state.control).toBe('paused');
   });
 
   it('that is a cent away from its quote does not stop the desk', () => {

@@ -65,7 +65,7 @@ describe('continuous rebalancing', () => {
     expect(idle.state).toEqual({ decisions: 1, legs: [] });
   });
 
-  it('waits for all sells, and buys what was decided whatever has become of them', () => {
+  it('trap 1: waits for all sells, and buys what was decided whatever has become of them', () => {
     const four = { target_weights: { btc: '0.1', eth: '0.1', sol: '0.8', usd: '0' } };
     const scene: Scene = {
       held: { btc: '1', eth: '20', usd: '0' },

@@ -112,7 +112,7 @@ describe('recurring', () => {
 });
 
 describe('the traps of other systems', () => {
-  it('one failed slice does not erase the rest of its occurrence, nor the next', () => {
+  it('trap 1: one failed slice does not erase the rest of its occurrence, nor the next', () => {
     const life = aLife({ slices: 4, window: 'PT1H' });
     life.arrive();
     life.end({ leg: leg(TEN), slice: 0, result: 'skipped' }, instant(TEN + 1_000));
@@ -126,14 +126,14 @@ describe('the traps of other systems', () => {
     expect(trade(life).map(({ size }) => text(size))).toEqual(['0.5']);
   });
 
-  it('a minimum in one currency is never compared with a size in the other', () => {
+  it('trap 2: a minimum in one currency is never compared with a size in the other', () => {
     expect(aLife({}, { minimum: { notional: money('1000000') } }).last.finished).toBeUndefined();
     const notional = { each_quantity: undefined, each_notional: { amount: '100', currency: 'usd' } };
     expect(aLife(notional, { minimum: { quantity: quantity('1000000') } }).last.finished).toBeUndefined();
     expect(aLife(notional, { minimum: { notional: money('100.01') } }).last.finished).toBe('invalid_plan');
   });
 
-  it('fence posts: n slices, the first at the time of the schedule, the last one interval before the end', () => {
+  it('trap 4: fence posts: n slices, the first at the time of the schedule, the last one interval before the end', () => {
     const life = aLife({ slices: 4, window: 'PT1H' });
     const slots = Array.from({ length: 4 }, () => [(life.due - TEN) / MINUTE_MS, trade(life).length]);
     expect(slots).toEqual([
@@ -147,7 +147,7 @@ describe('the traps of other systems', () => {
 });
 
 describe('what users of other systems asked for', () => {
-  it('trading hours and blackout dates are settings', () => {
+  it('complaint 20: trading hours and blackout dates are settings', () => {
     const hours = {
       calendar: { holidays: [{ centre: 'London', every_year: ['12-25'] }] },
       blackouts: [{ from: '2026-12-28T00:00:00Z', to: '2026-12-29T00:00:00Z' }],
@@ -164,7 +164,7 @@ describe('what users of other systems asked for', () => {
     ]);
   });
 
-  it('whoever watches cannot read the rhythm: size and time vary by a seed, and the sum stays', () => {
+  it('complaint 14: whoever watches cannot read the rhythm: size and time vary by a seed, and the sum stays', () => {
     const life = aLife({ slices: 2, window: 'PT1H', jitter: { time_pct: 80, size_pct: 30, seed: 9 } });
     const days = Array.from({ length: 3 }, () => {
       if (intentsOf(life.arrive()).length > 0) throw new Error('the first slot is moved as well');
@@ -174,13 +174,13 @@ describe('what users of other systems asked for', () => {
     expect(new Set(days.map(([a]) => a?.toFixed())).size).toBe(3);
   });
 
-  it('a size under the minimum is refused with its numbers, not passed over in silence', () => {
+  it('trap 3 and complaint 15: a size under the minimum is refused with its numbers, not passed over in silence', () => {
     expect(aLife({ slices: 4 }, { minimum: { quantity: quantity('1') } }).last.note).toBe(
       "4 slices of 2 btc are as small as 0.5 btc each, the venue's minimum is 1",
     );
   });
 
-  it('every time at which nothing trades leaves its reason', () => {
+  it('complaint 18: every time at which nothing trades leaves its reason', () => {
     const life = aLife(scheduled({ calendar: {} }));
     const told: string[] = [];
     for (let day = 0; day < 14; day++) if (trade(life).length === 0) told.push(life.last.note ?? '');

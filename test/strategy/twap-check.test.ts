@@ -119,7 +119,7 @@ describe('slices against the minimum of the venue', () => {
     ]);
   });
 
-  it('that an interval gives are answered with a number of slices that will do', () => {
+  it('complaint 15: that an interval gives are answered with a number of slices that will do', () => {
     const [message] = messages({ slices: undefined, interval: 'PT10M' }, minimum);
     expect(message).toMatch(
       /^interval: 1 btc in 24 slices .* at most 10 slices are possible, so write slices: 10 instead$/u,

@@ -109,7 +109,7 @@ describe('twap', () => {
 });
 
 describe('the traps of other systems', () => {
-  it('one failed slice does not erase the rest of the plan', () => {
+  it('trap 1: one failed slice does not erase the rest of the plan', () => {
     const life = aLife();
     trade(life);
     life.arrive();
@@ -119,7 +119,7 @@ describe('the traps of other systems', () => {
     expect(life.last.finished).toBe('finished');
   });
 
-  it('a minimum in one currency is never compared with a size in the other', () => {
+  it('trap 2: a minimum in one currency is never compared with a size in the other', () => {
     const minimum = { quantity: quantity('5'), notional: money('1000000') };
     // A slice of 2 btc is below 5 btc, and that a slice of 2 is less than 1000000 usd means nothing.
     expect(aLife({}, { minimum: { notional: money('1000000') } }).last.finished).toBeUndefined();
@@ -133,13 +133,13 @@ describe('the traps of other systems', () => {
   it.each([
     ['below the minimum', { slices: 16 }, { minimum: { quantity: quantity('1') } }],
     ['that round to nothing', { slices: 16 }, { basePrecision: 0 }],
-  ])('slices %s are refused, and the whole is never sent at once', (_, over, scene) => {
+  ])('trap 3: slices %s are refused, and the whole is never sent at once', (_, over, scene) => {
     const life = aLife(over, scene);
     expect(life.last).toMatchObject({ finished: 'invalid_plan', waits: [] });
     expect(life.last.note).toContain('16 slices of 8 btc');
   });
 
-  it('fence posts: n slices, the first at the start, the last one interval before the end', () => {
+  it('trap 4: fence posts: n slices, the first at the start, the last one interval before the end', () => {
     const slots = twap
       .bind({ ...PLAN, slices: undefined, interval: 'PT30M' })
       .slots(NINE, instrumentOf('btcusd'));

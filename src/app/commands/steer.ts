@@ -19,6 +19,8 @@ export interface TurnOptions extends SteerOptions {
   /** With a pause of the desk: orders that reduce a borrowed balance go on. */
   readonly reducing?: boolean | undefined;
   readonly strategy?: string | undefined;
+  /** With a pause of the desk: it ends by itself after this ISO 8601 duration. */
+  readonly for?: string | undefined;
 }
 
 /**
@@ -32,6 +34,7 @@ export const steer = async (what: 'pause' | 'resume', options: TurnOptions, io: 
     ...(options.pair === undefined ? {} : { pair: options.pair }),
     ...(options.reducing === true ? { reducing: true } : {}),
     ...(options.strategy === undefined ? {} : { strategy: options.strategy }),
+    ...(options.for === undefined ? {} : { for: options.for }),
   });
 
 export interface ReloadOptions extends SteerOptions {
