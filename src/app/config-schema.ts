@@ -2,7 +2,14 @@ import { z } from 'zod';
 import { money, quantity } from '../core/money.ts';
 import { parseDuration } from '../core/time.ts';
 import { venueOptionsSchema } from '../simulator/options.ts';
-import { durationText, fractionText, pairSymbol, positiveText, whole } from '../strategy/fields.ts';
+import {
+  durationText,
+  fractionText,
+  pairSymbol,
+  plainNumber,
+  positiveText,
+  whole,
+} from '../strategy/fields.ts';
 import { balances, bps, controls, moneyOf } from './config-controls.ts';
 
 /** The shape of a config file. Every setting says its unit and its default; `config.ts` makes a `Config` of it. */
@@ -148,6 +155,25 @@ const retry = z.strictObject({
   requote: duration('PT1S', 'Time between two quotes of a slice whose price did not suit'),
 });
 
+const plainBps = plainNumber.min(0).max(10_000);
+const HALF_SPREAD = 'What every trade costs against the middle price whatever its size, basis points';
+const IMPACT =
+  'Added for size: basis points of a slice worth one million in the currency of the limits, growing with the square root of its worth';
+const costModel = z.strictObject({
+  half_spread_bps: plainBps.default(5).describe(HALF_SPREAD),
+  impact_bps: plainBps.default(10).describe(IMPACT),
+  pairs: z
+    .record(
+      pairSymbol,
+      z.strictObject({
+        half_spread_bps: plainBps.optional().describe(HALF_SPREAD),
+        impact_bps: plainBps.optional().describe(IMPACT),
+      }),
+    )
+    .default({})
+    .describe('Other figures for single pairs'),
+});
+
 const inDoubt = z.strictObject({
   booking_margin: duration('PT10S', 'How late a fill may appear in the transactions after its quote expired'),
   trust_first_canceled: flag('Take Canceled as the answer to a first order for proof that nothing traded'),
@@ -236,6 +262,9 @@ export const configSchema = z.strictObject({
   reference: reference.prefault({}).describe('Prices that quotes are compared with'),
   pacing: pacing.prefault({}).describe('Use of the rate limits of the venue'),
   retry: retry.prefault({}).describe('What happens when the venue is unavailable'),
+  cost_model: costModel
+    .prefault({})
+    .describe('What tranche plan expects a trade to cost; decides nothing while the desk runs'),
   in_doubt: inDoubt.prefault({}).describe('How an order without an answer is resolved'),
   order_margin: duration(
     'PT0.5S',

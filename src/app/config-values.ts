@@ -63,6 +63,16 @@ export interface Config {
     /** Between two quotes of a slice whose price did not suit. */
     readonly requoteMs: number;
   };
+  /** For `plan` alone. Basis points; impact of a slice worth one million in the currency of the limits. */
+  readonly costModel: {
+    readonly halfSpreadBps: number;
+    readonly impactBps: number;
+    /** What is left out is as for all. */
+    readonly pairs: ReadonlyMap<
+      string,
+      { readonly halfSpreadBps: number | undefined; readonly impactBps: number | undefined }
+    >;
+  };
   readonly inDoubt: {
     readonly bookingMarginMs: number;
     readonly trustFirstCanceled: boolean;
@@ -213,6 +223,7 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
       guardMs: pacing.guard,
     },
     retry: { baseMs: retry.base, capMs: retry.cap, budgetMs: retry.budget, requoteMs: retry.requote },
+    costModel: costModelOf(raw.cost_model),
     inDoubt: {
       bookingMarginMs: inDoubt.booking_margin,
       trustFirstCanceled: inDoubt.trust_first_canceled,
@@ -233,6 +244,17 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     reload: raw.reload,
   };
 }
+
+const costModelOf = (raw: RawConfig['cost_model']): Config['costModel'] => ({
+  halfSpreadBps: raw.half_spread_bps,
+  impactBps: raw.impact_bps,
+  pairs: new Map(
+    Object.entries(raw.pairs).map(([pair, own]) => [
+      pair,
+      { halfSpreadBps: own.half_spread_bps, impactBps: own.impact_bps },
+    ]),
+  ),
+});
 
 const journalOf = (url: string, { now, mode }: ValueContext): string =>
   url.replaceAll('{started_at}', compactStamp(now)).replaceAll('{mode}', mode);

@@ -42,29 +42,40 @@ export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
 
 /**
- * A time as a person gives it on the command line: a moment with its zone, a day or a time on the clock of `zone`, or a
- * duration such as PT4H, which is that long ago.
+ * A time as a person gives it on the command line: as for `readMoment`, or a duration such as PT4H, which is that long ago.
  *
  * @throws OperatorError `usage`, naming `option`.
  */
 export function readSince(
   text: string,
-  { option, now, zone }: { readonly option: string; readonly now: Instant; readonly zone: string },
+  { now, ...how }: { readonly option: string; readonly now: Instant; readonly zone: string },
 ): Instant {
   try {
     if (text.startsWith('P')) return after(now, -parseDuration(text));
-    if (/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/u.test(text))
-      return instant(
-        Temporal.PlainDateTime.from(text.replace(' ', 'T'), { overflow: 'reject' }).toZonedDateTime(zone)
-          .epochMilliseconds,
-      );
-    return parseTime(text);
+    return readMoment(text, how);
   } catch (cause) {
-    throw new OperatorError(
-      'usage',
-      `${option}: expected a day such as 2026-12-01, a time such as 2026-12-01T09:00:00Z, or a duration such as PT4H (that long ago), got "${text}"`,
-      cause,
-    );
+    const forms =
+      'a day such as 2026-12-01, a time such as 2026-12-01T09:00:00Z, or a duration such as PT4H (that long ago)';
+    throw new OperatorError('usage', `${how.option}: expected ${forms}, got "${text}"`, cause);
+  }
+}
+
+/**
+ * A moment with its zone, or a day or a time on the clock of `zone`.
+ *
+ * @throws OperatorError `usage`, naming `option`.
+ */
+export function readMoment(
+  text: string,
+  { option, zone }: { readonly option: string; readonly zone: string },
+): Instant {
+  try {
+    if (!/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/u.test(text)) return parseTime(text);
+    const plain = Temporal.PlainDateTime.from(text.replace(' ', 'T'), { overflow: 'reject' });
+    return instant(plain.toZonedDateTime(zone).epochMilliseconds);
+  } catch (cause) {
+    const forms = 'a day such as 2026-12-01 or a time such as 2026-12-01T09:00:00Z';
+    throw new OperatorError('usage', `${option}: expected ${forms}, got "${text}"`, cause);
   }
 }
 

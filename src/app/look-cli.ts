@@ -1,9 +1,44 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
+import type { PlanIo } from './commands/plan.ts';
 import type { ControlCli } from './control-cli.ts';
 
+export interface LookCli extends ControlCli {
+  readonly io: PlanIo;
+}
+
 /** `tranche plan` and `tranche why`: what will happen, and why what happened did. Neither needs a daemon. */
-export function addLook(cli: Command, { io, config, done }: ControlCli): void {
+export function addLook(cli: Command, { io, config, done }: LookCli): void {
+  cli
+    .command('plan')
+    .description('every slot ahead with its size, and whether the desk can do it; trades nothing')
+    .argument('[files...]', 'strategy files instead of those that the config names')
+    .addOption(config())
+    .addOption(
+      new Option('--mode <mode>', 'instead of the mode in the config').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .option('--days <n>', 'days to plan, 1 to 400; 7 when left out', Number)
+    .option('--from <time>', 'plan as if it were that day or time')
+    .option('--zone <zone>', 'IANA zone of all local times, instead of that of each strategy')
+    .option('--holdings <amounts>', 'funds now, such as usd=250000,btc=1.5, instead of asking the venue')
+    .option(
+      '--price <pair=price>',
+      'price of a pair, instead of asking the venue; may be given again',
+      collect,
+      [],
+    )
+    .option('--offline', 'ask no venue; what is then unknown is told as not done')
+    .option('--brief', 'leave the slots out')
+    .option('--ics <file>', 'also write a calendar file')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (files, options) => {
+      const { plan } = await import('./commands/plan.ts');
+      done(await plan({ ...options, files }, io));
+    });
   cli
     .command('why')
     .description('why each slice did or did not trade, from the journal; works while the daemon runs')
@@ -25,3 +60,5 @@ export function addLook(cli: Command, { io, config, done }: ControlCli): void {
       done(why(options, io));
     });
 }
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -102,6 +102,7 @@ Start here:
   tranche run --until-done                     the demo: two strategies on a simulated venue, about a minute
   tranche init my-desk                         your own config and strategies, commented
   tranche validate --config my-desk/config/paper.yaml
+  tranche plan --days 30                       every slot ahead, and whether the desk can do it
   tranche why --since PT4H                     why each slice did or did not trade
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own

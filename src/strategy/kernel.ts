@@ -116,6 +116,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
   /** The slots ahead, if they are known beforehand. */
   slots(params: Params, begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+  /** The slots of the occurrence that is due at `due`, for a kind whose calendar begins parents of a known size. */
+  slotsAt?(params: Params, due: Instant, instrument: Instrument | undefined): readonly Slot[];
   /** The most that a life may trade, for a kind that knows its total but not its slots: the controls hold it to that. */
   ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
@@ -147,6 +149,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         start: (begunAt, view) => kind.start(params, begunAt, view),
         step: (state, wake, context) => kind.step(read(state), wake, params, context),
         slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
+        slotsAt: (due, instrument) => kind.slotsAt?.(params, due, instrument) ?? [],
         ceiling: (instrument) => kind.ceiling?.(params, instrument),
         occurrences: (from, count) => kind.occurrences?.(params, from, count),
         forecast: (begunAt, instrument) => kind.forecast?.(params, begunAt, instrument),
@@ -164,6 +167,7 @@ export interface BoundStrategy {
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
   slots(begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+  slotsAt(due: Instant, instrument: Instrument | undefined): readonly Slot[];
   ceiling(instrument: Instrument): Ceiling | undefined;
   occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
   forecast(begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;

@@ -13,7 +13,7 @@ import { check, unfit } from './recurring-check.ts';
 import { currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
 import type { Params, Slices } from './recurring-fields.ts';
 import { nextTime, occurrencesOf } from './schedule.ts';
-import { dueSize, slotMs } from './slicing.ts';
+import { dueSize, plannedSize, slotMs } from './slicing.ts';
 import { tacticsOf } from './tactic-fields.ts';
 
 /** Times that a longer downtime leaves to make up for: the newest. */
@@ -90,6 +90,15 @@ export const recurring = defineStrategy<Params, State>({
   },
 
   slots: () => [],
+  slotsAt(plan, due, instrument) {
+    const slices = slicesOf(plan, { due, startMs: due }, instrument);
+    return Array.from({ length: slices.slices }, (_, slice) => ({
+      slice,
+      at: slotOf(slices, slice),
+      size: text(plannedSize(slices, slice)),
+      currency: currencyOf(plan),
+    }));
+  },
   occurrences: (plan, from, count) =>
     occurrencesOf(plan.schedule, { from: originOf(plan, from), count, until: endOf(plan) }),
 });

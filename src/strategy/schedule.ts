@@ -223,6 +223,20 @@ export function* timesAfter(schedule: Omit<Schedule, 'misfire'>, from: Instant):
   }
 }
 
+/** Every time of `schedule` after `from` and before `until`, closed ones too; at most `most` of them. */
+export function timesBetween(
+  schedule: Omit<Schedule, 'misfire'>,
+  { from, until, most }: { readonly from: Instant; readonly until: Instant; readonly most: number },
+): readonly Time[] {
+  const found: Time[] = [];
+  let at = nextTime(schedule, from);
+  while (at !== undefined && at < until && found.length < most) {
+    found.push({ at, closed: closureAt(schedule, at)?.why });
+    at = nextTime(schedule, at);
+  }
+  return found;
+}
+
 /** Closures that are looked behind for an open time: more means that there is none. */
 const LOOKS_MAX = 3_000;
 

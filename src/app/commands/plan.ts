@@ -1,0 +1,168 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { escapeMarks } from '../../core/escape.ts';
+import { after, DAY_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { calendarFile } from '../../report/calendar-file.ts';
+import { checksOf, isFeasible } from '../../report/feasible.ts';
+import { expectedCosts } from '../../report/plan-cost.ts';
+import type { PlanFacts } from '../../report/plan.ts';
+import { readConfig } from '../config.ts';
+import type { Config, Mode } from '../config.ts';
+import { whyUnreadable } from '../files.ts';
+import { namedZone, readMoment, zoneHere } from '../local-time.ts';
+import { findFacts } from '../plan-facts.ts';
+import type { FactOptions, Found } from '../plan-facts.ts';
+import { planLimits } from '../plan-limits.ts';
+import { planData, planEvents, planWords } from '../plan-words.ts';
+import type { ToldPlan } from '../plan-words.ts';
+import { planOf } from '../planning.ts';
+import type { PlanWorld } from '../planning.ts';
+import { formatProblems } from '../problems.ts';
+import { readStrategies, worldOf } from '../strategies.ts';
+import type { LoadedStrategy } from '../strategies.ts';
+import type { Secret } from '../secret.ts';
+import type { CommandIo } from './io.ts';
+
+export interface PlanOptions extends FactOptions {
+  readonly config: string;
+  readonly files?: readonly string[] | undefined;
+  readonly mode?: Mode | undefined;
+  readonly days?: number | undefined;
+  /** As if it were that time. */
+  readonly from?: string | undefined;
+  readonly zone?: string | undefined;
+  readonly brief?: boolean | undefined;
+  readonly json?: boolean | undefined;
+  /** File for the calendar. */
+  readonly ics?: string | undefined;
+}
+
+/** What `plan` needs of its process besides files and variables. */
+export interface PlanIo extends CommandIo {
+  /** Takes a secret out of the variables of this process and out of all that it prints. */
+  readonly forget?: ((secret: Secret | undefined) => void) | undefined;
+}
+
+const DAYS = 7;
+const DAYS_MAX = 400;
+
+/**
+ * Every slot ahead with its size, and whether the desk can do it: nothing is traded. Exit codes: 0 feasible, 78 when a file is
+ * not usable or the plan cannot be done, 64 for a mistake in the arguments, 74 when the calendar cannot be written.
+ */
+export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
+  const zone = options.zone === undefined ? zoneHere() : namedZone(options.zone);
+  const from = options.from === undefined ? io.now : readMoment(options.from, { option: '--from', zone });
+  const days = daysOf(options.days);
+  const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
+  const read = readConfig(options.config, settings);
+  const config = read.loaded?.config;
+  const named = (options.files ?? []).map((file) => resolve(io.cwd, file));
+  const checked = readStrategies(named.length > 0 ? named : read.strategyFiles, config, io);
+  const problems = [...read.problems, ...checked.problems];
+  if (config === undefined || problems.length > 0) {
+    if (options.json === true)
+      io.stdout.write(`${escapeMarks(JSON.stringify({ feasible: false, problems }))}\n`);
+    else io.stderr.write(formatProblems(problems, { colour: io.colour }));
+    return exitCodes.config;
+  }
+  io.forget?.(config.venue.token);
+  const strategies = checked.strategies.filter(({ enabled }) => enabled);
+  const found = await findFacts(config, pairsOf(strategies, config), options);
+  for (const notice of found.notices) io.stderr.write(`note: ${notice}\n`);
+  const span = { from, until: after(from, days * DAY_MS) };
+  const world = planWorld(config, found, zone);
+  const told = toldPlan({
+    config,
+    strategies,
+    found,
+    world,
+    span,
+    days,
+    isNamed: options.zone !== undefined,
+  });
+  if (options.ics !== undefined) writeCalendar(resolve(io.cwd, options.ics), told, { config, now: io.now });
+  if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(planData(told)))}\n`);
+  else io.stdout.write(planWords(told, { isBrief: options.brief ?? false }));
+  return told.feasible ? 0 : exitCodes.config;
+}
+
+function daysOf(days: number | undefined): number {
+  if (days === undefined) return DAYS;
+  if (!Number.isSafeInteger(days) || days < 1 || days > DAYS_MAX)
+    throw new OperatorError('usage', `--days: expected a whole number from 1 to ${DAYS_MAX}`);
+  return days;
+}
+
+/** The pairs that strategies trade, and those that convert their quote currencies into that of the limits. */
+function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonly string[] {
+  const world = worldOf(config);
+  const limits = config.controls.orderNotionalMax.currency;
+  const traded = [...new Set(strategies.flatMap(({ bound }) => bound.pairs))];
+  const rates = traded.flatMap((pair) => {
+    const quote = world.currencies(pair)?.quote;
+    return quote === undefined || quote === limits ? [] : [quote + limits];
+  });
+  return [...new Set([...traded, ...rates])];
+}
+
+const planWorld = (config: Config, { precisions }: Found, zone: string): PlanWorld => ({
+  ...worldOf(config),
+  precision: (currency) => precisions.get(currency),
+  zone,
+});
+
+interface Wanted {
+  readonly config: Config;
+  readonly strategies: readonly LoadedStrategy[];
+  readonly found: Found;
+  readonly world: PlanWorld;
+  readonly span: { readonly from: Instant; readonly until: Instant };
+  readonly days: number;
+  /** Whether one zone was named for all. */
+  readonly isNamed: boolean;
+}
+
+function toldPlan({ config, strategies, found, world, span, days, isNamed }: Wanted): ToldPlan {
+  const planned = strategies.map((one) => {
+    const own = planOf(one, span, world);
+    return isNamed ? { ...own, zone: world.zone } : own;
+  });
+  const facts: PlanFacts = {
+    ...planLimits(config),
+    now: span.from,
+    until: span.until,
+    currencies: (pair) => world.currencies(pair),
+    minimum: (pair) => world.minimum(pair),
+    precision: (currency) => world.precision(currency),
+    price: (pair) => found.prices.get(pair),
+    funds: found.funds,
+  };
+  const checks = checksOf(planned, facts);
+  return {
+    from: span.from,
+    until: span.until,
+    days,
+    where: `mode ${config.mode}, desk ${config.desk}`,
+    strategies: planned,
+    costs: expectedCosts(planned, facts),
+    checks,
+    feasible: isFeasible(checks),
+    currency: facts.limits.currency,
+    names: (pair) => world.currencies(pair),
+  };
+}
+
+function writeCalendar(
+  file: string,
+  told: ToldPlan,
+  { config, now }: { readonly config: Config; readonly now: Instant },
+): void {
+  try {
+    writeFileSync(file, calendarFile(planEvents(told, config.desk), { madeAt: instant(now) }));
+  } catch (cause) {
+    throw new OperatorError('storage', `--ics: ${file} cannot be written: ${whyUnreadable(cause)}`, cause);
+  }
+}

@@ -1,0 +1,180 @@
+import type { Instrument } from '../core/instrument.ts';
+import { money, price, quantity } from '../core/money.ts';
+import { after, instant, parseDuration, parseTime } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Side, Size } from '../core/venue.ts';
+import type { PlannedSlice, PlannedStrategy, PlannedTime } from '../report/plan.ts';
+import type { BoundStrategy, CheckWorld, Slot } from '../strategy/kernel.ts';
+import { closureAt } from '../strategy/calendar.ts';
+import { countedScheduleFields, timesBetween } from '../strategy/schedule.ts';
+import type { CountedSchedule } from '../strategy/schedule.ts';
+import { zoneOf } from './local-time.ts';
+import type { LoadedStrategy } from './strategies.ts';
+
+export interface Span {
+  readonly from: Instant;
+  /** Not itself. */
+  readonly until: Instant;
+}
+
+export interface PlanWorld extends CheckWorld {
+  /** Decimals of a currency, where they are known. */
+  precision(currency: string): number | undefined;
+  /** Where no document names a zone. */
+  readonly zone: string;
+}
+
+/** Times of one calendar that are looked at: a desk reads no more. */
+const TIMES_MAX = 20_000;
+
+type Document = Readonly<Record<string, unknown>>;
+
+/** Everything that a strategy means to do within a span of time, as far as it can be known beforehand. */
+export function planOf(
+  { id, kind, bound, document }: LoadedStrategy,
+  span: Span,
+  world: PlanWorld,
+): PlannedStrategy {
+  const own: Planned = { id, bound, document, span, world };
+  const zone = zoneOf(document) ?? world.zone;
+  const begunAt = span.from;
+  const [pair] = bound.pairs;
+  const instrument = pair === undefined ? undefined : instrumentOf(pair, world);
+  const times = timesOf(own);
+  const slots = bound.slots(begunAt, instrument);
+  const slices =
+    slots.length > 0
+      ? slicesOf(own, slots, { end: endOf(document, begunAt) })
+      : times.flatMap((time) => occurrenceOf(own, time, instrument));
+  const within = slices.filter(({ at }) => at >= span.from && at < span.until);
+  const ceiling = instrument && ceilingOf(own, instrument);
+  const forecast = slots.length > 0 ? bound.forecast(begunAt, instrument) : undefined;
+  return {
+    id,
+    kind,
+    zone,
+    pairs: bound.pairs,
+    slices: within,
+    times: within.length > 0 ? times.filter(({ closed }) => closed !== undefined) : times,
+    isCut: times.length >= TIMES_MAX,
+    passed: slices.filter(({ at }) => at < span.from).length,
+    beyond: slices.filter(({ at }) => at >= span.until).length,
+    ...(ceiling === undefined ? {} : { ceiling }),
+    ...(forecast === undefined ? {} : { forecast: { costBps: forecast.costBps, riskBps: forecast.riskBps } }),
+  };
+}
+
+interface Planned {
+  readonly id: string;
+  readonly bound: BoundStrategy;
+  readonly document: Document;
+  readonly span: Span;
+  readonly world: PlanWorld;
+}
+
+/** What is traded of a pair, where its precisions are known; without them a plan is made with eight decimals. */
+function instrumentOf(pair: string, world: PlanWorld): Instrument | undefined {
+  const names = world.currencies(pair);
+  if (names === undefined) return undefined;
+  const [base, quote] = [world.precision(names.base), world.precision(names.quote)];
+  return base === undefined || quote === undefined
+    ? undefined
+    : { pair, ...names, basePrecision: base, quotePrecision: quote, minimum: world.minimum(pair) };
+}
+
+/** Times of the document's schedule in the span, between its own start and end. */
+function timesOf({ document, span }: Planned): readonly PlannedTime[] {
+  const schedule = scheduleOf(document);
+  if (schedule === undefined) return [];
+  const start = timeIn(document, 'start_time');
+  const end = timeIn(document, 'end_time');
+  const from = instant(Math.max(span.from, start ?? span.from) - 1);
+  const until = instant(Math.min(span.until, end ?? span.until));
+  return timesBetween(schedule, { from, until, most: TIMES_MAX });
+}
+
+function scheduleOf(document: Document): CountedSchedule | undefined {
+  const parsed = countedScheduleFields.safeParse(document['schedule']);
+  return parsed.success ? parsed.data : undefined;
+}
+
+/** The slices of one time of a calendar. A closed time has none: it is told as what it is. */
+function occurrenceOf(
+  own: Planned,
+  { at: due, closed }: PlannedTime,
+  instrument: Instrument | undefined,
+): readonly PlannedSlice[] {
+  if (closed !== undefined) return [];
+  const slots = own.bound.slotsAt(due, instrument);
+  const window = own.document['window'];
+  const lengthMs = typeof window === 'string' ? parseDuration(window) : DEFAULT_WINDOW_MS;
+  const leg = Temporal.Instant.fromEpochMilliseconds(due).toString();
+  return slicesOf(own, slots, { end: after(due, lengthMs), leg });
+}
+/** As the fields of `recurring` say. */
+const DEFAULT_WINDOW_MS = 600_000;
+
+function slicesOf(
+  { id, document, bound, world }: Planned,
+  slots: readonly Slot[],
+  { end, leg }: { readonly end: Instant | undefined; readonly leg?: string },
+): readonly PlannedSlice[] {
+  const [pair = ''] = bound.pairs;
+  const side = sideOf(document);
+  const schedule = scheduleOf(document);
+  const base = world.currencies(pair)?.base;
+  const limit = limitOf(document);
+  return slots.map((slot, i): PlannedSlice => {
+    const last = slots[i - 1];
+    // Of a window without a known end, the last slice is taken to last as long as the one before it.
+    const until =
+      slots[i + 1]?.at ?? end ?? after(slot.at, last === undefined ? DEFAULT_WINDOW_MS : slot.at - last.at);
+    const closed = schedule && closureAt(schedule, slot.at)?.why;
+    return {
+      strategy: id,
+      leg,
+      slice: slot.slice,
+      at: slot.at,
+      until,
+      pair,
+      side,
+      size: sizeOf(slot.size, slot.currency === base || slotIsQuantity(document)),
+      limit,
+      closed,
+    };
+  });
+}
+
+/** Where the currencies of a pair are not known, the field that gives the size tells its unit. */
+const slotIsQuantity = (document: Document): boolean =>
+  document['total_quantity'] !== undefined || document['each_quantity'] !== undefined;
+
+const sizeOf = (text: string, isQuantity: boolean): Size =>
+  isQuantity ? { by: 'quantity', quantity: quantity(text) } : { by: 'amount', amount: money(text) };
+
+const sideOf = (document: Document): Side => (document['side'] === 'sell' ? 'sell' : 'buy');
+const limitOf = (document: Document): PlannedSlice['limit'] =>
+  typeof document['limit_price'] === 'string' ? price(document['limit_price']) : undefined;
+
+/** The most that may be traded at times that only the market knows. */
+function ceilingOf({ bound, document, span }: Planned, instrument: Instrument): PlannedStrategy['ceiling'] {
+  const ceiling = bound.ceiling(instrument);
+  const start = timeIn(document, 'start_time');
+  if (ceiling === undefined || (start !== undefined && start >= span.until)) return undefined;
+  const size = sizeOf(ceiling.total, ceiling.currency === instrument.base);
+  return { pair: instrument.pair, side: sideOf(document), size, limit: limitOf(document) };
+}
+
+/** End of the window of a parent that is planned as a whole. */
+function endOf(document: Document, begunAt: Instant): Instant | undefined {
+  const end = timeIn(document, 'end_time');
+  if (end !== undefined) return end;
+  const { duration } = document;
+  if (typeof duration !== 'string') return undefined;
+  return after(timeIn(document, 'start_time') ?? begunAt, parseDuration(duration));
+}
+
+function timeIn(document: Document, key: string): Instant | undefined {
+  const text = document[key];
+  return typeof text === 'string' ? parseTime(text) : undefined;
+}

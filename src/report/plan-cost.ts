@@ -1,0 +1,132 @@
+import { approximate, ratio, roundEven, scale, text } from '../core/money.ts';
+import type { Money } from '../core/money.ts';
+import { isoOf } from '../core/time.ts';
+import { figure, openSlices, sumOf, worthOf } from './plan.ts';
+import type { Check, CostModel, PlanFacts, PlannedStrategy } from './plan.ts';
+
+/** What the plan is expected to cost. Figures that never become money again. */
+
+/** What a strategy is expected to cost against the price before each of its slices. Positive is bad. */
+export interface ExpectedCost {
+  readonly strategy: string;
+  readonly bps: number;
+  /** Standard deviation, from the market alone; only a kind with a model of its own knows it. */
+  readonly riskBps?: number | undefined;
+  /** Value of all slices at worst, in the currency of the limits; `undefined` where no price tells it. */
+  readonly notional: Money | undefined;
+  /** What the basis points come to. */
+  readonly cost: Money | undefined;
+  /** What the figure comes from, in words. */
+  readonly by: string;
+}
+
+const MILLION = 1_000_000;
+const BPS = 10_000;
+
+/** Half the spread and, for the size of a slice, an impact that grows with its square root. Basis points. */
+export const sliceBps = ({ halfSpreadBps, impactBps }: CostModel, notional: number): number =>
+  halfSpreadBps + impactBps * Math.sqrt(Math.max(0, notional) / MILLION);
+
+export function expectedCosts(
+  strategies: readonly PlannedStrategy[],
+  facts: PlanFacts,
+): readonly ExpectedCost[] {
+  return strategies.flatMap((strategy): readonly ExpectedCost[] => {
+    const slices = openSlices([strategy]);
+    const [first] = slices;
+    if (first === undefined) return [];
+    const worths = slices.map((slice) => worthOf(slice, facts).notional);
+    const known = worths.filter((one) => one !== undefined);
+    const notional = known.length === worths.length ? sumOf(known) : undefined;
+    const { forecast, id } = strategy;
+    if (forecast !== undefined)
+      return [
+        {
+          strategy: id,
+          bps: forecast.costBps,
+          riskBps: forecast.riskBps,
+          notional,
+          cost: costOf(notional, forecast.costBps),
+          by: 'its own model',
+        },
+      ];
+    if (notional === undefined || notional.isZero()) return [];
+    const price = facts.price(first.pair);
+    const configured = facts.costModel(first.pair);
+    const model = { ...configured, halfSpreadBps: price?.halfSpreadBps ?? configured.halfSpreadBps };
+    const total = approximate(notional);
+    const bps = known.reduce(
+      (sum, one) => sum + sliceBps(model, approximate(one)) * (approximate(one) / total),
+      0,
+    );
+    const spread = `${round(model.halfSpreadBps)} bps half spread${price?.halfSpreadBps === undefined ? '' : ' as quoted now'}`;
+    return [
+      {
+        strategy: id,
+        bps,
+        notional,
+        cost: costOf(notional, bps),
+        by: `${spread}, ${round(model.impactBps)} bps a million of impact`,
+      },
+    ];
+  });
+}
+
+const costOf = (notional: Money | undefined, bps: number): Money | undefined =>
+  notional && roundEven(scale(notional, ratio((bps / BPS).toFixed(12))), 2);
+
+export function checkCost(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
+  const costs = expectedCosts(strategies, facts);
+  const { limits } = facts;
+  const found: Check[] = strategies
+    .filter((one) => openSlices([one]).length > 0 && !costs.some(({ strategy }) => strategy === one.id))
+    .map(({ id, pairs }) => ({
+      check: 'cost',
+      verdict: 'not_done',
+      strategy: id,
+      says: `what it costs needs a price of ${pairs.join(', ')}: give --price ${pairs[0] ?? ''}=…`,
+    }));
+  for (const { strategy, bps } of costs) {
+    const most = limits.shortfallBpsMax;
+    if (most === undefined || bps <= approximate(most)) continue;
+    found.push({
+      check: 'cost',
+      verdict: 'refused',
+      strategy,
+      says: `it is expected to cost ${round(bps)} bps, above controls.max_shortfall_bps of ${text(most)}, which pauses it`,
+      fix: 'more and smaller slices, or a longer window',
+    });
+  }
+  found.push(...dayCosts(strategies, facts, costs));
+  if (found.length > 0 || costs.length === 0) return found;
+  const paid = costs.flatMap(({ cost }) => (cost === undefined ? [] : [cost]));
+  const says = `expected cost of all slices: ${figure(sumOf(paid))} ${limits.currency}, positive is bad`;
+  return [{ check: 'cost', verdict: 'ok', says }];
+}
+
+/** The expected cost of a UTC day against the limit that halts the desk. */
+function dayCosts(
+  strategies: readonly PlannedStrategy[],
+  facts: PlanFacts,
+  costs: readonly ExpectedCost[],
+): readonly Check[] {
+  const most = facts.limits.dayCostMax;
+  if (most === undefined) return [];
+  const bpsOf = new Map(costs.map(({ strategy, bps }) => [strategy, bps]));
+  const days = Map.groupBy(openSlices(strategies), ({ at }) => isoOf(at).slice(0, 10));
+  return [...days].flatMap(([day, of]): readonly Check[] => {
+    const paid = of.map((slice) => costOf(worthOf(slice, facts).notional, bpsOf.get(slice.strategy) ?? 0));
+    const total = sumOf(paid.filter((one) => one !== undefined));
+    if (total.lte(most)) return [];
+    return [
+      {
+        check: 'cost',
+        verdict: 'refused',
+        says: `${day} (UTC) is expected to cost ${figure(total)} ${facts.limits.currency}, above controls.max_day_cost of ${figure(most)}, which halts the desk`,
+        fix: 'spread it over more days, or over more and smaller slices',
+      },
+    ];
+  });
+}
+
+const round = (bps: number): string => String(Number(bps.toFixed(2)));

@@ -1,0 +1,208 @@
+import { add, greatest, holding, NO_QUANTITY, negate, subtract } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
+import { isoOf } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { asMoney, figure, inLimits, openSlices, sumOf, worthOf } from './plan.ts';
+import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts';
+
+/** What the account holds after each slice, when every one trades at its worst price. */
+
+/** How far a balance falls below what it must keep, at its lowest, and when it first does. */
+interface Shortfall {
+  readonly currency: string;
+  readonly missing: Quantity;
+  readonly first: Instant;
+  readonly strategy: string;
+}
+
+interface Projection {
+  /** Balances at the end. */
+  readonly after: ReadonlyMap<string, Quantity>;
+  readonly below: readonly Shortfall[];
+  readonly above: readonly Shortfall[];
+  /** Most that is owed of each currency at any time. */
+  readonly owed: ReadonlyMap<string, Quantity>;
+  /** Pairs without a price. */
+  readonly unpriced: ReadonlySet<string>;
+}
+
+export function checkFunds(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
+  if (!strategies.some(({ slices, ceiling }) => slices.length > 0 || ceiling !== undefined))
+    return [
+      { check: 'funds', verdict: 'note', says: 'no size is known beforehand, so funds cannot be projected' },
+    ];
+  const { funds } = facts;
+  if ('missing' in funds) {
+    return [
+      { check: 'funds', verdict: 'not_done', says: `not checked: ${funds.missing}` },
+      { check: 'settlement', verdict: 'not_done', says: 'not checked: it needs the balances' },
+    ];
+  }
+  const projected = project(strategies, facts, funds.balances);
+  const unpriced: readonly Check[] = [...projected.unpriced].map((pair) => ({
+    check: 'funds',
+    verdict: 'not_done',
+    says: `what ${pair} takes or brings is left out: give --price ${pair}=…`,
+  }));
+  const isOnCredit = facts.pts.use === 'when_enabled';
+  const short = projected.below.filter(
+    ({ currency }) => !isOnCredit || facts.limits.positionMin.has(currency),
+  );
+  const refused = short.map((one): Check => shortCheck(one, facts));
+  const over = projected.above.map((one): Check => ({
+    check: 'funds',
+    verdict: 'refused',
+    strategy: one.strategy,
+    says: `${one.currency} rises above controls.max_position by as much as ${figure(one.missing)}, first at ${isoOf(one.first)}`,
+    fix: `buy ${figure(one.missing)} ${one.currency} less`,
+  }));
+  const changing = strategies.filter(
+    ({ slices, ceiling, pairs }) => slices.length === 0 && ceiling === undefined && pairs.length > 0,
+  );
+  const unknown =
+    changing.length === 0
+      ? ''
+      : `; what ${changing.map(({ id }) => id).join(', ')} will want is not known yet`;
+  const ok: Check = {
+    check: 'funds',
+    verdict: 'ok',
+    says: `funds by ${funds.from}: enough at every slice; from ${balancesText(funds.balances, projected.after)}${unknown}`,
+  };
+  const bad = [...refused, ...over];
+  return [
+    ...(bad.length > 0 ? bad : unpriced.length > 0 ? [] : [ok]),
+    ...unpriced,
+    ...settlement(strategies, facts, projected),
+  ];
+}
+
+function shortCheck({ currency, missing, first, strategy }: Shortfall, facts: PlanFacts): Check {
+  const floor = facts.limits.positionMin.get(currency);
+  const kept =
+    floor === undefined || floor.isZero() ? 'what is there' : `controls.min_position of ${figure(floor)}`;
+  return {
+    check: 'funds',
+    verdict: 'refused',
+    strategy,
+    says: `${currency} falls short of ${kept} by ${figure(missing)} at worst, first at ${isoOf(first)}`,
+    fix: `bring ${figure(missing)} ${currency} before then, or trade that much ${currency} less`,
+  };
+}
+
+function project(
+  strategies: readonly PlannedStrategy[],
+  facts: PlanFacts,
+  balances: ReadonlyMap<string, Quantity>,
+): Projection {
+  const held = new Map(balances);
+  const below = new Map<string, Shortfall>();
+  const above = new Map<string, Shortfall>();
+  const owed = new Map<string, Quantity>();
+  const unpriced = new Set<string>();
+  const note = (found: Map<string, Shortfall>, one: Shortfall): void => {
+    const known = found.get(one.currency);
+    if (known === undefined) found.set(one.currency, one);
+    else if (one.missing.gt(known.missing)) found.set(one.currency, { ...known, missing: one.missing });
+  };
+  const change = (
+    currency: string,
+    by: Quantity,
+    { at, strategy }: Pick<PlannedSlice, 'at' | 'strategy'>,
+  ): void => {
+    const now = add(held.get(currency) ?? NO_QUANTITY, by);
+    held.set(currency, now);
+    const about = { currency, first: at, strategy };
+    const floor = facts.limits.positionMin.get(currency) ?? NO_QUANTITY;
+    const ceiling = facts.limits.positionMax.get(currency);
+    // What comes in may still lie below the floor: that is no fault of this slice.
+    if (by.lt(0) && now.lt(floor)) note(below, { ...about, missing: subtract(floor, now) });
+    if (by.gt(0) && ceiling !== undefined && now.gt(ceiling))
+      note(above, { ...about, missing: subtract(now, ceiling) });
+    if (now.lt(0)) owed.set(currency, greatest(owed.get(currency) ?? NO_QUANTITY, negate(now)));
+  };
+  const trade = (slice: Omit<PlannedSlice, 'slice' | 'until'>, isCertain: boolean): void => {
+    const { quantity, amount } = worthOf(slice, facts);
+    const names = facts.currencies(slice.pair);
+    if (names === undefined || quantity === undefined || amount === undefined) {
+      unpriced.add(slice.pair);
+      return;
+    }
+    const [pays, gets] =
+      slice.side === 'buy'
+        ? [
+            { of: names.quote, by: holding(amount) },
+            { of: names.base, by: quantity },
+          ]
+        : [
+            { of: names.base, by: quantity },
+            { of: names.quote, by: holding(amount) },
+          ];
+    change(pays.of, negate(pays.by), slice);
+    if (isCertain) change(gets.of, gets.by, slice);
+  };
+  // What may be wanted at any time is paid first, and brings nothing that could be counted on.
+  for (const { id, ceiling } of strategies)
+    if (ceiling !== undefined) trade({ ...ceiling, strategy: id, at: facts.now }, false);
+  for (const slice of openSlices(strategies)) trade(slice, true);
+  return { after: held, below: [...below.values()], above: [...above.values()], owed, unpriced };
+}
+
+/** What is owed after trades on credit, and who closes it. */
+function settlement(
+  strategies: readonly PlannedStrategy[],
+  facts: PlanFacts,
+  { owed }: Projection,
+): readonly Check[] {
+  const { pts } = facts;
+  if (pts.use === 'never')
+    return [
+      {
+        check: 'settlement',
+        verdict: 'ok',
+        says: 'pts.use is never: every trade is paid from own funds, and nothing is owed after it',
+      },
+    ];
+  if (owed.size === 0)
+    return [
+      {
+        check: 'settlement',
+        verdict: 'ok',
+        says: 'own funds pay for every slice: no credit is needed, so nothing is left to settle',
+      },
+    ];
+  const what = [...owed].map(([currency, amount]) => `${figure(amount)} ${currency}`).join(', ');
+  const worth = [...owed].map(([currency, amount]) => inLimits(currency, asMoney(amount), facts));
+  const total = worth.some((one) => one === undefined)
+    ? undefined
+    : sumOf(worth.filter((one) => one !== undefined));
+  const { creditMax } = pts;
+  if (
+    creditMax !== undefined &&
+    total !== undefined &&
+    creditMax.currency === facts.limits.currency &&
+    total.gt(creditMax.amount)
+  ) {
+    return [
+      {
+        check: 'settlement',
+        verdict: 'refused',
+        says: `it would owe ${what}, ${figure(total)} ${creditMax.currency}, above pts.max_credit of ${figure(creditMax.amount)}`,
+        fix: `bring ${figure(subtract(total, creditMax.amount))} ${creditMax.currency}, or trade that much less`,
+      },
+    ];
+  }
+  const closes = strategies.some(({ kind }) => kind === 'settle');
+  const says = `it would owe as much as ${what} on credit, where the risk mode of the pair is Enabled then; ${closes ? 'a settle strategy closes it' : 'no strategy of kind settle closes it before interest begins'}`;
+  return [{ check: 'settlement', verdict: 'note', says }];
+}
+
+function balancesText(before: ReadonlyMap<string, Quantity>, after: ReadonlyMap<string, Quantity>): string {
+  const changed = [...after].filter(([currency, amount]) => !amount.eq(before.get(currency) ?? NO_QUANTITY));
+  return changed
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(
+      ([currency, amount]) =>
+        `${figure(before.get(currency) ?? NO_QUANTITY)} to ${figure(amount)} ${currency}`,
+    )
+    .join(', ');
+}

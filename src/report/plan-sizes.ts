@@ -1,0 +1,195 @@
+import {
+  approximate,
+  cost,
+  fraction,
+  money,
+  quantityUp,
+  ratioOf,
+  roundDown,
+  roundUp,
+  scale,
+  text,
+} from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import { figure, worthOf } from './plan.ts';
+import type { Check, PlanFacts, PlannedSlice, PlannedStrategy, Worth } from './plan.ts';
+
+/** Checks of single slices: the minimum of the venue, and the limits of one order. */
+
+interface Sized {
+  readonly slice: PlannedSlice;
+  readonly worth: Worth;
+}
+
+const sizedOf = (strategy: PlannedStrategy, facts: PlanFacts): readonly Sized[] =>
+  strategy.slices
+    .filter(({ closed }) => closed === undefined)
+    .map((slice) => ({ slice, worth: worthOf(slice, facts) }));
+
+/** A bound that every slice of a strategy must keep, in one unit. */
+interface Bound {
+  readonly bound: Quantity | Money | undefined;
+  readonly unit: string;
+  readonly of: (sized: Sized) => Quantity | Money | undefined;
+}
+
+export function checkMinimum(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
+  return eachWithSlices(strategies, facts, 'minimum', ({ id }, all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const { pair } = first.slice;
+    const { quantity, notional } = facts.minimum(pair);
+    const names = facts.currencies(pair);
+    const bounds: readonly Bound[] = [
+      { bound: quantity, unit: names?.base ?? 'base', of: ({ worth }) => worth.quantity },
+      // A buy that pays its worst price is larger than one at the market: the smaller figure counts here.
+      { bound: notional, unit: names?.quote ?? 'quote', of: (one) => amountAtMarket(one, facts) },
+    ];
+    const found: Check[] = [];
+    for (const { bound, unit, of } of bounds) {
+      if (bound === undefined) continue;
+      const sizes = all.map(of);
+      if (sizes.some((size) => size === undefined)) {
+        found.push(
+          notDone(
+            'minimum',
+            id,
+            `its minimum of ${text(bound)} ${unit} needs a price of ${pair}: give --price ${pair}=…`,
+          ),
+        );
+        continue;
+      }
+      const smallest = sizes.filter((size) => size !== undefined).reduce((a, b) => (b.lt(a) ? b : a));
+      if (smallest.gte(bound)) continue;
+      const most = feasibleSlices(all, smallest, { bound, facts });
+      found.push({
+        check: 'minimum',
+        verdict: 'refused',
+        strategy: id,
+        says: `its smallest slice is ${figure(smallest)} ${unit}, below the venue's minimum of ${text(bound)} ${unit}`,
+        fix:
+          most < 1
+            ? `make each slice at least ${text(bound)} ${unit}: the whole is less than one`
+            : `slices: ${most}, or fewer`,
+      });
+    }
+    return found;
+  });
+}
+
+const amountAtMarket = ({ slice, worth }: Sized, facts: PlanFacts): Money | undefined => {
+  if (slice.size.by === 'amount') return slice.size.amount;
+  const mid = facts.price(slice.pair)?.mid;
+  return mid === undefined ? worth.amount : cost(mid, slice.size.quantity);
+};
+
+/**
+ * Most slices of the same total, the smallest of which still keeps the minimum. A slice that is counted in base currency is
+ * cut down to its decimals: so much of it must be worth the minimum.
+ */
+function feasibleSlices(all: readonly Sized[], smallest: Quantity | Money, { bound, facts }: Floor): number {
+  const [first] = all;
+  const mid = first && facts.price(first.slice.pair)?.mid;
+  const least = all.reduce<Quantity | undefined>((a, { slice: { size } }) => {
+    if (size.by === 'amount') return a;
+    return a === undefined || size.quantity.lt(a) ? size.quantity : a;
+  }, undefined);
+  const isInQuote = bound === facts.minimum(first?.slice.pair ?? '').notional;
+  if (least === undefined || mid === undefined || !isInQuote)
+    return Math.floor(approximate(scale(fraction<Quantity | Money>(smallest, bound), ratioOf(all.length))));
+  const base = facts.currencies(first?.slice.pair ?? '')?.base ?? '';
+  const needed = quantityUp(money(text(bound)), mid, facts.precision(base) ?? DECIMALS);
+  return Math.floor(approximate(scale(fraction(least, needed), ratioOf(all.length))));
+}
+const DECIMALS = 8;
+
+interface Floor {
+  readonly bound: Quantity | Money;
+  readonly facts: PlanFacts;
+}
+
+export function checkOrderLimits(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
+  const { limits } = facts;
+  return eachWithSlices(strategies, facts, 'limits', ({ id }, all) => {
+    const [first] = all;
+    if (first === undefined) return [];
+    const { pair } = first.slice;
+    const base = facts.currencies(pair)?.base ?? 'base';
+    const bounds: readonly (Bound & { readonly setting: string })[] = [
+      {
+        setting: 'max_order_notional',
+        bound: limits.orderNotionalMax,
+        unit: limits.currency,
+        of: ({ worth }) => worth.notional,
+      },
+      {
+        setting: 'max_order_quantity',
+        bound: limits.orderQuantityMax.get(pair),
+        unit: base,
+        of: ({ worth }) => worth.quantity,
+      },
+    ];
+    const found: Check[] = [];
+    for (const { setting, bound, unit, of } of bounds) {
+      if (bound === undefined) continue;
+      const sizes = all.map(of);
+      if (sizes.some((size) => size === undefined)) {
+        found.push(
+          notDone('limits', id, `controls.${setting} needs a price of ${pair}: give --price ${pair}=…`),
+        );
+        continue;
+      }
+      const largest = sizes.filter((size) => size !== undefined).reduce((a, b) => (b.gt(a) ? b : a));
+      if (largest.lte(bound)) continue;
+      const fewest = approximate(
+        roundUp(scale(fraction<Quantity | Money>(largest, bound), ratioOf(all.length)), 0),
+      );
+      found.push({
+        check: 'limits',
+        verdict: 'refused',
+        strategy: id,
+        says: `its largest slice is ${figure(largest)} ${unit} at worst, above controls.${setting} of ${text(bound)} ${unit}`,
+        fix: `slices: ${fewest}, or more; or a total of at most ${figure(roundDown(scale(bound, ratioOf(all.length)), 2))} ${unit}`,
+      });
+    }
+    return [...found, ...parentLimit(id, all, facts)];
+  });
+}
+
+/** More orders of a parent than the controls let it have halt the desk. */
+function parentLimit(id: string, all: readonly Sized[], { limits }: PlanFacts): readonly Check[] {
+  const most = limits.parentExecutionsMax;
+  const perParent = Map.groupBy(all, ({ slice }) => slice.leg ?? '');
+  const largest = Math.max(0, ...[...perParent.values()].map(({ length }) => length));
+  if (most === undefined || largest <= most) return [];
+  return [
+    {
+      check: 'limits',
+      verdict: 'refused',
+      strategy: id,
+      says: `a parent has ${largest} slices, more than controls.max_executions_per_parent of ${most}: the desk would halt`,
+      fix: `slices: ${most}, or fewer`,
+    },
+  ];
+}
+
+function notDone(check: 'minimum' | 'limits', strategy: string, says: string): Check {
+  return { check, verdict: 'not_done', strategy, says };
+}
+
+/** Looks at every strategy with slices; one line says that all are well when no strategy has anything to say. */
+function eachWithSlices(
+  strategies: readonly PlannedStrategy[],
+  facts: PlanFacts,
+  check: 'minimum' | 'limits',
+  look: (strategy: PlannedStrategy, sized: readonly Sized[]) => readonly Check[],
+): readonly Check[] {
+  const found = strategies.flatMap((strategy) => look(strategy, sizedOf(strategy, facts)));
+  const slices = strategies.reduce(
+    (sum, one) => sum + one.slices.filter(({ closed }) => closed === undefined).length,
+    0,
+  );
+  if (found.length > 0 || slices === 0) return found;
+  const what = check === 'minimum' ? 'reach the minimum of their pair' : 'keep the limits of one order';
+  return [{ check, verdict: 'ok', says: `all ${slices} slices ${what}` }];
+}
