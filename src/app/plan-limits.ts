@@ -19,6 +19,7 @@ export function planLimits(config: Config): Pick<PlanFacts, 'limits' | 'pacing' 
       minuteExecutionsMax: controls.minuteExecutionsMax,
       parentExecutionsMax: controls.parentExecutionsMax,
       positionMin: controls.positionMin,
+      keep: config.keep,
       positionMax: controls.positionMax,
       shortfallBpsMax: controls.shortfallBpsMax,
       dayCostMax: controls.dayCostMax?.amount,

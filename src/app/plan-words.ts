@@ -115,6 +115,9 @@ function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly strin
       `${count(open.length, 'slice')}, ${totalText(open, plan)}${cost === undefined ? '' : `; ${costText(cost, plan.currency)}`}`,
     );
   }
+  const looks = strategy.times.filter(({ closed }) => closed === undefined).length;
+  if (looks > 0)
+    lines.push(`looks ${count(looks, 'time')}; what it then wants depends on the account and on prices`);
   if (ceiling !== undefined) {
     const at = ceiling.limit === undefined ? '' : ` at ${text(ceiling.limit)} or better`;
     lines.push(`up to ${sizeText(ceiling, plan)}, ${ceiling.side}${at}, at times that the market decides`);

@@ -47,7 +47,7 @@ export function planOf(
       ? slicesOf(own, slots, { end: endOf(document, begunAt) })
       : times.flatMap((time) => occurrenceOf(own, time, instrument));
   const within = slices.filter(({ at }) => at >= span.from && at < span.until);
-  const ceiling = instrument && ceilingOf(own, instrument);
+  const ceiling = instrument && slots.length === 0 ? ceilingOf(own, instrument) : undefined;
   const forecast = slots.length > 0 ? bound.forecast(begunAt, instrument) : undefined;
   return {
     id,
@@ -156,13 +156,26 @@ const sideOf = (document: Document): Side => (document['side'] === 'sell' ? 'sel
 const limitOf = (document: Document): PlannedSlice['limit'] =>
   typeof document['limit_price'] === 'string' ? price(document['limit_price']) : undefined;
 
-/** The most that may be traded at times that only the market knows. */
+/** The most that may be traded at times that only the market knows: of a kind with a ceiling, or of one that names its total. */
 function ceilingOf({ bound, document, span }: Planned, instrument: Instrument): PlannedStrategy['ceiling'] {
-  const ceiling = bound.ceiling(instrument);
   const start = timeIn(document, 'start_time');
-  if (ceiling === undefined || (start !== undefined && start >= span.until)) return undefined;
+  if (start !== undefined && start >= span.until) return undefined;
+  const ceiling = bound.ceiling(instrument) ?? totalIn(document, bound);
+  if (ceiling === undefined) return undefined;
   const size = sizeOf(ceiling.total, ceiling.currency === instrument.base);
   return { pair: instrument.pair, side: sideOf(document), size, limit: limitOf(document) };
+}
+
+/** The total of a document without slots that trades one pair. */
+function totalIn(
+  document: Document,
+  { pairs }: BoundStrategy,
+): { readonly total: string; readonly currency: string } | undefined {
+  const total = document['total_quantity'] ?? document['total_notional'];
+  if (pairs.length !== 1 || document['side'] === undefined || typeof total !== 'object' || total === null)
+    return undefined;
+  const { amount, currency } = total as { readonly amount?: unknown; readonly currency?: unknown };
+  return typeof amount === 'string' && typeof currency === 'string' ? { total: amount, currency } : undefined;
 }
 
 /** End of the window of a parent that is planned as a whole. */

@@ -46,7 +46,8 @@ export function checkFunds(strategies: readonly PlannedStrategy[], facts: PlanFa
   }));
   const isOnCredit = facts.pts.use === 'when_enabled';
   const short = projected.below.filter(
-    ({ currency }) => !isOnCredit || facts.limits.positionMin.has(currency),
+    ({ currency }) =>
+      !isOnCredit || facts.limits.positionMin.has(currency) || facts.limits.keep.has(currency),
   );
   const refused = short.map((one): Check => shortCheck(one, facts));
   const over = projected.above.map((one): Check => ({
@@ -77,15 +78,27 @@ export function checkFunds(strategies: readonly PlannedStrategy[], facts: PlanFa
 }
 
 function shortCheck({ currency, missing, first, strategy }: Shortfall, facts: PlanFacts): Check {
-  const floor = facts.limits.positionMin.get(currency);
-  const kept =
-    floor === undefined || floor.isZero() ? 'what is there' : `controls.min_position of ${figure(floor)}`;
+  const { words } = floorOf(currency, facts);
   return {
     check: 'funds',
     verdict: 'refused',
     strategy,
-    says: `${currency} falls short of ${kept} by ${figure(missing)} at worst, first at ${isoOf(first)}`,
+    says: `${currency} falls short of ${words} by ${figure(missing)} at worst, first at ${isoOf(first)}`,
     fix: `bring ${figure(missing)} ${currency} before then, or trade that much ${currency} less`,
+  };
+}
+
+/** What must stay of a currency, and what says so. */
+function floorOf(
+  currency: string,
+  { limits }: PlanFacts,
+): { readonly least: Quantity; readonly words: string } {
+  const [min, keep] = [limits.positionMin.get(currency), limits.keep.get(currency)];
+  const least = greatest(min ?? NO_QUANTITY, keep ?? NO_QUANTITY);
+  if (least.isZero()) return { least, words: 'what is there' };
+  return {
+    least,
+    words: `${min?.eq(least) === true ? 'controls.min_position' : 'sizing.keep'} of ${figure(least)}`,
   };
 }
 
@@ -112,7 +125,7 @@ function project(
     const now = add(held.get(currency) ?? NO_QUANTITY, by);
     held.set(currency, now);
     const about = { currency, first: at, strategy };
-    const floor = facts.limits.positionMin.get(currency) ?? NO_QUANTITY;
+    const floor = floorOf(currency, facts).least;
     const ceiling = facts.limits.positionMax.get(currency);
     // What comes in may still lie below the floor: that is no fault of this slice.
     if (by.lt(0) && now.lt(floor)) note(below, { ...about, missing: subtract(floor, now) });

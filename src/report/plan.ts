@@ -89,6 +89,8 @@ export interface PlanFacts {
     readonly minuteExecutionsMax: number;
     readonly parentExecutionsMax: number | undefined;
     readonly positionMin: ReadonlyMap<string, Quantity>;
+    /** Reserve of a currency that orders are cut for. */
+    readonly keep: ReadonlyMap<string, Quantity>;
     readonly positionMax: ReadonlyMap<string, Quantity>;
     readonly shortfallBpsMax: Ratio | undefined;
     readonly dayCostMax: Money | undefined;

@@ -335,6 +335,17 @@ describe('the funds of a plan', () => {
     ]);
   });
 
+  it('keep the reserve of sizing.keep', async () => {
+    const config = 'sizing: { keep: { usd: "5000" } }\n';
+    const ran = await aDesk({ strategies: twap(), config }).plan('--json', '--holdings', 'usd=60600');
+    expect(ofCheck(ran, 'funds')).toMatchObject([
+      {
+        verdict: 'refused',
+        says: expect.stringMatching(/^usd falls short of sizing\.keep of 5000 by 5000/u) as unknown,
+      },
+    ]);
+  });
+
   it('set the whole of a limit order aside', async () => {
     const strategies = `id: dip
 kind: limit
