@@ -22,7 +22,7 @@ export function zoneOf(document: unknown): string | undefined {
   if (!isRecord(document)) return undefined;
   for (const key of ['schedule', 'profile']) {
     const part = document[key];
-    if (isRecord(part) && typeof part['time_zone'] === 'string') return part['time_zone'];
+    if (isRecord(part)) return typeof part['time_zone'] === 'string' ? part['time_zone'] : 'UTC';
   }
   for (const key of ['start_time', 'end_time']) {
     const zone = /\[(?<zone>[^\]]+)\]$/u.exec(String(document[key]))?.groups?.['zone'];
