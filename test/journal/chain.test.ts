@@ -9,12 +9,14 @@ const end: Head = lines.at(-1) ?? EMPTY;
 
 describe('the hash chain', () => {
   it('keeps its hashes from version to version', () => {
-    // A change here means that journals of released versions no longer verify: it needs a new layout number. Wakes, intents
-    // and slices grow new shapes, for which the journals of released versions stand.
-    const grows = new Set(['wake', 'intent', 'slice', 'attempt']);
+    // A change here means that journals of released versions no longer verify: it needs a new layout number. Only kinds whose
+    // shape stays are here; for those that grow stand the journals of released versions.
+    const stays = 'started strategy quote fill balances maximum control stopped resolved correction'.split(
+      ' ',
+    );
     const steady = tie(
       EMPTY,
-      everyKind().filter(({ kind }) => !grows.has(kind)),
+      everyKind().filter(({ kind }) => stays.includes(kind)),
       NINE,
     ).map(({ line }) => line);
     expect(verify(steady, steady.at(-1) ?? EMPTY)).toEqual({
