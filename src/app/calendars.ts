@@ -27,8 +27,22 @@ export class Calendars {
 
   /** The document's value with lists instead of file names. A file is named as seen from the document that names it. */
   fillIn(document: YamlDocument): { readonly value: unknown; readonly problems: readonly FileProblem[] } {
-    const { value } = document;
-    const schedule = isRecord(value) ? value['schedule'] : undefined;
+    const problems: FileProblem[] = [];
+    let { value } = document;
+    for (const field of ['schedule', 'hours']) {
+      const filled = this.#fillField(document, value, field);
+      problems.push(...filled.problems);
+      ({ value } = filled);
+    }
+    return { value, problems };
+  }
+
+  #fillField(
+    document: YamlDocument,
+    value: unknown,
+    field: string,
+  ): { readonly value: unknown; readonly problems: readonly FileProblem[] } {
+    const schedule = isRecord(value) ? value[field] : undefined;
     const calendar = isRecord(schedule) ? schedule['calendar'] : undefined;
     const named = isRecord(calendar) ? calendar['holidays'] : undefined;
     if (!isRecord(value) || !isRecord(schedule) || !isRecord(calendar) || !Array.isArray(named))
@@ -43,7 +57,7 @@ export class Calendars {
         const why = read.problems.map((one) => whyOf(one))[0] ?? '';
         problems.push(
           document.problem(
-            ['schedule', 'calendar', 'holidays', i],
+            [field, 'calendar', 'holidays', i],
             `the calendar file ${shownPath(path, this.#options.cwd)} cannot be used: ${why}`,
           ),
         );
@@ -52,7 +66,7 @@ export class Calendars {
       }
       return read.list ?? UNREAD;
     });
-    const filled = { ...value, schedule: { ...schedule, calendar: { ...calendar, holidays } } };
+    const filled = { ...value, [field]: { ...schedule, calendar: { ...calendar, holidays } } };
     return { value: filled, problems };
   }
 

@@ -41,6 +41,9 @@ export function check(plan: Params, world: CheckWorld): readonly Problem[] {
       message: `cash_buffer is counted in the cash currency: write ${plan.cash}`,
     });
   }
+  if (plan.hours !== undefined && plan.schedule !== undefined) {
+    problems.push({ path: ['hours'], message: 'hours are for continuous: write them within schedule' });
+  }
   if (plan.end_time !== undefined && plan.duration !== undefined) {
     problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });
   }

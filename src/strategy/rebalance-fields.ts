@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ratio } from '../core/money.ts';
 import type { Basis, Targets } from '../core/portfolio.ts';
 import { amountOf, currencySymbol, durationText, fractionText, timeText } from './fields.ts';
-import { scheduleFields } from './schedule.ts';
+import { hoursFields, scheduleFields } from './schedule.ts';
 
 /** The fields of a rebalance document. */
 export const params = z.strictObject({
@@ -49,6 +49,9 @@ export const params = z.strictObject({
     .optional()
     .describe('Look at the portfolio at these times; give this or continuous'),
   continuous: z.boolean().optional().describe('Look at the portfolio at every price; give this or schedule'),
+  hours: hoursFields
+    .optional()
+    .describe('When a continuous rebalancing decides nothing: calendar, blackouts, quiet hours, cut-off'),
   min_interval: durationText
     .default('PT1M')
     .describe('Least time between two decisions when continuous, ISO 8601'),

@@ -64,6 +64,11 @@ export const rebalance = defineStrategy<Params, State>({
       const closure = closureAt(plan.schedule, at);
       if (closure !== undefined) return skip('blackout', closure.why);
     }
+    const closed = plan.hours === undefined ? undefined : closureAt(plan.hours, at);
+    if (closed !== undefined) {
+      const waits = idle(plan, begunAt, closed.until);
+      return { state: was, waits, reason: 'blackout', note: closed.why };
+    }
     const decided = decide(plan, view);
     if ('reason' in decided) return skip(decided.reason, decided.note);
     const decisions = was.decisions + 1;

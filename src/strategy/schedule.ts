@@ -86,6 +86,18 @@ function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse):
   }
 }
 
+/** When nothing is decided, for what has no times of its own. */
+export const hoursFields = z.strictObject(hours).superRefine((given, context) => {
+  const refuse: Refuse = (path, message) => {
+    context.addIssue({ code: 'custom', path: [...path], message });
+  };
+  checkHours(given, refuse);
+  try {
+    checkZone(given.time_zone);
+  } catch (cause) {
+    refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
+  }
+});
 export const scheduleFields = z.strictObject(shape).superRefine(checkSchedule);
 /** A schedule whose every time counts by itself, so that missed ones can be made up for one by one. */
 export const countedScheduleFields = z

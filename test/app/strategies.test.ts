@@ -87,6 +87,21 @@ schedule: { cron: "0 9 * * *", calendar: { holidays: [centres/london.yaml] } }
     expect(after?.bound.occurrences(christmas, 1)?.map(({ at }) => at)).toEqual([Date.UTC(2026, 11, 29, 9)]);
   });
 
+  it('reads the calendar files of the hours of a rebalancing as well', () => {
+    mkdirSync(join(folder, 'centres'), { recursive: true });
+    writeFileSync(join(folder, 'centres/tokyo.yaml'), 'centre: Tokyo\ndays: ["2026-11-23"]\n');
+    const loaded = only(`id: r
+kind: rebalance
+target_weights: { btc: "0.5", usd: "0.5" }
+drift_threshold: "0.02"
+continuous: true
+hours: { calendar: { holidays: [centres/tokyo.yaml] } }
+`);
+    expect(loaded?.document).toMatchObject({
+      hours: { calendar: { holidays: [{ centre: 'Tokyo', days: ['2026-11-23'] }] } },
+    });
+  });
+
   it('takes minimums from the config', () => {
     const config = configOf('venue: { minimums: { pairs: { btcusd: { quantity: "0.1" } } } }');
     expect(messages(TWAP, config)).toEqual([expect.stringMatching(/^slices: .*at most 15 slices/u)]);

@@ -115,6 +115,44 @@ describe('continuous rebalancing', () => {
   });
 });
 
+describe('the hours of continuous rebalancing', () => {
+  const hours = {
+    time_zone: 'Europe/London',
+    calendar: { holidays: [{ centre: 'London', days: ['2026-12-02'] }] },
+    quiet_hours: [{ from: '18:00', to: '08:00' }],
+    blackouts: [{ from: '2026-12-01T10:00:00Z', to: '2026-12-01T10:30:00Z' }],
+    cut_off: '17:30',
+  };
+
+  it.each([
+    ['2026-12-01T10:00:00Z', 'blackout until 2026-12-01T10:30:00Z', '2026-12-01T10:30:00.000Z'],
+    ['2026-12-01T07:59:00Z', 'quiet hours 18:00 to 08:00', '2026-12-01T08:00:00.000Z'],
+    ['2026-12-01T17:45:00Z', 'after the cut-off at 17:30', '2026-12-02T00:00:00.000Z'],
+    ['2026-12-02T12:00:00Z', 'holiday in London (2026-12-02)', '2026-12-03T00:00:00.000Z'],
+    ['2026-12-05T12:00:00Z', 'weekend (saturday)', '2026-12-06T00:00:00.000Z'],
+  ])('at %s decide nothing (%s) and look again when it is over', (at, why, until) => {
+    const step = aLife({ hours }).wake(drifted(parseTime(at)), DRIFTED);
+    expect([step.reason, step.note, intentTexts(step)]).toEqual(['blackout', why, []]);
+    expect(step.waits).toMatchObject([{ on: 'drift', notBefore: parseTime(until) }]);
+  });
+
+  it('let what was decided end, and decide outside of them as always', () => {
+    const life = aLife({ hours });
+    const sells = life.wake(drifted(parseTime('2026-12-01T09:59:59Z')), DRIFTED);
+    expect(intentTexts(sells)).toHaveLength(1);
+    const buys = life.end({ leg: '1.btcusd.sell', slice: 0 }, parseTime('2026-12-01T10:00:01Z'));
+    expect(intentTexts(buys)).toHaveLength(1);
+  });
+
+  it('belong to continuous alone', () => {
+    const schedule = { cron: '0 9 * * *' };
+    const problems = rebalance.bind({ ...PLAN, continuous: undefined, schedule, hours }).check(aWorld());
+    expect(problems).toMatchObject([{ path: ['hours'] }]);
+    const wrong = { ...PLAN, hours: { time_zone: 'London' } };
+    expect(rebalance.params.safeParse(wrong).error?.issues[0]?.path).toEqual(['hours', 'time_zone']);
+  });
+});
+
 describe('a look at the portfolio', () => {
   it.each<readonly [string, object, Scene, string]>([
     ['nothing has drifted', {}, STRAIGHT, 'inside_band'],
