@@ -48,6 +48,18 @@ export function decide(
   });
 }
 
+/** The first steps of lives that have just begun, in one append. What they want goes on with everything else that is open. */
+export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Observable<unknown> {
+  const wake: Wake = { on: 'start', at: desk.ports.clock.wall() };
+  const bodies = sources.flatMap((source): readonly RecordBody[] => {
+    const life = desk.state.lives.get(source.id);
+    if (life === undefined || desk.state.totals.strategyPausedWhy(source.id) !== undefined) return [];
+    const record = wakeRecord(desk, { source, life, wake });
+    return [record, ...pauseOf(desk, record)];
+  });
+  return bodies.length === 0 ? EMPTY : desk.append(bodies);
+}
+
 function openSlice(desk: Desk, intent: IntentText): OpenSlice {
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   invariant(slice !== undefined, `slice ${intent.parent}/${intent.slice} was just decided`);

@@ -24,6 +24,7 @@ import { haltRecord, readOnce } from './account.ts';
 import type { Desk } from './desk.ts';
 import { haltNote, rearmFault, rearmRecord } from './operate.ts';
 import { record } from './record.ts';
+import { firstSteps } from './decide.ts';
 import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';
 import { skewRefusal } from './skew.ts';
 import { resolutions } from './resolve.ts';
@@ -265,7 +266,12 @@ function beginLives(desk: Desk): Observable<never> {
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
   tellKept(desk, changes);
   desk.run(run);
-  return begin.length === 0 ? EMPTY : desk.append(beginnings(desk, begin)).pipe(ignoreElements());
+  if (begin.length === 0) return EMPTY;
+  // Two appends, not one more for each: a thousand strategies would wait for the disk a thousand times.
+  return concat(
+    desk.append(beginnings(desk, begin)).pipe(ignoreElements()),
+    defer(() => firstSteps(desk, begin)).pipe(ignoreElements()),
+  );
 }
 
 /** The first whole read of the account, before the first quote: again until one comes through. */
