@@ -127,6 +127,18 @@ const reference = z.strictObject({
   share: fraction('0.2', 'Largest share of the quote limit that probes may use'),
 });
 
+const footprint = z.strictObject({
+  max_quotes_per_fill: whole
+    .min(1)
+    .max(100_000)
+    .default(50)
+    .describe(
+      'Quotes of a pair for each of its fills, those for reference prices included; with more, waits between quotes grow; 50 when left out',
+    ),
+  min_hit_ratio: fraction('0', 'Fills for each firm quote of a pair; with fewer, waits between quotes grow'),
+  window: duration('PT1H', 'Quotes and fills are counted for so long'),
+});
+
 const pacing = z.strictObject({
   quotes_per_second: whole
     .min(1)
@@ -260,6 +272,7 @@ export const configSchema = z.strictObject({
   sizing: sizing.prefault({}).describe('How orders are cut to the account'),
   pts: pts.prefault({}).describe('Use of post-trade-settlement credit'),
   reference: reference.prefault({}).describe('Prices that quotes are compared with'),
+  footprint: footprint.prefault({}).describe('How many quotes may be asked for that do not trade'),
   pacing: pacing.prefault({}).describe('Use of the rate limits of the venue'),
   retry: retry.prefault({}).describe('What happens when the venue is unavailable'),
   cost_model: costModel

@@ -7,6 +7,7 @@ import type { Money, Quantity, Ratio } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
+import type { FootprintOptions } from '../engine/footprint.ts';
 import type { Role } from '../operate/access.ts';
 import type { VenueOptions } from '../simulator/options.ts';
 import type { GivenToken } from './config-checks.ts';
@@ -48,6 +49,7 @@ export interface Config {
     /** Of the quote limit, 0 to 1. */
     readonly share: number;
   };
+  readonly footprint: FootprintOptions;
   readonly pacing: {
     readonly quotesPerSecond: number;
     readonly quoteShare: number;
@@ -214,6 +216,11 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
       ageMaxMs: reference.max_age,
       probeNotional: reference.probe_notional,
       share: reference.share,
+    },
+    footprint: {
+      windowMs: raw.footprint.window,
+      quotesPerFillMax: raw.footprint.max_quotes_per_fill,
+      hitRatioMin: raw.footprint.min_hit_ratio,
     },
     pacing: {
       quotesPerSecond: pacing.quotes_per_second,

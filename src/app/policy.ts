@@ -58,6 +58,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
       waitMs: REFERENCE_WAIT_MS,
     },
     retry: { baseMs: retry.baseMs, capMs: retry.capMs, budgetMs: retry.budgetMs, requoteMs: retry.requoteMs },
+    footprint: config.footprint,
     inDoubt: {
       bookingMarginMs: inDoubt.bookingMarginMs,
       pollMs: inDoubt.pollMs,

@@ -16,6 +16,8 @@ import { instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
+import { Footprint, NO_FOOTPRINT } from './footprint.ts';
+import { Ladders } from './ladder.ts';
 import { Continuity } from './continuity.ts';
 import { DayClock } from './day-clock.ts';
 import { DeskState, sliceKey } from './desk-state.ts';
@@ -45,6 +47,8 @@ export class Desk {
   readonly pacer: Pacer;
   readonly continuity: Continuity;
   readonly references: References;
+  readonly footprint: Footprint;
+  readonly ladders = new Ladders();
   readonly pts: PtsWatch;
   /** Those that are run now. */
   strategies: ReadonlyMap<string, StrategySource>;
@@ -119,11 +123,13 @@ export class Desk {
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
     });
+    this.footprint = new Footprint(ports.clock, policy.footprint ?? NO_FOOTPRINT, observer);
     this.references = new References({
       ports,
       policy,
       pacer: this.pacer,
       observer,
+      footprint: this.footprint,
       instrument: (pair) => this.instrument(pair),
       isHalted: () => this.control === 'halted',
       halt: (why) => halt(this, why),

@@ -171,6 +171,7 @@ function askForQuote({ desk, item, intent, request }: Run): Observable<CycleEven
         const result =
           meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
         desk.observer.quoted(request.pair, result, at - askedAt);
+        desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
         return { on: 'quote_answer', meaning, askedAt, at } as const;
       }),
     );

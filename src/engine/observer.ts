@@ -28,6 +28,15 @@ export interface Observer {
   /** An attempt is tried again. */
   retried(reason: Reason): void;
   reference(price: ReferencePrice): void;
+  /** What quotes of a pair came to, of late. `slowdown`: by how much waits between them are longer. */
+  footprint(
+    pair: string,
+    figures: {
+      readonly quotesPerFill: number;
+      readonly hitRatio: number | undefined;
+      readonly slowdown: number;
+    },
+  ): void;
   riskMode(pair: string, mode: RiskMode | undefined): void;
   /** The account was read whole. */
   accountRead(rows: number): void;
@@ -49,6 +58,7 @@ export const noObserver: Observer = {
   ordered: nothing,
   retried: nothing,
   reference: nothing,
+  footprint: nothing,
   riskMode: nothing,
   accountRead: nothing,
   alert: nothing,

@@ -8,7 +8,7 @@ import type { Clock } from './ports.ts';
 /** What is limited. Every request also counts towards `all`. */
 export type Route = 'quote' | 'order' | 'transactions' | 'read';
 /** Most urgent first. */
-export const priorities = ['doubt', 'execute', 'quote', 'valuation', 'history'] as const;
+export const priorities = ['doubt', 'execute', 'quote', 'valuation', 'history', 'probe'] as const;
 export type Priority = (typeof priorities)[number];
 
 /** At most `max` requests in any `perMs`, wherever the window begins. */
@@ -152,6 +152,11 @@ export class Pacer {
   utilisation(route: Route | 'all'): number {
     const log = this.#logs.get(route);
     return log === undefined ? 0 : log.used(this.#clock.monotonic()) / log.window.max;
+  }
+
+  /** Whether nobody waits for anything, and the window of `route` is empty: the next request delays no other. */
+  isIdle(route: Route): boolean {
+    return this.#pending.size === 0 && this.utilisation(route) === 0;
   }
 
   /** Wishes that wait. */

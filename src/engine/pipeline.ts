@@ -9,6 +9,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { execute } from './execute.ts';
+import { watchLadders } from './ladder.ts';
 import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
 import { expireLater, record, sliceRecord } from './record.ts';
@@ -59,9 +60,13 @@ export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<ne
       for (const strategy of desk.takeChanged()) armed$.next(strategy);
     }),
   );
-  const watching = merge(reloads(desk), changing, desk.references.listen(), desk.pts.run()).pipe(
-    untilDrained,
-  );
+  const watching = merge(
+    reloads(desk),
+    changing,
+    desk.references.listen(),
+    desk.pts.run(),
+    watchLadders(desk),
+  ).pipe(untilDrained);
   return merge(trading, watching, begin).pipe(ignoreElements());
 }
 

@@ -3,6 +3,7 @@ import type { Trust } from '../core/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { ContinuityOptions } from './continuity.ts';
+import type { FootprintOptions } from './footprint.ts';
 import type { PaceOptions } from './pacer.ts';
 import type { SkewOptions } from './skew.ts';
 
@@ -50,6 +51,8 @@ export interface Policy {
     /** Between two quotes of a slice whose price did not suit. */
     readonly requoteMs: number;
   };
+  /** How many quotes a pair may cost; left out: as many as it takes. */
+  readonly footprint?: FootprintOptions | undefined;
   readonly inDoubt: {
     readonly bookingMarginMs: number;
     readonly pollMs: number;

@@ -16,7 +16,7 @@ import type { AttemptEnd } from './execute.ts';
 import type { Stopped } from './item.ts';
 import { raisedMaximum, toldMaximum } from './maximum.ts';
 import { leftOfSlice } from './size.ts';
-import { waitOf } from './tactics.ts';
+import { pauseOf, waitOf } from './tactics.ts';
 
 /**
  * Makes ends durable, in order, and says what each slice does next: emits the slice when it is tried again, after a
@@ -94,6 +94,7 @@ function writeEnd(desk: Desk, end: AttemptEnd): Observable<Observable<OpenSlice>
     case 'filled':
       desk.doubts.delete(intent.client_order_id);
       desk.failures.delete(intent.pair);
+      desk.footprint.filled(intent.pair);
       if (end.differs !== undefined)
         desk.observer.alert('fill_differs', {
           client_order_id: intent.client_order_id,
@@ -148,7 +149,11 @@ function settleFill(
       ])
       .pipe(map(() => EMPTY));
   }
-  return desk.append(booked).pipe(map(() => of(slice)));
+  // What tactics cut gives the price time to recover; what the venue cut follows at once.
+  const next = cuts.includes('size_impact')
+    ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
+    : of(slice);
+  return desk.append(booked).pipe(map(() => next));
 }
 
 /** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */

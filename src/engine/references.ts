@@ -27,6 +27,7 @@ import type { Price, Ratio } from '../core/money.ts';
 import { after } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../core/venue.ts';
+import type { Footprint } from './footprint.ts';
 import type { Observer } from './observer.ts';
 import type { Pacer } from './pacer.ts';
 import type { Policy } from './policy.ts';
@@ -37,6 +38,7 @@ interface Wiring {
   readonly policy: Policy;
   readonly pacer: Pacer;
   readonly observer: Observer;
+  readonly footprint: Footprint;
   instrument(pair: string): Instrument;
   /** A halted desk asks for no quote. */
   isHalted(): boolean;
@@ -129,7 +131,9 @@ export class References {
     const known = this.#watches.get(pair);
     if (known !== undefined) return known;
     const { ports } = this.#wiring;
-    const wait = defer(() => timer(this.#intervalMs(), ports.clock.scheduler));
+    const wait = defer(() =>
+      timer(this.#intervalMs() * this.#wiring.footprint.slowdown(pair), ports.clock.scheduler),
+    );
     const watching = concat(this.#probe(pair), wait).pipe(
       ignoreElements(),
       repeat(),
@@ -193,7 +197,7 @@ export class References {
 
   /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */
   #side(pair: string, side: Side): Observable<Price> {
-    const { ports, policy, pacer, observer } = this.#wiring;
+    const { ports, policy, pacer, observer, footprint } = this.#wiring;
     if (this.#wiring.isHalted()) return EMPTY;
     const instrument = this.#wiring.instrument(pair);
     const request: QuoteRequest = { pair, side, size: this.#size(instrument) };
@@ -219,6 +223,7 @@ export class References {
                   ? 'too_large'
                   : meaning.reason;
             observer.quoted(pair, result, ports.clock.monotonic() - askedAt);
+            footprint.asked(pair, 'reference', meaning.means === 'quote');
             if (result === 'rate_limited')
               pacer.block('quote', meaning.means === 'later' ? (meaning.waitMs ?? 2_000) : 2_000);
           }),

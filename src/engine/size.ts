@@ -28,7 +28,7 @@ import type { OpenSlice } from './desk-state.ts';
 import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
 import { CRUMBS_AGE_MS, maximumOf } from './maximum.ts';
-import { keepOf, knownPrices } from './tactics.ts';
+import { keepOf, knownPrices, pieceOf } from './tactics.ts';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
@@ -84,6 +84,7 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     availableBase,
     availableQuote,
     maximum: maximumOf(desk, instrument),
+    piece: pieceOf(desk, slice, reference.mid),
     keep: keepOf(desk, slice.intent, pays),
     ownMinimum: tactics?.min_notional === undefined ? undefined : money(tactics.min_notional),
     pts: creditOf(desk, pair, pays),

@@ -1,5 +1,18 @@
-import { greatest, NO_QUANTITY, price, quantity } from '../core/money.ts';
-import type { Price, Quantity } from '../core/money.ts';
+import {
+  cost,
+  fraction,
+  greatest,
+  money,
+  NO_QUANTITY,
+  ONE,
+  price,
+  quantity,
+  ratio,
+  ratioOf,
+  roundUp,
+  scale,
+} from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
 import type { IntentText } from '../core/record.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { isBudgetSpent, requoteMs, tacticRefusal } from '../core/tactics.ts';
@@ -38,9 +51,32 @@ export function keepOf(desk: Desk, { tactics }: IntentText, currency: string): Q
 /** Each wait of a slice is drawn by its own number: no slice has so many attempts. */
 const TURNS = 10_000;
 
-/** How long a slice waits after a quote that did not suit, milliseconds. */
+/** How long a slice waits after a quote that did not suit, milliseconds: longer where too few quotes of the pair trade. */
 export const waitOf = (desk: Desk, { intent, attempts }: OpenSlice): number =>
-  requoteMs(intent.tactics, desk.policy.retry.requoteMs, intent.slice * TURNS + attempts);
+  requoteMs(intent.tactics, desk.policy.retry.requoteMs, intent.slice * TURNS + attempts) *
+  desk.footprint.slowdown(intent.pair);
+
+/** Between two pieces that tactics made of a slice, milliseconds: the price has to recover. */
+export const pauseOf = ({ policy }: Desk, { intent, attempts }: OpenSlice): number =>
+  requoteMs(intent.tactics, policy.retry.requoteMs, intent.slice * TURNS + attempts);
+
+/** A piece takes about so long, milliseconds: no slice is cut into more than its time allows. */
+const PIECE_MS = 5_000;
+
+/** The largest piece that costs little more than a small one, quote currency; `undefined`: the slice goes out whole. */
+export function pieceOf(desk: Desk, { intent, decidedAt }: OpenSlice, mid: Price): Money | undefined {
+  const { pair, side, tactics, deadline, by, size } = intent;
+  if (tactics?.impact_bps === undefined) return undefined;
+  const most = ratio(tactics.impact_bps);
+  const now = desk.ports.clock.monotonic();
+  const piece = desk.ladders.pieceWithin(pair, side, { most, now });
+  if (piece === undefined) return undefined;
+  const eachMs = PIECE_MS + Math.max(desk.policy.retry.requoteMs, tactics.requote_ms ?? 0);
+  const pieces = Math.max(1, Math.floor((deadline - decidedAt) / eachMs));
+  // By the whole slice: by what is left of it the pieces would become smaller and smaller.
+  const whole = by === 'amount' ? money(size) : cost(mid, quantity(size));
+  return greatest(piece, roundUp(scale(whole, fraction(ONE, ratioOf(pieces))), 8));
+}
 
 /** Whether the slice may ask for no further quote, because none of its last ones led to a trade. */
 export const hasNoQuotesLeft = ({ intent, attempts, settled }: OpenSlice): boolean =>

@@ -45,6 +45,12 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
     ['pair', 'side', 'currency'],
   ),
 
+  quotesPerFill: gauge('tranche_quotes_per_fill', 'Quotes asked for a fill, in footprint.window', ['pair']),
+  hitRatio: gauge('tranche_quote_hit_ratio', 'Fills a firm quote, in footprint.window', ['pair']),
+  quoteSlowdown: gauge('tranche_quote_slowdown_ratio', 'By how much waits between quotes are longer', [
+    'pair',
+  ]),
+
   doubts: gauge('tranche_doubts_open', 'Attempts whose order may have traded', []),
   oldestDoubt: gauge('tranche_oldest_doubt_age_seconds', 'Age of the oldest open doubt; 0 without one', []),
 });

@@ -150,7 +150,7 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
 
 type Direct =
   | 'quoted' | 'ordered' | 'retried' | 'paced' | 'committed' | 'budget' | 'portfolioValue' | 'portfolioDrift'
-  | 'riskMode' | 'extraFields' | 'alerted'; // prettier-ignore
+  | 'riskMode' | 'extraFields' | 'alerted' | 'footprint'; // prettier-ignore
 
 /** The methods that only pass their values on. */
 function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
@@ -188,6 +188,12 @@ function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
       for (const mode of RISK_MODES) {
         meters.riskMode.set({ pair: labels.pair(pair), mode }, mode === (current ?? 'unknown') ? 1 : 0);
       }
+    },
+    footprint: (named, { quotesPerFill, hitRatio, slowdown }) => {
+      const pair = labels.pair(named);
+      meters.quotesPerFill.set({ pair }, quotesPerFill);
+      if (hitRatio !== undefined) meters.hitRatio.set({ pair }, hitRatio);
+      meters.quoteSlowdown.set({ pair }, slowdown);
     },
     extraFields: (resource, count) => {
       if (count > 0) meters.extras.inc({ resource: labels.route(resource) }, count);

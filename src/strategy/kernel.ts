@@ -5,6 +5,7 @@ import type { Money, Quantity } from '../core/money.ts';
 import type { Basis, Targets, Valued } from '../core/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Instant } from '../core/time.ts';
+import type { Side, Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 
 /** What a kernel may look at. Everything is as of `at`; nothing in it changes while a step runs. */
@@ -80,6 +81,16 @@ export interface Forecast extends Estimate {
   readonly even: Estimate;
 }
 
+/** Sizes of a pair that a strategy wants probed while nothing else is asked for. */
+export interface LadderWish {
+  readonly pair: string;
+  readonly side: Side;
+  /** The largest slice. */
+  readonly size: Size;
+  /** How many sizes up to it. */
+  readonly probes: 2 | 3;
+}
+
 /** What is wrong with parameters that each look right alone. `path` names the field at fault. */
 export interface Problem {
   readonly path: readonly (string | number)[];
@@ -125,6 +136,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
    * Empty when no time is ahead, `undefined` without a calendar.
    */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
+  /** Sizes that are worth probing for it. */
+  ladder?(params: Params): LadderWish | undefined;
   /** What the slots ahead are expected to cost, where the kind has a model of it. */
   forecast?(params: Params, begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
 }
@@ -145,6 +158,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         pairs: kind.pairs(params),
         needsValuation: kind.needsValuation?.(params) ?? false,
         isReplaceable: kind.isReplaceable ?? false,
+        ladder: kind.ladder?.(params),
         check: (world) => kind.check(params, world),
         start: (begunAt, view) => kind.start(params, begunAt, view),
         step: (state, wake, context) => kind.step(read(state), wake, params, context),
@@ -163,6 +177,7 @@ export interface BoundStrategy {
   readonly pairs: readonly string[];
   readonly needsValuation: boolean;
   readonly isReplaceable: boolean;
+  readonly ladder?: LadderWish | undefined;
   check(world: CheckWorld): readonly Problem[];
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;

@@ -8,7 +8,7 @@ import { uniform } from '../core/uniform.ts';
 import { amountOf, durationText, pairSymbol, timeText, whole } from './fields.ts';
 import { countedScheduleFields } from './schedule.ts';
 import type { SlicePlan } from './slicing.ts';
-import { jitterField, tacticFields } from './tactic-fields.ts';
+import { jitterField, ladderFields, tacticFields } from './tactic-fields.ts';
 
 /** One more order of a parent whose slices are not planned for the whole of its life halts the desk: see `controls`. */
 const SLICES_MAX = 50;
@@ -37,6 +37,7 @@ export const params = z.strictObject({
       'What becomes of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it stays undone',
     ),
   ...tacticFields,
+  ...ladderFields,
   jitter: jitterField({
     time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
     size: 'Largest change of a slice, percent; the sum of the occurrence stays',

@@ -5,12 +5,13 @@ import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import { after, instant, isoOf, MINUTE_MS, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import type { Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 import { closureAt, openUntil } from './calendar.ts';
 import { defineStrategy } from './kernel.ts';
 import type { Step } from './kernel.ts';
 import { check, unfit } from './recurring-check.ts';
-import { currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
+import { anySlices, currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
 import type { Params, Slices } from './recurring-fields.ts';
 import { nextTime, occurrencesOf } from './schedule.ts';
 import { dueSize, plannedSize, slotMs } from './slicing.ts';
@@ -99,6 +100,13 @@ export const recurring = defineStrategy<Params, State>({
       currency: currencyOf(plan),
     }));
   },
+  ladder: (plan) =>
+    plan.size_ladder && {
+      pair: plan.pair,
+      side: plan.side,
+      size: sizeOf(plan, plannedSize(anySlices(plan, undefined), 0)),
+      probes: plan.size_ladder.probes,
+    },
   occurrences: (plan, from, count) =>
     occurrencesOf(plan.schedule, { from: originOf(plan, from), count, until: endOf(plan) }),
 });
@@ -259,6 +267,11 @@ function together(told: Told, note: string, slots: Required<Pick<Told, 'reason' 
 const leftOf = (plan: Params, left: string): Quantity | Money =>
   plan.each_quantity === undefined ? money(left) : quantity(left);
 
+const sizeOf = (plan: Params, size: Quantity | Money): Size =>
+  plan.each_quantity === undefined
+    ? { by: 'amount', amount: money(text(size)) }
+    : { by: 'quantity', quantity: quantity(text(size)) };
+
 const intentOf = (
   plan: Params,
   { size, ...named }: Pick<Intent, 'leg' | 'slice' | 'deadline'> & { readonly size: Quantity | Money },
@@ -266,10 +279,7 @@ const intentOf = (
   ...named,
   pair: plan.pair,
   side: plan.side,
-  size:
-    plan.each_quantity === undefined
-      ? { by: 'amount', amount: money(text(size)) }
-      : { by: 'quantity', quantity: quantity(text(size)) },
+  size: sizeOf(plan, size),
   limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
   tactics: tacticsOf(plan),
 });

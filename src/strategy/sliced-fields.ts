@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { amountOf, durationText, pairSymbol, timeText, whole } from './fields.ts';
-import { jitterField, tacticFields } from './tactic-fields.ts';
+import { jitterField, ladderFields, tacticFields } from './tactic-fields.ts';
 
 /** More would be a list, not a schedule. */
 export const SLICES_MAX = 100_000;
@@ -22,6 +22,7 @@ export const slicedFields = {
     .describe('Time between slots, ISO 8601; must divide the window; give this or slices'),
   slices: whole.min(1).max(SLICES_MAX).optional().describe('Number of slices; give this or interval'),
   ...tacticFields,
+  ...ladderFields,
   jitter: jitterField({
     time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
     size: 'Largest change of a slice, percent; the total stays',

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Instrument } from '../core/instrument.ts';
-import { decimalsOf, money, price, quantity, subtract, text } from '../core/money.ts';
+import { decimalsOf, money, price, quantity, share, subtract, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
-import { instant, parseDuration } from '../core/time.ts';
+import { instant, parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import type { Size } from '../core/venue.ts';
 import type { Wake } from '../core/wake.ts';
 import { defineStrategy } from './kernel.ts';
-import type { AnyStrategy, CheckWorld, Forecast, Problem, Slot, Step } from './kernel.ts';
+import type { AnyStrategy, CheckWorld, Forecast, LadderWish, Problem, Slot, Step } from './kernel.ts';
 import { dueSize, plannedSize, slotMs, smallestSize } from './slicing.ts';
 import type { Curve, SlicePlan } from './slicing.ts';
 import { check } from './sliced-check.ts';
@@ -71,6 +72,7 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
     state,
     pairs: (plan) => [plan.pair],
     check: (plan, world) => check(kind, plan, world),
+    ladder: ladderOf,
 
     start(plan, begunAt, view): Step<State> {
       const instrument = view.instrument(plan.pair);
@@ -109,6 +111,21 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
     forecast: (plan, begunAt, instrument) => kind.forecast?.(plan, planOf(plan, begunAt, instrument)),
   });
 }
+
+/** The sizes up to an even slice. Where the start is not known yet the window may be shorter, and the slices are the same. */
+function ladderOf(plan: Sliced): LadderWish | undefined {
+  if (plan.size_ladder === undefined) return undefined;
+  const durationMs = durationMsOf(plan, plan.start_time === undefined ? 0 : parseTime(plan.start_time));
+  const slices = slicesOf(plan, durationMs);
+  const { pair, side, total_quantity: base, total_notional: notional } = plan;
+  const size: Size =
+    base === undefined
+      ? { by: 'amount', amount: share(money(notional?.amount ?? '0'), slices, LADDER_DECIMALS) }
+      : { by: 'quantity', quantity: share(quantity(base.amount), slices, LADDER_DECIMALS) };
+  return { pair, side, size, probes: plan.size_ladder.probes };
+}
+/** Cut to those of the currency when a size is probed. */
+const LADDER_DECIMALS = 18;
 
 /** Gives the slice plan in base quantities or in quote amounts, whichever the total is in. */
 function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {

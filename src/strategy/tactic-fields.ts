@@ -52,6 +52,28 @@ export const tacticFields = {
 const tactical = z.strictObject(tacticFields);
 export type Tactical = z.output<typeof tactical>;
 
+/** For kinds whose slices are known beforehand. */
+export const ladderFields = {
+  size_ladder: z
+    .strictObject({
+      max_impact_bps: bps.describe(
+        'A piece of a slice costs at most this much more than the smallest probed size, basis points',
+      ),
+      probes: z
+        .union([z.literal(2), z.literal(3)], { error: 'expected 2 or 3' })
+        .default(3)
+        .describe(
+          'How many sizes are probed. 2: a quarter of a slice and the whole. 3: a tenth, four tenths and the whole',
+        ),
+    })
+    .optional()
+    .describe(
+      'Probes sizes while nothing else is asked for, learns what size costs, and trades slices in pieces that cost little more than small ones; left out: slices go out whole',
+    ),
+};
+const laddered = z.strictObject(ladderFields);
+export type Laddered = z.output<typeof laddered>;
+
 interface JitterWords {
   readonly time: string;
   readonly size: string;
@@ -74,9 +96,10 @@ export const jitterField = ({ time, size, seed, all }: JitterWords) =>
     .optional()
     .describe(all);
 
-type Jittered = Tactical & {
-  readonly jitter?: { readonly time_pct: number; readonly seed: number } | undefined;
-};
+type Jittered = Tactical &
+  Partial<Laddered> & {
+    readonly jitter?: { readonly time_pct: number; readonly seed: number } | undefined;
+  };
 
 /** The tactics of a document, as its intents carry them; `undefined` when it has none. */
 export function tacticsOf(plan: Jittered): Tactics | undefined {
@@ -89,6 +112,7 @@ export function tacticsOf(plan: Jittered): Tactics | undefined {
     ...(spread === undefined ? {} : { spread_bps: plain(spread) }),
     ...(patience?.requote === undefined ? {} : { requote_ms: parseDuration(patience.requote) }),
     ...(patience?.max_quotes === undefined ? {} : { quotes_max: patience.max_quotes }),
+    ...(plan.size_ladder === undefined ? {} : { impact_bps: plain(plan.size_ladder.max_impact_bps) }),
     ...(keep === undefined ? {} : { keep: keep.amount }),
     ...(least === undefined ? {} : { min_notional: least.amount }),
     ...(jitter === undefined || jitter.time_pct === 0

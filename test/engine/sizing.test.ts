@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { money, quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
+import { inProcessMarket } from '../../src/simulator/port.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
@@ -39,6 +40,35 @@ describe('a reserve', () => {
       .records()
       .flatMap(({ body }) => (body.kind === 'slice' && body.reason === 'kept_back' ? [body.detail] : []));
     expect(details[0]).toMatch(/^limit=\d+\.\d+ less 12000 usd value=\d/u);
+  });
+
+  it('stays when others spend what is above it while the quote is under way: the gate looks again', () => {
+    const bench = aBench({
+      strategies: [
+        aTwap('twap', {
+          slices: 1,
+          start_time: '2026-01-05T00:00:18Z',
+          total_quantity: { amount: '0.15', currency: 'btc' },
+        }),
+      ],
+      venue: { ...account, quoteLifeMs: 40_000 },
+      policy: { keep: new Map([['usd', quantity('20000')]]), accountPollMs: 1_000 },
+      market: (exchange, clock) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: 1_000 }),
+      quoteLatencyMs: 9_000,
+    });
+    bench.start();
+    bench.clock.run(instant(START + 18_500));
+    const { exchange, clock } = bench;
+    const size = { by: 'amount', amount: money('5000') } as const;
+    const name = exchange.accounts[0]?.name ?? '';
+    const quote = exchange.quote(name, { pair: 'ethusd', side: 'buy', size }, clock.wall());
+    if (!quote.ok) throw new Error(quote.error);
+    const { quoteId } = quote.value;
+    exchange.order(name, { pair: 'ethusd', side: 'buy', size, quoteId }, clock.wall());
+    clock.run(instant(START + 15 * MINUTE_MS));
+    const ends = bench.records().flatMap(({ body }) => (body.kind === 'attempt' ? [body] : []));
+    expect(ends[0]).toMatchObject({ result: 'discarded', reason: 'no_funds' });
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(20_000);
   });
 
   it('of coins stays when they are sold', () => {

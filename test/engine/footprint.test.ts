@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
+import { Footprint } from '../../src/engine/footprint.ts';
+import { noObserver } from '../../src/engine/observer.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import { ledgerTrades } from './oracle.ts';
+
+interface Seen {
+  readonly footprint: Footprint;
+  readonly clock: VirtualClock;
+  readonly told: { quotesPerFill: number; hitRatio: number | undefined; slowdown: number }[];
+  readonly ask: (count: number, purpose?: 'slice' | 'ladder') => void;
+}
+function aFootprint(over: { hitRatioMin?: number } = {}): Seen {
+  const clock = new VirtualClock(START);
+  const told: Seen['told'] = [];
+  const footprint = new Footprint(
+    clock,
+    { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 10, hitRatioMin: 0, ...over },
+    { ...noObserver, footprint: (_, figures) => told.push(figures) },
+  );
+  return {
+    footprint,
+    clock,
+    told,
+    ask(count, purpose = 'slice') {
+      for (let n = 0; n < count; n++) footprint.asked('btcusd', purpose, true);
+    },
+  };
+}
+
+describe('the footprint of a pair', () => {
+  it.each([
+    [10, 0, 1],
+    [11, 0, 2],
+    [20, 1, 2],
+    [21, 1, 4],
+    [20, 2, 1],
+    [100_000, 0, 64],
+  ])('of %i quotes and %i fills waits %i times as long', (quotes, fills, slowdown) => {
+    const { footprint, ask } = aFootprint();
+    ask(quotes);
+    for (let n = 0; n < fills; n++) footprint.filled('btcusd');
+    expect(footprint.slowdown('btcusd')).toBe(slowdown);
+    expect(footprint.slowdown('ethusd')).toBe(1);
+  });
+
+  it('counts the hit ratio as well', () => {
+    const { footprint, ask } = aFootprint({ hitRatioMin: 0.2 });
+    ask(20);
+    footprint.filled('btcusd');
+    footprint.filled('btcusd');
+    // Two of twenty: a tenth, half of what is wanted.
+    expect(footprint.slowdown('btcusd')).toBe(2);
+    for (let n = 0; n < 2; n++) footprint.filled('btcusd');
+    expect(footprint.slowdown('btcusd')).toBe(1);
+  });
+
+  it('is forgotten after its window', () => {
+    const { footprint, clock, ask } = aFootprint();
+    ask(50);
+    expect(footprint.slowdown('btcusd')).toBe(8);
+    clock.run(instant(START + 62 * MINUTE_MS));
+    expect(footprint.slowdown('btcusd')).toBe(1);
+  });
+
+  it('is told with every quote and fill', () => {
+    const { footprint, told, ask } = aFootprint();
+    ask(4);
+    footprint.filled('btcusd');
+    expect(told.at(-1)).toEqual({ quotesPerFill: 4, hitRatio: 0.25, slowdown: 1 });
+  });
+
+  it('of probes never slows a slice down, but ends the probing', () => {
+    const { footprint, ask } = aFootprint();
+    expect(footprint.allowsLadder('btcusd')).toBe(true);
+    ask(5, 'ladder');
+    expect(footprint.allowsLadder('btcusd')).toBe(false);
+    ask(1_000, 'ladder');
+    expect(footprint.slowdown('btcusd')).toBe(1);
+    for (let n = 0; n < 500; n++) footprint.filled('btcusd');
+    expect(footprint.allowsLadder('btcusd')).toBe(true);
+  });
+});
+
+describe('a desk whose quotes do not trade', () => {
+  const asked = (quotesPerFillMax: number): number => {
+    const bench = aBench({
+      strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
+      policy: { footprint: { windowMs: 60 * MINUTE_MS, quotesPerFillMax, hitRatioMin: 0 } },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 60 * MINUTE_MS));
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    return bench.records().filter(({ body }) => body.kind === 'intent').length;
+  };
+
+  it('asks for fewer and fewer, and still in every slice', () => {
+    const free = asked(1_000_000);
+    const slowed = asked(20);
+    expect(free).toBeGreaterThan(3_000);
+    expect(slowed).toBeLessThan(free / 10);
+    expect(slowed).toBeGreaterThan(20);
+  });
+
+  it('asks at once for the first quote of a slice, however slow it has become', () => {
+    const bench = aBench({
+      strategies: [aTwap('twap', { limit_price: '1', duration: 'PT1H', slices: 4 })],
+      policy: { footprint: { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 5, hitRatioMin: 0 } },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 60 * MINUTE_MS));
+    const first = new Map<number, number>();
+    for (const { at, body } of bench.records())
+      if (body.kind === 'intent' && !first.has(body.slice)) first.set(body.slice, at - START);
+    expect(first.size).toBe(4);
+    for (const [slice, at] of first) {
+      const late = at - slice * 15 * MINUTE_MS;
+      expect(late).toBeGreaterThanOrEqual(0);
+      expect(late).toBeLessThan(SECOND_MS);
+    }
+  });
+});

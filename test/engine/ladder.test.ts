@@ -1,0 +1,225 @@
+import { map } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { parseClientId } from '../../src/core/ids.ts';
+import { text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
+import type { VirtualClock } from '../../src/engine/clock.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
+import { dryRunVenue } from '../../src/venue/dry-run.ts';
+import { aBench, aStrategy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+/** Slices of 600 000 usd; a quote costs ten basis points more at a million, with the square root of its size. */
+const MARKET = {
+  accounts: [{ balances: { usd: '9000000', btc: '200' } }],
+  pairs: {
+    btcusd: {
+      startPrice: '60000',
+      volatilityPctYear: 10,
+      halfSpreadBps: 5,
+      impactBps: 10,
+      maxUsd: '1000000',
+    },
+  },
+};
+const PLAN = {
+  total_quantity: { amount: '60', currency: 'btc' },
+  slices: 6,
+  duration: 'PT30M',
+  start_time: '2026-01-05T00:04:00Z',
+};
+const LADDER = { size_ladder: { max_impact_bps: 2 } };
+
+interface Probe {
+  readonly at: number;
+  readonly size: string;
+}
+interface Watched {
+  readonly bench: Bench;
+  readonly probes: readonly Probe[];
+  /** How long quotes of slices waited for their turn. */
+  readonly waits: readonly number[];
+}
+
+function ran(
+  own: Record<string, unknown>,
+  over: Partial<BenchOptions> = {},
+  answer?: (request: QuoteRequest) => QuoteAnswer | undefined,
+): Watched {
+  const probes: Probe[] = [];
+  const waits: number[] = [];
+  const watched = (venue: VenuePort, clock: VirtualClock): VenuePort => ({
+    ...venue,
+    quote: (request) => {
+      const isLadder = request.clientId === undefined && request.size.by === 'quantity';
+      if (isLadder && request.size.by === 'quantity')
+        probes.push({ at: clock.now() - START, size: text(request.size.quantity) });
+      const asked = venue.quote(request);
+      return isLadder ? asked.pipe(map((given) => answer?.(request) ?? given)) : asked;
+    },
+  });
+  const bench = aBench({
+    strategies: [aTwap('twap', { ...PLAN, ...own })],
+    venue: MARKET,
+    wrap: watched,
+    observer: {
+      paced: (route, priority, waitedMs) => {
+        if (route === 'quote' && priority === 'quote') waits.push(waitedMs);
+      },
+    },
+    ...over,
+  });
+  bench.start();
+  bench.clock.run(instant(START + 40 * MINUTE_MS));
+  return { bench, probes, waits };
+}
+const sizes = (bench: Bench): readonly string[] =>
+  ledgerTrades(bench.exchange).map((trade) => text(trade.quantity));
+const cost = (bench: Bench): number =>
+  ledgerTrades(bench.exchange).reduce((sum, trade) => sum + Number(trade.amount), 0);
+/** Everything that the desk decided, asked for and traded, with its times. */
+const deeds = (bench: Bench): readonly string[] =>
+  bench.records().flatMap(({ at, body }) => {
+    if (body.kind === 'wake' || body.kind === 'intent') return [`${at} ${JSON.stringify(body)}`];
+    return body.kind === 'fill' ? [`${body.slice} ${body.quantity} ${body.price}`] : [];
+  });
+
+describe('a size ladder', () => {
+  it('learns what size costs while nothing else is asked for, and trades slices in pieces that cost little more', () => {
+    const { bench, probes } = ran(LADDER);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(new Set(probes.map(({ size }) => size))).toEqual(new Set(['1', '4', '10']));
+    expect(text(executedTotal(bench.exchange))).toBe('60');
+    // Ten coins cost 5.3 basis points more than one, four cost 2.4: three pieces each, of which none is larger than four.
+    expect(sizes(bench).length).toBeGreaterThanOrEqual(18);
+    expect(sizes(bench).every((size) => Number(size) <= 4)).toBe(true);
+    const cuts = bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [...body.cuts] : []));
+    expect(new Set(cuts)).toEqual(new Set(['size_impact']));
+    const whole = ran({});
+    expect(sizes(whole.bench)).toHaveLength(6);
+    expect(cost(bench)).toBeLessThan(cost(whole.bench));
+  });
+
+  it('leaves slices whole where size costs little', () => {
+    const { bench, probes } = ran({ size_ladder: { max_impact_bps: 6, probes: 2 } });
+    expect(new Set(probes.map(({ size }) => size))).toEqual(new Set(['2.5', '10']));
+    expect(sizes(bench)).toHaveLength(6);
+  });
+
+  it('makes no more pieces than the time of a slice allows, and none smaller than it probed', () => {
+    const { bench } = ran({ size_ladder: { max_impact_bps: 0 }, slices: 60 });
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('60');
+    const pieces = new Map<number, number>();
+    for (const { clientId } of ledgerTrades(bench.exchange)) {
+      const slice = parseClientId(clientId)?.slice ?? -1;
+      pieces.set(slice, (pieces.get(slice) ?? 0) + 1);
+    }
+    // Half a minute a slice, six seconds a piece; without the bound there would be ten.
+    expect(Math.max(...pieces.values())).toBeLessThanOrEqual(5);
+    expect(Math.max(...pieces.values())).toBeGreaterThan(1);
+  });
+
+  it('is executed never: every trade is that of an attempt', () => {
+    const { bench } = ran(LADDER);
+    const known = new Set(
+      bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.client_order_id] : [])),
+    );
+    for (const { clientId } of ledgerTrades(bench.exchange)) {
+      expect(known.has(clientId)).toBe(true);
+      expect(parseClientId(clientId)).toBeDefined();
+    }
+  });
+
+  it('never delays a quote of a slice, and is quiet before each time of any plan', () => {
+    const busy = aTwap('busy', {
+      pair: 'ethusd',
+      slices: 90,
+      duration: 'PT15M',
+      total_quantity: { amount: '90', currency: 'eth' },
+    });
+    const pairs = { ...MARKET.pairs, ethusd: { startPrice: '3000', volatilityPctYear: 10 } };
+    const { bench, probes, waits } = ran(LADDER, {
+      strategies: [aTwap('twap', { ...PLAN, ...LADDER }), busy],
+      venue: { ...MARKET, pairs },
+    });
+    expect(faultsOf(bench)).toEqual([]);
+    expect(probes.length).toBeGreaterThan(9);
+    expect(Math.max(...waits)).toBe(0);
+    const slots = [
+      ...Array.from({ length: 6 }, (_, slot) => (4 + 5 * slot) * MINUTE_MS),
+      ...Array.from({ length: 90 }, (_, slot) => slot * 10 * SECOND_MS),
+    ];
+    for (const { at } of probes)
+      expect(slots.filter((slot) => at >= slot - 3 * SECOND_MS && at < slot)).toEqual([]);
+    const apart = probes.slice(1).map(({ at }, i) => at - (probes[i]?.at ?? 0));
+    expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it('costs no control anything: answers that cannot be used neither pause nor slow a slice', () => {
+    const garbled: QuoteAnswer = { kind: 'garbled', status: 200, why: 'not JSON' };
+    const { bench, probes } = ran(LADDER, { policy: {} }, () => garbled);
+    expect(probes.length).toBeGreaterThan(3);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(sizes(bench)).toHaveLength(6);
+    expect(bench.desk.state.totals.malformed('btcusd')).toBe(0);
+    expect(bench.desk.failures.size).toBe(0);
+  });
+
+  it('that meets a maximum learns it for the slices', () => {
+    const venue = { ...MARKET, pairs: { btcusd: { ...MARKET.pairs.btcusd, maxUsd: '400000' } } };
+    const { bench } = ran(LADDER, { venue });
+    const first = bench.records().findIndex(({ body }) => body.kind === 'maximum');
+    const intent = bench.records().findIndex(({ body }) => body.kind === 'intent');
+    expect(first).toBeGreaterThan(0);
+    expect(first).toBeLessThan(intent);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(text(executedTotal(bench.exchange))).toBe('60');
+  });
+
+  it('halts the desk, as any quote does, when the token is refused', () => {
+    const refused: QuoteAnswer = { kind: 'error', status: 401, error: 'no' };
+    const { bench } = ran(LADDER, {}, () => refused);
+    expect(bench.desk.control).toBe('halted');
+  });
+
+  it('ends with too many quotes for each fill', () => {
+    const footprint = { windowMs: 60 * MINUTE_MS, quotesPerFillMax: 8, hitRatioMin: 0 };
+    const { probes } = ran({ ...LADDER, limit_price: '1' }, { policy: { footprint } });
+    expect(probes.length).toBeLessThanOrEqual(6);
+  });
+
+  it('is the same for the same seed, and a dry run decides as the same desk does live', () => {
+    const live = deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench);
+    expect(deeds(ran(LADDER, { policy: { onDifference: 'ignore' } }).bench)).toEqual(live);
+    const dry = aBench({
+      strategies: [aTwap('twap', { ...PLAN, ...LADDER })],
+      venue: MARKET,
+      policy: { mode: 'dry_run', onDifference: 'ignore' },
+      wrap: (venue, clock) => dryRunVenue(venue, { clock, past: [] }),
+      orderLatencyMs: 0,
+    });
+    dry.start();
+    dry.clock.run(instant(START + 40 * MINUTE_MS));
+    const instantly = ran(LADDER, { policy: { mode: 'live', onDifference: 'ignore' }, orderLatencyMs: 0 });
+    expect(deeds(dry)).toEqual(deeds(instantly.bench));
+    expect(ledgerTrades(dry.exchange)).toEqual([]);
+  });
+
+  it('probes for every occurrence of a calendar as well', () => {
+    const recurring = aStrategy('r', 'recurring', {
+      pair: 'btcusd',
+      side: 'buy',
+      each_quantity: { amount: '10', currency: 'btc' },
+      schedule: { cron: '*/10 * * * *', time_zone: 'UTC' },
+      end_time: '2026-01-05T00:35:00Z',
+      ...LADDER,
+    });
+    const { bench } = ran({}, { strategies: [recurring] });
+    expect(sizes(bench).length).toBeGreaterThan(6);
+    expect(sizes(bench).every((size) => Number(size) <= 4)).toBe(true);
+    expect(text(executedTotal(bench.exchange))).toBe('30');
+  });
+});
