@@ -7,6 +7,9 @@ import { ANSWER_BYTES } from './task.ts';
 import { hashAt } from './verify-file.ts';
 import type { Part } from './verify-part.ts';
 
+/** Of this file and its neighbours: another one once they are compiled. */
+const EXTENSION = import.meta.url.endsWith('.ts') ? '.ts' : '.js';
+
 /** Half a minute a million records is slow; a worker that takes longer has died. */
 const WAIT_MS = 120_000;
 /** More threads than that wait for the disk and not for one another. */
@@ -47,7 +50,7 @@ export function partsOf(db: DatabaseSync, file: string, head: Head, count: numbe
 
 function beginPart(part: Part): () => Verdict | undefined {
   const shared = new SharedArrayBuffer(4 + ANSWER_BYTES);
-  const worker = new Worker(new URL('prover.ts', import.meta.url), { workerData: { part, shared } });
+  const worker = new Worker(new URL(`prover${EXTENSION}`, import.meta.url), { workerData: { part, shared } });
   worker.unref();
   worker.on('error', () => undefined);
   return () => {

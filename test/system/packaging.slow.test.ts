@@ -1,8 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { guideCode } from '../docs/module-guide.ts';
 import { aDesk, aFolder } from './support/desk.ts';
 import { twapOf } from './support/drill.ts';
 import { finish, ROOT, start } from './support/program.ts';
@@ -17,11 +27,18 @@ describe('the package', () => {
     const [{ files }] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
     const paths = files.map(({ path }) => path);
     const wanted =
-      /^(?:(?:bin|src|config|strategies|docs|packaging)\/|(?:LICENSE|package\.json|sbom\.cdx\.json|[A-Z]+\.md)$)/u;
+      /^(?:(?:bin|dist|src|config|strategies|docs|packaging)\/|(?:LICENSE|package\.json|sbom\.cdx\.json|[A-Z]+\.md)$)/u;
     expect(paths.filter((path) => !wanted.test(path))).toEqual([]);
     expect(paths.filter((path) => /test|\.env|token$|\.pem$|\.key$|\.db$|\.log$/iu.test(path))).toEqual([]);
     expect(paths).toEqual(
-      expect.arrayContaining(['bin/tranche.js', 'src/main.ts', 'LICENSE', 'SECURITY.md']),
+      expect.arrayContaining([
+        'bin/tranche.js',
+        'dist/main.js',
+        'dist/strategy/sdk.d.ts',
+        'src/main.ts',
+        'LICENSE',
+        'SECURITY.md',
+      ]),
     );
   });
 
@@ -32,6 +49,84 @@ describe('the package', () => {
     const run = ['preinstall', 'install', 'postinstall', 'prepublish', 'preprepare', 'postprepare'];
     expect(run.filter((name) => name in scripts)).toEqual([]);
     expect(scripts['prepare']).toBe('node scripts/link-node.js');
+  });
+});
+
+/** A folder of a user's own in which the package was installed, as npm would have done it. */
+function anInstallation(): string {
+  const folder = aFolder();
+  const packed = spawnSync('npm', ['pack', '--json', '--pack-destination', folder], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  const [{ filename }] = JSON.parse(packed.stdout.slice(packed.stdout.indexOf('[\n'))) as [
+    { readonly filename: string },
+  ];
+  spawnSync('tar', ['xzf', filename], { cwd: folder });
+  const modules = join(folder, 'node_modules');
+  mkdirSync(modules);
+  renameSync(join(folder, 'package'), join(modules, 'tranche'));
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+  };
+  // Theirs and what they need in turn: the flat folder that npm makes.
+  for (const name of readdirSync(join(ROOT, 'node_modules')))
+    if (!name.startsWith('.')) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
+  expect(Object.keys(dependencies).every((name) => existsSync(join(modules, name)))).toBe(true);
+  return folder;
+}
+
+describe('the installed package', () => {
+  it('runs, and gives a kernel in a folder of its user its types and its helpers', async () => {
+    const folder = anInstallation();
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }');
+    mkdirSync(join(folder, 'strategies'));
+    writeFileSync(join(folder, 'strategies/dip-buyer.ts'), guideCode('dip-buyer.ts'));
+    writeFileSync(
+      join(folder, 'strategies/dip-buyer.yaml'),
+      guideCode('dip-buyer.yaml').replace('PT1M', 'PT1S'),
+    );
+    writeFileSync(
+      join(folder, 'desk.yaml'),
+      'mode: paper\njournal: "sqlite:./journal.db"\noperate: { listen: "127.0.0.1:0" }\nstrategies: ./strategies\n',
+    );
+    const bin = join(folder, 'node_modules/tranche/bin/tranche.js');
+    const daemon = start(['run', '--json', '--config', 'desk.yaml'], { cwd: folder, program: bin });
+    await daemon.event('wake', { count: 3 });
+    daemon.signal('SIGTERM');
+    expect((await daemon.ended()).code).toBe(0);
+    expect(daemon.eventsOf('wake').map(({ reason }) => reason)).not.toContain('strategy_failed');
+    const verified = await finish(['journal', 'verify', 'sqlite:./journal.db'], {
+      cwd: folder,
+      program: bin,
+    });
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+
+    const tsc = join(ROOT, 'node_modules/.bin/tsc');
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--module',
+      'nodenext',
+      '--skipLibCheck',
+      'false',
+      '--types',
+      '',
+    ];
+    const types = spawnSync(tsc, [...options, 'strategies/dip-buyer.ts'], { cwd: folder, encoding: 'utf8' });
+    expect([types.status, types.stdout]).toEqual([0, '']);
+    const wrong = guideCode('dip-buyer.ts').replace('view.left', 'view.rest');
+    writeFileSync(join(folder, 'strategies/dip-buyer.ts'), wrong);
+    const found = spawnSync(tsc, [...options, 'strategies/dip-buyer.ts'], { cwd: folder, encoding: 'utf8' });
+    expect(found.stdout).toContain("Property 'rest' does not exist on type 'View'");
+    // A user's own tests import it as any other package.
+    const helpers =
+      "import { quantity, text } from 'tranche/strategy'; process.stdout.write(text(quantity('0.10')));";
+    const own = spawnSync(process.execPath, ['--input-type=module', '-e', helpers], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect([own.stdout, own.stderr]).toEqual(['0.1', '']);
   });
 });
 

@@ -28,6 +28,8 @@ export interface ProgramOptions {
   readonly cwd: string;
   /** Variables besides those that every program gets. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Another program than that of the repository, such as one that was installed. */
+  readonly program?: string;
   /** Another Node than the one of the tests. */
   readonly node?: string;
   /** Number of the user that it runs as; only the superuser may choose one. */
@@ -130,10 +132,19 @@ export class Program {
 /** Starts `tranche` as a user would. Whatever still runs when the test ends is killed. */
 export function start(
   args: readonly string[],
-  { cwd, env = {}, node = process.execPath, uid, imports = [], before = [], flags = [] }: ProgramOptions,
+  {
+    cwd,
+    env = {},
+    node = process.execPath,
+    program: path = PROGRAM,
+    uid,
+    imports = [],
+    before = [],
+    flags = [],
+  }: ProgramOptions,
 ): Program {
   const hooks = imports.flatMap((hook) => ['--import', hook]);
-  const [command, ...rest] = [...before, node, ...flags, ...hooks, PROGRAM];
+  const [command, ...rest] = [...before, node, ...flags, ...hooks, path];
   const child = spawn(command, [...rest, ...args], {
     cwd,
     // Nothing of the surroundings gets in: no TRANCHE_TOKEN, no NODE_OPTIONS of the test runner.
