@@ -60,7 +60,7 @@ export function planOf(
     passed: slices.filter(({ at }) => at < span.from).length,
     beyond: slices.filter(({ at }) => at >= span.until).length,
     ...(ceiling === undefined ? {} : { ceiling }),
-    ...(forecast === undefined ? {} : { forecast: { costBps: forecast.costBps, riskBps: forecast.riskBps } }),
+    ...(forecast === undefined ? {} : { forecast }),
   };
 }
 

@@ -47,7 +47,7 @@ export function expectedCosts(
           riskBps: forecast.riskBps,
           notional,
           cost: costOf(notional, forecast.costBps),
-          by: 'its own model',
+          by: `its own model; equal slices: ${round(forecast.even.costBps)} ± ${round(forecast.even.riskBps)} bps`,
         },
       ];
     if (notional === undefined || notional.isZero()) return [];

@@ -48,7 +48,14 @@ export interface PlannedStrategy {
   /** The most that it may trade at times that nobody knows. */
   readonly ceiling?: Pick<PlannedSlice, 'pair' | 'side' | 'size' | 'limit'> | undefined;
   /** What a model of its own kind expects, basis points. */
-  readonly forecast?: { readonly costBps: number; readonly riskBps: number } | undefined;
+  readonly forecast?:
+    | {
+        readonly costBps: number;
+        readonly riskBps: number;
+        /** The same total in equal slices, to compare with. */
+        readonly even: { readonly costBps: number; readonly riskBps: number };
+      }
+    | undefined;
 }
 
 /** A price, and where it comes from, in words. */

@@ -1,72 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { aVenue } from '../simulator/client.ts';
+import { describe, expect, it } from 'vitest';
 import { look } from './support/look.ts';
-import type { Ran } from './support/look.ts';
+import { aDesk, dataOf, ofCheck, twap } from './support/plan.ts';
+import type { Data, World } from './support/plan.ts';
 
 const repo = join(import.meta.dirname, '../..');
-
-function aFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tranche-plan-'));
-  onTestFinished(() => {
-    rmSync(folder, { recursive: true });
-  });
-  return folder;
-}
-
-interface World {
-  /** Further lines of the config. */
-  readonly config?: string;
-  readonly strategies: string;
-  readonly token?: string;
-}
-
-/** A desk of its own in a folder; gives how to plan it. */
-function aDesk({ config = '', strategies, token = 'none' }: World): {
-  readonly folder: string;
-  readonly plan: (...line: readonly string[]) => Promise<Ran>;
-} {
-  const folder = aFolder();
-  writeFileSync(join(folder, 'strategies.yaml'), strategies);
-  writeFileSync(join(folder, 'desk.yaml'), `strategies: strategies.yaml\n${config}`);
-  return {
-    folder,
-    plan: async (...line) =>
-      await look(folder, ['plan', '--config', 'desk.yaml', ...line], { env: { TRANCHE_TOKEN: token } }),
-  };
-}
-
-interface Data {
-  readonly feasible: boolean;
-  readonly strategies: readonly {
-    readonly id: string;
-    readonly slots: readonly Readonly<Record<string, string | number>>[];
-    readonly times: readonly Readonly<Record<string, string>>[];
-  }[];
-  readonly checks: readonly {
-    readonly check: string;
-    readonly verdict: string;
-    readonly strategy?: string;
-    readonly says: string;
-    readonly fix?: string;
-  }[];
-  readonly costs: readonly Readonly<Record<string, string | number>>[];
-}
-const dataOf = ({ out }: Ran): Data => JSON.parse(out) as Data;
-const ofCheck = (ran: Ran, name: string): Data['checks'] =>
-  dataOf(ran).checks.filter(({ check }) => check === name);
-
-const twap = (over = ''): string => `id: one
-kind: twap
-pair: btcusd
-side: buy
-total_quantity: { amount: '1', currency: btc }
-start_time: '2026-11-23T09:00:00[Europe/London]'
-duration: PT1H
-slices: 4
-${over}`;
 
 describe('tranche plan', () => {
   it('prints what the README shows for the example strategies', async () => {
@@ -90,6 +29,34 @@ describe('tranche plan', () => {
     expect((await plan('--zone', 'Asia/Tokyo')).out).toContain(
       '  2026-11-23 18:15:00       2026-11-23 09:15:00  slice 1',
     );
+  });
+
+  it('prints what a shortfall is expected to cost by its own model, its risk, and both for equal slices', async () => {
+    const ran = await look(repo, [
+      'plan',
+      '--from',
+      '2026-12-03',
+      '--days',
+      '1',
+      'strategies/examples/btc-shortfall.yaml',
+    ]);
+    expect(ran.code).toBe(0);
+    const found =
+      /expected cost (?<cost>[\d.]+) ± (?<risk>[\d.]+) bps, about .* of .* usd \(its own model; equal slices: (?<even>[\d.]+) ± (?<evenRisk>[\d.]+) bps\)/u.exec(
+        ran.out,
+      )?.groups;
+    // It pays more than equal slices do, and bears less risk for it.
+    expect(Number(found?.['cost'])).toBeGreaterThan(Number(found?.['even']));
+    expect(Number(found?.['risk'])).toBeLessThan(Number(found?.['evenRisk']));
+  });
+
+  it.each(
+    globSync('strategies/{*,demo/*,examples/*}.yaml', { cwd: repo }).filter(
+      (file) => !file.includes('five-assets'),
+    ),
+  )('can be made of the example %s as it is', async (file) => {
+    const { code, out } = await look(repo, ['plan', '--from', '2026-12-01', '--days', '31', '--brief', file]);
+    expect({ code, end: out.trimEnd().split('\n').at(-1) }).toEqual({ code: 0, end: 'feasible' });
   });
 
   it('gives the same as data', async () => {
@@ -288,294 +255,5 @@ slices: 2
       twap().replace("'1'", "'0.001'").replace('slices: 4', `slices: ${n}`);
     expect((await aDesk({ strategies: strategies(11) }).plan()).code).toBe(0);
     expect((await aDesk({ strategies: strategies(12) }).plan()).code).toBe(78);
-  });
-});
-
-describe('the funds of a plan', () => {
-  it('are projected slice by slice: too little is refused with what is missing and when', async () => {
-    const ran = await aDesk({ strategies: twap() }).plan('--json', '--holdings', 'usd=40000,btc=0');
-    expect(ran.code).toBe(78);
-    expect(ofCheck(ran, 'funds')).toMatchObject([
-      {
-        verdict: 'refused',
-        strategy: 'one',
-        says: 'usd falls short of what is there by 20600 at worst, first at 2026-11-23T09:30:00.000Z',
-        fix: 'bring 20600 usd before then, or trade that much usd less',
-      },
-    ]);
-    const enough = await aDesk({ strategies: twap() }).plan('--json', '--holdings', 'usd=60600');
-    expect(ofCheck(enough, 'funds')).toMatchObject([{ verdict: 'ok' }]);
-  });
-
-  it('count what an earlier sale brings', async () => {
-    const sell = twap()
-      .replace('id: one', 'id: two')
-      .replace('side: buy', 'side: sell')
-      .replace('09:00:00[', '08:00:00[');
-    const ran = await aDesk({ strategies: `${twap()}---\n${sell}` }).plan(
-      '--json',
-      '--holdings',
-      'usd=1000,btc=1',
-    );
-    expect(ofCheck(ran, 'funds')).toMatchObject([{ verdict: 'ok' }]);
-    const without = await aDesk({ strategies: twap() }).plan('--json', '--holdings', 'usd=1000,btc=1');
-    expect(ofCheck(without, 'funds')).toMatchObject([{ verdict: 'refused' }]);
-  });
-
-  it('keep what min_position says', async () => {
-    const ran = await aDesk({
-      strategies: twap(),
-      config: 'controls: { min_position: { usd: "10000" } }\n',
-    }).plan('--json', '--holdings', 'usd=60600');
-    expect(ofCheck(ran, 'funds')).toMatchObject([
-      {
-        verdict: 'refused',
-        says: 'usd falls short of controls.min_position of 10000 by 10000 at worst, first at 2026-11-23T09:45:00.000Z',
-      },
-    ]);
-  });
-
-  it('keep the reserve of sizing.keep', async () => {
-    const config = 'sizing: { keep: { usd: "5000" } }\n';
-    const ran = await aDesk({ strategies: twap(), config }).plan('--json', '--holdings', 'usd=60600');
-    expect(ofCheck(ran, 'funds')).toMatchObject([
-      {
-        verdict: 'refused',
-        says: expect.stringMatching(/^usd falls short of sizing\.keep of 5000 by 5000/u) as unknown,
-      },
-    ]);
-  });
-
-  it('set the whole of a limit order aside', async () => {
-    const strategies = `id: dip
-kind: limit
-pair: btcusd
-side: buy
-total_quantity: { amount: '1', currency: btc }
-limit_price: '50000'
-max_slice_notional: { amount: '10000', currency: usd }
-`;
-    const ran = await aDesk({ strategies }).plan('--json', '--holdings', 'usd=49999');
-    expect(ofCheck(ran, 'funds')).toMatchObject([
-      {
-        verdict: 'refused',
-        says: expect.stringContaining('usd falls short of what is there by 1 ') as unknown,
-      },
-    ]);
-    expect((await aDesk({ strategies }).plan('--holdings', 'usd=50000')).code).toBe(0);
-  });
-
-  it('on credit are no refusal but what would be owed, up to its limit', async () => {
-    const config = (most: string): string =>
-      `pts: { use: when_enabled, max_credit: { amount: "${most}", currency: usd } }\n`;
-    const plan = async (most: string): Promise<Ran> =>
-      await aDesk({ strategies: twap(), config: config(most) }).plan('--json', '--holdings', 'usd=40000');
-    const within = await plan('30000');
-    expect(within.code).toBe(0);
-    expect(ofCheck(within, 'settlement')).toMatchObject([
-      {
-        verdict: 'note',
-        says: expect.stringMatching(
-          /^it would owe as much as 20600 usd on credit, .*no strategy of kind settle closes it/u,
-        ) as unknown,
-      },
-    ]);
-    const beyond = await plan('20000');
-    expect(beyond.code).toBe(78);
-    expect(ofCheck(beyond, 'settlement')).toMatchObject([
-      { verdict: 'refused', fix: 'bring 600 usd, or trade that much less' },
-    ]);
-  });
-
-  it('come from the venue where it tells them, with its prices', async () => {
-    await using venue = await aVenue({ accounts: [{ name: 'desk', balances: { usd: '50000', btc: '2' } }] });
-    const config = `mode: dry_run
-venue: { base_url: "${venue.baseUrl}", capabilities: { balances: true } }
-`;
-    const { plan } = aDesk({ strategies: twap(), config, token: venue.tokens[0] ?? '' });
-    const ran = await plan('--json');
-    expect(ran.err).toBe('');
-    expect(ran.code).toBe(78);
-    expect(ofCheck(ran, 'funds')).toMatchObject([
-      {
-        verdict: 'refused',
-        says: expect.stringMatching(/^usd falls short of what is there by 10[56]\d\d/u) as unknown,
-      },
-    ]);
-    expect(dataOf(ran).costs).toMatchObject([
-      { by: expect.stringContaining('half spread as quoted now') as unknown },
-    ]);
-    const transactions = await venue.get('/v1/account/transactions');
-    expect(transactions.text).not.toMatch(/"action":"(?:buy|sell)"/u);
-  });
-
-  it.each<readonly [string, string, readonly string[], RegExp]>([
-    [
-      'the venue cannot be reached',
-      'capabilities: { balances: true }',
-      [],
-      /the venue gave no balances: give --holdings/u,
-    ],
-    ['it does not tell balances', 'capabilities: {}', [], /venue\.capabilities\.balances is off/u],
-    [
-      'nobody may be asked',
-      'capabilities: { balances: true }',
-      ['--offline'],
-      /--offline was given: give --holdings too/u,
-    ],
-  ])('are told as not checked when %s', async (_when, capabilities, more, message) => {
-    const config = `mode: dry_run
-venue: { base_url: "http://127.0.0.1:9", ${capabilities} }
-`;
-    const ran = await aDesk({ strategies: twap(), config, token: 'sim-none' }).plan('--json', ...more);
-    expect(ran.code).toBe(0);
-    expect(ofCheck(ran, 'funds')).toMatchObject([
-      { verdict: 'not_done', says: expect.stringMatching(message) as unknown },
-    ]);
-    expect(ofCheck(ran, 'settlement')).toMatchObject([{ verdict: 'not_done' }]);
-    expect(ofCheck(ran, 'day')).toMatchObject([
-      { verdict: 'not_done', says: expect.stringContaining('--price btcusd=') as unknown },
-    ]);
-    const words = await aDesk({ strategies: twap(), config, token: 'sim-none' }).plan(...more);
-    expect(words.out).toMatch(/feasible; \d checks could not be done\n$/u);
-  });
-
-  it('and a price can be given by hand, where no venue is asked', async () => {
-    const config = 'mode: dry_run\nvenue: { base_url: "http://127.0.0.1:9" }\n';
-    const ran = await aDesk({ strategies: twap(), config }).plan(
-      '--json',
-      '--offline',
-      '--holdings',
-      'usd=70000',
-      '--price',
-      'btcusd=60000',
-    );
-    expect(dataOf(ran).checks.map(({ verdict }) => verdict)).not.toContain('not_done');
-    expect(ofCheck(ran, 'day')[0]?.says).toContain('at most 60600 usd');
-  });
-});
-
-describe('the times of a plan', () => {
-  const daily = (cron: string, schedule = ''): string => `id: daily
-kind: recurring
-pair: btcusd
-side: buy
-each_notional: { amount: '100', currency: usd }
-schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
-`;
-
-  it('show each occurrence that is closed with the reason', async () => {
-    const { plan } = aDesk({ strategies: daily('0 9 * * *', ', calendar: {}') });
-    const ran = await plan('--json', '--from', '2026-11-20');
-    const [strategy] = dataOf(ran).strategies;
-    expect(strategy?.slots.map(({ local }) => local)).toEqual(
-      ['20', '23', '24', '25', '26'].map((day) => `2026-11-${day} 09:00:00`),
-    );
-    expect(strategy?.times).toMatchObject([
-      { local: '2026-11-21 09:00:00', closed: 'weekend (saturday)' },
-      { local: '2026-11-22 09:00:00', closed: 'weekend (sunday)' },
-    ]);
-    expect(ofCheck(ran, 'hours')).toMatchObject([
-      { verdict: 'note', says: '2 of its 7 times are closed: weekend 2' },
-    ]);
-  });
-
-  it('show the skipped and the repeated hour of a change of clocks', async () => {
-    const { plan } = aDesk({ strategies: daily('30 1 * * *') });
-    const spring = await plan('--json', '--from', '2027-03-27', '--days', '3');
-    expect(dataOf(spring).strategies[0]?.slots.map(({ local }) => local)).toEqual([
-      '2027-03-27 01:30:00',
-      '2027-03-28 02:00:00',
-      '2027-03-29 01:30:00',
-    ]);
-    expect(ofCheck(spring, 'clock_changes')).toMatchObject([
-      {
-        verdict: 'note',
-        says: 'the clocks of Europe/London go forward 60 minutes at 2027-03-28T01:00:00.000Z (2027-03-28): local times in the gap run right after it, 1 at that moment',
-      },
-    ]);
-    const autumn = await plan('--json', '--from', '2027-10-30', '--days', '3');
-    expect(dataOf(autumn).strategies[0]?.slots).toHaveLength(3);
-    expect(ofCheck(autumn, 'clock_changes')).toMatchObject([
-      {
-        verdict: 'note',
-        says: expect.stringMatching(
-          /go back 60 minutes at 2027-10-31T01:00:00.000Z .*: 1 slot lies in the part of the day that comes twice/u,
-        ) as unknown,
-      },
-    ]);
-  });
-
-  it('leave out what is over and what comes later, and say how much', async () => {
-    const { plan } = aDesk({ strategies: twap() });
-    const during = await plan('--from', '2026-11-23T09:20:00Z');
-    expect(during.out).toContain('  2 slots before 2026-11-23 09:20:00 UTC are over\n');
-    expect(during.out).not.toContain('slice 1 ');
-    const before = await plan('--from', '2026-11-20', '--days', '2');
-    expect(before.out).toContain('  4 slots come after these 2 days\n');
-    expect(before.code).toBe(0);
-  });
-
-  it('are none for a strategy that only acts when its condition holds', async () => {
-    const strategies = `id: drift
-kind: rebalance
-target_weights: { btc: '0.5', usd: '0.5' }
-drift_threshold: '0.02'
-continuous: true
-`;
-    const { code, out } = await aDesk({ strategies }).plan();
-    expect(code).toBe(0);
-    expect(out).toContain('no time is known beforehand: it acts when its condition holds');
-    expect(out).toContain('no size is known beforehand, so funds cannot be projected');
-  });
-
-  it('are written as a calendar that keeps the names of its events', async () => {
-    const { folder, plan } = aDesk({ strategies: `${twap()}---\n${daily('0 9 * * *', ', calendar: {}')}` });
-    expect((await plan('--ics', 'plan.ics', '--from', '2026-11-20')).code).toBe(0);
-    const first = readFileSync(join(folder, 'plan.ics'), 'utf8');
-    const uids = (text: string): readonly string[] =>
-      [...text.matchAll(/^UID:(.*)\r$/gmu)].map(([, uid = '']) => uid);
-    expect(uids(first)).toHaveLength(1 + 7);
-    expect(uids(first)[0]).toBe('one.main@tranche');
-    expect(uids(first)).toContain('2026-11-21T090000Z.daily.main@tranche');
-    expect(first).toContain('SUMMARY:one: buy 1 btc of btcusd\r\n');
-    await plan('--ics', 'plan.ics', '--from', '2026-11-21');
-    const later = uids(readFileSync(join(folder, 'plan.ics'), 'utf8'));
-    expect(later.filter((uid) => uids(first).includes(uid))).toHaveLength(1 + 6);
-  });
-});
-
-describe('the arguments of a plan', () => {
-  it.each<readonly [readonly string[], number, RegExp]>([
-    [['--days', '0'], 64, /--days: expected a whole number from 1 to 400/u],
-    [['--days', 'week'], 64, /--days: expected a whole number/u],
-    [['--from', 'monday'], 64, /--from: expected a day such as 2026-12-01/u],
-    [['--zone', 'Londn'], 64, /--zone: "Londn" is not a time zone/u],
-    [['--holdings', 'usd:5'], 64, /--holdings: expected each currency once .*, got "usd:5"/u],
-    [['--holdings', 'usd=5,usd=6'], 64, /--holdings: expected each currency once/u],
-    [['--holdings', 'usd=1e5'], 64, /--holdings/u],
-    [['--price', 'btcusd=0'], 64, /--price: expected a pair and its price/u],
-    [['--price', 'btcuds=60000'], 64, /--price: no strategy trades btcuds: did you mean btcusd\?/u],
-    [['--dayz', '3'], 64, /unknown option '--dayz'/u],
-    [['--ics', 'no/such/folder/plan.ics'], 74, /--ics: .* cannot be written: there is no such file/u],
-    [['no-such.yaml'], 78, /no-such\.yaml[^]*there is no such file/u],
-  ])('%j are told', async (line, expected, message) => {
-    const { code, err } = await aDesk({ strategies: twap() }).plan(...line);
-    expect(code).toBe(expected);
-    expect(err).toMatch(message);
-  });
-
-  it('that are no usable strategy show their mistakes as validate does, and as data', async () => {
-    const { plan } = aDesk({ strategies: twap('slicess: 3') });
-    const words = await plan();
-    expect(words.code).toBe(78);
-    expect(words.err).toContain('did you mean "slices"?');
-    const data = await plan('--json');
-    expect(JSON.parse(data.out)).toMatchObject({ feasible: false, problems: [{ line: 9 }] });
-  });
-
-  it('leave out strategies that are switched off', async () => {
-    const { out } = await aDesk({ strategies: twap('enabled: false') }).plan();
-    expect(out).not.toContain('one  twap');
   });
 });

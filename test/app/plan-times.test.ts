@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { aDesk, dataOf, ofCheck, twap } from './support/plan.ts';
+
+describe('the times of a plan', () => {
+  const daily = (cron: string, schedule = ''): string => `id: daily
+kind: recurring
+pair: btcusd
+side: buy
+each_notional: { amount: '100', currency: usd }
+schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
+`;
+
+  it('show each occurrence that is closed with the reason', async () => {
+    const { plan } = aDesk({ strategies: daily('0 9 * * *', ', calendar: {}') });
+    const ran = await plan('--json', '--from', '2026-11-20');
+    const [strategy] = dataOf(ran).strategies;
+    expect(strategy?.slots.map(({ local }) => local)).toEqual(
+      ['20', '23', '24', '25', '26'].map((day) => `2026-11-${day} 09:00:00`),
+    );
+    expect(strategy?.times).toMatchObject([
+      { local: '2026-11-21 09:00:00', closed: 'weekend (saturday)' },
+      { local: '2026-11-22 09:00:00', closed: 'weekend (sunday)' },
+    ]);
+    expect(ofCheck(ran, 'hours')).toMatchObject([
+      { verdict: 'note', says: '2 of its 7 times are closed: weekend 2' },
+    ]);
+  });
+
+  it('show the skipped and the repeated hour of a change of clocks', async () => {
+    const { plan } = aDesk({ strategies: daily('30 1 * * *') });
+    const spring = await plan('--json', '--from', '2027-03-27', '--days', '3');
+    expect(dataOf(spring).strategies[0]?.slots.map(({ local }) => local)).toEqual([
+      '2027-03-27 01:30:00',
+      '2027-03-28 02:00:00',
+      '2027-03-29 01:30:00',
+    ]);
+    expect(ofCheck(spring, 'clock_changes')).toMatchObject([
+      {
+        verdict: 'note',
+        says: 'the clocks of Europe/London go forward 60 minutes at 2027-03-28T01:00:00.000Z (2027-03-28): local times in the gap run right after it, 1 at that moment',
+      },
+    ]);
+    const autumn = await plan('--json', '--from', '2027-10-30', '--days', '3');
+    expect(dataOf(autumn).strategies[0]?.slots).toHaveLength(3);
+    expect(ofCheck(autumn, 'clock_changes')).toMatchObject([
+      {
+        verdict: 'note',
+        says: expect.stringMatching(
+          /go back 60 minutes at 2027-10-31T01:00:00.000Z .*: 1 slot lies in the part of the day that comes twice/u,
+        ) as unknown,
+      },
+    ]);
+  });
+
+  it('leave out what is over and what comes later, and say how much', async () => {
+    const { plan } = aDesk({ strategies: twap() });
+    const during = await plan('--from', '2026-11-23T09:20:00Z');
+    expect(during.out).toContain('  2 slots before 2026-11-23 09:20:00 UTC are over\n');
+    expect(during.out).not.toContain('slice 1 ');
+    const before = await plan('--from', '2026-11-20', '--days', '2');
+    expect(before.out).toContain('  4 slots come after these 2 days\n');
+    expect(before.code).toBe(0);
+  });
+
+  it('are none for a strategy that only acts when its condition holds', async () => {
+    const strategies = `id: drift
+kind: rebalance
+target_weights: { btc: '0.5', usd: '0.5' }
+drift_threshold: '0.02'
+continuous: true
+`;
+    const { code, out } = await aDesk({ strategies }).plan();
+    expect(code).toBe(0);
+    expect(out).toContain('no time is known beforehand: it acts when its condition holds');
+    expect(out).toContain('no size is known beforehand, so funds cannot be projected');
+  });
+
+  it('are written as a calendar that keeps the names of its events', async () => {
+    const { folder, plan } = aDesk({ strategies: `${twap()}---\n${daily('0 9 * * *', ', calendar: {}')}` });
+    expect((await plan('--ics', 'plan.ics', '--from', '2026-11-20')).code).toBe(0);
+    const first = readFileSync(join(folder, 'plan.ics'), 'utf8');
+    const uids = (text: string): readonly string[] =>
+      [...text.matchAll(/^UID:(.*)\r$/gmu)].map(([, uid = '']) => uid);
+    expect(uids(first)).toHaveLength(1 + 7);
+    expect(uids(first)[0]).toBe('one.main@tranche');
+    expect(uids(first)).toContain('2026-11-21T090000Z.daily.main@tranche');
+    expect(first).toContain('SUMMARY:one: buy 1 btc of btcusd\r\n');
+    await plan('--ics', 'plan.ics', '--from', '2026-11-21');
+    const later = uids(readFileSync(join(folder, 'plan.ics'), 'utf8'));
+    expect(later.filter((uid) => uids(first).includes(uid))).toHaveLength(1 + 6);
+  });
+});
+
+describe('the arguments of a plan', () => {
+  it.each<readonly [readonly string[], number, RegExp]>([
+    [['--days', '0'], 64, /--days: expected a whole number from 1 to 400/u],
+    [['--days', 'week'], 64, /--days: expected a whole number/u],
+    [['--from', 'monday'], 64, /--from: expected a day such as 2026-12-01/u],
+    [['--zone', 'Londn'], 64, /--zone: "Londn" is not a time zone/u],
+    [['--holdings', 'usd:5'], 64, /--holdings: expected each currency once .*, got "usd:5"/u],
+    [['--holdings', 'usd=5,usd=6'], 64, /--holdings: expected each currency once/u],
+    [['--holdings', 'usd=1e5'], 64, /--holdings/u],
+    [['--price', 'btcusd=0'], 64, /--price: expected a pair and its price/u],
+    [['--price', 'btcuds=60000'], 64, /--price: no strategy trades btcuds: did you mean btcusd\?/u],
+    [['--dayz', '3'], 64, /unknown option '--dayz'/u],
+    [['--ics', 'no/such/folder/plan.ics'], 74, /--ics: .* cannot be written: there is no such file/u],
+    [['no-such.yaml'], 78, /no-such\.yaml[^]*there is no such file/u],
+  ])('%j are told', async (line, expected, message) => {
+    const { code, err } = await aDesk({ strategies: twap() }).plan(...line);
+    expect(code).toBe(expected);
+    expect(err).toMatch(message);
+  });
+
+  it('that are no usable strategy show their mistakes as validate does, and as data', async () => {
+    const { plan } = aDesk({ strategies: twap('slicess: 3') });
+    const words = await plan();
+    expect(words.code).toBe(78);
+    expect(words.err).toContain('did you mean "slices"?');
+    const data = await plan('--json');
+    expect(JSON.parse(data.out)).toMatchObject({ feasible: false, problems: [{ line: 9 }] });
+  });
+
+  it('leave out strategies that are switched off', async () => {
+    const { out } = await aDesk({ strategies: twap('enabled: false') }).plan();
+    expect(out).not.toContain('one  twap');
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { look } from './look.ts';
+import type { Ran } from './look.ts';
+
+function aFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tranche-plan-'));
+  onTestFinished(() => {
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+}
+
+export interface World {
+  /** Further lines of the config. */
+  readonly config?: string;
+  readonly strategies: string;
+  readonly token?: string;
+}
+
+/** A desk of its own in a folder; gives how to plan it. */
+export function aDesk({ config = '', strategies, token = 'none' }: World): {
+  readonly folder: string;
+  readonly plan: (...line: readonly string[]) => Promise<Ran>;
+} {
+  const folder = aFolder();
+  writeFileSync(join(folder, 'strategies.yaml'), strategies);
+  writeFileSync(join(folder, 'desk.yaml'), `strategies: strategies.yaml\n${config}`);
+  return {
+    folder,
+    plan: async (...line) =>
+      await look(folder, ['plan', '--config', 'desk.yaml', ...line], { env: { TRANCHE_TOKEN: token } }),
+  };
+}
+
+export interface Data {
+  readonly feasible: boolean;
+  readonly strategies: readonly {
+    readonly id: string;
+    readonly slots: readonly Readonly<Record<string, string | number>>[];
+    readonly times: readonly Readonly<Record<string, string>>[];
+  }[];
+  readonly checks: readonly {
+    readonly check: string;
+    readonly verdict: string;
+    readonly strategy?: string;
+    readonly says: string;
+    readonly fix?: string;
+  }[];
+  readonly costs: readonly Readonly<Record<string, string | number>>[];
+}
+export const dataOf = ({ out }: Ran): Data => JSON.parse(out) as Data;
+export const ofCheck = (ran: Ran, name: string): Data['checks'] =>
+  dataOf(ran).checks.filter(({ check }) => check === name);
+
+export const twap = (over = ''): string => `id: one
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: '1', currency: btc }
+start_time: '2026-11-23T09:00:00[Europe/London]'
+duration: PT1H
+slices: 4
+${over}`;
