@@ -1,7 +1,6 @@
 import {
   defer,
   ignoreElements,
-  map,
   repeat,
   switchMap,
   startWith,
@@ -115,8 +114,7 @@ export function watchClocks(desk: Desk): Observable<never> {
 
 /** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. */
 export const untilTime = (desk: Desk, at: Instant): Observable<void> =>
-  desk.changed$.pipe(
-    map(() => desk.continuity.count),
+  desk.breaks$.pipe(
     startWith(desk.continuity.count),
     distinctUntilChanged(),
     switchMap(() => waitUntil(desk.ports.clock, at)),

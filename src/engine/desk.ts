@@ -1,4 +1,4 @@
-import { AsyncSubject, Subject, defer, share, tap } from 'rxjs';
+import { AsyncSubject, Subject, defer, distinctUntilChanged, map, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
@@ -63,6 +63,12 @@ export class Desk {
   readonly closing = new Set<string>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
+  /** Breaks of time so far, when there was another one. Looked at once, however many strategies wait for an instant. */
+  readonly breaks$: Observable<number> = this.changed$.pipe(
+    map(() => this.continuity.count),
+    distinctUntilChanged(),
+    share(),
+  );
   /** Quote ids of this process: the venue must not repeat one. */
   readonly quoteIds = new Set<string>();
   /** Failures in a row to get a quote, by pair. */
