@@ -97,7 +97,8 @@ function modeAllows(mode: RiskMode, side: Side): boolean {
   }
 }
 
-const MINUTES_A_YEAR = 365 * 24 * 60;
+/** Of a year of 365 days, by which rates are a fraction. */
+export const MINUTES_A_YEAR = 365 * 24 * 60;
 
 /**
  * Expected carry of borrowed money in basis points: interest accrues in whole steps of `frequencyMinutes` once the

@@ -2,7 +2,7 @@ import type { Money, Price, Quantity, Ratio } from './money.ts';
 import type { Reason } from './reasons.ts';
 import type { Tactics } from './tactics.ts';
 import type { Instant } from './time.ts';
-import type { Side, Size } from './venue.ts';
+import type { RiskMode, Side, Size } from './venue.ts';
 
 /** What a strategy waits for. Plain data, so that the journal can hold it: amounts are text. */
 export type Wait =
@@ -40,6 +40,22 @@ export type Wait =
       /** Not before this instant. */
       readonly notBefore: Instant;
     }
+  | {
+      /** A balance below zero, whose time to be closed has come. */
+      readonly on: 'debt';
+      /** Pairs by which it may be closed: a debt in another currency than theirs is not waited for. */
+      readonly pairs: readonly string[];
+      /** So long before the grace period ends, ms. */
+      readonly beforeGraceMs?: number | undefined;
+      /** Before the carry passes this, basis points, as text. */
+      readonly carryBpsMax?: string | undefined;
+      /** How long before, ms. */
+      readonly leadMs: number;
+      /** At once in these modes of a pair. */
+      readonly modes: readonly RiskMode[];
+      /** Not before this instant. */
+      readonly notBefore: Instant;
+    }
   | { readonly on: 'outcome'; readonly leg: string; readonly slice: number };
 
 /** The level itself counts. */
@@ -54,6 +70,7 @@ export type Wake =
   | { readonly on: 'drift'; readonly at: Instant; readonly drift: Ratio }
   | { readonly on: 'price'; readonly at: Instant; readonly price: Price }
   | { readonly on: 'inflow'; readonly at: Instant; readonly balance: Quantity }
+  | { readonly on: 'debt'; readonly at: Instant }
   | { readonly on: 'outcome'; readonly at: Instant; readonly outcome: SliceOutcome };
 
 /** How a slice ended. */

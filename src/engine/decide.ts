@@ -9,6 +9,7 @@ import { HOUR_MS, after } from '../core/time.ts';
 import type { Intent, Wake } from '../core/wake.ts';
 import type { Step, View } from '../strategy/kernel.ts';
 import type { Desk, StrategySource } from './desk.ts';
+import { debtsOf } from './debts.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
 import type { StrategyWake } from './waker.ts';
@@ -66,12 +67,13 @@ function openSlice(desk: Desk, intent: IntentText): OpenSlice {
   return slice;
 }
 
-/** Waits for what the kernel wants to look at: fresh prices, and the venue's valuation where it checks against it. */
+/** Waits for what the kernel wants to look at: fresh prices, the venue's terms of credit, and its valuation where that is checked against. */
 function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> {
   if (wake.on === 'outcome' || wake.on === 'start') return of(undefined);
   const held = bound.needsValuation ? pairsOfHoldings(desk, bound.pairs) : [];
   const ready = desk.references.ready([...new Set([...bound.pairs, ...held])]);
-  return bound.needsValuation ? ready.pipe(mergeMap(() => refreshValuation(desk))) : ready;
+  const terms = bound.needsTerms ? ready.pipe(mergeMap(() => desk.pts.ready())) : ready;
+  return bound.needsValuation ? terms.pipe(mergeMap(() => refreshValuation(desk))) : terms;
 }
 
 /**
@@ -210,6 +212,8 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
       return { price: text(wake.price) };
     case 'inflow':
       return { balance: text(wake.balance) };
+    case 'debt':
+      return {};
     case 'outcome': {
       const { leg, slice, result, reason } = wake.outcome;
       return { leg, slice, result, ...(reason === undefined ? {} : { reason }) };
@@ -243,6 +247,9 @@ export function viewOf(desk: Desk): View {
     reference: (pair) => desk.references.get(pair),
     holdings: desk.state.balances,
     valuation: desk.valuation?.usd,
+    debts: debtsOf(desk.state),
+    rateOf: (currency) => desk.pts.rate(currency),
+    modeOf: (pair) => desk.pts.mode(pair),
     value: (targets, basis) => valueOn(targets, basis, { holdings: desk.state.balances ?? new Map(), midOf }),
     accountValue(basis) {
       let total = NO_MONEY;

@@ -11,9 +11,10 @@ import type {
   StrategyRecord,
   WakeRecord,
 } from '../core/record.ts';
-import { DAY_MS, MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from './changes.ts';
+import { noteDebts } from './debts.ts';
 import { NOTHING_TRADED, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
 import type { SavedState } from './keeper.ts';
@@ -52,6 +53,7 @@ export class DeskState {
   isTransportClosed = false;
   balances: Map<string, Quantity> | undefined;
   balancesReadAt: Instant | undefined;
+  readonly owedSince = new Map<string, Instant>(); // balances below zero: since when, at the earliest
   /** Balances as they were written last, and what was booked since. */
   lastBalances: BalancesRecord | undefined;
   readonly bookedSince = new Set<string>();
@@ -246,19 +248,13 @@ export class DeskState {
     life.slicesDone += body.missed.length;
     if (body.on === 'outcome') {
       // Named only where the strategy was told of a trade that it had not decided.
-      const { parent, slice } = body.detail;
+      const { parent, leg, slice } = body.detail;
       if (typeof parent === 'string' && typeof slice === 'number')
         this.strays.delete(sliceKey(parent, slice));
-      const seen = life.outcomes.findIndex(
-        (o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice'],
-      );
-      if (seen >= 0) life.outcomes.splice(seen, 1);
-      else {
-        const told = life.late.findIndex(
-          (o) => o.leg === body.detail['leg'] && o.slice === body.detail['slice'],
-        );
-        if (told >= 0) life.late.splice(told, 1);
-      }
+      const isTold = (one: Life['late'][number]): boolean => one.leg === leg && one.slice === slice;
+      const told = life.outcomes.some(isTold) ? life.outcomes : life.late;
+      const which = told.findIndex(isTold);
+      if (which >= 0) told.splice(which, 1);
     }
     for (const intent of body.intents) {
       const key = sliceKey(intent.parent, intent.slice);
@@ -311,6 +307,7 @@ export class DeskState {
     while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
     this.recent.push(fill);
     for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
+    noteDebts(this, instant(Math.min(at, fill.executed_at)));
     this.totals.book(fill);
     const key = sliceKey(fill.parent, fill.slice);
     const slice = this.slices.get(key) ?? this.strays.get(key);
@@ -334,6 +331,7 @@ export class DeskState {
     this.totals.correct(before, now);
     for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
     for (const [currency, change] of changesOf(now)) this.#move(currency, change);
+    noteDebts(this, now.executed_at);
     const slice = this.slices.get(sliceKey(now.parent, now.slice));
     if (slice === undefined) return;
     slice.filled = add(slice.filled, subtract(quantity(now.quantity), quantity(before.quantity)));
@@ -379,6 +377,7 @@ export class DeskState {
     this.balances = new Map(
       Object.entries(body.balances).map(([currency, amount]) => [currency, quantity(amount)]),
     );
+    noteDebts(this, this.balancesReadAt ?? instant(0));
     this.balancesReadAt = body.read_at;
     this.lastBalances = body;
     this.bookedSince.clear();

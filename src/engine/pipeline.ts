@@ -64,10 +64,21 @@ export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<ne
     reloads(desk),
     changing,
     desk.references.listen(),
-    desk.pts.run(),
+    watchTerms(desk),
     watchLadders(desk),
   ).pipe(untilDrained);
   return merge(trading, watching, begin).pipe(ignoreElements());
+}
+
+/** Whoever waits for a debt looks again when the venue's terms may have changed. */
+function watchTerms(desk: Desk): Observable<never> {
+  const isNeeded = (): boolean => [...desk.strategies.values()].some(({ bound }) => bound.needsTerms);
+  return desk.pts.run({ isNeeded }).pipe(
+    tap(() => {
+      desk.changed$.next();
+    }),
+    ignoreElements(),
+  );
 }
 
 /**

@@ -1,4 +1,16 @@
-import { EMPTY, catchError, concat, defer, forkJoin, ignoreElements, map, repeat, tap, timer } from 'rxjs';
+import {
+  EMPTY,
+  catchError,
+  concat,
+  defer,
+  forkJoin,
+  ignoreElements,
+  map,
+  of,
+  repeat,
+  tap,
+  timer,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import { expectedCarryBps } from '../core/pts.ts';
@@ -30,18 +42,33 @@ export class PtsWatch {
     return this.#isFresh(this.#modes) ? this.#modes?.value.get(pair) : undefined;
   }
 
+  /** What borrowing `currency` costs, as it was told last, however long ago: terms change seldom, and debts go on. */
+  rate(currency: string): FundingRate | undefined {
+    return this.#rates?.value.get(currency);
+  }
+
+  /** Emits once both are fresh, or could not be read. */
+  ready(): Observable<void> {
+    const isFresh = this.#isFresh(this.#modes) && this.#isFresh(this.#rates);
+    return isFresh ? of(undefined) : concat(this.poll(), of(undefined));
+  }
+
   /** Expected carry of borrowing `currency`, basis points; `undefined` when the rate is unknown. */
   carryBps(currency: string): Ratio | undefined {
     const rate = this.#isFresh(this.#rates) ? this.#rates?.value.get(currency) : undefined;
     return rate === undefined ? undefined : expectedCarryBps(rate, this.#policy.pts.holdingMs);
   }
 
-  /** Polls for as long as it is subscribed; not at all when credit is never used. Never emits. */
-  run(): Observable<never> {
-    if (this.#policy.pts.use === 'never') return EMPTY;
+  /**
+   * Polls for as long as it is subscribed, for credit or while a strategy needs the terms of it, which an edited one may
+   * begin to. Emits after each poll.
+   */
+  run({ isNeeded }: { readonly isNeeded: () => boolean }): Observable<void> {
     const { clock } = this.#ports;
-    const wait = defer(() => timer(this.#policy.pts.pollMs, clock.scheduler));
-    return concat(this.poll(), wait).pipe(ignoreElements(), repeat());
+    const { use, pollMs } = this.#policy.pts;
+    const polled = defer(() => (use === 'never' && !isNeeded() ? EMPTY : concat(this.poll(), of(undefined))));
+    const wait = defer(() => timer(pollMs, clock.scheduler)).pipe(ignoreElements());
+    return concat(polled, wait).pipe(repeat());
   }
 
   /** Reads both once; a failure leaves what is known to grow old. Completes. */

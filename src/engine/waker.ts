@@ -1,6 +1,7 @@
 import {
   EMPTY,
   defer,
+  distinctUntilChanged,
   filter,
   groupBy,
   ignoreElements,
@@ -16,8 +17,10 @@ import type { Observable } from 'rxjs';
 import { drifts, largestDrift, tradedPair, valueOn } from '../core/portfolio.ts';
 import { price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
+import { duesOf, earliest } from '../core/settling.ts';
 import type { Wait, Wake } from '../core/wake.ts';
 import { untilTime } from './continuity.ts';
+import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
 
 /** A wake of one strategy. */
@@ -84,6 +87,8 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
       return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenPriced(desk, wait)));
     case 'inflow':
       return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenReceived(desk, wait)));
+    case 'debt':
+      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenOwed(desk, wait)));
   }
 }
 
@@ -116,6 +121,36 @@ const whenReceived = (
     filter((balance) => balance.gt(quantity(above))),
     map((balance): Wake => ({ on: 'inflow', at: ports.clock.wall(), balance })),
   );
+
+/**
+ * Works out when the first debt is to be closed, anew whenever balances or the venue's terms may have changed, and waits
+ * for that instant alone.
+ */
+function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
+  const pairs = wait.pairs.map((pair) => desk.instrument(pair));
+  const { beforeGraceMs, carryBpsMax, leadMs, modes } = wait;
+  const rule = {
+    beforeGraceMs,
+    leadMs,
+    modes,
+    carryBpsMax: carryBpsMax === undefined ? undefined : ratio(carryBpsMax),
+  };
+  return desk.changed$.pipe(
+    startWith(undefined),
+    map(() =>
+      earliest(
+        duesOf(pairs, rule, {
+          debts: debtsOf(desk.state),
+          rateOf: (currency) => desk.pts.rate(currency),
+          modeOf: (pair) => desk.pts.mode(pair),
+        }),
+      ),
+    ),
+    distinctUntilChanged(),
+    switchMap((due) => (due === undefined ? EMPTY : untilTime(desk, due))),
+    map((): Wake => ({ on: 'debt', at: desk.ports.clock.wall() })),
+  );
+}
 
 /** Watches the prices of the portfolio, and looks again whenever a price or a balance has changed. */
 function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {

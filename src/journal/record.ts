@@ -48,6 +48,15 @@ const wait = z.discriminatedUnion('on', [
     notBefore: at,
   }),
   z.strictObject({ on: z.literal('inflow'), currency: z.string(), above: amount, notBefore: at }),
+  z.strictObject({
+    on: z.literal('debt'),
+    pairs: list(z.string()),
+    beforeGraceMs: z.number().nonnegative().optional(),
+    carryBpsMax: amount.optional(),
+    leadMs: z.number().nonnegative(),
+    modes: list(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only'])),
+    notBefore: at,
+  }),
   z.strictObject({ on: z.literal('outcome'), leg: z.string(), slice: count }),
 ]);
 
@@ -99,7 +108,7 @@ export const recordSchemas = {
     kind: z.literal('wake'),
     strategy: z.string(),
     hash: z.string(),
-    on: z.enum(['start', 'at', 'drift', 'price', 'inflow', 'outcome']),
+    on: z.enum(['start', 'at', 'drift', 'price', 'inflow', 'debt', 'outcome']),
     detail: z.record(z.string(), z.union([z.string(), z.number()])),
     reason: reason.optional(),
     note: z.string().optional(),

@@ -24,6 +24,14 @@ export function atMostOneOf<Plan extends object>(
   return [{ path: [b], message: `give either ${a} or ${b}, not both: remove one` }];
 }
 
+/** No name may stand twice in a list. */
+export const atMostOnce = (names: readonly string[], field: string): Problem[] =>
+  names.flatMap((name, n) =>
+    names.indexOf(name) === n
+      ? []
+      : [{ path: [field, n], message: `${name} stands there twice: remove one` }],
+  );
+
 /** Two fields for one size, the first counted in the base currency of the pair, the second in its quote currency. */
 export interface SizeFields<Plan> {
   readonly base: keyof Plan & string;

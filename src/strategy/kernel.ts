@@ -4,8 +4,9 @@ import type { ReferencePrice } from '../core/market.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Basis, Targets, Valued } from '../core/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
+import type { Debt } from '../core/settling.ts';
 import type { Instant } from '../core/time.ts';
-import type { Side, Size } from '../core/venue.ts';
+import type { FundingRate, RiskMode, Side, Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 
 /** What a kernel may look at. Everything is as of `at`; nothing in it changes while a step runs. */
@@ -19,6 +20,12 @@ export interface View {
   readonly holdings: ReadonlyMap<string, Quantity> | undefined;
   /** The venue's own newest valuation of the whole account, in USD, if it is recent. */
   readonly valuation: Money | undefined;
+  /** Balances below zero. */
+  readonly debts: ReadonlyMap<string, Debt>;
+  /** What borrowing a currency costs, as the venue told it last; `undefined` when it did not. */
+  rateOf(currency: string): FundingRate | undefined;
+  /** Risk mode of a pair; `undefined` when it is not known, or was told too long ago. */
+  modeOf(pair: string): RiskMode | undefined;
   /** Values the currencies of `targets` and cash in cash; `undefined` when a price is missing or nothing is held. */
   value(targets: Targets, basis: Basis): Valued | undefined;
   /** Value in cash of everything that the account holds, what is set aside included, and the currencies without a price. */
@@ -118,6 +125,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   pairs(params: Params): readonly string[];
   /** Whether steps look at the venue's own valuation of the account. */
   needsValuation?(params: Params): boolean;
+  /** Whether steps look at the venue's terms of credit: funding rates and risk modes. */
+  readonly needsTerms?: boolean | undefined;
   /** Whether an edited document may take over from a running life: nothing that was decided may be left undone by it. */
   readonly isReplaceable?: boolean | undefined;
   /** Checks across fields. */
@@ -157,6 +166,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
       return {
         pairs: kind.pairs(params),
         needsValuation: kind.needsValuation?.(params) ?? false,
+        needsTerms: kind.needsTerms ?? false,
         isReplaceable: kind.isReplaceable ?? false,
         ladder: kind.ladder?.(params),
         check: (world) => kind.check(params, world),
@@ -176,6 +186,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
 export interface BoundStrategy {
   readonly pairs: readonly string[];
   readonly needsValuation: boolean;
+  readonly needsTerms: boolean;
   readonly isReplaceable: boolean;
   readonly ladder?: LadderWish | undefined;
   check(world: CheckWorld): readonly Problem[];

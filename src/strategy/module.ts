@@ -187,6 +187,8 @@ function ownWake(was: State, wake: Wake): OwnWake {
     }
     case 'start':
       throw new BrokenRule('a life begins once');
+    case 'debt':
+      throw new BrokenRule('a module cannot wait for debts');
   }
 }
 

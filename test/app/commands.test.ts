@@ -199,7 +199,7 @@ describe('the committed schemas', () => {
 });
 
 describe('the examples of the other kinds', () => {
-  it.each(['btc-vwap', 'btc-shortfall', 'weekday-btc', 'btc-limit', 'payments-to-usd'])(
+  it.each(['btc-vwap', 'btc-shortfall', 'weekday-btc', 'btc-limit', 'payments-to-usd', 'close-credit'])(
     'can be used as they are: %s',
     (name) => {
       const to = io(repo);

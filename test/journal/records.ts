@@ -83,6 +83,15 @@ export const everyKind = (): readonly RecordBody[] => [
       },
       { on: 'price', pair: 'btcusd', is: 'at_or_below', level: '59970', notBefore: NINE },
       { on: 'inflow', currency: 'usd', above: '10000.5', notBefore: NINE },
+      {
+        on: 'debt',
+        pairs: ['btcusd'],
+        beforeGraceMs: 600_000,
+        carryBpsMax: '2.5',
+        leadMs: 900_000,
+        modes: ['Reduce-Only'],
+        notBefore: NINE,
+      },
     ],
     intents: [
       {

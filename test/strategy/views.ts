@@ -6,6 +6,7 @@ import type { Money, Quantity } from '../../src/core/money.ts';
 import { priceIn, valueOn } from '../../src/core/portfolio.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
+import type { FundingRate, RiskMode } from '../../src/core/venue.ts';
 import type { Intent, SliceOutcome, Wake } from '../../src/core/wake.ts';
 import type { AnyStrategy, BoundStrategy, CheckWorld, Step, View } from '../../src/strategy/kernel.ts';
 
@@ -21,6 +22,10 @@ export interface Scene {
   /** In the quote currency, by pair. */
   readonly mids?: Readonly<Record<string, string>>;
   readonly valuation?: string | undefined;
+  /** Since when balances below zero are so, by currency. */
+  readonly owedSince?: Readonly<Record<string, Instant>>;
+  readonly rates?: Readonly<Record<string, FundingRate>>;
+  readonly modes?: Readonly<Record<string, RiskMode>>;
   readonly basePrecision?: number;
   readonly minimum?: Instrument['minimum'];
 }
@@ -39,6 +44,16 @@ export function aView(scene: Scene = {}): View {
       return mid === undefined ? undefined : { pair, mid, at, source: 'tape' };
     },
     holdings: scene.held === undefined ? undefined : held,
+    debts: new Map(
+      [...held]
+        .filter(([, balance]) => balance.lt(0))
+        .map(([currency, balance]) => [
+          currency,
+          { amount: sizeOf(balance), since: scene.owedSince?.[currency] ?? instant(0) },
+        ]),
+    ),
+    rateOf: (currency) => scene.rates?.[currency],
+    modeOf: (pair) => scene.modes?.[pair],
     valuation: scene.valuation === undefined ? undefined : money(scene.valuation),
     value: (targets, basis) => valueOn(targets, basis, { holdings: held, midOf }),
     accountValue(basis) {

@@ -1,0 +1,189 @@
+import { z } from 'zod';
+import { text } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import { duesOf } from '../core/settling.ts';
+import type { Debt } from '../core/settling.ts';
+import { after, instant, isoOf, MINUTE_MS, parseDuration } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Wake } from '../core/wake.ts';
+import { defineStrategy } from './kernel.ts';
+import type { Step, View } from './kernel.ts';
+import { pausesAfter } from './pieces.ts';
+import { check, debtWait, params, ruleOf } from './settle-fields.ts';
+import type { Params } from './settle-fields.ts';
+import { orderFor } from './settle-order.ts';
+import type { Order } from './settle-order.ts';
+
+const state = z.strictObject({
+  /** Closings begun: the newest is part of the name of the parent. */
+  closings: z.int().min(0),
+  /** Nothing is looked at before, Unix ms. */
+  rest: z.number(),
+  /** Since when a funding rate that matters is not known, Unix ms. */
+  unknownSince: z.number().optional(),
+  /** The closing under way. */
+  now: z
+    .strictObject({
+      /** Number of the next piece. */
+      slice: z.int().min(0),
+      /** Pieces in a row that did not trade. */
+      misses: z.int().min(0),
+    })
+    .optional(),
+});
+type State = z.output<typeof state>;
+
+/** A parent has no more pieces than the controls allow one without a plan; what is left then is another closing. */
+const PIECES_MAX = 40;
+/** A funding rate that is not known is asked for again after this long. */
+const ASK_AGAIN_MS = MINUTE_MS;
+
+type Told = Pick<Step<State>, 'reason' | 'note'>;
+
+/**
+ * Closes positions on credit before the grace period ends, or before the interest on them passes a bound. It waits for the
+ * instant that follows from when the debt came up and from the venue's terms. Each piece is sized by what the account owes
+ * when it begins, and one is over before the next: so nothing is closed twice.
+ */
+export const settle = defineStrategy<Params, State>({
+  kind: 'settle',
+  summary: 'closes positions on credit before interest is charged, or more than allowed',
+  params,
+  state,
+  pairs: (plan) => plan.pairs,
+  needsTerms: true,
+  isReplaceable: true,
+  check,
+
+  start: (plan, begunAt): Step<State> => idle({ closings: 0, rest: begunAt }, plan),
+
+  step(was, wake, plan, { view }): Step<State> {
+    if (wake.on === 'outcome') return settlePiece(was, wake, plan);
+    const seen = look(was, plan, view);
+    if (seen.is === 'blind') return pause(was, plan, view.at, { reason: seen.reason });
+    if (seen.is === 'unknown') {
+      const unknownSince = was.unknownSince ?? view.at;
+      const note = `no funding rate of ${seen.currencies.join(', ')}`;
+      const rest = after(view.at, ASK_AGAIN_MS);
+      return idle({ ...was, unknownSince, rest }, plan, { reason: 'pts_unknown', note });
+    }
+    const known = seen.areKnown ? forgetUnknown(was) : was;
+    if (seen.is === 'nothing') return idle(known, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
+    return close(known, seen.due, { plan, view });
+  },
+
+  slots: () => [],
+});
+
+/** All funding rates that matter are known. */
+const forgetUnknown = ({ closings, rest, now }: State): State => ({
+  closings,
+  rest,
+  ...(now === undefined ? {} : { now }),
+});
+
+/** Waits for the next position that is to be closed. */
+function idle({ closings, rest, unknownSince }: State, plan: Params, told: Told = {}): Step<State> {
+  const now: State = { closings, rest, ...(unknownSince === undefined ? {} : { unknownSince }) };
+  return { state: now, waits: [debtWait(plan, instant(rest))], ...told };
+}
+
+/** A debt whose time has come. */
+interface DueDebt extends Debt {
+  readonly currency: string;
+}
+
+type Seen =
+  | { readonly is: 'blind'; readonly reason: Reason }
+  | { readonly is: 'unknown'; readonly currencies: readonly string[] }
+  | { readonly is: 'nothing'; readonly areKnown: boolean }
+  | { readonly is: 'due'; readonly due: readonly DueDebt[]; readonly areKnown: boolean };
+
+/** Which debts are to be closed now, the longest due first. */
+function look(was: State, plan: Params, view: View): Seen {
+  const { at, debts } = view;
+  if (view.holdings === undefined) return { is: 'blind', reason: 'no_balances' };
+  const dues = duesOf(
+    plan.pairs.map((pair) => view.instrument(pair)),
+    ruleOf(plan),
+    view,
+  );
+  const unknown = dues.filter((due) => due.at === 'unknown').map(({ currency }) => currency);
+  const isGivenUp =
+    was.unknownSince !== undefined && at - was.unknownSince >= parseDuration(plan.rates_timeout);
+  const due = dues
+    .map((one) => ({
+      currency: one.currency,
+      at: one.at === 'unknown' ? (isGivenUp ? 0 : undefined) : one.at,
+    }))
+    .filter((one): one is { currency: string; at: Instant } => one.at !== undefined && one.at <= at)
+    .toSorted((a, b) => a.at - b.at || (a.currency < b.currency ? -1 : 1))
+    .flatMap(({ currency }) => {
+      const debt = debts.get(currency);
+      return debt === undefined ? [] : [{ currency, ...debt }];
+    });
+  const areKnown = unknown.length === 0;
+  if (due.length > 0) return { is: 'due', due, areKnown };
+  return unknown.length > 0 ? { is: 'unknown', currencies: unknown } : { is: 'nothing', areKnown };
+}
+
+/** Starts a piece for the first debt that something can close. */
+function close(
+  was: State,
+  due: readonly DueDebt[],
+  { plan, view }: { readonly plan: Params; readonly view: View },
+): Step<State> {
+  const orders = due.map((debt) => ({ debt, order: orderFor(plan, debt, view) }));
+  for (const { debt, order } of orders)
+    if (!('reason' in order)) return startPiece(was, plan, { debt, order, at: view.at });
+  const [first] = orders;
+  const why = first !== undefined && 'reason' in first.order ? first.order : { reason: 'no_funds' as const };
+  return pause(was, plan, view.at, why);
+}
+
+interface Piece {
+  readonly debt: DueDebt;
+  readonly order: Order;
+  readonly at: Instant;
+}
+
+function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<State> {
+  const isNew = was.now === undefined || was.now.slice >= PIECES_MAX;
+  const closings = was.closings + (isNew ? 1 : 0);
+  const { slice, misses } = isNew
+    ? { slice: 0, misses: was.now?.misses ?? 0 }
+    : (was.now ?? { slice: 0, misses: 0 });
+  // The controls count a parent in one unit.
+  const leg = `${closings}.${order.pair}.${order.side}.${order.size.by}`;
+  const until = after(at, intervalOf(plan));
+  const since = debt.since === 0 ? 'before it was first looked at' : isoOf(debt.since);
+  return {
+    state: { ...was, closings, rest: until, now: { slice: slice + 1, misses } },
+    waits: [{ on: 'outcome', leg, slice }],
+    intents: [{ leg, slice, ...order, deadline: until }],
+    note: `owes ${text(debt.amount)} ${debt.currency} since ${since}`,
+  };
+}
+
+const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
+
+/** A piece has ended. What is owed now is looked at when its time is over, or later when nothing was traded. */
+function settlePiece(
+  was: State,
+  { at, outcome }: Wake & { readonly on: 'outcome' },
+  plan: Params,
+): Step<State> {
+  if (was.now === undefined) return idle(was, plan, { reason: 'waiting', note: `${outcome.leg} is over` });
+  if (!outcome.filled.gt(0))
+    return pause(was, plan, at, { reason: 'waiting', note: `not closed: ${outcome.reason ?? 'no price'}` });
+  const now: State = { ...was, now: { ...was.now, misses: 0 } };
+  return { state: now, waits: [{ on: 'at', at: instant(was.rest) }] };
+}
+
+/** Looks again after a time that doubles with each try that traded nothing. */
+function pause(was: State, plan: Params, at: Instant, told: Told): Step<State> {
+  const misses = (was.now?.misses ?? 0) + 1;
+  const rest = Math.max(was.rest, at) + pausesAfter(misses) * intervalOf(plan);
+  const now: State = { ...was, rest, now: { slice: was.now?.slice ?? 0, misses } };
+  return { state: now, waits: [{ on: 'at', at: instant(rest) }], ...told };
+}

@@ -1,0 +1,273 @@
+import { defer, throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { price, quantity, text } from '../../src/core/money.ts';
+import { HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+/** 8.76 % a year: 0.1 bps of what is owed an hour, the first hour free. */
+const RATE = { annualRate: '0.0876', graceMinutes: 60, frequencyMinutes: 60 };
+const venue = {
+  accounts: [{ name: 'main', balances: { usd: '20000' } }],
+  pts: { modes: { btcusd: 'Enabled' as const }, rates: { usd: RATE, btc: RATE } },
+};
+const onCredit = { ...aPolicy().pts, use: 'when_enabled' as const };
+/** Buys 1 btc at 50 000 usd a minute after the start, 30 000 of them on credit. */
+const trader = (over: object = {}): BenchOptions['strategies'][number] =>
+  aStrategy('b', 'twap', {
+    pair: 'btcusd',
+    side: 'buy',
+    total_quantity: { amount: '1', currency: 'btc' },
+    start_time: '2026-01-05T00:01:00Z',
+    duration: 'PT1M',
+    slices: 1,
+    ...over,
+  });
+const buyer = trader();
+const closer = (over: object = {}): BenchOptions['strategies'][number] =>
+  aStrategy('s', 'settle', { pairs: ['btcusd'], before_grace_ends: 'PT10M', ...over });
+
+function started(options: Partial<BenchOptions> = {}): Bench {
+  const bench = aBench({
+    strategies: [buyer, closer()],
+    venue,
+    policy: { pts: onCredit },
+    ...options,
+  });
+  bench.exchange.pin('btcusd', price('50000'), bench.clock.wall());
+  bench.start();
+  return bench;
+}
+const runFor = ({ clock }: Bench, ms: number): void => {
+  clock.run(instant(clock.wall() + ms));
+};
+const balance = ({ exchange }: Bench, currency: string): number =>
+  Number(exchange.ledger.balance('main', currency));
+const charges = ({ exchange, clock }: Bench): number => {
+  const reply = exchange.interest('main', clock.wall());
+  return reply.ok ? reply.value.length : Number.NaN;
+};
+/** When each order of the strategy was sent, to the minute. */
+const closings = (bench: Bench): readonly string[] =>
+  bench
+    .records()
+    .flatMap(({ at, body }) =>
+      body.kind === 'intent' && body.strategy === 's' ? [isoOf(at).slice(11, 16)] : [],
+    );
+const faults = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
+const sold = (bench: Bench): number =>
+  ledgerTrades(bench.exchange)
+    .filter(({ side }) => side === 'sell')
+    .reduce((sum, { amount }) => sum + Number(amount), 0);
+
+function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  clock.run(instant(clock.wall() + downMs));
+  const bench = aBench({
+    strategies: [buyer, closer()],
+    policy: { pts: onCredit },
+    clock,
+    exchange,
+    journal,
+    ...options,
+  });
+  bench.start();
+  return bench;
+}
+
+describe('settle on a desk', () => {
+  it('closes a position that was opened on credit before any interest is charged, and not earlier', () => {
+    const bench = started();
+    runFor(bench, 45 * MINUTE_MS);
+    expect(balance(bench, 'usd')).toBeLessThan(-29_000);
+    expect(closings(bench)).toEqual([]);
+    runFor(bench, HOUR_MS);
+    // Opened at 00:01, an hour of grace, ten minutes before its end.
+    expect(closings(bench)).toEqual(['00:51']);
+    expect(balance(bench, 'usd')).toBe(0);
+    expect(balance(bench, 'btc')).toBeGreaterThan(0.39);
+    runFor(bench, 5 * HOUR_MS);
+    expect(charges(bench)).toBe(0);
+    expect(faults(bench)).toEqual([]);
+    const wakes = bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'wake' && body.strategy === 's' ? [body.on] : []));
+    // One line when it begins, one when the time has come, one for the end of its trade, and one look whether that was all.
+    expect(wakes).toEqual(['start', 'debt', 'outcome', 'at']);
+  });
+
+  it('lets interest run up to its bound, and no further', () => {
+    const bench = started({
+      strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
+    });
+    runFor(bench, 12 * HOUR_MS);
+    // Charged at 02:01 and 03:01; a third charge would be 0.3 bps.
+    expect(charges(bench)).toBe(2);
+    expect(closings(bench)).toEqual(['03:46']);
+    expect(balance(bench, 'usd')).toBe(0);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('buys a short position back, in pieces', () => {
+    const seller = trader({ side: 'sell', total_quantity: { amount: '0.5', currency: 'btc' } });
+    const pieces = closer({ max_slice_notional: { amount: '10000', currency: 'usd' } });
+    const bench = started({ strategies: [seller, pieces] });
+    runFor(bench, 2 * HOUR_MS);
+    expect(balance(bench, 'btc')).toBe(0);
+    expect(ledgerTrades(bench.exchange).map(({ side, quantity: size }) => `${side} ${text(size)}`)).toEqual([
+      'sell 0.5',
+      'buy 0.16666667',
+      'buy 0.16666667',
+      'buy 0.16666666',
+    ]);
+    expect(charges(bench)).toBe(0);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('closes at once when the venue allows no more credit, where the document says so', () => {
+    const bench = started({ strategies: [buyer, closer({ close_in_modes: ['Reduce-Only'] })] });
+    runFor(bench, 10 * MINUTE_MS);
+    expect(closings(bench)).toEqual([]);
+    bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
+    runFor(bench, 3 * MINUTE_MS);
+    expect(balance(bench, 'usd')).toBe(0);
+    expect(faults(bench)).toEqual([]);
+  });
+
+  it('closes earlier when the venue makes credit dearer meanwhile', () => {
+    const bench = started({
+      strategies: [buyer, closer({ before_grace_ends: undefined, max_carry_bps: 0.25 })],
+    });
+    runFor(bench, 90 * MINUTE_MS);
+    bench.exchange.setFundingRate('usd', { ...RATE, annualRate: '0.876' });
+    runFor(bench, HOUR_MS);
+    // One charge would be 1 bps now: the one at 02:01.
+    expect(closings(bench)).toEqual(['01:46']);
+    expect(charges(bench)).toBe(0);
+  });
+
+  it('reads the terms also where the desk itself never uses credit, and closes what others left', () => {
+    const other = started({ strategies: [buyer] });
+    runFor(other, 5 * MINUTE_MS);
+    other.kill();
+    const { clock, exchange } = other;
+    const policy = { pts: aPolicy().pts, desk: 'second' };
+    const bench = aBench({ strategies: [closer()], policy, clock, exchange });
+    bench.start();
+    runFor(bench, 5 * MINUTE_MS);
+    // Nobody knows for how long it was owed before the first look.
+    expect(closings(bench)).toEqual(['00:05']);
+    expect(balance(bench, 'usd')).toBe(0);
+  });
+
+  it('closes a position whose terms the venue does not tell after a while, and says so meanwhile', () => {
+    const error = new VenueError({
+      code: 'unavailable',
+      applied: 'no',
+      attempt: 'funding rates',
+      status: 503,
+    });
+    const bench = started({
+      wrap: (port) => ({ ...port, fundingRates: () => defer(() => throwError(() => error)) }),
+      strategies: [buyer, closer({ rates_timeout: 'PT5M' })],
+    });
+    runFor(bench, 10 * MINUTE_MS);
+    expect(closings(bench)).toEqual(['00:06']);
+    const told = bench.records().filter(({ body }) => body.kind === 'wake' && body.reason === 'pts_unknown');
+    expect(told).toHaveLength(5);
+    expect(balance(bench, 'usd')).toBe(0);
+  });
+
+  it('does what it can when the market takes what the account has', () => {
+    const bench = started();
+    runFor(bench, 10 * MINUTE_MS);
+    bench.exchange.pin('btcusd', price('20000'), bench.clock.wall());
+    runFor(bench, 2 * HOUR_MS);
+    // All is sold, and a debt is left that nothing closes: told again and again, with growing distances.
+    expect(balance(bench, 'btc')).toBe(0);
+    expect(balance(bench, 'usd')).toBeLessThan(-10_000);
+    expect(bench.desk.state.lives.get('s')?.lastReason).toBe('no_funds');
+    const before = bench.records().length;
+    bench.exchange.deposit('main', 'btc', quantity('1'), bench.clock.wall());
+    runFor(bench, 10 * MINUTE_MS);
+    expect(balance(bench, 'usd')).toBe(0);
+    expect(bench.records().length).toBeGreaterThan(before);
+  });
+});
+
+describe('a restart of settle', () => {
+  it.each([10 * MINUTE_MS, 49 * MINUTE_MS])(
+    'knows since when a position is open, also when it was down for %i ms',
+    (downMs) => {
+      const first = started();
+      runFor(first, 1.5 * MINUTE_MS);
+      const second = next(first, downMs);
+      runFor(second, HOUR_MS);
+      const [at = ''] = closings(second);
+      expect(at).toBe('00:51');
+      expect(charges(second)).toBe(0);
+      expect(balance(second, 'usd')).toBe(0);
+      expect(faults(second)).toEqual([]);
+    },
+  );
+
+  it('closes each position exactly once, wherever the process dies', () => {
+    const pieces = closer({ max_slice_notional: { amount: '12000', currency: 'usd' } });
+    const strategies = [buyer, pieces];
+    const due = instant(START + 50 * MINUTE_MS);
+    const end = instant(START + 56 * MINUTE_MS);
+    const whole = started({ strategies });
+    whole.clock.run(due);
+    const appendsBefore = whole.appends();
+    whole.clock.run(end);
+    expect(balance(whole, 'usd')).toBe(0);
+    const owed = sold(whole);
+    const wrong: string[] = [];
+    for (let append = appendsBefore; append < whole.appends(); append++) {
+      for (const records of ['lost', 'durable'] as const) {
+        const first = started({ strategies, death: { at: append, records } });
+        first.clock.run(due);
+        while (!first.life.isOver && first.clock.wall() < end) runFor(first, SECOND_MS);
+        const second = next(first, SECOND_MS, { strategies });
+        runFor(second, 30 * MINUTE_MS);
+        const isClosed = balance(second, 'usd') === 0 && sold(second) === owed && charges(second) <= 1;
+        if (!isClosed || faults(second).length > 0)
+          wrong.push(
+            `${append} ${records}: ${balance(second, 'usd')} ${sold(second)} ${faults(second).join(' ')}`,
+          );
+      }
+    }
+    expect(wrong).toEqual([]);
+    expect(whole.appends() - appendsBefore).toBeGreaterThan(10);
+  });
+});
+
+describe('since when a balance is below zero', () => {
+  it('is told by the fill that took it there, and forgotten with the one that brings it back', () => {
+    const bench = started();
+    runFor(bench, 5 * MINUTE_MS);
+    const since = bench.desk.state.owedSince.get('usd') ?? 0;
+    expect(isoOf(instant(since)).slice(0, 16)).toBe('2026-01-05T00:01');
+    runFor(bench, HOUR_MS);
+    expect(bench.desk.state.owedSince.size).toBe(0);
+  });
+
+  it('is the last look before, where others took it there', () => {
+    const bench = started({ strategies: [closer()] });
+    runFor(bench, 10 * MINUTE_MS);
+    const { clock, exchange } = bench;
+    const policy = { pts: onCredit, desk: 'other' };
+    const late = trader({ start_time: '2026-01-05T00:12:00Z' });
+    const other = aBench({ strategies: [late], policy, clock, exchange });
+    const before = bench.clock.wall();
+    other.start();
+    runFor(bench, 5 * MINUTE_MS);
+    const since = bench.desk.state.owedSince.get('usd') ?? 0;
+    expect(balance(bench, 'usd')).toBeLessThan(0);
+    expect(since).toBeGreaterThan(0);
+    expect(since).toBeLessThanOrEqual(before + 2 * MINUTE_MS);
+  });
+});

@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import type { Minimum } from '../../src/core/instrument.ts';
+import { add, money, NO_QUANTITY, quantity, ratio, text } from '../../src/core/money.ts';
+import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { FundingRate } from '../../src/core/venue.ts';
+import type { Step } from '../../src/strategy/kernel.ts';
+import { settle } from '../../src/strategy/settle.ts';
+import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+const PLAN = { pairs: ['btcusd', 'ethusd'], before_grace_ends: 'PT10M' };
+const rateOf = (currency: string): FundingRate => ({
+  currency,
+  annualRate: ratio('0.0876'),
+  graceMinutes: 60,
+  frequencyMinutes: 60,
+});
+const rates = { usd: rateOf('usd'), btc: rateOf('btc'), eth: rateOf('eth') };
+const MIDS = { btcusd: '50000', ethusd: '2500' };
+const owing = (held: Readonly<Record<string, string>>, over: Scene = {}): Scene => ({
+  held,
+  mids: MIDS,
+  rates,
+  owedSince: { usd: NINE, btc: NINE, eth: NINE },
+  minimum: { notional: money('5') },
+  ...over,
+});
+/** The grace period of what came up at nine ends at ten. */
+const DUE = instant(NINE + 50 * MINUTE_MS);
+
+const aLife = (over: object = {}, scene: Scene = {}): Life => new Life(settle, { ...PLAN, ...over }, scene);
+const owed = (life: Life, scene: Scene, at: Instant = DUE): Step<unknown> =>
+  life.wake({ on: 'debt', at }, scene);
+const orders = (step: Step<unknown>): readonly string[] =>
+  intentsOf(step).map((one) => `${one.leg}#${one.slice} ${text(amountOf(one))}`);
+
+function trade(life: Life, filled: string, reason?: 'no_funds'): Step<unknown> {
+  const [intent] = intentsOf(life.last);
+  if (intent === undefined) throw new Error('no piece is under way');
+  return life.end(
+    { leg: intent.leg, slice: intent.slice, filled: quantity(filled), filledAmount: money(filled), reason },
+    instant(intent.deadline - 1_000),
+  );
+}
+
+describe('settle', () => {
+  it('waits for the time of the first debt in the currencies of its pairs, by its rules', () => {
+    const life = aLife({ max_carry_bps: 2.5, close_in_modes: ['Reduce-Only'] });
+    expect(life.last.waits).toEqual([
+      {
+        on: 'debt',
+        pairs: ['btcusd', 'ethusd'],
+        beforeGraceMs: 10 * MINUTE_MS,
+        carryBpsMax: '2.5',
+        leadMs: 15 * MINUTE_MS,
+        modes: ['Reduce-Only'],
+        notBefore: NINE,
+      },
+    ]);
+  });
+
+  it.each<readonly [string, Readonly<Record<string, string>>, string]>([
+    [
+      'sells the base currency for what is owed in the quote currency',
+      { usd: '-30000', btc: '1' },
+      '1.btcusd.sell.amount#0 30000',
+    ],
+    [
+      'buys back what is owed in the base currency',
+      { usd: '90000', btc: '-0.5' },
+      '1.btcusd.buy.quantity#0 0.5',
+    ],
+    [
+      'takes the next pair where the first has nothing to sell',
+      { usd: '-5000', btc: '0', eth: '4' },
+      '1.ethusd.sell.amount#0 5000',
+    ],
+    [
+      'sells all that is held where that is not enough',
+      { usd: '-30000', btc: '0.2' },
+      '1.btcusd.sell.quantity#0 0.2',
+    ],
+    [
+      'buys as much as can be paid from what is held',
+      { usd: '10100', btc: '-0.5' },
+      '1.btcusd.buy.quantity#0 0.2',
+    ],
+    ['sells at least what the venue trades', { usd: '-0.02', btc: '1' }, '1.btcusd.sell.amount#0 5'],
+  ])('%s', (_, held, order) => {
+    const step = owed(aLife(), owing(held));
+    expect(orders(step)).toEqual([order]);
+    expect(step.note).toContain('since 2026-12-01T09:00:00.000Z');
+  });
+
+  it('buys at least what the venue trades', () => {
+    const [order = ''] = orders(owed(aLife(), owing({ usd: '100', btc: '-0.00000001' })));
+    expect(order).toBe('1.btcusd.buy.quantity#0 0.000101');
+  });
+
+  it('trades a buffer on top, so that fees and interest leave no rest', () => {
+    expect(orders(owed(aLife({ buffer_bps: 10 }), owing({ usd: '-30000', btc: '1' })))).toEqual([
+      '1.btcusd.sell.amount#0 30030',
+    ]);
+  });
+
+  it('never pays one debt with another', () => {
+    const step = owed(aLife({ pairs: ['btcusd'] }), owing({ usd: '-30000', btc: '-1' }));
+    expect([orders(step), step.reason, step.note]).toEqual([
+      [],
+      'no_funds',
+      'owes 1 btc, holds nothing that closes it',
+    ]);
+  });
+
+  it('closes the debt that has been due the longest first, then the others', () => {
+    const held = { usd: '60000', btc: '-0.1', eth: '-2' };
+    const scene = owing(held, { owedSince: { btc: instant(NINE + MINUTE_MS), eth: NINE } });
+    const at = instant(DUE + MINUTE_MS);
+    expect(orders(owed(aLife(), scene, at))).toEqual(['1.ethusd.buy.quantity#0 2']);
+    // One that is not due yet is left alone.
+    expect(
+      orders(owed(aLife(), owing(held, { owedSince: { btc: instant(NINE + MINUTE_MS), eth: at } }), at)),
+    ).toEqual(['1.btcusd.buy.quantity#0 0.1']);
+  });
+
+  it('takes another debt that is due where nothing closes the first', () => {
+    const scene = owing(
+      { usd: '60000', btc: '-0.1', eur: '-100' },
+      { rates: { ...rates, eur: rateOf('eur') }, owedSince: { eur: instant(NINE - HOUR_MS), btc: NINE } },
+    );
+    expect(orders(owed(aLife({ pairs: ['btceur', 'btcusd'] }), scene))).toEqual([
+      '1.btcusd.buy.quantity#0 0.1',
+    ]);
+  });
+
+  it('goes in pieces, each sized by what is owed when it begins, until nothing is', () => {
+    const life = aLife({ max_slice_notional: { amount: '20000', currency: 'usd' }, interval: 'PT30S' });
+    const first = owed(life, owing({ usd: '-50000', btc: '2' }));
+    expect(orders(first)).toEqual(['1.btcusd.sell.amount#0 16666.67']);
+    expect(intentsOf(first)[0]?.deadline).toBe(DUE + 30 * SECOND_MS);
+    expect(trade(life, '16666.67').waits).toEqual([{ on: 'at', at: DUE + 30 * SECOND_MS }]);
+    // Interest was charged meanwhile.
+    expect(orders(life.arrive(0, owing({ usd: '-33340', btc: '1.6' })))).toEqual([
+      '1.btcusd.sell.amount#1 16670',
+    ]);
+    trade(life, '16670');
+    expect(orders(life.arrive(0, owing({ usd: '-16670', btc: '1.3' })))).toEqual([
+      '1.btcusd.sell.amount#2 16670',
+    ]);
+    trade(life, '16670');
+    const idle = life.arrive(0, owing({ usd: '0', btc: '1' }));
+    expect([orders(idle), idle.waits]).toMatchObject([[], [{ on: 'debt', notBefore: DUE + 90 * SECOND_MS }]]);
+    expect(idle.reason).toBeUndefined();
+  });
+
+  it('sums to what is owed exactly, whatever the pieces', () => {
+    for (const largest of ['7', '999.99', '12345.67', '49999.99', '60000']) {
+      const life = aLife({ max_slice_notional: { amount: largest, currency: 'usd' }, interval: 'PT1S' });
+      let [left, sum] = [quantity('50000.01'), NO_QUANTITY];
+      owed(life, owing({ usd: `-${text(left)}`, btc: '9' }));
+      for (let n = 0; left.gt(0) && n < 9_000; n++) {
+        const [intent] = intentsOf(life.last);
+        const size = intent === undefined ? NO_QUANTITY : amountOf(intent);
+        expect(size.gt(0) && size.lte(largest)).toBe(true);
+        [left, sum] = [quantity(left.minus(size).toFixed()), add(sum, size)];
+        trade(life, text(size));
+        life.arrive(0, owing({ usd: text(quantity(left.negated().toFixed())), btc: '9' }));
+      }
+      expect([text(left), text(sum)]).toEqual(['0', '50000.01']);
+    }
+  });
+
+  it('tries again at doubling distances when a piece does not trade, and when nothing can close a debt', () => {
+    const life = aLife({ interval: 'PT10S' });
+    const scene = owing({ usd: '-50000', btc: '2' });
+    owed(life, scene);
+    const pauses: number[] = [];
+    for (let n = 0; n < 6; n++) {
+      const deadline = intentsOf(life.last)[0]?.deadline ?? 0;
+      trade(life, '0', 'no_funds');
+      pauses.push((life.due - deadline) / (10 * SECOND_MS));
+      life.arrive(0, scene);
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 16]);
+    const poor = aLife({ interval: 'PT10S' });
+    const steps = [
+      owed(poor, owing({ usd: '-1' })),
+      poor.arrive(0, owing({ usd: '-1' })),
+      poor.arrive(0, owing({ usd: '-1' })),
+    ];
+    expect(steps.map(({ reason }) => reason)).toEqual(['no_funds', 'no_funds', 'no_funds']);
+    expect(poor.due - DUE).toBe((1 + 2 + 4) * 10 * SECOND_MS);
+  });
+
+  it('begins another parent before the controls halt one with too many pieces', () => {
+    const life = aLife({ max_slice_notional: { amount: '10', currency: 'usd' } });
+    const scene = owing({ usd: '-50000', btc: '2' });
+    const legs = [orders(owed(life, scene))[0]];
+    for (let n = 0; n < 40; n++) {
+      trade(life, '10');
+      legs.push(orders(life.arrive(0, scene))[0]);
+    }
+    expect([legs[39]?.split(' ')[0], legs[40]?.split(' ')[0]]).toEqual([
+      '1.btcusd.sell.amount#39',
+      '2.btcusd.sell.amount#0',
+    ]);
+  });
+
+  it.each<readonly [string, Scene, string]>([
+    ['the balances are not known', { mids: MIDS, rates }, 'no_balances'],
+    ['no price is known', owing({ usd: '-50', btc: '1' }, { mids: {} }), 'no_reference'],
+  ])('looks again soon when %s', (_, scene, reason) => {
+    const life = aLife();
+    const step = owed(life, scene);
+    expect([step.reason, orders(step)]).toEqual([reason, []]);
+    expect(step.waits).toEqual([{ on: 'at', at: DUE + 15 * SECOND_MS }]);
+  });
+
+  it('closes at once what was owed before anybody looked: nobody knows how much of its grace is left', () => {
+    const scene = owing({ usd: '-30000', btc: '1' }, { owedSince: { usd: instant(0) } });
+    const step = owed(aLife(), scene, NINE);
+    expect(orders(step)).toEqual(['1.btcusd.sell.amount#0 30000']);
+    expect(step.note).toBe('owes 30000 usd since before it was first looked at');
+  });
+
+  it('waits for a funding rate that is not known, and closes when it stays unknown for too long', () => {
+    const life = aLife({ rates_timeout: 'PT3M' });
+    const blind = owing({ usd: '-30000', btc: '1' }, { rates: {} });
+    const step = owed(life, blind, NINE);
+    expect(step).toMatchObject({ reason: 'pts_unknown', note: 'no funding rate of usd' });
+    expect(step.waits).toMatchObject([{ on: 'debt', notBefore: NINE + MINUTE_MS }]);
+    expect(orders(owed(life, blind, instant(NINE + 2 * MINUTE_MS)))).toEqual([]);
+    expect(orders(owed(life, blind, instant(NINE + 3 * MINUTE_MS)))).toHaveLength(1);
+  });
+
+  it('forgets that a rate was unknown once it is told', () => {
+    const life = aLife({ rates_timeout: 'PT3M' });
+    const blind = owing({ usd: '-30000', btc: '1' }, { rates: {} });
+    owed(life, blind, NINE);
+    expect(owed(life, owing({ usd: '-30000', btc: '1' }), instant(NINE + MINUTE_MS)).reason).toBe('waiting');
+    expect(orders(owed(life, blind, instant(NINE + 4 * MINUTE_MS)))).toEqual([]);
+  });
+
+  it('closes at once when the venue puts the pair into a mode that the document names', () => {
+    const over = { before_grace_ends: undefined, close_in_modes: ['Reduce-Only'] };
+    const held = { usd: '-30000', btc: '1' };
+    const calm = owing(held, { modes: { btcusd: 'Enabled' } });
+    expect(orders(owed(aLife(over), calm))).toEqual([]);
+    const closing = owing(held, { modes: { btcusd: 'Reduce-Only' } });
+    expect(orders(owed(aLife(over), closing))).toEqual(['1.btcusd.sell.amount#0 30000']);
+  });
+
+  it('takes no notice of a trade of an earlier closing that is told late: the balance has it already', () => {
+    const life = aLife();
+    const late = { leg: '7.btcusd.sell', slice: 0, filled: quantity('1'), filledAmount: money('1') };
+    expect(life.end(late, DUE)).toMatchObject({ reason: 'waiting', waits: [{ on: 'debt' }] });
+  });
+});
+
+describe('the check of a settle document', () => {
+  const messagesOf = (over: object, minimum: Minimum = {}): readonly string[] =>
+    settle
+      .bind({ ...PLAN, ...over })
+      .check(aWorld(minimum))
+      .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
+  it('finds nothing wrong with one that is in order', () => {
+    expect(
+      messagesOf({ max_slice_notional: { amount: '10', currency: 'usd' } }, { notional: money('5') }),
+    ).toEqual([]);
+  });
+
+  it.each<readonly [object, string]>([
+    [
+      { before_grace_ends: undefined },
+      ': say when positions are closed: give before_grace_ends, max_carry_bps or close_in_modes',
+    ],
+    [{ pairs: ['btcusd', 'btcusd'] }, 'pairs.1: btcusd stands there twice: remove one'],
+    [{ interval: 'PT0.1S' }, 'interval: the interval is at least a second: PT1S'],
+    [
+      { pairs: ['btcusd', 'btceur'], max_slice_notional: { amount: '10', currency: 'usd' } },
+      'pairs.1: max_slice_notional is in usd, btceur is quoted in eur: give it a document of its own',
+    ],
+    [
+      { pairs: ['btcusd'], max_slice_notional: { amount: '9', currency: 'usd' } },
+      "max_slice_notional.amount: pieces could be below the venue's minimum of 5: write at least twice as much",
+    ],
+  ])('says what is wrong and what to write instead: %j', (over, message) => {
+    expect(messagesOf(over, { notional: money('5') })).toEqual([message]);
+  });
+});
