@@ -193,6 +193,7 @@ describe('whyOf', () => {
       'traded',
       'desk',
       'desk',
+      'desk',
     ]);
   });
 });
