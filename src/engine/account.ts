@@ -169,8 +169,14 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
     recentFills: desk.state.recentFills(read.at),
     control: desk.state.control,
   };
+  const isWhole = (id: string): boolean => read.trades.get(id)?.isWhole === true;
+  desk.shown = new Set(
+    recentFills.map(({ client_order_id: id }) => id).filter((id) => desk.shown.has(id) || isWhole(id)),
+  );
   for (const fill of recentFills) {
     const { client_order_id: id, source } = fill;
+    // One that was proven late is older than its booking, and than the beginning of a read soon after it.
+    if (desk.shown.has(id) && !isWhole(id)) continue;
     if (source === 'transactions' || source === 'dry_run' || desk.unbooked.has(id)) continue;
     const { basePrecision, quotePrecision } = desk.instrument(fill.pair);
     const trade = read.trades.get(id);

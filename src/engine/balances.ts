@@ -173,12 +173,17 @@ function inherited({ state }: Desk): ReadonlyMap<string, Anchor> {
   );
 }
 
+/** Whether this read or one before it showed the rows of a fill: what the venue tells of the balances has them in it. */
+const isShown = (desk: Desk, { trades }: WholeAccount, id: string): boolean =>
+  desk.shown.has(id) || trades.get(id)?.isWhole === true;
+
 /** Currencies that an order under way may have moved, or a fill whose rows are not all there yet. */
-function underWayIn({ state }: Desk, read: WholeAccount): ReadonlySet<string> {
+function underWayIn(desk: Desk, read: WholeAccount): ReadonlySet<string> {
+  const { state } = desk;
   const currencies = new Set<string>();
   for (const { intent } of state.attempts.values()) currencies.add(intent.base).add(intent.quote);
   for (const fill of state.recentFills(read.at)) {
-    if (read.trades.get(fill.client_order_id)?.isWhole === true) continue;
+    if (isShown(desk, read, fill.client_order_id)) continue;
     currencies.add(fill.base).add(fill.quote);
   }
   return currencies;
@@ -202,7 +207,7 @@ function merged(
     }
   }
   for (const fill of desk.state.recentFills(read.at)) {
-    if (trades.get(fill.client_order_id)?.isWhole === true) continue;
+    if (isShown(desk, read, fill.client_order_id)) continue;
     for (const [currency, change] of changesOf(fill)) {
       if (told.has(currency)) now.set(currency, add(now.get(currency) ?? NO_QUANTITY, change));
     }

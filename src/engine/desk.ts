@@ -94,6 +94,8 @@ export class Desk {
   overridesAsked = 0;
   readonly proposals = new Map<string, { readonly until: Monotonic; readonly token: string | undefined }>();
   isStopping = false;
+  /** Recent fills whose rows a read of the account has shown whole: a later read may begin after them. */
+  shown: ReadonlySet<string> = new Set();
   /** The feed told that the account may have changed since its last read began. Never more than that. */
   isHinted = false;
   /** The venue's stamp of the newest row that this process has read. */

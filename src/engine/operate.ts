@@ -123,6 +123,9 @@ function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resu
     return 'only a pause of the whole desk ends by itself';
   if (command.isReducing === true && scope !== undefined) return 'reducing is of the whole desk';
   if (scope === undefined) {
+    const isHeld = desk.control === 'paused' || desk.control === 'reducing';
+    if (command.forMs !== undefined && isHeld && desk.state.controlUntil === undefined)
+      return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift that`;
     // A halt is latched: resuming does not lift it.
     return desk.control === 'halted'
       ? `the desk is halted: ${desk.controlWhy}. Arm it again with rearm`

@@ -217,7 +217,8 @@ function simulationIn(seeds: Simulation | undefined): string {
 const inPeak = ({ orders, at }: Peak, span: string): string =>
   `${orders} orders in one ${span}${at === undefined ? '' : ` (${isoOf(at)})`}`;
 
-const scopeOf = ({ parent, pair }: ControlRecord): string => parent ?? pair ?? 'desk';
+const scopeOf = ({ parent, pair, strategy }: ControlRecord): string =>
+  parent ?? pair ?? (strategy === undefined ? 'desk' : `strategy ${strategy}`);
 const stateOf = ({ state, transport }: ControlRecord): string => (transport === 'closed' ? 'killed' : state);
 
 const listed = (lines: readonly string[]): string => lines.map((line) => `- ${line}`).join('\n');
