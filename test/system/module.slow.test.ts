@@ -18,6 +18,8 @@ function aFolderOfOnesOwn(over: Readonly<Record<string, string>>, more: object =
     journal: 'sqlite:./journal.db',
     operate: { listen: '127.0.0.1:0' },
     strategies: './strategies',
+    // Looks of every second want a new price more often than twice a minute.
+    reference: { max_age: 'PT2S' },
     venue: { simulated: { seed: 'dips', speed: 3600 } },
     ...more,
   };
@@ -25,7 +27,13 @@ function aFolderOfOnesOwn(over: Readonly<Record<string, string>>, more: object =
   return cwd;
 }
 
-const QUICK = { "'10000'": "'1500'", "'0.02'": "'0.002'", PT1M: 'PT1S' };
+const QUICK = {
+  "'10000'": "'1500'",
+  "'0.02'": "'0.002'",
+  PT1M: 'PT1S',
+  // A market this fast may fall three times within a minute.
+  'side: buy': 'side: buy\nmax_intents_per_minute: 30',
+};
 
 describe('the kernel of the guide', () => {
   it('runs on paper from a folder of its own until its total has traded', async () => {
