@@ -49,6 +49,7 @@ const facts = z.object({
     })
     .prefault({}),
   controls: z.record(z.string(), z.unknown()).default({}),
+  journal: z.string().optional().catch(undefined),
 });
 type Facts = z.output<typeof facts>;
 
@@ -113,7 +114,7 @@ const liveLimits = {
   sides: 'sides: [buy]',
 } as const;
 
-function checkLive({ controls, venue }: Facts, document: YamlDocument): FileProblem[] {
+function checkLive({ controls, venue, journal }: Facts, document: YamlDocument): FileProblem[] {
   const problems: FileProblem[] = [];
   for (const [name, example] of Object.entries(liveLimits)) {
     if (controls[name] !== undefined) continue;
@@ -121,6 +122,11 @@ function checkLive({ controls, venue }: Facts, document: YamlDocument): FileProb
     problems.push(document.problem(['controls', name], message));
   }
   problems.push(...checkEachPair(controls, document));
+  if (journal?.includes('{started_at}') === true) {
+    const message =
+      'in live mode each start goes on with the journal of the last one, with its halts, doubts and totals: remove {started_at}';
+    problems.push(document.problem(['journal'], message));
+  }
   const { sides } = controls;
   if (Array.isArray(sides) && sides.includes('sell') && venue.sell_path === undefined) {
     const message =

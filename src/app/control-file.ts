@@ -1,6 +1,7 @@
 import {
   closeSync,
   constants,
+  existsSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -11,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import process from 'node:process';
+import { isFree } from '../journal/lock.ts';
 import { isAlive } from './processes.ts';
 
 /** How the commands of this machine find the daemon of a journal: beside it, readable by its owner only. */
@@ -54,19 +56,28 @@ export function writeControlFile(journal: string, content: ControlFile): () => v
 export interface FoundDaemon {
   readonly journal: string;
   readonly control: ControlFile | undefined;
+  /** Whether the journal is there. */
+  readonly isThere: boolean;
+  /** Each start begins a journal of its own: nothing that is left beside an older one reaches the next. */
+  readonly isOneOfMany: boolean;
 }
 
 /**
  * The daemon that runs on a journal. A name with `{started_at}` stands for many journals: the newest whose process lives.
- * Without a living one `control` is `undefined`, and the journal is the newest that there is.
+ * Without a living one `control` is `undefined`, and the journal is the newest that there is. A daemon that was killed leaves its
+ * file, and its number may be that of another process by now: only whoever holds the journal is its daemon.
  */
 export function findDaemon(pattern: string): FoundDaemon {
-  const journals = pattern.includes('{started_at}') ? journalsLike(pattern) : [pattern];
+  const isOneOfMany = pattern.includes('{started_at}');
+  const journals = isOneOfMany ? journalsLike(pattern) : [pattern];
   for (const journal of journals) {
-    const control = readControl(`${pathOf(journal) ?? ''}.control`);
-    if (control !== undefined && isAlive(control.pid)) return { journal, control };
+    const path = pathOf(journal) ?? '';
+    const control = readControl(`${path}.control`);
+    if (control !== undefined && isAlive(control.pid) && !isFree(path))
+      return { journal, control, isThere: true, isOneOfMany };
   }
-  return { journal: journals[0] ?? pattern, control: undefined };
+  const journal = journals[0] ?? pattern;
+  return { journal, control: undefined, isThere: existsSync(pathOf(journal) ?? ''), isOneOfMany };
 }
 
 /** Newest first. */

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import { alerts } from '../core/alerts.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { StoredRecord } from '../core/record.ts';
+import { isoOf } from '../core/time.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
 import type { Command, HaltPort, StrategiesPort } from '../engine/ports.ts';
@@ -215,10 +216,16 @@ const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;
 
 /** What an operator should know before anything happens. */
 function standing({ control, controlWhy, state, strategies }: Desk): readonly string[] {
-  const stopped =
-    control === 'active'
-      ? []
-      : [`The desk is ${control}: ${controlWhy}. Nothing trades until --rearm "reason".`];
+  const wayOut = {
+    active: undefined,
+    paused:
+      state.controlUntil === undefined
+        ? 'Nothing trades until tranche resume.'
+        : `Nothing trades until ${isoOf(state.controlUntil)}, or tranche resume.`,
+    reducing: 'Only orders that repay a borrowed balance trade, until tranche resume.',
+    halted: 'Nothing trades until tranche rearm, or a start with --rearm "reason".',
+  }[control];
+  const stopped = wayOut === undefined ? [] : [`The desk is ${control}: ${controlWhy}. ${wayOut}`];
   const finished = [...strategies.keys()]
     .filter((id) => state.lives.get(id)?.finished !== undefined)
     .map((id) => `${id} has finished in this journal and does not run again; to repeat it, give it a new id`);

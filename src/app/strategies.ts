@@ -8,13 +8,13 @@ import { contentHash, readConfig, unusable } from './config.ts';
 import type { Config, ConfigOptions, LoadedConfig } from './config.ts';
 import { Calendars } from './calendars.ts';
 import { explain } from './explain.ts';
-import { readFile } from './files.ts';
+import { problemAt, readFile, shownPath } from './files.ts';
 import { loadModule, readModule } from './modules.ts';
 import type { ModuleSource } from './modules.ts';
 import type { ReadOptions } from './files.ts';
 import { nearest } from './problems.ts';
 import type { FileProblem } from './problems.ts';
-import type { YamlDocument } from './yaml.ts';
+import type { YamlDocument, YamlFile } from './yaml.ts';
 
 /** One strategy document, checked and bound to its kind. */
 export interface LoadedStrategy {
@@ -63,7 +63,7 @@ export function readStrategies(
   options: ReadOptions,
   kinds: ReadonlyMap<string, AnyStrategy> = registry,
 ): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
-  const read = files.map((file) => readFile(file, options));
+  const read = files.map((file) => notEmpty(readFile(file, options), shownPath(file, options.cwd)));
   const problems = read.flatMap((file) => file.problems);
   const documents = read.flatMap((file) => file.documents);
   const strategies: LoadedStrategy[] = [];
@@ -89,6 +89,14 @@ export function readStrategies(
   const beyond = documents[STRATEGIES_MAX];
   if (beyond !== undefined) problems.push(beyond.problem([], `more than ${STRATEGIES_MAX} strategies`));
   return { strategies, problems };
+}
+
+/** An editor that empties a file before it writes it must not end what the file held. */
+function notEmpty(read: YamlFile, file: string): YamlFile {
+  if (read.documents.length > 0 || read.problems.length > 0) return read;
+  const message =
+    'there is no strategy in this file: write one, remove the file, or switch its strategy off with enabled: false';
+  return { ...read, problems: [problemAt(file, message)] };
 }
 
 interface Surroundings {

@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { OperatorError } from '../core/errors.ts';
 import { instant, isoOf } from '../core/time.ts';
 import type { Volume } from '../strategy/volume-profile.ts';
+import { whyUnreadable } from './files.ts';
 
 /** Volume of market history: bars or trades, from CSV (plain or gzip) or Parquet. */
 
@@ -39,7 +40,7 @@ export async function readVolumes(file: string, options: ReadVolumes): Promise<V
     const isGzip = raw[0] === 0x1f && raw[1] === 0x8b;
     bytes = isGzip ? gunzipSync(raw, { maxOutputLength: BYTES_MAX }) : raw;
   } catch (cause) {
-    throw new OperatorError('data', `cannot read ${name}: ${said(cause)}`, cause);
+    throw new OperatorError('data', `cannot read ${name}: ${whyUnreadable(cause)}`, cause);
   }
   const isParquet = bytes.subarray(0, 4).toString('latin1') === 'PAR1';
   return assemble(isParquet ? await parquetRows(bytes, name) : csvRows(bytes, name), options);

@@ -150,7 +150,8 @@ export class DeskState {
         this.controlSince = at;
         this.controlUntil = body.until;
         this.isTransportClosed = body.state === 'halted' && body.transport === 'closed';
-        if (body.state === 'active') this.deaths = [];
+        // A pause that ends by itself does not: nobody has looked.
+        if (body.state === 'active' && body.by !== 'tranche') this.deaths = [];
         break;
     }
   }

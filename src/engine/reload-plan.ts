@@ -93,13 +93,14 @@ function planOne(standing: Standing, source: StrategySource): One {
   }
   const change = { strategy: id, from: life.hash, to: hash };
   if (life.finished !== undefined) return { change: { ...change, what: 'begins' }, run: source, isNew: true };
-  const isOpen = standing.open.has(id);
-  if (source.bound.isReplaceable && !isOpen)
-    return { change: { ...change, what: 'replaces' }, run: source, isNew: true };
   const kept = standing.running.get(id);
   const run = kept?.hash === life.hash ? kept : standing.revive(life);
-  const why = source.bound.isReplaceable ? OPEN : KEPT;
-  if (run !== undefined) return { change: { ...change, what: 'kept', why }, run };
+  // The old text says whether it may be cut short here. One that no longer can be read is judged as its kind.
+  const old = run ?? (source.kind === life.type ? source : undefined);
+  const isFree = life.state === undefined || old?.bound.isReplaceable(life.state) === true;
+  if (isFree && !standing.open.has(id))
+    return { change: { ...change, what: 'replaces' }, run: source, isNew: true };
+  if (run !== undefined) return { change: { ...change, what: 'kept', why: isFree ? OPEN : KEPT }, run };
   return {
     fault: `strategy ${id} was edited while its parent is running. Put the old text back, or give the new one another id`,
   };

@@ -15,7 +15,7 @@ const FOLDER_MODE = 0o700;
  */
 export function createPrivate(file: string): void {
   const folder = dirname(file);
-  const created = mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+  const created = makeFolders(folder, FOLDER_MODE);
   refuseForeign(folder);
   try {
     closeSync(openSync(file, 'wx', FILE_MODE));
@@ -28,6 +28,24 @@ export function createPrivate(file: string): void {
   syncFolder(folder);
   if (created !== undefined) syncFolder(dirname(created));
 }
+
+/**
+ * Makes a folder and those above it that are missing, one after the other: Node's own way of making all at once tries for
+ * ever where a file system says that nothing can be made in it, as /proc does. Gives the topmost that was made.
+ */
+export function makeFolders(folder: string, mode = 0o777): string | undefined {
+  if (isFolder(folder)) return undefined;
+  const above = dirname(folder) === folder ? undefined : makeFolders(dirname(folder), mode);
+  try {
+    mkdirSync(folder, mode);
+  } catch (error) {
+    if (!isFolder(folder)) throw error; // somebody else was quicker
+    return above;
+  }
+  return above ?? folder;
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 const STICKY = 0o1000;
 

@@ -5,6 +5,18 @@ import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts'
 
 /** Times at which nothing trades, and times that a change of clocks skips or repeats. */
 
+/** Strategies of which nothing is left to trade: as right for one that has done its work as it is wrong for a new one. */
+export const checkWindows = (strategies: readonly PlannedStrategy[], { now }: PlanFacts): readonly Check[] =>
+  strategies
+    .filter((one) => one.passed > 0 && one.slices.length + one.times.length + one.beyond === 0)
+    .map(({ id, passed }) => ({
+      check: 'window',
+      verdict: 'note',
+      strategy: id,
+      says: `its window is over: ${passed === 1 ? 'its slot lies' : `all of its ${passed} slots lie`} before ${isoOf(now)}. If it has not traded in this journal it never will`,
+      fix: 'a later start_time',
+    }));
+
 /** Restricted hours of the desk, and closed times of calendars. */
 export function checkHours(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
   const found = strategies.flatMap((strategy) => [...closedSlots(strategy, facts), ...closedTimes(strategy)]);

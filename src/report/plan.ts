@@ -118,6 +118,7 @@ export interface PlanFacts {
 }
 
 export const checkNames = [
+  'window',
   'minimum',
   'limits',
   'day',

@@ -127,8 +127,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   needsValuation?(params: Params): boolean;
   /** Whether steps look at the venue's terms of credit: funding rates and risk modes. */
   readonly needsTerms?: boolean | undefined;
-  /** Whether an edited document may take over from a running life: nothing that was decided may be left undone by it. */
-  readonly isReplaceable?: boolean | undefined;
+  /** Whether another document may take over from a running life: nothing that was decided may be left undone by it. */
+  isReplaceable?(state: State): boolean;
   /** Checks across fields. */
   check(params: Params, world: CheckWorld): readonly Problem[];
   /** First step of a life that begins at `begunAt`. */
@@ -167,7 +167,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         pairs: kind.pairs(params),
         needsValuation: kind.needsValuation?.(params) ?? false,
         needsTerms: kind.needsTerms ?? false,
-        isReplaceable: kind.isReplaceable ?? false,
+        isReplaceable: (state) => kind.isReplaceable?.(read(state)) ?? false,
         ladder: kind.ladder?.(params),
         check: (world) => kind.check(params, world),
         start: (begunAt, view) => kind.start(params, begunAt, view),
@@ -187,7 +187,7 @@ export interface BoundStrategy {
   readonly pairs: readonly string[];
   readonly needsValuation: boolean;
   readonly needsTerms: boolean;
-  readonly isReplaceable: boolean;
+  isReplaceable(state: unknown): boolean;
   readonly ladder?: LadderWish | undefined;
   check(world: CheckWorld): readonly Problem[];
   start(begunAt: Instant, view: View): Step<unknown>;

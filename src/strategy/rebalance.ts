@@ -37,7 +37,7 @@ export const rebalance = defineStrategy<Params, State>({
   state,
   pairs: (plan) => assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan))),
   needsValuation: (plan) => plan.cash === 'usd',
-  isReplaceable: true,
+  isReplaceable: () => true,
   check,
 
   start(plan, begunAt): Step<State> {

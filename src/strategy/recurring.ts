@@ -14,7 +14,7 @@ import { check, unfit } from './recurring-check.ts';
 import { anySlices, currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
 import type { Params, Slices } from './recurring-fields.ts';
 import { nextTime, occurrencesOf } from './schedule.ts';
-import { dueSize, plannedSize, slotMs } from './slicing.ts';
+import { dueSize, plannedSize, slotMs, slotsPassed } from './slicing.ts';
 import { tacticsOf } from './tactic-fields.ts';
 
 /** Times that a longer downtime leaves to make up for: the newest. */
@@ -70,7 +70,7 @@ export const recurring = defineStrategy<Params, State>({
   params,
   state,
   pairs: (plan) => [plan.pair],
-  isReplaceable: true,
+  isReplaceable: ({ now }) => now === undefined,
   check,
 
   start(plan, begunAt, view): Step<State> {
@@ -237,7 +237,7 @@ function startSlice(
   const next = closure === undefined ? turn : turn + 1;
   const leg = legOf(now.due);
   const missed = Array.from({ length: next - now.slice }, (_, i) => ({ leg, slice: now.slice + i }));
-  const all = together(told, closure?.why ?? `${missed.length} slots passed`, {
+  const all = together(told, closure?.why ?? slotsPassed(missed.length), {
     reason: closure === undefined ? 'missed_slot' : 'blackout',
     missed,
   });

@@ -52,7 +52,7 @@ export const settle = defineStrategy<Params, State>({
   state,
   pairs: (plan) => plan.pairs,
   needsTerms: true,
-  isReplaceable: true,
+  isReplaceable: () => true,
   check,
 
   start: (plan, begunAt): Step<State> => idle({ closings: 0, rest: begunAt }, plan),

@@ -8,7 +8,7 @@ import type { Size } from '../core/venue.ts';
 import type { Wake } from '../core/wake.ts';
 import { defineStrategy } from './kernel.ts';
 import type { AnyStrategy, CheckWorld, Forecast, LadderWish, Problem, Slot, Step } from './kernel.ts';
-import { dueSize, plannedSize, slotMs, smallestSize } from './slicing.ts';
+import { dueSize, plannedSize, slotMs, slotsPassed, smallestSize } from './slicing.ts';
 import type { Curve, SlicePlan } from './slicing.ts';
 import { check } from './sliced-check.ts';
 import { durationMsOf, slicesOf, startOf } from './sliced-fields.ts';
@@ -199,14 +199,16 @@ const waitForSlot = (was: State, slices: Slices): Step<State> => ({
   waits: [{ on: 'at', at: slotOf(slices, was, was.next) }],
 });
 
+const undone = ({ left }: State, plan: Sliced, { total }: Slices): string =>
+  `${left} of ${text(total)} ${(plan.total_quantity ?? plan.total_notional)?.currency ?? ''} not traded`;
+
 /** An outcome: takes off what was filled and waits for the next slot. */
 function settle(was: State, wake: Wake & { on: 'outcome' }, plan: Sliced, slices: Slices): Step<State> {
   const { filled, filledAmount } = wake.outcome;
   const done = plan.total_quantity === undefined ? filledAmount : filled;
   const now: State = { ...was, left: text(subtract(leftOf(was, plan), done)) };
   if (!leftOf(now, plan).gt(0)) return ended(now, 'finished');
-  if (now.next >= slices.slices)
-    return ended(now, 'window_over', `${now.left} of ${text(slices.total)} not traded`);
+  if (now.next >= slices.slices) return ended(now, 'window_over', undone(now, plan, slices));
   return waitForSlot(now, slices);
 }
 
@@ -221,19 +223,17 @@ function startSlice(was: State, at: Instant, plan: Sliced, slices: Slices): Step
   while (turn < slices.slices && slotOf(slices, now, turn + 1) <= at) turn++;
   const missed = Array.from({ length: turn - now.next }, (_, i) => ({ leg: LEG, slice: now.next + i }));
   const gap =
-    missed.length === 0
-      ? {}
-      : { missed, reason: 'missed_slot' as const, note: `${missed.length} slots passed` };
+    missed.length === 0 ? {} : { missed, reason: 'missed_slot' as const, note: slotsPassed(missed.length) };
 
   if (plan.catch_up === 'abort' && lateMs > parseDuration(plan.catch_up_window)) {
     return {
-      ...ended(now, 'aborted', `a gap of ${Math.round(lateMs / 1000)} s; ${now.left} not traded`),
+      ...ended(now, 'aborted', `a gap of ${Math.round(lateMs / 1000)} s; ${undone(now, plan, slices)}`),
       missed,
     };
   }
   if (turn >= slices.slices) {
     return {
-      ...ended({ ...now, next: turn }, 'window_over', `${now.left} of ${text(slices.total)} not traded`),
+      ...ended({ ...now, next: turn }, 'window_over', undone(now, plan, slices)),
       missed,
     };
   }

@@ -121,3 +121,6 @@ function partOfMissed<A extends Sliceable>(plan: SlicePlan<A>, k: number, missed
   if (!ahead.gt(0)) return missed;
   return roundDown(scale(missed, fraction(steadySize(plan, k), ahead)), plan.precision);
 }
+
+/** What a gap cost, in words. */
+export const slotsPassed = (count: number): string => `${count} ${count === 1 ? 'slot' : 'slots'} passed`;

@@ -75,7 +75,7 @@ export const sweep = defineStrategy<Params, State>({
   params,
   state,
   pairs: (plan) => [pairOf(plan)],
-  isReplaceable: true,
+  isReplaceable: () => true,
   check,
 
   start(plan, begunAt, view): Step<State> {

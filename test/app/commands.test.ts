@@ -231,6 +231,16 @@ describe('init', () => {
     expect(() => readFileSync(join(folder, 'config/paper.yaml'))).toThrow('ENOENT');
   });
 
+  it.each([
+    ['/proc/nothing', '/proc/nothing/config/paper.yaml cannot be written'],
+    ['a-file', 'a-file/config/paper.yaml cannot be written'],
+  ])('says of %s that nothing can be made there', (where, says) => {
+    writeFileSync(join(folder, 'a-file'), '');
+    expect(() => init({ folder: where }, io(folder))).toThrow(
+      expect.objectContaining({ exit: 'storage', message: expect.stringContaining(says) as string }),
+    );
+  });
+
   it('refers every example to a schema that is there', () => {
     for (const file of initFiles.filter((each) => each.endsWith('.yaml'))) {
       const [, target] =

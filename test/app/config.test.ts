@@ -137,6 +137,12 @@ describe('loadConfig', () => {
     },
   );
 
+  it('wants one journal for all starts in live mode: another one would begin without halt, doubts and totals', () => {
+    const each = `journal: "sqlite:./{started_at}.db"\n${LIVE}`;
+    expect(refusal(each)).toContain('remove {started_at}');
+    expect(load(each, { mode: 'paper' }).journal).toContain('sqlite:./');
+  });
+
   it('asks for the largest order of each pair, and for a floor under what may be sold, in live mode', () => {
     const both = LIVE.replace('pairs: [btcusd]', 'pairs: [btcusd, ethusd]');
     expect(refusal(both)).toContain('max_order_quantity: { ethusd: "1" }');

@@ -1,9 +1,10 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeControlFile } from '../../src/app/control-file.ts';
 import { addControl } from '../../src/app/control-cli.ts';
@@ -12,6 +13,8 @@ import { OperatorError, exitCodes } from '../../src/core/errors.ts';
 import { SECOND_MS, instant } from '../../src/core/time.ts';
 import { latch } from '../../src/engine/operate.ts';
 import { haltFile } from '../../src/journal/halt-file.ts';
+import { takeLock } from '../../src/journal/lock.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
 import type { Role } from '../../src/operate/access.ts';
 import { EventStream } from '../../src/operate/events.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
@@ -109,11 +112,15 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
   const standIn = spawn('sh', ['-c', STAND_IN], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(standIn.stdout, 'data');
   const { url } = operate;
+  // The commands take only the holder of the journal for its daemon.
+  sqliteJournal(join(folder, 'journal.db')).close();
+  const held = takeLock(join(folder, 'journal.db'));
   writeControlFile(journal, { url, token, pid: standIn.pid ?? 0, desk: 'main' });
   const signalled = once(standIn.stdout, 'data').then(String);
   if (isDeaf) await operate.close();
   onTestFinished(async () => {
     standIn.kill('SIGKILL');
+    held?.release();
     metrics.close();
     if (!isDeaf) await operate.close();
   });
@@ -125,6 +132,14 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
     signalled,
     command: async (...line) => await run(folder, line),
   };
+}
+
+/** A config and no daemon. */
+function aQuietDesk(name = 'journal.db'): { readonly folder: string; readonly journal: string } {
+  const folder = aFolder();
+  const journal = `sqlite:${join(folder, name)}`;
+  writeFileSync(join(folder, 'desk.yaml'), JSON.stringify({ mode: 'live', journal }));
+  return { folder, journal };
 }
 
 const controls = ({ bench }: Served): readonly object[] =>
@@ -376,9 +391,8 @@ describe('tranche halt', () => {
   });
 
   it('halts the next start when no daemon runs', async () => {
-    const folder = aFolder();
-    const journal = `sqlite:${join(folder, 'journal.db')}`;
-    writeFileSync(join(folder, 'desk.yaml'), JSON.stringify({ mode: 'live', journal }));
+    const { folder, journal } = aQuietDesk();
+    sqliteJournal(join(folder, 'journal.db')).close();
     const { code, out } = await run(folder, ['halt', '--why', 'night']);
     expect([code, out]).toEqual([0, `no daemon runs on ${journal}; the next start is halted\n`]);
     expect(haltFile(join(folder, 'journal.db.halt')).read()).toEqual({
@@ -388,6 +402,41 @@ describe('tranche halt', () => {
     });
     const told = await run(folder, ['halt', '--json']);
     expect([told.code, JSON.parse(told.out)]).toEqual([0, { done: true, says: 'no daemon runs', journal }]);
+  });
+
+  it('does not say that it is done for a journal that there is not: the name may be wrong', async () => {
+    const { folder, journal } = aQuietDesk();
+    const { code, out } = await run(folder, ['halt']);
+    expect([code, out]).toEqual([
+      69,
+      expect.stringContaining(`there is no journal ${journal} yet: check the name`),
+    ]);
+    expect(existsSync(join(folder, 'journal.db.halt'))).toBe(true);
+  });
+
+  it('leaves nothing where each start has a journal of its own, and says that nothing is halted', async () => {
+    const { folder } = aQuietDesk('journal-{started_at}.db');
+    const { code, err } = await run(folder, ['halt']);
+    expect([code, err]).toEqual([
+      69,
+      expect.stringContaining('each start of this config begins a journal of its own'),
+    ]);
+    expect(readdirSync(folder)).toEqual(['desk.yaml']);
+  });
+
+  it('does not signal a stranger that has got the number of a daemon that was killed', async () => {
+    const { folder, journal } = aQuietDesk();
+    sqliteJournal(join(folder, 'journal.db')).close();
+    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
+    onTestFinished(() => {
+      stranger.kill('SIGKILL');
+    });
+    writeControlFile(journal, { url: undefined, token: TOKEN, pid: stranger.pid ?? 0, desk: 'main' });
+    const { code, out } = await run(folder, ['halt']);
+    expect([code, out]).toEqual([0, expect.stringContaining('no daemon runs on')]);
+    expect(stranger.kill(0)).toBe(true);
+    // SIGUSR2 would have ended it, were it sent: that takes a moment to show.
+    await expect(Promise.race([once(stranger, 'exit'), sleep(200, 'lives')])).resolves.toBe('lives');
   });
 
   it('ends with 74 when it can neither leave the file nor signal anybody', async () => {

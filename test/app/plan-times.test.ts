@@ -54,10 +54,20 @@ schedule: { cron: '${cron}', time_zone: Europe/London${schedule} }
     ]);
   });
 
+  it('say of a strategy whose window is over that nothing of it is left', async () => {
+    const { plan } = aDesk({ strategies: twap() });
+    const over = await plan('--json', '--from', '2026-11-30');
+    expect(over.code).toBe(0);
+    expect(ofCheck(over, 'window')).toMatchObject([
+      { verdict: 'note', says: expect.stringMatching(/^its window is over: all of its \d+ slots lie before 2026-11-30/u) as unknown, fix: 'a later start_time' },
+    ]); // prettier-ignore
+  });
+
   it('leave out what is over and what comes later, and say how much', async () => {
     const { plan } = aDesk({ strategies: twap() });
     const during = await plan('--from', '2026-11-23T09:20:00Z');
     expect(during.out).toContain('  2 slots before 2026-11-23 09:20:00 UTC are over\n');
+    expect(ofCheck(await plan('--json', '--from', '2026-11-23T09:20:00Z'), 'window')).toEqual([]);
     expect(during.out).not.toContain('slice 1 ');
     const before = await plan('--from', '2026-11-20', '--days', '2');
     expect(before.out).toContain('  4 slots come after these 2 days\n');

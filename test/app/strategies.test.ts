@@ -52,6 +52,11 @@ describe('readStrategies', () => {
     expect(strategies[0]?.bound.pairs).toEqual(['btcusd']);
   });
 
+  it('takes no file for the end of what it held: an emptied one is a problem', () => {
+    for (const nothing of ['', '# only a remark\n', '---\n'])
+      expect(messages(nothing)).toEqual([expect.stringContaining('there is no strategy in this file')]);
+  });
+
   it('hashes the content: not its order, its comments, or whether it is enabled', () => {
     const reordered = `# same\nslices: 48\n${TWAP.replace('slices: 48\n', '')}enabled: false\n`;
     expect(only(TWAP)?.hash).toMatch(/^[0-9a-f]{64}$/u);

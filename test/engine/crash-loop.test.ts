@@ -93,6 +93,17 @@ describe('a process that dies again and again', () => {
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');
   });
 
+  it('counts on when a pause ends by itself: nobody has looked', () => {
+    const series = aSeries();
+    for (let start = 1; start <= 5; start++) {
+      const bench = series.next(10 * SECOND_MS);
+      bench.operator$.next({ do: 'pause', by: 'ann', why: 'lunch', forMs: 5 * SECOND_MS });
+      bench.clock.run(instant(bench.clock.now() + 20 * SECOND_MS));
+      expect(bench.desk.state.control).toBe('active');
+    }
+    expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');
+  });
+
   it('keeps to the limits of the venue through a hundred starts, halted or not', () => {
     for (const rearm of [undefined, 'on and on']) {
       const series = aSeries();

@@ -132,6 +132,36 @@ describe('a reload', () => {
     expect(begunIn(bench)).toEqual(['twap', 'twap']);
   });
 
+  it('never lets a kind that may take over cut short a running parent of another kind', () => {
+    const { bench, files, until, reload } = running([slow()]);
+    until(4.5 * MINUTE_MS);
+    files.sources = [aStrategy('twap', 'rebalance', weights('0.5'))];
+    expect(reload().says).toContain('twap is NOT changed');
+    until(20 * MINUTE_MS);
+    expect(boughtBy(bench, 'twap')).toBe(10);
+  });
+
+  it('waits for the end of an occurrence: a new text of a recurring takes over between two of them', () => {
+    const daily = (amount: string): StrategySource =>
+      aStrategy('daily', 'recurring', {
+        pair: 'btcusd',
+        side: 'buy',
+        each_notional: { amount, currency: 'usd' },
+        schedule: { every: 'PT1H', first: new Date(START + MINUTE_MS).toISOString() },
+        window: 'PT8M',
+        slices: 4,
+      });
+    const { bench, files, until, reload } = running([daily('4000')]);
+    until(4 * MINUTE_MS);
+    files.sources = [daily('8000')];
+    expect(reload().says).toContain('daily is NOT changed');
+    until(20 * MINUTE_MS);
+    expect(boughtBy(bench, 'daily')).toBe(4);
+    expect(reload().says).toContain('daily takes over from its running life');
+    until(80 * MINUTE_MS);
+    expect(boughtBy(bench, 'daily')).toBe(8);
+  });
+
   it('lets a new text take over where nothing that was decided is left undone by it', () => {
     const { bench, files, until, reload } = running([aStrategy('book', 'rebalance', weights('0.5'))]);
     until(5 * MINUTE_MS);

@@ -233,7 +233,7 @@ describe('an occurrence in slices', () => {
     life.end({ leg: leg(TEN), slice: 2, filled: quantity('0') }, instant(TEN + 2 * HOUR_MS));
     expect(life.wake({ on: 'at', at: instant(TEN + 2 * HOUR_MS), due: life.due })).toMatchObject({
       reason: 'missed_slot',
-      note: '1 slots passed; 2 of 2 btc not traded',
+      note: '1 slot passed; 2 of 2 btc not traded',
       waits: [{ on: 'at', at: TEN + DAY_MS }],
     });
   });

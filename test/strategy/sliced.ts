@@ -185,7 +185,7 @@ export function describeSliced(name: string, { kind, own, sizes, anyOwn }: Slice
       for (const catch_up of ['pace', 'skip', 'extend']) {
         expect(aLife({ catch_up }).arrive(6 * HOUR_MS)).toMatchObject({
           finished: 'window_over',
-          note: '8 of 8 not traded',
+          note: '8 of 8 btc not traded',
         });
       }
     });

@@ -68,7 +68,7 @@ describe('twap', () => {
     const life = aLife({ catch_up: 'skip' });
     for (let k = 0; k < 3; k++) trade(life);
     expect(trade(life, 0, 0.5).toFixed()).toBe('1');
-    expect(life.last).toMatchObject({ finished: 'window_over', note: '1 of 8 not traded' });
+    expect(life.last).toMatchObject({ finished: 'window_over', note: '1 of 8 btc not traded' });
   });
 
   it('plans slots that its schedule prints as it then trades them', () => {
@@ -209,7 +209,7 @@ describe('catch_up after an outage', () => {
   it('trades nothing any more once the window is over', () => {
     for (const catch_up of ['pace', 'skip', 'extend']) {
       const life = aLife({ catch_up });
-      expect(life.arrive(6 * HOUR_MS)).toMatchObject({ finished: 'window_over', note: '8 of 8 not traded' });
+      expect(life.arrive(6 * HOUR_MS)).toMatchObject({ finished: 'window_over', note: '8 of 8 btc not traded' });
       expect(life.last.missed?.length).toBe(4);
     }
   });

@@ -52,7 +52,12 @@ async function measure(strategies: number, ms: number): Promise<Measured> {
   const desk = aDesk({
     venue: { baseUrl: venue.baseUrl, wsUrl: venue.wsUrl, token: TOKEN },
     strategies: hungry(strategies),
-    config: { retry: { requote: 'PT0.05S' }, log: { level: 'warn' } },
+    config: {
+      retry: { requote: 'PT0.05S' },
+      // They never trade: with the footprint of a real desk they would soon ask more seldom than the venue allows.
+      footprint: { max_quotes_per_fill: 100_000 },
+      log: { level: 'warn' },
+    },
   });
   const daemon = desk.run('--json');
   const { operate_url: operateUrl } = await daemon.event('ready');

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import process from 'node:process';
 import { request } from 'undici';
 import { OperatorError } from '../../core/errors.ts';
+import { forTerminal } from '../../core/escape.ts';
 import { GUARD_HEADER } from '../../operate/api.ts';
 import { modeOf } from '../config-checks.ts';
 import { findDaemon } from '../control-file.ts';
@@ -131,5 +132,5 @@ export function tell(
   words: readonly string[],
 ): void {
   if (json === true) io.stdout.write(`${JSON.stringify(body)}\n`);
-  else for (const line of words) io.stdout.write(`${line}\n`);
+  else for (const line of words) io.stdout.write(`${forTerminal(line)}\n`);
 }

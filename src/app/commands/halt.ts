@@ -15,12 +15,17 @@ export interface HaltOptions extends SteerOptions {
  * under way. The first two need neither the network nor an API that answers. Without a daemon the next start is halted.
  *
  * Exit codes: 0 halted, and acknowledged when a daemon runs; 75 halted, but the daemon did not say what is under way; 74
- * when neither file nor signal worked.
+ * when neither file nor signal worked; 69 when no daemon runs and nothing that is left now is certain to halt the next.
  */
 export async function halt(options: HaltOptions, io: CommandIo): Promise<number> {
   const body = { why: options.why ?? 'tranche halt', kill: options.kill ?? false };
   if (options.url !== undefined) return await command(options, io, '/api/v1/halt', body);
-  const { journal, control } = locate(options, io);
+  const { journal, control, isThere, isOneOfMany } = locate(options, io);
+  if (control === undefined && isOneOfMany)
+    throw new OperatorError(
+      'unavailable',
+      `no daemon runs on ${journal}, and nothing is halted: each start of this config begins a journal of its own`,
+    );
   const by = options.by ?? whoami(io);
   const fault = noteFault(journal, { level: body.kill ? 'kill' : 'halt', by, why: body.why });
   // The file says whether it is a kill, so the signal need not.
@@ -28,10 +33,13 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
   if (fault !== undefined && !isSignalled)
     throw new OperatorError('storage', `the halt file beside ${journal} cannot be written: ${fault}`);
   if (control === undefined) {
-    tell(io, options.json, { done: true, says: 'no daemon runs', journal }, [
-      `no daemon runs on ${journal}; the next start is halted`,
+    const says = isThere ? 'no daemon runs' : 'there is no such journal';
+    tell(io, options.json, { done: isThere, says, journal }, [
+      isThere
+        ? `no daemon runs on ${journal}; the next start is halted`
+        : `there is no journal ${journal} yet: check the name. A daemon that starts on it will be halted; no other is`,
     ]);
-    return 0;
+    return isThere ? 0 : exitCodes.unavailable;
   }
   try {
     return await command({ ...options, by }, io, '/api/v1/halt', body);

@@ -1,8 +1,9 @@
-import { copyFileSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { copyFileSync, constants, existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { exitCodes } from '../../core/errors.ts';
-import { shownPath } from '../files.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { makeFolders } from '../../journal/files.ts';
+import { shownPath, whyUnreadable } from '../files.ts';
 import type { RunIo } from './run.ts';
 
 export interface InitOptions {
@@ -27,7 +28,11 @@ export const initFiles = [
 
 const examples = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Writes commented configs and strategies into a folder. Never overwrites: with one file in the way nothing is written. */
+/**
+ * Writes commented configs and strategies into a folder. Never overwrites: with one file in the way nothing is written.
+ *
+ * @throws OperatorError `storage` when a file cannot be written there.
+ */
 export function init({ folder = '.' }: InitOptions, io: Pick<RunIo, 'stderr' | 'cwd' | 'self'>): number {
   const target = resolve(io.cwd, folder);
   const taken = initFiles.filter((file) => existsSync(join(target, file)));
@@ -40,8 +45,16 @@ export function init({ folder = '.' }: InitOptions, io: Pick<RunIo, 'stderr' | '
   }
   for (const file of initFiles) {
     const to = join(target, file);
-    mkdirSync(dirname(to), { recursive: true });
-    copyFileSync(join(examples, file), to, constants.COPYFILE_EXCL);
+    try {
+      makeFolders(dirname(to));
+      copyFileSync(join(examples, file), to, constants.COPYFILE_EXCL);
+    } catch (cause) {
+      throw new OperatorError(
+        'storage',
+        `${shownPath(to, io.cwd)} cannot be written: ${whyUnreadable(cause)}`,
+        cause,
+      );
+    }
     io.stderr.write(`wrote ${shownPath(to, io.cwd)}\n`);
   }
   const config = shownPath(join(target, 'config/paper.yaml'), io.cwd);

@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { asyncApiDocument, openApiDocument } from '../../simulator/documents.ts';
+import { makeFolders } from '../../journal/files.ts';
 import { schemaNames, schemaText } from '../schema.ts';
 import type { SchemaName } from '../schema.ts';
 import type { CommandIo } from './io.ts';
@@ -25,7 +26,7 @@ export function interfaceDocument(kind: 'openapi' | 'asyncapi', io: Pick<Command
 /** Writes all schemas into `folder`, under the names that the examples refer to. */
 export function writeSchemas(folder: string, io: Pick<CommandIo, 'stderr' | 'cwd'>): number {
   const path = resolve(io.cwd, folder);
-  mkdirSync(path, { recursive: true });
+  makeFolders(path);
   for (const name of schemaNames) {
     const file = join(path, `${name}.schema.json`);
     writeFileSync(file, schemaText(name));

@@ -61,7 +61,7 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
         continue;
       tally.count(told);
       const at = given ?? zones.get(told.strategy ?? '') ?? zone;
-      const line = options.json === true ? jsonLine(told, at) : wordLine(told, at);
+      const line = options.json === true ? jsonLine(told, at) : wordLine(told, at, io.now);
       // Nothing is printed of a strategy before it is known that there is one of that name.
       if (options.strategy === undefined || seen.ids.has(options.strategy)) {
         for (const kept of lines.splice(0)) io.stdout.write(kept);
@@ -95,15 +95,15 @@ function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<string>): 
 }
 
 /** One line: local time and zone, strategy, slice, what happened and why. */
-function wordLine(told: Told, zone: string): string {
+function wordLine(told: Told, zone: string, now: Instant): string {
   const { slices, leg } = told;
-  const slice = slices?.length === 1 && told.event !== 'desk' ? `slice ${slices[0]}` : undefined;
+  const name = slices?.length === 1 && told.event !== 'desk' ? `slice ${slices[0]}` : undefined;
+  const slice = name !== undefined && told.says.startsWith(`${name} `) ? undefined : name;
   const place = [leg, slice].filter((part) => part !== undefined).join(' ');
   const who = [told.strategy ?? 'desk', place].filter((part) => part !== '').join('  ');
-  const next =
-    told.next === undefined
-      ? ''
-      : `; ${told.event === 'open' ? 'until' : 'next'} ${localText(told.next, zone)}`;
+  const isOver = told.next !== undefined && told.next <= now;
+  const when = told.event === 'open' ? (isOver ? 'its time ended' : 'until') : 'next';
+  const next = told.next === undefined ? '' : `; ${when} ${localText(told.next, zone)}`;
   return `${forTerminal(`${localText(told.at, zone)} ${zone}  ${who}: ${told.says}${next}`)}\n`;
 }
 
