@@ -209,7 +209,10 @@ describe('catch_up after an outage', () => {
   it('trades nothing any more once the window is over', () => {
     for (const catch_up of ['pace', 'skip', 'extend']) {
       const life = aLife({ catch_up });
-      expect(life.arrive(6 * HOUR_MS)).toMatchObject({ finished: 'window_over', note: '8 of 8 btc not traded' });
+      expect(life.arrive(6 * HOUR_MS)).toMatchObject({
+        finished: 'window_over',
+        note: '8 of 8 btc not traded',
+      });
       expect(life.last.missed?.length).toBe(4);
     }
   });
