@@ -1,5 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { money, price, quantity, text } from '../../src/core/money.ts';
+import { add, money, price, quantity, subtract, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { AnyStrategy, Step } from '../../src/strategy/kernel.ts';
 import { module } from '../../src/strategy/module.ts';
@@ -102,6 +103,60 @@ describe('a module', () => {
     life.end({ ...late, result: 'skipped' }, life.due);
     const told = life.end({ ...late, filled: quantity('0.25') }, life.due);
     expect(told.state).toMatchObject({ own: { heard: ['no-0 skipped', 'no-0 filled'] }, traded: '0.25' });
+  });
+
+  it('never lets a kernel begin more than its total, whatever it asks for and whatever of it trades', () => {
+    /** Asks for the next of its sizes each minute. */
+    const greedy = (sizes: readonly string[]): AnyStrategy =>
+      kindOf({
+        params: anyParams,
+        start: (_: unknown, view: { at: number }) => ({
+          state: 0,
+          waits: [{ on: 'at', at: later(view.at, 'PT1M') }],
+        }),
+        step(n: number, wake: Wake, _: unknown, view: { at: number }) {
+          const waits = [{ on: 'at', at: later(view.at, 'PT1M') }];
+          const asked = wake.on === 'outcome' ? undefined : sizes[n];
+          if (asked === undefined) return { state: n, waits };
+          return { state: n + 1, waits, intents: [anIntent({ quantity: asked })] };
+        },
+      });
+    const size = fc.integer({ min: 1, max: 60 }).map((n) => (n / 100).toFixed(2));
+    const part = fc.constantFrom<0 | 0.5 | 1 | 'late' | 'open'>(0, 0.5, 1, 'late', 'open');
+    fc.assert(
+      fc.property(fc.array(fc.tuple(size, part), { minLength: 1, maxLength: 12 }), (turns) => {
+        const life = new Life(greedy(turns.map(([asked]) => asked)), { ...PLAN, max_intents_per_minute: 60 });
+        let [open, traded, at] = [quantity('0'), quantity('0'), life.due];
+        const legs: string[] = [];
+        for (const [asked, became] of turns) {
+          const left = subtract(quantity('1'), add(open, traded));
+          const step = life.wake({ on: 'at', at, due: at });
+          at = instant(at + MINUTE_MS);
+          expect(step.fault !== undefined).toBe(quantity(asked).gt(left));
+          if (step.fault !== undefined) return;
+          const [intent] = intentsOf(step);
+          if (intent === undefined) throw new Error('it asked');
+          legs.push(intent.leg);
+          expect(text(amountOf(intent))).toBe(text(quantity(asked)));
+          expect(
+            Math.min(...step.waits.flatMap((one) => (one.on === 'at' ? [one.at] : []))),
+          ).toBeGreaterThanOrEqual(at - MINUTE_MS + SECOND_MS);
+          if (became === 'open') open = add(open, quantity(asked));
+          else {
+            const filled = became === 'late' ? quantity('0') : quantity((Number(asked) * became).toFixed(8));
+            life.end({ leg: intent.leg, slice: 0, filled }, instant(at - SECOND_MS));
+            traded = add(traded, filled);
+            if (became === 'late') {
+              life.end({ leg: intent.leg, slice: 0, filled: quantity(asked) }, instant(at - SECOND_MS));
+              traded = add(traded, quantity(asked));
+            }
+          }
+        }
+        expect(new Set(legs).size).toBe(legs.length);
+        expect(add(open, traded).lte(1)).toBe(true);
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('counts a total in quote currency by what was paid', () => {

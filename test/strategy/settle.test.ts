@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Minimum } from '../../src/core/instrument.ts';
-import { add, money, NO_QUANTITY, quantity, ratio, text } from '../../src/core/money.ts';
+import { add, money, NO_QUANTITY, quantity, ratio, roundDown, subtract, text } from '../../src/core/money.ts';
+import type { Quantity } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { FundingRate } from '../../src/core/venue.ts';
@@ -169,6 +171,47 @@ describe('settle', () => {
       }
       expect([text(left), text(sum)]).toEqual(['0', '50000.01']);
     }
+  });
+
+  it('closes any debt in pieces that sum to it, one after the other, whatever of each trades, the same every time', () => {
+    const cents = (n: number): string => text(quantity((n / 100).toFixed(2)));
+    const closing = (owes: number, largest: number, parts: readonly number[]): readonly string[] => {
+      const rule = { max_slice_notional: { amount: cents(largest), currency: 'usd' }, interval: 'PT10S' };
+      const life = aLife(rule);
+      const told: string[] = [];
+      const scene = (left: Quantity): Scene =>
+        owing({ usd: text(quantity(left.negated().toFixed())), btc: '9' }, { minimum: {} });
+      let [left, sum, free] = [quantity(cents(owes)), NO_QUANTITY, DUE];
+      owed(life, scene(left));
+      for (let n = 0; left.gt(0) && n < 5_000; n++) {
+        const intents = intentsOf(life.last);
+        const [intent] = intents;
+        if (intent === undefined || intents.length > 1) throw new Error('not one piece at a time');
+        const size = amountOf(intent);
+        expect(size.gt(0) && size.lte(cents(largest)) && size.lte(left)).toBe(true);
+        expect(intent.deadline).toBeGreaterThan(free);
+        told.push(`${intent.leg}#${intent.slice} ${text(size)} ${intent.deadline}`);
+        // After the listed ones all of a piece trades, so that it ends.
+        const done = quantity(roundDown(quantity(size.times(parts[n] ?? 1).toFixed()), 2).toFixed());
+        [left, sum, free] = [subtract(left, done), add(sum, done), intent.deadline];
+        trade(life, text(done));
+        expect(life.due).toBeGreaterThanOrEqual(free);
+        life.arrive(0, scene(left));
+      }
+      expect([text(sum), intentsOf(life.last)]).toEqual([cents(owes), []]);
+      return told;
+    };
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 5_000_000 }),
+        fc.integer({ min: 100_000, max: 9_000_000 }),
+        fc.array(fc.constantFrom(0, 0.2, 0.5, 0.999, 1), { maxLength: 12 }),
+        (owes, largest, parts) => {
+          expect(closing(owes, largest, parts)).toEqual(closing(owes, largest, parts));
+        },
+      ),
+      { numRuns: 200 },
+    );
   });
 
   it('tries again at doubling distances when a piece does not trade, and when nothing can close a debt', () => {
