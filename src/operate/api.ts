@@ -110,11 +110,14 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
   const commanded = (
     request: FastifyRequest,
     needed: Role,
+    keys?: readonly string[],
   ): { caller: Caller; body: Record<string, unknown> } => {
     if (request.headers[GUARD_HEADER] === undefined)
       throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
     const caller = asked(request, needed);
-    return { caller, body: bodyOf(request.body) };
+    const body = bodyOf(request.body);
+    if (keys !== undefined) refuseOtherKeys(body, [...keys, 'by', 'why']);
+    return { caller, body };
   };
   const answer = async (reply: FastifyReply, order: Order): Promise<unknown> => {
     const { isDone, says, facts } = desk.obey(order);
@@ -140,7 +143,7 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
   });
   for (const what of ['pause', 'resume'] as const) {
     server.post(`/api/v1/${what}`, async (request, reply) => {
-      const { caller, body } = commanded(request, 'operator');
+      const { caller, body } = commanded(request, 'operator', KEYS[what]);
       const scope = {
         ...(body['parent'] === undefined ? {} : { parent: textOf(body, 'parent') }),
         ...(body['pair'] === undefined ? {} : { pair: textOf(body, 'pair') }),
@@ -153,18 +156,18 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
     });
   }
   server.post('/api/v1/halt', async (request, reply) => {
-    const { caller, body } = commanded(request, 'operator');
+    const { caller, body } = commanded(request, 'operator', ['kill']);
     const isKill = flagOf(body, 'kill');
     return await answer(reply, { do: 'halt', by: nameOf(caller, body), why: textOf(body, 'why'), isKill });
   });
   server.post('/api/v1/reload', async (request, reply) => {
-    const { caller, body } = commanded(request, 'operator');
+    const { caller, body } = commanded(request, 'operator', ['dry_run']);
     const isDryRun = flagOf(body, 'dry_run');
     const by = nameOf(caller, body);
     return await answer(reply, { do: 'reload', by, why: textOf(body, 'why'), isDryRun });
   });
   server.post('/api/v1/rearm', async (request, reply) => {
-    const { caller, body } = commanded(request, 'approver');
+    const { caller, body } = commanded(request, 'approver', ['confirm', 'with_open_doubts']);
     if (body['confirm'] !== desk.desk) throw new Refusal(400, 'type the name of the desk as "confirm"');
     const withOpenDoubts = flagOf(body, 'with_open_doubts');
     return await answer(reply, {
@@ -184,6 +187,19 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
       return await answer(reply, { do: what, by: nameOf(caller, body), token: caller.name, body });
     });
   }
+}
+
+const SCOPES = ['parent', 'pair', 'strategy'];
+const KEYS = { pause: [...SCOPES, 'reducing', 'for'], resume: SCOPES } as const;
+
+/** A name that is misspelt must not make a command larger: a resume of one pair would be one of the desk. */
+function refuseOtherKeys(body: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const other = Object.keys(body).find((key) => !known.includes(key));
+  if (other !== undefined)
+    throw new Refusal(
+      400,
+      `"${other.slice(0, 80)}" is not known here; known are ${known.toSorted().join(', ')}`,
+    );
 }
 
 function bodyOf(body: unknown): Record<string, unknown> {

@@ -177,6 +177,34 @@ describe('the API', () => {
     expect(orders.map(({ by }) => by)).toEqual(['operator@desk', 'ann']);
   });
 
+  it('complaint 19: says which field is wrong, and a misspelt one makes no command larger', async () => {
+    const { url, orders } = await serve();
+    for (const [path, body, field] of [
+      [
+        'resume',
+        { why: 'w', straategy: 'twap' },
+        '"straategy" is not known here; known are by, pair, parent, strategy, why',
+      ],
+      ['resume', { why: 'w', strategy: '' }, '"strategy" must be a text'],
+      ['resume', { why: 'w', for: 'PT1M' }, '"for" is not known'],
+      ['pause', { why: 'w', pair: 7 }, '"pair" must be a text'],
+      ['pause', { why: 'w', for: 'soon' }, '"for"'],
+      ['pause', { why: 'w', reducing: 'yes' }, '"reducing" must be true or false'],
+      ['halt', { why: 'w', Kill: true }, '"Kill" is not known'],
+      ['reload', { why: 'w', dryrun: true }, '"dryrun" is not known'],
+      ['rearm', { why: 'w', confirm: 'main', force: true }, '"force" is not known'],
+      ['halt', {}, '"why" must be a text'],
+    ] as const) {
+      const { status, body: said } = await ask(`${url}/api/v1/${path}`, posting('admin', body));
+      expect([path, status, said]).toEqual([
+        path,
+        400,
+        expect.stringContaining(JSON.stringify(field).slice(1, -1)) as unknown,
+      ]);
+    }
+    expect(orders).toEqual([]);
+  });
+
   it('arms a desk again only for who types its name', async () => {
     const { url, orders } = await serve();
     for (const confirm of [undefined, '', 'Main', true])
