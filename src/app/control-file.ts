@@ -10,8 +10,9 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import process from 'node:process';
+import { journalFileOf } from '../journal/files.ts';
 import { isFree } from '../journal/lock.ts';
 import { isAlive } from './processes.ts';
 
@@ -26,14 +27,10 @@ export interface ControlFile {
 }
 
 const FILE_MODE = 0o600;
-const pathOf = (journal: string): string | undefined => {
-  const path = /^sqlite:(?:\/\/(?=\/))?(?<path>.+)$/u.exec(journal)?.groups?.['path'];
-  return path === undefined ? undefined : resolve(path);
-};
 
 /** Writes the file, whole or not at all. Gives what removes it again; nothing to do for a journal in memory. */
 export function writeControlFile(journal: string, content: ControlFile): () => void {
-  const path = pathOf(journal);
+  const path = journalFileOf(journal);
   if (path === undefined) return () => undefined;
   const file = `${path}.control`;
   const draft = `${file}.${process.pid}`;
@@ -71,18 +68,18 @@ export function findDaemon(pattern: string): FoundDaemon {
   const isOneOfMany = pattern.includes('{started_at}');
   const journals = isOneOfMany ? journalsLike(pattern) : [pattern];
   for (const journal of journals) {
-    const path = pathOf(journal) ?? '';
+    const path = journalFileOf(journal) ?? '';
     const control = readControl(`${path}.control`);
     if (control !== undefined && isAlive(control.pid) && !isFree(path))
       return { journal, control, isThere: true, isOneOfMany };
   }
   const journal = journals[0] ?? pattern;
-  return { journal, control: undefined, isThere: existsSync(pathOf(journal) ?? ''), isOneOfMany };
+  return { journal, control: undefined, isThere: existsSync(journalFileOf(journal) ?? ''), isOneOfMany };
 }
 
 /** Newest first. */
 function journalsLike(pattern: string): readonly string[] {
-  const path = pathOf(pattern);
+  const path = journalFileOf(pattern);
   if (path === undefined) return [];
   const [before = '', after = ''] = basename(path).split('{started_at}');
   try {

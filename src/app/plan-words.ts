@@ -65,7 +65,8 @@ function strategyLines(strategy: PlannedStrategy, plan: ToldPlan, isBrief: boole
     ...summaryLines(strategy, plan).map((line) => `  ${line}`),
     ...(slices.length + times.length === 0 &&
     strategy.ceiling === undefined &&
-    strategy.passed + strategy.beyond === 0
+    strategy.passed + strategy.beyond === 0 &&
+    strategy.standing !== 'finished'
       ? ['  no time is known beforehand: it acts when its condition holds']
       : []),
   ];
@@ -122,11 +123,19 @@ function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly strin
     const at = ceiling.limit === undefined ? '' : ` at ${text(ceiling.limit)} or better`;
     lines.push(`up to ${sizeText(ceiling, plan)}, ${ceiling.side}${at}, at times that the market decides`);
   }
+  if (strategy.standing !== undefined) lines.push(STANDING[strategy.standing]);
   if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.from)} UTC are over`);
   if (beyond > 0) lines.push(`${count(beyond, 'slot')} come after these ${plan.days} days`);
   if (isCut) lines.push('more times follow than are looked at: plan fewer days');
   return lines;
 }
+
+const STANDING = {
+  running: 'it is running: planned from when it began; what a slice missed or was cut changes the later ones',
+  edited:
+    'another text of it is running, and keeps its plan until it ends: planned is the new text, as if it began now',
+  finished: 'it has finished in this journal and does not run again; to repeat it, give it a new id',
+} as const;
 
 function totalText(open: readonly PlannedSlice[], plan: ToldPlan): string {
   const of = (amounts: readonly (Quantity | Money)[]): string =>
@@ -192,6 +201,7 @@ export function planData(plan: ToldPlan): object {
         local: localText(at, one.zone),
         ...(closed === undefined ? {} : { closed }),
       })),
+      standing: one.standing,
       slots_passed: one.passed,
       slots_beyond: one.beyond,
     })),

@@ -9,6 +9,7 @@ import { closureAt } from '../strategy/calendar.ts';
 import { countedScheduleFields, timesBetween } from '../strategy/schedule.ts';
 import type { CountedSchedule } from '../strategy/schedule.ts';
 import { zoneOf } from './local-time.ts';
+import type { BegunLife } from './begun.ts';
 import type { LoadedStrategy } from './strategies.ts';
 
 export interface Span {
@@ -18,6 +19,8 @@ export interface Span {
 }
 
 export interface PlanWorld extends CheckWorld {
+  /** What the journal knows of a strategy that has begun. */
+  life?(strategy: string): BegunLife | undefined;
   /** Decimals of a currency, where they are known. */
   precision(currency: string): number | undefined;
   /** Where no document names a zone. */
@@ -31,13 +34,16 @@ type Document = Readonly<Record<string, unknown>>;
 
 /** Everything that a strategy means to do within a span of time, as far as it can be known beforehand. */
 export function planOf(
-  { id, kind, bound, document }: LoadedStrategy,
+  { id, kind, hash, bound, document }: LoadedStrategy,
   span: Span,
   world: PlanWorld,
 ): PlannedStrategy {
   const own: Planned = { id, bound, document, span, world };
   const zone = zoneOf(document) ?? world.zone;
-  const begunAt = span.from;
+  const life = world.life?.(id);
+  const [isSame, isOver] = [life?.hash === hash, life?.isFinished === true];
+  if (isSame && isOver) return nothingOf(own, { kind, zone });
+  const begunAt = isSame && life !== undefined ? life.begunAt : span.from;
   const [pair] = bound.pairs;
   const instrument = pair === undefined ? undefined : instrumentOf(pair, world);
   const times = timesOf(own);
@@ -57,12 +63,30 @@ export function planOf(
     slices: within,
     times: within.length > 0 ? times.filter(({ closed }) => closed !== undefined) : times,
     isCut: times.length >= TIMES_MAX,
+    ...(life === undefined || isOver ? {} : { standing: isSame ? 'running' : 'edited' }),
     passed: slices.filter(({ at }) => at < span.from).length,
     beyond: slices.filter(({ at }) => at >= span.until).length,
     ...(ceiling === undefined ? {} : { ceiling }),
     ...(forecast === undefined ? {} : { forecast }),
   };
 }
+
+/** A strategy that has finished never runs again with the same text. */
+const nothingOf = (
+  { id, bound }: Planned,
+  { kind, zone }: Pick<PlannedStrategy, 'kind' | 'zone'>,
+): PlannedStrategy => ({
+  id,
+  kind,
+  zone,
+  pairs: bound.pairs,
+  slices: [],
+  times: [],
+  isCut: false,
+  standing: 'finished',
+  passed: 0,
+  beyond: 0,
+});
 
 interface Planned {
   readonly id: string;

@@ -1,7 +1,13 @@
 import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import process from 'node:process';
 import { OperatorError } from '../core/errors.ts';
+
+/** The file of a journal in SQLite, absolute; other journals have none. */
+export function journalFileOf(url: string): string | undefined {
+  const path = /^sqlite:(?:\/\/(?=\/))?(?<path>.+)$/u.exec(url)?.groups?.['path'];
+  return path === undefined ? undefined : resolve(path);
+}
 
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;

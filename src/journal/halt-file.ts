@@ -10,9 +10,8 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Halt, HaltPort } from '../engine/ports.ts';
-import { syncFolderOf } from './files.ts';
+import { journalFileOf, syncFolderOf } from './files.ts';
 
 /** Room that is kept for the note: a longer reason is cut. */
 const NOTE_BYTES = 1024;
@@ -20,8 +19,8 @@ const FILE_MODE = 0o600;
 
 /** Where the halt file of a journal is; `undefined` for a journal without a file. */
 export function haltFileOf(journal: string): string | undefined {
-  const groups = /^sqlite:(?:\/\/(?=\/))?(?<path>.+)$/u.exec(journal)?.groups;
-  return groups?.['path'] === undefined ? undefined : `${resolve(groups['path'])}.halt`;
+  const file = journalFileOf(journal);
+  return file === undefined ? undefined : `${file}.halt`;
 }
 
 /**

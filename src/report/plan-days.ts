@@ -1,4 +1,4 @@
-import { approximate, fraction, roundUp, subtract } from '../core/money.ts';
+import { add, approximate, fraction, NO_MONEY, roundUp, subtract } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import { figure, openSlices, sumOf, worthOf } from './plan.ts';
@@ -6,7 +6,7 @@ import type { Check, PlanFacts, PlannedSlice, PlannedStrategy } from './plan.ts'
 
 /** What a UTC day adds up to, against the limits of a day. */
 export function checkDays(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
-  const { limits } = facts;
+  const { limits, traded } = facts;
   const slices = openSlices(strategies).map((slice) => ({ slice, notional: worthOf(slice, facts).notional }));
   const unpriced = new Set(
     slices.filter(({ notional }) => notional === undefined).map(({ slice }) => slice.pair),
@@ -22,37 +22,55 @@ export function checkDays(strategies: readonly PlannedStrategy[], facts: PlanFac
   const days = Map.groupBy(priced, ({ slice }) => isoOf(slice.at).slice(0, 10));
   let highest: { readonly day: string; readonly total: Money } | undefined;
   for (const [day, of] of days) {
-    const total = sumOf(of.map(({ notional }) => notional));
+    const before = traded?.day === day ? traded : undefined;
+    const total = add(before?.total ?? NO_MONEY, sumOf(of.map(({ notional }) => notional)));
     if (highest === undefined || total.gt(highest.total)) highest = { day, total };
     found.push(
-      ...beyond(day, of, { setting: 'max_day_notional', most: limits.dayNotionalMax, unit: limits.currency }),
+      ...beyond(day, of, {
+        setting: 'max_day_notional',
+        most: limits.dayNotionalMax,
+        unit: limits.currency,
+        before: before?.total ?? NO_MONEY,
+      }),
     );
     for (const [pair, ofPair] of Map.groupBy(of, ({ slice }) => slice.pair)) {
       const most = limits.pairDayNotionalMax.get(pair);
       if (most === undefined) continue;
       found.push(
-        ...beyond(day, ofPair, { setting: `max_pair_day_notional.${pair}`, most, unit: limits.currency }),
+        ...beyond(day, ofPair, {
+          setting: `max_pair_day_notional.${pair}`,
+          most,
+          unit: limits.currency,
+          before: before?.ofPair(pair) ?? NO_MONEY,
+        }),
       );
     }
   }
   if (found.length > 0 || highest === undefined) return found;
   const { day, total } = highest;
-  const says = `at most ${figure(total)} ${limits.currency} in one UTC day (${day}), of ${figure(limits.dayNotionalMax)}; what has traded before is not counted`;
+  const says = `at most ${figure(total)} ${limits.currency} in one UTC day (${day}), of ${figure(limits.dayNotionalMax)}; ${soFar(traded)}`;
   return [{ check: 'day', verdict: 'ok', says }];
 }
+
+const soFar = (traded: PlanFacts['traded']): string =>
+  traded === undefined
+    ? 'no journal tells what has traded today'
+    : `${figure(traded.total)} that has traded today is counted`;
 
 interface Bound {
   readonly setting: string;
   readonly most: Money;
   readonly unit: string;
+  /** What has traded of that day already. */
+  readonly before: Money;
 }
 
 function beyond(
   day: string,
   of: readonly { readonly slice: PlannedSlice; readonly notional: Money }[],
-  { setting, most, unit }: Bound,
+  { setting, most, unit, before }: Bound,
 ): readonly Check[] {
-  const total = sumOf(of.map(({ notional }) => notional));
+  const total = add(before, sumOf(of.map(({ notional }) => notional)));
   if (total.lte(most)) return [];
   const shares = [...Map.groupBy(of, ({ slice }) => slice.strategy)].map(([id, own]) => ({
     id,
@@ -65,7 +83,7 @@ function beyond(
       check: 'day',
       verdict: 'refused',
       strategy: shares.length === 1 ? largest?.id : undefined,
-      says: `${day} (UTC) adds up to ${figure(total)} ${unit} at worst, above controls.${setting} of ${figure(most)} ${unit}`,
+      says: `${day} (UTC) adds up to ${figure(total)} ${unit} at worst${before.gt(0) ? `, ${figure(before)} of it traded already` : ''}, above controls.${setting} of ${figure(most)} ${unit}`,
       fix: `take ${figure(subtract(total, most))} ${unit} off that day (${largest?.id ?? ''} has the most of it, ${figure(largest?.share ?? total)}), or spread it over ${days} days`,
     },
   ];

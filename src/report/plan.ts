@@ -42,6 +42,11 @@ export interface PlannedStrategy {
   readonly times: readonly PlannedTime[];
   /** More times than were looked at. */
   readonly isCut: boolean;
+  /**
+   * What the journal knows of it: `running`: planned from when it began. `edited`: another text under its id is running,
+   * planned is the new one as if it began now. `finished`: this text never runs again. Left out: it has not begun.
+   */
+  readonly standing?: 'running' | 'edited' | 'finished' | undefined;
   /** Slots that lie before, and behind, the days that are planned. */
   readonly passed: number;
   readonly beyond: number;
@@ -103,6 +108,15 @@ export interface PlanFacts {
     readonly dayCostMax: Money | undefined;
     readonly closedHours: readonly ClosedHours[];
   };
+  /** What has traded since midnight UTC; left out where no journal tells it. */
+  readonly traded?:
+    | {
+        /** Such as 2026-12-01. */
+        readonly day: string;
+        readonly total: Money;
+        ofPair(pair: string): Money;
+      }
+    | undefined;
   readonly pacing: {
     /** Quote requests and orders that may leave in any second. */
     readonly quotesPerSecond: number;

@@ -1,13 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { escapeMarks } from '../../core/escape.ts';
-import { after, DAY_MS, instant } from '../../core/time.ts';
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { after, DAY_MS, instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { calendarFile } from '../../report/calendar-file.ts';
 import { checksOf, isFeasible } from '../../report/feasible.ts';
 import { expectedCosts } from '../../report/plan-cost.ts';
 import type { PlanFacts } from '../../report/plan.ts';
+import { readBegun } from '../begun.ts';
+import type { Begun } from '../begun.ts';
 import { readConfig } from '../config.ts';
 import type { Config, Mode } from '../config.ts';
 import { whyUnreadable } from '../files.ts';
@@ -72,13 +74,18 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   const strategies = checked.strategies.filter(({ enabled }) => enabled);
   const found = await findFacts(config, pairsOf(strategies, config), options);
   for (const notice of found.notices) io.stderr.write(`note: ${notice}\n`);
+  const begun = begunOf(config.journal, io);
   const span = { from, until: after(from, days * DAY_MS) };
-  const world = planWorld(config, found, zone);
+  const world: PlanWorld = {
+    ...planWorld(config, found, zone),
+    life: (strategy) => begun?.life(strategy),
+  };
   const told = toldPlan({
     config,
     strategies,
     found,
     world,
+    begun,
     span,
     days,
     isNamed: options.zone !== undefined,
@@ -87,6 +94,19 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
   if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(planData(told)))}\n`);
   else io.stdout.write(planWords(told, { isBrief: options.brief ?? false }));
   return told.feasible ? 0 : exitCodes.config;
+}
+
+/** What the journal of the config knows, where there is one. A plan does without it rather than not at all. */
+function begunOf(journal: string, io: PlanIo): Begun | undefined {
+  try {
+    return readBegun(journal);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    io.stderr.write(
+      `note: planned as if nothing had begun: the journal cannot be read: ${forTerminal(why)}\n`,
+    );
+    return undefined;
+  }
 }
 
 function daysOf(days: number | undefined): number {
@@ -119,13 +139,14 @@ interface Wanted {
   readonly strategies: readonly LoadedStrategy[];
   readonly found: Found;
   readonly world: PlanWorld;
+  readonly begun: Begun | undefined;
   readonly span: { readonly from: Instant; readonly until: Instant };
   readonly days: number;
   /** Whether one zone was named for all. */
   readonly isNamed: boolean;
 }
 
-function toldPlan({ config, strategies, found, world, span, days, isNamed }: Wanted): ToldPlan {
+function toldPlan({ config, strategies, found, world, begun, span, days, isNamed }: Wanted): ToldPlan {
   const planned = strategies.map((one) => {
     const own = planOf(one, span, world);
     return isNamed ? { ...own, zone: world.zone } : own;
@@ -139,6 +160,11 @@ function toldPlan({ config, strategies, found, world, span, days, isNamed }: Wan
     precision: (currency) => world.precision(currency),
     price: (pair) => found.prices.get(pair),
     funds: found.funds,
+    traded: begun && {
+      day: isoOf(span.from).slice(0, 10),
+      total: begun.dayNotional(span.from),
+      ofPair: (pair) => begun.dayNotional(span.from, pair),
+    },
   };
   const checks = checksOf(planned, facts);
   return {

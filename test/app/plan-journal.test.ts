@@ -1,0 +1,115 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readStrategies } from '../../src/app/strategies.ts';
+import type { RecordBody } from '../../src/core/record.ts';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { aFill, aFolder, appendNow } from '../journal/records.ts';
+import { look, NOON } from './support/look.ts';
+import type { Ran } from './support/look.ts';
+import { dataOf, ofCheck } from './support/plan.ts';
+
+/** Four slices, a quarter of an hour apart, from whenever it is first run. */
+const TWAP = `id: one
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: '1', currency: btc }
+duration: PT1H
+slices: 4
+`;
+
+interface World {
+  readonly text?: string;
+  readonly begunAt?: Instant;
+  readonly more?: (hash: string) => readonly RecordBody[];
+}
+
+/** Plans a desk whose journal holds a life of the twap, begun at eleven with `text`, and `more`. */
+async function planned({
+  text = TWAP,
+  begunAt = instant(NOON - 20 * MINUTE_MS),
+  more = () => [],
+}: World): Promise<Ran> {
+  const folder = aFolder();
+  const file = join(folder, 'journal.db');
+  writeFileSync(join(folder, 'one.yaml'), text);
+  const [first] = readStrategies([join(folder, 'one.yaml')], undefined, {
+    env: {},
+    cwd: folder,
+  }).strategies;
+  if (first === undefined) throw new Error('no strategy');
+  const { hash, document } = first;
+  writeFileSync(join(folder, 'one.yaml'), TWAP);
+  writeFileSync(join(folder, 'desk.yaml'), `strategies: one.yaml\njournal: "sqlite:${file}"\n`);
+  const journal = sqliteJournal(file);
+  appendNow(journal, [
+    { kind: 'strategy', strategy: 'one', hash, type: 'twap', begun_at: begunAt, document },
+    ...more(hash),
+  ]);
+  journal.close();
+  return await look(folder, ['plan', '--config', 'desk.yaml', '--json']);
+}
+const slotsOf = (ran: Ran): readonly unknown[] =>
+  dataOf(ran).strategies[0]?.slots.map(({ local }) => local) ?? [];
+
+describe('a plan of a desk that has a journal', () => {
+  it('goes on from when a strategy began, not from now', async () => {
+    const ran = await planned({});
+    expect(slotsOf(ran)).toEqual(['2026-11-21 12:10:00', '2026-11-21 12:25:00']);
+    expect(dataOf(ran).strategies[0]).toMatchObject({ standing: 'running', slots_passed: 2 });
+  });
+
+  it('has nothing of a strategy that has finished', async () => {
+    const over = (hash: string): RecordBody => ({
+      kind: 'wake',
+      hash,
+      detail: {},
+      strategy: 'one',
+      on: 'outcome',
+      state: {},
+      waits: [],
+      intents: [],
+      missed: [],
+      finished: 'finished',
+    });
+    const ran = await planned({ more: (hash) => [over(hash)] });
+    expect([ran.code, slotsOf(ran)]).toEqual([0, []]);
+    expect(dataOf(ran).strategies[0]).toMatchObject({ standing: 'finished' });
+    expect(ofCheck(ran, 'window')).toEqual([]);
+  });
+
+  it('plans an edited text as if it began now, and says that the old one is running', async () => {
+    const ran = await planned({ text: TWAP.replace('slices: 4', 'slices: 6') });
+    expect(slotsOf(ran)[0]).toBe('2026-11-21 12:00:00');
+    expect(dataOf(ran).strategies[0]).toMatchObject({ standing: 'edited', slots_passed: 0 });
+  });
+
+  it('counts what has traded today against the limits of the day, and not what traded yesterday', async () => {
+    const fill = (at: Instant): RecordBody => aFill({ executed_at: at, notional_usd: '4980000' });
+    const today = await planned({ more: () => [fill(instant(NOON - 30 * MINUTE_MS))] });
+    expect(today.code).toBe(78);
+    expect(ofCheck(today, 'day')).toMatchObject([
+      { verdict: 'refused', says: expect.stringContaining('4980000 of it traded already') as unknown },
+    ]);
+    const before = await planned({ more: () => [fill(instant(NOON - 13 * 60 * MINUTE_MS))] });
+    expect(ofCheck(before, 'day')).toMatchObject([
+      { verdict: 'ok', says: expect.stringContaining('0 that has traded today is counted') as unknown },
+    ]);
+  });
+
+  it('is made without a journal that cannot be read, and says so', async () => {
+    const folder = aFolder();
+    writeFileSync(join(folder, 'one.yaml'), TWAP);
+    writeFileSync(join(folder, 'bad.db'), 'no database');
+    writeFileSync(
+      join(folder, 'desk.yaml'),
+      `strategies: one.yaml\njournal: "sqlite:${join(folder, 'bad.db')}"\n`,
+    );
+    const ran = await look(folder, ['plan', '--config', 'desk.yaml', '--json']);
+    expect([ran.code, slotsOf(ran).length]).toEqual([0, 4]);
+    expect(ran.err).toContain('planned as if nothing had begun');
+  });
+});
