@@ -1,4 +1,3 @@
-import { Command, CommanderError, Option } from '@commander-js/extra-typings';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,7 +8,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeControlFile } from '../../src/app/control-file.ts';
 import { addControl } from '../../src/app/control-cli.ts';
 import { operatedDesk } from '../../src/app/operated.ts';
-import { OperatorError, exitCodes } from '../../src/core/errors.ts';
 import { SECOND_MS, instant } from '../../src/core/time.ts';
 import { latch } from '../../src/engine/operate.ts';
 import { haltFile } from '../../src/journal/halt-file.ts';
@@ -22,12 +20,8 @@ import { startOperate } from '../../src/operate/server.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 import type { Bench, BenchOptions } from '../engine/harness.ts';
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
+import { runLine } from './support/cli.ts';
+import type { Ran } from './support/cli.ts';
 
 const TOKEN = 'token-of-this-machine';
 /** A process that says which signal it got, and stays. */
@@ -41,30 +35,8 @@ function aFolder(): string {
   return folder;
 }
 
-/** Runs a command as the command line does: arguments read by commander, errors made exit codes. */
-async function run(cwd: string, line: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
-  const ran = { code: -1, out: '', err: '' };
-  const stdout = { write: (text: string): unknown => (ran.out += text) };
-  const stderr = { write: (text: string): unknown => (ran.err += text) };
-  const cli = new Command('tranche')
-    .exitOverride()
-    .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
-  addControl(cli, {
-    io: { stdout, stderr, env: { USER: 'ann', ...env }, cwd, now: START, colour: false },
-    config: () => new Option('--config <file>', 'config file').default('desk.yaml'),
-    done: (code) => (ran.code = code),
-  });
-  try {
-    await cli.parseAsync(['node', 'tranche', ...line]);
-  } catch (error) {
-    if (error instanceof CommanderError) ran.code = exitCodes.usage;
-    else if (error instanceof OperatorError) {
-      ran.err += error.message;
-      ran.code = exitCodes[error.exit];
-    } else throw error;
-  }
-  return ran;
-}
+const run = async (cwd: string, line: readonly string[], env: Record<string, string> = {}): Promise<Ran> =>
+  await runLine(addControl, line, { cwd, now: START, env: { USER: 'ann', ...env }, config: 'desk.yaml' });
 
 interface Served {
   readonly bench: Bench;

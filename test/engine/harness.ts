@@ -229,3 +229,13 @@ export function aBench(options: BenchOptions): Bench {
     },
   };
 }
+
+/** The next process on the same journal, clock and exchange, `downMs` after this one died. */
+export function nextProcess(before: Bench, downMs: number, options: BenchOptions): Bench {
+  before.kill();
+  const { clock, exchange, journal } = before;
+  clock.run(instant(clock.wall() + downMs));
+  const bench = aBench({ clock, exchange, journal, ...options });
+  bench.start();
+  return bench;
+}

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { price, text } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { aBench, aStrategy, START } from './harness.ts';
+import { aBench, aStrategy, nextProcess, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -35,15 +35,8 @@ const wakesOf = (bench: Bench): readonly string[] =>
   bench.records().flatMap(({ body }) => (body.kind === 'wake' ? [body.on] : []));
 const total = (bench: Bench): string => text(executedTotal(bench.exchange));
 
-/** The next process on the same journal, clock and exchange. */
-function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
-  before.kill();
-  const { clock, exchange, journal } = before;
-  clock.run(instant(clock.wall() + downMs));
-  const bench = aBench({ strategies: plan(), clock, exchange, journal, ...options });
-  bench.start();
-  return bench;
-}
+const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench =>
+  nextProcess(before, downMs, { strategies: plan(), ...options });
 
 describe('a limit order on a desk', () => {
   it('trades while the market is at its price and not while it is not, to its total exactly', () => {

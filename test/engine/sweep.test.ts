@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { aBench, aStrategy, START } from './harness.ts';
+import { aBench, aStrategy, nextProcess, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
 
@@ -36,14 +36,8 @@ const wakesOf = (bench: Bench): readonly string[] =>
 /** A sweep is never done: it waits for more. */
 const faults = (bench: Bench): readonly string[] => faultsOf(bench).filter((fault) => fault !== 'not done');
 
-function next(before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench {
-  before.kill();
-  const { clock, exchange, journal } = before;
-  clock.run(instant(clock.wall() + downMs));
-  const bench = aBench({ strategies: plan(), clock, exchange, journal, ...options });
-  bench.start();
-  return bench;
-}
+const next = (before: Bench, downMs: number, options: Partial<BenchOptions> = {}): Bench =>
+  nextProcess(before, downMs, { strategies: plan(), ...options });
 
 describe('a sweep on a desk', () => {
   it('sells payments as they come in, down to what is kept, and is silent in between', () => {

@@ -1,38 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { money, quantity } from '../../src/core/money.ts';
-import type { Quantity } from '../../src/core/money.ts';
+import { quantity } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { recurring } from '../../src/strategy/recurring.ts';
-import { amountOf, intentsOf, Life, NINE } from './views.ts';
-import type { Scene } from './views.ts';
+import { TEN, leg, aLife, scheduled, trade } from './daily.ts';
+import { amountOf, intentsOf, NINE } from './views.ts';
 
-/** Buys 2 btc every day at ten o'clock UTC, in one piece; begun at nine on Tuesday, the first of December 2026. */
-const DAILY = { cron: '0 10 * * *' };
-const PLAN = {
-  pair: 'btcusd',
-  side: 'buy',
-  each_quantity: { amount: '2', currency: 'btc' },
-  schedule: DAILY,
-};
-const TEN = instant(NINE + HOUR_MS);
-const leg = (at: number): string => isoOf(instant(at));
-const aLife = (over: object = {}, scene: Scene = {}): Life =>
-  new Life(recurring, { ...PLAN, ...over }, scene);
-const scheduled = (over: object): { schedule: object } => ({ schedule: { ...DAILY, ...over } });
-
-/** What a life asks for when its time comes `lateMs` late; every slice fills whole, a second later. */
-function trade(life: Life, lateMs = 0, part = 1): readonly { leg: string; slice: number; size: Quantity }[] {
-  const at = instant(life.due + lateMs);
-  return intentsOf(life.arrive(lateMs)).map(({ leg: of, slice, ...intent }) => {
-    const size = amountOf({ leg: of, slice, ...intent });
-    const filled = quantity(size.times(part).toFixed(8));
-    const outcome = { leg: of, slice, filled, filledAmount: money(filled.toFixed()) };
-    life.end(outcome, instant(at + 1_000));
-    return { leg: of, slice, size };
-  });
-}
 describe('a time that passed while nothing ran', () => {
   const DAYS_DOWN = 3 * DAY_MS + 2 * HOUR_MS;
 
