@@ -10,6 +10,7 @@ import { instant, parseTime } from '../core/time.ts';
 import type { RunIo } from './commands/run.ts';
 import type { Screen } from './progress.ts';
 import { accountIo, addAccount } from './account-cli.ts';
+import { addBacktest } from './backtest-cli.ts';
 import { systemClock } from './clock.ts';
 import { addControl } from './control-cli.ts';
 import { addData } from './data-cli.ts';
@@ -84,6 +85,7 @@ function program(io: RunIo): Command {
   addValidate(cli, io);
   const steering = { io, config: configOption, done: (code: number) => (process.exitCode = code) };
   addLook(cli, steering);
+  addBacktest(cli, steering);
   addControl(cli, steering);
   addVenue(cli, io);
   addJournal(cli, io);
@@ -104,6 +106,7 @@ Start here:
   tranche validate --config my-desk/config/paper.yaml
   tranche plan --days 30                       every slot ahead, and whether the desk can do it
   tranche why --since PT4H                     why each slice did or did not trade
+  tranche backtest my.yaml --data btcusd=btcusd.csv.gz   what it would have done over market history
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own
   tranche journal export --format csv --kind fills var/live.db

@@ -178,7 +178,8 @@ function readPrices(given: readonly string[]): ReadonlyMap<string, KnownPrice> {
   );
 }
 
-function readHoldings(text: string): ReadonlyMap<string, Quantity> {
+/** `usd=250000,btc=1.5`. @throws OperatorError `usage`. */
+export function readHoldings(text: string): ReadonlyMap<string, Quantity> {
   const held = new Map<string, Quantity>();
   for (const part of text.split(',')) {
     const groups = /^(?<currency>[a-z0-9]{2,12})=(?<amount>.+)$/u.exec(part.trim())?.groups;

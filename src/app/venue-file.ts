@@ -20,7 +20,8 @@ export function loadVenueOptions(file: string, options: ReadOptions): VenueOptio
 export const loadFaultPlan = (file: string, options: ReadOptions): FaultPlan =>
   loadDocument(file, faultPlanSchema, options).value;
 
-function loadDocument<Schema extends z.ZodType>(
+/** One YAML document, checked. @throws OperatorError `config`, with every problem. */
+export function loadDocument<Schema extends z.ZodType>(
   file: string,
   schema: Schema,
   options: ReadOptions,

@@ -19,14 +19,19 @@ interface Entry {
  */
 export class VirtualClock implements Clock, SchedulerLike {
   readonly scheduler: SchedulerLike = this;
+  readonly pieceMs: number | undefined;
   readonly #heap: Entry[] = [];
   #now: number;
   #wallAheadMs = 0;
   #order = 0;
 
-  /** @param startsAt Unix ms; the monotonic clock shows the same figure, until the wall clock is stepped. */
-  constructor(startsAt: Instant) {
+  /**
+   * @param startsAt Unix ms; the monotonic clock shows the same figure, until the wall clock is stepped.
+   * @param options `pieceMs`: longest wait in one piece; Infinity where nobody steps a clock, so that years cost one timer.
+   */
+  constructor(startsAt: Instant, { pieceMs }: Pick<Clock, 'pieceMs'> = {}) {
     this.#now = startsAt;
+    this.pieceMs = pieceMs;
   }
 
   now(): number {
@@ -80,9 +85,21 @@ export class VirtualClock implements Clock, SchedulerLike {
     return ran;
   }
 
-  /** Puts `run` on the heap; the returned function takes it off again. */
+  /** Puts `run` on the heap; the returned function takes it off again. What is due never is not put there. */
   push(delayMs: number, run: () => void): () => void {
-    const entry: Entry = { due: this.#now + Math.max(0, delayMs), order: this.#order++, run, isGone: false };
+    if (delayMs === Number.POSITIVE_INFINITY) return () => undefined;
+    return this.#put({ due: this.#now + Math.max(0, delayMs), order: this.#order++, run, isGone: false });
+  }
+
+  /**
+   * Runs `run` at `at`, before everything else that is due then, whenever it was scheduled: the world moves first, and
+   * whoever acts at that instant sees it as it is. The returned function takes it off again.
+   */
+  pushFirst(at: Instant, run: () => void): () => void {
+    return this.#put({ due: Math.max(this.#now, at), order: -1, run, isGone: false });
+  }
+
+  #put(entry: Entry): () => void {
     const heap = this.#heap;
     let at = heap.push(entry) - 1;
     while (at > 0) {
@@ -149,7 +166,8 @@ export function waitUntil(clock: Clock, at: Instant): Observable<void> {
   return defer(() => {
     const delayMs = at - clock.wall();
     if (delayMs <= 0) return of(undefined);
-    return timer(Math.min(delayMs, HOUR_MS), clock.scheduler).pipe(mergeMap(() => waitUntil(clock, at)));
+    const pieceMs = Math.min(delayMs, clock.pieceMs ?? HOUR_MS);
+    return timer(pieceMs, clock.scheduler).pipe(mergeMap(() => waitUntil(clock, at)));
   });
 }
 

@@ -1,5 +1,6 @@
 import {
   EMPTY,
+  NEVER,
   concat,
   concatMap,
   defer,
@@ -86,10 +87,11 @@ const freshRounds = ({ rounds }: Learnt, now: Monotonic): readonly Round[] =>
  * executed; it takes one place of an otherwise empty window, and none shortly before something is planned. Never emits.
  */
 export function watchLadders(desk: Desk): Observable<never> {
-  const { clock } = desk.ports;
+  const { clock, strategies } = desk.ports;
   return defer(() => {
     // A reload may bring a ladder to a desk that had none.
     const wishes = wishesOf(desk);
+    if (wishes.length === 0 && strategies === undefined) return NEVER;
     const due = wishes.find(({ id, wish }) => isDue(desk, id, wish));
     const climbing = due === undefined ? EMPTY : climb(desk, due.wish);
     return concat(climbing, timer(wishes.length === 0 ? RARE_LOOK_MS : LOOK_MS, clock.scheduler));

@@ -7,7 +7,10 @@ import type { FootprintOptions } from './footprint.ts';
 import type { PaceOptions } from './pacer.ts';
 import type { SkewOptions } from './skew.ts';
 
-/** How a desk behaves: the config, checked and with its units. All times in milliseconds. */
+/**
+ * How a desk behaves: the config, checked and with its units. All times in milliseconds. What is done every so often is
+ * never done again with Infinity, on a virtual clock alone: Node fires such a timer at once.
+ */
 export interface Policy {
   /** Name of the desk: part of every client id. */
   readonly desk: string;

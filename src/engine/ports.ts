@@ -1,10 +1,12 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/market.ts';
+import type { Quantity } from '../core/money.ts';
 import type { OverrideWish } from '../core/override.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Resolution } from '../core/resolution.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
+import type { Wait } from '../core/wake.ts';
 import type { BegunDocument, StrategiesRead, StrategySource } from './source.ts';
 import type {
   Balance,
@@ -28,6 +30,8 @@ import type {
 export interface Clock {
   /** For every RxJS operator that waits. */
   readonly scheduler: SchedulerLike;
+  /** Longest wait in one piece, ms; an hour when left out. */
+  readonly pieceMs?: number | undefined;
   /** Wall time, whole milliseconds. */
   wall(): Instant;
   /** For durations: quote life, limits, staleness. Never steps. */
@@ -95,6 +99,26 @@ export interface VenuePort {
 /** Prices that arrive by themselves (capability `ticker`). Never errors: the adapter reconnects. */
 export interface MarketPort {
   readonly prices$: Observable<ReferencePrice>;
+
+  /**
+   * The price of a pair as it is known at this instant, from a market that can be asked at any time: a tape. Nothing of it
+   * grows old on the way and nobody probes. `undefined`: there is none now. Left out: prices are what `prices$` brought.
+   */
+  readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
+
+  /**
+   * Says for as long as it is subscribed that somebody waits for prices. A market that has it may leave out of `prices$` every
+   * instant at which nothing that is waited for can come true. Never emits.
+   */
+  readonly expect?: ((lookout: Lookout) => Observable<never>) | undefined;
+}
+
+/** What somebody waits for: the next price of a pair, or prices that make a wait come true. */
+export interface Lookout {
+  readonly pairs: readonly string[];
+  readonly wait?: Extract<Wait, { readonly on: 'price' | 'drift' }> | undefined;
+  /** Balances that a drift is worked out from: another lookout is made when they change. */
+  readonly holdings?: ReadonlyMap<string, Quantity> | undefined;
 }
 
 /** Why the account may be worth a look: what its feed told of, or that a message of it may have been missed. */

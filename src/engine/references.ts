@@ -1,5 +1,6 @@
 import {
   EMPTY,
+  NEVER,
   Subject,
   concat,
   defer,
@@ -13,6 +14,7 @@ import {
   of,
   repeat,
   share,
+  switchMap,
   take,
   tap,
   timer,
@@ -31,7 +33,7 @@ import type { Footprint } from './footprint.ts';
 import type { Observer } from './observer.ts';
 import type { Pacer } from './pacer.ts';
 import type { Policy } from './policy.ts';
-import type { Ports } from './ports.ts';
+import type { Lookout, Ports } from './ports.ts';
 
 interface Wiring {
   readonly ports: Ports;
@@ -90,6 +92,7 @@ export class References {
   /** The newest price, if it is not stale. */
   get(pair: string): ReferencePrice | undefined {
     const { ports, policy } = this.#wiring;
+    if (ports.market?.look !== undefined) return ports.market.look(pair);
     const known = this.#prices.get(pair);
     if (known === undefined) return undefined;
     // The wall clock may step back: what was seen too long ago is stale whatever its stamp says.
@@ -115,7 +118,10 @@ export class References {
       const missing = pairs.filter((pair) => this.get(pair) === undefined);
       if (missing.length === 0) return of(undefined);
       const { ports, policy } = this.#wiring;
-      const asking = merge(...missing.map((pair) => this.#insist(pair)));
+      const isAsked = ports.market?.look === undefined;
+      const asking = isAsked
+        ? merge(...missing.map((pair) => this.#insist(pair)))
+        : (ports.market.expect?.({ pairs: missing }) ?? NEVER);
       const arrived = merge(this.changed$, asking).pipe(
         filter(() => missing.every((pair) => this.get(pair) !== undefined)),
       );
@@ -124,6 +130,16 @@ export class References {
         map(() => undefined),
       );
     });
+  }
+
+  /**
+   * Keeps prices coming for whoever waits for some of these pairs, for as long as it is subscribed. `lookout$` says what is
+   * waited for, anew whenever that changes: a market that can look ahead leaves out what is not. Never emits.
+   */
+  follow(pairs: readonly string[], lookout$: Observable<Lookout>): Observable<never> {
+    const { market } = this.#wiring.ports;
+    if (market?.look === undefined) return merge(...pairs.map((pair) => this.watch(pair)));
+    return lookout$.pipe(switchMap((lookout) => market.expect?.(lookout) ?? NEVER));
   }
 
   /** Keeps the price of a pair fresh for as long as somebody is subscribed. Never emits. */
@@ -246,6 +262,12 @@ export class References {
   }
 
   #set(price: ReferencePrice): void {
+    // A market that is asked holds its own prices, and speaks for itself alone.
+    if (this.#wiring.ports.market?.look !== undefined) {
+      this.#wiring.observer.reference(price);
+      this.#changes.next(price);
+      return;
+    }
     const seenAt = this.#wiring.ports.clock.monotonic();
     this.#prices.set(price.pair, { price, seenAt });
     this.#sources.set(`${price.pair} ${price.source}`, { price, seenAt });

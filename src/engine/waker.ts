@@ -4,7 +4,6 @@ import {
   distinctUntilChanged,
   filter,
   groupBy,
-  ignoreElements,
   map,
   merge,
   mergeMap,
@@ -22,6 +21,7 @@ import type { Wait, Wake } from '../core/wake.ts';
 import { untilTime } from './continuity.ts';
 import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
+import type { Lookout } from './ports.ts';
 
 /** A wake of one strategy. */
 export interface StrategyWake {
@@ -93,10 +93,8 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
 }
 
 /** Watches the price of the pair, and looks at every new one. A price that is stale says nothing. */
-function whenPriced(
-  { references, ports }: Desk,
-  { pair, is, level }: Wait & { on: 'price' },
-): Observable<Wake> {
+function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): Observable<Wake> {
+  const { pair, is, level } = wait;
   const bound = price(level);
   const prices = references.changed$.pipe(
     filter((changed) => changed.pair === pair),
@@ -106,7 +104,8 @@ function whenPriced(
     filter((mid) => (is === 'at_or_below' ? mid.lte(bound) : mid.gte(bound))),
     map((mid): Wake => ({ on: 'price', at: ports.clock.wall(), price: mid })),
   );
-  return merge(references.watch(pair).pipe(ignoreElements()), prices);
+  // What holds already needs no price to be asked for.
+  return merge(prices, references.follow([pair], of({ pairs: [pair], wait })));
 }
 
 /** Looks at the balance whenever records were applied. One that is not known yet says nothing. */
@@ -157,7 +156,7 @@ function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake>
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
-  const watching = merge(...pairs.map((pair) => desk.references.watch(pair))).pipe(ignoreElements());
+  const watching = desk.references.follow(pairs, drifting(desk, wait, pairs));
   const prices = desk.references.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
   const changes = merge(prices, desk.changed$).pipe(
     startWith(undefined),
@@ -166,7 +165,24 @@ function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake>
     filter((drift) => drift.gt(ratio(wait.threshold))),
     map((drift): Wake => ({ on: 'drift', at: desk.ports.clock.wall(), drift })),
   );
-  return merge(watching, changes);
+  return merge(changes, watching);
+}
+
+/** What a drift is waited for with: once now, and again whenever a balance of the portfolio has changed. */
+function drifting(
+  { changed$, state }: Desk,
+  wait: Wait & { on: 'drift' },
+  pairs: readonly string[],
+): Observable<Lookout> {
+  const currencies = [wait.cash, ...Object.keys(wait.targets)];
+  // Amounts are never changed in place: another amount is another object.
+  const held = (): readonly unknown[] => currencies.map((currency) => state.balances?.get(currency));
+  return changed$.pipe(
+    startWith(undefined),
+    map(held),
+    distinctUntilChanged((a, b) => a.every((amount, i) => amount === b[i])),
+    map(() => ({ pairs, wait, holdings: state.balances })),
+  );
 }
 
 /** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */

@@ -135,7 +135,7 @@ const rateSchema = z
   })
   .transform(camelKeys);
 
-const ptsSchema = z
+export const ptsSchema = z
   .strictObject({
     enabled: z.boolean().default(true).describe('false: its routes answer 403'),
     default_mode: z

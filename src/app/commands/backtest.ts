@@ -1,0 +1,122 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { backtest } from '../../backtest/run.ts';
+import type { Backtest } from '../../backtest/run.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { escapeMarks } from '../../core/escape.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { memoryJournal } from '../../journal/memory.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { saveJournal } from '../../journal/save.ts';
+import { readInput } from '../backtest-input.ts';
+import type { BacktestInput, InputOptions } from '../backtest-input.ts';
+import { Tally, resultOf, resultWords } from '../backtest-words.ts';
+import { readModel } from '../model-file.ts';
+import type { NamedModel } from '../model-file.ts';
+import { policyOf } from '../policy.ts';
+import { formatProblems } from '../problems.ts';
+import type { Screen } from '../progress.ts';
+import type { CommandIo } from './io.ts';
+
+export interface BacktestOptions extends InputOptions {
+  readonly model: string;
+  readonly assume: readonly string[];
+  readonly seed: string;
+  readonly everyTick?: boolean | undefined;
+  /** File that the journal is written to. */
+  readonly journal?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export interface BacktestIo extends CommandIo {
+  readonly stderr: Screen;
+}
+
+/**
+ * What a desk would have done over market history. Exit codes: 0, 78 when a file is not usable, 64 for a mistake in the arguments,
+ * 65 for damaged data, 70 when a control halted the desk.
+ */
+export async function runBacktest(options: BacktestOptions, io: BacktestIo): Promise<number> {
+  const file = options.journal === undefined ? undefined : resolve(io.cwd, options.journal);
+  if (file !== undefined && existsSync(file))
+    throw new OperatorError('usage', `--journal: ${file} is there already, and is never overwritten`);
+  const named = readModel(options, io);
+  const input = await readInput(options, io);
+  if ('problems' in input) {
+    io.stderr.write(formatProblems(input.problems, { colour: io.colour }));
+    return exitCodes.config;
+  }
+  const tally = new Tally();
+  const journal = memoryJournal();
+  const running = prepared({ options, input, named, journal, tally });
+  const began = performance.now();
+  await go(running, input, io.stderr);
+  const seconds = (performance.now() - began) / 1000;
+  if (file !== undefined) saveJournal(journal, file);
+  const result = resultOf({ input, named, running, journal, tally, seed: options.seed });
+  if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(result))}\n`);
+  else {
+    for (const line of resultWords(result, tally)) io.stdout.write(`${line}\n`);
+    io.stderr.write(`\n${result.journal.records} records in ${seconds.toFixed(2)} s\n`);
+  }
+  return running.desk.control === 'halted' ? exitCodes.software : 0;
+}
+
+interface Wanted {
+  readonly options: BacktestOptions;
+  readonly input: BacktestInput;
+  readonly named: NamedModel;
+  readonly journal: Journal;
+  readonly tally: Tally;
+}
+
+function prepared({ options, input, named, journal, tally }: Wanted): Backtest {
+  const { config, configHash, tapes, from, until, holdings, strategies } = input;
+  return backtest({
+    tapes: tapes.map(({ tape }) => tape),
+    from,
+    until,
+    strategies,
+    policy: policyOf(config, { configHash, adoptFills: false }),
+    model: named.model,
+    holdings,
+    seed: options.seed,
+    currencies: config.venue.simulated?.currencies,
+    journal,
+    observer: {
+      record: (stored) => {
+        tally.take(stored);
+      },
+      alert: (alert, facts) => {
+        tally.alert(alert, facts);
+      },
+    },
+  });
+}
+
+/** Pieces that progress is shown after. */
+const PIECES = 200;
+
+/** To the end. In pieces where somebody watches: nothing else runs while virtual time does. */
+async function go(running: Backtest, { from, until }: BacktestInput, screen: Screen): Promise<void> {
+  if (screen.isTTY !== true) {
+    running.run();
+    return;
+  }
+  const at = (piece: number): Instant => instant(from + Math.round(((until - from) * piece) / PIECES));
+  let shownAt = Number.NEGATIVE_INFINITY;
+  for (let piece = 1; piece <= PIECES; piece++) {
+    if (running.run(at(piece))) break;
+    if (performance.now() - shownAt < REDRAW_MS) continue;
+    shownAt = performance.now();
+    const day = new Date(at(piece)).toISOString().slice(0, 10);
+    screen.write(`\r${day}  ${Math.round((100 * piece) / PIECES)} %  ${running.desk.state.fills} fills `);
+    await turn();
+  }
+  running.run();
+  screen.write('\r\u001B[K');
+}
+
+const REDRAW_MS = 100;

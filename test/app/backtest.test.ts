@@ -1,0 +1,177 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { addBacktest } from '../../src/app/backtest-cli.ts';
+import { MINUTE_MS, instant } from '../../src/core/time.ts';
+import { openJournal } from '../../src/journal/open.ts';
+import { runLine } from './support/cli.ts';
+import type { Ran } from './support/cli.ts';
+
+const BEGIN = Date.UTC(2026, 0, 5);
+const CONFIG = `
+mode: paper
+venue:
+  sell_path: /v1/orders/sell
+  simulated: { accounts: [{ balances: { usd: '250000', btc: '1' } }] }
+controls:
+  max_order_notional: { amount: '100000', currency: usd }
+  max_day_notional: { amount: '1000000', currency: usd }
+  collar_bps: 100
+journal: 'memory:'
+strategies: [desk.yaml]
+`;
+const TWAP = `
+id: hour
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: '1', currency: btc }
+duration: PT1H
+slices: 12
+`;
+
+const bars = (rows: number): string =>
+  ['timestamp_ms,open,high,low,close,volume']
+    .concat(
+      Array.from({ length: rows }, (_, n) => {
+        const close = 60_000 + 10 * (n % 17);
+        return `${BEGIN + n * MINUTE_MS},${close},${close},${close},${close},1`;
+      }),
+    )
+    .join('\n');
+
+function desk(strategy = TWAP): string {
+  const cwd = mkdtempSync(join(tmpdir(), 'tranche-backtest-'));
+  onTestFinished(() => {
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  writeFileSync(join(cwd, 'config.yaml'), CONFIG);
+  writeFileSync(join(cwd, 'desk.yaml'), strategy);
+  writeFileSync(join(cwd, 'btc.csv'), bars(200));
+  writeFileSync(join(cwd, 'btc.csv.gz'), gzipSync(bars(200)));
+  return cwd;
+}
+
+const tranche = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
+  await runLine(addBacktest, ['backtest', ...line], { cwd, now: instant(0), config: 'config.yaml' });
+
+const DATA = ['--data', 'btcusd=btc.csv'] as const;
+
+describe('tranche backtest', () => {
+  it('says what was traded, at what cost, and what it assumed', async () => {
+    const { code, out } = await tranche(desk(), ...DATA, '--model', 'tight');
+    expect(code).toBe(0);
+    expect(out).toContain('2026-01-05T00:01:00.000Z to 2026-01-05T03:21:00.000Z, model tight, seed 1');
+    expect(out).toMatch(
+      /hour +buy +1 btc +12 fills +at 600\d\d\.\d\d +arrival 60000\.00 +cost \d+\.\d\d bps/u,
+    );
+    expect(out).toMatch(/holdings +\d+\.?\d* usd, 2 btc|holdings +2 btc, \d+\.?\d* usd/u);
+    expect(out).toContain('halfSpreadBps 1');
+  });
+
+  it('prints one object with --json, the same each time', async () => {
+    const cwd = desk();
+    const [first, again] = [
+      await tranche(cwd, ...DATA, '--json'),
+      await tranche(cwd, '--data', 'btcusd=btc.csv.gz', '--json'),
+    ];
+    const read: unknown = JSON.parse(first.out);
+    expect(read).toMatchObject({
+      slices: { hour: 12 },
+      ends: { hour: { filled: 12 } },
+      control: 'active',
+      open_doubts: 0,
+      holdings: { btc: '2' },
+      strategies: [{ strategy: 'hour', fills: 12, quantity: '1' }],
+    });
+    expect(again.out).toBe(first.out.replaceAll('btc.csv', 'btc.csv.gz'));
+  });
+
+  it('takes the window, the holdings and the assumptions of the command line', async () => {
+    const line = [
+      '--from',
+      '2026-01-05T01:00:00Z',
+      '--until',
+      '2026-01-05T01:30:00Z',
+      '--holdings',
+      'usd=70000',
+    ];
+    const { code, out } = await tranche(desk(), ...DATA, ...line, '--assume', 'half_spread_bps=0', '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      from: '2026-01-05T01:00:00.000Z',
+      until: '2026-01-05T01:30:00.000Z',
+      slices: { hour: 6 },
+      model: 'normal, half_spread_bps=0',
+      assumptions: { halfSpreadBps: 0, impactBps: 10 },
+      holdings: { btc: '0.49999998' },
+    });
+  });
+
+  it('reads a model from a file that names what it differs from', async () => {
+    const cwd = desk();
+    writeFileSync(
+      join(cwd, 'model.yaml'),
+      'base: tight\nfee_bps: 7\npairs: { btcusd: { half_spread_bps: 2 } }\n',
+    );
+    const { out } = await tranche(cwd, ...DATA, '--model', './model.yaml', '--json');
+    expect(JSON.parse(out)).toMatchObject({
+      model: 'model.yaml',
+      assumptions: { feeBps: 7, impactBps: 4, pairs: { btcusd: { halfSpreadBps: 2 } } },
+    });
+  });
+
+  it('writes a journal whose chain holds, and never over another file', async () => {
+    const cwd = desk();
+    const file = join(cwd, 'run.db');
+    const { out } = await tranche(cwd, ...DATA, '--json', '--journal', 'run.db');
+    const { journal } = JSON.parse(out) as { readonly journal: object };
+    const saved = openJournal(`sqlite:${file}`, { readOnly: true });
+    expect(saved.verify()).toMatchObject({ ok: true });
+    expect({ records: saved.head().seq, head: saved.head().hash }).toEqual(journal);
+    saved.close();
+    const before = readFileSync(file);
+    const again = await tranche(cwd, ...DATA, '--journal', file);
+    expect(again.code).toBe(64);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it.each([
+    [[], 64, 'add --data PAIR=FILE'],
+    [['--data', 'btc.csv'], 64, 'expected a pair and a file with its prices'],
+    [[...DATA, ...DATA], 64, 'btcusd is given twice'],
+    [['--data', 'ethusd=btc.csv'], 78, 'the simulated venue does not trade btcusd'],
+    [['--data', 'btcusd=none.csv'], 65, 'cannot read none.csv'],
+    [[...DATA, '--model', 'norml'], 64, 'did you mean normal?'],
+    [[...DATA, '--model', './none.yaml'], 78, 'none.yaml'],
+    [[...DATA, '--assume', 'half_spred_bps=1'], 64, 'did you mean half_spread_bps?'],
+    [[...DATA, '--assume', 'half_spread_bps=wide'], 64, 'half_spread_bps'],
+    [
+      [...DATA, '--from', '2026-01-05T00:00:30Z'],
+      64,
+      'before the first price of btcusd is known, at 2026-01-05T00:01',
+    ],
+    [[...DATA, '--until', '2026-01-06'], 64, 'after the tape of btcusd has ended, at 2026-01-05T03:21'],
+    [
+      [...DATA, '--from', '2026-01-05T02:00:00Z', '--until', '2026-01-05T01:00:00Z'],
+      64,
+      'there is no time between',
+    ],
+    [[...DATA, '--holdings', 'usd'], 64, '--holdings'],
+    [[...DATA, '--holdings', 'usd=1,chf=5'], 78, 'chf'],
+  ])('refuses %j with %d and says why', async (line, code, why) => {
+    const ran = await tranche(desk(), ...line);
+    expect(ran.code).toBe(code);
+    expect(ran.err).toContain(why);
+  });
+
+  it('shows every problem of the files, and runs nothing', async () => {
+    const cwd = desk(`${TWAP}limit: 5\n`);
+    const ran = await tranche(cwd, ...DATA, '--journal', 'run.db');
+    expect(ran.code).toBe(78);
+    expect(ran.err).toContain('limit_price');
+    expect(existsSync(join(cwd, 'run.db'))).toBe(false);
+  });
+});
