@@ -112,7 +112,7 @@ controls:
   pairs: [btcusd, ethusd]
   sides: [buy, sell]
 pacing: { orders_per_second: 60 }
-journal: 'sqlite:${join(folder, 'journal-{started_at}.db')}'
+journal: 'sqlite:${join(folder, 'journal.db')}'
 operate: { listen: '127.0.0.1:0' }
 strategies: ./strategies
 `,
