@@ -1,0 +1,59 @@
+import { placesOf, planOf, unitOf } from './plan.ts';
+import type { Detect, Sample } from './plan.ts';
+import { textTime } from './times.ts';
+import { unixOf } from './values.ts';
+
+const WIDTH = 12;
+
+/**
+ * Klines of Binance: of its API (arrays) and of Data Vision (CSV, with a header since 2023 and in microseconds since 2025
+ * for spot), and what people make of them, with the open time as text. Source: Binance public data, README of
+ * binance-public-data, read 2026-11-22.
+ */
+export const detectBinance: Detect = (sample, { unit, format }) => {
+  const header = placesOf(sample.rows[0] ?? []);
+  const hasHeader = header.has('opentime') && header.has('closetime');
+  if (!hasHeader && !isHeaderless(sample, format === 'binance')) return undefined;
+  const skip = hasHeader ? 1 : 0;
+  const first = sample.rows[skip] ?? [];
+  const place = (name: string, otherwise: number): number =>
+    (hasHeader ? header.get(name) : undefined) ?? otherwise;
+  const open = first[place('opentime', 0)] ?? '';
+  const close = first[place('closetime', 6)] ?? '';
+  const found = unit ?? unitOf(open);
+  const time =
+    found === undefined ? ({ as: 'text', read: textTime } as const) : ({ as: 'unix', unit: found } as const);
+  const begins = found === undefined ? textTime(open) : unixOf(open, found);
+  const closeUnit = unitOf(close);
+  const ends = closeUnit === undefined ? textTime(close) : unixOf(close, closeUnit);
+  const roles = {
+    time: place('opentime', 0),
+    open: place('open', 1),
+    high: place('high', 2),
+    low: place('low', 3),
+    close: place('close', 4),
+    volume: place('volume', 5),
+  };
+  return planOf(sample, {
+    format: 'binance',
+    of: 'bars',
+    skip,
+    roles,
+    time,
+    // The last millisecond of the bar is its close time.
+    barMs:
+      begins === undefined || ends === undefined || ends < begins ? undefined : Math.floor(ends) + 1 - begins,
+    pair: pairInName(sample.name),
+  });
+};
+
+function isHeaderless({ rows }: Sample, wasSaid: boolean): boolean {
+  const [first = []] = rows;
+  const [open, close] = [unitOf(first[0] ?? ''), unitOf(first[6] ?? '')];
+  if (first.length !== WIDTH || open === undefined) return false;
+  return wasSaid || (open === close && open !== 's' && Number(first[6]) > Number(first[0]));
+}
+
+/** Data Vision names its files `BTCUSDT-1m-2025-11.csv`. */
+const pairInName = (name: string): string | undefined =>
+  /(?:^|_)([A-Z0-9]{5,20})-\d{1,2}(?:s|m|h|d|w|mo)-\d{4}/u.exec(name)?.[1]?.toLowerCase();

@@ -1,0 +1,89 @@
+import { pairOf, placesOf, planOf, unitOf } from './plan.ts';
+import type { Detect, Hints, Plan, Sample } from './plan.ts';
+import { namesZone, shortTime, textTime } from './times.ts';
+
+/**
+ * Files of CryptoDataDownload: a line about the publisher, a header, newest first; the first volume is of the base currency. Where
+ * the unix column came to harm in a spreadsheet (`1.63875E+12`), times are taken from date and time instead, and held against
+ * what is left of it.
+ */
+export const detectCryptoDataDownload: Detect = (sample, hints) => {
+  const hasBanner = /cryptodatadownload/iu.test(sample.rows[0]?.join(',') ?? '');
+  const skip = hasBanner ? 2 : 1;
+  const header = sample.rows[skip - 1] ?? [];
+  const places = placesOf(header);
+  const has = (...names: readonly string[]): boolean => names.every((name) => places.has(name));
+  if (!has('date', 'symbol', 'open', 'high', 'low', 'close')) return undefined;
+  const data = sample.rows.slice(skip);
+  const found = timeOf(data, places, hints.unit);
+  if ('refused' in found) return found;
+  const volume = header.findIndex((cell) => /^volume/iu.test(cell.trim()));
+  const cell = (name: string): number => places.get(name) ?? 0;
+  return planOf(sample, {
+    format: 'cryptodatadownload',
+    of: 'bars',
+    skip,
+    width: header.length,
+    roles: {
+      ...found.roles,
+      open: cell('open'),
+      high: cell('high'),
+      low: cell('low'),
+      close: cell('close'),
+      ...(volume < 0 ? {} : { volume }),
+    },
+    time: found.time,
+    pair: pairOf(data[0]?.[cell('symbol')]),
+    notes: found.notes,
+  });
+};
+
+type Found = Pick<Plan, 'roles' | 'time' | 'notes'> | { readonly refused: string };
+
+function timeOf(data: Sample['rows'], places: ReadonlyMap<string, number>, unit: Hints['unit']): Found {
+  const [atDate = 0, atUnix, atTime] = ['date', 'unix', 'time'].map((name) => places.get(name));
+  const unix = atUnix === undefined ? undefined : data[0]?.[atUnix];
+  if (atUnix !== undefined && unix !== undefined && unitOf(unix) !== undefined)
+    // Some of these files pass from seconds to milliseconds on the way: each row by its digits.
+    return { roles: { time: atUnix }, time: { as: 'unix', unit: unit ?? 'mixed' }, notes: [] };
+  const date = data[0]?.[atDate] ?? '';
+  if (unix === undefined && textTime(date) !== undefined) {
+    const notes = namesZone(date) ? [] : ['its times name no zone: taken as UTC'];
+    return { roles: { time: atDate }, time: { as: 'text', read: textTime }, notes };
+  }
+  const said = unix === undefined ? `its dates read "${date}"` : `its unix column has become ${unix}`;
+  const days = (['first', 'second'] as const).filter((day) =>
+    fitsAll(data, (row) =>
+      fits(shortTime(row[atDate] ?? '', row[atTime ?? -1] ?? '', day), row[atUnix ?? -1]),
+    ),
+  );
+  const [day] = days;
+  if (day === undefined || days.length > 1 || atTime === undefined)
+    return {
+      refused: `it went through a spreadsheet (${said}), and its date and time columns do not tell each time for sure: take the file as it was published`,
+    };
+  return {
+    roles: { time: atDate, moreTime: atTime },
+    time: { as: 'text', read: (cell, more) => shortTime(cell, more, day) },
+    notes: [
+      `it went through a spreadsheet (${said}): times are from its date and time columns, ${day === 'first' ? 'day' : 'month'} first, as UTC; they fit what is left of unix`,
+    ],
+  };
+}
+
+/** Whether the rows fit, save for one in a hundred that may be broken: the reader then names the row. */
+function fitsAll(rows: Sample['rows'], fit: (row: readonly string[]) => boolean): boolean {
+  const [first] = rows;
+  const misfits = rows.filter((row) => !fit(row)).length;
+  return first !== undefined && fit(first) && misfits <= Math.max(1, rows.length / 100);
+}
+
+/** Whether a time can be what a spreadsheet rounded to `1.63875E+12`: half of the last digit that it left. */
+function fits(at: number | undefined, unix: string | undefined): boolean {
+  if (at === undefined || unix === undefined) return at !== undefined;
+  const [, part = '', exponent] = /^\d(?:[.,](\d+))?[eE]\+?(\d+)$/u.exec(unix) ?? [];
+  if (exponent === undefined) return false;
+  const unit = Number(exponent) < 11 ? 1_000 : 1;
+  const half = 0.5 * 10 ** (Number(exponent) - part.length) * unit;
+  return Math.abs(at - Number(unix.replace(',', '.')) * unit) <= half;
+}

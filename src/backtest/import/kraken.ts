@@ -1,0 +1,42 @@
+import { planOf, unitOf } from './plan.ts';
+import type { Detect } from './plan.ts';
+
+/**
+ * Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade are left
+ * out. With eight cells (its API) the volume-weighted price stands before the volume. Source: Kraken support, "Downloadable
+ * historical OHLCVT data", read 2026-11-22.
+ */
+export const detectKraken: Detect = (sample, { unit, format }) => {
+  const [first = []] = sample.rows;
+  const found = unitOf(first[0] ?? '');
+  const isWide = first.length === 8;
+  if (found === undefined || !(first.length === 7 || isWide)) return undefined;
+  const hasCount = /^\d+$/u.test(first.at(-1) ?? '');
+  if (format === undefined && (found !== 's' || !hasCount)) return undefined;
+  return planOf(sample, {
+    format: 'kraken',
+    of: 'bars',
+    skip: 0,
+    roles: { time: 0, open: 1, high: 2, low: 3, close: 4, volume: isWide ? 6 : 5 },
+    time: { as: 'unix', unit: unit ?? found },
+    pair: krakenPair(sample.name),
+  });
+};
+
+/** `XBTUSD_1.csv`: the file name has the pair and the minutes of a bar. Kraken writes XBT for BTC. */
+const krakenPair = (name: string): string | undefined =>
+  /^([A-Z0-9]{5,12})_\d{1,5}\.csv$/u.exec(name)?.[1]?.replace('XBT', 'BTC').toLowerCase();
+
+/** Trades of bitcoincharts and of Kraken's trade files: seconds, price, amount; no header, no side. Several trades share a second. */
+export const detectBitcoincharts: Detect = (sample, { unit, format }) => {
+  const [first = []] = sample.rows;
+  const found = unitOf(first[0] ?? '');
+  if (first.length !== 3 || found === undefined || (format === undefined && found !== 's')) return undefined;
+  return planOf(sample, {
+    format: 'bitcoincharts',
+    of: 'trades',
+    skip: 0,
+    roles: { time: 0, close: 1, volume: 2 },
+    time: { as: 'unix', unit: unit ?? found },
+  });
+};

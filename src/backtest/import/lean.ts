@@ -1,0 +1,47 @@
+import { planOf } from './plan.ts';
+import type { Detect, Sample } from './plan.ts';
+import { textTime } from './times.ts';
+
+const DAY = /(?:^|_)(\d{8})_(?:([a-z0-9]+)_)?(?:minute|second|tick)?_?(trade|quote)/u;
+
+/**
+ * Files of LEAN, out of its zips: no header; trade bars are time, open, high, low, close, volume; quote bars are time, open, high,
+ * low, close and size of the bid, then of the ask. Minutes and seconds count milliseconds since midnight UTC of the date in the
+ * name; hours and days have their time as text. Prices of crypto are plain; of equities, ten-thousandths (`--price-scale 10000`).
+ * Source: LEAN, Data/crypto/readme.md and Data/equity/readme.md, read 2026-11-22.
+ */
+export const detectLean: Detect = (sample, { priceScale = 1 }) => {
+  const [first = []] = sample.rows;
+  const isQuotes = first.length === 11;
+  if (!isQuotes && first.length !== 6) return undefined;
+  const time = timeOf(sample);
+  if (time === undefined) return undefined;
+  const roles = { time: 0, open: 1, high: 2, low: 3, close: 4 };
+  return planOf(sample, {
+    format: 'lean',
+    of: 'bars',
+    skip: 0,
+    roles: isQuotes ? roles : { ...roles, volume: 5 },
+    ...(isQuotes ? { ask: { open: 6, high: 7, low: 8, close: 9 } } : {}),
+    time,
+    pair: pairInName(sample.name),
+    mayBeEmpty: isQuotes,
+    priceScale,
+    notes: [
+      ...(isQuotes ? ['quotes: each price is the middle of bid and ask, and there is no volume'] : []),
+      ...(priceScale === 1 ? [] : [`prices are divided by ${priceScale}`]),
+    ],
+  });
+};
+
+function timeOf({ rows, name }: Sample): ReturnType<typeof planOf>['time'] | undefined {
+  const first = rows[0]?.[0] ?? '';
+  if (/^\d{8} \d{2}:\d{2}$/u.test(first)) return { as: 'text', read: textTime };
+  const day = textTime(DAY.exec(name)?.[1] ?? '');
+  if (day === undefined || !rows.every(([cell = '']) => /^\d{1,8}$/u.test(cell))) return undefined;
+  return { as: 'ofDay', dayMs: day };
+}
+
+/** `20180404_btcusd_minute_trade.csv` or `btcusd.csv`. */
+const pairInName = (name: string): string | undefined =>
+  DAY.exec(name)?.[2] ?? /^([a-z0-9]{5,12})(?:_trade|_quote)?\.csv$/u.exec(name)?.[1];

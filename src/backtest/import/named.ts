@@ -1,0 +1,159 @@
+import { freqtradePair } from './bitfinex.ts';
+import { pairOf, placesOf, planOf, unitOf } from './plan.ts';
+import type { Detect, Hints, Plan, Sample, TimeCell } from './plan.ts';
+import { namesZone, textTime } from './times.ts';
+
+/** Files whose header says what stands where. */
+
+const TIMES = ['timestampms', 'timestamp', 'time', 'date', 'datetime', 'unix', 'opentime', 'ts', 'periodstart', 'timeperiodstart']; // prettier-ignore
+const VOLUMES = ['volume', 'volumetraded', 'vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
+/** What tells an order book or a list of quotes: prices there are not trades. */
+const BOOKS = [
+  'bidprice',
+  'askprice',
+  'bid',
+  'asks0price',
+  'bids0price',
+  'bid1price',
+  'updatetype',
+  'fundingrate',
+];
+
+/** How the times of a column are written, by its first cell. */
+function timeCellOf(
+  cell: string,
+  unit: Hints['unit'],
+): { readonly time: TimeCell; readonly notes: readonly string[] } | undefined {
+  const found = unit ?? unitOf(cell);
+  if (found !== undefined) return { time: { as: 'unix', unit: found }, notes: [] };
+  if (textTime(cell) === undefined) return undefined;
+  return {
+    time: { as: 'text', read: textTime },
+    notes: namesZone(cell) ? [] : ['its times name no zone: taken as UTC'],
+  };
+}
+
+/** Any table with a header that names a time, open, high, low and close, or a time and a price. */
+export const detectNamed: Detect = (sample, hints) => {
+  const header = placesOf(sample.rows[0] ?? []);
+  const time = TIMES.find((name) => header.has(name));
+  if (time === undefined) return undefined;
+  const book = BOOKS.find((name) => header.has(name));
+  if (book !== undefined)
+    return {
+      refused: `its column ${book} makes it quotes, an order book or funding: bars and trades are read`,
+    };
+  const cell = (name: string): number | undefined => header.get(name) ?? header.get(`price${name}`);
+  const bars = { open: cell('open'), high: cell('high'), low: cell('low'), close: cell('close') };
+  const isBars = Object.values(bars).every((place) => place !== undefined);
+  const price = header.get('price');
+  if (!isBars && price === undefined) return undefined;
+  return namedPlan(sample, { format: 'named', hints, time, roles: isBars ? bars : { close: price } });
+};
+
+/**
+ * Minute files of Bitstamp as they go about on Kaggle: seconds, and minutes without a trade have NaN for prices, or are
+ * carried on with volume 0.
+ */
+export const detectBitstamp: Detect = (sample, hints) => {
+  const header = placesOf(sample.rows[0] ?? []);
+  const volumes = [...header.keys()].filter((name) => name.startsWith('volume'));
+  if (!header.has('timestamp') || !header.has('weightedprice') || volumes.length < 2) return undefined;
+  const roles = {
+    open: header.get('open'),
+    high: header.get('high'),
+    low: header.get('low'),
+    close: header.get('close'),
+  };
+  const plan = namedPlan(sample, { format: 'bitstamp', hints, time: 'timestamp', roles });
+  return 'refused' in plan ? plan : { ...plan, mayBeEmpty: true };
+};
+
+/** Bars of CoinAPI: period start and end as text, the columns in any order, `;` or `,` between them. */
+export const detectCoinapi: Detect = (sample, hints) => {
+  const header = placesOf(sample.rows[0] ?? []);
+  const start = ['periodstart', 'timeperiodstart'].find((name) => header.has(name));
+  const end = header.get('periodend') ?? header.get('timeperiodend');
+  if (start === undefined || end === undefined || !header.has('priceopen')) return undefined;
+  const cell = (name: string): number | undefined => header.get(`price${name}`);
+  const roles = { open: cell('open'), high: cell('high'), low: cell('low'), close: cell('close') };
+  const plan = namedPlan(sample, { format: 'coinapi', hints, time: start, roles });
+  if ('refused' in plan) return plan;
+  const row = sample.rows[1] ?? [];
+  const [from, until] = [textTime(row[header.get(start) ?? 0] ?? ''), textTime(row[end] ?? '')];
+  return { ...plan, ...(from === undefined || until === undefined ? {} : { barMs: until - from }) };
+};
+
+/** Trades in the layout of Tardis: microseconds, a symbol, an amount. */
+export const detectTardis: Detect = (sample, hints) => {
+  const header = placesOf(sample.rows[0] ?? []);
+  const isTardis = ['exchange', 'symbol', 'timestamp', 'localtimestamp', 'side', 'price', 'amount'].every(
+    (name) => header.has(name),
+  );
+  if (!isTardis) return undefined;
+  const plan = namedPlan(sample, {
+    format: 'tardis',
+    hints,
+    time: 'timestamp',
+    roles: { close: header.get('price') },
+  });
+  if ('refused' in plan) return plan;
+  const row = sample.rows[1] ?? [];
+  const exchange = row[header.get('exchange') ?? 0] ?? '';
+  return exchange === 'bitmex'
+    ? withoutVolume(plan, 'its amounts are contracts of BitMEX, not base currency')
+    : plan;
+};
+
+/** Trade dumps of BitMEX: `2020-03-01D00:00:03.145000000`; the volume is `homeNotional`, in the base currency. */
+export const detectBitmex: Detect = (sample, hints) => {
+  const header = placesOf(sample.rows[0] ?? []);
+  if (!header.has('trdmatchid') || !header.has('homenotional')) return undefined;
+  const roles = { close: header.get('price'), volume: header.get('homenotional') };
+  return namedPlan(sample, { format: 'bitmex', hints, time: 'timestamp', roles });
+};
+
+function withoutVolume(plan: Plan, why: string): Plan {
+  const { volume: _, ...roles } = plan.roles;
+  return { ...plan, roles, notes: [...plan.notes, `no volume: ${why}`] };
+}
+
+function namedPlan(
+  sample: Sample,
+  {
+    format,
+    hints,
+    time,
+    roles,
+  }: {
+    readonly format: Plan['format'];
+    readonly hints: Hints;
+    /** Plain name of the column of the times. */
+    readonly time: string;
+    readonly roles: Readonly<Record<string, number | undefined>>;
+  },
+): Plan | { readonly refused: string } {
+  const header = placesOf(sample.rows[0] ?? []);
+  const at = header.get(time) ?? 0;
+  const first = sample.rows[1]?.[at] ?? '';
+  const cell = timeCellOf(first, hints.unit);
+  if (cell === undefined) return { refused: `its times read "${first}": neither Unix time nor ISO 8601` };
+  const volume =
+    roles['volume'] ??
+    VOLUMES.map((name) => header.get(name)).find((place) => place !== undefined) ??
+    [...header].find(([name]) => name.startsWith('volume'))?.[1];
+  const known = Object.fromEntries(
+    Object.entries({ ...roles, volume }).filter(([, place]) => place !== undefined),
+  );
+  const symbol = header.get('symbol');
+  return planOf(sample, {
+    format,
+    of: 'open' in known ? 'bars' : 'trades',
+    skip: 1,
+    width: sample.rows[0]?.length ?? 0,
+    roles: { ...known, time: at },
+    time: cell.time,
+    pair: symbol === undefined ? freqtradePair(sample.name) : pairOf(sample.rows[1]?.[symbol]),
+    notes: [...cell.notes, ...(volume === undefined ? ['it has no volume'] : [])],
+  });
+}

@@ -1,0 +1,125 @@
+/** What an importer knows about a file before its rows are read. */
+
+export const formats = [
+  'tranche',
+  'binance',
+  'coinapi',
+  'cryptodatadownload',
+  'tardis',
+  'bitmex',
+  'lean',
+  'bitstamp',
+  'kraken',
+  'bitfinex',
+  'freqtrade',
+  'bitcoincharts',
+  'named',
+] as const;
+/** Layouts by the name of who publishes them; `named` is any table whose header names time, open, high, low and close. */
+export type Format = (typeof formats)[number];
+
+export const units = ['s', 'ms', 'us', 'ns'] as const;
+export type TimeUnit = (typeof units)[number];
+
+/** What a cell of a row is. Cells without a role are passed over. */
+export type Role = 'time' | 'moreTime' | 'open' | 'high' | 'low' | 'close' | 'volume';
+
+/** How the time of a row is written. */
+export type TimeCell =
+  | { readonly as: 'unix'; readonly unit: TimeUnit | 'mixed' }
+  /** Unix ms out of the text of the cell, and of the `moreTime` cell where there is one; `undefined` when it is no time. */
+  | { readonly as: 'text'; readonly read: (cell: string, more: string) => number | undefined }
+  /** Milliseconds since midnight UTC of a day. */
+  | { readonly as: 'ofDay'; readonly dayMs: number };
+
+/** How to read the rows of a file. */
+export interface Plan {
+  readonly format: Format;
+  readonly of: 'bars' | 'trades';
+  /** Rows before the first one of data. */
+  readonly skip: number;
+  readonly delimiter: ',' | ';' | '\t';
+  /** Cells of a row: each has exactly as many. */
+  readonly width: number;
+  /** Trades have a `close` (the price) and a `volume` only. */
+  readonly roles: Readonly<Partial<Record<Role, number>>>;
+  /** Two sides of a quote: bars are their middle. The roles are those of the bid, these of the ask. */
+  readonly ask?: Readonly<Record<'open' | 'high' | 'low' | 'close', number>> | undefined;
+  readonly time: TimeCell;
+  /** Length of a bar where the file says it, ms. */
+  readonly barMs?: number | undefined;
+  /** The pair where the file says it: `btcusd`. */
+  readonly pair?: string | undefined;
+  /** Whether rows without prices (empty or NaN) are this publisher's way to say that nothing traded. */
+  readonly mayBeEmpty: boolean;
+  /** What prices are divided by: 10000 where they are written in ten-thousandths. */
+  readonly priceScale: number;
+  /** Statements for the report. */
+  readonly notes: readonly string[];
+}
+
+/** The first rows of a file and its names: what a layout is told by. */
+export interface Sample {
+  /** Cells of the first rows, as written, without quotes. */
+  readonly rows: readonly (readonly string[])[];
+  readonly delimiter: Plan['delimiter'];
+  /** Name of the file, or of the entry of a zip, without folders. */
+  readonly name: string;
+  /** Whether the rows were arrays of JSON. */
+  readonly isJson: boolean;
+}
+
+/** What the operator said about the file: it goes above what was found out. */
+export interface Hints {
+  readonly format?: Format | undefined;
+  readonly unit?: TimeUnit | undefined;
+  /** Length of a bar, ms. */
+  readonly barMs?: number | undefined;
+  /** See `Plan.priceScale`. */
+  readonly priceScale?: number | undefined;
+}
+
+/** The plan for a file, `undefined` when it is not of this layout, or why the file must not be taken. */
+export type Detect = (sample: Sample, hints: Hints) => Plan | { readonly refused: string } | undefined;
+
+/** A plan with what most have. */
+export function planOf(
+  sample: Sample,
+  plan: Pick<Plan, 'format' | 'of' | 'skip' | 'roles' | 'time'> & Partial<Plan>,
+): Plan {
+  return {
+    delimiter: sample.delimiter,
+    width: sample.rows[plan.skip]?.length ?? 0,
+    mayBeEmpty: false,
+    priceScale: 1,
+    notes: [],
+    ...plan,
+  };
+}
+
+const DIGITS: Readonly<Record<number, TimeUnit>> = { 9: 's', 10: 's', 12: 'ms', 13: 'ms', 15: 'us', 16: 'us', 18: 'ns', 19: 'ns' }; // prettier-ignore
+
+/** The unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: it is none. */
+export function unitOf(cell: string): TimeUnit | undefined {
+  const whole = /^(\d{9,19})(?:\.\d+)?$/u.exec(cell)?.[1];
+  return whole === undefined || whole.startsWith('0') ? undefined : DIGITS[whole.length];
+}
+
+/** `BTC/USD`, `BTC-USD`, `BTC_USD`, `BTCUSD` as `btcusd`; `undefined` for what is no pair. */
+export function pairOf(symbol: string | undefined): string | undefined {
+  const plain = symbol?.replaceAll(/[/_-]/gu, '').toLowerCase();
+  return plain !== undefined && /^[a-z0-9]{5,24}$/u.test(plain) ? plain : undefined;
+}
+
+/** Lower case, without what spelling varies in: `Volume_(BTC)` as `volumebtc`. */
+export const plainName = (cell: string): string => cell.toLowerCase().replaceAll(/[^a-z0-9]/gu, '');
+
+/** Places of cells by their plain names; of a name that stands twice, the first. */
+export function placesOf(header: readonly string[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [place, cell] of header.entries()) {
+    const name = plainName(cell);
+    if (!places.has(name)) places.set(name, place);
+  }
+  return places;
+}

@@ -1,0 +1,143 @@
+import { inflateRawSync, gunzipSync, crc32 } from 'node:zlib';
+import { OperatorError } from '../../core/errors.ts';
+
+/** Takes a file out of what it was packed in. */
+
+export type Container = 'plain' | 'gzip' | 'zip';
+
+/** One file out of a container. */
+export interface Packed {
+  /** Without folders and `.gz`. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+const BYTES_MAX = 2 ** 31 - 1;
+const baseOf = (path: string): string => path.split(/[/\\]/u).at(-1) ?? path;
+
+/**
+ * The files in `bytes`: one, save for a zip with several. Checksums are checked.
+ *
+ * @throws OperatorError (`data`) that names the file when it is cut off or damaged.
+ */
+export function unpack(
+  name: string,
+  bytes: Uint8Array,
+): { readonly container: Container; readonly files: readonly Packed[] } {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) {
+    const plain = attempt(name, 'gzip', () => gunzipSync(bytes, { maxOutputLength: BYTES_MAX }));
+    return { container: 'gzip', files: [{ name: baseOf(name).replace(/\.gz$/iu, ''), bytes: plain }] };
+  }
+  if (bytes[0] === 0x50 && bytes[1] === 0x4b) return { container: 'zip', files: unzip(name, bytes) };
+  return { container: 'plain', files: [{ name: baseOf(name), bytes }] };
+}
+
+function attempt<T>(name: string, what: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    throw new OperatorError('data', `${name}: damaged ${what} file: ${why}`, cause);
+  }
+}
+
+const END = 0x06054b50;
+const ENTRY = 0x02014b50;
+const LOCAL = 0x04034b50;
+const END_BYTES = 22;
+const ENTRIES_MAX = 10_000;
+/** A size or place that does not fit its field stands in the ZIP64 extra field instead; some write that for every file. */
+const ELSEWHERE = 0xffffffff;
+const ZIP64 = 1;
+
+/** What the directory of a zip says about a file in it. */
+interface Entry {
+  readonly path: string;
+  readonly flags: number;
+  readonly method: number;
+  readonly checksum: number;
+  readonly packed: number;
+  readonly size: number;
+  readonly at: number;
+  /** Where the next entry of the directory begins. */
+  readonly next: number;
+}
+
+/** Files of a zip by its directory at the end; folders and hidden files are left out. */
+function unzip(name: string, bytes: Uint8Array): readonly Packed[] {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const files: Packed[] = [];
+  let total = 0;
+  for (const entry of attempt(name, 'zip', () => directoryOf(view))) {
+    const base = baseOf(entry.path);
+    if (base === '' || base.startsWith('.') || entry.path.startsWith('__MACOSX')) continue;
+    const plain = attempt(`${name}/${entry.path}`, 'zip', () => fileOf(view, entry, BYTES_MAX - total));
+    total += plain.length;
+    files.push({ name: base, bytes: plain });
+  }
+  if (files.length === 0) throw new OperatorError('data', `${name}: the zip file is empty`);
+  return files;
+}
+
+function directoryOf(view: DataView): readonly Entry[] {
+  let end = view.byteLength - END_BYTES;
+  const first = Math.max(0, end - 0xffff);
+  while (end >= first && view.getUint32(end, true) !== END) end -= 1;
+  if (end < first) throw new Error('its directory is missing: is it whole?');
+  const count = view.getUint16(end + 10, true);
+  let at = view.getUint32(end + 16, true);
+  if (at === ELSEWHERE || count > ENTRIES_MAX) throw new Error('it is too large: unpack it first');
+  const entries: Entry[] = [];
+  for (let n = 0; n < count; n++) {
+    const entry = entryAt(view, at);
+    if (entry === undefined) throw new Error(`entry ${n + 1} of its directory is broken`);
+    entries.push(entry);
+    at = entry.next;
+  }
+  return entries;
+}
+
+function entryAt(view: DataView, at: number): Entry | undefined {
+  if (at + 46 > view.byteLength || view.getUint32(at, true) !== ENTRY) return undefined;
+  const short = (place: number): number => view.getUint16(at + place, true);
+  const long = (place: number): number => view.getUint32(at + place, true);
+  const [pathBytes, extraBytes] = [short(28), short(30)];
+  const next = at + 46 + pathBytes + extraBytes + short(32);
+  if (next > view.byteLength) return undefined;
+  const path = Buffer.from(view.buffer, view.byteOffset + at + 46, pathBytes).toString('utf8');
+  const elsewhere = zip64Of(view, at + 46 + pathBytes, extraBytes);
+  const [size, packed, from] = [long(24), long(20), long(42)].map((value) =>
+    value === ELSEWHERE ? (elsewhere.shift() ?? Number.NaN) : value,
+  );
+  if (size === undefined || packed === undefined || from === undefined) return undefined;
+  return { path, flags: short(8), method: short(10), checksum: long(16), packed, size, at: from, next };
+}
+
+/** The numbers of the ZIP64 extra field in their order: size, packed size, place, of those that need it. */
+function zip64Of(view: DataView, begin: number, bytes: number): number[] {
+  for (let at = begin; at + 4 <= begin + bytes; at += 4 + view.getUint16(at + 2, true)) {
+    if (view.getUint16(at, true) !== ZIP64) continue;
+    const count = Math.floor(Math.min(view.getUint16(at + 2, true), begin + bytes - at - 4) / 8);
+    return Array.from({ length: count }, (_, n) => Number(view.getBigUint64(at + 4 + 8 * n, true)));
+  }
+  return [];
+}
+
+function fileOf(
+  view: DataView,
+  { flags, method, checksum, packed, size, at }: Entry,
+  bytesMax: number,
+): Uint8Array {
+  if ((flags & 1) !== 0) throw new Error('it is encrypted');
+  if (!(size <= bytesMax)) throw new Error('it is too large: unpack it first');
+  if (!(at + 30 <= view.byteLength) || view.getUint32(at, true) !== LOCAL)
+    throw new Error('its head is broken');
+  const begin = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
+  if (!(begin + packed <= view.byteLength)) throw new Error('it is cut off');
+  const raw = new Uint8Array(view.buffer, view.byteOffset + begin, packed);
+  if (method !== 0 && method !== 8)
+    throw new Error(`it is packed with method ${method}: only deflate is read`);
+  const plain = method === 0 ? raw : inflateRawSync(raw, { maxOutputLength: Math.max(size, 1) });
+  if (plain.length !== size || crc32(plain) !== checksum) throw new Error('its checksum does not fit');
+  return plain;
+}
