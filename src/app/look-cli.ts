@@ -7,7 +7,7 @@ export interface LookCli extends ControlCli {
   readonly io: PlanIo;
 }
 
-/** `tranche plan` and `tranche why`: what will happen, and why what happened did. Neither needs a daemon. */
+/** `tranche plan`, `why` and `report`: what will happen, why what happened did, and what it cost. None needs a daemon. */
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')
@@ -58,6 +58,32 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .action(async (options) => {
       const { why } = await import('./commands/why.ts');
       done(why(options, io));
+    });
+  addReport(cli, { io, config, done });
+}
+
+function addReport(cli: Command, { io, config, done }: LookCli): void {
+  cli
+    .command('report')
+    .description('what was traded and what it cost, from the journal; works while the daemon runs')
+    .addOption(config())
+    .option('--journal <journal>', 'the journal itself, instead of a config')
+    .addOption(
+      new Option('--mode <mode>', 'the mode whose journal it is').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .option('--strategy <id>', 'only this strategy')
+    .option('--since <time>', 'only parents begun from then on: a day, a time, or a duration such as P7D')
+    .option('--until <time>', 'only parents begun before')
+    .option('--out <folder>', 'write the files of the report into this folder')
+    .option('--overwrite', 'replace a report that is there')
+    .option('--json', 'print report.json on stdout instead of the summary')
+    .action(async (options) => {
+      const { report } = await import('./commands/report.ts');
+      done(await report(options, io));
     });
 }
 

@@ -106,6 +106,7 @@ Start here:
   tranche validate --config my-desk/config/paper.yaml
   tranche plan --days 30                       every slot ahead, and whether the desk can do it
   tranche why --since PT4H                     why each slice did or did not trade
+  tranche report --since P7D --out report      what was traded and what it cost
   tranche backtest my.yaml --data btcusd=btcusd.csv.gz   what it would have done over market history
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own

@@ -11,7 +11,7 @@ import { DAY_MS, HOUR_MS, instant } from '../core/time.ts';
 import { PAGE } from './account-read.ts';
 import type { WholeAccount } from './account.ts';
 import { fillFromEvidence } from './booking.ts';
-import { changesOf } from './changes.ts';
+import { changesOf } from '../core/changes.ts';
 import type { Desk } from './desk.ts';
 
 /**

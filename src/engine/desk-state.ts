@@ -13,7 +13,7 @@ import type {
 } from '../core/record.ts';
 import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { changesOf, outgoing } from './changes.ts';
+import { changesOf, outgoing } from '../core/changes.ts';
 import { noteDebts } from './debts.ts';
 import { NOTHING_TRADED, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';

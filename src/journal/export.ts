@@ -69,6 +69,15 @@ function rowOf({ seq, at, body }: StoredRecord): Row {
   return body.kind === 'fill' ? fillRow(body) : { seq, at: isoOf(at), ...(body satisfies RecordBody) };
 }
 
+/** Fills as CSV with the columns of `--kind fills`, one line at a time, the header first. */
+export function* fillLines(fills: Iterable<FillRecord>): Generator<string> {
+  yield csvRow(FILL_COLUMNS);
+  for (const fill of fills) {
+    const row = fillRow(fill);
+    yield csvRow(FILL_COLUMNS.map((column) => row[column]));
+  }
+}
+
 const fillRow = (fill: FillRecord): Row => ({ ...fill, executed_at: isoOf(fill.executed_at) });
 
 /** In the order of the columns; what a record leaves out is left out here. */

@@ -67,8 +67,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     parts: ['core', 'engine/ports.ts'],
     packages: { rxjs: anywhere, zod: ['record.ts'], 'node:sqlite': anywhere, 'node:crypto': ['link.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite.ts'], 'node:worker_threads': ['proof.ts', 'prover.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
-  // Transaction cost analysis and portfolio figures; pure.
-  report: { parts: ['core'], packages: {} },
+  // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
+  report: { parts: ['core'], packages: { zod: ['schema.ts'] } },
   // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.
   engine: { parts: ['core', 'strategy/kernel.ts'], packages: { rxjs: anywhere } },
   // Kernels: one pure function a file, and the registry.

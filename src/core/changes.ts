@@ -1,6 +1,6 @@
-import { add, cost, holding, negate, NO_QUANTITY, price, quantity, subtract } from '../core/money.ts';
-import type { Quantity } from '../core/money.ts';
-import type { FillRecord, IntentRecord } from '../core/record.ts';
+import { add, cost, holding, negate, NO_QUANTITY, price, quantity, subtract } from './money.ts';
+import type { Quantity } from './money.ts';
+import type { FillRecord, IntentRecord } from './record.ts';
 
 /** What the order of an intent takes from `currency` at worst. */
 export function outgoing(intent: IntentRecord, currency: string): Quantity {

@@ -1,0 +1,100 @@
+import type { Reason } from '../core/reasons.ts';
+import type {
+  BalancesRecord,
+  FillRecord,
+  IntentRecord,
+  IntentText,
+  QuoteRecord,
+  SliceRecord,
+  StartedRecord,
+  StrategyRecord,
+} from '../core/record.ts';
+import type { Instant } from '../core/time.ts';
+
+/** What the records of a journal tell of parents, slices and attempts, before anything is computed. Filled by `gather`. */
+export interface Facts {
+  readonly starts: readonly { readonly at: Instant; readonly body: StartedRecord }[];
+  readonly lives: ReadonlyMap<string, LifeFacts>;
+  /** In the order in which they were begun. */
+  readonly parents: ReadonlyMap<string, ParentFacts>;
+  readonly attempts: ReadonlyMap<string, AttemptFacts>;
+  readonly untraded: readonly UntradedFacts[];
+  /** Changes of what the account holds: reads of the account, and fills in between. Oldest first. */
+  readonly holdings: readonly HoldingFacts[];
+  readonly corrections: number;
+  readonly records: number;
+  readonly first: Instant | undefined;
+  readonly last: Instant | undefined;
+  /** Hash of the newest record: it stands for the whole journal up to there. */
+  readonly head: string | undefined;
+}
+
+/** One life of a strategy: one content of its document. */
+export interface LifeFacts {
+  readonly record: StrategyRecord;
+  finished?: { readonly at: Instant; readonly reason: Reason };
+}
+
+export interface ParentFacts {
+  readonly parent: string;
+  readonly strategy: string;
+  /** Key of its life in `lives`. */
+  readonly life: string;
+  readonly leg: string;
+  readonly pair: string;
+  readonly side: 'buy' | 'sell';
+  readonly by: 'quantity' | 'amount';
+  /** When it was due, or what began it happened. */
+  readonly decidedAt: Instant;
+  /** When its first slice was decided. */
+  readonly begunAt: Instant;
+  /** Reference price then, if one was known. */
+  readonly arrival: string | undefined;
+  /** All that it should trade, as its strategy told it; left out when it did not. */
+  readonly told: string | undefined;
+  readonly slices: Map<number, SliceFacts>;
+  /** Slices that passed without a try. */
+  missed: number;
+  fills: FillFacts[];
+}
+
+export interface SliceFacts {
+  readonly slice: number;
+  /** When it was due: its slot, or what began it. */
+  readonly slot: Instant;
+  /** When it was decided. */
+  readonly at: Instant;
+  readonly intent: IntentText;
+  attempts: number;
+  end?: { readonly at: Instant; readonly body: SliceRecord };
+}
+
+export interface FillFacts {
+  /** With the figures that count: those of a correction, if there is one. */
+  record: FillRecord;
+  /** When it was booked. */
+  readonly at: Instant;
+  readonly attempt: AttemptFacts | undefined;
+}
+
+export interface AttemptFacts {
+  readonly intent: IntentRecord;
+  readonly at: Instant;
+  quote?: QuoteRecord;
+  /** Left out while nothing is known. */
+  result?: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
+  reason?: Reason | undefined;
+  wasDoubt?: boolean;
+}
+
+export interface UntradedFacts {
+  readonly at: Instant;
+  readonly strategy: string;
+  readonly reason: Reason;
+  readonly slices: number;
+  readonly note: string | undefined;
+}
+
+export type HoldingFacts =
+  | { readonly at: Instant; readonly read: BalancesRecord['balances'] }
+  | { readonly at: Instant; readonly fill: FillRecord };

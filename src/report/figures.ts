@@ -1,0 +1,259 @@
+import { add, cost, NO_MONEY, NO_QUANTITY, priceOf, subtract } from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
+import type { FillRecord, StoredRecord } from '../core/record.ts';
+import { instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { AttemptFacts, Facts, UntradedFacts } from './facts.ts';
+import { fillsFigures } from './fill-figures.ts';
+import type { FillsFigures } from './fill-figures.ts';
+import { gather } from './gather.ts';
+import { portfoliosOf } from './portfolio.ts';
+import type { PortfolioFigures } from './portfolio.ts';
+import { PriceBook } from './prices.ts';
+import type { PriceColumns } from './prices.ts';
+import { quotingOf } from './quoting.ts';
+import type { Quoting } from './quoting.ts';
+import { against, parentFigures } from './shortfall.ts';
+import type { ParentFigures, Shortfall } from './shortfall.ts';
+
+/** What a report is made of, besides the records. */
+export interface ReportInput {
+  /** Version of the program that makes the report. */
+  readonly version: string;
+  /** Market history; without, what needs it is left out and said. */
+  readonly prices?: Iterable<PriceColumns> | undefined;
+  /** Only parents that were begun from then on, and before. Left out: all. */
+  readonly since?: Instant | undefined;
+  readonly until?: Instant | undefined;
+  readonly strategy?: string | undefined;
+  /** What the figures rest on and the records do not tell, such as the model of a backtest. One sentence each. */
+  readonly assumptions?: readonly string[] | undefined;
+  readonly warnings?: readonly string[] | undefined;
+  /** Interest on credit, where whoever ran it knows it: records of a journal do not tell. Positive is paid. */
+  readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
+  /** Base and quote of a pair that no fill has told of. */
+  currencies?(pair: string): { readonly base: string; readonly quote: string } | undefined;
+}
+
+/** Everything that a report says, exact. */
+export interface Figures {
+  readonly input: ReportInput;
+  readonly facts: Facts;
+  readonly prices: PriceBook;
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly parents: readonly ParentFigures[];
+  readonly groups: readonly Group[];
+  readonly totals: readonly Total[];
+  readonly quoting: Quoting;
+  readonly untraded: readonly UntradedFacts[];
+  readonly portfolios: readonly PortfolioFigures[];
+  /** With the figures that count, in the order of the journal. */
+  readonly fills: readonly FillRecord[];
+}
+
+/** Parents of one strategy, pair and side. */
+export interface Group {
+  readonly strategy: string;
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly side: 'buy' | 'sell';
+  readonly parents: readonly ParentFigures[];
+  readonly traded: Quantity;
+  readonly amount: Money;
+  readonly average: Price | undefined;
+  readonly costs: Costs;
+  /** `s·(Σ amount − F·B)` and `F·B` over the parents that have the benchmark. */
+  readonly twap: Against | undefined;
+  readonly vwap: Against | undefined;
+  readonly fills: FillsFigures;
+  readonly quoting: Quoting;
+}
+
+/** What was paid beyond a benchmark, and what the benchmark comes to. */
+export interface Against {
+  readonly over: Money;
+  readonly at: Money;
+}
+
+/** Sums over parents. Those without a price at arrival are only counted. */
+export interface Costs {
+  readonly parents: number;
+  readonly withoutPrice: number;
+  readonly shortfall: Shortfall;
+  /** `F·P_a`: the trading cost in basis points of it is the slippage against arrival. */
+  readonly atArrival: Money;
+  /** What untraded slices came to cost later; a part of trading and opportunity, not besides them. */
+  readonly missed: { readonly slices: number; readonly cost: Money };
+}
+
+export interface Total {
+  readonly quote: string;
+  readonly amount: Money;
+  readonly fees: Money;
+  readonly costs: Costs;
+}
+
+/** Computes a report from the records of a journal, oldest first. Pure; reads the records once. */
+export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): Figures {
+  const prices = new PriceBook(input.prices);
+  const facts = gather(records, prices);
+  const from = instant(Math.max(input.since ?? 0, facts.first ?? 0));
+  const until = instant(Math.min(input.until ?? Number.POSITIVE_INFINITY, facts.last ?? 0));
+  const isOurs = (strategy: string): boolean => input.strategy === undefined || strategy === input.strategy;
+  const isIn = (at: Instant): boolean => at >= from && (input.until === undefined || at < input.until);
+  const currencies = (pair: string): { readonly base: string; readonly quote: string } =>
+    input.currencies?.(pair) ?? { base: '', quote: '' };
+  const parents = [...facts.parents.values()]
+    .filter(({ strategy, begunAt }) => isOurs(strategy) && isIn(begunAt))
+    .map((parent) => parentFigures(parent, { facts, prices, until: facts.last ?? until, currencies }));
+  const chosen = new Set(parents.map(({ facts: { parent } }) => parent));
+  const attempts = [...facts.attempts.values()].filter(({ intent }) => chosen.has(intent.parent));
+  return {
+    input,
+    facts,
+    prices,
+    from,
+    until,
+    parents,
+    groups: groupsOf(parents, attempts, prices),
+    totals: totalsOf(parents),
+    quoting: quotingOf(attempts),
+    untraded: facts.untraded.filter(({ strategy, at }) => isOurs(strategy) && isIn(at)),
+    portfolios: portfoliosOf(facts, prices, { from, until }).filter(({ strategy }) => isOurs(strategy)),
+    fills: parents
+      .flatMap(({ facts: { fills } }) => fills)
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ record }) => record),
+  };
+}
+
+function groupsOf(
+  parents: readonly ParentFigures[],
+  attempts: readonly AttemptFacts[],
+  prices: PriceBook,
+): readonly Group[] {
+  const keyOf = ({ facts: { strategy, pair, side } }: ParentFigures): string =>
+    `${strategy}\n${pair}\n${side}`;
+  const groupOf = new Map(parents.map((parent) => [parent.facts.parent, keyOf(parent)]));
+  const asked = Map.groupBy(attempts, ({ intent }) => groupOf.get(intent.parent));
+  return [...Map.groupBy(parents, keyOf)].flatMap(([key, members]) => {
+    const [first] = members;
+    if (first === undefined) return [];
+    const { strategy, pair, side } = first.facts;
+    const { base, quote } = members.find((one) => one.quote !== '') ?? first;
+    const traded = members.reduce((sum, one) => add(sum, one.traded), NO_QUANTITY);
+    const amount = members.reduce((sum, one) => add(sum, one.amount), NO_MONEY);
+    return [
+      {
+        strategy,
+        pair,
+        base,
+        quote,
+        side,
+        parents: members,
+        traded,
+        amount,
+        average: traded.isZero() ? undefined : priceOf(amount, traded),
+        costs: costsOf(members),
+        twap: againstAll(members, (one) => benchmark(one, prices, 'time')),
+        vwap: againstAll(members, (one) => benchmark(one, prices, 'volume')),
+        fills: fillsFigures(
+          members.flatMap(({ facts }) => facts.fills),
+          prices,
+        ),
+        quoting: quotingOf(asked.get(key) ?? []),
+      },
+    ];
+  });
+}
+
+/** The mean price of the interval of a parent: from its first slice to its end. */
+export function benchmark(
+  { facts: { pair, begunAt }, endedAt }: ParentFigures,
+  prices: PriceBook,
+  weight: 'time' | 'volume',
+): Price | undefined {
+  return weight === 'time'
+    ? prices.timeWeighted(pair, begunAt, endedAt)
+    : prices.volumeWeighted(pair, begunAt, endedAt);
+}
+
+/** What a parent paid beyond a benchmark price. */
+export const againstPrice = ({ facts, traded, amount }: ParentFigures, each: Price): Against => {
+  const at = cost(each, traded);
+  return { over: against(facts.side, subtract(amount, at)), at };
+};
+
+function againstAll(
+  parents: readonly ParentFigures[],
+  benchmarkOf: (parent: ParentFigures) => Price | undefined,
+): Against | undefined {
+  let sum: Against | undefined;
+  for (const parent of parents) {
+    if (parent.traded.isZero()) continue;
+    const each = benchmarkOf(parent);
+    if (each === undefined) continue;
+    const { over, at } = againstPrice(parent, each);
+    sum = { over: add(sum?.over ?? NO_MONEY, over), at: add(sum?.at ?? NO_MONEY, at) };
+  }
+  return sum;
+}
+
+/** In each quote currency: amounts of different currencies are not added up. */
+function totalsOf(parents: readonly ParentFigures[]): readonly Total[] {
+  return [...Map.groupBy(parents, ({ quote }) => quote)].map(([quote, members]) => ({
+    quote,
+    amount: members.reduce((sum, { amount }) => add(sum, amount), NO_MONEY),
+    fees: members.reduce((sum, { fees }) => add(sum, fees), NO_MONEY),
+    costs: costsOf(members),
+  }));
+}
+
+const NO_SHORTFALL: Shortfall = {
+  delay: NO_MONEY,
+  trading: NO_MONEY,
+  timing: NO_MONEY,
+  execution: NO_MONEY,
+  opportunity: NO_MONEY,
+  fees: NO_MONEY,
+  total: NO_MONEY,
+  paper: NO_MONEY,
+};
+
+function costsOf(parents: readonly ParentFigures[]): Costs {
+  let [shortfall, atArrival, missedCost] = [NO_SHORTFALL, NO_MONEY, NO_MONEY];
+  let [withoutPrice, missed] = [0, 0];
+  for (const parent of parents) {
+    for (const { missedCost: one } of parent.slices) {
+      if (one === undefined) continue;
+      missed++;
+      missedCost = add(missedCost, one);
+    }
+    if (parent.shortfall === undefined || parent.arrival === undefined) {
+      withoutPrice++;
+      continue;
+    }
+    shortfall = sumOf(shortfall, parent.shortfall);
+    atArrival = add(atArrival, cost(parent.arrival, parent.traded));
+  }
+  return {
+    parents: parents.length,
+    withoutPrice,
+    shortfall,
+    atArrival,
+    missed: { slices: missed, cost: missedCost },
+  };
+}
+
+const sumOf = (a: Shortfall, b: Shortfall): Shortfall => ({
+  delay: add(a.delay, b.delay),
+  trading: add(a.trading, b.trading),
+  timing: add(a.timing, b.timing),
+  execution: add(a.execution, b.execution),
+  opportunity: add(a.opportunity, b.opportunity),
+  fees: add(a.fees, b.fees),
+  total: add(a.total, b.total),
+  paper: add(a.paper, b.paper),
+});

@@ -1,0 +1,119 @@
+import {
+  add,
+  approximate,
+  cost,
+  fraction,
+  money,
+  NO_MONEY,
+  price,
+  quantity,
+  ratioOf,
+  roundEven,
+  scale,
+  subtract,
+} from '../core/money.ts';
+import type { Money, Price, Ratio } from '../core/money.ts';
+import { MINUTE_MS, after } from '../core/time.ts';
+import type { FillFacts } from './facts.ts';
+import type { PriceBook } from './prices.ts';
+import { spreadOf } from './quoting.ts';
+import type { Spread } from './quoting.ts';
+import { against, bpsOf } from './shortfall.ts';
+
+/** Minutes after a fill at which the price is looked at again. */
+export const MARK_OUT_MINUTES = [1, 5, 30] as const;
+
+/** What one fill says of the venue. Basis points, four decimals. */
+export interface FillFigures {
+  readonly facts: FillFacts;
+  /** Reference price of its attempt, before its quote: independent of the quote. */
+  readonly mid: Price | undefined;
+  /** `s·(amount/q − m)/m`: half of the spread that was paid. Positive is bad. */
+  readonly spreadBps: Ratio | undefined;
+  /** `s·(m(t+τ) − p)/p` at 1, 5 and 30 minutes: positive is GOOD, the price went our way. */
+  readonly markOuts: readonly (Ratio | undefined)[];
+}
+
+/** Fills together, weighted by notional. */
+export interface FillsFigures {
+  readonly fills: number;
+  /** `Σ s·(amount − q·m) / Σ q·m` over the fills with a reference price. */
+  readonly spreadBps: Ratio | undefined;
+  /** Of the fills, each counted once. */
+  readonly spreadBpsOfFills: Spread | undefined;
+  readonly markOuts: readonly MarkOut[];
+}
+
+export interface MarkOut {
+  readonly minutes: number;
+  /** Fills with a price that long after them. */
+  readonly fills: number;
+  /** `Σ s·(q·m(t+τ) − amount) / Σ amount` over those. Positive is good. */
+  readonly bps: Ratio | undefined;
+}
+
+export function fillFigures(fill: FillFacts, prices: PriceBook): FillFigures {
+  const { side, quantity: traded, amount } = fill.record;
+  const mid = midOf(fill);
+  const spread = mid === undefined ? undefined : bpsOf(...spreadSums(fill, mid));
+  return {
+    facts: fill,
+    mid,
+    spreadBps: spread,
+    markOuts: MARK_OUT_MINUTES.map((minutes) => {
+      const later = priceAfter(fill, minutes, prices);
+      if (later === undefined) return undefined;
+      const moved = subtract(cost(later, quantity(traded)), money(amount));
+      return bpsOf(against(side, moved), money(amount));
+    }),
+  };
+}
+
+export function fillsFigures(fills: readonly FillFacts[], prices: PriceBook): FillsFigures {
+  let [paid, paper] = [NO_MONEY, NO_MONEY];
+  const spreads: number[] = [];
+  for (const fill of fills) {
+    const mid = midOf(fill);
+    if (mid === undefined) continue;
+    const [over, at] = spreadSums(fill, mid);
+    paid = add(paid, over);
+    paper = add(paper, at);
+    if (!at.isZero()) spreads.push(approximate(roundEven(scale(fraction(over, at), ratioOf(10_000)), 4)));
+  }
+  return {
+    fills: fills.length,
+    spreadBps: bpsOf(paid, paper),
+    spreadBpsOfFills: spreadOf(spreads),
+    markOuts: MARK_OUT_MINUTES.map((minutes) => markOutOf(fills, minutes, prices)),
+  };
+}
+
+function markOutOf(fills: readonly FillFacts[], minutes: number, prices: PriceBook): MarkOut {
+  let [gained, amounts, count] = [NO_MONEY, NO_MONEY, 0];
+  for (const fill of fills) {
+    const later = priceAfter(fill, minutes, prices);
+    if (later === undefined) continue;
+    const { side, quantity: traded, amount } = fill.record;
+    gained = add(gained, against(side, subtract(cost(later, quantity(traded)), money(amount))));
+    amounts = add(amounts, money(amount));
+    count++;
+  }
+  return { minutes, fills: count, bps: bpsOf(gained, amounts) };
+}
+
+/** What was paid beyond the middle price, and what the middle price comes to. */
+const spreadSums = ({ record }: FillFacts, mid: Price): readonly [over: Money, at: Money] => {
+  const at = cost(mid, quantity(record.quantity));
+  return [against(record.side, subtract(money(record.amount), at)), at];
+};
+
+const midOf = ({ attempt }: FillFacts): Price | undefined =>
+  attempt === undefined ? undefined : price(attempt.intent.reference_price);
+
+/** The price of a tape some minutes after a fill. One that was known before the fill, or bars that are longer, say nothing of it. */
+function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): Price | undefined {
+  const tape = prices.tape(record.pair);
+  if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return undefined;
+  const seen = prices.tapeAt(record.pair, after(record.executed_at, minutes * MINUTE_MS));
+  return seen === undefined || seen.at <= record.executed_at ? undefined : seen.price;
+}

@@ -1,0 +1,259 @@
+import { corrected } from '../core/figures.ts';
+import { isAmountText } from '../core/money.ts';
+import type {
+  AttemptRecord,
+  CorrectionRecord,
+  FillRecord,
+  IntentText,
+  RecordBody,
+  StoredRecord,
+  WakeRecord,
+} from '../core/record.ts';
+import { instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { untradedBy } from '../core/untraded.ts';
+import type { AttemptFacts, Facts, HoldingFacts, LifeFacts, ParentFacts, UntradedFacts } from './facts.ts';
+import type { PriceBook } from './prices.ts';
+
+/** What was known of a parent before its first slice. */
+interface Before {
+  at: Instant;
+  missed: number;
+  told: string | undefined;
+}
+
+/** Reads the records of a journal, oldest first, into facts. Reference prices that they hold go into `prices`. */
+export function gather(records: Iterable<StoredRecord>, prices: PriceBook): Facts {
+  const gatherer = new Gatherer(prices);
+  for (const record of records) gatherer.take(record);
+  return gatherer;
+}
+
+class Gatherer implements Facts {
+  readonly starts: { at: Instant; body: RecordBody & { kind: 'started' } }[] = [];
+  readonly lives = new Map<string, LifeFacts>();
+  readonly parents = new Map<string, ParentFacts>();
+  readonly attempts = new Map<string, AttemptFacts>();
+  readonly untraded: UntradedFacts[] = [];
+  readonly holdings: HoldingFacts[] = [];
+  corrections = 0;
+  records = 0;
+  first: Instant | undefined;
+  last: Instant | undefined;
+  head: string | undefined;
+  readonly #before = new Map<string, Before>();
+  /** Fills by client id: what is written twice counts once. */
+  readonly #filled = new Set<string>();
+  readonly #parentOf = new Map<string, ParentFacts>();
+  readonly #prices: PriceBook;
+
+  constructor(prices: PriceBook) {
+    this.#prices = prices;
+  }
+
+  take({ at, body, hash }: StoredRecord): void {
+    this.records++;
+    this.first ??= at;
+    this.last = at;
+    this.head = hash;
+    this.#untraded(at, body);
+    switch (body.kind) {
+      case 'started':
+        this.starts.push({ at, body });
+        break;
+      case 'strategy':
+        this.lives.set(lifeKey(body), { record: body });
+        break;
+      case 'wake':
+        this.#wake(at, body);
+        break;
+      case 'intent': {
+        this.#prices.note(body.pair, at, body.reference_price);
+        this.attempts.set(body.client_order_id, { intent: body, at });
+        const slice = this.parents.get(body.parent)?.slices.get(body.slice);
+        if (slice !== undefined) slice.attempts++;
+        break;
+      }
+      case 'quote': {
+        const attempt = this.attempts.get(body.client_order_id);
+        if (attempt !== undefined) attempt.quote = body;
+        break;
+      }
+      case 'attempt':
+        this.#end(body);
+        break;
+      case 'fill':
+        this.#book(at, body);
+        break;
+      case 'slice': {
+        const slice = this.parents.get(body.parent)?.slices.get(body.slice);
+        if (slice !== undefined) slice.end = { at, body };
+        break;
+      }
+      case 'balances':
+        this.holdings.push({ at, read: body.balances });
+        break;
+      case 'correction':
+        this.#correct(body);
+        break;
+      case 'stopped':
+      case 'maximum':
+      case 'resolved':
+      case 'override':
+      case 'reload':
+      case 'control':
+    }
+  }
+
+  #untraded(at: Instant, body: RecordBody): void {
+    const told = untradedBy(body);
+    if (told === undefined) return;
+    const note = body.kind === 'slice' ? body.detail : body.kind === 'wake' ? body.note : undefined;
+    this.untraded.push({ at, note, ...told });
+  }
+
+  #wake(at: Instant, wake: WakeRecord): void {
+    const life = lifeKey(wake);
+    const due = wake.on === 'at' ? wake.detail['due'] : undefined;
+    const since = typeof due === 'number' && due < at ? instant(due) : at;
+    if (wake.finished !== undefined) {
+      const facts = this.lives.get(life);
+      if (facts !== undefined) facts.finished = { at, reason: wake.finished };
+    }
+    for (const { leg, told } of legsIn(wake.state)) this.#know(`${life}\n${leg}`, since, told);
+    for (const { leg } of wake.missed) {
+      const parent = this.#parentOf.get(`${life}\n${leg}`);
+      if (parent === undefined) this.#know(`${life}\n${leg}`, since).missed++;
+      else parent.missed++;
+    }
+    for (const intent of wake.intents) {
+      if (intent.decision_price !== undefined) this.#prices.note(intent.pair, at, intent.decision_price);
+      const parent = this.parents.get(intent.parent) ?? this.#begin(intent, wake, { at, since, life });
+      parent.slices.set(intent.slice, { slice: intent.slice, slot: since, at, intent, attempts: 0 });
+    }
+  }
+
+  #know(key: string, at: Instant, told?: string): Before {
+    const known = this.#before.get(key) ?? { at, missed: 0, told };
+    this.#before.set(key, known);
+    return known;
+  }
+
+  #begin(
+    { parent, leg, pair, side, by, decision_price: arrival }: IntentText,
+    { strategy }: WakeRecord,
+    { at, since, life }: { readonly at: Instant; readonly since: Instant; readonly life: string },
+  ): ParentFacts {
+    const key = `${life}\n${leg}`;
+    const before = this.#before.get(key);
+    this.#before.delete(key);
+    const facts: ParentFacts = {
+      parent,
+      strategy,
+      life,
+      leg,
+      pair,
+      side,
+      by,
+      decidedAt: before?.at ?? since,
+      begunAt: at,
+      arrival,
+      told: before?.told ?? totalOf(this.lives.get(life)?.record.document, leg),
+      slices: new Map(),
+      missed: before?.missed ?? 0,
+      fills: [],
+    };
+    this.parents.set(parent, facts);
+    this.#parentOf.set(key, facts);
+    return facts;
+  }
+
+  #end({ client_order_id: id, result, reason }: AttemptRecord): void {
+    const attempt = this.attempts.get(id);
+    if (attempt === undefined) return;
+    attempt.result = result;
+    attempt.reason = reason;
+    if (result === 'doubt') attempt.wasDoubt = true;
+  }
+
+  #book(at: Instant, fill: FillRecord): void {
+    if (this.#filled.has(fill.client_order_id)) return;
+    this.#filled.add(fill.client_order_id);
+    this.holdings.push({ at, fill });
+    const parent = this.parents.get(fill.parent) ?? this.#stray(fill);
+    parent.fills.push({ record: fill, at, attempt: this.attempts.get(fill.client_order_id) });
+  }
+
+  /** A trade of a parent that this journal has not decided: found in the account after an older copy was restored. */
+  #stray(fill: FillRecord): ParentFacts {
+    const facts: ParentFacts = {
+      parent: fill.parent,
+      strategy: fill.strategy,
+      life: '',
+      leg: '',
+      pair: fill.pair,
+      side: fill.side,
+      by: 'quantity',
+      decidedAt: fill.executed_at,
+      begunAt: fill.executed_at,
+      arrival: fill.decision_price === '' ? undefined : fill.decision_price,
+      told: undefined,
+      slices: new Map(),
+      missed: 0,
+      fills: [],
+    };
+    this.parents.set(fill.parent, facts);
+    return facts;
+  }
+
+  /** The account has the last word on what was traded. */
+  #correct(correction: CorrectionRecord): void {
+    this.corrections++;
+    const { client_order_id: id } = correction;
+    const intent = this.attempts.get(id)?.intent;
+    const parents = intent === undefined ? this.parents.values() : [this.parents.get(intent.parent)];
+    for (const parent of parents)
+      for (const fill of parent?.fills ?? [])
+        if (fill.record.client_order_id === id) fill.record = corrected(fill.record, correction);
+    for (const [i, held] of this.holdings.entries())
+      if ('fill' in held && held.fill.client_order_id === id)
+        this.holdings[i] = { at: held.at, fill: corrected(held.fill, correction) };
+  }
+}
+
+const lifeKey = ({ strategy, hash }: { readonly strategy: string; readonly hash: string }): string =>
+  `${strategy}\n${hash}`;
+
+/**
+ * The trades that a rebalancing decided at once, with their sizes: its buys begin when its sells have ended, and are decided
+ * with them. Other kinds keep no such list, and tell nothing here.
+ */
+function legsIn(state: unknown): readonly { readonly leg: string; readonly told: string }[] {
+  if (!isRecord(state) || !Array.isArray(state['legs'])) return [];
+  return state['legs'].flatMap((one: unknown) => {
+    if (!isRecord(one)) return [];
+    const { leg, quantity: told } = one;
+    return typeof leg === 'string' && isAmount(told) ? [{ leg, told }] : [];
+  });
+}
+
+/** The size that a document gives a parent: of all its life, or of each time of its calendar. */
+function totalOf(document: unknown, leg: string): string | undefined {
+  if (!isRecord(document)) return undefined;
+  const keys =
+    leg === 'all'
+      ? ['total_quantity', 'total_notional']
+      : ISO.test(leg)
+        ? ['each_quantity', 'each_notional']
+        : [];
+  for (const key of keys) {
+    const size = document[key];
+    if (isRecord(size) && isAmount(size['amount'])) return size['amount'];
+  }
+  return undefined;
+}
+const ISO = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u;
+
+const isAmount = (value: unknown): value is string => typeof value === 'string' && isAmountText(value);
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

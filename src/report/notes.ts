@@ -1,0 +1,97 @@
+import { MINUTE_MS } from '../core/time.ts';
+import type { Figures } from './figures.ts';
+
+/** How many names a sentence lists. */
+const NAMES_MAX = 8;
+/** A price at the end of a parent that is older than this is told. */
+const END_AGE_MAX_MS = 15 * MINUTE_MS;
+
+/** What a reader must know before believing a figure. One sentence each. */
+export function notesOf(figures: Figures): {
+  readonly assumptions: readonly string[];
+  readonly warnings: readonly string[];
+} {
+  return {
+    assumptions: [...ASSUMPTIONS, ...(figures.input.assumptions ?? [])],
+    warnings: [...warningsOf(figures), ...(figures.input.warnings ?? [])],
+  };
+}
+
+const ASSUMPTIONS = [
+  'Arrival is the reference price when the first slice of a parent was decided; decision is the price when the parent was due.',
+  'Spread is measured against the reference price that the desk knew before it asked for the quote, not against the quote.',
+  'Benchmarks are means over the time from the first slice of a parent to its end; nothing looks ahead of what was known.',
+];
+
+function* warningsOf(figures: Figures): Generator<string> {
+  const { facts, parents, quoting, prices } = figures;
+  if (parents.length === 0) yield 'No parent was begun in this period: there is nothing to judge.';
+  yield* modesOf(figures);
+  yield* pricesOf(figures);
+  const without = parents.filter(({ shortfall }) => shortfall === undefined);
+  if (without.length > 0)
+    yield `${without.length} of ${parents.length} parents have no price at their arrival and are in no cost: ${names(without.map(({ facts: { parent } }) => parent))}.`;
+  const open = parents.filter(({ isOpen }) => isOpen);
+  if (open.length > 0)
+    yield `${open.length} of ${parents.length} parents are still under way: what they have not traded is judged by the last price known.`;
+  if (quoting.open > 0)
+    yield `${quoting.open} orders have an unknown outcome: should one have traded, its fill is missing here.`;
+  const stale = parents.filter(
+    ({ end, endedAt, planned, traded }) =>
+      end !== undefined && planned?.eq(traded) === false && endedAt - end.at > END_AGE_MAX_MS,
+  );
+  if (stale.length > 0)
+    yield `${stale.length} parents ended without a price of then: opportunity cost takes the last one known, up to ${minutes(Math.max(...stale.map(({ end, endedAt }) => endedAt - (end?.at ?? endedAt))))} older.`;
+  if (facts.corrections > 0)
+    yield `${facts.corrections} fills count with the figures of the account, which differ from those they were booked with.`;
+  const late = figures.fills.filter(({ source }) => source !== 'order' && source !== 'dry_run').length;
+  if (late > 0) yield `${late} fills were proven by the account or a person, not by the answer to the order.`;
+  const strays = parents.filter(({ facts: { slices } }) => slices.size === 0).length;
+  if (strays > 0)
+    yield `${strays} parents were found in the account and not decided in this journal: they have fills and no plan.`;
+  const borrows = facts.holdings.some(
+    (held) => 'read' in held && Object.values(held.read).some((amount) => amount.startsWith('-')),
+  );
+  if (borrows && figures.input.carry === undefined)
+    yield 'The account has borrowed: interest is not written in the journal and is not part of any cost here.';
+  if (prices.tapes.length > 0) yield* reachOf(figures);
+}
+
+function* modesOf({ facts }: Figures): Generator<string> {
+  const modes = new Set(facts.starts.map(({ body }) => body.mode));
+  if (modes.has('dry_run'))
+    yield 'Dry run: quotes were real, orders were answered here at the quoted price. Fill ratio and doubts say nothing of the venue.';
+  if (modes.has('paper'))
+    yield 'Paper: the venue was simulated; spreads, fills and ages are those of its model.';
+  if (modes.has('backtest'))
+    yield 'Backtest: the venue was simulated on market history; see the assumptions for its model.';
+  if (modes.size > 1) yield `The journal holds runs in several modes: ${names([...modes])}.`;
+}
+
+function* pricesOf({ parents, prices }: Figures): Generator<string> {
+  const missing = new Set(
+    parents.map(({ facts: { pair } }) => pair).filter((pair) => prices.tape(pair) === undefined),
+  );
+  if (missing.size > 0)
+    yield `No market history of ${names([...missing])}: benchmarks over time and volume and mark-outs are left out (give --data ${[...missing][0] ?? 'pair'}=FILE).`;
+}
+
+function* reachOf({ parents, prices }: Figures): Generator<string> {
+  for (const { pair, times, rows, barMs } of prices.tapes) {
+    const own = parents.filter(({ facts }) => facts.pair === pair);
+    const until = (times[rows - 1] ?? 0) + barMs;
+    const outside = own.filter(
+      ({ facts, endedAt }) =>
+        facts.begunAt < (times[0] ?? 0) + barMs || endedAt > until + Math.max(END_AGE_MAX_MS, 3 * barMs),
+    );
+    if (outside.length > 0)
+      yield `The history of ${pair} does not reach over ${outside.length} of its ${own.length} parents: their benchmarks are left out.`;
+  }
+}
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, NAMES_MAX).join(', ');
+  return all.length > NAMES_MAX ? `${shown} and ${all.length - NAMES_MAX} more` : shown;
+}
+
+const minutes = (ms: number): string => `${Math.round(ms / MINUTE_MS)} min`;

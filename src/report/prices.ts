@@ -1,0 +1,200 @@
+import { approximate, price } from '../core/money.ts';
+import type { Price } from '../core/money.ts';
+import { MINUTE_MS, instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+
+/** Market history of one pair in columns, as a tape has it. `close[i]` is known at `times[i] + barMs`; trades have `barMs` 0. */
+export interface PriceColumns {
+  readonly pair: string;
+  readonly barMs: number;
+  readonly rows: number;
+  /** Unix ms, ascending. */
+  readonly times: Float64Array;
+  readonly high: Float64Array;
+  readonly low: Float64Array;
+  readonly close: Float64Array;
+  /** Base currency; NaN where the source has none. */
+  readonly volume: Float64Array;
+  /** SHA-256 of the columns, hex. */
+  readonly hash: string;
+}
+
+/** A price, when it was known, and who knew it. */
+export interface Seen {
+  readonly price: Price;
+  readonly at: Instant;
+  readonly from: PriceSource;
+}
+export type PriceSource = 'prices' | 'journal';
+
+/** A price of a tape says nothing about a moment that is further away than this, or than three bars. */
+const AGE_MAX_MS = 15 * MINUTE_MS;
+/** Benchmarks are means of many prices: they are stated to so many significant digits. */
+const BENCHMARK_DIGITS = 12;
+
+/**
+ * What prices were when. Tapes first; where there is none of a pair, the reference prices that the journal itself holds.
+ * Nothing looks ahead: a bar counts from its end on.
+ */
+export class PriceBook {
+  readonly #tapes: ReadonlyMap<string, PriceColumns>;
+  readonly #noted = new Map<string, { readonly at: Instant; readonly text: string }[]>();
+
+  constructor(tapes: Iterable<PriceColumns> = []) {
+    this.#tapes = new Map([...tapes].map((tape) => [tape.pair, tape]));
+  }
+
+  /** A reference price of the journal. Records come oldest first; a clock that was set back does not change that. */
+  note(pair: string, at: Instant, text: string): void {
+    const noted = this.#noted.get(pair) ?? [];
+    if (noted.length === 0) this.#noted.set(pair, noted);
+    noted.push({ at: instant(Math.max(at, noted.at(-1)?.at ?? at)), text });
+  }
+
+  get tapes(): readonly PriceColumns[] {
+    return [...this.#tapes.values()];
+  }
+
+  tape(pair: string): PriceColumns | undefined {
+    return this.#tapes.get(pair);
+  }
+
+  /** The newest price known at `at`. One of the journal may be as old as `journalAgeMaxMs`. */
+  midAt(pair: string, at: Instant, journalAgeMaxMs = Number.POSITIVE_INFINITY): Seen | undefined {
+    return this.tapeAt(pair, at) ?? this.#notedAt(pair, at, journalAgeMaxMs);
+  }
+
+  /** The newest price of the tape that was known at `at`; `undefined` when it is too old to say anything. */
+  tapeAt(pair: string, at: Instant): Seen | undefined {
+    const tape = this.#tapes.get(pair);
+    if (tape === undefined) return undefined;
+    const row = rowKnownAt(tape, at);
+    if (row < 0) return undefined;
+    const known = instant((tape.times[row] ?? 0) + tape.barMs);
+    if (at - known > ageMax(tape)) return undefined;
+    return { price: exactPrice(tape.close[row] ?? 0), at: known, from: 'prices' };
+  }
+
+  #notedAt(pair: string, at: Instant, ageMaxMs: number): Seen | undefined {
+    const noted = this.#noted.get(pair) ?? [];
+    const found = noted[lastWhere(noted.length, (i) => (noted[i]?.at ?? at) <= at)];
+    if (found === undefined || at - found.at > ageMaxMs) return undefined;
+    return { price: price(found.text), at: found.at, from: 'journal' };
+  }
+
+  /** The price as a number, for charts and statistics of a portfolio; NaN when none is known. */
+  numberAt(pair: string, at: number): number {
+    const tape = this.#tapes.get(pair);
+    if (tape !== undefined) {
+      const row = rowKnownAt(tape, at);
+      const known = (tape.times[row] ?? Number.NaN) + tape.barMs;
+      return at - known <= ageMax(tape) ? (tape.close[row] ?? Number.NaN) : Number.NaN;
+    }
+    const seen = this.#notedAt(pair, instant(at), Number.POSITIVE_INFINITY);
+    return seen === undefined ? Number.NaN : approximate(seen.price);
+  }
+
+  /**
+   * The mean of the price over time, `(1/T) ∫ m(t) dt`, where `m` is the last price known. Twelve significant digits, to the
+   * nearest. `undefined` without a tape that covers the interval. An interval without length has the price at its moment.
+   */
+  timeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
+    const tape = this.#tapes.get(pair);
+    if (tape === undefined) return undefined;
+    const first = this.tapeAt(pair, from);
+    if (first === undefined || this.tapeAt(pair, to) === undefined) return undefined;
+    if (to <= from) return first.price;
+    const sum = new Sum();
+    let since: number = from;
+    let row = rowKnownAt(tape, from);
+    while (row + 1 < tape.rows && (tape.times[row + 1] ?? 0) + tape.barMs < to) {
+      const until = (tape.times[row + 1] ?? 0) + tape.barMs;
+      sum.add((tape.close[row] ?? 0) * (until - since));
+      since = until;
+      row++;
+    }
+    sum.add((tape.close[row] ?? 0) * (to - since));
+    return stated(sum.value / (to - from));
+  }
+
+  /**
+   * The mean of the price over volume, `Σ v·p / Σ v`, of the bars that ended within the interval, each at the mean of its high,
+   * low and close; of trades, each at its price. `undefined` without a tape, or when nothing with a volume lies within.
+   */
+  volumeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
+    const tape = this.#tapes.get(pair);
+    if (tape === undefined) return undefined;
+    const [amount, volume] = [new Sum(), new Sum()];
+    for (let row = rowKnownAt(tape, from) + 1; row <= rowKnownAt(tape, to); row++) {
+      const v = tape.volume[row] ?? Number.NaN;
+      if (!(v > 0)) continue;
+      const typical = ((tape.high[row] ?? 0) + (tape.low[row] ?? 0) + (tape.close[row] ?? 0)) / 3;
+      amount.add(v * (tape.barMs === 0 ? (tape.close[row] ?? 0) : typical));
+      volume.add(v);
+    }
+    return volume.value > 0 ? stated(amount.value / volume.value) : undefined;
+  }
+
+  /** Prices between two moments for a chart, at most `points` of them: the tape's, else those that the journal holds. */
+  line(
+    pair: string,
+    { from, to, points }: { readonly from: number; readonly to: number; readonly points: number },
+  ): readonly (readonly [at: number, price: number])[] {
+    const tape = this.#tapes.get(pair);
+    const noted = this.#noted.get(pair) ?? [];
+    const [count, at] =
+      tape === undefined
+        ? [noted.length, (i: number) => noted[i]?.at ?? 0]
+        : [tape.rows, (i: number) => (tape.times[i] ?? 0) + tape.barMs];
+    const first = Math.max(
+      0,
+      lastWhere(count, (i) => at(i) <= from),
+    );
+    const last = lastWhere(count, (i) => at(i) <= to);
+    const step = Math.max(1, Math.ceil((last - first + 1) / points));
+    const line: [number, number][] = [];
+    for (let i = first; i <= last; i += step)
+      line.push([Math.max(from, at(i)), tape === undefined ? Number(noted[i]?.text) : (tape.close[i] ?? 0)]);
+    return line;
+  }
+}
+
+const ageMax = ({ barMs }: PriceColumns): number => Math.max(AGE_MAX_MS, 3 * barMs);
+
+/** The exact decimal that a row of a tape stands for. */
+const exactPrice = (close: number): Price => price(String(close));
+
+const stated = (mean: number): Price | undefined =>
+  Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
+
+/** The last row that is known at `at`; -1 when none is. */
+const rowKnownAt = ({ times, rows, barMs }: PriceColumns, at: number): number =>
+  lastWhere(rows, (i) => (times[i] ?? 0) + barMs <= at);
+
+/** The last index below `count` for which `holds`, which holds up to some index and not beyond it; -1 when none. */
+function lastWhere(count: number, holds: (index: number) => boolean): number {
+  let [low, high] = [-1, count - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Adds numbers up without losing the small ones to the large ones (Neumaier). */
+class Sum {
+  #sum = 0;
+  #lost = 0;
+
+  add(value: number): void {
+    const next = this.#sum + value;
+    this.#lost +=
+      Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - next + value : value - next + this.#sum;
+    this.#sum = next;
+  }
+
+  get value(): number {
+    return this.#sum + this.#lost;
+  }
+}

@@ -1,0 +1,118 @@
+import { ratioOf } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { AttemptFacts } from './facts.ts';
+
+/** How asking for quotes went. Ratios are `part / whole`, as numbers; left out when the whole is 0. */
+export interface Quoting {
+  /** Times that a price was asked for a slice. */
+  readonly requests: number;
+  /** Firm quotes that came and were what was asked for. */
+  readonly quotes: number;
+  /** Orders that left. */
+  readonly orders: number;
+  readonly fills: number;
+  /** Orders that the venue did not fill. */
+  readonly rejected: number;
+  /** Orders whose outcome was unknown for a while, and those whose outcome still is. */
+  readonly doubts: number;
+  readonly open: number;
+  /** Quotes that were wanted and whose life had no time left for an order. */
+  readonly expired: number;
+  /** `quotes / requests`. */
+  readonly responseRatio: number | undefined;
+  /** `orders / quotes`. */
+  readonly hitRatio: number | undefined;
+  /** `fills / (orders − open)`. */
+  readonly fillRatio: number | undefined;
+  /** `expired / (expired + orders)`. */
+  readonly expiryMissRatio: number | undefined;
+  /** `requests / fills`. */
+  readonly attemptsPerFill: number | undefined;
+  /** Milliseconds from the quote's arrival to the order's first byte. */
+  readonly ageMs: Spread | undefined;
+  /** Milliseconds that the quotes of these orders lived. */
+  readonly lifeMs: Spread | undefined;
+  /** Attempts that did not trade, by reason. */
+  readonly refusals: readonly { readonly reason: Reason; readonly attempts: number }[];
+}
+
+/** Of a number of measurements: nearest rank. */
+export interface Spread {
+  readonly count: number;
+  readonly mean: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+/** Reasons for which no quote came that could be used. After every other reason one was in hand. */
+const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([
+  'quotes_unavailable', 'rate_limited', 'too_large', 'unsupported_pair', 'venue_refused', 'venue_failed', 'unauthorised',
+  'quote_mismatch', 'quote_invalid', 'selling_off',
+]); // prettier-ignore
+/** The quote was wanted, and its time was over. */
+const EXPIRED: ReadonlySet<Reason> = new Set<Reason>(['quote_too_short', 'discontinuity']);
+
+export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
+  const count = (holds: (attempt: AttemptFacts) => boolean): number => attempts.filter(holds).length;
+  const orders = attempts.filter(hasLeft);
+  const requests = attempts.length;
+  const quotes = count(hadQuote);
+  const fills = count(({ result }) => result === 'filled');
+  const open = orders.filter(({ result }) => result === undefined || result === 'doubt').length;
+  const expired = count(
+    ({ result, reason }) => result === 'discarded' && reason !== undefined && EXPIRED.has(reason),
+  );
+  const reasons = new Map<Reason, number>();
+  for (const { result, reason } of attempts)
+    if (result !== 'filled' && result !== undefined && reason !== undefined)
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+  return {
+    requests,
+    quotes,
+    orders: orders.length,
+    fills,
+    rejected: count(({ result }) => result === 'rejected'),
+    doubts: count(({ wasDoubt }) => wasDoubt === true),
+    open,
+    expired,
+    responseRatio: share(quotes, requests),
+    hitRatio: share(orders.length, quotes),
+    fillRatio: share(fills, orders.length - open),
+    expiryMissRatio: share(expired, expired + orders.length),
+    attemptsPerFill: share(requests, fills),
+    ageMs: spreadOf(orders.flatMap(({ quote }) => (quote === undefined ? [] : [quote.age_ms]))),
+    lifeMs: spreadOf(orders.flatMap(({ quote }) => (quote === undefined ? [] : [quote.life_ms]))),
+    refusals: [...reasons]
+      .map(([reason, times]) => ({ reason, attempts: times }))
+      .toSorted((a, b) => b.attempts - a.attempts || (a.reason < b.reason ? -1 : 1)),
+  };
+}
+
+/** Whether an order left: its quote was written down with it, or the venue said what became of it. */
+const hasLeft = ({ quote, result }: AttemptFacts): boolean =>
+  quote !== undefined || result === 'filled' || result === 'rejected';
+
+const hadQuote = (attempt: AttemptFacts): boolean =>
+  hasLeft(attempt) ||
+  (attempt.result === 'discarded' && attempt.reason !== undefined && !WITHOUT_QUOTE.has(attempt.reason));
+
+/** To the nearest of six decimals. */
+const share = (part: number, whole: number): number | undefined =>
+  whole === 0 ? undefined : Number(ratioOf(part).div(whole).toFixed(6, HALF_EVEN));
+const HALF_EVEN = 6;
+
+/** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
+export function spreadOf(values: readonly number[]): Spread | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
+  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+  return {
+    count: sorted.length,
+    mean: Math.round(mean * 1000) / 1000,
+    median: rank(0.5),
+    p95: rank(0.95),
+    max: sorted.at(-1) ?? 0,
+  };
+}

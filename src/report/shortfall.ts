@@ -1,0 +1,312 @@
+import {
+  add,
+  cost,
+  fraction,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  priceOf,
+  quantity,
+  quantityDown,
+  ratioOf,
+  roundEven,
+  scale,
+  subtract,
+} from '../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
+import { MINUTE_MS, SECOND_MS, instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import type { Facts, FillFacts, ParentFacts, SliceFacts } from './facts.ts';
+import type { PriceBook, Seen } from './prices.ts';
+
+/** Decimals of a quantity that an amount still to be spent would have bought. */
+const QUANTITY_DECIMALS = 18;
+/** Who decided so soon after the slot was on time: the price of the slot is the price of the decision. */
+const ON_TIME_MS = SECOND_MS;
+/** A price of the journal says nothing about a slot that is further away than this. */
+const SLOT_AGE_MAX_MS = 5 * MINUTE_MS;
+
+/**
+ * Where the money went, in quote currency; positive is bad. `total` is `s·[Σ amount − F·P_d] + s·(Q − F)·(P_end − P_d) + fees`,
+ * and the four parts sum to it exactly.
+ */
+export interface Shortfall {
+  /** `s·Q·(P_a − P_d)`: between the time it was due and its first slice. */
+  readonly delay: Money;
+  /** `s·(Σ amount − F·P_a)`: what was traded, against arrival. It is `timing + execution`. */
+  readonly trading: Money;
+  /** `s·Σ (F_k·d_k − F_k·P_a)`: how the price moved from arrival to the decision of each slice. */
+  readonly timing: Money;
+  /** `s·Σ (amount_k − F_k·d_k)`: what each slice paid against the price at its decision. */
+  readonly execution: Money;
+  /** `s·(Q − F)·(P_end − P_a)`: what was not traded. */
+  readonly opportunity: Money;
+  readonly fees: Money;
+  readonly total: Money;
+  /** `Q·P_d`: basis points are of it. */
+  readonly paper: Money;
+}
+
+/** One parent, counted. Amounts are exact. */
+export interface ParentFigures {
+  readonly facts: ParentFacts;
+  readonly base: string;
+  readonly quote: string;
+  /** `Q`, base currency. For a parent that spends an amount: what was bought, and what is unspent at `P_d`. */
+  readonly planned: Quantity | undefined;
+  /** `F`, base currency. */
+  readonly traded: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
+  readonly average: Price | undefined;
+  readonly decision: Seen | undefined;
+  readonly arrival: Price | undefined;
+  /** When it ended; until then the figures are those of the end of the period. */
+  readonly endedAt: Instant;
+  readonly isOpen: boolean;
+  readonly end: Seen | undefined;
+  /** `undefined` without a price at its arrival. */
+  readonly shortfall: Shortfall | undefined;
+  readonly slices: readonly SliceFigures[];
+}
+
+/** One slice, counted. Positive is bad, quote currency. */
+export interface SliceFigures {
+  readonly facts: SliceFacts;
+  readonly traded: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
+  readonly average: Price | undefined;
+  /** Reference price when it was decided. */
+  readonly decision: Price | undefined;
+  /** Against the arrival price of its parent. */
+  readonly cost: Money | undefined;
+  /** `F_k·P_a`: basis points of `cost` are of it. */
+  readonly paper: Money | undefined;
+  readonly timing: Money | undefined;
+  readonly execution: Money | undefined;
+  /** Not traded, base currency: what it wanted and did not get. */
+  readonly untraded: Quantity;
+  /** `s·u·(P_later − d_k)`: what is untraded, at the next fill of the parent or at its end. `undefined` when nothing is. */
+  readonly missedCost: Money | undefined;
+}
+
+export interface Setting {
+  readonly facts: Facts;
+  readonly prices: PriceBook;
+  /** End of the period: what is still open is judged by the prices of then. */
+  readonly until: Instant;
+  currencies(pair: string): { readonly base: string; readonly quote: string };
+}
+
+export function parentFigures(parent: ParentFacts, setting: Setting): ParentFigures {
+  const { prices } = setting;
+  const { traded, amount, fees } = sumsOf(parent.fills);
+  const arrivalText = parent.arrival ?? prices.tapeAt(parent.pair, parent.begunAt)?.price.toFixed();
+  const arrival = arrivalText === undefined ? undefined : price(arrivalText);
+  const decision = arrival === undefined ? undefined : decisionOf(parent, arrival, prices);
+  const planned =
+    decision === undefined ? undefined : plannedOf(parent, { traded, amount, at: decision.price });
+  const { endedAt, isOpen } = endOf(parent, setting, planned !== undefined && planned.lte(traded));
+  const end = prices.midAt(parent.pair, endedAt);
+  const fills = Map.groupBy(parent.fills, ({ record }) => record.slice);
+  const slices = [...parent.slices.values()].map((slice) =>
+    sliceFigures(slice, { parent, arrival, end: end?.price, fills: fills.get(slice.slice) ?? [] }),
+  );
+  return {
+    facts: parent,
+    ...currenciesOf(parent, setting),
+    planned,
+    traded,
+    amount,
+    fees,
+    average: traded.isZero() ? undefined : priceOf(amount, traded),
+    decision,
+    arrival,
+    endedAt,
+    isOpen,
+    end,
+    slices,
+    shortfall:
+      planned === undefined || decision === undefined || arrival === undefined || end === undefined
+        ? undefined
+        : shortfallOf({ parent, planned, decision: decision.price, arrival, end: end.price }),
+  };
+}
+
+/** `+x` for a buy, `−x` for a sell: a higher price is bad for a buy. */
+export const against = (side: 'buy' | 'sell', amount: Money): Money =>
+  side === 'buy' ? amount : subtract(NO_MONEY, amount);
+
+/** `part / whole` in basis points, to the nearest of four decimals; `undefined` of nothing. */
+export const bpsOf = (part: Money, whole: Money): Ratio | undefined =>
+  whole.isZero() ? undefined : roundEven(scale(fraction(part, whole), ratioOf(10_000)), 4);
+
+interface Sums {
+  readonly traded: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
+}
+
+function sumsOf(fills: readonly FillFacts[]): Sums {
+  let [traded, amount, fees] = [NO_QUANTITY, NO_MONEY, NO_MONEY];
+  for (const { record } of fills) {
+    traded = add(traded, quantity(record.quantity));
+    amount = add(amount, money(record.amount));
+    fees = add(fees, money(record.fees));
+  }
+  return { traded, amount, fees };
+}
+
+/**
+ * The price when the parent was due. Who began on time has that of arrival; who began late has that of the slot, as far as it
+ * is known: a price that nobody knows adds no delay.
+ */
+function decisionOf(
+  { pair, decidedAt, begunAt, arrival: noted }: ParentFacts,
+  arrival: Price,
+  prices: PriceBook,
+): Seen {
+  const late = begunAt - decidedAt > ON_TIME_MS ? prices.midAt(pair, decidedAt, SLOT_AGE_MAX_MS) : undefined;
+  return late ?? { price: arrival, at: begunAt, from: noted === undefined ? 'prices' : 'journal' };
+}
+
+/** What the parent should trade in all: as its strategy told it, else what it traded and what its last slice left. */
+function plannedOf(
+  parent: ParentFacts,
+  { traded, amount, at }: { readonly traded: Quantity; readonly amount: Money; readonly at: Price },
+): Quantity {
+  const { told, by } = parent;
+  const last = [...parent.slices.values()].at(-1);
+  const leftOfLast = (): Quantity => {
+    if (last === undefined) return NO_QUANTITY;
+    return leftOf(last, sumsOf(parent.fills.filter(({ record }) => record.slice === last.slice)));
+  };
+  if (by === 'quantity') {
+    if (told !== undefined) return quantity(told);
+    return add(traded, leftOfLast());
+  }
+  if (told === undefined) return add(traded, leftOfLast());
+  const spent = subtract(money(told), amount);
+  return add(traded, spent.gt(0) ? quantityDown(spent, at, QUANTITY_DECIMALS) : NO_QUANTITY);
+}
+
+/** What a slice wanted and has not got, base currency; an amount at the price of its decision, cut down to 18 decimals. */
+function leftOf({ intent }: SliceFacts, { traded, amount }: Pick<Sums, 'traded' | 'amount'>): Quantity {
+  if (intent.by === 'quantity') {
+    const left = subtract(quantity(intent.size), traded);
+    return left.gt(0) ? left : NO_QUANTITY;
+  }
+  const left = subtract(money(intent.size), amount);
+  if (!left.gt(0) || intent.decision_price === undefined) return NO_QUANTITY;
+  return quantityDown(left, price(intent.decision_price), QUANTITY_DECIMALS);
+}
+
+/** A parent that is whole ends with its last fill; another with its life, or with its last slice when it is one of many. */
+function endOf(
+  parent: ParentFacts,
+  { facts, until }: Setting,
+  isWhole: boolean,
+): { readonly endedAt: Instant; readonly isOpen: boolean } {
+  const slices = [...parent.slices.values()];
+  const open = slices.some(({ end }) => end === undefined);
+  const lastFill = Math.max(...parent.fills.map(({ record }) => record.executed_at), parent.begunAt);
+  if (slices.length === 0 || (isWhole && !open)) return { endedAt: instant(lastFill), isOpen: false };
+  const finished = facts.lives.get(parent.life)?.finished;
+  if (finished !== undefined) return { endedAt: instant(Math.max(finished.at, lastFill)), isOpen: false };
+  if (open || parent.leg === 'all') return { endedAt: until, isOpen: true };
+  const lastEnd = Math.max(...slices.map(({ at, end }) => end?.at ?? at), lastFill);
+  return { endedAt: instant(lastEnd), isOpen: false };
+}
+
+function currenciesOf(
+  parent: ParentFacts,
+  setting: Setting,
+): { readonly base: string; readonly quote: string } {
+  const [fill] = parent.fills;
+  if (fill === undefined) return setting.currencies(parent.pair);
+  return { base: fill.record.base, quote: fill.record.quote };
+}
+
+function shortfallOf({
+  parent,
+  planned,
+  decision,
+  arrival,
+  end,
+}: {
+  readonly parent: ParentFacts;
+  readonly planned: Quantity;
+  readonly decision: Price;
+  readonly arrival: Price;
+  readonly end: Price;
+}): Shortfall {
+  const { side, fills } = parent;
+  const { traded, amount, fees } = sumsOf(fills);
+  const left = subtract(planned, traded);
+  let atSlices = NO_MONEY;
+  for (const { record } of fills) {
+    const decided = parent.slices.get(record.slice)?.intent.decision_price;
+    atSlices = add(
+      atSlices,
+      cost(decided === undefined ? arrival : price(decided), quantity(record.quantity)),
+    );
+  }
+  const atArrival = cost(arrival, traded);
+  const paid = subtract(amount, cost(decision, traded));
+  const missed = cost(subtract(end, decision), left);
+  return {
+    delay: against(side, cost(subtract(arrival, decision), planned)),
+    trading: against(side, subtract(amount, atArrival)),
+    timing: against(side, subtract(atSlices, atArrival)),
+    execution: against(side, subtract(amount, atSlices)),
+    opportunity: against(side, cost(subtract(end, arrival), left)),
+    fees,
+    total: add(against(side, add(paid, missed)), fees),
+    paper: cost(decision, planned),
+  };
+}
+
+/** What a slice is counted with. */
+interface Around {
+  readonly parent: ParentFacts;
+  readonly arrival: Price | undefined;
+  /** Price at the end of the parent. */
+  readonly end: Price | undefined;
+  /** Those of the slice. */
+  readonly fills: readonly FillFacts[];
+}
+
+function sliceFigures(slice: SliceFacts, { parent, arrival, end, fills }: Around): SliceFigures {
+  const { side } = parent;
+  const sums = sumsOf(fills);
+  const { traded, amount, fees } = sums;
+  const { decision_price: decided } = slice.intent;
+  const decision = decided === undefined ? undefined : price(decided);
+  const paper = arrival === undefined ? undefined : cost(arrival, traded);
+  const atDecision = decision === undefined ? undefined : cost(decision, traded);
+  const difference = (a: Money | undefined, b: Money | undefined): Money | undefined =>
+    a === undefined || b === undefined ? undefined : against(side, subtract(a, b));
+  const untraded = slice.end === undefined ? NO_QUANTITY : leftOf(slice, sums);
+  const from = slice.end?.at ?? slice.at;
+  const next = parent.fills.find(({ record }) => record.slice !== slice.slice && record.executed_at >= from);
+  const later = next === undefined ? end : price(next.record.price);
+  return {
+    facts: slice,
+    traded,
+    amount,
+    fees,
+    average: traded.isZero() ? undefined : priceOf(amount, traded),
+    decision,
+    paper,
+    cost: difference(amount, paper),
+    timing: difference(atDecision, paper),
+    execution: difference(amount, atDecision),
+    untraded,
+    missedCost:
+      untraded.isZero() || decision === undefined || later === undefined
+        ? undefined
+        : against(side, cost(subtract(later, decision), untraded)),
+  };
+}

@@ -1,0 +1,111 @@
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS, after } from '../../src/core/time.ts';
+import { FILL_COLUMNS, exportRecords } from '../../src/journal/export.ts';
+import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { reportSchema } from '../../src/report/schema.ts';
+import { START, aBench, aTwap } from '../engine/harness.ts';
+import type { Bench } from '../engine/harness.ts';
+import { look } from './support/look.ts';
+import type { Ran } from './support/look.ts';
+
+let home = '';
+let bench: Bench;
+const run = async (...line: readonly string[]): Promise<Ran> =>
+  await look(home, ['report', '--journal', join(home, 'desk.db'), ...line], { now: after(START, HOUR_MS) });
+
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'tranche-report-'));
+  const journal = sqliteJournal(join(home, 'desk.db'));
+  bench = aBench({
+    journal,
+    policy: { retry: { baseMs: 500, capMs: 30_000, budgetMs: 600_000, requoteMs: 60_000 } },
+    strategies: [aTwap('buys', { slices: 4 }), aTwap('dear', { slices: 2, limit_price: '1' })],
+  });
+  bench.start();
+  bench.clock.run(after(START, 9 * MINUTE_MS));
+});
+afterAll(() => {
+  bench.kill();
+  bench.journal.close();
+  rmSync(home, { recursive: true });
+});
+
+describe('tranche report', () => {
+  it('says in a few lines what was traded and what it cost, while the daemon runs', async () => {
+    const { code, out, err } = await run();
+    expect(code).toBe(0);
+    expect(out).toBe('');
+    expect(err).toMatch(/^2026-01-05 00:00:00 to 2026-01-05 00:0\d:\d\d UTC, \d+ records, mode paper$/mu);
+    expect(err).toMatch(
+      /^strategy +traded +fills +delay +trading +opportunity +fees +shortfall +slippage +spread$/mu,
+    );
+    expect(err).toMatch(/^buys +buy +1 btc +at \d+\.\d\d +4 +0\.00 /mu);
+    expect(err).toMatch(/^Quotes: \d+ requests, .* 4 fills; hit ratio \d+\.\d\d %; fill ratio 100\.00 %/mu);
+    expect(err).toMatch(/^\d slices +dear +limit_price /mu);
+    expect(err).toContain('Costs are positive when they are bad for the desk, in basis points');
+    expect(err).toContain('Note: Paper: the venue was simulated');
+  });
+
+  it('prints report.json on stdout, as its schema says', async () => {
+    const { code, out, err } = await run('--json', '--strategy', 'buys');
+    expect([code, err]).toEqual([0, '']);
+    const report = reportSchema.parse(JSON.parse(out));
+    expect(report.groups.map(({ strategy }) => strategy)).toEqual(['buys']);
+    expect(report.made_from.head).toBe(bench.journal.head().hash);
+    expect(report.fills).toBe(4);
+  });
+
+  it('writes its files, which only their owner reads, and replaces none unasked', async () => {
+    const folder = join(home, 'out');
+    const { code, err } = await run('--out', 'out');
+    expect(code).toBe(0);
+    expect(err).toContain('written to out: report.json, fills.csv, fills.parquet');
+    expect(readdirSync(folder).toSorted()).toEqual(['fills.csv', 'fills.parquet', 'report.json']);
+    for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
+    const csv = [...exportRecords(bench.records(), { format: 'csv', kind: 'fill' })].join('');
+    expect(readFileSync(join(folder, 'fills.csv'), 'utf8')).toBe(csv);
+    const rows = await parquetReadObjects({ file: await asyncBufferFromFile(join(folder, 'fills.parquet')) });
+    expect(Object.keys(rows[0] ?? {})).toEqual([...FILL_COLUMNS]);
+    expect(rows.map((row): unknown => [row['price'], row['slice']])).toEqual(
+      bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [[body.price, body.slice]] : [])),
+    );
+
+    const again = await run('--out', 'out');
+    expect(again.code).toBe(64);
+    expect(again.err).toContain('holds a report already (report.json, fills.csv, fills.parquet)');
+    expect((await run('--out', 'out', '--overwrite')).code).toBe(0);
+  });
+
+  it.each([
+    ['a strategy that the journal does not know', ['--strategy', 'buy'], 64, 'did you mean "buys"?'],
+    ['a time that is none', ['--since', 'yesterday'], 64, '--since: expected a day such as'],
+    [
+      'an end before the beginning',
+      ['--since', '2026-01-05', '--until', '2026-01-04'],
+      64,
+      'it must be after --since',
+    ],
+    ['a folder that is a file', ['--out', 'desk.db/x'], 74, 'cannot be written'],
+  ])('refuses %s', async (_, line, code, words) => {
+    const ran = await run(...line);
+    expect(ran.err).toContain(words);
+    expect(ran.code).toBe(code);
+  });
+
+  it('says so when there is no journal, and when it holds nothing of the period', async () => {
+    expect((await run('--journal', join(home, 'none.db'))).code).toBe(74);
+    const { code, err } = await run('--since', '2027-01-01');
+    expect(code).toBe(0);
+    expect(err).toContain('No parent was begun in this period');
+  });
+
+  it('neither changes the journal nor leaves anything beside it', async () => {
+    const before = [bench.journal.head(), readdirSync(home).toSorted()];
+    await run();
+    expect([bench.journal.head(), readdirSync(home).toSorted()]).toEqual(before);
+  });
+});

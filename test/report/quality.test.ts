@@ -1,0 +1,187 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordBody } from '../../src/core/record.ts';
+import { after } from '../../src/core/time.ts';
+import { figuresOf } from '../../src/report/figures.ts';
+import { reportOf } from '../../src/report/json.ts';
+import { PriceBook } from '../../src/report/prices.ts';
+import { spreadOf } from '../../src/report/quoting.ts';
+import type { Report } from '../../src/report/schema.ts';
+import { MINUTE, NINE, aFill, aLife, aQuote, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
+import { bps, meanText, times, units, wide } from './plain.ts';
+
+const CLOSES = [100, 101, 102, 104, 103, 105, 106];
+
+/** Two fills, with attempts before them that came to nothing, and one order whose outcome is not known. */
+const STORY = records(
+  [0, aStart()],
+  [0, aLife('twap', { total_quantity: { amount: '3', currency: 'btc' } })],
+  [0, aWake({ intents: [wanted()] })],
+  [0, anIntent()],
+  [5, anEnd(idOf('p', 0), 'discarded', 'quotes_unavailable')],
+  [10, anIntent({ attempt: 1 })],
+  [15, anEnd(idOf('p', 0, 1), 'discarded', 'quote_too_short')],
+  [20, anIntent({ attempt: 2, reference_price: '100.5' })],
+  [25, aQuote(idOf('p', 0, 2), 5, 8_000)],
+  [30, aFill(30, { attempt: 2, quantity: '1', price: '100.7', amount: '100.7' })],
+  [30, anEnd(idOf('p', 0, 2), 'filled')],
+  [30, aSlice()],
+  [MINUTE, aWake({ intents: [wanted({ slice: 1, decision_price: '101' })] })],
+  [MINUTE, anIntent({ slice: 1, reference_price: '101' })],
+  [MINUTE + 5, aQuote(idOf('p', 1), 9)],
+  [MINUTE + 10, anEnd(idOf('p', 1), 'rejected', 'order_canceled')],
+  [MINUTE + 20, anIntent({ slice: 1, attempt: 1, reference_price: '101' })],
+  [MINUTE + 25, aQuote(idOf('p', 1, 1), 40)],
+  [MINUTE + 26, anEnd(idOf('p', 1, 1), 'doubt', 'outcome_unknown')],
+  [2 * MINUTE, aFill(MINUTE + 30, { slice: 1, attempt: 1, quantity: '0.5', price: '101.4', amount: '50.7', source: 'transactions' })], // prettier-ignore
+  [2 * MINUTE, anEnd(idOf('p', 1, 1), 'filled')],
+  [2 * MINUTE, aSlice({ slice: 1, filled: '0.5', filled_amount: '50.7', reason: 'clipped_funds' })],
+  [3 * MINUTE, aWake({ intents: [wanted({ slice: 2, decision_price: '104' })] })],
+  [3 * MINUTE, anIntent({ slice: 2, reference_price: '104' })],
+  [3 * MINUTE + 5, aQuote(idOf('p', 2), 7)],
+  [3 * MINUTE + 10, anEnd(idOf('p', 2), 'doubt', 'outcome_unknown')],
+);
+const report = (closes?: readonly number[]): Report =>
+  reportOf(
+    figuresOf(STORY, {
+      version: 't',
+      ...(closes === undefined ? {} : { prices: [minutes('btcusd', closes)] }),
+    }),
+  );
+
+describe('the quotes of a report', () => {
+  it('are counted from request to fill, each ratio of what it can be of', () => {
+    const { quoting } = report();
+    expect(quoting).toMatchObject({
+      requests: 6,
+      quotes: 5, // all but the one that the venue did not give
+      orders: 4,
+      fills: 2,
+      rejected: 1,
+      doubts: 2,
+      open: 1,
+      expired: 1,
+      response_ratio: 0.833333,
+      hit_ratio: 0.8,
+      fill_ratio: 0.666667, // two of three: what became of the fourth is not known
+      expiry_miss_ratio: 0.2,
+      attempts_per_fill: 3,
+      quote_age_ms: { count: 4, mean: 15.25, median: 7, p95: 40, max: 40 },
+    });
+    expect(quoting.refusals).toEqual([
+      { reason: 'order_canceled', attempts: 1 },
+      { reason: 'outcome_unknown', attempts: 1 },
+      { reason: 'quote_too_short', attempts: 1 },
+      { reason: 'quotes_unavailable', attempts: 1 },
+    ]);
+  });
+
+  it('that are in doubt and fills that were proven late are told', () => {
+    const warnings = report().warnings.join('\n');
+    expect(warnings).toContain('1 orders have an unknown outcome');
+    expect(warnings).toContain('1 fills were proven by the account');
+  });
+
+  it('rank by the nearest', () => {
+    expect(spreadOf([])).toBeUndefined();
+    expect(spreadOf([3])).toEqual({ count: 1, mean: 3, median: 3, p95: 3, max: 3 });
+    const many = Array.from({ length: 100 }, (_, i) => 100 - i);
+    expect(spreadOf(many)).toEqual({ count: 100, mean: 50.5, median: 50, p95: 95, max: 100 });
+  });
+});
+
+describe('the fills of a report', () => {
+  it('pay a spread against the reference price of their attempt, weighted by notional', () => {
+    const [group] = report().groups;
+    const over = wide(units('100.7') + units('50.7')) - times(units('1'), units('100.5')) - times(units('0.5'), units('101')); // prettier-ignore
+    const at = times(units('1'), units('100.5')) + times(units('0.5'), units('101'));
+    expect(group?.fills.spread_bps).toBe(bps(over, at));
+    expect(group?.fills.spread_bps_of_fills).toMatchObject({ count: 2, median: 19.9005, max: 39.604 });
+  });
+
+  it('are marked to the last price known 1, 5 and 30 minutes later, and left out where there is none', () => {
+    const [group] = report(CLOSES).groups;
+    // A minute after 09:00:00.030 the close of 09:01 is known, and after 09:01:30 that of 09:02.
+    const one = times(units('1'), units('101')) - wide(units('100.7')) + times(units('0.5'), units('102')) - wide(units('50.7')); // prettier-ignore
+    const five = times(units('1'), units('105')) - wide(units('100.7')) + times(units('0.5'), units('106')) - wide(units('50.7')); // prettier-ignore
+    const paid = wide(units('151.4'));
+    expect(group?.fills.mark_outs).toEqual([
+      { minutes: 1, fills: 2, bps: bps(one, paid) },
+      { minutes: 5, fills: 2, bps: bps(five, paid) },
+      { minutes: 30, fills: 0 },
+    ]);
+    expect(report().groups[0]?.fills.mark_outs).toEqual([1, 5, 30].map((m) => ({ minutes: m, fills: 0 })));
+  });
+});
+
+describe('the benchmarks of a report', () => {
+  it('are the mean over time and the mean over volume of the interval', () => {
+    const [parent] = report(CLOSES).parents;
+    // From nine until the last record, three minutes and ten milliseconds later.
+    const length = 3 * MINUTE + 10;
+    const twap = meanText(100 * MINUTE + 101 * MINUTE + 102 * MINUTE + 104 * 10, length);
+    // The bars that ended in it, each at the mean of high (close + 3), low and close.
+    const vwap = meanText(101 + 1 + (102 + 1) + (104 + 1), 3);
+    expect(parent?.twap?.price).toBe(twap);
+    expect(parent?.vwap?.price).toBe(vwap);
+    const paid = wide(units('151.4'));
+    expect(parent?.twap?.slippage_bps).toBe(
+      bps(paid - times(units('1.5'), units(twap)), times(units('1.5'), units(twap))),
+    );
+    expect(report(CLOSES).groups[0]?.twap_slippage_bps).toBe(parent?.twap?.slippage_bps);
+  });
+
+  it('are left out without prices, and where the prices do not reach', () => {
+    expect(report().parents[0]?.twap).toBeUndefined();
+    expect(report().warnings.join('\n')).toContain('No market history of btcusd');
+    const late = minutes('btcusd', CLOSES);
+    const shifted = { ...late, times: late.times.map((at) => at + 60 * MINUTE) };
+    const made = reportOf(figuresOf(STORY, { version: 't', prices: [shifted] }));
+    expect(made.parents[0]).not.toHaveProperty('twap');
+    expect(made.warnings.join('\n')).toContain('does not reach over 1 of its 1 parents');
+  });
+});
+
+describe('a price of a report', () => {
+  const book = new PriceBook([minutes('btcusd', CLOSES)]);
+  const at = (ms: number): string | undefined => book.midAt('btcusd', after(NINE, ms))?.price.toFixed();
+
+  it('is known at the end of its bar and not before', () => {
+    expect([at(-1), at(0), at(MINUTE - 1), at(MINUTE)]).toEqual([undefined, '100', '100', '101']);
+  });
+
+  it('says nothing of a moment that is too far away', () => {
+    expect([at(6 * MINUTE + 15 * MINUTE), at(6 * MINUTE + 15 * MINUTE + 1)]).toEqual(['106', undefined]);
+  });
+
+  it('is that of the journal where there is no history, exact to the last digit', () => {
+    const noted = new PriceBook();
+    noted.note('btcusd', NINE, '123456789.12345678901234567');
+    expect(noted.midAt('btcusd', after(NINE, MINUTE))).toMatchObject({ from: 'journal', at: NINE });
+    expect(noted.midAt('btcusd', after(NINE, MINUTE))?.price.toFixed()).toBe('123456789.12345678901234567');
+    expect(noted.midAt('btcusd', after(NINE, MINUTE), 1_000)).toBeUndefined();
+    expect(noted.midAt('btcusd', after(NINE, -1))).toBeUndefined();
+  });
+});
+
+describe('why nothing was traded', () => {
+  it('is counted by strategy and reason, with the figures of the last time', () => {
+    const looked = (ms: number, note: string): readonly [number, RecordBody] => [
+      ms,
+      aWake({ reason: 'inside_band', note }),
+    ];
+    const made = reportOf(
+      figuresOf(
+        records(looked(0, 'btc 0.1 %'), looked(5, 'btc 0.2 %'), [
+          9,
+          aWake({ reason: 'missed_slot', missed: [{ leg: 'all', slice: 0 }, { leg: 'all', slice: 1 }] }), // prettier-ignore
+        ]),
+        { version: 't' },
+      ),
+    );
+    expect(made.untraded).toMatchObject([
+      { reason: 'missed_slot', slices: 2, looks: 0 },
+      { reason: 'inside_band', slices: 0, looks: 2, detail: 'btc 0.2 %', first: '2026-12-01T09:00:00.000Z' },
+    ]);
+    expect(made.warnings).toEqual(['No parent was begun in this period: there is nothing to judge.']);
+  });
+});

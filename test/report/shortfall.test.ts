@@ -1,0 +1,236 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
+import { after } from '../../src/core/time.ts';
+import { figuresOf } from '../../src/report/figures.ts';
+import type { ReportInput } from '../../src/report/figures.ts';
+import { reportOf } from '../../src/report/json.ts';
+import { reportSchema } from '../../src/report/schema.ts';
+import type { Report } from '../../src/report/schema.ts';
+import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
+import { boughtFor, bps, times, units, wide, wideText } from './plain.ts';
+
+function made(from: readonly StoredRecord[], input: Partial<ReportInput> = {}): Report {
+  const report = reportOf(figuresOf(from, { version: 't', ...input }));
+  expect(reportSchema.parse(report)).toEqual(report);
+  return report;
+}
+const parentIn = (report: Report, at = 0): Report['parents'][number] => {
+  const parent = report.parents[at];
+  if (parent === undefined) throw new Error('no such parent');
+  return parent;
+};
+
+const traded = (
+  ms: number,
+  slice: number,
+  over: Parameters<typeof aFill>[1] & { reference?: string } = {},
+): readonly (readonly [number, RecordBody])[] => {
+  const { reference = '100', ...fill } = over;
+  return [
+    [ms, anIntent({ slice, reference_price: reference, side: fill.side ?? 'buy' })],
+    [ms + 20, aFill(ms + 20, { slice, ...fill })],
+    [ms + 20, anEnd(idOf('p', slice), 'filled')],
+  ];
+};
+
+/** Buys 3 in three slices, begun two minutes late, gets 1 and 0.5, and ends with 1.5 untraded. */
+const LATE = records(
+  [0, aStart()],
+  [0, aLife('twap', { total_quantity: { amount: '3', currency: 'btc' } })],
+  [
+    2 * MINUTE,
+    aWake({
+      detail: { due: NINE },
+      intents: [wanted({ slice: 1, decision_price: '103.5' })],
+      missed: [{ leg: 'all', slice: 0 }],
+      reason: 'missed_slot',
+    }),
+  ],
+  ...traded(2 * MINUTE, 1, { quantity: '1', price: '104.01', amount: '104.01', fees: '0.21' }),
+  [2 * MINUTE + 20, aSlice({ slice: 1 })],
+  [3 * MINUTE, aWake({ intents: [wanted({ slice: 2, size: '2', decision_price: '105' })] })],
+  ...traded(3 * MINUTE, 2, { quantity: '0.5', price: '105.2', amount: '52.6', fees: '0.11' }),
+  [4 * MINUTE, aSlice({ slice: 2, reason: 'collar', detail: 'x', filled: '0.5', filled_amount: '52.6' })],
+  [5 * MINUTE, aWake({ on: 'outcome', finished: 'window_over', reason: 'window_over' })],
+);
+/** Closes known from nine on: 100 at nine, 103.4 two minutes later, 107 at the end. */
+const CLOSES = [100, 102, 103.4, 105.1, 106, 107, 107];
+
+describe('the shortfall of a parent', () => {
+  it('is delay, trading, opportunity and fees, to the last digit, with the price of the slot as decision', () => {
+    const {
+      costs,
+      planned,
+      decision,
+      arrival_price: arrival,
+      end,
+    } = parentIn(made(LATE, { prices: [minutes('btcusd', CLOSES)] }));
+    const [q, f, pd, pa, pe] = [units('3'), units('1.5'), units('100'), units('103.5'), units('107')];
+    const paid = units('104.01') + units('52.6');
+    expect({ planned, decision, arrival, end }).toEqual({
+      planned: '3',
+      decision: { price: '100', at: '2026-12-01T09:00:00.000Z', from: 'prices' },
+      arrival: '103.5',
+      end: { price: '107', at: '2026-12-01T09:05:00.000Z', from: 'prices' },
+    });
+    const delay = times(q, pa - pd);
+    const trading = wide(paid) - times(f, pa);
+    const opportunity = times(q - f, pe - pa);
+    const fees = wide(units('0.32'));
+    const total = wide(paid) - times(f, pd) + times(q - f, pe - pd) + fees;
+    expect(delay + trading + opportunity + fees).toBe(total);
+    expect(costs).toMatchObject({
+      paper: '300',
+      delay: wideText(delay),
+      trading: wideText(trading),
+      opportunity: wideText(opportunity),
+      fees: '0.32',
+      total: wideText(total),
+      bps: { total: bps(total, times(q, pd)), delay: bps(delay, times(q, pd)) },
+      arrival_slippage_bps: bps(trading, times(f, pa)),
+      all_in_bps: bps(trading + fees, times(f, pa)),
+    });
+    expect(wideText(total)).toBe('17.43');
+  });
+
+  it('splits trading into how the price moved to each slice, and what the slices paid beyond it', () => {
+    const { costs, slices } = parentIn(made(LATE));
+    const timing = times(units('0.5'), units('1.5'));
+    expect(costs?.timing).toBe(wideText(timing));
+    expect(costs?.execution).toBe(wideText(wide(units('0.51') + units('0.1'))));
+    expect(slices.map(({ slice, cost, timing: own, execution }) => [slice, cost, own, execution])).toEqual([
+      [1, '0.51', '0', '0.51'],
+      [2, '0.85', '0.75', '0.1'],
+    ]);
+  });
+
+  it('has no delay where nobody knows the price of the slot, and takes the last price known as its end', () => {
+    const { costs, decision, end } = parentIn(made(LATE));
+    expect(decision).toMatchObject({ price: '103.5', from: 'journal' });
+    expect(end).toMatchObject({ price: '100', from: 'journal' }); // the reference price of the last attempt
+    expect(costs).toMatchObject({ delay: '0', opportunity: wideText(times(units('1.5'), units('-3.5'))) });
+  });
+
+  it('counts the other way for a sale', () => {
+    const sold = records(
+      [0, aLife('twap', { total_quantity: { amount: '1', currency: 'btc' } })],
+      [0, aWake({ intents: [wanted({ side: 'sell' })] })],
+      ...traded(0, 0, { side: 'sell', price: '99', amount: '99', fees: '0.5' }),
+      [20, aSlice()],
+    );
+    expect(parentIn(made(sold)).costs).toMatchObject({
+      trading: '1',
+      opportunity: '0',
+      total: '1.5',
+      bps: { trading: '100.0000', total: '150.0000' },
+    });
+  });
+
+  it('takes what an amount has not been spent on as the quantity that it would have bought when it was decided', () => {
+    const spent = records(
+      [0, aLife('recurring', { each_notional: { amount: '1000', currency: 'usd' } })],
+      [0, aWake({ intents: [wanted({ leg: '2026-12-01T09:00:00.000Z', by: 'amount', size: '1000', decision_price: '7' })] })], // prettier-ignore
+      ...traded(0, 0, { quantity: '50', price: '7.1', amount: '355', reference: '7' }),
+      [MINUTE, aSlice({ leg: '2026-12-01T09:00:00.000Z', filled: '50', filled_amount: '355' })],
+    );
+    const { planned, costs, open } = parentIn(made(spent));
+    const left = boughtFor(units('645'), units('7'));
+    expect(open).toBe(false);
+    expect(planned).toBe(wideText(wide(units('50') + left)));
+    expect(costs).toMatchObject({ trading: '5', opportunity: '0', total: '5' });
+  });
+
+  it('measures the buys of a rebalancing from when they were decided with its sells', () => {
+    const legs = [
+      { leg: '1.ethusd.sell', quantity: '2' },
+      { leg: '1.btcusd.buy', quantity: '1' },
+    ];
+    const report = made(
+      records(
+        [0, aLife('rebalance', {})],
+        [0, aWake({ on: 'drift', state: { decisions: 1, legs } })],
+        [2 * MINUTE, aWake({ on: 'outcome', state: { decisions: 1, legs }, intents: [wanted({ leg: '1.btcusd.buy', size: '0.9', decision_price: '103' })] })], // prettier-ignore
+        ...traded(2 * MINUTE, 0, { quantity: '0.9', amount: '93.6', price: '104' }),
+        [2 * MINUTE + 30, aSlice({ leg: '1.btcusd.buy' })],
+      ),
+      { prices: [minutes('btcusd', CLOSES)] },
+    );
+    // Decided at 100 and begun at 103: three for the whole of it. What it was cut by is not traded.
+    expect(parentIn(report)).toMatchObject({ planned: '1', due_at: '2026-12-01T09:00:00.000Z', open: false });
+    expect(parentIn(report).costs).toMatchObject({ delay: '3', trading: '0.9', opportunity: '0.04' });
+  });
+
+  it('is left out, and said, without a price at arrival', () => {
+    const blind = records([0, aWake({ intents: [wanted({ decision_price: undefined })] })], ...traded(0, 0), [
+      20,
+      aSlice(),
+    ]);
+    const report = made(blind);
+    expect(parentIn(report).costs).toBeUndefined();
+    expect(report.totals[0]?.costs).toMatchObject({ parents: 1, without_price: 1, total: '0' });
+    expect(report.warnings.join('\n')).toContain('1 of 1 parents have no price at their arrival');
+    // A tape knows what the desk did not.
+    const told = made(blind, { prices: [minutes('btcusd', CLOSES)] });
+    expect(parentIn(told)).toMatchObject({ arrival_price: '100', decision: { from: 'prices' } });
+  });
+
+  it('of a parent under way takes the last price, and says so', () => {
+    const open = records(
+      [0, aLife('twap', { total_quantity: { amount: '2', currency: 'btc' } })],
+      [0, aWake({ intents: [wanted()] })],
+      ...traded(0, 0),
+      [20, aSlice()],
+      [MINUTE, aWake({ intents: [wanted({ slice: 1, decision_price: '110' })] })],
+    );
+    const report = made(open);
+    expect(parentIn(report)).toMatchObject({ open: true, costs: { opportunity: '10' } });
+    expect(report.warnings.join('\n')).toContain('1 of 1 parents are still under way');
+  });
+
+  it('uses the figures of the account where they differ from those that were booked', () => {
+    const report = made([
+      ...records(
+        [0, aLife('twap', { total_quantity: { amount: '1', currency: 'btc' } })],
+        [0, aWake({ intents: [wanted()] })],
+        ...traded(0, 0),
+        [20, aSlice()],
+        [
+          MINUTE,
+          { kind: 'correction', client_order_id: idOf('p', 0), order_id: '1', quantity: '1', price: '101.5', amount: '101.5', fees: '0.25', was_quantity: '1', was_amount: '101', was_fees: '0' }, // prettier-ignore
+        ],
+      ),
+    ]);
+    expect(report.totals).toMatchObject([{ quote: 'usd', amount: '101.5', fees: '0.25' }]);
+    expect(parentIn(report).costs?.total).toBe('1.75');
+    expect(report.made_from.corrections).toBe(1);
+  });
+
+  it('counts what untraded slices came to cost later, at the next fill or at the end', () => {
+    const report = made(
+      records(
+        [0, aWake({ intents: [wanted({ size: '0.5' })] })],
+        [10, aSlice({ result: 'skipped', reason: 'no_funds', filled: '0', filled_amount: '0' })],
+        [MINUTE, aWake({ intents: [wanted({ slice: 1, decision_price: '102', size: '1' })] })],
+        ...traded(MINUTE, 1, { price: '103', amount: '103' }),
+        [MINUTE + 20, aSlice({ slice: 1 })],
+      ),
+    );
+    expect(parentIn(report).slices[0]).toMatchObject({ untraded: '0.5', missed_cost: '1.5' });
+    expect(report.totals[0]?.costs).toMatchObject({ missed_slices: 1, missed_cost: '1.5' });
+    expect(report.untraded).toMatchObject([{ reason: 'no_funds', slices: 1, looks: 0 }]);
+  });
+
+  it('judges the parents that were begun in the period, each whole', () => {
+    const two = records(
+      [0, aWake({ intents: [wanted()] })],
+      ...traded(0, 0),
+      [2 * MINUTE, aWake({ intents: [wanted({ parent: 'later' })] })],
+      [3 * MINUTE, aFill(3 * MINUTE, { slice: 0, client_order_id: 'second' })],
+    );
+    const early = made(two, { until: after(NINE, MINUTE) });
+    expect(early.parents.map(({ parent }) => parent)).toEqual(['p']);
+    expect(early.fills).toBe(2);
+    expect(made(two, { since: after(NINE, MINUTE) }).parents.map(({ parent }) => parent)).toEqual(['later']);
+    expect(made(two, { strategy: 'nobody' }).parents).toEqual([]);
+  });
+});
