@@ -5,7 +5,15 @@ import { isoOf, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { ptsSchema, venueOptions } from '../simulator/options.ts';
 import type { CurrencyOptions, VenueOptions } from '../simulator/options.ts';
-import { bps, camelKeys, decimal, milliseconds, pairName, share } from '../simulator/options-parts.ts';
+import {
+  bps,
+  camelKeys,
+  decimal,
+  milliseconds,
+  pairName,
+  precision,
+  share,
+} from '../simulator/options-parts.ts';
 
 /**
  * What a backtest assumes about execution: a tape knows what was traded, and not what a maker would have quoted for this size at
@@ -24,6 +32,9 @@ const sizes = {
     'Added for size: basis points at 1 million USD, growing with the square root of USD',
   ),
   max_usd: decimal.describe('Largest quote, USD'),
+  price_precision: precision
+    .optional()
+    .describe('Decimals of a quoted price; left out: 2 for large prices in money, else up to 8'),
 };
 
 const pairSchema = z
@@ -31,6 +42,7 @@ const pairSchema = z
     half_spread_bps: sizes.half_spread_bps.optional(),
     impact_bps: sizes.impact_bps.optional(),
     max_usd: sizes.max_usd.optional(),
+    price_precision: sizes.price_precision,
   })
   .transform(camelKeys);
 
@@ -131,13 +143,17 @@ export interface VenueFacts {
 
 /** The settings of the simulated venue that behaves as the model says. */
 export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions {
-  const { halfSpreadBps, impactBps, maxUsd } = model;
+  const { halfSpreadBps, impactBps, maxUsd, pricePrecision } = model;
   const pairs = facts.pairs.map((pair) => {
-    const { halfSpreadBps: half, impactBps: impact, maxUsd: most } = model.pairs[pair] ?? {};
-    return [
-      pair,
-      { halfSpreadBps: half ?? halfSpreadBps, impactBps: impact ?? impactBps, maxUsd: most ?? maxUsd },
-    ] as const;
+    const own = model.pairs[pair] ?? {};
+    const decimals = own.pricePrecision ?? pricePrecision;
+    const settings = {
+      halfSpreadBps: own.halfSpreadBps ?? halfSpreadBps,
+      impactBps: own.impactBps ?? impactBps,
+      maxUsd: own.maxUsd ?? maxUsd,
+      ...(decimals === undefined ? {} : { pricePrecision: decimals }),
+    };
+    return [pair, settings] as const;
   });
   return venueOptions({
     seed: facts.seed,

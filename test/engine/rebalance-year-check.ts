@@ -1,6 +1,8 @@
 import { expect } from 'vitest';
-import { engineTrades, inOrder, looksOf, plainTrades, SLACK, turnoverOf } from './rebalance-year.ts';
-import type { Bars, Setting } from './rebalance-year.ts';
+import { HOUR_MS } from '../../src/core/time.ts';
+import { seededRandom } from '../../src/simulator/random.ts';
+import { ASSETS, engineTrades, inOrder, looksOf, plainTrades, SLACK, turnoverOf } from './rebalance-year.ts';
+import type { Bars, Setting, Trade } from './rebalance-year.ts';
 
 export interface Figures {
   /** Hours in which something was traded. */
@@ -15,6 +17,11 @@ export function expectPlainArithmetic(bars: Bars, setting: Setting): Figures {
   const { trades, bench } = engineTrades(bars, setting);
   expect(bench.seen.error).toBeUndefined();
   expect(bench.desk.state.control).toBe('active');
+  return expectPlainTrades(bars, setting, trades);
+}
+
+/** The same for trades that somebody else made over these bars. */
+export function expectPlainTrades(bars: Bars, setting: Setting, trades: readonly Trade[]): Figures {
   const expected = plainTrades(bars, setting);
   expect(trades.length).toBe(expected.length);
   expect(turnoverOf(trades)).toBe(turnoverOf(expected));
@@ -27,4 +34,24 @@ export function expectPlainArithmetic(bars: Bars, setting: Setting): Figures {
     expect([hour, after.filter((away) => away > SLACK)]).toEqual([hour, []]);
   }
   return { rebalancings: looks.length, trades: trades.length, turnover: turnoverOf(trades) };
+}
+
+/** Weeks of made-up hours, rough enough to leave every band, with hours missing here and there. */
+export function someBars(): Bars {
+  const random = seededRandom('five assets');
+  const begins = { btc: 9000, eth: 400, ltc: 60, sol: 4, xrp: 0.25 };
+  const rows = Object.fromEntries(
+    ASSETS.map((asset) => {
+      let close = begins[asset];
+      const lines = ['timestamp_ms,open,high,low,close,volume'];
+      for (let hour = 0; hour < 400; hour++) {
+        close *= 1 + (random.next() - 0.5) * 0.06;
+        if (random.next() < 0.01 && hour > 0) continue;
+        const at = Date.UTC(2020, 0, 1) + hour * HOUR_MS;
+        lines.push(`${at},1,1,1,${close.toFixed(5)},1`);
+      }
+      return [asset, lines.join('\n')];
+    }),
+  );
+  return rows as Bars;
 }

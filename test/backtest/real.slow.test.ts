@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { readTape } from '../../src/app/tape-file.ts';
+import type { Tape } from '../../src/backtest/tape.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
+import { ASSETS, settings, unzipped } from '../engine/rebalance-year.ts';
+import type { Bars } from '../engine/rebalance-year.ts';
+import { expectPlainTrades } from '../engine/rebalance-year-check.ts';
+import { portfolioRun } from './portfolio.ts';
+import { checkDca, checkTwapWeek } from './schedules.ts';
+
+/** Real history lies beside the checkout; the repository never contains any. The twins of these tests make their own. */
+const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
+const MINUTES = `${DATA}bars_1m/bitfinex_BTCUSD_1m_2018.csv.gz`;
+const hoursOf = (asset: string): string =>
+  `${DATA}bars_1h/binance_${asset.toUpperCase()}USDT_1h_2020_2021.csv.gz`;
+const hasMinutes = existsSync(MINUTES);
+const hasHours = ASSETS.every((asset) => existsSync(hoursOf(asset)));
+
+const real = async (): Promise<Tape> => await readTape({ pair: 'btcusd', file: MINUTES, name: MINUTES });
+const tell = (words: string): void => {
+  process.stdout.write(`${words}\n`);
+};
+
+describe('backtests over real history', () => {
+  it.runIf(!hasMinutes || !hasHours)(`skipped: there is no market history in ${DATA}`, () => {
+    expect(hasMinutes && hasHours).toBe(false);
+  });
+
+  it.runIf(hasMinutes)(
+    'a twap over a week of March 2018, minute by minute, to the last decimal',
+    async () => {
+      const { trades, words } = checkTwapWeek(await real(), Date.UTC(2018, 2, 5));
+      expect(trades).toHaveLength(336);
+      tell(`twap of a week: ${words}`);
+    },
+  );
+
+  it.runIf(hasMinutes)('a hundred dollars on each day of 2018', async () => {
+    const { trades, words } = checkDca(
+      await real(),
+      Date.UTC(2018, 0, 1) + MINUTE_MS,
+      Date.UTC(2018, 0, 1) + 365 * DAY_MS,
+    );
+    expect(trades).toHaveLength(365);
+    tell(`100 usd a day: ${words}`);
+  });
+
+  // To the edge of the band is looked at by the twin alone: it trades twenty times as often.
+  it.runIf(hasHours).each(settings.filter(({ rebalanceTo }) => rebalanceTo === 'target'))(
+    'five assets over the hours of 2020 and 2021: $driftType drift, to $rebalanceTo',
+    (setting) => {
+      const bars = Object.fromEntries(
+        ASSETS.map((asset) => [asset, unzipped(readFileSync(hoursOf(asset)))]),
+      ) as Bars;
+      const { trades } = portfolioRun(bars, setting);
+      const figures = expectPlainTrades(bars, setting, trades);
+      expect(figures.rebalancings).toBeGreaterThan(50);
+      tell(
+        `${setting.driftType} to ${setting.rebalanceTo}: ${figures.rebalancings} rebalancings, ${figures.trades} trades`,
+      );
+    },
+  );
+});

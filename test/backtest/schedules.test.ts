@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
+import { START } from '../engine/harness.ts';
+import { walkTape } from './bench.ts';
+import { checkDca, checkTwapWeek } from './schedules.ts';
+
+describe('schedules over generated minutes, against plain arithmetic', () => {
+  it('a twap of a week trades what its slots and the closes of the tape say, to the last decimal', () => {
+    const tape = walkTape({
+      pair: 'btcusd',
+      rows: 8 * 1_440,
+      startPrice: 9_000,
+      isMissing: (row) => row % 97 < 13,
+    });
+    expect(checkTwapWeek(tape, START + DAY_MS / 2).trades).toHaveLength(336);
+  });
+
+  it('a purchase every day spends the same each time, and gets what the closes say', () => {
+    const tape = walkTape({
+      pair: 'btcusd',
+      rows: 61 * 24,
+      barMs: HOUR_MS,
+      startPrice: 9_000,
+      volatility: 0.01,
+    });
+    expect(checkDca(tape, START + HOUR_MS, START + 60 * DAY_MS).trades).toHaveLength(60);
+  });
+});
