@@ -1,5 +1,6 @@
 import type { Price } from './money.ts';
 import type { Instant } from './time.ts';
+import type { Beyond } from './wake.ts';
 
 /** A mid price that is independent of the quote it is compared with. */
 export interface ReferencePrice {
@@ -13,3 +14,7 @@ export interface ReferencePrice {
 
 export const isFresh = (reference: ReferencePrice, now: Instant, ageMaxMs: number): boolean =>
   now - reference.at <= ageMaxMs;
+
+/** Whether a price is on this side of a level. The level itself is. */
+export const isBeyond = (mid: Price, is: Beyond, level: Price): boolean =>
+  is === 'at_or_below' ? mid.lte(level) : mid.gte(level);

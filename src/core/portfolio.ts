@@ -6,12 +6,13 @@ import {
   NO_QUANTITY,
   NOTHING,
   quantity,
+  ratio,
   size,
   subtract,
   through,
 } from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
-import type { DriftType } from './wake.ts';
+import type { DriftType, Wait } from './wake.ts';
 
 /** A portfolio against its targets, valued in cash. */
 export interface Valued {
@@ -119,3 +120,20 @@ export function largestDrift(all: ReadonlyMap<string, Ratio>): Ratio {
   for (const drift of all.values()) if (size(drift).gt(largest)) largest = size(drift);
   return largest;
 }
+
+/** Largest drift of the portfolio that a strategy waits for; `undefined` while a price that matters is unknown. */
+export function driftOf(wait: DriftWait, known: Known): Ratio | undefined {
+  const targets = targetsOf(wait);
+  const valued = valueOn(targets, wait, known);
+  return valued === undefined ? undefined : largestDrift(drifts(valued.weights, targets, wait.driftType));
+}
+
+type DriftWait = Wait & { on: 'drift' };
+
+/** The targets of a wait as amounts. */
+export const targetsOf = ({ targets }: Pick<DriftWait, 'targets'>): Targets =>
+  new Map(Object.entries(targets).map(([currency, weight]) => [currency, ratio(weight)]));
+
+/** Whether a drift is what a strategy waits for: the threshold itself is not. */
+export const isAdrift = (drift: Ratio, { threshold }: Pick<DriftWait, 'threshold'>): boolean =>
+  drift.gt(ratio(threshold));

@@ -13,7 +13,8 @@ import {
   take,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { drifts, largestDrift, tradedPair, valueOn } from '../core/portfolio.ts';
+import { isBeyond } from '../core/market.ts';
+import { driftOf, isAdrift, tradedPair } from '../core/portfolio.ts';
 import { price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import { duesOf, earliest } from '../core/settling.ts';
@@ -101,7 +102,7 @@ function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): 
     startWith(undefined),
     map(() => references.get(pair)?.mid),
     filter((mid) => mid !== undefined),
-    filter((mid) => (is === 'at_or_below' ? mid.lte(bound) : mid.gte(bound))),
+    filter((mid) => isBeyond(mid, is, bound)),
     map((mid): Wake => ({ on: 'price', at: ports.clock.wall(), price: mid })),
   );
   // What holds already needs no price to be asked for.
@@ -162,7 +163,7 @@ function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake>
     startWith(undefined),
     map(() => driftNow(desk, wait)),
     filter((drift) => drift !== undefined),
-    filter((drift) => drift.gt(ratio(wait.threshold))),
+    filter((drift) => isAdrift(drift, wait)),
     map((drift): Wake => ({ on: 'drift', at: desk.ports.clock.wall(), drift })),
   );
   return merge(changes, watching);
@@ -189,10 +190,5 @@ function drifting(
 export function driftNow(desk: Desk, wait: Wait & { on: 'drift' }): Ratio | undefined {
   const { balances } = desk.state;
   if (balances === undefined) return undefined;
-  const targets = new Map(
-    Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
-  );
-  const midOf = (pair: string) => desk.references.get(pair)?.mid;
-  const valued = valueOn(targets, wait, { holdings: balances, midOf });
-  return valued === undefined ? undefined : largestDrift(drifts(valued.weights, targets, wait.driftType));
+  return driftOf(wait, { holdings: balances, midOf: (pair) => desk.references.get(pair)?.mid });
 }
