@@ -18,7 +18,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .addOption(config())
     .option(
       '--data <pair=file>',
-      'prices of a pair: bars (timestamp_ms,open,high,low,close,volume) or timestamp_ms,close, CSV, plain or gzip; may be given again',
+      'prices of a pair: a tape, or a file that data import reads; may be given again',
       collect,
       [],
     )

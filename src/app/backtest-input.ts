@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { coverOf } from '../backtest/run.ts';
+import { TAPES } from './data-cli.ts';
 import { readTape } from './tape-file.ts';
 import { knownAt } from '../backtest/tape.ts';
 import type { Tape } from '../backtest/tape.ts';
@@ -75,7 +76,7 @@ export async function readInput(
   const holdings = holdingsOf(options, config);
   const tapes: NamedTape[] = [];
   for (const { pair, file } of named)
-    tapes.push({ file, tape: await readTape({ pair, file: resolve(io.cwd, file), name: file }) });
+    tapes.push({ file, tape: await readTape({ pair, name: file, cwd: io.cwd, cacheFolder: TAPES }) });
   return {
     config,
     configHash: read.loaded.hash,

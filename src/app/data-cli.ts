@@ -1,5 +1,6 @@
-import { InvalidArgumentError } from '@commander-js/extra-typings';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
+import { formats, units } from '../backtest/import/plan.ts';
 import type { CommandIo } from './commands/io.ts';
 
 /** `tranche data …`: what market history tells. */
@@ -27,6 +28,104 @@ export function addData(
       const { dataProfile } = await import('./commands/data-profile.ts');
       done(await dataProfile(file, options, io));
     });
+  addImport(data, { io, done });
+  addInfo(data, { io, done });
+  addGenerate(data, { io, done });
+}
+
+interface Data {
+  readonly io: CommandIo;
+  readonly done: (code: number) => void;
+}
+
+/** Where imported tapes are kept. */
+export const TAPES = './var/tapes';
+
+const pairOption = (): Option<'--pair <pair>', undefined, string> =>
+  new Option('--pair <pair>', 'pair of the files, such as btcusd; left out: as the file says');
+const formatOption = () =>
+  new Option('--format <format>', 'layout of the files; left out: told by their content').choices(formats);
+const unitOption = () =>
+  new Option('--unit <unit>', 'unit of Unix times; left out: told by their digits').choices(units);
+const keepOption = () =>
+  new Option(
+    '--keep <which>',
+    'of bars of one time with other figures, keep this one; left out: refuse them',
+  ).choices(['first', 'last'] as const);
+
+function addImport(data: Command, { io, done }: Data): void {
+  data
+    .command('import')
+    .description('read market history of one pair into a tape, once; says what is missing, double or damaged')
+    .argument('<files...>', 'bars or trades: CSV, JSON, Parquet, Arrow, plain or in gzip or zip')
+    .addOption(pairOption())
+    .addOption(formatOption())
+    .addOption(unitOption())
+    .option('--bar <duration>', 'length of a bar, ISO 8601; left out: told by the times')
+    .option('--price-scale <n>', 'prices are divided by this (10000 for equities of LEAN)', numberAbove0)
+    .addOption(keepOption())
+    .option('--sort', 'sort rows that are in no order; left out: refuse them')
+    .option('--out <file>', 'write the tape to this file, which is not there yet, instead of the cache')
+    .option('--cache <folder>', 'folder of tapes', TAPES)
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (files, options) => {
+      const { dataImport } = await import('./commands/data-tape.ts');
+      done(await dataImport(files, options, io));
+    });
+}
+
+function addInfo(data: Command, { io, done }: Data): void {
+  data
+    .command('info')
+    .description('what is in a tape, or would be in one of these files; writes nothing')
+    .argument('<files...>', 'a tape, or files that data import reads')
+    .addOption(pairOption())
+    .addOption(formatOption())
+    .addOption(unitOption())
+    .option('--bar <duration>', 'length of a bar, ISO 8601; left out: told by the times')
+    .option('--price-scale <n>', 'prices are divided by this (10000 for equities of LEAN)', numberAbove0)
+    .addOption(keepOption())
+    .option('--sort', 'sort rows that are in no order; left out: refuse them')
+    .option('--json', 'print one JSON object on stdout')
+    .action(async (files, options) => {
+      const { dataInfo } = await import('./commands/data-tape.ts');
+      done(await dataInfo(files, options, io));
+    });
+}
+
+function addGenerate(data: Command, { io, done }: Data): void {
+  data
+    .command('generate')
+    .description('invent tapes: a seeded random walk a pair, the same on every machine')
+    .argument('<pairs...>', 'pairs, each with its first price where that matters: btcusd=60000')
+    .option('--rows <n>', 'number of bars', rowsOf, 525_600)
+    .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1M')
+    .option('--start <time>', 'start of the first bar', '2021-01-01T00:00:00Z')
+    .option('--seed <text>', 'the same seed gives the same tapes', '1')
+    .option('--volatility <n>', 'standard deviation of the logarithm a day: 0.03 is 3 %', numberAbove0, 0.03)
+    .option('--correlation <n>', 'of the steps of the pairs, 0 to 1', numberFrom0, 0.5)
+    .requiredOption('--out <folder>', 'folder for PAIR.arrow of each pair')
+    .option('--json', 'print one JSON object a pair on stdout')
+    .action(async (pairs, options) => {
+      const { dataGenerate } = await import('./commands/data-tape.ts');
+      done(dataGenerate({ ...options, pairs }, io));
+    });
+}
+
+function numberFrom0(text: string): number {
+  if (!/^\d{1,9}(?:\.\d{1,9})?$/u.test(text)) throw new InvalidArgumentError('expected a number such as 0.5');
+  return Number(text);
+}
+
+function numberAbove0(text: string): number {
+  const value = numberFrom0(text);
+  if (value === 0) throw new InvalidArgumentError('expected a number above zero');
+  return value;
+}
+
+function rowsOf(text: string): number {
+  if (!/^\d{1,8}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
+  return Number(text);
 }
 
 function wholeNumber(text: string): number {

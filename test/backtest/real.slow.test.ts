@@ -18,7 +18,7 @@ const hoursOf = (asset: string): string =>
 const hasMinutes = existsSync(MINUTES);
 const hasHours = ASSETS.every((asset) => existsSync(hoursOf(asset)));
 
-const real = async (): Promise<Tape> => await readTape({ pair: 'btcusd', file: MINUTES, name: MINUTES });
+const real = async (): Promise<Tape> => await readTape({ pair: 'btcusd', name: MINUTES, cwd: '/' });
 const tell = (words: string): void => {
   process.stdout.write(`${words}\n`);
 };

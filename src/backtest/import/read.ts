@@ -112,7 +112,7 @@ export async function importTape(
   const barMs = options.barMs ?? oneOf(parts.map(({ plan }) => plan.barMs).filter((ms) => ms !== undefined), 'bars of several lengths'); // prettier-ignore
   const assembled = assemble(parts.map(({ rows }) => rows), { of, barMs, keep: options.keep, sort: options.sort === true }); // prettier-ignore
   const tape = tapeOf({ pair, barMs: assembled.barMs, columns: assembled.columns });
-  return { tape, report: reportOf(tape, { of, parts, sources, assembled }) };
+  return { tape, report: reportOf(tape, { parts, sources, assembled }) };
 }
 
 async function partOf(
@@ -156,12 +156,10 @@ function pairFor(parts: readonly Part[], said: string | undefined): string {
 function reportOf(
   tape: Tape,
   {
-    of,
     parts,
     sources,
     assembled,
   }: {
-    readonly of: 'bars' | 'trades';
     readonly parts: readonly Part[];
     readonly sources: readonly SourceReport[];
     readonly assembled: ReturnType<typeof assemble>;
@@ -177,13 +175,7 @@ function reportOf(
   ];
   const notes = parts.flatMap(({ plan, rows }) => plan.notes.map((note) => `${rows.name}: ${note}`));
   return {
-    of,
-    pair: tape.pair,
-    barMs: tape.barMs,
-    rows: tape.rows,
-    first: tape.times[0] ?? 0,
-    last: tape.times.at(-1) ?? 0,
-    hash: tape.hash,
+    ...reportOfTape(tape, [...notes, ...order]),
     sources,
     duplicates: assembled.duplicates,
     empty: sum(({ empty }) => empty),
@@ -194,7 +186,25 @@ function reportOf(
         firstRounded === undefined ? undefined : `${firstRounded.name}:${firstRounded.counts.roundedAt ?? 0}`,
     },
     cutTimes: sum(({ cutTimes }) => cutTimes),
-    notes: [...notes, ...order],
+  };
+}
+
+/** What there is to say about a tape that no file was read for. */
+export function reportOfTape(tape: Tape, notes: readonly string[]): ImportReport {
+  return {
+    of: tape.barMs === 0 ? 'trades' : 'bars',
+    pair: tape.pair,
+    barMs: tape.barMs,
+    rows: tape.rows,
+    first: tape.times[0] ?? 0,
+    last: tape.times.at(-1) ?? 0,
+    hash: tape.hash,
+    sources: [],
+    duplicates: { identical: 0, conflicting: 0 },
+    empty: 0,
+    rounded: { prices: 0, volumes: 0, firstAt: undefined },
+    cutTimes: 0,
+    notes,
     ...surveyOf(tape, tape.barMs),
   };
 }

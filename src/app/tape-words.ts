@@ -1,0 +1,65 @@
+import type { ImportReport } from '../backtest/import/read.ts';
+import { forTerminal } from '../core/escape.ts';
+import { durationText, instant, isoOf } from '../core/time.ts';
+import { table } from './summary.ts';
+
+/** What an import found, for people. */
+export function tapeWords(report: ImportReport): readonly string[] {
+  const rows: (readonly [string, string])[] = [
+    ['pair', report.pair],
+    [
+      'rows',
+      `${count(report.rows)} ${report.of}${report.barMs > 0 ? ` of ${durationText(report.barMs)}` : ''}`,
+    ],
+    ['first', timeWords(report.first)],
+    ['last', timeWords(report.last)],
+    ...report.sources.map(
+      ({ name, rows: read, formats, container, bytes }) =>
+        ['from', `${name}: ${count(read)} rows, ${[formats.join(', '), container].filter((word) => word !== 'plain').join(', ')}, ${count(bytes)} bytes`] as const, // prettier-ignore
+    ),
+    ...(report.barMs > 0 ? gapWords(report) : []),
+    ...doubtWords(report),
+    ...(report.largestMove === undefined
+      ? []
+      : [
+          [
+            'largest move',
+            `${report.largestMove.percent} % from close to close, at ${timeWords(report.largestMove.at)}`,
+          ] as const,
+        ]),
+    ['hash', report.hash],
+  ];
+  return [...table(rows), ...report.notes.map((note) => `note: ${note}`)].map((line) => forTerminal(line));
+}
+
+const count = (value: number): string => value.toLocaleString('en-GB');
+const timeWords = (ms: number): string => isoOf(instant(ms));
+
+function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [string, string])[] {
+  const share = (gaps.missing / (gaps.missing + rows)) * 100;
+  const { longest } = gaps;
+  const words =
+    longest === undefined
+      ? 'none'
+      : `${count(gaps.missing)} bars missing (${share.toFixed(3)} %) in ${count(gaps.holes)} places; the longest is of ${count(longest.bars)} bars from ${timeWords(longest.after + barMs)}`;
+  const lines: (readonly [string, string])[] = [['gaps', words]];
+  if (offGrid > 0)
+    lines.push(['off the grid', `${count(offGrid)} bars begin a broken number of bars after the one before`]);
+  return lines;
+}
+
+/** What was left out, rounded or is missing: only what is there to say. */
+function doubtWords(report: ImportReport): (readonly [string, string])[] {
+  const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows } = report;
+  const lines: (readonly [number, string, string])[] = [
+    [duplicates.identical, 'duplicates', `${count(duplicates.identical)} rows said the same twice: left out`],
+    [duplicates.conflicting, 'conflicts', `${count(duplicates.conflicting)} rows of one time had other figures: one was kept`],
+    [empty, 'empty', `${count(empty)} rows without prices: left out`],
+    [zeroVolume, 'no trade', `${count(zeroVolume)} rows have volume 0`],
+    [withoutVolume, 'no volume', withoutVolume === rows ? 'the source has none' : `${count(withoutVolume)} rows have none`],
+    [rounded.prices, 'rounded prices', `${count(rounded.prices)} have more digits than a double holds, first at ${rounded.firstAt ?? ''}`],
+    [rounded.volumes, 'rounded volumes', `${count(rounded.volumes)} have more digits than a double holds`],
+    [cutTimes, 'cut times', `${count(cutTimes)} are finer than a millisecond: cut`],
+  ]; // prettier-ignore
+  return lines.flatMap(([found, name, words]) => (found > 0 ? [[name, words] as const] : []));
+}

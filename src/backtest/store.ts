@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { OperatorError } from '../core/errors.ts';
+import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
+import { importTape, READER_VERSION } from './import/read.ts';
+import type { ImportOptions, ImportReport, SourceFile } from './import/read.ts';
+import { tableKindOf } from './import/table.ts';
+import type { Tape } from './tape.ts';
+
+/** Tapes on disk: files of market history are read once, and then loaded from the folder of tapes. */
+
+export interface OpenTape extends ImportOptions {
+  /** Where paths that are not absolute begin. */
+  readonly cwd: string;
+  /** Folder of cached tapes; left out, nothing is cached. */
+  readonly cacheFolder?: string | undefined;
+}
+
+/** Where a tape came from: it was a tape file, was in the cache, was put there, or stays in memory only. */
+export type TapeOrigin = 'tape' | 'cached' | 'imported' | 'not_cached';
+
+export interface OpenedTape {
+  readonly tape: Tape;
+  readonly report: ImportReport;
+  readonly origin: TapeOrigin;
+  /** The tape as a file, absolute; `undefined` when it is in memory only. */
+  readonly file: string | undefined;
+  /** Why it was read again, or could not be cached, in words. */
+  readonly said: string | undefined;
+}
+
+const REPORT = 'import_report';
+
+/**
+ * The tape of files of one pair: tapes (`.arrow`) are loaded as they are, others are imported, or taken from the cache when
+ * the same bytes were imported before with the same options by the same reader.
+ *
+ * @throws OperatorError (`data`, `usage`) that names the file, and the row that is wrong.
+ */
+export async function openTape(files: readonly string[], options: OpenTape): Promise<OpenedTape> {
+  const sources = files.map((name) => ({ name, bytes: readBytes(resolve(options.cwd, name), name) }));
+  const [only] = sources;
+  if (only === undefined) throw new OperatorError('usage', 'name a file with market history');
+  const isTapeAlone = sources.length === 1 && tableKindOf(only.bytes) === 'arrow';
+  const own = isTapeAlone ? tapeIn(only) : undefined;
+  if (own !== undefined) {
+    if (options.pair !== undefined && options.pair !== own.tape.pair)
+      throw new OperatorError('usage', `${only.name} is of ${own.tape.pair}, not of ${options.pair}`);
+    return { ...own, origin: 'tape', file: resolve(options.cwd, only.name), said: undefined };
+  }
+  if (options.cacheFolder === undefined) {
+    const { tape, report } = await importTape(sources, options);
+    return { tape, report, origin: 'not_cached', file: undefined, said: undefined };
+  }
+  return await throughCache(sources, options, resolve(options.cwd, options.cacheFolder));
+}
+
+async function throughCache(
+  sources: readonly SourceFile[],
+  options: OpenTape,
+  folder: string,
+): Promise<OpenedTape> {
+  const file = join(folder, `${cacheKey(sources, options)}.arrow`);
+  let said: string | undefined;
+  try {
+    const found = tapeIn({ name: file, bytes: readFileSync(file) });
+    if (found !== undefined) return { ...found, origin: 'cached', file, said };
+    said = `${file} is no tape: made anew`;
+  } catch (cause) {
+    // No file is the usual case. A damaged one is made anew, which costs a second and no answer.
+    if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
+  }
+  const { tape, report } = await importTape(sources, options);
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeTape(file, tape, report);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    return { tape, report, origin: 'not_cached', file: undefined, said: `not kept in ${folder}: ${why}` };
+  }
+  return { tape, report, origin: 'imported', file, said };
+}
+
+/** What decides about a tape: the bytes, their names (some carry the pair or the day), the options and the reader. */
+export function cacheKey(sources: readonly SourceFile[], options: ImportOptions): string {
+  const { format, unit, barMs, priceScale, pair, keep, sort } = options;
+  const files = sources.map(({ name, bytes }) => [
+    basename(name),
+    createHash('sha256').update(bytes).digest('hex'),
+  ]);
+  const what = JSON.stringify([READER_VERSION, files, { format, unit, barMs, priceScale, pair, keep, sort }]);
+  return createHash('sha256').update(what).digest('hex').slice(0, 32);
+}
+
+/** Writes a tape whole or not at all; a file of that name is replaced. */
+export function writeTape(file: string, tape: Tape, report: ImportReport): void {
+  const aside = mkdtempSync(`${file}.new-`);
+  try {
+    const written = join(aside, 'tape.arrow');
+    writeFileSync(written, tapeToArrow(tape, { [REPORT]: JSON.stringify(report) }));
+    renameSync(written, file);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** The tape in these bytes and what its import found; `undefined` when they are an Arrow file of somebody else. */
+function tapeIn({
+  name,
+  bytes,
+}: SourceFile): { readonly tape: Tape; readonly report: ImportReport } | undefined {
+  const found = tapeFromArrow(bytes, name);
+  if (found === undefined) return undefined;
+  const report = parsed(found.notes.get(REPORT) ?? '');
+  if (!isReportOf(found.tape, report))
+    throw new OperatorError('data', `${name}: damaged tape: it is without the report of its import`);
+  return { tape: found.tape, report };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only this program writes the report: that it belongs to the tape is enough. */
+const isReportOf = ({ hash, rows }: Tape, value: unknown): value is ImportReport =>
+  typeof value === 'object' &&
+  value !== null &&
+  'hash' in value &&
+  'rows' in value &&
+  value.hash === hash &&
+  value.rows === rows;
+
+function readBytes(path: string, name: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    throw new OperatorError('data', `cannot read ${name}: ${why}`, cause);
+  }
+}
