@@ -110,6 +110,17 @@ describe('tranche backtest', () => {
     });
   });
 
+  it('comes to the same when it shows the desk every row', async () => {
+    const limit = `id: dip\nkind: limit\npair: btcusd\nside: buy\nlimit_price: '60050'\ntotal_quantity: { amount: '1', currency: btc }\n`;
+    const cwd = desk(limit);
+    const [jumped, every] = [
+      await tranche(cwd, ...DATA, '--json'),
+      await tranche(cwd, ...DATA, '--json', '--every-tick'),
+    ];
+    expect(JSON.parse(jumped.out)).toMatchObject({ holdings: { btc: '2' } });
+    expect(every.out).toBe(jumped.out);
+  });
+
   it('reads a model from a file that names what it differs from', async () => {
     const cwd = desk();
     writeFileSync(

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { readTape } from '../../src/app/tape-file.ts';
+import { solvedOver } from '../../src/backtest/possible.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { ASSETS, settings, unzipped } from '../engine/rebalance-year.ts';
@@ -54,7 +55,7 @@ describe('backtests over real history', () => {
       const bars = Object.fromEntries(
         ASSETS.map((asset) => [asset, unzipped(readFileSync(hoursOf(asset)))]),
       ) as Bars;
-      const { trades } = portfolioRun(bars, setting);
+      const { trades } = portfolioRun(bars, setting, solvedOver);
       const figures = expectPlainTrades(bars, setting, trades);
       expect(figures.rebalancings).toBeGreaterThan(50);
       tell(

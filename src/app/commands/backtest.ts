@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { solvedOver } from '../../backtest/possible.ts';
 import { backtest } from '../../backtest/run.ts';
 import type { Backtest } from '../../backtest/run.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
@@ -85,6 +86,7 @@ function prepared({ options, input, named, journal, tally }: Wanted): Backtest {
     seed: options.seed,
     currencies: config.venue.simulated?.currencies,
     journal,
+    nextPossible: options.everyTick === true ? undefined : solvedOver(tapes.map(({ tape }) => tape)),
     observer: {
       record: (stored) => {
         tally.take(stored);

@@ -1,0 +1,41 @@
+import type { Instant } from '../core/time.ts';
+import type { Lookout } from '../engine/ports.ts';
+import type { History } from './drift.ts';
+import { indexPrices } from './index.ts';
+import { driftSolver, nextCrossing, nextPriceAt } from './solve.ts';
+import type { NextPossible } from './tape-market.ts';
+import type { Tape } from './tape.ts';
+
+type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
+
+/**
+ * Where over these tapes something that is waited for can come true: the next crossing of a level, the next drift out of a band, or
+ * the next price at all. A tape is indexed when somebody waits for its prices first.
+ */
+export function solvedOver(tapes: readonly Tape[]): NextPossible {
+  const histories = new Map<string, History>();
+  const historyOf = (pair: string): History | undefined => {
+    const known = histories.get(pair);
+    if (known !== undefined) return known;
+    const tape = tapes.find((one) => one.pair === pair);
+    if (tape === undefined) return undefined;
+    const history = { tape, index: indexPrices(tape) };
+    histories.set(pair, history);
+    return history;
+  };
+  const solvers = new WeakMap<DriftWait, ReturnType<typeof driftSolver>>();
+  const solverOf = (wait: DriftWait): ReturnType<typeof driftSolver> => {
+    const solver = solvers.get(wait) ?? driftSolver(histories, wait);
+    solvers.set(wait, solver);
+    return solver;
+  };
+  return ({ pairs, wait, holdings }, from): Instant | undefined => {
+    const known = pairs.map(historyOf).filter((history) => history !== undefined);
+    // Only a new price can change what was looked at before.
+    const next = nextPriceAt(known, from);
+    if (next === undefined || wait === undefined) return next;
+    if (wait.on === 'drift') return solverOf(wait)({ from: next, holdings: holdings ?? new Map() });
+    const history = historyOf(wait.pair);
+    return history && nextCrossing(history, wait, { from: next });
+  };
+}

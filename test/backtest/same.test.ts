@@ -1,0 +1,58 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { solvedOver } from '../../src/backtest/possible.ts';
+import type { NextPossible } from '../../src/backtest/tape-market.ts';
+import { settings } from '../engine/rebalance-year.ts';
+import { expectPlainTrades, someBars } from '../engine/rebalance-year-check.ts';
+import { aStrategy } from '../engine/harness.ts';
+import { aRun, walkTape } from './bench.ts';
+import { portfolioRun } from './portfolio.ts';
+import { aCase, sameBothWays } from './same.ts';
+
+describe('a backtest that jumps from wake to wake', () => {
+  it('writes the same journal as one that shows the desk every row, whatever the tapes, desks and holes', () => {
+    const sum = { fills: 0, byPrice: 0, byDrift: 0 };
+    fc.assert(
+      fc.property(aCase, (one) => {
+        const seen = sameBothWays(one);
+        sum.fills += seen.fills;
+        sum.byPrice += seen.byPrice;
+        sum.byDrift += seen.byDrift;
+      }),
+      { numRuns: 40, seed: 6 },
+    );
+    expect(sum.fills).toBeGreaterThan(100);
+    expect(sum.byPrice).toBeGreaterThan(20);
+    expect(sum.byDrift).toBeGreaterThan(50);
+  });
+
+  it('is told of few prices: those at which something may come true', () => {
+    const tapes = [walkTape({ pair: 'btcusd', rows: 5_000, startPrice: 60_000, volatility: 0.0005 })];
+    const band = aStrategy('band', 'rebalance', {
+      target_weights: { btc: '0.5', usd: '0.5' },
+      drift_type: 'absolute',
+      drift_threshold: '0.01',
+      continuous: true,
+    });
+    const toldOf = (nextPossible: NextPossible | undefined): readonly [number, string] => {
+      let told = 0;
+      const reference = (): void => {
+        told++;
+      };
+      const ran = aRun({ tapes, strategies: [band], nextPossible, observer: { reference } });
+      return [told, ran.journal.head().hash];
+    };
+    const [[every, one], [some, other]] = [toldOf(undefined), toldOf(solvedOver(tapes))];
+    expect(other).toBe(one);
+    expect(every).toBeGreaterThan(4_990);
+    expect(some).toBeLessThan(100);
+  });
+
+  it('rebalances five assets as plain arithmetic says', () => {
+    const bars = someBars();
+    const [setting] = settings;
+    if (setting === undefined) throw new Error('no setting');
+    const { trades } = portfolioRun(bars, setting, solvedOver);
+    expect(expectPlainTrades(bars, setting, trades).rebalancings).toBeGreaterThan(5);
+  });
+});
