@@ -14,10 +14,7 @@ export function addData(
     .description(
       'learn the profile of a vwap: how volume spreads over the day; prints YAML to paste into the strategy',
     )
-    .argument(
-      '<file>',
-      'bars (timestamp_ms,open,high,low,close,volume) or trades (timestamp_ms,price,quantity,side): CSV, plain or gzip, or Parquet',
-    )
+    .argument('<file>', 'bars or trades with their volume: a tape, or a file that data import reads')
     .option('--parts <n>', 'parts of a day, a number that divides 1440', wholeNumber, 24)
     .option('--time-zone <zone>', 'IANA time zone in which the day begins', 'UTC')
     .option('--week', 'weekdays apart: a profile of a week')

@@ -84,12 +84,16 @@ async function throughCache(
 
 /** What decides about a tape: the bytes, their names (some carry the pair or the day), the options and the reader. */
 export function cacheKey(sources: readonly SourceFile[], options: ImportOptions): string {
-  const { format, unit, barMs, priceScale, pair, keep, sort } = options;
+  const { format, unit, barMs, priceScale, pair, anyPair, keep, sort } = options;
   const files = sources.map(({ name, bytes }) => [
     basename(name),
     createHash('sha256').update(bytes).digest('hex'),
   ]);
-  const what = JSON.stringify([READER_VERSION, files, { format, unit, barMs, priceScale, pair, keep, sort }]);
+  const what = JSON.stringify([
+    READER_VERSION,
+    files,
+    { format, unit, barMs, priceScale, pair, anyPair, keep, sort },
+  ]);
   return createHash('sha256').update(what).digest('hex').slice(0, 32);
 }
 

@@ -101,6 +101,13 @@ describe('tranche data profile', () => {
     });
   });
 
+  it('learns from the files of others, and refuses those without volume', async () => {
+    const kraken = rows.map(([at, volume]) => `${at / 1000},1,1,1,1,${volume},9`).join('\n');
+    expect(weightsOf((await learn(kraken)).out)).toEqual(weightsOf((await learn(csv())).out));
+    const closes = ['timestamp_ms,close', ...rows.map(([at]) => `${at},1`)].join('\n');
+    expect(await refusal(closes)).toBe('data: bars.csv: there is no volume at 2026-01-05T00:00:00.000Z');
+  });
+
   it('learns from trades, and from the weekdays apart', async () => {
     const trades = Array.from(
       { length: 8 * 24 },
@@ -129,35 +136,31 @@ describe('tranche data profile', () => {
     [
       'a hole',
       { 5: undefined, 6: undefined },
-      'bars.csv:5: 2 bars are missing before it, from 2026-01-05T03:00:00.000Z on',
+      'bars.csv: 2 bars are missing from 2026-01-05T03:00:00.000Z on',
     ],
     [
       'a time twice',
       { 4: `${BEGIN + HOUR_MS},1,1,1,1,1` },
-      'bars.csv:4: its time 2026-01-05T01:00:00.000Z is not after',
+      'bars.csv:4: its time 2026-01-05T01:00:00.000Z stands at bars.csv:3 with other figures',
     ],
     [
       'a bar off the grid',
       { 4: `${BEGIN + 1.5 * HOUR_MS},1,1,1,1,1` },
-      'bars.csv:4: begins 1800 s after the bar before',
+      'bars.csv:4: begins before the bar before it, of 3600000 ms, has ended',
     ],
     [
       'a volume that is no number',
       { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,NaN` },
-      'bars.csv:7: expected a number, got "NaN"',
+      'bars.csv:7: expected a volume, got "NaN"',
     ],
     [
       'a negative volume',
       { 7: `${BEGIN + 5 * HOUR_MS},1,1,1,1,-2` },
-      'bars.csv:7: expected a number, got "-2"',
+      'bars.csv:7: expected a volume, got "-2"',
     ],
-    [
-      'a time in words',
-      { 3: '2026-01-05,1,1,1,1,1' },
-      'bars.csv:3: expected Unix milliseconds, got "2026-01-05"',
-    ],
+    ['a time in words', { 3: '2026-01-05,1,1,1,1,1' }, 'bars.csv:3: expected a time, got "2026-01-05"'],
     ['a column too few', { 9: `${BEGIN},1,1` }, 'bars.csv:9:'],
-    ['another header', { 1: 'date,close' }, 'bars.csv:1: expected'],
+    ['another header', { 1: 'date,close' }, 'bars.csv: no known layout: it begins "date,close"'],
     [
       'an hour without volume',
       { 3: `${BEGIN + HOUR_MS},1,1,1,1,0`, 27: `${BEGIN + 25 * HOUR_MS},1,1,1,1,0` },
@@ -187,7 +190,7 @@ describe('tranche data profile', () => {
   });
 
   it('refuses an empty file, one that is not there, and what only looks like Parquet', async () => {
-    expect(await refusal(HEADER)).toContain('holds 0 rows');
+    expect(await refusal(HEADER)).toContain('no rows with prices');
     expect(await refusal('PAR1 and nothing else', {}, 'x.parquet')).toContain(
       'not a Parquet file that can be read',
     );

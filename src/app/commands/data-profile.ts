@@ -42,7 +42,7 @@ export async function dataProfile(
 ): Promise<number> {
   const division = divisionOf(options);
   const gapMaxMs = options.maxGap === undefined ? 0 : durationOf(options.maxGap);
-  const read = await readVolumes(resolve(io.cwd, file), { name: file, gapMaxMs });
+  const read = await readVolumes(file, { cwd: io.cwd, gapMaxMs });
   if (read.barMs > partMsOf(division)) {
     throw new OperatorError(
       'usage',

@@ -227,8 +227,9 @@ function withoutDuplicates(
 const isSame = (columns: Columns, a: number, b: number): boolean =>
   columnNames.every((name) => Object.is(columns[name][a], columns[name][b]));
 
-/** Gaps as rare as one in a hundred may be damage; a bar is the shortest that is not. */
-const COMMON = 0.01;
+/** Gaps as rare as this may be damage; a bar is the shortest that is not. */
+const COMMON = 0.05;
+const COMMON_MIN = 3;
 
 /**
  * The length of a bar by the distances between rows: the usual one, or a shorter one that is common. Rows nearer than that are then
@@ -248,6 +249,8 @@ function usualGap(joined: Joined): number {
   }
   const gaps = [...counts].toSorted(([a, x], [b, y]) => y - x || a - b);
   const [usual] = gaps[0] ?? [0];
-  const common = gaps.filter(([, count]) => count >= COMMON * (times.length - 1)).map(([gap]) => gap);
+  const common = gaps
+    .filter(([, count]) => count >= Math.max(COMMON_MIN, COMMON * (times.length - 1)))
+    .map(([gap]) => gap);
   return Math.min(usual, ...common);
 }

@@ -28,6 +28,8 @@ export interface SourceFile {
 export interface ImportOptions extends Hints {
   /** Needed where the file does not say it. */
   readonly pair?: string | undefined;
+  /** Taken where neither `pair` nor the file says it; left out, that is an error. */
+  readonly anyPair?: string | undefined;
   readonly keep?: Keep | undefined;
   /** Sorts files whose rows are in no order, which are refused otherwise. */
   readonly sort?: boolean | undefined;
@@ -108,7 +110,7 @@ export async function importTape(
       parts.map(({ plan }) => plan.of),
       'bars and trades',
     ) ?? 'bars';
-  const pair = pairFor(parts, options.pair);
+  const pair = pairFor(parts, options);
   const barMs = options.barMs ?? oneOf(parts.map(({ plan }) => plan.barMs).filter((ms) => ms !== undefined), 'bars of several lengths'); // prettier-ignore
   const assembled = assemble(parts.map(({ rows }) => rows), { of, barMs, keep: options.keep, sort: options.sort === true }); // prettier-ignore
   const tape = tapeOf({ pair, barMs: assembled.barMs, columns: assembled.columns });
@@ -143,10 +145,10 @@ function oneOf<T>(values: readonly T[], several: string): T | undefined {
   return first;
 }
 
-function pairFor(parts: readonly Part[], said: string | undefined): string {
+function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions): string {
   if (said !== undefined) return said;
   const found = oneOf(parts.map(({ plan }) => plan.pair).filter((pair) => pair !== undefined), 'several pairs'); // prettier-ignore
-  if (found !== undefined) return found;
+  if (found !== undefined || anyPair !== undefined) return found ?? anyPair ?? '';
   throw new OperatorError(
     'usage',
     'the files do not say of which pair they are: say --pair, such as --pair btcusd',
