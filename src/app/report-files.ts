@@ -6,13 +6,14 @@ import type { FillRecord } from '../core/record.ts';
 import { FILL_COLUMNS, fillLines } from '../journal/export.ts';
 import { createPrivate } from '../journal/files.ts';
 import type { Figures } from '../report/figures.ts';
+import { reportHtml } from '../report/html.ts';
 import { reportOf } from '../report/json.ts';
 import type { Report } from '../report/schema.ts';
 import { notWritten, writeParquetFile } from './parquet.ts';
 import type { Cell } from './parquet.ts';
 
 /** What a report consists of. Scripts rely on the names. */
-export const REPORT_FILES = ['report.json', 'fills.csv', 'fills.parquet'] as const;
+export const REPORT_FILES = ['report.html', 'report.json', 'fills.csv', 'fills.parquet'] as const;
 
 export interface WriteOptions {
   readonly overwrite?: boolean | undefined;
@@ -31,6 +32,7 @@ export async function writeReport(
 ): Promise<Report> {
   refuseToReplace(folder, options);
   const report = reportOf(figures);
+  writeText(join(folder, 'report.html'), reportHtml(report, figures));
   writeText(join(folder, 'report.json'), reportText(report));
   writeText(join(folder, 'fills.csv'), [...fillLines(figures.fills)].join(''));
   await writeParquetFile(join(folder, 'fills.parquet'), parquetColumns, cells(figures.fills));

@@ -1,4 +1,5 @@
 import { MINUTE_MS } from '../core/time.ts';
+import { MARK_OUT_MINUTES } from './fill-figures.ts';
 import type { Figures } from './figures.ts';
 
 /** How many names a sentence lists. */
@@ -79,6 +80,10 @@ function* pricesOf({ parents, prices }: Figures): Generator<string> {
 function* reachOf({ parents, prices }: Figures): Generator<string> {
   for (const { pair, times, rows, barMs } of prices.tapes) {
     const own = parents.filter(({ facts }) => facts.pair === pair);
+    if (own.length === 0) continue;
+    const short = MARK_OUT_MINUTES.filter((each) => each * MINUTE_MS < barMs);
+    if (short.length > 0)
+      yield `The bars of ${pair} are ${minutes(barMs)} long: mark-outs of ${pair} at ${short.join(', ')} min are left out.`;
     const until = (times[rows - 1] ?? 0) + barMs;
     const outside = own.filter(
       ({ facts, endedAt }) =>

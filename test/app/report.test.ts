@@ -63,8 +63,13 @@ describe('tranche report', () => {
     const folder = join(home, 'out');
     const { code, err } = await run('--out', 'out');
     expect(code).toBe(0);
-    expect(err).toContain('written to out: report.json, fills.csv, fills.parquet');
-    expect(readdirSync(folder).toSorted()).toEqual(['fills.csv', 'fills.parquet', 'report.json']);
+    expect(err).toContain('written to out: report.html, report.json, fills.csv, fills.parquet');
+    expect(readdirSync(folder).toSorted()).toEqual([
+      'fills.csv',
+      'fills.parquet',
+      'report.html',
+      'report.json',
+    ]);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o077).toBe(0);
     const csv = [...exportRecords(bench.records(), { format: 'csv', kind: 'fill' })].join('');
     expect(readFileSync(join(folder, 'fills.csv'), 'utf8')).toBe(csv);
@@ -76,7 +81,9 @@ describe('tranche report', () => {
 
     const again = await run('--out', 'out');
     expect(again.code).toBe(64);
-    expect(again.err).toContain('holds a report already (report.json, fills.csv, fills.parquet)');
+    expect(again.err).toContain(
+      'holds a report already (report.html, report.json, fills.csv, fills.parquet)',
+    );
     expect((await run('--out', 'out', '--overwrite')).code).toBe(0);
   });
 

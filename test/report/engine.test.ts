@@ -18,10 +18,10 @@ import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 import type { Bench, BenchOptions } from '../engine/harness.ts';
 import { bps, meanText, times, units, wide, wideText } from './plain.ts';
 
-/** Bars that begin so long before the start; the first close is known a bar later. */
+/** The first close is known at the start, each other a bar after the one before it. */
 function aTape(pair: string, barMs: number, closes: readonly number[]): Tape {
   const close = Float64Array.from(closes);
-  const at = Float64Array.from(closes, (_, i) => START + (i - 2) * barMs);
+  const at = Float64Array.from(closes, (_, i) => START + (i - 1) * barMs);
   const high = close.map((each) => each + 2);
   const columns = {
     times: at,
@@ -97,6 +97,7 @@ describe('the report of a twap that the engine ran', () => {
     expect(fills.length).toBeGreaterThan(4);
     expect(fills.length).toBeLessThan(10);
     expect(finished?.body.finished).toBe('window_over');
+    expect(parent?.arrival_price).toBe(String(closes[0]));
   });
 
   it('has the shortfall that a plain calculation from the records and the closes has, to the last digit', () => {
@@ -105,9 +106,7 @@ describe('the report of a twap that the engine ran', () => {
     const paid = wide(sum(fills.map(({ amount }) => units(amount))));
     const fees = wide(sum(fills.map((fill) => units(fill.fees))));
     const pa = units(first?.body.intents[0]?.decision_price ?? '');
-    // The close known at the end of the window: bars begin two minutes before the start, and end a minute later.
-    const row = Math.floor(((finished?.at ?? 0) - START) / MINUTE_MS) + 1;
-    const pe = units(String(closes[row]));
+    const pe = units(String(closes[Math.floor(((finished?.at ?? 0) - START) / MINUTE_MS)]));
     const trading = paid - times(f, pa);
     const opportunity = times(q - f, pe - pa);
     expect(parent?.costs).toMatchObject({
@@ -133,7 +132,7 @@ describe('the report of a twap that the engine ran', () => {
     let area = 0;
     let [amount, volume] = [0, 0];
     for (const [i, close] of closes.entries()) {
-      const known = START + (i - 1) * MINUTE_MS;
+      const known = START + i * MINUTE_MS;
       const overlap = Math.min(ended, known + MINUTE_MS) - Math.max(begun, known);
       if (overlap > 0) area += close * overlap;
       if (known <= begun || known > ended) continue;
@@ -159,7 +158,7 @@ describe('the report of a twap that the engine ran', () => {
     const paid = wide(sum(fills.map(({ amount }) => units(amount))));
     expect(group?.fills.spread_bps).toBe(bps(paid - at, at));
     const later = (fill: FillRecord, minutes: number): bigint =>
-      units(String(closes[Math.floor((fill.executed_at - START) / MINUTE_MS) + minutes + 1]));
+      units(String(closes[Math.floor((fill.executed_at - START) / MINUTE_MS) + minutes]));
     expect(group?.fills.mark_outs).toEqual(
       [1, 5, 30].map((minutes) => ({
         minutes,
@@ -246,6 +245,8 @@ describe('the report of a rebalancing that the engine ran', () => {
     expect(fills.length).toBeGreaterThan(10);
     expect(report.warnings).toEqual([
       'Paper: the venue was simulated; spreads, fills and ages are those of its model.',
+      'The bars of btcusd are 60 min long: mark-outs of btcusd at 1, 5, 30 min are left out.',
+      'The bars of ethusd are 60 min long: mark-outs of ethusd at 1, 5, 30 min are left out.',
     ]);
   });
 
@@ -260,7 +261,7 @@ describe('the report of a rebalancing that the engine ran', () => {
       move('usd', -sign * units(amount) - units(fees));
     }
     const priceOf = (tape: Tape | undefined): bigint =>
-      units(String(tape?.close[Math.floor((end - START) / HOUR_MS) + 1]));
+      units(String(tape?.close[Math.floor((end - START) / HOUR_MS)]));
     const values = {
       btc: times(held.get('btc') ?? 0n, priceOf(tapes[0])),
       eth: times(held.get('eth') ?? 0n, priceOf(tapes[1])),
@@ -291,7 +292,7 @@ describe('the report of a rebalancing that the engine ran', () => {
         held[base] = (held[base] ?? 0) + sign * Number(quantity);
         held['usd'] = (held['usd'] ?? 0) - sign * Number(amount) - Number(fees);
       }
-      const prices = tapes.map(({ close }) => close[Math.floor((at - START) / HOUR_MS) + 1] ?? 0);
+      const prices = tapes.map(({ close }) => close[Math.floor((at - START) / HOUR_MS)] ?? 0);
       const value =
         (held['usd'] ?? 0) + (held['btc'] ?? 0) * (prices[0] ?? 0) + (held['eth'] ?? 0) * (prices[1] ?? 0);
       const last = days.at(-1);

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { HOUR_MS, after } from '../../src/core/time.ts';
+import { figuresOf } from '../../src/report/figures.ts';
+import { reportHtml } from '../../src/report/html.ts';
+import { reportOf } from '../../src/report/json.ts';
+import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
+
+const BROWSER = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium'].find(
+  (path) => path !== undefined && existsSync(path),
+);
+const why = BROWSER === undefined ? ' (skipped: no Chromium at CHROMIUM_PATH or /usr/bin/chromium)' : '';
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-browser-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens a file without a window; gives what the browser printed and what its console said. */
+async function opened(
+  file: string,
+  ...options: readonly string[]
+): Promise<{ readonly out: string; readonly console: readonly string[] }> {
+  const child = spawn(
+    BROWSER ?? '',
+    [
+      '--headless', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--enable-logging=stderr', '--window-size=1100,2400',
+      `--user-data-dir=${join(folder, 'profile')}`, ...options, `file://${join(folder, file)}`,
+    ], // prettier-ignore
+    { stdio: ['ignore', 'pipe', 'pipe'], timeout: 120_000 },
+  );
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
+  const code = await new Promise((resolve) => {
+    child.on('close', resolve);
+  });
+  if (code !== 0) throw new Error(`the browser ended with ${String(code)}: ${err}`);
+  return { out, console: err.split('\n').filter((line) => line.includes('CONSOLE')) };
+}
+
+/** Width and height of a PNG. */
+const sizeOf = (file: string): readonly [number, number] => {
+  const bytes = readFileSync(join(folder, file));
+  return [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
+};
+
+describe.skipIf(BROWSER === undefined)(`a report in a browser${why}`, () => {
+  let html = '';
+  beforeAll(() => {
+    const bench = aBench({
+      strategies: [
+        aTwap('buys', { slices: 6, duration: 'PT30M' }),
+        aStrategy('halves', 'rebalance', {
+          target_weights: { btc: '0.5', usd: '0.5' },
+          drift_threshold: '0.02',
+          valuation_tolerance: '1',
+          schedule: { cron: '5 * * * *' },
+        }),
+      ],
+    });
+    bench.start();
+    bench.clock.run(after(START, HOUR_MS));
+    const figures = figuresOf(bench.records(), { version: 't' });
+    html = reportHtml(reportOf(figures), figures);
+    writeFileSync(join(folder, 'report.html'), html);
+  });
+
+  it('opens without a word on the console, all of it there', async () => {
+    const { out, console } = await opened('report.html', '--dump-dom');
+    expect(console).toEqual([]);
+    for (const element of ['<svg ', '<table>', '<section ', '<th scope="row">'])
+      expect(out.split(element).length).toBe(html.split(element).length);
+    // A browser that says nothing at all would prove nothing.
+    writeFileSync(join(folder, 'bad.html'), html.replace('</main>', '<script>alert(1)</script></main>'));
+    const bad = await opened('bad.html', '--dump-dom');
+    expect(bad.console.join('\n')).toContain('Content Security Policy');
+  });
+
+  it('is drawn, in light and in dark, and printed', async () => {
+    await opened('report.html', `--screenshot=${join(folder, 'light.png')}`);
+    const dark = '--blink-settings=preferredColorScheme=0';
+    await opened('report.html', '--force-dark-mode', dark, `--screenshot=${join(folder, 'dark.png')}`);
+    expect([sizeOf('light.png'), sizeOf('dark.png')]).toEqual([[1100, 2400], [1100, 2400]]); // prettier-ignore
+    const [light, night] = ['light.png', 'dark.png'].map((file) => readFileSync(join(folder, file)));
+    expect(light?.length).toBeGreaterThan(50_000);
+    expect(night?.equals(light ?? Buffer.alloc(0))).toBe(false);
+    await opened('report.html', `--print-to-pdf=${join(folder, 'report.pdf')}`);
+    expect(readFileSync(join(folder, 'report.pdf')).subarray(0, 5).toString()).toBe('%PDF-');
+    expect(statSync(join(folder, 'report.pdf')).size).toBeGreaterThan(20_000);
+  });
+});
+
+it.runIf(BROWSER === undefined)(`a report is opened in no browser${why}`, () => {
+  expect(BROWSER).toBeUndefined();
+});

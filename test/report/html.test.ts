@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { figuresOf } from '../../src/report/figures.ts';
+import type { ReportInput } from '../../src/report/figures.ts';
+import { reportHtml } from '../../src/report/html.ts';
+import { reportOf } from '../../src/report/json.ts';
+import { grouped, markup } from '../../src/report/markup.ts';
+import { chart, ticks } from '../../src/report/svg.ts';
+import { MINUTE, aFill, aLife, aQuote, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
+
+const EVIL = '<script>alert(1)</script>\u202e"\'>&amp;';
+
+/** A report with a bit of everything, whose every name is somebody else's. */
+function page(input: Partial<ReportInput> = {}, name = 'buyer'): string {
+  const life = aLife('twap', { total_quantity: { amount: '3', currency: 'btc' } }, name);
+  const story = records(
+    [0, aStart()],
+    [0, life],
+    [0, aWake({ strategy: name, intents: [wanted()] })],
+    [0, anIntent({ strategy: name })],
+    [5, aQuote(idOf('p', 0))],
+    [10, aFill(10, { strategy: name, price: '100.25', amount: '100.25', fees: '0.1' })],
+    [10, anEnd(idOf('p', 0), 'filled')],
+    [10, aSlice({ strategy: name })],
+    [MINUTE, aWake({ strategy: name, intents: [wanted({ slice: 1, decision_price: '101' })] })],
+    [MINUTE, anIntent({ strategy: name, slice: 1, reference_price: '101' })],
+    [MINUTE + 5, anEnd(idOf('p', 1), 'discarded', 'collar')],
+    [2 * MINUTE, aSlice({ strategy: name, slice: 1, result: 'skipped', reason: 'collar', detail: name, filled: '0', filled_amount: '0' })], // prettier-ignore
+    [2 * MINUTE, aWake({ strategy: name, intents: [wanted({ slice: 2, decision_price: '102' })] })],
+    [2 * MINUTE, anIntent({ strategy: name, slice: 2, reference_price: '102' })],
+    [2 * MINUTE + 10, aFill(2 * MINUTE + 10, { strategy: name, slice: 2, price: '101.5', amount: '101.5' })],
+    [2 * MINUTE + 10, anEnd(idOf('p', 2), 'filled')],
+    [2 * MINUTE + 10, aSlice({ strategy: name, slice: 2 })],
+  );
+  const figures = figuresOf(story, {
+    version: '1.2.3',
+    prices: [minutes('btcusd', [100, 101, 102, 103])],
+    ...input,
+  });
+  return reportHtml(reportOf(figures), figures);
+}
+
+/** Elements that have no end. */
+const VOID = new Set(['meta', 'line', 'rect', 'path', 'circle']);
+
+describe('a report in HTML', () => {
+  const plain = page();
+
+  it('is one well-formed document: every element is closed where it was opened', () => {
+    const open: string[] = [];
+    const wrong: string[] = [];
+    for (const [, slash, name = '', self] of plain.matchAll(/<(\/?)([a-z][a-z0-9]*)\b[^>]*?(\/?)>/giu)) {
+      if (slash === '/' && open.pop() !== name) wrong.push(name);
+      if (slash !== '/' && self !== '/' && !VOID.has(name)) open.push(name);
+    }
+    expect([open, wrong]).toEqual([[], []]);
+    expect(plain.startsWith('<!doctype html>')).toBe(true);
+    const ids = [...plain.matchAll(/ id="([^"]+)"/gu)].map(([, id]) => id);
+    expect(ids.length).toBeGreaterThan(5);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it('needs nothing besides itself, and lets nothing run', () => {
+    expect(plain).not.toMatch(
+      /<script|<link|<img|<iframe|\bsrc=|\bhref=|https?:|url\(|@import|\bon[a-z]+=/iu,
+    );
+    expect(plain).toContain("default-src 'none'; style-src 'unsafe-inline'");
+    expect(plain).toContain('prefers-color-scheme: dark');
+    expect(plain).toContain('@media print');
+  });
+
+  it('shows words of others as words', () => {
+    const html = page({ assumptions: [EVIL], warnings: [EVIL] }, EVIL);
+    expect(html).not.toContain('<script');
+    expect(html).not.toContain('\u202e');
+    expect(html).not.toContain(`"'>&amp;`);
+    // In tables, captions, descriptions of charts, assumptions and warnings.
+    expect(
+      html.split('&#60;script&#62;alert(1)&#60;/script&#62;\u{FFFD}&#34;&#39;&#62;&#38;amp;').length,
+    ).toBeGreaterThan(8);
+    expect(html.match(/<(?!\/)[a-z]/giu)?.length).toBe((plain.match(/<(?!\/)[a-z]/giu)?.length ?? 0) + 2);
+  });
+
+  it('can be read without seeing it: charts are described, tables have captions and headers', () => {
+    const charts = [...plain.matchAll(/<svg [^>]*role="img" aria-labelledby="(\S+) (\S+)"/gu)];
+    expect(charts.length).toBeGreaterThanOrEqual(3);
+    for (const [, title = '', says = ''] of charts) {
+      expect(plain).toMatch(new RegExp(`<title id="${title}">[^<]+</title>`, 'u'));
+      expect(plain).toMatch(new RegExp(`<desc id="${says}">[^<]+</desc>`, 'u'));
+    }
+    const tables = plain.split('<table>').slice(1);
+    expect(tables.length).toBeGreaterThan(6);
+    for (const table of tables)
+      expect(table).toMatch(/<caption>[\s\S]+<th scope="col"[\s\S]+<th scope="row">/u);
+    expect(plain).toContain('<html lang="en">');
+  });
+
+  it('prints the convention of signs, the costs and the warnings', () => {
+    // 0.25 + (-0.5 + 2) of 100 and 100: slippage against arrival; the last third is judged by the last price.
+    expect(plain).toContain('Costs are positive when they are bad for the desk');
+    expect(plain).toContain('<dt>Slippage against arrival</dt><dd><span class="bad">87.50</span>');
+    expect(plain).toContain('1 of 1 parents are still under way');
+    expect(plain).toContain('<td class="n">collar</td>'.replace(' class="n"', ' class=""'));
+    expect(plain).toContain('Made by Tranche 1.2.3');
+  });
+
+  it('of an empty journal says so', () => {
+    const figures = figuresOf([], { version: 't' });
+    const empty = reportHtml(reportOf(figures), figures);
+    expect(empty).toContain('No parent was begun in this period');
+    expect(empty).not.toContain('<svg');
+    expect(empty).not.toMatch(/undefined|NaN|Infinity/u);
+    expect(plain).not.toMatch(/undefined|NaN|Infinity/u);
+  });
+});
+
+describe('a chart', () => {
+  const shown = (given: Partial<Parameters<typeof chart>[0]>): string =>
+    chart({ id: 'x', title: 't', says: 's', x: 'count', value: String, height: 240, ...given }).text;
+
+  it('draws a line from edge to edge, values upwards, with room above and below', () => {
+    // 792 wide from 74, 200 high from 10; six percent of the reach are left free at either end.
+    const text = shown({ lines: [{ name: 'l', colour: 1, points: [[0, 0], [5, 100], [10, 50]] }] }); // prettier-ignore
+    expect(text).toContain('d="M74 199.3L470 20.7L866 110"');
+  });
+
+  it('draws bars from zero, bad ones above and good ones below it', () => {
+    const text = shown({ bars: [[1, 10], [2, -5]] }); // prettier-ignore
+    const bars = [...text.matchAll(/<rect class="bar (\w+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"/gu)].slice(0, 2); // prettier-ignore
+    const zero = Number(/class="grid zero" x1="74" x2="866" y1="([\d.]+)"/u.exec(text)?.[1]);
+    const [up, down] = bars.map(([, kind, , y, , height]) => ({
+      kind,
+      y: Number(y),
+      height: Number(height),
+    }));
+    expect([up?.kind, down?.kind]).toEqual(['bad', 'good']);
+    expect((up?.y ?? 0) + (up?.height ?? 0)).toBeCloseTo(zero, 0);
+    expect(down?.y).toBeCloseTo(zero, 1);
+    expect(up?.height).toBeCloseTo(2 * (down?.height ?? 0), 0);
+  });
+
+  it('draws nothing of nothing, and a single point all the same', () => {
+    expect(shown({})).toBe('');
+    expect(shown({ lines: [{ name: 'l', colour: 1, points: [[3, 7]] }] })).not.toMatch(/NaN|Infinity/u);
+  });
+
+  it.each<[number, number, readonly number[]]>([
+    [0, 10, [0, 2, 4, 6, 8, 10]],
+    [-0.3, 0.31, [-0.2, 0, 0.2]],
+    [59_980, 60_020, [59_980, 59_990, 60_000, 60_010, 60_020]],
+    [5, 5, [5]],
+  ])('counts from %d to %d in round steps', (low, high, expected) => {
+    expect(ticks(low, high, 5)).toEqual(expected);
+  });
+
+  it('names times as long as it is: minutes of a day, days of a month, months of years', () => {
+    const at = Date.UTC(2026, 0, 1);
+    const labels = (ms: number): readonly string[] => {
+      const points: [number, number][] = [[at + 60_000, 1], [at + ms, 2]]; // prettier-ignore
+      const text = shown({ x: 'time', lines: [{ name: 'l', colour: 1, points }] });
+      return [...text.matchAll(/text-anchor="middle">([^<]+)</gu)].map(([, label = '']) => label);
+    };
+    expect(labels(4 * 3_600_000)).toContain('02:00');
+    expect(labels(30 * 86_400_000)).toContain('01-07');
+    expect(labels(3 * 365 * 86_400_000)).toEqual(['2026-07', '2027-01', '2027-07', '2028-01', '2028-07']);
+    for (const days of [0.01, 0.2, 1, 3, 9, 50, 200, 1_000, 9_000]) {
+      expect(labels(days * 86_400_000).length).toBeGreaterThanOrEqual(3);
+      expect(labels(days * 86_400_000).length).toBeLessThanOrEqual(10);
+    }
+  });
+});
+
+describe('an amount for people', () => {
+  it.each([
+    ['1234567.885', 2, '1,234,567.88'],
+    ['-0.004', 2, '0.00'],
+    ['-1234.5', 0, '\u22121,234'],
+    ['999', 0, '999'],
+    ['0.00000012', 8, '0.00000012'],
+  ])('of %s to %i decimals is %s', (amount, decimals, expected) => {
+    expect(grouped(amount, decimals)).toBe(expected);
+  });
+
+  it('is escaped like everything that is no markup', () => {
+    expect(markup`<b>${'<'}${[1, markup`<i>`]}${undefined}</b>`.text).toBe('<b>&#60;1<i></b>');
+  });
+});
