@@ -42,7 +42,9 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--seed <text>', 'chance of the venue and jitter of the desk follow from it', '1')
     .option('--every-tick', 'show the desk every row of the tapes: slow, and the same result')
     .option('--journal <file>', 'write the journal to this new file, for tranche journal and tranche why')
-    .option('--json', 'print one JSON object on stdout')
+    .option('--out <folder>', 'also write report.json, fills.csv and the other files of a report there')
+    .option('--overwrite', 'replace a report that is there already')
+    .option('--json', 'print report.json on stdout')
     .action(async (files, options) => {
       const { runBacktest } = await import('./commands/backtest.ts');
       done(await runBacktest({ ...options, files }, io));

@@ -1,169 +1,112 @@
-import { assumptionsOf } from '../backtest/model.ts';
+import { settingsOf } from '../backtest/model.ts';
 import type { Backtest } from '../backtest/run.ts';
-import { knownAt } from '../backtest/tape.ts';
 import type { Alert } from '../core/alerts.ts';
-import { text } from '../core/money.ts';
-import { reasons } from '../core/reasons.ts';
-import type { Reason } from '../core/reasons.ts';
-import type { StoredRecord } from '../core/record.ts';
+import { add, NO_QUANTITY, text } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import type { Journal } from '../journal/journal.ts';
+import { figuresOf } from '../report/figures.ts';
+import type { Figures, ReportInput } from '../report/figures.ts';
+import type { BacktestFacts, Report } from '../report/schema.ts';
 import type { BacktestInput } from './backtest-input.ts';
 import type { NamedModel } from './model-file.ts';
-import { Summary, summaryLines, table } from './summary.ts';
+import { reportLines } from './report-words.ts';
 import { version } from './version.ts';
 
-/** What came of a backtest, counted from its records as they come by. */
-export class Tally {
-  readonly summary = new Summary();
-  /** Slices that were decided, by strategy. */
-  readonly slices = new Map<string, number>();
-  /** How slices ended, and why not filled, by strategy. */
-  readonly ends = new Map<string, Map<string, number>>();
-  readonly alerts = new Map<Alert, { count: number; readonly first: Readonly<Record<string, unknown>> }>();
+/** What an operator would have been told, and how often. */
+export type Alerts = Map<Alert, number>;
 
-  take(stored: StoredRecord): void {
-    const { body } = stored;
-    this.summary.take(stored);
-    if (body.kind === 'wake' && body.intents.length > 0)
-      this.slices.set(body.strategy, (this.slices.get(body.strategy) ?? 0) + body.intents.length);
-    if (body.kind === 'slice') this.#end(body.strategy, body.result, body.reason);
-    if (body.kind === 'wake' && body.reason !== undefined && body.reason !== 'waiting')
-      this.#end(body.strategy, 'no trade', body.reason);
-  }
-
-  alert(alert: Alert, facts: Readonly<Record<string, unknown>> = {}): void {
-    const known = this.alerts.get(alert);
-    if (known === undefined) this.alerts.set(alert, { count: 1, first: facts });
-    else known.count++;
-  }
-
-  #end(strategy: string, result: string, reason: Reason | undefined): void {
-    const ends = this.ends.get(strategy) ?? new Map<string, number>();
-    this.ends.set(strategy, ends);
-    const key = reason === undefined ? result : `${result} ${reason}`;
-    ends.set(key, (ends.get(key) ?? 0) + 1);
-  }
-}
-
-/** What a backtest is reported as. Amounts are text. */
-export interface BacktestResult {
-  readonly version: string;
-  readonly desk: string;
-  readonly config_hash: string;
-  readonly from: string;
-  /** Not itself. */
-  readonly until: string;
-  readonly seed: string;
-  readonly model: string;
-  readonly assumptions: Readonly<Record<string, unknown>>;
-  readonly tapes: readonly {
-    readonly pair: string;
-    readonly file: string;
-    readonly rows: number;
-    readonly bar_ms: number;
-    /** When the first and the last close are known. */
-    readonly from: string;
-    readonly until: string;
-    readonly hash: string;
-  }[];
-  readonly strategies: readonly object[];
-  /** Slices that were decided, by strategy. */
-  readonly slices: Readonly<Record<string, number>>;
-  readonly ends: Readonly<Record<string, Readonly<Record<string, number>>>>;
-  readonly alerts: Readonly<Record<string, number>>;
-  readonly control: string;
-  readonly holdings: Readonly<Record<string, string>>;
-  /** At the last prices of the tapes. */
-  readonly value_usd: string;
-  readonly open_doubts: number;
-  readonly journal: { readonly records: number; readonly head: string };
-}
-
-interface Ended {
+export interface Ended {
   readonly input: BacktestInput;
   readonly named: NamedModel;
   readonly running: Backtest;
   readonly journal: Journal;
-  readonly tally: Tally;
+  readonly alerts: Alerts;
   readonly seed: string;
 }
 
-export function resultOf({ input, named, running, journal, tally, seed }: Ended): BacktestResult {
-  const { exchange, clock, desk } = running;
-  const [account] = exchange.accounts;
-  const name = account?.name ?? '';
-  const balances = exchange.balances(name);
-  const { seq: records, hash: head } = journal.head();
-  return {
+/** The figures of a backtest that has ended: those of its journal over its tapes, and how it was made. */
+export function backtestFigures(ended: Ended): Figures {
+  const { input, journal, running } = ended;
+  return figuresOf(journal.read(), {
     version,
-    desk: desk.policy.desk,
-    config_hash: input.configHash,
+    prices: input.tapes.map(({ tape }) => tape),
+    assumptions: assumptionsOf(ended.named),
+    carry: carryOf(running),
+    backtest: factsOf(ended),
+    currencies: (pair) => {
+      const known = running.desk.pair(pair);
+      return 'problem' in known ? undefined : known;
+    },
+  });
+}
+
+function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts {
+  const { exchange, clock, desk } = running;
+  const account = exchange.accounts[0]?.name ?? '';
+  const balances = exchange.balances(account);
+  return {
     from: isoOf(input.from),
     until: isoOf(input.until),
     seed,
     model: named.name,
-    assumptions: assumptionsOf(named.model),
-    tapes: input.tapes.map(({ tape, file }) => ({
-      pair: tape.pair,
-      file,
-      rows: tape.rows,
-      bar_ms: tape.barMs,
-      from: isoOf(knownAt(tape, 0)),
-      until: isoOf(knownAt(tape, tape.rows - 1)),
-      hash: tape.hash,
-    })),
-    strategies: tally.summary.rows().map(({ costBps, ...row }) => ({ ...row, cost_bps: costBps })),
-    slices: Object.fromEntries(tally.slices),
-    ends: Object.fromEntries([...tally.ends].map(([id, ends]) => [id, Object.fromEntries(ends)])),
-    alerts: Object.fromEntries([...tally.alerts].map(([alert, { count }]) => [alert, count])),
-    control: desk.control,
+    settings: settingsOf(named.model),
+    files: Object.fromEntries(input.tapes.map(({ tape, file }) => [tape.pair, file])),
     holdings: balances.ok
       ? Object.fromEntries(balances.value.map(({ currency, balance }) => [currency, text(balance)]))
       : {},
-    value_usd: text(exchange.valueOf(name, clock.wall())),
+    value_usd: text(exchange.valueOf(account, clock.wall())),
     open_doubts: desk.state.doubts.length,
-    journal: { records, head },
+    control: desk.control,
+    alerts: Object.fromEntries(alerts),
   };
 }
 
-/** The same for people. */
-export function resultWords(result: BacktestResult, tally: Tally): readonly string[] {
-  const ends = [...tally.ends].flatMap(([id, counts]) =>
-    [...counts].map(([key, count]) => {
-      const [kind = '', reason] = key.startsWith('no trade ') ? ['no trade', key.slice(9)] : key.split(' ');
-      return [id, String(count), kind, reason === undefined ? '' : reasonText(reason)];
-    }),
-  );
-  const tapes = result.tapes.map(({ pair, rows, file, from, until }) => [
-    pair,
-    `${rows} rows`,
-    `${from} to ${until}`,
-    file,
-  ]);
+/** What a reader must know before believing a figure of a backtest. */
+function assumptionsOf({ name, model }: NamedModel): readonly string[] {
+  const plain = Object.entries(settingsOf(model)).filter(([, value]) => typeof value !== 'object');
+  const credit = model.pts.enabled
+    ? `credit mode ${model.pts.defaultMode} unless a pair says otherwise`
+    : 'no credit';
   return [
-    `${result.from} to ${result.until}, model ${result.model}, seed ${result.seed}`,
-    ...table(tapes),
-    '',
-    ...summaryLines(tally.summary.rows()),
-    '',
-    ...(ends.length === 0 ? [] : ['how slices ended', ...table(ends), '']),
-    ...[...tally.alerts].map(([alert, { count }]) => `alert ${alert}: ${count}`),
-    `holdings  ${Object.entries(result.holdings)
-      .map(([currency, amount]) => `${amount} ${currency}`)
-      .join(', ')}`,
-    `value     ${result.value_usd} usd at the end`,
-    ...(result.control === 'active' ? [] : [`the desk ended ${result.control}`]),
-    `journal   ${result.journal.records} records, head ${result.journal.head}`,
-    '',
-    'assumed: ' + assumptionWords(result.assumptions),
+    'The venue of a backtest is a model: history tells what was traded, not what would have been quoted for these sizes.',
+    `Model ${name}: ${plain.map(([key, value]) => `${key} ${String(value)}`).join(', ')}; ${credit}.`,
+    ...Object.entries(model.pairs).map(
+      ([pair, own]) =>
+        `Of ${pair}: ${Object.entries(settingsOf(own))
+          .map(([key, value]) => `${key} ${String(value)}`)
+          .join(', ')}.`,
+    ),
+    'The close of a bar is known when the bar has ended; highs and lows are never traded at.',
+    'Own trades do not move the prices of the tape.',
   ];
 }
 
-const assumptionWords = (assumptions: Readonly<Record<string, unknown>>): string =>
-  Object.entries(assumptions)
-    .filter(([, value]) => typeof value !== 'object')
-    .map(([name, value]) => `${name} ${String(value)}`)
-    .join(', ');
+/** Interest that was charged on credit, by currency. */
+function carryOf({ exchange, clock }: Backtest): ReportInput['carry'] {
+  const paid = exchange.interest(exchange.accounts[0]?.name ?? '', clock.wall());
+  const sums = new Map<string, Quantity>();
+  for (const { currency, amount } of paid.ok ? paid.value : [])
+    sums.set(currency, add(sums.get(currency) ?? NO_QUANTITY, amount));
+  return [...sums].map(([currency, amount]) => ({ currency, amount }));
+}
 
-const reasonText = (code: string): string => (Object.hasOwn(reasons, code) ? reasons[code as Reason] : code); // oxlint-disable-line typescript/no-unsafe-type-assertion -- it is one of its keys
+/** A report of a backtest for people: its end, what it costs, and what it rests on. */
+export function backtestLines(report: Report): readonly string[] {
+  const { backtest, made_from: source } = report;
+  if (backtest === undefined) return reportLines(report);
+  const { holdings, value_usd: value, control, alerts, open_doubts: doubts } = backtest;
+  const held = Object.entries(holdings).map(([currency, amount]) => `${amount} ${currency}`);
+  return [
+    `Backtest from ${backtest.from} to ${backtest.until}, model ${backtest.model}, seed ${backtest.seed}`,
+    ...reportLines(report),
+    '',
+    ...report.assumptions.map((line) => `Assumed: ${line}`),
+    '',
+    `Held at the end: ${held.join(', ')}, worth ${value} usd`,
+    ...Object.entries(alerts).map(([alert, count]) => `Alert ${alert}: ${count} times`),
+    ...(control === 'active' ? [] : [`The desk ended ${control}.`]),
+    ...(doubts === 0 ? [] : [`${doubts} outcomes were unknown at the end.`]),
+    `Journal: ${source.records} records, head ${source.head ?? ''}`,
+  ];
+}

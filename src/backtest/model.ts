@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { money, text } from '../core/money.ts';
+import { text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
-import { isoOf, parseDuration } from '../core/time.ts';
+import { durationText, isoOf, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { ptsSchema, venueOptions } from '../simulator/options.ts';
 import type { CurrencyOptions, VenueOptions } from '../simulator/options.ts';
@@ -180,8 +180,16 @@ function isDuration(value: string): boolean {
   }
 }
 
-/** Every assumption by its name, for the report. Amounts are text. */
-export function assumptionsOf(model: ExecutionModel): Readonly<Record<string, unknown>> {
-  const { pairs, pts, maxUsd, ...plain } = model;
-  return { ...plain, maxUsd: text(money(maxUsd)), pairs, pts, lastLookBps: model.lastLookBps ?? 'never' };
+/** Settings by their names in the file. Durations as ISO 8601; what is left out is not there. */
+export function settingsOf(settings: object): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
+    if (value === undefined) return [];
+    if (name === 'gapMax') return [['gap_max', durationText(Number(value))] as const];
+    const key = name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+    return [[key, isPlain(value) ? settingsOf(value) : value] as const];
+  });
+  return Object.fromEntries(entries);
 }
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -13,6 +13,7 @@ import { PriceBook } from './prices.ts';
 import type { PriceColumns } from './prices.ts';
 import { quotingOf } from './quoting.ts';
 import type { Quoting } from './quoting.ts';
+import type { BacktestFacts } from './schema.ts';
 import { against, parentFigures } from './shortfall.ts';
 import type { ParentFigures, Shortfall } from './shortfall.ts';
 
@@ -31,6 +32,8 @@ export interface ReportInput {
   readonly warnings?: readonly string[] | undefined;
   /** Interest on credit, where whoever ran it knows it: records of a journal do not tell. Positive is paid. */
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
+  /** How the records were made, where that was a backtest. */
+  readonly backtest?: BacktestFacts | undefined;
   /** Base and quote of a pair that no fill has told of. */
   currencies?(pair: string): { readonly base: string; readonly quote: string } | undefined;
 }

@@ -80,6 +80,7 @@ export function reportOf(figures: Figures): Report {
     fills: figures.fills.length,
     untraded: untradedJson(figures.untraded),
     portfolios: figures.portfolios.map(portfolioJson),
+    ...(input.backtest === undefined ? {} : { backtest: input.backtest }),
   };
 }
 

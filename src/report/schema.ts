@@ -199,6 +199,25 @@ const portfolio = z.strictObject({
   course: course.optional().describe('Left out without prices of every currency'),
 });
 
+const backtest = z
+  .strictObject({
+    from: time,
+    until: time.describe('Not itself'),
+    seed: z.string(),
+    model: z.string().describe('Name of the execution model'),
+    settings: z
+      .record(z.string(), z.unknown())
+      .describe('Every setting of the model, in the names of its file'),
+    files: z.record(z.string(), z.string()).describe('Prices of each pair, as they were named'),
+    holdings: z.record(z.string(), amount).describe('What the account held at the end'),
+    value_usd: amount.describe('Of all that it held, at the last prices'),
+    open_doubts: count,
+    control: z.string().describe('State of the desk at the end: active unless a control stopped it'),
+    alerts: z.record(z.string(), count).describe('What an operator would have been told, and how often'),
+  })
+  .describe('How the records were made, where that was a backtest');
+export type BacktestFacts = z.output<typeof backtest>;
+
 export const reportSchema = z.strictObject({
   format: z.literal(REPORT_FORMAT),
   version: z.string().describe('Version of the program that made the report'),
@@ -255,6 +274,7 @@ export const reportSchema = z.strictObject({
     }),
   ),
   portfolios: list(portfolio),
+  backtest: backtest.optional(),
 });
 
 export type Report = z.output<typeof reportSchema>;

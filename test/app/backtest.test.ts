@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { addBacktest } from '../../src/app/backtest-cli.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { openJournal } from '../../src/journal/open.ts';
+import { reportSchema } from '../../src/report/schema.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 
@@ -61,14 +62,13 @@ const DATA = ['--data', 'btcusd=btc.csv'] as const;
 
 describe('tranche backtest', () => {
   it('says what was traded, at what cost, and what it assumed', async () => {
-    const { code, out } = await tranche(desk(), ...DATA, '--model', 'tight');
+    const { code, out, err } = await tranche(desk(), ...DATA, '--model', 'tight');
     expect(code).toBe(0);
-    expect(out).toContain('2026-01-05T00:01:00.000Z to 2026-01-05T03:21:00.000Z, model tight, seed 1');
-    expect(out).toMatch(
-      /hour +buy +1 btc +12 fills +at 600\d\d\.\d\d +arrival 60000\.00 +cost \d+\.\d\d bps/u,
-    );
-    expect(out).toMatch(/holdings +\d+\.?\d* usd, 2 btc|holdings +2 btc, \d+\.?\d* usd/u);
-    expect(out).toContain('halfSpreadBps 1');
+    expect(out).toBe('');
+    expect(err).toContain('from 2026-01-05T00:01:00.000Z to 2026-01-05T03:21:00.000Z, model tight, seed 1');
+    expect(err).toMatch(/hour +buy +1 btc +at 600\d\d/u);
+    expect(err).toMatch(/Held at the end: .*\b2 btc\b.*, worth \d+\.\d\d usd/u);
+    expect(err).toContain('half_spread_bps 1, impact_bps 4');
   });
 
   it('prints one object with --json, the same each time', async () => {
@@ -78,13 +78,12 @@ describe('tranche backtest', () => {
       await tranche(cwd, '--data', 'btcusd=btc.csv.gz', '--json'),
     ];
     const read: unknown = JSON.parse(first.out);
+    expect(reportSchema.safeParse(read).error).toBeUndefined();
     expect(read).toMatchObject({
-      slices: { hour: 12 },
-      ends: { hour: { filled: 12 } },
-      control: 'active',
-      open_doubts: 0,
-      holdings: { btc: '2' },
-      strategies: [{ strategy: 'hour', fills: 12, quantity: '1' }],
+      fills: 12,
+      groups: [{ strategy: 'hour', traded: '1', fills: { fills: 12 } }],
+      prices: [{ pair: 'btcusd', rows: 200 }],
+      backtest: { control: 'active', open_doubts: 0, holdings: { btc: '2' }, files: { btcusd: 'btc.csv' } },
     });
     expect(again.out).toBe(first.out.replaceAll('btc.csv', 'btc.csv.gz'));
   });
@@ -101,12 +100,14 @@ describe('tranche backtest', () => {
     const { code, out } = await tranche(desk(), ...DATA, ...line, '--assume', 'half_spread_bps=0', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({
-      from: '2026-01-05T01:00:00.000Z',
-      until: '2026-01-05T01:30:00.000Z',
-      slices: { hour: 6 },
-      model: 'normal, half_spread_bps=0',
-      assumptions: { halfSpreadBps: 0, impactBps: 10 },
-      holdings: { btc: '0.49999998' },
+      fills: 6,
+      backtest: {
+        from: '2026-01-05T01:00:00.000Z',
+        until: '2026-01-05T01:30:00.000Z',
+        model: 'normal, half_spread_bps=0',
+        settings: { half_spread_bps: 0, impact_bps: 10, gap_max: 'PT1H' },
+        holdings: { btc: '0.49999998' },
+      },
     });
   });
 
@@ -117,7 +118,7 @@ describe('tranche backtest', () => {
       await tranche(cwd, ...DATA, '--json'),
       await tranche(cwd, ...DATA, '--json', '--every-tick'),
     ];
-    expect(JSON.parse(jumped.out)).toMatchObject({ holdings: { btc: '2' } });
+    expect(JSON.parse(jumped.out)).toMatchObject({ backtest: { holdings: { btc: '2' } } });
     expect(every.out).toBe(jumped.out);
   });
 
@@ -129,8 +130,10 @@ describe('tranche backtest', () => {
     );
     const { out } = await tranche(cwd, ...DATA, '--model', './model.yaml', '--json');
     expect(JSON.parse(out)).toMatchObject({
-      model: 'model.yaml',
-      assumptions: { feeBps: 7, impactBps: 4, pairs: { btcusd: { halfSpreadBps: 2 } } },
+      backtest: {
+        model: 'model.yaml',
+        settings: { fee_bps: 7, impact_bps: 4, pairs: { btcusd: { half_spread_bps: 2 } } },
+      },
     });
   });
 
@@ -138,15 +141,31 @@ describe('tranche backtest', () => {
     const cwd = desk();
     const file = join(cwd, 'run.db');
     const { out } = await tranche(cwd, ...DATA, '--json', '--journal', 'run.db');
-    const { journal } = JSON.parse(out) as { readonly journal: object };
+    const { made_from: told } = reportSchema.parse(JSON.parse(out));
     const saved = openJournal(`sqlite:${file}`, { readOnly: true });
     expect(saved.verify()).toMatchObject({ ok: true });
-    expect({ records: saved.head().seq, head: saved.head().hash }).toEqual(journal);
+    expect(saved.head()).toEqual({ seq: told.records, hash: told.head });
     saved.close();
     const before = readFileSync(file);
     const again = await tranche(cwd, ...DATA, '--journal', file);
     expect(again.code).toBe(64);
     expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it('writes the files of a report, and replaces one only when it is told to', async () => {
+    const cwd = desk();
+    expect((await tranche(cwd, ...DATA, '--out', 'found')).code).toBe(0);
+    const report: unknown = JSON.parse(readFileSync(join(cwd, 'found', 'report.json'), 'utf8'));
+    expect(report).toMatchObject({ fills: 12, backtest: { seed: '1' } });
+    expect(
+      readFileSync(join(cwd, 'found', 'fills.csv'), 'utf8')
+        .trimEnd()
+        .split('\n'),
+    ).toHaveLength(13);
+    const again = await tranche(cwd, ...DATA, '--out', 'found', '--seed', '2');
+    expect(again.code).toBe(64);
+    expect((await tranche(cwd, ...DATA, '--out', 'found', '--seed', '2', '--overwrite')).code).toBe(0);
+    expect(readFileSync(join(cwd, 'found', 'report.json'), 'utf8')).toContain('"seed": "2"');
   });
 
   it.each([

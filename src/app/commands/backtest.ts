@@ -5,20 +5,24 @@ import { solvedOver } from '../../backtest/possible.ts';
 import { backtest } from '../../backtest/run.ts';
 import type { Backtest } from '../../backtest/run.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { escapeMarks } from '../../core/escape.ts';
+import { forTerminal } from '../../core/escape.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { memoryJournal } from '../../journal/memory.ts';
 import type { Journal } from '../../journal/journal.ts';
 import { saveJournal } from '../../journal/save.ts';
+import { reportOf } from '../../report/json.ts';
 import { readInput } from '../backtest-input.ts';
 import type { BacktestInput, InputOptions } from '../backtest-input.ts';
-import { Tally, resultOf, resultWords } from '../backtest-words.ts';
+import { backtestFigures, backtestLines } from '../backtest-words.ts';
+import type { Alerts } from '../backtest-words.ts';
+import { shownPath } from '../files.ts';
 import { readModel } from '../model-file.ts';
 import type { NamedModel } from '../model-file.ts';
 import { policyOf } from '../policy.ts';
 import { formatProblems } from '../problems.ts';
 import type { Screen } from '../progress.ts';
+import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
 import type { CommandIo } from './io.ts';
 
 export interface BacktestOptions extends InputOptions {
@@ -28,6 +32,10 @@ export interface BacktestOptions extends InputOptions {
   readonly everyTick?: boolean | undefined;
   /** File that the journal is written to. */
   readonly journal?: string | undefined;
+  /** Folder that the files of the report go to. */
+  readonly out?: string | undefined;
+  readonly overwrite?: boolean | undefined;
+  /** Prints `report.json` on stdout. */
   readonly json?: boolean | undefined;
 }
 
@@ -43,25 +51,30 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const file = options.journal === undefined ? undefined : resolve(io.cwd, options.journal);
   if (file !== undefined && existsSync(file))
     throw new OperatorError('usage', `--journal: ${file} is there already, and is never overwritten`);
+  const folder = options.out === undefined ? undefined : resolve(io.cwd, options.out);
+  if (folder !== undefined) refuseToReplace(folder, options);
   const named = readModel(options, io);
   const input = await readInput(options, io);
   if ('problems' in input) {
     io.stderr.write(formatProblems(input.problems, { colour: io.colour }));
     return exitCodes.config;
   }
-  const tally = new Tally();
+  const alerts: Alerts = new Map();
   const journal = memoryJournal();
-  const running = prepared({ options, input, named, journal, tally });
+  const running = prepared({ options, input, named, journal, alerts });
   const began = performance.now();
   await go(running, input, io.stderr);
   const seconds = (performance.now() - began) / 1000;
   if (file !== undefined) saveJournal(journal, file);
-  const result = resultOf({ input, named, running, journal, tally, seed: options.seed });
-  if (options.json === true) io.stdout.write(`${escapeMarks(JSON.stringify(result))}\n`);
+  const figures = backtestFigures({ input, named, running, journal, alerts, seed: options.seed });
+  const made = folder === undefined ? reportOf(figures) : await writeReport(figures, folder, options);
+  if (options.json === true) io.stdout.write(reportText(made));
   else {
-    for (const line of resultWords(result, tally)) io.stdout.write(`${line}\n`);
-    io.stderr.write(`\n${result.journal.records} records in ${seconds.toFixed(2)} s\n`);
+    for (const line of backtestLines(made)) io.stderr.write(`${forTerminal(line)}\n`);
+    io.stderr.write(`Ran in ${seconds.toFixed(2)} s\n`);
   }
+  if (folder !== undefined)
+    io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
   return running.desk.control === 'halted' ? exitCodes.software : 0;
 }
 
@@ -70,10 +83,10 @@ interface Wanted {
   readonly input: BacktestInput;
   readonly named: NamedModel;
   readonly journal: Journal;
-  readonly tally: Tally;
+  readonly alerts: Alerts;
 }
 
-function prepared({ options, input, named, journal, tally }: Wanted): Backtest {
+function prepared({ options, input, named, journal, alerts }: Wanted): Backtest {
   const { config, configHash, tapes, from, until, holdings, strategies } = input;
   return backtest({
     tapes: tapes.map(({ tape }) => tape),
@@ -88,11 +101,8 @@ function prepared({ options, input, named, journal, tally }: Wanted): Backtest {
     journal,
     nextPossible: options.everyTick === true ? undefined : solvedOver(tapes.map(({ tape }) => tape)),
     observer: {
-      record: (stored) => {
-        tally.take(stored);
-      },
-      alert: (alert, facts) => {
-        tally.alert(alert, facts);
+      alert: (alert) => {
+        alerts.set(alert, (alerts.get(alert) ?? 0) + 1);
       },
     },
   });
