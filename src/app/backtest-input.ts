@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { coverOf } from '../backtest/run.ts';
 import { TAPES } from './data-cli.ts';
-import { readTape } from './tape-file.ts';
+import { readName, readTape } from './tape-file.ts';
+import type { NamedFile } from './tape-file.ts';
 import { knownAt } from '../backtest/tape.ts';
 import type { Tape } from '../backtest/tape.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -85,24 +86,6 @@ export async function readInput(
     holdings,
     ...windowOf(options, tapes),
   };
-}
-
-interface NamedFile {
-  readonly pair: string;
-  readonly file: string;
-}
-
-function readName(text: string, index: number, all: readonly string[]): NamedFile {
-  const groups = /^(?<pair>[a-z0-9]{4,24})=(?<file>.+)$/u.exec(text)?.groups;
-  const pair = groups?.['pair'] ?? '';
-  if (groups === undefined)
-    throw new OperatorError(
-      'usage',
-      `--data: expected a pair and a file with its prices, such as btcusd=btcusd.csv.gz, got "${text}"`,
-    );
-  if (all.slice(0, index).some((other) => other.startsWith(`${pair}=`)))
-    throw new OperatorError('usage', `--data: ${pair} is given twice`);
-  return { pair, file: groups['file'] ?? '' };
 }
 
 /** The config with a simulated venue that trades what there are tapes of, and nothing else. */

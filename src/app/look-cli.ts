@@ -78,6 +78,12 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
     .option('--strategy <id>', 'only this strategy')
     .option('--since <time>', 'only parents begun from then on: a day, a time, or a duration such as P7D')
     .option('--until <time>', 'only parents begun before')
+    .option(
+      '--data <pair=file>',
+      'prices of a pair, for benchmarks and mark-outs: a tape, or a file that data import reads; may be given again',
+      collect,
+      [],
+    )
     .option('--out <folder>', 'write the files of the report into this folder')
     .option('--overwrite', 'replace a report that is there')
     .option('--json', 'print report.json on stdout instead of the summary')

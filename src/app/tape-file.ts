@@ -1,5 +1,6 @@
 import { openTape } from '../backtest/store.ts';
 import type { Tape } from '../backtest/tape.ts';
+import { OperatorError } from '../core/errors.ts';
 
 export interface TapeFile {
   readonly pair: string;
@@ -18,4 +19,24 @@ export interface TapeFile {
 export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Promise<Tape> {
   const { tape } = await openTape([name], { pair, cwd, cacheFolder });
   return tape;
+}
+
+/** A file with the prices of a pair, as `--data btcusd=FILE` names it. */
+export interface NamedFile {
+  readonly pair: string;
+  readonly file: string;
+}
+
+/** Reads one `--data` of several. @throws OperatorError `usage`. */
+export function readName(text: string, index: number, all: readonly string[]): NamedFile {
+  const groups = /^(?<pair>[a-z0-9]{4,24})=(?<file>.+)$/u.exec(text)?.groups;
+  const pair = groups?.['pair'] ?? '';
+  if (groups === undefined)
+    throw new OperatorError(
+      'usage',
+      `--data: expected a pair and a file with its prices, such as btcusd=btcusd.csv.gz, got "${text}"`,
+    );
+  if (all.slice(0, index).some((other) => other.startsWith(`${pair}=`)))
+    throw new OperatorError('usage', `--data: ${pair} is given twice`);
+  return { pair, file: groups['file'] ?? '' };
 }

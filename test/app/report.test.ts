@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
@@ -87,6 +87,17 @@ describe('tranche report', () => {
     expect((await run('--out', 'out', '--overwrite')).code).toBe(0);
   });
 
+  it('takes prices of a file, for benchmarks and mark-outs', async () => {
+    const rows = Array.from({ length: 60 }, (_, i) => `${START + (i - 1) * MINUTE_MS},${60_000 + i}`);
+    writeFileSync(join(home, 'prices.csv'), ['timestamp_ms,close', ...rows, ''].join('\n'));
+    const { code, out } = await run('--json', '--strategy', 'buys', '--data', 'btcusd=prices.csv');
+    expect(code).toBe(0);
+    const { prices, parents, groups } = reportSchema.parse(JSON.parse(out));
+    expect(prices).toMatchObject([{ pair: 'btcusd', bar_ms: MINUTE_MS, rows: 60 }]);
+    expect(Number(parents[0]?.twap?.price)).toBeGreaterThan(60_000);
+    expect(groups[0]?.fills.mark_outs.map(({ fills }) => fills)).toEqual([4, 4, 4]);
+  });
+
   it.each([
     ['a strategy that the journal does not know', ['--strategy', 'buy'], 64, 'did you mean "buys"?'],
     ['a time that is none', ['--since', 'yesterday'], 64, '--since: expected a day such as'],
@@ -96,6 +107,8 @@ describe('tranche report', () => {
       64,
       'it must be after --since',
     ],
+    ['prices without their pair', ['--data', 'prices.csv'], 64, '--data: expected a pair and a file'],
+    ['prices that are not there', ['--data', 'btcusd=none.csv'], 65, 'none.csv'],
     ['a folder that is a file', ['--out', 'desk.db/x'], 74, 'cannot be written'],
   ])('refuses %s', async (_, line, code, words) => {
     const ran = await run(...line);

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Tape } from '../../backtest/tape.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { forTerminal } from '../../core/escape.ts';
 import { splitPair } from '../../core/pairs.ts';
@@ -6,11 +7,13 @@ import type { StoredRecord } from '../../core/record.ts';
 import { openJournal } from '../../journal/open.ts';
 import { figuresOf } from '../../report/figures.ts';
 import { reportOf } from '../../report/json.ts';
+import { TAPES } from '../data-cli.ts';
 import { readSince, zoneHere } from '../local-time.ts';
 import { shownPath } from '../files.ts';
 import { nearest } from '../problems.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
 import { reportLines } from '../report-words.ts';
+import { readName, readTape } from '../tape-file.ts';
 import { COMMON_CURRENCIES } from '../strategies.ts';
 import { version } from '../version.ts';
 import { locate } from './daemon-client.ts';
@@ -22,6 +25,8 @@ export interface ReportOptions extends DaemonOptions {
   /** Only parents that were begun from then on, and before: a time, a day, or how long ago. */
   readonly since?: string | undefined;
   readonly until?: string | undefined;
+  /** `btcusd=FILE`, each: prices of a pair. */
+  readonly data?: readonly string[] | undefined;
   /** Folder that the files go to. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
@@ -30,7 +35,7 @@ export interface ReportOptions extends DaemonOptions {
 /**
  * Judges what a journal says was traded, from the journal alone: it need not run, and nothing is written to it. Prints a
  * summary for people, or `report.json` with `json`; with `out`, writes all files of the report. Exit codes: 0, 64 for a mistake in
- * the arguments, 65 a damaged journal, 74 a journal that cannot be read or a file that cannot be written.
+ * the arguments, 65 a damaged journal or damaged prices, 74 a journal that cannot be read or a file that cannot be written.
  */
 export async function report(options: ReportOptions, io: CommandIo): Promise<number> {
   const zone = zoneHere();
@@ -44,11 +49,13 @@ export async function report(options: ReportOptions, io: CommandIo): Promise<num
   const { journal: url } = locate(options, io);
   if (url === 'memory:')
     throw new OperatorError('config', 'this config keeps its journal in memory: it is gone with its daemon');
+  const prices = await pricesOf(options.data ?? [], io);
   const journal = openJournal(url, { readOnly: true });
   try {
     const ids = new Set<string>();
     const figures = figuresOf(noting(journal.read(), ids), {
       version,
+      prices,
       since,
       until,
       strategy: options.strategy,
@@ -64,6 +71,13 @@ export async function report(options: ReportOptions, io: CommandIo): Promise<num
   } finally {
     journal.close();
   }
+}
+
+async function pricesOf(data: readonly string[], { cwd }: CommandIo): Promise<readonly Tape[]> {
+  const tapes: Tape[] = [];
+  for (const { pair, file } of data.map(readName))
+    tapes.push(await readTape({ pair, name: file, cwd, cacheFolder: TAPES }));
+  return tapes;
 }
 
 /** The same records; ids of strategies are noted as they come by. */
