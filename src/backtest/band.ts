@@ -79,8 +79,26 @@ export function mayLeave({ upper, lower, slack }: Band, { low, high, cash }: Val
   return !(cash - u * (u >= 0 ? least : most) < -error && cash - l * (l >= 0 ? most : least) > error);
 }
 
+/** As `mayLeave`, at values that are known. `false` is certain. */
+export function mayLeaveAt({ upper, lower, slack }: Band, values: Float64Array, cash: number): boolean {
+  const assets = values.length;
+  let total = cash;
+  let gross = Math.abs(cash);
+  for (let i = 0; i < assets; i++) {
+    const value = values[i] ?? 0;
+    total += value;
+    gross += Math.abs(value);
+  }
+  const error = gross * slack;
+  for (let i = 0; i < assets; i++) {
+    const value = values[i] ?? 0;
+    if (!(value - (upper[i] ?? 0) * total < -error && value - (lower[i] ?? 0) * total > error)) return true;
+  }
+  return !(cash - (upper[assets] ?? 0) * total < -error && cash - (lower[assets] ?? 0) * total > error);
+}
+
 /** Whether a weight has left its band at values that are known, beyond what rounding can amount to. `true` is certain. */
-export function hasLeft({ upper, lower, slack }: Band, { low: values, cash }: Values): boolean {
+export function hasLeft({ upper, lower, slack }: Band, values: Float64Array, cash: number): boolean {
   const assets = values.length;
   let total = cash;
   let gross = Math.abs(cash);

@@ -7,7 +7,7 @@ import type { Instant } from '../core/time.ts';
 import type { Beyond, Wait } from '../core/wake.ts';
 import { bandOf } from './band.ts';
 import { driftSearch } from './drift.ts';
-import type { History } from './drift.ts';
+import type { History } from './history.ts';
 import { boundsAt, LEVELS } from './index.ts';
 import { lastKnownRow, priceAt } from './tape.ts';
 import { walk } from './walk.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { indexPrices } from '../../src/backtest/index.ts';
-import type { History } from '../../src/backtest/drift.ts';
+import type { History } from '../../src/backtest/history.ts';
 import { tapeOf } from '../../src/backtest/tape.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
 
