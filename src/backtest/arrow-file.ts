@@ -99,7 +99,10 @@ export function arrowTable(bytes: Uint8Array): Table {
     encode: never,
   });
   // Columns of doubles are looked at where they lie, which takes an address that eight divides.
-  return tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), { useBigInt: true });
+  return tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), {
+    useBigInt: true,
+    useDecimalInt: true,
+  });
 }
 
 function never(): never {

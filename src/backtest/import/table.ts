@@ -1,6 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { OperatorError } from '../../core/errors.ts';
 import { arrowTable } from '../arrow-file.ts';
+import { decimalOf, integerOf, shortest32 } from './cells.ts';
 import { planFor } from './detect.ts';
 import { lz4Block } from './lz4.ts';
 import type { Hints, Plan } from './plan.ts';
@@ -67,13 +68,13 @@ async function fromParquet(bytes: Uint8Array): Promise<Table> {
   const file = new ArrayBuffer(bytes.byteLength);
   new Uint8Array(file).set(bytes);
   const metadata = await parquetMetadataAsync(file);
-  const scales = new Map<string, number>();
+  const reads = new Map<string, (cell: unknown) => unknown>();
   for (const element of metadata.schema) {
-    if (element.converted_type !== 'DECIMAL') continue;
-    if (element.type !== 'INT32' && element.type !== 'INT64')
-      throw new Error(`its column ${element.name} holds decimals of more than 18 digits`);
+    const { name, scale = 0 } = element;
+    if (element.type === 'FLOAT') reads.set(name, shortest);
+    if (element.converted_type !== 'DECIMAL' && element.logical_type?.type !== 'DECIMAL') continue;
     // Taken as the integer that it is stored as: the library multiplies with a double, which loses digits.
-    scales.set(element.name, 10 ** (element.scale ?? 0));
+    reads.set(name, (cell) => decimalCell(cell, scale));
     delete element.converted_type;
     delete element.logical_type;
   }
@@ -94,11 +95,11 @@ async function fromParquet(bytes: Uint8Array): Promise<Table> {
     },
     onChunk: ({ columnName, columnData, rowStart }) => {
       const column = columns[names.indexOf(columnName)];
-      const scale = scales.get(columnName);
+      const read = reads.get(columnName);
       if (column === undefined) return;
       for (let n = 0; n < columnData.length; n++) {
         const cell: unknown = columnData[n];
-        column[rowStart + n] = scale === undefined ? cell : Number(cell) / scale;
+        column[rowStart + n] = read === undefined ? cell : read(cell);
       }
     },
   });
@@ -107,8 +108,20 @@ async function fromParquet(bytes: Uint8Array): Promise<Table> {
 
 function fromArrow(bytes: Uint8Array): Table {
   const table = arrowTable(bytes);
-  const { names } = table;
-  return { names, rows: table.numRows, columns: names.map((_, n) => cellsOf(table.getChildAt(n))) };
+  const columns = table.schema.fields.map(({ type }, n) => {
+    const cells = cellsOf(table.getChildAt(n));
+    if ('scale' in type) return Array.from(cells, (cell) => decimalCell(cell, type.scale));
+    return cells instanceof Float32Array ? Float64Array.from(cells, shortest32) : cells;
+  });
+  return { names: table.names, rows: table.numRows, columns };
+}
+
+const shortest = (cell: unknown): unknown => (typeof cell === 'number' ? shortest32(cell) : cell);
+
+/** A decimal is an integer of its smallest unit; wide ones are bytes. */
+function decimalCell(cell: unknown, scale: number): unknown {
+  if (cell instanceof Uint8Array) return decimalOf(integerOf(cell), scale);
+  return typeof cell === 'bigint' || typeof cell === 'number' ? decimalOf(BigInt(cell), scale) : cell;
 }
 
 /** Cells of a column: a typed array where there are no holes, else an array. */

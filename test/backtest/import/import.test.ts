@@ -9,8 +9,10 @@ import {
 } from '@uwdata/flechette';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import fc from 'fast-check';
+import { readFileSync } from 'node:fs';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { decimalOf, integerOf, shortest32 } from '../../../src/backtest/import/cells.ts';
 import { lz4Block, lz4Frame } from '../../../src/backtest/import/lz4.ts';
 import { importTape } from '../../../src/backtest/import/read.ts';
 import type { ImportOptions } from '../../../src/backtest/import/read.ts';
@@ -314,6 +316,35 @@ describe('a Parquet or Arrow table', () => {
       const { tape } = await read(table, {}, 'x');
       expect([[...tape.times], [...tape.close], tape.barMs]).toEqual([times, prices, 60_000]);
     }
+  });
+
+  it.each([
+    'lz4.feather',
+    'decimal-zstd.feather',
+    'float32.feather',
+    'lz4.parquet',
+    'decimal-zstd.parquet',
+    'float32-brotli.parquet',
+  ])('that pyarrow wrote, %s, gives the figures that went in', async (name) => {
+    const { tape } = await read(
+      readFileSync(new URL(`../../fixtures/tables/${name}`, import.meta.url)),
+      {},
+      name,
+    );
+    const closes = Array.from({ length: 60 }, (_, n) => 40_000 + ((n * 37) % 100) / 4);
+    expect([...tape.close]).toEqual(closes);
+    expect([...tape.times]).toEqual(closes.map((_, n) => Date.UTC(2024, 0, 1) + n * 60_000));
+    expect([...tape.volume]).toEqual(closes.map((_, n) => ((n * 7) % 10) / 4));
+    expect(tape.high[5]).toBe(Math.max(closes[4] ?? 0, closes[5] ?? 0) + 0.25);
+  });
+
+  it('gives decimals exactly, and the shortest decimal of a short float', () => {
+    expect(decimalOf(60_000_125n, 3)).toBe('60000.125');
+    expect([decimalOf(-5n, 2), decimalOf(7n, 0), decimalOf(7n, -2)]).toEqual(['-0.05', '7', '700']);
+    expect([integerOf(Uint8Array.of(1, 0)), integerOf(Uint8Array.of(255, 255))]).toEqual([256n, -1n]);
+    expect([60_012.35, 0.1, 1e-7, 16_777_216].map((value) => shortest32(Math.fround(value)))).toEqual([
+      60_012.35, 0.1, 1e-7, 16_777_216,
+    ]);
   });
 
   it('is refused with the row that is wrong, and when it is damaged', async () => {
