@@ -65,6 +65,7 @@ export interface Group {
   readonly parents: readonly ParentFigures[];
   readonly traded: Quantity;
   readonly amount: Money;
+  readonly fees: Money;
   readonly average: Price | undefined;
   readonly costs: Costs;
   /** `s·(Σ amount − F·B)` and `F·B` over the parents that have the benchmark. */
@@ -113,6 +114,7 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
     .map((parent) => parentFigures(parent, { facts, prices, until: facts.last ?? until, currencies }));
   const chosen = new Set(parents.map(({ facts: { parent } }) => parent));
   const attempts = [...facts.attempts.values()].filter(({ intent }) => chosen.has(intent.parent));
+  const groups = groupsOf(parents, attempts, prices);
   return {
     input,
     facts,
@@ -120,8 +122,8 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
     from,
     until,
     parents,
-    groups: groupsOf(parents, attempts, prices),
-    totals: totalsOf(parents),
+    groups,
+    totals: totalsOf(groups),
     quoting: quotingOf(attempts),
     untraded: facts.untraded.filter(({ strategy, at }) => isOurs(strategy) && isIn(at)),
     portfolios: portfoliosOf(facts, prices, { from, until }).filter(({ strategy }) => isOurs(strategy)),
@@ -158,6 +160,7 @@ function groupsOf(
         parents: members,
         traded,
         amount,
+        fees: members.reduce((sum, one) => add(sum, one.fees), NO_MONEY),
         average: traded.isZero() ? undefined : priceOf(amount, traded),
         costs: costsOf(members),
         twap: againstAll(members, (one) => benchmark(one, prices, 'time')),
@@ -205,14 +208,22 @@ function againstAll(
 }
 
 /** In each quote currency: amounts of different currencies are not added up. */
-function totalsOf(parents: readonly ParentFigures[]): readonly Total[] {
-  return [...Map.groupBy(parents, ({ quote }) => quote)].map(([quote, members]) => ({
+function totalsOf(groups: readonly Group[]): readonly Total[] {
+  return [...Map.groupBy(groups, ({ quote }) => quote)].map(([quote, members]) => ({
     quote,
     amount: members.reduce((sum, { amount }) => add(sum, amount), NO_MONEY),
     fees: members.reduce((sum, { fees }) => add(sum, fees), NO_MONEY),
-    costs: costsOf(members),
+    costs: members.map(({ costs }) => costs).reduce(bothCosts),
   }));
 }
+
+const bothCosts = (a: Costs, b: Costs): Costs => ({
+  parents: a.parents + b.parents,
+  withoutPrice: a.withoutPrice + b.withoutPrice,
+  shortfall: sumOf(a.shortfall, b.shortfall),
+  atArrival: add(a.atArrival, b.atArrival),
+  missed: { slices: a.missed.slices + b.missed.slices, cost: add(a.missed.cost, b.missed.cost) },
+});
 
 const NO_SHORTFALL: Shortfall = {
   delay: NO_MONEY,
@@ -229,7 +240,7 @@ function costsOf(parents: readonly ParentFigures[]): Costs {
   let [shortfall, atArrival, missedCost] = [NO_SHORTFALL, NO_MONEY, NO_MONEY];
   let [withoutPrice, missed] = [0, 0];
   for (const parent of parents) {
-    for (const { missedCost: one } of parent.slices) {
+    for (const { missedCost: one } of isWhole(parent) ? [] : parent.slices) {
       if (one === undefined) continue;
       missed++;
       missedCost = add(missedCost, one);
@@ -248,6 +259,13 @@ function costsOf(parents: readonly ParentFigures[]): Costs {
     atArrival,
     missed: { slices: missed, cost: missedCost },
   };
+}
+
+/** Whether every slice that ended got all that it wanted. */
+function isWhole({ facts: { slices } }: ParentFigures): boolean {
+  for (const { end } of slices.values())
+    if (end !== undefined && (end.body.result !== 'filled' || end.body.reason !== undefined)) return false;
+  return true;
 }
 
 const sumOf = (a: Shortfall, b: Shortfall): Shortfall => ({

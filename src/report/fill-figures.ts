@@ -1,17 +1,4 @@
-import {
-  add,
-  approximate,
-  cost,
-  fraction,
-  money,
-  NO_MONEY,
-  price,
-  quantity,
-  ratioOf,
-  roundEven,
-  scale,
-  subtract,
-} from '../core/money.ts';
+import { add, approximate, cost, money, NO_MONEY, price, quantity, subtract } from '../core/money.ts';
 import type { Money, Price, Ratio } from '../core/money.ts';
 import { MINUTE_MS, after } from '../core/time.ts';
 import type { FillFacts } from './facts.ts';
@@ -78,7 +65,7 @@ export function fillsFigures(fills: readonly FillFacts[], prices: PriceBook): Fi
     const [over, at] = spreadSums(fill, mid);
     paid = add(paid, over);
     paper = add(paper, at);
-    if (!at.isZero()) spreads.push(approximate(roundEven(scale(fraction(over, at), ratioOf(10_000)), 4)));
+    if (!at.isZero()) spreads.push(Number(((10_000 * approximate(over)) / approximate(at)).toFixed(4)));
   }
   return {
     fills: fills.length,

@@ -1,4 +1,4 @@
-import { add, isAmount, money, roundEven, size, text } from '../core/money.ts';
+import { add, approximate, isAmount, money, roundEven, text } from '../core/money.ts';
 import type { Money, Price } from '../core/money.ts';
 import { reasons } from '../core/reasons.ts';
 import { instant, isoOf } from '../core/time.ts';
@@ -87,8 +87,12 @@ export function reportOf(figures: Figures): Report {
 /** All of them, or those that cost and gained most, in the order in which they were begun. */
 function listedOf(parents: readonly ParentFigures[]): readonly ParentFigures[] {
   if (parents.length <= PARENTS_MAX) return parents;
-  const weight = ({ shortfall }: ParentFigures): Money => size(shortfall?.total ?? money('0'));
-  const chosen = new Set(parents.toSorted((a, b) => weight(b).cmp(weight(a))).slice(0, PARENTS_MAX));
+  const weighed = parents.map((parent) => ({
+    parent,
+    weight: Math.abs(parent.shortfall === undefined ? 0 : approximate(parent.shortfall.total)),
+  }));
+  const most = weighed.toSorted((a, b) => b.weight - a.weight).slice(0, PARENTS_MAX);
+  const chosen = new Set(most.map(({ parent }) => parent));
   return parents.filter((parent) => chosen.has(parent));
 }
 

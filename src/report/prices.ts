@@ -70,8 +70,8 @@ export class PriceBook {
     if (tape === undefined) return undefined;
     const row = rowKnownAt(tape, at);
     if (row < 0) return undefined;
+    if (!isFresh(tape, row, at)) return undefined;
     const known = instant((tape.times[row] ?? 0) + tape.barMs);
-    if (at - known > ageMax(tape)) return undefined;
     return { price: exactPrice(tape.close[row] ?? 0), at: known, from: 'prices' };
   }
 
@@ -87,8 +87,7 @@ export class PriceBook {
     const tape = this.#tapes.get(pair);
     if (tape !== undefined) {
       const row = rowKnownAt(tape, at);
-      const known = (tape.times[row] ?? Number.NaN) + tape.barMs;
-      return at - known <= ageMax(tape) ? (tape.close[row] ?? Number.NaN) : Number.NaN;
+      return isFresh(tape, row, at) ? (tape.close[row] ?? Number.NaN) : Number.NaN;
     }
     const seen = this.#notedAt(pair, instant(at), Number.POSITIVE_INFINITY);
     return seen === undefined ? Number.NaN : approximate(seen.price);
@@ -101,12 +100,11 @@ export class PriceBook {
   timeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
     const tape = this.#tapes.get(pair);
     if (tape === undefined) return undefined;
-    const first = this.tapeAt(pair, from);
-    if (first === undefined || this.tapeAt(pair, to) === undefined) return undefined;
-    if (to <= from) return first.price;
+    let row = rowKnownAt(tape, from);
+    if (row < 0 || !isFresh(tape, row, from) || !isFresh(tape, rowKnownAt(tape, to), to)) return undefined;
+    if (to <= from) return exactPrice(tape.close[row] ?? 0);
     const sum = new Sum();
     let since: number = from;
-    let row = rowKnownAt(tape, from);
     while (row + 1 < tape.rows && (tape.times[row + 1] ?? 0) + tape.barMs < to) {
       const until = (tape.times[row + 1] ?? 0) + tape.barMs;
       sum.add((tape.close[row] ?? 0) * (until - since));
@@ -125,7 +123,8 @@ export class PriceBook {
     const tape = this.#tapes.get(pair);
     if (tape === undefined) return undefined;
     const [amount, volume] = [new Sum(), new Sum()];
-    for (let row = rowKnownAt(tape, from) + 1; row <= rowKnownAt(tape, to); row++) {
+    const last = rowKnownAt(tape, to);
+    for (let row = rowKnownAt(tape, from) + 1; row <= last; row++) {
       const v = tape.volume[row] ?? Number.NaN;
       if (!(v > 0)) continue;
       const typical = ((tape.high[row] ?? 0) + (tape.low[row] ?? 0) + (tape.close[row] ?? 0)) / 3;
@@ -159,7 +158,9 @@ export class PriceBook {
   }
 }
 
-const ageMax = ({ barMs }: PriceColumns): number => Math.max(AGE_MAX_MS, 3 * barMs);
+/** Whether a row says anything about `at`. */
+const isFresh = ({ times, barMs }: PriceColumns, row: number, at: number): boolean =>
+  at - (times[row] ?? Number.NaN) - barMs <= Math.max(AGE_MAX_MS, 3 * barMs);
 
 /** The exact decimal that a row of a tape stands for. */
 const exactPrice = (close: number): Price => price(String(close));
@@ -168,8 +169,15 @@ const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
 
 /** The last row that is known at `at`; -1 when none is. */
-const rowKnownAt = ({ times, rows, barMs }: PriceColumns, at: number): number =>
-  lastWhere(rows, (i) => (times[i] ?? 0) + barMs <= at);
+function rowKnownAt({ times, rows, barMs }: PriceColumns, at: number): number {
+  let [low, high] = [-1, rows - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((times[middle] ?? 0) + barMs <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
 
 /** The last index below `count` for which `holds`, which holds up to some index and not beyond it; -1 when none. */
 function lastWhere(count: number, holds: (index: number) => boolean): number {

@@ -5,6 +5,7 @@ import {
   money,
   NO_MONEY,
   NO_QUANTITY,
+  negate,
   price,
   priceOf,
   quantity,
@@ -102,7 +103,8 @@ export interface Setting {
 
 export function parentFigures(parent: ParentFacts, setting: Setting): ParentFigures {
   const { prices } = setting;
-  const { traded, amount, fees } = sumsOf(parent.fills);
+  const sums = sumsOf(parent.fills);
+  const { traded, amount, fees } = sums;
   const arrivalText = parent.arrival ?? prices.tapeAt(parent.pair, parent.begunAt)?.price.toFixed();
   const arrival = arrivalText === undefined ? undefined : price(arrivalText);
   const decision = arrival === undefined ? undefined : decisionOf(parent, arrival, prices);
@@ -110,10 +112,7 @@ export function parentFigures(parent: ParentFacts, setting: Setting): ParentFigu
     decision === undefined ? undefined : plannedOf(parent, { traded, amount, at: decision.price });
   const { endedAt, isOpen } = endOf(parent, setting, planned !== undefined && planned.lte(traded));
   const end = prices.midAt(parent.pair, endedAt);
-  const fills = Map.groupBy(parent.fills, ({ record }) => record.slice);
-  const slices = [...parent.slices.values()].map((slice) =>
-    sliceFigures(slice, { parent, arrival, end: end?.price, fills: fills.get(slice.slice) ?? [] }),
-  );
+  let slices: readonly SliceFigures[] | undefined;
   return {
     facts: parent,
     ...currenciesOf(parent, setting),
@@ -121,23 +120,39 @@ export function parentFigures(parent: ParentFacts, setting: Setting): ParentFigu
     traded,
     amount,
     fees,
-    average: traded.isZero() ? undefined : priceOf(amount, traded),
     decision,
     arrival,
     endedAt,
     isOpen,
     end,
-    slices,
+    // Asked for of few parents among many thousands.
+    get average() {
+      return traded.isZero() ? undefined : priceOf(amount, traded);
+    },
+    get slices() {
+      return (slices ??= slicesOf(parent, arrival, end?.price));
+    },
     shortfall:
       planned === undefined || decision === undefined || arrival === undefined || end === undefined
         ? undefined
-        : shortfallOf({ parent, planned, decision: decision.price, arrival, end: end.price }),
+        : shortfallOf({ parent, sums, planned, decision: decision.price, arrival, end: end.price }),
   };
+}
+
+function slicesOf(
+  parent: ParentFacts,
+  arrival: Price | undefined,
+  end: Price | undefined,
+): readonly SliceFigures[] {
+  const fills = Map.groupBy(parent.fills, ({ record }) => record.slice);
+  return [...parent.slices.values()].map((slice) =>
+    sliceFigures(slice, { parent, arrival, end, fills: fills.get(slice.slice) ?? [] }),
+  );
 }
 
 /** `+x` for a buy, `−x` for a sell: a higher price is bad for a buy. */
 export const against = (side: 'buy' | 'sell', amount: Money): Money =>
-  side === 'buy' ? amount : subtract(NO_MONEY, amount);
+  side === 'buy' ? amount : negate(amount);
 
 /** `part / whole` in basis points, to the nearest of four decimals; `undefined` of nothing. */
 export const bpsOf = (part: Money, whole: Money): Ratio | undefined =>
@@ -150,8 +165,12 @@ interface Sums {
 }
 
 function sumsOf(fills: readonly FillFacts[]): Sums {
-  let [traded, amount, fees] = [NO_QUANTITY, NO_MONEY, NO_MONEY];
-  for (const { record } of fills) {
+  const [first, ...more] = fills;
+  if (first === undefined) return { traded: NO_QUANTITY, amount: NO_MONEY, fees: NO_MONEY };
+  let traded = quantity(first.record.quantity);
+  let amount = money(first.record.amount);
+  let fees = money(first.record.fees);
+  for (const { record } of more) {
     traded = add(traded, quantity(record.quantity));
     amount = add(amount, money(record.amount));
     fees = add(fees, money(record.fees));
@@ -231,29 +250,23 @@ function currenciesOf(
 
 function shortfallOf({
   parent,
+  sums: { traded, amount, fees },
   planned,
   decision,
   arrival,
   end,
 }: {
   readonly parent: ParentFacts;
+  readonly sums: Sums;
   readonly planned: Quantity;
   readonly decision: Price;
   readonly arrival: Price;
   readonly end: Price;
 }): Shortfall {
-  const { side, fills } = parent;
-  const { traded, amount, fees } = sumsOf(fills);
+  const { side } = parent;
   const left = subtract(planned, traded);
-  let atSlices = NO_MONEY;
-  for (const { record } of fills) {
-    const decided = parent.slices.get(record.slice)?.intent.decision_price;
-    atSlices = add(
-      atSlices,
-      cost(decided === undefined ? arrival : price(decided), quantity(record.quantity)),
-    );
-  }
   const atArrival = cost(arrival, traded);
+  const atSlices = decidedValue(parent, arrival, atArrival);
   const paid = subtract(amount, cost(decision, traded));
   const missed = cost(subtract(end, decision), left);
   return {
@@ -266,6 +279,21 @@ function shortfallOf({
     total: add(against(side, add(paid, missed)), fees),
     paper: cost(decision, planned),
   };
+}
+
+/** `Σ F_k·d_k`: what was traded, at the price of the decision of each slice; a slice that knew none counts at arrival. */
+function decidedValue(
+  { slices, fills, arrival: first }: ParentFacts,
+  arrival: Price,
+  atArrival: Money,
+): Money {
+  const priceOfSlice = (slice: number): string | undefined =>
+    slices.get(slice)?.intent.decision_price ?? first;
+  if (fills.every(({ record }) => priceOfSlice(record.slice) === first)) return atArrival;
+  return fills.reduce((sum, { record }) => {
+    const decided = priceOfSlice(record.slice);
+    return add(sum, cost(decided === undefined ? arrival : price(decided), quantity(record.quantity)));
+  }, NO_MONEY);
 }
 
 /** What a slice is counted with. */
@@ -289,9 +317,7 @@ function sliceFigures(slice: SliceFacts, { parent, arrival, end, fills }: Around
   const difference = (a: Money | undefined, b: Money | undefined): Money | undefined =>
     a === undefined || b === undefined ? undefined : against(side, subtract(a, b));
   const untraded = slice.end === undefined ? NO_QUANTITY : leftOf(slice, sums);
-  const from = slice.end?.at ?? slice.at;
-  const next = parent.fills.find(({ record }) => record.slice !== slice.slice && record.executed_at >= from);
-  const later = next === undefined ? end : price(next.record.price);
+  const later = untraded.isZero() ? undefined : priceAfter(slice, parent, end);
   return {
     facts: slice,
     traded,
@@ -305,8 +331,19 @@ function sliceFigures(slice: SliceFacts, { parent, arrival, end, fills }: Around
     execution: difference(amount, atDecision),
     untraded,
     missedCost:
-      untraded.isZero() || decision === undefined || later === undefined
+      decision === undefined || later === undefined
         ? undefined
         : against(side, cost(subtract(later, decision), untraded)),
   };
+}
+
+/** The price at which the parent next traded after a slice, else that of its end. */
+function priceAfter(
+  { slice, at, end: over }: SliceFacts,
+  { fills }: ParentFacts,
+  end: Price | undefined,
+): Price | undefined {
+  const from = over?.at ?? at;
+  const next = fills.find(({ record }) => record.slice !== slice && record.executed_at >= from);
+  return next === undefined ? end : price(next.record.price);
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
@@ -232,5 +233,49 @@ describe('the shortfall of a parent', () => {
     expect(early.fills).toBe(2);
     expect(made(two, { since: after(NINE, MINUTE) }).parents.map(({ parent }) => parent)).toEqual(['later']);
     expect(made(two, { strategy: 'nobody' }).parents).toEqual([]);
+  });
+
+  it('sums exactly whatever is traded, at whatever prices, either way round', () => {
+    const price = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => `${Math.floor(n / 100)}.${String(n % 100).padStart(2, '0')}1`); // prettier-ignore
+    const quantity = fc.integer({ min: 1, max: 10 ** 9 }).map((n) => `0.${String(n).padStart(10, '0')}7`);
+    const fill = fc.record({ price, quantity, decision: price, fees: quantity });
+    const parents = fc.record({
+      fills: fc.array(fill, { maxLength: 6 }),
+      side: fc.constantFrom('buy' as const, 'sell' as const),
+      by: fc.constantFrom('quantity' as const, 'amount' as const),
+      total: fc.option(price, { nil: undefined }),
+      lateMs: fc.constantFrom(0, MINUTE, 4 * MINUTE),
+      isOver: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(parents, ({ fills, side, by, total, lateMs, isOver }) => {
+        const size = total === undefined ? {} : { [by === 'quantity' ? 'total_quantity' : 'total_notional']: { amount: total, currency: 'x' } }; // prettier-ignore
+        const wake = (slice: number, decision: string): RecordBody =>
+          aWake({ detail: { due: NINE }, intents: [wanted({ slice, side, by, size: '1', decision_price: decision })] }); // prettier-ignore
+        const story = fills.flatMap(({ price: each, quantity: q, decision, fees }, slice) => {
+          const at = lateMs + slice * 1_000;
+          const amount = wideText(times(units(each), units(q)));
+          return [
+            [at, wake(slice, decision)] as const,
+            ...traded(at, slice, { side, price: each, quantity: q, amount, fees, reference: decision }),
+            [at + 30, aSlice({ slice })] as const,
+          ];
+        });
+        const end = isOver ? [[MINUTE * 6, aWake({ finished: 'window_over' })] as const] : [];
+        const report = made(records([0, aLife('twap', size)], [lateMs, wake(99, '50')], ...story, ...end), {
+          prices: [minutes('btcusd', [90.5, 100.25, 80.125, 111, 95, 77, 88])],
+        });
+        const { costs } = parentIn(report);
+        const exact = (text = ''): bigint => {
+          const [, sign = '', whole = '', rest = ''] = /^(-?)(\d+)(?:\.(\d+))?$/u.exec(text) ?? [];
+          return BigInt(`${sign}${whole}${rest.padEnd(60, '0')}`);
+        };
+        const { delay, trading, opportunity, fees, total: sum, timing, execution } = costs ?? {};
+        expect(exact(delay) + exact(trading) + exact(opportunity) + exact(fees)).toBe(exact(sum));
+        expect(exact(timing) + exact(execution)).toBe(exact(trading));
+        expect(report.totals[0]?.costs.total).toBe(sum);
+      }),
+      { numRuns: 300 },
+    );
   });
 });
