@@ -86,6 +86,18 @@ export function checkZone(zone: string): void {
  * @throws RangeError in words for the operator.
  */
 export function parseDuration(text: string): number {
+  const known = durations.get(text);
+  if (known !== undefined) return known;
+  const ms = readDuration(text);
+  if (durations.size < DURATIONS_MAX) durations.set(text, ms);
+  return ms;
+}
+
+/** Steps of strategies read the durations of their document again and again. */
+const durations = new Map<string, number>();
+const DURATIONS_MAX = 1_000;
+
+function readDuration(text: string): number {
   try {
     const duration = Temporal.Duration.from(text);
     if (duration.years !== 0 || duration.months !== 0) throw new RangeError('no fixed length');

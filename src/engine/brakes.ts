@@ -79,7 +79,7 @@ export function afterFill(desk: Desk, fill: FillRecord): readonly RecordBody[] {
       : [{ kind: 'control', state: 'halted', by: 'tranche', why: words(broken) }];
   }
   const most = desk.policy.limits.shortfallBpsMax;
-  const bps = known && shortfallBps(withFill(known, fill));
+  const bps = known && most && shortfallBps(withFill(known, fill));
   if (most === undefined || bps === undefined || bps.lte(most)) return [];
   if (desk.state.totals.pausedWhy(fill.parent, fill.pair) !== undefined) return [];
   const detail = `limit=${most.toFixed()} bps value=${bps.toFixed(2)} bps`;
@@ -136,8 +136,9 @@ function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
   const pairMax = limits.pairDayNotionalMax?.get(fill.pair);
   if (pairMax !== undefined && ofPair.gt(pairMax))
     return { reason: 'pair_day_notional', detail: `limit=${pairMax.toFixed()} value=${ofPair.toFixed(2)}` };
+  if (limits.dayCostMax === undefined) return undefined;
   const spent = add(desk.state.totals.dayCost(today), costOf(fill));
-  if (limits.dayCostMax !== undefined && spent.gt(limits.dayCostMax))
+  if (spent.gt(limits.dayCostMax))
     return { reason: 'day_cost', detail: `limit=${limits.dayCostMax.toFixed()} value=${spent.toFixed(2)}` };
   return undefined;
 }

@@ -44,12 +44,27 @@ const nameOf = (value: unknown): string => {
   return Object.getPrototypeOf(value) === null ? 'bare object' : value.constructor.name;
 };
 
+/** Sorted by code units, as `sort` does without a comparison: a locale would make the hash depend on the machine. */
 function membersOf(value: object): string {
-  return Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .toSorted(([a], [b]) => (a < b ? -1 : 1)) // by code units: a locale would make the hash depend on the machine
-    .map(([key, member]) => `${JSON.stringify(key)}:${canonicalValue(member)}`)
-    .join(',');
+  let text = '';
+  for (const key of Object.keys(value).toSorted()) {
+    const member: unknown = Reflect.get(value, key);
+    if (member === undefined) continue;
+    text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalValue(member)}`;
+  }
+  return text;
+}
+
+/** Names of fields come again with every record. */
+const names = new Map<string, string>();
+const NAMES_MAX = 1_000;
+
+function quoted(name: string): string {
+  const known = names.get(name);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(name);
+  if (names.size < NAMES_MAX) names.set(name, text);
+  return text;
 }
 
 /** Only what `JSON.parse` makes. An object without a prototype may be a raw JSON number, which would come back rounded. */

@@ -172,6 +172,7 @@ export const closedDayAt = ({ calendar, time_zone: zone }: Hours, at: Instant): 
 /** The first moment after `at` and before `until` at which the schedule closes; `until` when it stays open. */
 export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant {
   const { calendar, blackouts, quiet_hours: quiet, cut_off: cutOff, time_zone: zone } = schedule;
+  if (calendar === undefined && blackouts.length + quiet.length === 0 && cutOff === undefined) return until;
   const times = [...quiet.map(({ from }) => from), ...(cutOff === undefined ? [] : [cutOff])];
   const zones = new Set([zone]);
   for (const list of calendar?.holidays ?? []) {

@@ -128,9 +128,23 @@ export function nextTime(schedule: Due, at: Instant): Instant | undefined {
 }
 
 function nextUnrolled({ cron, every, first, time_zone: zone }: Due, at: Instant): Instant | undefined {
-  if (cron !== undefined) return nextCron({ cron, time_zone: zone }, at);
+  if (cron !== undefined) return knownCron({ cron, time_zone: zone }, at);
   if (every === undefined || first === undefined) return undefined;
   return nextPeriod({ every, from: parseTime(first), zone }, at);
+}
+
+/** What was found last, newest last: one step of a strategy asks for the same time more than once. */
+const lookedUp = new Map<string, { readonly next: Instant | undefined }>();
+const LOOKED_UP_MAX = 256;
+
+function knownCron(schedule: CronDue, at: Instant): Instant | undefined {
+  const key = `${at}\n${schedule.time_zone}\n${schedule.cron}`;
+  const known = lookedUp.get(key);
+  if (known !== undefined) return known.next;
+  const next = nextCron(schedule, at);
+  if (lookedUp.size >= LOOKED_UP_MAX) lookedUp.delete(lookedUp.keys().next().value ?? '');
+  lookedUp.set(key, { next });
+  return next;
 }
 
 /**
@@ -166,6 +180,7 @@ function earlierPass(
   { at, due }: { readonly at: Instant; readonly due: Instant },
 ): Instant {
   const zone = schedule.time_zone;
+  if (zone === 'UTC') return due;
   const local = zoned(at, zone);
   // Asking for the next change is slow, and mostly there is none so soon.
   if (local.offsetNanoseconds === zoned(due, zone).offsetNanoseconds) return due;

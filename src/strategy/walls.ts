@@ -8,6 +8,7 @@ export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
 
 /** What the clock of `zone` shows. */
 export function wallOf(at: Instant, zone: string): number {
+  if (zone === 'UTC') return Math.floor(at);
   const local = zoned(at, zone);
   return local.epochMilliseconds + Math.round(local.offsetNanoseconds / 1e6);
 }
@@ -21,6 +22,7 @@ export function instantsOf(
   wall: number,
   zone: string,
 ): { readonly passes: readonly [Instant, ...Instant[]]; readonly isSkipped: boolean } {
+  if (zone === 'UTC') return { passes: [instant(wall)], isSkipped: false };
   const plain = Temporal.Instant.fromEpochMilliseconds(wall).toZonedDateTimeISO('UTC').toPlainDateTime();
   const first = plain.toZonedDateTime(zone, { disambiguation: 'earlier' });
   const second = plain.toZonedDateTime(zone, { disambiguation: 'later' });
