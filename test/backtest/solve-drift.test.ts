@@ -51,7 +51,8 @@ interface Case {
   readonly from: number;
   readonly until: number | undefined;
   readonly ageMaxMs: number | undefined;
-  readonly isSameTimes: boolean;
+  /** Own times, the same ones with gaps, the same ones without. */
+  readonly times: 'own' | 'same' | 'even';
   readonly isVia: boolean;
   readonly isRound: boolean;
   readonly aside: number | undefined;
@@ -75,7 +76,7 @@ const cases: fc.Arbitrary<Case> = fc
     from: fc.double({ min: -0.1, max: 0.8, noNaN: true }),
     until: fc.option(fc.double({ min: 0, max: 1.1, noNaN: true }), { nil: undefined, freq: 1 }),
     ageMaxMs: fc.constantFrom(undefined, undefined, undefined, 60_000, 7_200_000),
-    isSameTimes: fc.boolean(),
+    times: fc.constantFrom<Case['times']>('own', 'own', 'same', 'even'),
     isVia: fc.boolean(),
     isRound: fc.boolean(),
     aside: fc.option(fc.nat(50), { nil: undefined }),
@@ -88,11 +89,11 @@ const short = (value: number, digits: number): string => quantity(value.toPrecis
 function built(of: Case): { market: Market; wait: DriftWait; question: Question } {
   const [leader] = of.assets;
   const tapes = of.assets.map(({ manner }, i) => {
-    const same = of.isSameTimes && leader !== undefined;
+    const same = of.times !== 'own' && leader !== undefined;
     const { barMs, startMs } = same ? leader.manner : manner;
     const rows = same
       ? leader.manner.rows.map(({ gap }, row) => ({
-          gap,
+          gap: of.times === 'even' ? 0 : gap,
           step: manner.rows[row % manner.rows.length]?.step ?? 0,
         }))
       : manner.rows;
