@@ -15,17 +15,17 @@ export interface Valuation {
 }
 
 /**
- * Whether all histories have a price at the very same instants. Told by their ends alone: bars that follow one another without a
+ * Whether all histories have a price at the very same instants, and one only. Told by their ends alone: bars that follow one another without a
  * gap are as many as fit between the first and the last.
  */
 export function areAligned(histories: readonly History[]): boolean {
   const [one, ...others] = histories;
-  if (one === undefined) return false;
+  // Trades may share their instant, and the last of them counts.
+  if (one === undefined || one.tape.barMs === 0) return false;
   if (others.length === 0) return true;
   const { times, rows, barMs } = one.tape;
   const [begins = 0, ends = 0] = [times[0], times[rows - 1]];
   return (
-    barMs > 0 &&
     ends - begins === (rows - 1) * barMs &&
     others.every(
       ({ tape }) =>

@@ -106,7 +106,12 @@ describe('a band in doubles', () => {
     const amount = fc.double({ min: -1_000, max: 1_000, noNaN: true });
     const boxes = fc.record({
       assets: fc.array(
-        fc.record({ a: amount, z: amount, at: fc.double({ min: 0, max: 1, noNaN: true }), part: fc.nat(5) }),
+        fc.record({
+          a: amount,
+          wide: fc.constantFrom(0.001, 0.01, 0.1, 1),
+          at: fc.double({ min: 0, max: 1, noNaN: true }),
+          part: fc.nat(5),
+        }),
         { minLength: 1, maxLength: 6 },
       ),
       cash: amount,
@@ -119,8 +124,8 @@ describe('a band in doubles', () => {
         const parts = assets.reduce((sum, { part }) => sum + part, 1);
         const targets = [...assets, { part: 1 }].map(({ part }) => ratio((part / parts).toFixed(6)));
         const band = bandOf(targets, { driftType, threshold });
-        const low = Float64Array.from(assets, ({ a, z }) => Math.min(a, z));
-        const high = Float64Array.from(assets, ({ a, z }) => Math.max(a, z));
+        const low = Float64Array.from(assets, ({ a, wide }) => a - wide * Math.abs(a));
+        const high = Float64Array.from(assets, ({ a, wide }) => a + wide * Math.abs(a));
         const inside = low.map((least, i) => Math.min(high[i] ?? 0, least + (assets[i]?.at ?? 0) * ((high[i] ?? 0) - least))); // prettier-ignore
         const corner = low.map((least, i) => ((assets[i]?.at ?? 0) < 0.5 ? least : (high[i] ?? 0)));
         const passes = !mayLeave(band, { low, high, cash });

@@ -214,6 +214,14 @@ describe('the next breach of a drift band', () => {
     expect(nextDrift(market, two, { ...world, ageMaxMs: 58_999 })).toBeUndefined();
   });
 
+  it('counts the last of several trades of one instant, and no other', () => {
+    const rows = [[0, 100], [5, 1000], [5, 101], [9, 10], [9, 300]] as const; // prettier-ignore
+    const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 0, rows))]]);
+
+    expect(nextDrift(market, wait, { from: instant(0), holdings })).toBe(9);
+    expect(nextDrift(market, { ...wait, threshold: '0.4' }, { from: instant(0), holdings })).toBeUndefined();
+  });
+
   it('begins when the own time of the wait has come', () => {
     const market = new Map([['btcusd', historyOf(tapeFrom('btcusd', 1_000, [[0, 1000], [9_000, 100]]))]]); // prettier-ignore
     const from = (notBefore: number) =>
