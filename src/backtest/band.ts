@@ -41,8 +41,10 @@ export function bandOf(
     Float64Array.from(targets, (target, i) => approximate(each(target, widths[i] ?? ONE)));
   const upper = bounds(add);
   const lower = bounds(subtract);
-  const largest = Math.max(1, ...upper.map(Math.abs), ...lower.map(Math.abs));
-  return { upper, lower, slack: SLACK * (1 + largest) };
+  const largest = Math.max(...upper, ...lower.map(Math.abs));
+  // Corners are chosen for weights from 0 to 1. Others are left to the decimals: nothing is certain then.
+  const isUsual = targets.every((target) => target.gte(0) && target.lte(1)) && limit.gte(0);
+  return { upper, lower, slack: isUsual ? SLACK * (1 + largest) : Infinity };
 }
 
 /** Values of the assets of a portfolio, each between two bounds, in the currency of its cash. Written by whoever asks. */
@@ -71,12 +73,12 @@ export function mayLeave({ upper, lower, slack }: Band, { low, high, cash }: Val
     const z = high[i] ?? 0;
     const u = upper[i] ?? 0;
     const l = lower[i] ?? 0;
-    if (!((1 - u) * (u <= 1 ? z : a) - u * (u >= 0 ? least - a : most - z) < -error)) return true;
-    if (!((1 - l) * (l <= 1 ? a : z) - l * (l >= 0 ? most - z : least - a) > error)) return true;
+    if (!((1 - u) * (u <= 1 ? z : a) - u * (least - a) < -error)) return true;
+    if (!((1 - l) * a - l * (l >= 0 ? most - z : least - a) > error)) return true;
   }
   const u = upper[assets] ?? 0;
   const l = lower[assets] ?? 0;
-  return !(cash - u * (u >= 0 ? least : most) < -error && cash - l * (l >= 0 ? most : least) > error);
+  return !(cash - u * least < -error && cash - l * (l >= 0 ? most : least) > error);
 }
 
 /** As `mayLeave`, at values that are known. `false` is certain. */

@@ -147,4 +147,30 @@ describe('a band in doubles', () => {
     expect(mayLeaveAt(band, nothing, 500)).toBe(true);
     expect(hasLeft(band, nothing, 500)).toBe(false);
   });
+
+  it.each<readonly [string, readonly string[], string, readonly (readonly [number, number])[], number]>([
+    ['a weight above one that grows while its asset falls', ['0.5', '0.25', '0.25'], '2', [[800, 1000], [-250, -250]], -250],
+    ['a weight below nothing that falls with the others', ['0.4', '0.3', '0.3', '0'], '1.4', [[-60, -60], [50, 150], [50, 150]], 0],
+    ['cash that is owed, when the others fall', ['0.5', '0.5', '0'], '0.4', [[100, 200], [100, 200]], -70],
+    ['cash that is too much, when the others fall', ['0.4', '0.4', '0.2'], '0.2', [[30, 60], [30, 60]], 50],
+  ])('opens a range of prices for %s', (_, weights, threshold, ranges, cash) => {
+    const targets = weights.map((weight) => ratio(weight));
+    const band = bandOf(targets, { driftType: 'absolute', threshold });
+    const low = Float64Array.from(ranges, ([least]) => least);
+    const high = Float64Array.from(ranges, ([, most]) => most);
+
+    expect([hasLeft(band, low, cash), hasLeft(band, high, cash)]).toStrictEqual([true, false]);
+    expect(mayLeave(band, { low, high, cash })).toBe(true);
+    expect(mayLeave(band, { low: high, high, cash })).toBe(false);
+  }); // prettier-ignore
+
+  it('leaves weights that are none to the decimals', () => {
+    const band = bandOf([ratio('1.5'), ratio('-0.5')], { driftType: 'absolute', threshold: '0.1' });
+    const worth = Float64Array.of(1500);
+
+    for (const cash of [-500, 0, 500]) {
+      expect([mayLeaveAt(band, worth, cash), hasLeft(band, worth, cash)]).toStrictEqual([true, false]);
+      expect(mayLeave(band, { low: worth, high: worth, cash })).toBe(true);
+    }
+  });
 });

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { areAligned } from '../../src/backtest/history.ts';
+import { historyOf, tapeFrom } from './markets.ts';
+
+const history = (barMs: number, ...times: readonly number[]) =>
+  historyOf(tapeFrom('btcusd', barMs, times.map((at) => [at, 1] as const))); // prettier-ignore
+const even = history(10, 0, 10, 20, 30);
+
+describe('histories', () => {
+  it('are aligned when each has a price at every instant of the others', () => {
+    expect(areAligned([even, history(10, 0, 10, 20, 30)])).toBe(true);
+    expect(areAligned([history(10, 0, 50, 70)])).toBe(true);
+    expect(areAligned([])).toBe(false);
+  });
+
+  it.each([
+    ['one begins earlier, with a gap', history(10, 0, 10, 20, 30), history(10, 0, 20, 30, 40)],
+    ['one begins earlier, with a gap, and they end together', history(10, 10, 20, 30, 40), history(10, 0, 20, 30, 40)],
+    ['one ends later, with a gap', even, history(10, 0, 10, 20, 40)],
+    ['one has more', even, history(10, 0, 10, 20)],
+    ['bars are of other lengths', even, history(5, 0, 10, 20, 30)],
+    ['both have gaps, which may be others', history(10, 0, 20, 30), history(10, 0, 10, 30)],
+    ['they are trades, of which several may share an instant', history(0, 0, 0, 0), history(0, 0, 0, 0)],
+  ])('are not when %s', (_, one, two) => {
+    expect(areAligned([one, two])).toBe(false);
+  }); // prettier-ignore
+});
