@@ -173,7 +173,8 @@ function inTimeOrder(joined: Joined): Joined {
     isSorted = (times[row] ?? 0) >= (times[row - 1] ?? 0);
   if (isSorted) return joined;
   const order = Uint32Array.from({ length: times.length }, (_, row) => row);
-  order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b);
+  // The order of rows of one time is kept.
+  order.sort((a, b) => (times[a] ?? 0) - (times[b] ?? 0));
   return picked(joined, order);
 }
 

@@ -36,7 +36,9 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
     const plan = detect(sample, hints);
     if (plan === undefined) continue;
     if ('refused' in plan) throw new OperatorError('data', `${name}: ${plan.refused}`);
-    return plan;
+    const { priceScale = 1 } = hints;
+    if (priceScale === 1) return plan;
+    return { ...plan, priceScale, notes: [...plan.notes, `prices are divided by ${priceScale}`] };
   }
   const begins = `it begins ${JSON.stringify((sample.rows[0] ?? []).join(sample.delimiter).slice(0, 120))}`;
   throw new OperatorError(

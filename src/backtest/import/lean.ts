@@ -10,7 +10,7 @@ const DAY = /(?:^|_)(\d{8})_(?:([a-z0-9]+)_)?(?:minute|second|tick)?_?(trade|quo
  * name; hours and days have their time as text. Prices of crypto are plain; of equities, ten-thousandths (`--price-scale 10000`).
  * Source: LEAN, Data/crypto/readme.md and Data/equity/readme.md, read 2026-11-22.
  */
-export const detectLean: Detect = (sample, { priceScale = 1 }) => {
+export const detectLean: Detect = (sample) => {
   const [first = []] = sample.rows;
   const isQuotes = first.length === 11;
   if (!isQuotes && first.length !== 6) return undefined;
@@ -26,11 +26,7 @@ export const detectLean: Detect = (sample, { priceScale = 1 }) => {
     time,
     pair: pairInName(sample.name),
     mayBeEmpty: isQuotes,
-    priceScale,
-    notes: [
-      ...(isQuotes ? ['quotes: each price is the middle of bid and ask, and there is no volume'] : []),
-      ...(priceScale === 1 ? [] : [`prices are divided by ${priceScale}`]),
-    ],
+    notes: isQuotes ? ['quotes: each price is the middle of bid and ask, and there is no volume'] : [],
   });
 };
 

@@ -147,7 +147,11 @@ function rowsOf(place: string, table: Table, plan: Plan): Rows {
     timeOf(table, plan, { row, place, counts }),
   );
   const numbers = (cells: ArrayLike<unknown>, what: 'price' | 'volume'): Float64Array =>
-    Float64Array.from({ length: table.rows }, (_, row) => numberOf(cells[row], { what, row, place, counts }));
+    Float64Array.from(
+      { length: table.rows },
+      (_, row) =>
+        numberOf(cells[row], { what, row, place, counts }) / (what === 'price' ? plan.priceScale : 1),
+    );
   const closeCells = column('close') ?? [];
   const close = numbers(closeCells, 'price');
   const price = (role: 'open' | 'high' | 'low'): Float64Array => {

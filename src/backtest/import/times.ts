@@ -19,7 +19,8 @@ export function textTime(cell: string): number | undefined {
   const iso = ISO.exec(cell);
   if (iso === null) return undefined;
   const [, year, month, day, hour = '0', minute = '0', second = '0', part = '', zone = 'Z'] = iso;
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  // An hour of 24 and more is another day, which `utc` refuses.
+  if (Number(minute) > 59 || Number(second) > 59) return undefined;
   const midnight = utc(year, month, day, Number(hour));
   if (midnight === undefined || /[1-9]/u.test(part.slice(3))) return undefined;
   const ms = Number(part.slice(0, 3).padEnd(3, '0'));

@@ -38,9 +38,52 @@ const bar = (minute: number, rest = '2,3,1,2.5,7'): string => `${minute * 60_000
 
 describe('an import', () => {
   it('counts missing bars, holes and the longest of them', async () => {
-    const { report } = await read(bars(...[1, 2, 3, 5, 6, 10, 11, 12].map((minute) => bar(minute))));
-    expect(report.gaps).toEqual({ missing: 4, holes: 2, longest: { bars: 3, after: 360_000 } });
+    const { report } = await read(bars(...[1, 2, 3, 5, 6, 10, 11, 13].map((minute) => bar(minute))));
+    expect(report.gaps).toEqual({ missing: 5, holes: 3, longest: { bars: 3, after: 360_000 } });
     expect(report).toMatchObject({ barMs: 60_000, rows: 8, offGrid: 0, largestMove: undefined });
+  });
+
+  it('turns round what is newest first, also trades of one instant, and says so', async () => {
+    const { report } = await read(bars(bar(3), bar(2), bar(1)));
+    expect([report.first, report.notes]).toEqual([60_000, ['x.csv: newest first: turned round']]);
+    const { tape } = await read(
+      'timestamp_ms,price,quantity,side\n9,4,1,buy\n5,3,1,buy\n5,2,1,buy\n1,1,1,buy\n',
+    );
+    expect([...tape.close]).toEqual([1, 2, 3, 4]);
+  });
+
+  it('joins trades of files that follow one another, and refuses those that overlap', async () => {
+    const trades = (...rows: readonly string[]) => ({ name: `${rows[0] ?? ''}.csv`, bytes: Buffer.from(['timestamp_ms,price,quantity,side', ...rows].join('\n')) }); // prettier-ignore
+    const [late, early, between] = [trades('7,3,1,buy', '9,4,1,buy'), trades('1,1,1,buy', '5,2,1,buy'), trades('4,1,1,buy')]; // prettier-ignore
+    const { tape } = await importTape([late, early], { pair: 'btcusd' });
+    expect([...tape.close]).toEqual([1, 2, 3, 4]);
+    await expect(importTape([early, between], { pair: 'btcusd' })).rejects.toThrow(
+      '4,1,1,buy.csv:2: its time',
+    );
+  });
+
+  const DAMAGED = 'unix,date,time,symbol,open,high,low,close,Volume BTC,Volume USDT,tradecount';
+  it.each([
+    [
+      'dates that do not tell day from month',
+      `${DAMAGED.replace('unix,', '')}\n06-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
+    ],
+    [
+      'dates that do not fit what is left of unix',
+      `${DAMAGED}\n1.63875E+12,06-12-22,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
+    ],
+    ['no time of day', `${DAMAGED.replace('time,', '')}\n1.63875E+12,06-12-21,BTC/USDT,1,1,1,1,1,1,1\n`],
+  ])('refuses a file that went through a spreadsheet with %s', async (_, text) => {
+    expect(await refusal(text)).toContain(
+      'do not tell each time for sure: take the file as it was published',
+    );
+  });
+
+  it('takes contracts of BitMEX for no volume', async () => {
+    const text = (exchange: string) => `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\n${exchange},XBTUSD,1583020803145000,1583020803307160,a,sell,8531.5,2152\n`; // prettier-ignore
+    const { report } = await read(text('bitmex'));
+    expect([report.withoutVolume, report.notes]).toEqual([1, ['x.csv: no volume: its amounts are contracts of BitMEX, not base currency']]); // prettier-ignore
+    expect((await read(text('deribit'))).report.withoutVolume).toBe(0);
   });
 
   it('leaves out rows that say the same twice, and counts them', async () => {
@@ -168,6 +211,8 @@ describe('an import', () => {
       '0,7424.9,7424.9,7424.9,7424.9,1,7424.91,7424.91,7424.91,7424.91,3\n60000,1,1,1,1,1,1.1,1.1,1.1,1.1,1\n';
     const { tape, report } = await read(text, {}, '20180404_btcusd_minute_quote.csv');
     expect([...tape.close].map(decimalText)).toEqual(['7424.905', '1.05']);
+    const wide = await read('0,0.1,0.1,0.1,0.1,1,0.2,0.2,0.2,0.2,1\n60000,1,1,1,1,1,1,1,1,1,1\n', {}, '20180404_btcusd_minute_quote.csv'); // prettier-ignore
+    expect(wide.tape.close[0]).toBe(0.15);
     expect([tape.pair, report.withoutVolume, tape.times[0]]).toEqual(['btcusd', 2, Date.UTC(2018, 3, 4)]);
     expect(
       await refusal(text.replace('1.1,1\n', '0.9,1\n'), {}, '20180404_btcusd_minute_quote.csv'),
@@ -262,6 +307,10 @@ describe('a zip file', () => {
     expect(await refusal(zip(entry('x.csv', text, { crc: 1 })), {}, 'x.zip')).toBe(
       'x.zip/x.csv: damaged zip file: its checksum does not fit',
     );
+    const locked = Buffer.from(whole);
+    const directory = locked.indexOf(Buffer.of(0x50, 0x4b, 1, 2));
+    locked[directory + 8] = 1;
+    expect(await refusal(locked, {}, 'x.zip')).toContain('it is encrypted');
     const holed = Buffer.from(whole);
     holed[40] = (holed[40] ?? 0) ^ 255;
     expect(await refusal(holed, {}, 'x.zip')).toContain('damaged zip file');
@@ -458,6 +507,7 @@ describe('the reader of cells', () => {
     expect(unix('1700000000.5', 's')).toEqual([1_700_000_000_500, false]);
     expect(unix('1700000000.0004', 's')).toEqual([1_700_000_000_000, true]);
     expect(unix('1700000000000.0', 'ms')).toEqual([1_700_000_000_000, false]);
+    expect(unix('1700000000000.5', 'ms')).toEqual([1_700_000_000_000, true]);
     expect(unix('1700000000000123', 'us')).toEqual([1_700_000_000_000, true]);
     expect(unix('1723161253937085768', 'ns')).toEqual([1_723_161_253_937, true]);
     expect(unix('1700000000', 'mixed')).toEqual(unix('1700000000000', 'mixed'));

@@ -51,6 +51,8 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
       gaps: { missing: 0 },
       duplicates: { identical: 0 },
     });
+    const volumes = Array.from({ length: ROWS }, (__, n) => Number(figures(n)[4]));
+    expect([volumes, volumes.map(() => Number.NaN)]).toContainEqual([...tape.volume]);
     const onePrice = barMs === 0 || name.startsWith('closes');
     expect([...tape.high]).toEqual(closes.map((close, n) => (onePrice ? close : Number(figures(n)[1]))));
     expect([...tape.low]).toEqual(closes.map((close, n) => (onePrice ? close : Number(figures(n)[2]))));

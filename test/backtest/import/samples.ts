@@ -206,6 +206,16 @@ export const samples: Readonly<Record<string, Sample>> = {
     barMs: MINUTE_MS,
     pair: 'btcusd',
   },
+  'Kraken arrays of the API, with the weighted price': {
+    format: 'kraken',
+    name: 'x.json',
+    text: arrays((n) => {
+      const [o, h, l, c, v] = figures(n);
+      return [at(n) / 1000, o, h, l, c, '1', v, n];
+    }),
+    head: 0,
+    barMs: MINUTE_MS,
+  },
   'Bitfinex columns': {
     format: 'bitfinex',
     name: 'x.csv',
