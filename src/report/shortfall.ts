@@ -339,11 +339,11 @@ function sliceFigures(slice: SliceFacts, { parent, arrival, end, fills }: Around
 
 /** The price at which the parent next traded after a slice, else that of its end. */
 function priceAfter(
-  { slice, at, end: over }: SliceFacts,
+  { at, end: over }: SliceFacts,
   { fills }: ParentFacts,
   end: Price | undefined,
 ): Price | undefined {
   const from = over?.at ?? at;
-  const next = fills.find(({ record }) => record.slice !== slice && record.executed_at >= from);
+  const next = fills.find(({ record }) => record.executed_at >= from);
   return next === undefined ? end : price(next.record.price);
 }

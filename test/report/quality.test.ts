@@ -81,6 +81,23 @@ describe('the quotes of a report', () => {
     expect(warnings).toContain('1 fills were proven by the account');
   });
 
+  it('that were not what was asked for are no quotes', () => {
+    const { quoting } = reportOf(
+      figuresOf(
+        records(
+          [0, aWake({ intents: [wanted()] })],
+          [0, anIntent()],
+          [5, anEnd(idOf('p', 0), 'discarded', 'quote_mismatch')],
+          [10, anIntent({ attempt: 1 })],
+          [15, anEnd(idOf('p', 0, 1), 'discarded', 'collar')],
+        ),
+        { version: 't' },
+      ),
+    );
+    expect(quoting).toMatchObject({ requests: 2, quotes: 1, orders: 0, hit_ratio: 0, response_ratio: 0.5 });
+    expect(quoting).not.toHaveProperty('fill_ratio');
+  });
+
   it('rank by the nearest', () => {
     expect(spreadOf([])).toBeUndefined();
     expect(spreadOf([3])).toEqual({ count: 1, mean: 3, median: 3, p95: 3, max: 3 });
@@ -110,6 +127,27 @@ describe('the fills of a report', () => {
       { minutes: 30, fills: 0 },
     ]);
     expect(report().groups[0]?.fills.mark_outs).toEqual([1, 5, 30].map((m) => ({ minutes: m, fills: 0 })));
+  });
+});
+
+describe('a mark-out', () => {
+  const fillsWith = (tape: ReturnType<typeof minutes>): readonly (readonly [number, number])[] =>
+    reportOf(figuresOf(STORY, { version: 't', prices: [tape] })).groups[0]?.fills.mark_outs.map(
+      ({ minutes: after1, fills }) => [after1, fills] as const,
+    ) ?? [];
+
+  it('is left out where no price is newer than the fill', () => {
+    // Nothing is known after 09:01 until 09:10: five minutes after either fill the price is from before the second.
+    const tape = minutes('btcusd', [100, 101, 102]);
+    const shifted = Float64Array.from([NINE - MINUTE, NINE, NINE + 9 * MINUTE]);
+    expect(fillsWith({ ...tape, times: shifted })).toEqual([[1, 1], [5, 1], [30, 0]]); // prettier-ignore
+  });
+
+  it('is left out where bars are longer than it', () => {
+    const tape = minutes('btcusd', [100, 101, 102, 103]);
+    const shifted = Float64Array.from([0, 1, 2, 3], (i) => NINE + (i * 5 - 9.5) * MINUTE);
+    // A bar ends half a minute after the first fill: that is not the price a minute after it.
+    expect(fillsWith({ ...tape, barMs: 5 * MINUTE, times: shifted })).toEqual([[1, 0], [5, 2], [30, 0]]); // prettier-ignore
   });
 });
 

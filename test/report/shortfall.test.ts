@@ -105,6 +105,23 @@ describe('the shortfall of a parent', () => {
     ]);
   });
 
+  it('ends when its strategy finished, whatever the journal tells after that', () => {
+    const later = records([0, aStart()]).map((record) => ({ ...record, at: after(NINE, 60 * MINUTE) }));
+    const parent = parentIn(made([...LATE, ...later], { prices: [minutes('btcusd', CLOSES)] }));
+    expect(parent).toMatchObject({
+      open: false,
+      ended_at: '2026-12-01T09:05:00.000Z',
+      end: { price: '107' },
+    });
+  });
+
+  it('counts a fill once that is written twice', () => {
+    const fill = LATE.find(({ body }) => body.kind === 'fill');
+    expect(fill).toBeDefined();
+    const twice = LATE.flatMap((record) => (record === fill ? [record, record] : [record]));
+    expect(made(twice).totals).toEqual(made(LATE).totals);
+  });
+
   it('has no delay where nobody knows the price of the slot, and takes the last price known as its end', () => {
     const { costs, decision, end } = parentIn(made(LATE));
     expect(decision).toMatchObject({ price: '103.5', from: 'journal' });

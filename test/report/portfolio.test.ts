@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import type { RecordBody } from '../../src/core/record.ts';
+import { figuresOf } from '../../src/report/figures.ts';
+import { reportOf } from '../../src/report/json.ts';
+import type { Report } from '../../src/report/schema.ts';
+import { MINUTE, NINE, aFill, aLife, aWake, minutes, records, wanted } from './records.ts';
+
+const HOUR = 60 * MINUTE;
+const reads = (balances: Record<string, string>): RecordBody => ({
+  kind: 'balances',
+  balances,
+  newest_id: 0,
+  read_at: NINE,
+});
+
+/** Bars of an hour: the first close is known at nine. */
+const hours = (closes: readonly number[]): ReturnType<typeof minutes> => {
+  const tape = minutes('btcusd', closes);
+  return { ...tape, barMs: HOUR, times: Float64Array.from(closes, (_, i) => NINE + (i - 1) * HOUR) };
+};
+
+function portfolio(
+  closes: readonly number[],
+  document: Record<string, unknown>,
+  ...more: readonly (readonly [number, RecordBody])[]
+): NonNullable<Report['portfolios'][number]> {
+  const story = records(
+    [
+      0,
+      aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1', ...document }),
+    ],
+    [0, reads({ btc: '1', usd: '100' })],
+    ...more,
+    [(closes.length - 1) * HOUR, aWake({ reason: 'inside_band' })],
+  );
+  const [first] = reportOf(figuresOf(story, { version: 't', prices: [hours(closes)] })).portfolios;
+  if (first === undefined) throw new Error('no portfolio');
+  return first;
+}
+
+const FLAT = Array.from({ length: 13 }, () => 100);
+
+describe('the course of a portfolio', () => {
+  it('takes deposits out of its return', () => {
+    const { course, end } = portfolio(FLAT, {}, [5 * HOUR + 1, reads({ btc: '1', usd: '150' })]);
+    expect(end?.value).toBe('250');
+    expect(course).toMatchObject({ step_ms: HOUR, flows: 50, return: 0, drawdown: 0, target_return: 0 });
+    expect(course?.points.map(({ value, index }) => [value, index])).toEqual(
+      FLAT.map((_, i) => [i < 6 ? 200 : 250, 1]),
+    );
+  });
+
+  it('is that of the prices, and falls from its peak', () => {
+    const { course } = portfolio([...FLAT, 120, 60, 90], {});
+    // 200 in value, then 220, 160 and 190.
+    expect(course?.return).toBeCloseTo(-0.05, 9);
+    expect(course?.drawdown).toBeCloseTo(60 / 220, 9);
+    expect(course?.drawdown_at).toBe('2026-12-01T23:00:00.000Z');
+    expect(course?.target_return).toBeCloseTo(1.1 * 0.75 * 1.25 - 1, 9);
+  });
+
+  it('counts the points outside its band, absolute or relative', () => {
+    const closes = [...FLAT, 140, 160];
+    // Weights of btc at the end: 140/240 and 160/260, 0.083 and 0.115 off a half.
+    expect(portfolio(closes, {}).course?.outside).toBeCloseTo(1 / 15, 9);
+    expect(portfolio(closes, { drift_type: 'relative' }).course?.outside).toBeCloseTo(2 / 15, 9);
+    expect(portfolio(closes, { drift_type: 'relative' }).end?.drift).toBe('0.230769');
+  });
+
+  it('leaves cash out that is set aside', () => {
+    const { end } = portfolio(FLAT, { cash_buffer: { amount: '60', currency: 'usd' } });
+    expect(end).toMatchObject({ value: '140', weights: { btc: '0.714286', usd: '0.285714' } });
+  });
+
+  it('turns over half of what was bought and sold, of its mean value', () => {
+    const fill = aFill(5 * HOUR, { quantity: '0.2', amount: '20', price: '100', fees: '1' });
+    const { course, traded, end, decisions } = portfolio(
+      FLAT,
+      {},
+      [5 * HOUR, aWake({ on: 'drift', intents: [wanted({ leg: '1.btcusd.buy', size: '0.2' })] })],
+      [5 * HOUR, fill],
+    );
+    expect([traded, end?.value, decisions]).toEqual(['20', '199', 1]);
+    const mean = (5 * 200 + 8 * 199) / 13;
+    expect(course?.turnover).toBeCloseTo(20 / 2 / mean, 8);
+    // The fee is the desk's own: no deposit.
+    expect(course).toMatchObject({ flows: 0 });
+    expect(course?.return).toBeCloseTo(-0.005, 9);
+  });
+
+  it('is left out of a moment without a price of everything', () => {
+    const tape = hours(FLAT);
+    const gap = { ...tape, times: tape.times.map((at, i) => (i > 3 ? at + 5 * HOUR : at)) };
+    const story = records(
+      [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' })],
+      [0, reads({ btc: '1', usd: '100' })],
+      [12 * HOUR, aWake({ reason: 'inside_band' })],
+    );
+    const [first] = reportOf(figuresOf(story, { version: 't', prices: [gap] })).portfolios;
+    // Known at nine to twelve, for three hours after that, and again from 18:00 on.
+    expect(first?.course?.points.map(({ at }) => Number(at.slice(11, 13)))).toEqual([9, 10, 11, 12, 13, 14, 15, 18, 19, 20, 21]); // prettier-ignore
+  });
+});
