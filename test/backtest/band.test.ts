@@ -153,15 +153,18 @@ describe('a band in doubles', () => {
     ['a weight below nothing that falls with the others', ['0.4', '0.3', '0.3', '0'], '1.4', [[-60, -60], [50, 150], [50, 150]], 0],
     ['cash that is owed, when the others fall', ['0.5', '0.5', '0'], '0.4', [[100, 200], [100, 200]], -70],
     ['cash that is too much, when the others fall', ['0.4', '0.4', '0.2'], '0.2', [[30, 60], [30, 60]], 50],
+    ['an asset that does not rise with the others', ['0.4', '0.3', '0.3', '0'], '0.1', [[100, 100], [130, 75], [130, 75]], 0],
   ])('opens a range of prices for %s', (_, weights, threshold, ranges, cash) => {
     const targets = weights.map((weight) => ratio(weight));
     const band = bandOf(targets, { driftType: 'absolute', threshold });
-    const low = Float64Array.from(ranges, ([least]) => least);
-    const high = Float64Array.from(ranges, ([, most]) => most);
+    const bad = Float64Array.from(ranges, ([each]) => each);
+    const good = Float64Array.from(ranges, ([, each]) => each);
+    const low = bad.map((each, i) => Math.min(each, good[i] ?? each));
+    const high = bad.map((each, i) => Math.max(each, good[i] ?? each));
 
-    expect([hasLeft(band, low, cash), hasLeft(band, high, cash)]).toStrictEqual([true, false]);
+    expect([hasLeft(band, bad, cash), hasLeft(band, good, cash)]).toStrictEqual([true, false]);
     expect(mayLeave(band, { low, high, cash })).toBe(true);
-    expect(mayLeave(band, { low: high, high, cash })).toBe(false);
+    expect(mayLeave(band, { low: good, high: good, cash })).toBe(false);
   }); // prettier-ignore
 
   it('leaves weights that are none to the decimals', () => {
