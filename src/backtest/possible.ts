@@ -2,6 +2,7 @@ import type { Instant } from '../core/time.ts';
 import type { Lookout } from '../engine/ports.ts';
 import type { History } from './drift.ts';
 import { indexPrices } from './index.ts';
+import type { PriceIndex } from './index.ts';
 import { driftSolver, nextCrossing, nextPriceAt } from './solve.ts';
 import type { NextPossible } from './tape-market.ts';
 import type { Tape } from './tape.ts';
@@ -10,16 +11,19 @@ type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
 
 /**
  * Where over these tapes something that is waited for can come true: the next crossing of a level, the next drift out of a band, or
- * the next price at all. A tape is indexed when somebody waits for its prices first.
+ * the next price at all. A tape is indexed when somebody waits for its prices first; `indexOf` may know an index from before.
  */
-export function solvedOver(tapes: readonly Tape[]): NextPossible {
+export function solvedOver(
+  tapes: readonly Tape[],
+  indexOf: (tape: Tape) => PriceIndex = indexPrices,
+): NextPossible {
   const histories = new Map<string, History>();
   const historyOf = (pair: string): History | undefined => {
     const known = histories.get(pair);
     if (known !== undefined) return known;
     const tape = tapes.find((one) => one.pair === pair);
     if (tape === undefined) return undefined;
-    const history = { tape, index: indexPrices(tape) };
+    const history = { tape, index: indexOf(tape) };
     histories.set(pair, history);
     return history;
   };

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { indexThrough } from '../../backtest/index-store.ts';
 import { solvedOver } from '../../backtest/possible.ts';
 import { backtest } from '../../backtest/run.ts';
 import type { Backtest } from '../../backtest/run.ts';
@@ -16,6 +17,7 @@ import { readInput } from '../backtest-input.ts';
 import type { BacktestInput, InputOptions } from '../backtest-input.ts';
 import { backtestFigures, backtestLines } from '../backtest-words.ts';
 import type { Alerts } from '../backtest-words.ts';
+import { TAPES } from '../data-cli.ts';
 import { shownPath } from '../files.ts';
 import { readModel } from '../model-file.ts';
 import type { NamedModel } from '../model-file.ts';
@@ -61,7 +63,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   }
   const alerts: Alerts = new Map();
   const journal = memoryJournal();
-  const running = prepared({ options, input, named, journal, alerts });
+  const running = prepared({ options, input, named, journal, alerts, cwd: io.cwd });
   const began = performance.now();
   await go(running, input, io.stderr);
   const seconds = (performance.now() - began) / 1000;
@@ -84,12 +86,15 @@ interface Wanted {
   readonly named: NamedModel;
   readonly journal: Journal;
   readonly alerts: Alerts;
+  readonly cwd: string;
 }
 
-function prepared({ options, input, named, journal, alerts }: Wanted): Backtest {
+function prepared({ options, input, named, journal, alerts, cwd }: Wanted): Backtest {
   const { config, configHash, tapes, from, until, holdings, strategies } = input;
+  const all = tapes.map(({ tape }) => tape);
+  const solved = solvedOver(all, (tape) => indexThrough(resolve(cwd, TAPES), tape));
   return backtest({
-    tapes: tapes.map(({ tape }) => tape),
+    tapes: all,
     from,
     until,
     strategies,
@@ -99,7 +104,7 @@ function prepared({ options, input, named, journal, alerts }: Wanted): Backtest 
     seed: options.seed,
     currencies: config.venue.simulated?.currencies,
     journal,
-    nextPossible: options.everyTick === true ? undefined : solvedOver(tapes.map(({ tape }) => tape)),
+    nextPossible: options.everyTick === true ? undefined : solved,
     observer: {
       alert: (alert) => {
         alerts.set(alert, (alerts.get(alert) ?? 0) + 1);
