@@ -34,6 +34,8 @@ export interface InputOptions {
 export interface BacktestInput {
   readonly config: Config;
   readonly configHash: string;
+  /** Of the strategies, absolute. */
+  readonly strategyFiles: readonly string[];
   readonly strategies: readonly LoadedStrategy[];
   readonly tapes: readonly NamedTape[];
   readonly from: Instant;
@@ -67,7 +69,8 @@ export async function readInput(
       named.map(({ pair }) => pair),
     );
   const files = (options.files ?? []).map((file) => resolve(io.cwd, file));
-  const checked = readStrategies(files.length > 0 ? files : read.strategyFiles, config, io);
+  const strategyFiles = files.length > 0 ? files : read.strategyFiles;
+  const checked = readStrategies(strategyFiles, config, io);
   const problems = [...read.problems, ...checked.problems];
   if (config === undefined || read.loaded === undefined || problems.length > 0) return { problems };
   const strategies = checked.strategies.filter(({ enabled }) => enabled);
@@ -81,6 +84,7 @@ export async function readInput(
   return {
     config,
     configHash: read.loaded.hash,
+    strategyFiles,
     strategies,
     tapes,
     holdings,

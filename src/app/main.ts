@@ -15,6 +15,7 @@ import { systemClock } from './clock.ts';
 import { addControl } from './control-cli.ts';
 import { addData } from './data-cli.ts';
 import { addLook } from './look-cli.ts';
+import { addSweep } from './sweep-cli.ts';
 import { version } from './version.ts';
 
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
@@ -86,6 +87,7 @@ function program(io: RunIo): Command {
   const steering = { io, config: configOption, done: (code: number) => (process.exitCode = code) };
   addLook(cli, steering);
   addBacktest(cli, steering);
+  addSweep(cli, steering);
   addControl(cli, steering);
   addVenue(cli, io);
   addJournal(cli, io);
@@ -108,6 +110,7 @@ Start here:
   tranche why --since PT4H                     why each slice did or did not trade
   tranche report --since P7D --out report      what was traded and what it cost
   tranche backtest my.yaml --data btcusd=btcusd.csv.gz   what it would have done over market history
+  tranche sweep my.yaml --data btcusd=btcusd.csv.gz --vary slices=12,24,48   the same for many settings
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own
   tranche journal export --format csv --kind fills var/live.db

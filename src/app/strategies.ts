@@ -63,9 +63,27 @@ export function readStrategies(
   options: ReadOptions,
   kinds: ReadonlyMap<string, AnyStrategy> = registry,
 ): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
+  const { documents, problems } = readDocuments(files, options);
+  const checked = checkDocuments(documents, config, { ...options, kinds });
+  return { strategies: checked.strategies, problems: [...problems, ...checked.problems] };
+}
+
+/** The documents of strategy files, not checked yet. */
+export function readDocuments(files: readonly string[], options: ReadOptions): YamlFile {
   const read = files.map((file) => notEmpty(readFile(file, options), shownPath(file, options.cwd)));
-  const problems = read.flatMap((file) => file.problems);
-  const documents = read.flatMap((file) => file.documents);
+  return {
+    documents: read.flatMap((file) => file.documents),
+    problems: read.flatMap((file) => file.problems),
+  };
+}
+
+/** Checks documents against one another and the config, and binds each to its kind. */
+export function checkDocuments(
+  documents: readonly YamlDocument[],
+  config: Config | undefined,
+  { kinds = registry, ...options }: ReadOptions & { readonly kinds?: ReadonlyMap<string, AnyStrategy> },
+): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
+  const problems: FileProblem[] = [];
   const strategies: LoadedStrategy[] = [];
   const calendars = new Calendars(options);
   const owners = new Map<string, YamlDocument>();

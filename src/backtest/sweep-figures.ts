@@ -17,8 +17,11 @@ export const sweepFigures = {
   fills: { better: 'less', says: 'trades' },
   turnover_usd: { better: 'less', says: 'value of all trades, USD' },
   fees_usd: { better: 'less', says: 'fees, USD' },
-  gain_usd: { better: 'more', says: 'value of the account at the end less that at the beginning, USD' },
-  value_usd: { better: 'more', says: 'value of the account at the end, USD' },
+  gain_usd: {
+    better: 'more',
+    says: 'value of the account at the end of the window less that at its beginning, USD',
+  },
+  value_usd: { better: 'more', says: 'value of the account at the prices of the end of the window, USD' },
 } as const satisfies Readonly<Record<string, { readonly better: 'less' | 'more'; readonly says: string }>>;
 
 export type FigureName = keyof typeof sweepFigures;

@@ -1,0 +1,243 @@
+import { join, resolve } from 'node:path';
+import { readFigure } from '../../backtest/sweep-figures.ts';
+import type { FigureName } from '../../backtest/sweep-figures.ts';
+import { readVaries, settingsOf } from '../../backtest/sweep-vary.ts';
+import { windowsOf } from '../../backtest/sweep-windows.ts';
+import type { Window } from '../../backtest/sweep-windows.ts';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { text } from '../../core/money.ts';
+import { pack } from '../../core/pack.ts';
+import { isoOf } from '../../core/time.ts';
+import { readInput } from '../backtest-input.ts';
+import type { BacktestInput, InputOptions } from '../backtest-input.ts';
+import { contentHash } from '../config.ts';
+import { readModel } from '../model-file.ts';
+import type { NamedModel } from '../model-file.ts';
+import { formatProblems } from '../problems.ts';
+import type { Screen } from '../progress.ts';
+import { runPool, sharedTape } from '../sweep-pool.ts';
+import { sweepProgress } from '../sweep-progress.ts';
+import { sweepJson, sweepResultOf } from '../sweep-result.ts';
+import { packBase } from '../sweep-run.ts';
+import type { SweepJob, SweepOutcome } from '../sweep-run.ts';
+import { openSweep, writeWhole } from '../sweep-store.ts';
+import type { SweepInputs, SweepStore } from '../sweep-store.ts';
+import { readVariants } from '../sweep-variants.ts';
+import type { Variant, Variants } from '../sweep-variants.ts';
+import { sweepCsv, sweepWords } from '../sweep-words.ts';
+import { version } from '../version.ts';
+import type { CommandIo } from './io.ts';
+
+export interface SweepOptions extends InputOptions {
+  readonly model: string;
+  readonly assume: readonly string[];
+  readonly seed: string;
+  /** `slices=12,24`, each. */
+  readonly vary: readonly string[];
+  readonly samples?: number | undefined;
+  /** Settings that no desk would start with are left out; else they end the command. */
+  readonly skipInvalid?: boolean | undefined;
+  readonly by: string;
+  readonly risk?: string | undefined;
+  readonly walkForward?: number | undefined;
+  readonly workers: number;
+  readonly top: number;
+  /** Folder that results are kept in. */
+  readonly out?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export interface SweepIo extends CommandIo {
+  readonly stderr: Screen;
+  /** Gives the function that takes the listener away again. */
+  readonly onSignal: (listener: (signal: string) => void) => () => void;
+  readonly exitNow: (code: number) => void;
+}
+
+/**
+ * Runs a backtest for every setting of some fields, on all cores. Exit codes: 0; 64 for a mistake in the arguments or a folder
+ * with other results; 65 damaged data; 70 when a worker died; 74 storage; 75 when it was stopped, and goes on with the same
+ * command; 78 when a file or a setting is not usable.
+ */
+export async function runSweep(options: SweepOptions, io: SweepIo): Promise<number> {
+  const varies = readVaries(options.vary);
+  const { settings, repeated } = settingsOf(varies, options);
+  const by = readFigure(options.by, '--by');
+  const risk: FigureName | undefined = options.risk === undefined ? undefined : readFigure(options.risk, '--risk');
+  const named = readModel(options, io);
+  const input = await readInput(options, io);
+  if ('problems' in input) {
+    io.stderr.write(formatProblems(input.problems, { colour: io.colour }));
+    return exitCodes.config;
+  }
+  const fields = varies.map(({ field }) => field);
+  const read = readVariants(input, { varies, settings }, io);
+  refuseInvalid(read, { fields, options, io });
+  const isForward = options.walkForward !== undefined;
+  const windows: readonly Window[] =
+    options.walkForward === undefined ? [{ from: input.from, until: input.until }] : windowsOf(input, options.walkForward);
+  const store = options.out === undefined ? undefined : openSweep(resolve(io.cwd, options.out), inputsOf(input, named, options));
+  try {
+    const plan = { input, named, options, io, store, fields, windows, variants: read.variants };
+    const { outcomes, isStopped } = await runAll(plan);
+    const result = sweepResultOf({
+      fields,
+      settings: read.variants.map(({ values }) => values),
+      windows,
+      outcomes,
+      by,
+      risk,
+      isForward,
+      repeated,
+      invalid: read.invalid.length,
+    });
+    const json = `${escapeMarks(JSON.stringify(sweepJson(result, { input, named, seed: options.seed }), undefined, 2))}\n`;
+    if (options.out !== undefined) {
+      const folder = resolve(io.cwd, options.out);
+      writeWhole(join(folder, 'results.json'), json);
+      writeWhole(join(folder, 'results.csv'), sweepCsv(result));
+    }
+    if (options.json === true) io.stdout.write(json);
+    else for (const line of sweepWords(result, options.top)) io.stdout.write(`${forTerminal(line)}\n`);
+    if (!isStopped) return 0;
+    const goOn = options.out === undefined ? 'nothing of it is kept: name a folder with --out' : 'the same command goes on';
+    io.stderr.write(`stopped before the end: ${goOn}\n`);
+    return exitCodes.again;
+  } finally {
+    store?.close();
+  }
+} // prettier-ignore
+
+/** What the results rest on: whatever else is equal, another one of these makes other figures. */
+function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOptions): SweepInputs {
+  const holdings = [...input.holdings].map(([currency, held]) => [currency, text(held)]);
+  return {
+    version,
+    config: input.configHash,
+    model: contentHash(JSON.parse(pack(named.model))),
+    seed,
+    holdings: contentHash(Object.fromEntries(holdings)),
+    from: isoOf(input.from),
+    until: isoOf(input.until),
+    ...Object.fromEntries(input.tapes.map(({ tape }) => [`tape ${tape.pair}`, tape.hash])),
+    ...Object.fromEntries(input.strategies.map(({ id, hash }) => [`strategy ${id}`, hash])),
+  };
+}
+
+function refuseInvalid(
+  { variants, invalid }: Variants,
+  {
+    fields,
+    options,
+    io,
+  }: { readonly fields: readonly string[]; readonly options: SweepOptions; readonly io: SweepIo },
+): void {
+  const [first] = invalid;
+  if (first === undefined) return;
+  const which = fields.map((field, i) => `${field}=${first.values[i] ?? ''}`).join(', ');
+  const why = formatProblems([first.problem], { colour: false }).trimEnd();
+  const count = `${invalid.length} of ${variants.length + invalid.length} settings cannot be used. The first, ${which}:\n${why}`;
+  if (options.skipInvalid !== true || variants.length === 0)
+    throw new OperatorError(
+      'config',
+      `${count}\nnothing was run${variants.length === 0 ? '' : ': --skip-invalid goes on without them'}`,
+    );
+  io.stderr.write(`${count}\nthey are left out\n`);
+}
+
+interface Plan {
+  readonly input: BacktestInput;
+  readonly named: NamedModel;
+  readonly options: SweepOptions;
+  readonly io: SweepIo;
+  readonly store: SweepStore | undefined;
+  readonly fields: readonly string[];
+  readonly windows: readonly Window[];
+  readonly variants: readonly Variant[];
+}
+
+interface Run {
+  readonly window: number;
+  readonly index: number;
+  readonly key: string;
+  readonly job: SweepJob;
+}
+
+/** What the store does not have yet is run; signals end it in good order. */
+async function runAll(plan: Plan): Promise<{
+  readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
+  readonly isStopped: boolean;
+}> {
+  const { input, named, options, io, store, windows, variants } = plan;
+  const { config, configHash, holdings } = input;
+  const outcomes: (SweepOutcome | undefined)[][] = windows.map(() => variants.map(() => undefined));
+  const put = ({ window, index }: Run, outcome: SweepOutcome): void => {
+    const row = outcomes[window];
+    if (row !== undefined) row[index] = outcome;
+  };
+  const runs = runsOf(plan);
+  const rest = runs.filter((run) => {
+    const known = store?.known.get(run.key);
+    if (known !== undefined) put(run, known);
+    return known === undefined;
+  });
+  const already = runs.length - rest.length;
+  if (already > 0)
+    io.stderr.write(`${already} of ${runs.length} runs had ended before and are not repeated\n`);
+  const stop = new AbortController();
+  const forget = io.onSignal((signal) => {
+    if (signal === 'SIGUSR2') return;
+    if (stop.signal.aborted) io.exitNow(130);
+    stop.abort();
+  });
+  const progress = sweepProgress(io.stderr, { total: runs.length, already, now: () => performance.now() });
+  const began = performance.now();
+  try {
+    await runPool({
+      jobs: rest.map(({ job }) => job),
+      base: packBase({ config, configHash, holdings, model: named.model, seed: options.seed }),
+      tapes: input.tapes.map(({ tape }) => sharedTape(tape)),
+      workers: options.workers,
+      stop: stop.signal,
+      done(at, outcome) {
+        const run = rest[at];
+        if (run === undefined) return;
+        store?.append(run.key, valuesOf(plan, run), outcome);
+        put(run, outcome);
+        progress.ended();
+      },
+    });
+  } finally {
+    progress.clear();
+    forget();
+  }
+  const ended = outcomes.flat().filter((one) => one !== undefined).length - already;
+  const seconds = (performance.now() - began) / 1_000;
+  io.stderr.write(
+    `${ended} runs in ${seconds.toFixed(2)} s on ${Math.min(options.workers, rest.length)} threads\n`,
+  );
+  return { outcomes, isStopped: ended + already < runs.length };
+}
+
+const runsOf = ({ windows, variants }: Plan): readonly Run[] =>
+  windows.flatMap((window, at) =>
+    variants.map(({ strategies }, index) => ({
+      window: at,
+      index,
+      // All else that it rests on is the same for the whole folder.
+      key: contentHash({
+        ...window,
+        strategies: strategies.map(({ strategy, hash }) => ({ strategy, hash })),
+      }),
+      job: { ...window, strategies },
+    })),
+  );
+
+const valuesOf = (
+  { fields, variants, windows }: Plan,
+  { index, window }: Run,
+): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(fields.map((field, i) => [field, variants[index]?.values[i] ?? ''])),
+  ...(windows.length === 1 ? {} : { window: String(window + 1) }),
+});

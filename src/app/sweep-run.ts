@@ -1,0 +1,196 @@
+import { solvedOver } from '../backtest/possible.ts';
+import type { ExecutionModel } from '../backtest/model.ts';
+import { backtest } from '../backtest/run.ts';
+import type { SweepFigures } from '../backtest/sweep-figures.ts';
+import type { NextPossible } from '../backtest/tape-market.ts';
+import type { Window } from '../backtest/sweep-windows.ts';
+import type { Tape } from '../backtest/tape.ts';
+import { OperatorError, invariant } from '../core/errors.ts';
+import {
+  NO_MONEY,
+  add,
+  approximate,
+  fraction,
+  money,
+  roundEven,
+  scale,
+  subtract,
+  text,
+} from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
+import { pack, unpack } from '../core/pack.ts';
+import type { FillRecord, StoredRecord } from '../core/record.ts';
+import type { Desk } from '../engine/desk.ts';
+import type { BegunDocument, StrategySource } from '../engine/source.ts';
+import { memoryJournal } from '../journal/memory.ts';
+import { figuresOf } from '../report/figures.ts';
+import type { Figures } from '../report/figures.ts';
+import { bpsOf } from '../report/shortfall.ts';
+import type { Config } from './config.ts';
+import { policyOf } from './policy.ts';
+import { reviveStrategy } from './strategies.ts';
+import { version } from './version.ts';
+
+/** What all settings of a sweep share. */
+export interface SweepBase {
+  readonly config: Config;
+  readonly configHash: string;
+  readonly model: ExecutionModel;
+  readonly holdings: ReadonlyMap<string, Quantity>;
+  readonly seed: string;
+}
+
+/** One setting in one window. */
+export interface SweepJob extends Window {
+  readonly strategies: readonly BegunDocument[];
+}
+
+/** What became of it. Two runs of the same job give the same, to the last hash. */
+export type SweepOutcome = Readonly<
+  | {
+      figures: SweepFigures;
+      /** How the desk ended: `halted` when a control stopped it. */
+      control: string;
+      records: number;
+      /** Hash of the last record of its journal. */
+      head: string;
+    }
+  /** A desk that would not start with it, and why. */
+  | { refused: string }
+>;
+
+/** The base as text that a worker reads; `unpackBase` gives it back with every amount. */
+export const packBase = (base: SweepBase): string => pack(base);
+export const unpackBase = (packed: string): SweepBase => unpack(packed) as SweepBase; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `packBase` wrote
+
+/** Runs settings one after another. What is known of the tapes is found out once. */
+export class SettingRunner {
+  readonly #base: SweepBase;
+  readonly #tapes: readonly Tape[];
+  readonly #nextPossible: NextPossible;
+
+  constructor(base: SweepBase, tapes: readonly Tape[]) {
+    this.#base = base;
+    this.#tapes = tapes;
+    this.#nextPossible = solvedOver(tapes);
+  }
+
+  /** @throws Error for a bug alone: a setting that cannot run is an outcome. */
+  run({ strategies, from, until }: SweepJob): SweepOutcome {
+    const { config, configHash, model, holdings, seed } = this.#base;
+    const journal = memoryJournal();
+    const records: StoredRecord[] = [];
+    try {
+      const running = backtest({
+        tapes: this.#tapes,
+        from,
+        until,
+        strategies: strategies.map(revived),
+        policy: policyOf(config, { configHash, adoptFills: false }),
+        model,
+        holdings,
+        seed,
+        currencies: config.venue.simulated?.currencies,
+        journal,
+        nextPossible: this.#nextPossible,
+        observer: { record: (stored) => records.push(stored) },
+      });
+      const { exchange, desk } = running;
+      const account = exchange.accounts[0]?.name ?? '';
+      const before = exchange.valueOf(account, from);
+      running.run();
+      // A desk that has finished early holds what it holds: settings are only compared at the same prices.
+      const value = exchange.valueOf(account, until);
+      const { seq, hash: head } = journal.head();
+      return {
+        figures: this.#figures(records, { desk, before, value }),
+        control: desk.control,
+        records: seq,
+        head,
+      };
+    } catch (error) {
+      if (error instanceof OperatorError) return { refused: error.message };
+      throw error;
+    }
+  }
+
+  #figures(
+    records: readonly StoredRecord[],
+    { desk, before, value }: { readonly desk: Desk; readonly before: Money; readonly value: Money },
+  ): SweepFigures {
+    const figures = figuresOf(records, {
+      version,
+      prices: this.#tapes,
+      currencies: (pair) => {
+        const known = desk.pair(pair);
+        return 'problem' in known ? undefined : known;
+      },
+    });
+    const courses = figures.portfolios.flatMap(({ course }) => course ?? []);
+    const tracking = courses.flatMap(({ trackingError }) => trackingError ?? []);
+    const worst = (values: readonly number[]): string | undefined =>
+      values.length === 0 ? undefined : Math.max(...values).toFixed(6);
+    return withoutGaps({
+      ...costsOf(figures),
+      risk_bps: deviationOf(figures),
+      tracking_error: worst(tracking),
+      drawdown: worst(courses.map(({ drawdown }) => drawdown)),
+      untraded: String(figures.untraded.reduce((sum, { slices }) => sum + slices, 0)),
+      fills: String(figures.fills.length),
+      turnover_usd: text(figures.fills.reduce((sum, fill) => add(sum, money(fill.notional_usd)), NO_MONEY)),
+      fees_usd: text(
+        roundEven(
+          figures.fills.reduce((sum, fill) => add(sum, feesOf(fill)), NO_MONEY),
+          8,
+        ),
+      ),
+      value_usd: text(value),
+      gain_usd: text(subtract(value, before)),
+    });
+  }
+}
+
+function revived(begun: BegunDocument): StrategySource {
+  const source = reviveStrategy(begun);
+  invariant(source !== undefined, `strategy ${begun.strategy} was checked and cannot be read again`);
+  return source;
+}
+
+/** Fees at the rate at which its amount was counted in USD. */
+function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
+  const [paid, all] = [money(fees), money(amount)];
+  return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
+}
+
+/** Costs in one quote currency; those of several are not added up. */
+function costsOf({ totals }: Figures): SweepFigures {
+  const [first, second] = totals;
+  if (first === undefined || second !== undefined) return {};
+  const { shortfall, atArrival } = first.costs;
+  return withoutGaps({
+    cost_bps: bpsOf(shortfall.total, shortfall.paper)?.toFixed(4),
+    slippage_bps: bpsOf(shortfall.trading, atArrival)?.toFixed(4),
+  });
+}
+
+/** Standard deviation of what slices paid against the arrival of their parents, each weighted by its size. */
+function deviationOf({ parents }: Figures): string | undefined {
+  let [weights, sum, squares, count] = [0, 0, 0, 0];
+  for (const { slices } of parents)
+    for (const { cost, paper } of slices) {
+      if (cost === undefined || paper === undefined || paper.isZero()) continue;
+      const weight = approximate(paper);
+      const bps = (approximate(cost) / weight) * 10_000;
+      weights += weight;
+      sum += weight * bps;
+      squares += weight * bps * bps;
+      count++;
+    }
+  if (count < 2) return undefined;
+  const mean = sum / weights;
+  return Math.sqrt(Math.max(0, squares / weights - mean * mean)).toFixed(4);
+}
+
+function withoutGaps(figures: Readonly<Record<string, string | undefined>>): SweepFigures {
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
+}

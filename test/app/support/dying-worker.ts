@@ -1,0 +1,9 @@
+/** A worker of a sweep that answers two jobs and dies of the third. */
+import process from 'node:process';
+import { parentPort } from 'node:worker_threads';
+
+let left = 2;
+parentPort?.on('message', ({ index }: { readonly index: number }) => {
+  if (left-- === 0) process.exit(3);
+  parentPort?.postMessage({ index, outcome: { refused: 'a test' } }, []);
+});

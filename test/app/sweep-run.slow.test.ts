@@ -1,0 +1,126 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { openSweep } from '../../src/app/sweep-store.ts';
+import { TWAP, keptIn, sweep, sweepFolder } from './support/sweep.ts';
+
+describe('tranche sweep, run', () => {
+  it('lists settings by what they cost, marks the front, draws the map and warns of the number of tries', async () => {
+    const { code, out, err } = await sweep(sweepFolder(), [
+      '--vary',
+      'slices=4,12',
+      '--vary',
+      'duration=PT30M,PT1H',
+    ]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^best by cost_bps \(less is better/u);
+    expect(out).toMatch(/# +slices +duration +cost_bps +risk_bps/u);
+    expect(out).toContain('cost_bps: slices down, duration across');
+    expect(out).toContain('Over-fitting: 4 settings were tried on the same history');
+    expect(err).toMatch(/4 runs in \d+\.\d\d s on 1 threads/u);
+  });
+
+  it('keeps results.json, results.csv and a line for each setting, and runs nothing twice', async () => {
+    const cwd = sweepFolder();
+    const line = ['--vary', 'slices=4,12,24', '--out', 'out', '--json'];
+    const first = await sweep(cwd, line);
+    const again = await sweep(cwd, line);
+    const out = join(cwd, 'out');
+    expect([first.code, again.code]).toEqual([0, 0]);
+    expect(again.err).toContain('3 of 3 runs had ended before and are not repeated\n0 runs');
+    expect(again.out).toBe(first.out);
+    expect(readFileSync(join(out, 'results.json'), 'utf8')).toBe(first.out);
+    expect(JSON.parse(first.out)).toMatchObject({
+      fields: ['slices'],
+      by: 'cost_bps',
+      risk: 'risk_bps',
+      counts: { asked: 3, settings: 3 },
+      settings: [{ setting: 1, values: { slices: '4' }, runs: [{ figures: { fills: '4', untraded: '0' }, control: 'active' }] }, {}, {}],
+    });
+    const csv = readFileSync(join(out, 'results.csv'), 'utf8').split('\r\n');
+    expect(csv[0]).toMatch(/^setting,from,until,slices,cost_bps,slippage_bps/u);
+    expect(csv).toHaveLength(5);
+    expect(new Set(keptIn(out).map(({ values }) => values['slices']))).toEqual(new Set(['4', '12', '24']));
+    const more = await sweep(cwd, ['--vary', 'slices=4,6', '--out', 'out']);
+    expect(more.err).toContain('1 of 2 runs had ended before');
+    expect(keptIn(out)).toHaveLength(4);
+  }); // prettier-ignore
+
+  it('keeps what had ended when it is interrupted, and the same command runs the rest alone', async () => {
+    const cwd = sweepFolder();
+    const line = ['--vary', 'slices=1..30/1', '--out', 'out'];
+    const stopped = await sweep(cwd, line, { interrupted: true });
+    const before = keptIn(join(cwd, 'out'));
+    expect(stopped.code).toBe(75);
+    expect(stopped.err).toContain('stopped before the end: the same command goes on');
+    expect(stopped.out).toContain(`Not whole: ${before.length} of 30 runs have ended.`);
+    expect(before.length).toBeGreaterThan(0);
+    expect(before.length).toBeLessThan(30);
+    appendFileSync(join(cwd, 'out/settings.jsonl'), '{"key":"a line that was cut o');
+    const rest = await sweep(cwd, line);
+    const after = keptIn(join(cwd, 'out'));
+    expect(rest.code).toBe(0);
+    expect(rest.err).toContain(`${before.length} of 30 runs had ended before`);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(new Set(after.map(({ key }) => key)).size).toBe(30);
+    expect(after).toHaveLength(30);
+    expect((await sweep(cwd, ['--vary', 'slices=1..30/1', '--json'])).out).toBe(readFileSync(join(cwd, 'out/results.json'), 'utf8'));
+  }); // prettier-ignore
+
+  it('does not mix results that rest on something else', async () => {
+    const cwd = sweepFolder();
+    const line = ['--vary', 'slices=4', '--out', 'out'];
+    expect((await sweep(cwd, line)).code).toBe(0);
+    const refuse = async (more: readonly string[]): Promise<string> => {
+      const { code, err } = await sweep(cwd, [...line, ...more]);
+      expect(code).toBe(64);
+      return err;
+    };
+    expect(await refuse(['--assume', 'fee_bps=3'])).toContain('rest on something else (model)');
+    expect(await refuse(['--seed', '2'])).toContain('(seed)');
+    expect(await refuse(['--until', '2026-01-05T02:00:00Z'])).toContain('(until)');
+    expect(await refuse(['--holdings', 'usd=100000'])).toContain('(holdings)');
+    writeFileSync(join(cwd, 'desk.yaml'), TWAP.replace('PT1H', 'PT2H'));
+    expect(await refuse([])).toContain('(strategy hour)');
+    writeFileSync(join(cwd, 'desk.yaml'), TWAP);
+    writeFileSync(join(cwd, 'btc.csv'), readFileSync(join(cwd, 'btc.csv'), 'utf8').replace(',60000,1', ',60000,2'));
+    expect(await refuse([])).toContain('(tape btcusd)');
+    expect(keptIn(join(cwd, 'out'))).toHaveLength(1);
+  }); // prettier-ignore
+
+  it('refuses a damaged line, and a folder that another process writes', async () => {
+    const cwd = sweepFolder();
+    const line = ['--vary', 'slices=4', '--out', 'out'];
+    await sweep(cwd, line);
+    const inputs = (JSON.parse(readFileSync(join(cwd, 'out/sweep.json'), 'utf8')) as { inputs: Record<string, string> }).inputs;
+    const other = openSweep(join(cwd, 'out'), inputs);
+    const busy = await sweep(cwd, line);
+    other.close();
+    expect(busy.code).toBe(75);
+    expect(busy.err).toContain('another process runs a sweep');
+    appendFileSync(join(cwd, 'out/settings.jsonl'), '{"key":1}\n');
+    const damaged = await sweep(cwd, line);
+    expect(damaged.code).toBe(65);
+    expect(damaged.err).toContain('line 2 is damaged');
+  }); // prettier-ignore
+
+  it('chooses in one window and judges in the next', async () => {
+    const strategy = TWAP.replace('PT1H', 'PT20M');
+    const { code, out } = await sweep(sweepFolder({ strategy }), ['--vary', 'slices=2,4,10', '--walk-forward', '3', '--json']);
+    expect(code).toBe(0);
+    const result = JSON.parse(out) as { settings: { runs: { from: string; figures: object }[] }[]; walk_forward: { test: object }[] };
+    expect(result.settings.map(({ runs }) => runs.length)).toEqual([4, 4, 4]);
+    expect(result.walk_forward).toHaveLength(3);
+    expect(result.walk_forward[0]).toMatchObject({ of: 3, train: { from: '2026-01-05T00:01:00.000Z' } });
+    expect(out).toContain('3 settings were tried in each window');
+  }); // prettier-ignore
+
+  it('leaves out settings that no desk would start with, and counts them', async () => {
+    const cwd = sweepFolder();
+    const line = ['--vary', 'slices=0..4/2', '--out', 'out'];
+    const { code, out } = await sweep(cwd, [...line, '--skip-invalid']);
+    expect(code).toBe(0);
+    expect(out).toContain('1 settings were left out: no desk would start with them.');
+    expect(keptIn(join(cwd, 'out'))).toHaveLength(2);
+  });
+});

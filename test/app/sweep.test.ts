@@ -1,0 +1,161 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { readInput } from '../../src/app/backtest-input.ts';
+import { readModel } from '../../src/app/model-file.ts';
+import { runPool, sharedTape } from '../../src/app/sweep-pool.ts';
+import { progressLine, sweepProgress } from '../../src/app/sweep-progress.ts';
+import { SettingRunner, packBase, unpackBase } from '../../src/app/sweep-run.ts';
+import type { SweepBase, SweepJob, SweepOutcome } from '../../src/app/sweep-run.ts';
+import { readVariants } from '../../src/app/sweep-variants.ts';
+import { readVaries, settingsOf } from '../../src/backtest/sweep-vary.ts';
+import type { Tape } from '../../src/backtest/tape.ts';
+import { instant } from '../../src/core/time.ts';
+import { TWAP, sweep, sweepFolder } from './support/sweep.ts';
+
+interface Prepared {
+  readonly base: SweepBase;
+  readonly tapes: readonly Tape[];
+  readonly jobs: readonly SweepJob[];
+}
+
+async function prepared(cwd: string, vary: readonly string[]): Promise<Prepared> {
+  const io = {
+    stdout: { write: () => 0 },
+    stderr: { write: () => 0 },
+    env: {},
+    cwd,
+    now: instant(0),
+    colour: false,
+  };
+  const input = await readInput({ config: 'config.yaml', data: ['btcusd=btc.csv'] }, io);
+  if ('problems' in input) throw new Error('the files are good');
+  const varies = readVaries(vary);
+  const { variants } = readVariants(input, { varies, ...settingsOf(varies, { seed: '1' }) }, io);
+  const { config, configHash, holdings, from, until } = input;
+  const { model } = readModel({ model: 'normal', assume: [] }, io);
+  return {
+    base: { config, configHash, holdings, model, seed: '1' },
+    tapes: input.tapes.map(({ tape }) => tape),
+    jobs: variants.map(({ strategies }) => ({ strategies, from, until })),
+  };
+}
+
+describe('a sweep on threads', () => {
+  it('finds what the same settings come to one by one, to the last hash', { timeout: 120_000 }, async () => {
+    const vary = ['slices=4,6,12', 'side=buy,sell', 'limit_price=60200,60400'];
+    const { base, tapes, jobs } = await prepared(sweepFolder(), vary);
+    const found: (SweepOutcome | undefined)[] = jobs.map(() => undefined);
+    await runPool({
+      jobs,
+      base: packBase(base),
+      tapes: tapes.map(sharedTape),
+      workers: 2,
+      done: (index, outcome) => (found[index] = outcome),
+    });
+    const alone = new SettingRunner(base, tapes);
+    expect(found).toEqual(jobs.map((job) => alone.run(job)));
+    expect(new Set(found.map((one) => one && 'head' in one && one.head)).size).toBe(12);
+  });
+
+  it('gives its workers the columns themselves, and every amount of the config', async () => {
+    const { base, tapes } = await prepared(sweepFolder(), ['slices=4']);
+    const shared = tapes.map(sharedTape);
+    expect(shared).toEqual(tapes);
+    for (const { close } of shared) expect(close.buffer).toBeInstanceOf(SharedArrayBuffer);
+    expect(unpackBase(packBase(base))).toEqual(base);
+  });
+
+  it(
+    'ends with an error when a worker dies, and has told of all that had ended',
+    { timeout: 120_000 },
+    async () => {
+      const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
+      const ended: number[] = [];
+      const all = runPool({
+        jobs,
+        base: packBase(base),
+        tapes,
+        workers: 1,
+        done: (index) => ended.push(index),
+        script: new URL('support/dying-worker.ts', import.meta.url),
+      });
+      await expect(all).rejects.toThrow('a worker of the sweep has died: it ended with code 3');
+      expect(ended).toEqual([0, 1]);
+    },
+  );
+});
+
+describe('tranche sweep', () => {
+  it('runs nothing while a setting is one that no desk would start with, and says which', async () => {
+    const cwd = sweepFolder();
+    const refused = await sweep(cwd, ['--vary', 'slices=0..4/2', '--out', 'out']);
+    expect(refused.code).toBe(78);
+    expect(refused.err).toContain('1 of 3 settings cannot be used. The first, slices=0:\ndesk.yaml:8');
+    expect(existsSync(join(cwd, 'out'))).toBe(false);
+    expect((await sweep(cwd, ['--vary', 'slices=0', '--skip-invalid'])).code).toBe(78);
+  });
+
+  it('knows which fields are text in YAML and which are numbers, there or not', async () => {
+    const strategy = `${TWAP}---\n${TWAP.replace('hour', 'other')}jitter: { size_pct: 5, seed: 1 }\n`;
+    const vary = ['hour.limit_price=60100', 'other.jitter.time_pct=7', 'other.total_quantity.amount=0.5']; // prettier-ignore
+    const { jobs } = await prepared(sweepFolder({ strategy }), vary);
+    expect(jobs.map(({ strategies }) => strategies.map(({ document }) => document))).toMatchObject([
+      [
+        { id: 'hour', limit_price: '60100', slices: 12 },
+        { id: 'other', jitter: { size_pct: 5, time_pct: 7 }, total_quantity: { amount: '0.5' } },
+      ],
+    ]);
+  });
+
+  it.each([
+    [[], 64, 'nothing is varied'],
+    [['--vary', 'id=a,b'], 64, 'id says what a strategy is'],
+    [['--vary', 'hour.kind=vwap'], 64, 'kind says what a strategy is'],
+    [['--vary', 'total_quantity=1,2'], 64, 'name one of amount, currency in it'],
+    [['--vary', 'slices.x=1,2'], 64, 'has no settings of its own'],
+    [['--vary', 'slicse=1,2'], 78, 'did you mean "slices"?'],
+    [['--vary', 'pair=btcusd,ethusd'], 78, 'does not trade ethusd'],
+    [['--vary', 'slices=1,2', '--by', 'cost'], 64, '--by: expected one of cost_bps'],
+    [['--vary', 'slices=1,2', '--risk', 'x'], 64, '--risk: expected one of'],
+    [['--vary', 'slices=1,2', '--walk-forward', '0'], 64, 'a whole number from 1 to 100'],
+    [['--vary', 'slices=1,2', '--samples', '3'], 64, 'the grid has only 2 settings'],
+    [['--vary', 'slices=1,2', '--data', 'btcusd=btc.csv'], 64, 'given twice'],
+  ])('refuses %j with %d and says why', async (line, code, why) => {
+    const ran = await sweep(sweepFolder(), line);
+    expect(ran.code).toBe(code);
+    expect(ran.err).toContain(why);
+  });
+
+  it('asks which strategy is meant when several run', async () => {
+    const strategy = `${TWAP}---\n${TWAP.replace('hour', 'other')}`;
+    const ran = await sweep(sweepFolder({ strategy }), ['--vary', 'slices=1,2']);
+    expect(ran.code).toBe(64);
+    expect(ran.err).toContain('several strategies run (hour, other)');
+  });
+});
+
+describe('the progress of a sweep', () => {
+  it('tells the rate of this run and how long the rest takes', () => {
+    const line = progressLine({ done: 60, total: 200, already: 20, seconds: 8 });
+    expect(line).toBe('[######..............] 60/200  5.0 a second  28 s left');
+    expect(progressLine({ done: 0, total: 9, already: 0, seconds: 0 })).toContain('? left');
+    expect(progressLine({ done: 1, total: 7_201, already: 0, seconds: 1 })).toContain('2 h 0 min left');
+    expect(progressLine({ done: 1, total: 91, already: 0, seconds: 1 })).toContain('1 min 30 s left');
+  });
+
+  it('is a line on a terminal, redrawn at most ten times a second, and nothing elsewhere', () => {
+    for (const isTTY of [true, false]) {
+      const written: string[] = [];
+      let at = 0;
+      const screen = { write: (text: string) => written.push(text), isTTY };
+      const progress = sweepProgress(screen, { total: 100, already: 0, now: () => at });
+      for (let i = 0; i < 50; i++) {
+        at += 10;
+        progress.ended();
+      }
+      progress.clear();
+      expect(written).toHaveLength(isTTY ? 6 : 0);
+    }
+  });
+});
