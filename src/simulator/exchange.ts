@@ -123,6 +123,9 @@ export class Exchange {
       whitelist: this.whitelist,
     });
     this.history = new ValueHistory(ledger, market);
+    market.onPin = () => {
+      this.history.settle();
+    };
     this.limits = new Limits(options.limits);
     this.openAccounts(startedAt);
   }

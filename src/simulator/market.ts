@@ -39,6 +39,8 @@ export class Market {
   readonly listings: ReadonlyMap<string, Listing>;
   /** Market time at the start. */
   readonly startsAt: Instant;
+  /** Called before a price is held elsewhere, or let go: what was valued by it must be valued by then. */
+  onPin: (() => void) | undefined;
   private readonly startedAt: Instant;
   private readonly speed: number;
   private readonly sources: ReadonlyMap<string, PriceSource>;
@@ -80,6 +82,7 @@ export class Market {
   /** Holds the price of a pair where a drill wants it; `undefined` lets it go again. */
   pin(pair: string, mid: Price | undefined): void {
     this.sourceOf(pair);
+    this.onPin?.();
     if (mid === undefined) this.pinned.delete(pair);
     else this.pinned.set(pair, mid);
   }
