@@ -70,13 +70,18 @@ describe('an import', () => {
     ],
     [
       'dates that do not fit what is left of unix',
-      `${DAMAGED}\n1.63875E+12,06-12-22,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
+      `${DAMAGED}\n1.63875E+12,25-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
     ],
     ['no time of day', `${DAMAGED.replace('time,', '')}\n1.63875E+12,06-12-21,BTC/USDT,1,1,1,1,1,1,1\n`],
   ])('refuses a file that went through a spreadsheet with %s', async (_, text) => {
     expect(await refusal(text)).toContain(
       'do not tell each time for sure: take the file as it was published',
     );
+  });
+
+  it('tells day from month by what is left of unix', async () => {
+    const { report } = await read(`${DAMAGED}\n1.63875E+12,06-12-21,01:00:00,BTC/USDT,1,1,1,1,1,1,1\n1.63875E+12,06-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`); // prettier-ignore
+    expect(report.first).toBe(Date.UTC(2021, 11, 6));
   });
 
   it('takes contracts of BitMEX for no volume', async () => {
