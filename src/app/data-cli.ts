@@ -2,11 +2,12 @@ import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { formats, units } from '../backtest/import/plan.ts';
 import type { CommandIo } from './commands/io.ts';
+import type { RunIo } from './commands/run.ts';
 
 /** `tranche data …`: what market history tells. */
 export function addData(
   cli: Command,
-  { io, done }: { readonly io: CommandIo; readonly done: (code: number) => void },
+  { io, done, recording }: Data & { readonly recording?: Recording | undefined },
 ): void {
   const data = cli.command('data').description('what market history tells');
   data
@@ -28,6 +29,37 @@ export function addData(
   addImport(data, { io, done });
   addInfo(data, { io, done });
   addGenerate(data, { io, done });
+  if (recording !== undefined) addRecord(data, done, recording);
+}
+
+/** What recording needs of the process besides files: signals, and where the config is. */
+export interface Recording {
+  readonly io: RunIo;
+  readonly config: () => Option<'--config <file>', undefined, string>;
+}
+
+function addRecord(data: Command, done: Data['done'], { io, config }: Recording): void {
+  data
+    .command('record')
+    .description(
+      'write the reference prices of the venue as bars, until it is told to stop; asks for no quote',
+    )
+    .argument('<pairs...>', 'pairs, such as btcusd')
+    .addOption(config())
+    .addOption(
+      new Option('--mode <mode>', 'instead of that of the config').choices([
+        'live',
+        'dry_run',
+        'paper',
+      ] as const),
+    )
+    .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1S')
+    .option('--for <duration>', 'end after this long, ISO 8601')
+    .requiredOption('--out <folder>', 'folder for PAIR.csv of each pair; files that are there are continued')
+    .action(async (pairs, options) => {
+      const { dataRecord } = await import('./commands/data-record.ts');
+      done(await dataRecord(pairs, options, io));
+    });
 }
 
 interface Data {

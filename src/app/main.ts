@@ -91,7 +91,7 @@ function program(io: RunIo): Command {
   addControl(cli, steering);
   addVenue(cli, io);
   addJournal(cli, io);
-  addData(cli, { io, done: (code) => (process.exitCode = code) });
+  addData(cli, { io, done: (code) => (process.exitCode = code), recording: { io, config: configOption } });
   addAccount(cli, {
     io: accountIo(io, { input: process.stdin, output: process.stderr }),
     done: (code) => (process.exitCode = code),
