@@ -4,6 +4,7 @@ import {
   Subject,
   concat,
   defer,
+  distinctUntilChanged,
   filter,
   finalize,
   forkJoin,
@@ -140,6 +141,17 @@ export class References {
     const { market } = this.#wiring.ports;
     if (market?.look === undefined) return merge(...pairs.map((pair) => this.watch(pair)));
     return lookout$.pipe(switchMap((lookout) => market.expect?.(lookout) ?? NEVER));
+  }
+
+  /**
+   * Emits when the price of one of these pairs is another. A market that is asked knows all prices of an instant at once: its
+   * first word then stands for all of them.
+   */
+  changesOf(pairs: readonly string[]): Observable<unknown> {
+    const changes = this.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
+    return this.#wiring.ports.market?.look === undefined
+      ? changes
+      : changes.pipe(distinctUntilChanged((a, b) => a.at === b.at));
   }
 
   /** Keeps the price of a pair fresh for as long as somebody is subscribed. Never emits. */

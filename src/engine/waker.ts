@@ -158,8 +158,7 @@ function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake>
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
   const watching = desk.references.follow(pairs, drifting(desk, wait, pairs));
-  const prices = desk.references.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
-  const changes = merge(prices, desk.changed$).pipe(
+  const changes = merge(desk.references.changesOf(pairs), desk.changed$).pipe(
     startWith(undefined),
     map(() => driftNow(desk, wait)),
     filter((drift) => drift !== undefined),

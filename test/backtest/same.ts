@@ -19,7 +19,7 @@ const aTape = (pair: PairName): fc.Arbitrary<Tape> =>
   fc
     .record({
       seed: fc.integer({ min: 0, max: 1_000_000 }),
-      rows: fc.integer({ min: 20, max: 150 }),
+      rows: fc.integer({ min: 20, max: 70 }),
       barMs: fc.constantFrom(0, MINUTE_MS, MINUTE_MS, 5 * MINUTE_MS),
       offsetMs: fc.constantFrom(0, 0, 0, 17_000, 30_500),
       holes: fc.constantFrom(0, 0.05, 0.4),
@@ -74,7 +74,7 @@ const aBand = fc
     via: fc.boolean(),
     drift: fc.constantFrom('absolute', 'relative'),
     threshold: fraction(0.002, 0.08),
-    to: fc.constantFrom('target', 'target', 'band_edge'),
+    to: fc.constantFrom('target', 'target', 'target', 'band_edge'),
     buffer: fc.constantFrom(undefined, '5000'),
   })
   .map(({ btc, eth, via, drift, threshold, to, buffer }) => ({
@@ -85,7 +85,7 @@ const aBand = fc
       drift_threshold: threshold,
       rebalance_to: to,
       continuous: true,
-      min_interval: 'PT3M',
+      min_interval: 'PT7M',
       valuation_tolerance: '0.9',
       ...(via ? { via: { eth: 'btc' } } : {}),
       ...(buffer === undefined ? {} : { cash_buffer: { amount: buffer, currency: 'usd' } }),
