@@ -14,7 +14,7 @@ import { lz4Frame } from './import/lz4.ts';
 import { columnNames } from './tape.ts';
 import type { ColumnName, Tape } from './tape.ts';
 
-/** A tape as an Arrow file, which pandas, Polars and DuckDB open as they are. Loading looks at the columns where they lie: nothing is parsed. */
+/** A tape as an Arrow file, which pandas opens as it is. Loading looks at the columns where they lie: nothing is parsed. */
 
 /** Names of the columns in the file: `timestamp_ms` is Unix ms as a double, like all. */
 const IN_FILE: Readonly<Record<ColumnName, string>> = {

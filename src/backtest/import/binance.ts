@@ -57,3 +57,25 @@ function isHeaderless({ rows }: Sample, wasSaid: boolean): boolean {
 /** Data Vision names its files `BTCUSDT-1m-2025-11.csv`. */
 const pairInName = (name: string): string | undefined =>
   /(?:^|_)([A-Z0-9]{5,20})-\d{1,2}(?:s|m|h|d|w|mo)-\d{4}/u.exec(name)?.[1]?.toLowerCase();
+
+/**
+ * Trades and aggregate trades of Data Vision: id, price, quantity, then the money (or the first and last id), the time, and whether the
+ * buyer was the maker; with and without a header.
+ */
+export const detectBinanceTrades: Detect = (sample, { unit }) => {
+  const hasHeader = /^(?:agg_?trade_?)?id$/iu.test(sample.rows[0]?.[0] ?? '');
+  const skip = hasHeader ? 1 : 0;
+  const first = sample.rows[skip] ?? [];
+  // Ids of trades have ten digits, as seconds have: times here never are seconds.
+  const time = first.findIndex((cell, place) => place >= 4 && ['ms', 'us'].includes(unitOf(cell) ?? 's'));
+  const found = unitOf(first[time] ?? '');
+  if (found === undefined || !/^(?:true|false)$/iu.test(first[time + 1] ?? '')) return undefined;
+  return planOf(sample, {
+    format: 'binance',
+    of: 'trades',
+    skip,
+    roles: { time, close: 1, volume: 2 },
+    time: { as: 'unix', unit: unit ?? found },
+    pair: /^([A-Z0-9]{5,20})-(?:aggT|t)rades-\d{4}/u.exec(sample.name)?.[1]?.toLowerCase(),
+  });
+};

@@ -1,17 +1,19 @@
 import { OperatorError } from '../../core/errors.ts';
-import { detectBinance } from './binance.ts';
+import { detectBinance, detectBinanceTrades } from './binance.ts';
 import { detectBitfinex, detectFreqtrade } from './bitfinex.ts';
 import { detectCryptoDataDownload } from './cryptodatadownload.ts';
 import { detectBitcoincharts, detectKraken } from './kraken.ts';
 import { detectLean } from './lean.ts';
 import { detectBitmex, detectBitstamp, detectCoinapi, detectNamed, detectTardis } from './named.ts';
 import { detectOwn } from './own.ts';
+import { formats } from './plan.ts';
 import type { Detect, Format, Hints, Plan, Sample } from './plan.ts';
 
 /** Every layout of delimited rows. The first that knows a file takes it, so the general ones come last. */
 const layouts: readonly (readonly [Format, Detect])[] = [
   ['tranche', detectOwn],
   ['binance', detectBinance],
+  ['binance', detectBinanceTrades],
   ['coinapi', detectCoinapi],
   ['cryptodatadownload', detectCryptoDataDownload],
   ['tardis', detectTardis],
@@ -44,7 +46,7 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
   throw new OperatorError(
     'data',
     hints.format === undefined
-      ? `${name}: no known layout: ${begins}. Known are ${layouts.map(([format]) => format).join(', ')}: docs/data.md says how each looks`
+      ? `${name}: no known layout: ${begins}. Known are ${formats.join(', ')}: docs/data.md says how each looks`
       : `${name}: does not look like ${hints.format}: ${begins}`,
   );
 }

@@ -6,16 +6,27 @@ const DAY = /(?:^|_)(\d{8})_(?:([a-z0-9]+)_)?(?:minute|second|tick)?_?(trade|quo
 
 /**
  * Files of LEAN, out of its zips: no header; trade bars are time, open, high, low, close, volume; quote bars are time, open, high,
- * low, close and size of the bid, then of the ask. Minutes and seconds count milliseconds since midnight UTC of the date in the
+ * low, close and size of the bid, then of the ask; ticks are time, price, quantity. Minutes and seconds count milliseconds since midnight UTC of the date in the
  * name; hours and days have their time as text. Prices of crypto are plain; of equities, ten-thousandths (`--price-scale 10000`).
  * Source: LEAN, Data/crypto/readme.md and Data/equity/readme.md, read 2026-11-22.
  */
 export const detectLean: Detect = (sample) => {
   const [first = []] = sample.rows;
   const isQuotes = first.length === 11;
-  if (!isQuotes && first.length !== 6) return undefined;
+  const isTicks = first.length === 3;
+  if (!isQuotes && !isTicks && first.length !== 6) return undefined;
   const time = timeOf(sample);
   if (time === undefined) return undefined;
+  const pair = pairInName(sample.name);
+  if (isTicks)
+    return planOf(sample, {
+      format: 'lean',
+      of: 'trades',
+      skip: 0,
+      roles: { time: 0, close: 1, volume: 2 },
+      time,
+      pair,
+    });
   const roles = { time: 0, open: 1, high: 2, low: 3, close: 4 };
   return planOf(sample, {
     format: 'lean',
@@ -24,7 +35,7 @@ export const detectLean: Detect = (sample) => {
     roles: isQuotes ? roles : { ...roles, volume: 5 },
     ...(isQuotes ? { ask: { open: 6, high: 7, low: 8, close: 9 } } : {}),
     time,
-    pair: pairInName(sample.name),
+    pair,
     mayBeEmpty: isQuotes,
     notes: isQuotes ? ['quotes: each price is the middle of bid and ask, and there is no volume'] : [],
   });

@@ -115,6 +115,26 @@ export const samples: Readonly<Record<string, Sample>> = {
     head: 1,
     barMs: MINUTE_MS,
   },
+  'Binance trades without a header': {
+    format: 'binance',
+    name: 'BTCUSDT-trades-2024-03.csv',
+    text: lines((n) => `${5_000_000_000 + n},${figures(n)[3]},${figures(n)[4]},9.5,${at(n)},True,True`),
+    head: 0,
+    barMs: 0,
+    pair: 'btcusdt',
+  },
+  'Binance aggregate trades in microseconds': {
+    format: 'binance',
+    name: 'BTCUSDC-aggTrades-2025-03.csv',
+    text: lines(
+      (n) =>
+        `${3_400_000_000 + n},${figures(n)[3]},${figures(n)[4]},${5_300_000_000 + n},${5_300_000_001 + n},${at(n)}000,false,true`,
+      ['agg_trade_id,price,quantity,first_trade_id,last_trade_id,transact_time,is_buyer_maker,is_best_match'],
+    ),
+    head: 1,
+    barMs: 0,
+    pair: 'btcusdc',
+  },
   'CryptoDataDownload hours, newest first, on a clock of twelve': {
     format: 'cryptodatadownload',
     name: 'x.csv',
@@ -250,6 +270,14 @@ export const samples: Readonly<Record<string, Sample>> = {
     text: lines((n) => `${72_000_000 + n * MINUTE_MS},${figures(n).join(',')}`),
     head: 0,
     barMs: MINUTE_MS,
+    pair: 'btcusd',
+  },
+  'LEAN ticks of a day': {
+    format: 'lean',
+    name: '20240330_btcusd_tick_trade.csv',
+    text: lines((n) => `${72_000_000 + n * MINUTE_MS},${figures(n)[3]},${figures(n)[4]}`),
+    head: 0,
+    barMs: 0,
     pair: 'btcusd',
   },
   'LEAN hours': {
