@@ -16,6 +16,7 @@ import { readModel } from '../model-file.ts';
 import type { NamedModel } from '../model-file.ts';
 import { formatProblems } from '../problems.ts';
 import type { Screen } from '../progress.ts';
+import { sweepHtml } from '../sweep-html.ts';
 import { runPool, sharedTape } from '../sweep-pool.ts';
 import { sweepProgress } from '../sweep-progress.ts';
 import { sweepJson, sweepResultOf } from '../sweep-result.ts';
@@ -92,11 +93,13 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
       repeated,
       invalid: read.invalid.length,
     });
-    const json = `${escapeMarks(JSON.stringify(sweepJson(result, { input, named, seed: options.seed }), undefined, 2))}\n`;
+    const facts = { input, named, seed: options.seed };
+    const json = `${escapeMarks(JSON.stringify(sweepJson(result, facts), undefined, 2))}\n`;
     if (options.out !== undefined) {
       const folder = resolve(io.cwd, options.out);
       writeWhole(join(folder, 'results.json'), json);
       writeWhole(join(folder, 'results.csv'), sweepCsv(result));
+      writeWhole(join(folder, 'results.html'), sweepHtml(result, facts));
     }
     if (options.json === true) io.stdout.write(json);
     else for (const line of sweepWords(result, options.top)) io.stdout.write(`${forTerminal(line)}\n`);
