@@ -38,8 +38,10 @@ function* warningsOf(figures: Figures): Generator<string> {
   if (quoting.open > 0)
     yield `${quoting.open} orders have an unknown outcome: should one have traded, its fill is missing here.`;
   const stale = parents.filter(
-    ({ end, endedAt, planned, traded }) =>
-      end !== undefined && planned?.eq(traded) === false && endedAt - end.at > END_AGE_MAX_MS,
+    ({ facts: { pair }, end, endedAt, planned, traded }) =>
+      end !== undefined &&
+      planned?.eq(traded) === false &&
+      endedAt - end.at > END_AGE_MAX_MS + (prices.tape(pair)?.barMs ?? 0),
   );
   if (stale.length > 0)
     yield `${stale.length} parents ended without a price of then: opportunity cost takes the last one known, up to ${minutes(Math.max(...stale.map(({ end, endedAt }) => endedAt - (end?.at ?? endedAt))))} older.`;
@@ -55,7 +57,10 @@ function* warningsOf(figures: Figures): Generator<string> {
   );
   if (borrows && figures.input.carry === undefined)
     yield 'The account has borrowed: interest is not written in the journal and is not part of any cost here.';
-  if (prices.tapes.length > 0) yield* reachOf(figures);
+  if (prices.tapes.length > 0) {
+    yield* barsOf(figures);
+    yield* reachOf(figures);
+  }
 }
 
 function* modesOf({ facts }: Figures): Generator<string> {
@@ -77,13 +82,21 @@ function* pricesOf({ parents, prices }: Figures): Generator<string> {
     yield `No market history of ${names([...missing])}: benchmarks over time and volume and mark-outs are left out (give --data ${[...missing][0] ?? 'pair'}=FILE).`;
 }
 
+/** Bars that are longer than a mark-out say nothing of it. */
+function* barsOf({ parents, prices }: Figures): Generator<string> {
+  const traded = new Set(parents.map(({ facts: { pair } }) => pair));
+  const own = prices.tapes.filter(({ pair }) => traded.has(pair));
+  for (const [barMs, tapes] of Map.groupBy(own, (tape) => tape.barMs)) {
+    const short = MARK_OUT_MINUTES.filter((each) => each * MINUTE_MS < barMs);
+    if (short.length > 0)
+      yield `The bars of ${names(tapes.map(({ pair }) => pair))} are ${minutes(barMs)} long: mark-outs at ${short.join(', ')} min are left out.`;
+  }
+}
+
 function* reachOf({ parents, prices }: Figures): Generator<string> {
   for (const { pair, times, rows, barMs } of prices.tapes) {
     const own = parents.filter(({ facts }) => facts.pair === pair);
     if (own.length === 0) continue;
-    const short = MARK_OUT_MINUTES.filter((each) => each * MINUTE_MS < barMs);
-    if (short.length > 0)
-      yield `The bars of ${pair} are ${minutes(barMs)} long: mark-outs of ${pair} at ${short.join(', ')} min are left out.`;
     const until = (times[rows - 1] ?? 0) + barMs;
     const outside = own.filter(
       ({ facts, endedAt }) =>

@@ -245,8 +245,7 @@ describe('the report of a rebalancing that the engine ran', () => {
     expect(fills.length).toBeGreaterThan(10);
     expect(report.warnings).toEqual([
       'Paper: the venue was simulated; spreads, fills and ages are those of its model.',
-      'The bars of btcusd are 60 min long: mark-outs of btcusd at 1, 5, 30 min are left out.',
-      'The bars of ethusd are 60 min long: mark-outs of ethusd at 1, 5, 30 min are left out.',
+      'The bars of btcusd, ethusd are 60 min long: mark-outs at 1, 5, 30 min are left out.',
     ]);
   });
 
