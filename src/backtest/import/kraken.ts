@@ -1,5 +1,6 @@
+import { MINUTE_MS } from '../../core/time.ts';
 import { planOf, unitOf } from './plan.ts';
-import type { Detect } from './plan.ts';
+import type { Detect, Plan } from './plan.ts';
 
 /**
  * Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade are left
@@ -19,13 +20,16 @@ export const detectKraken: Detect = (sample, { unit, format }) => {
     skip: 0,
     roles: { time: 0, open: 1, high: 2, low: 3, close: 4, volume: isWide ? 6 : 5 },
     time: { as: 'unix', unit: unit ?? found },
-    pair: krakenPair(sample.name),
+    ...namedBy(sample.name),
   });
 };
 
 /** `XBTUSD_1.csv`: the file name has the pair and the minutes of a bar. Kraken writes XBT for BTC. */
-const krakenPair = (name: string): string | undefined =>
-  /^([A-Z0-9]{5,12})_\d{1,5}\.csv$/u.exec(name)?.[1]?.replace('XBT', 'BTC').toLowerCase();
+function namedBy(name: string): Pick<Plan, 'pair' | 'barMs'> {
+  const [, symbol, minutes] = /^([A-Z0-9]{5,12})_(1|5|15|30|60|240|720|1440)\.csv$/u.exec(name) ?? [];
+  if (symbol === undefined) return {};
+  return { pair: symbol.replace('XBT', 'BTC').toLowerCase(), barMs: Number(minutes) * MINUTE_MS };
+}
 
 /** Trades of bitcoincharts and of Kraken's trade files: seconds, price, amount; no header, no side. Several trades share a second. */
 export const detectBitcoincharts: Detect = (sample, { unit, format }) => {

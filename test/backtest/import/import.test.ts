@@ -186,6 +186,17 @@ describe('an import', () => {
     expect((await importTape([of('BTC-USD')])).tape.pair).toBe('btcusd');
   });
 
+  it('refuses bars of several lengths, as in the zips of Kraken', async () => {
+    const of = (minutes: number) => ({
+      name: `XBTUSD_${minutes}.csv`,
+      bytes: Buffer.from(`1700000100,1,1,1,1,1,1\n${1_700_000_100 + 60 * minutes},1,1,1,1,1,1\n`),
+    });
+    await expect(importTape([of(1), of(5)])).rejects.toThrow(
+      'bars of several lengths: import them one by one',
+    );
+    expect((await importTape([of(5)])).tape).toMatchObject({ pair: 'btcusd', barMs: 300_000 });
+  });
+
   it('takes quotes, other line ends, a byte order mark and blank lines at the end', async () => {
     const { hash } = (await read(bars(bar(1), bar(2)))).tape;
     const spelt = [
