@@ -152,6 +152,31 @@ describe('a long wait', () => {
     expect(Math.max(...delays)).toBe(HOUR_MS);
   });
 
+  it('ends in one piece on a clock that nobody sets', () => {
+    const clock = new VirtualClock(START, { pieceMs: Number.POSITIVE_INFINITY });
+    const ended: number[] = [];
+    waitUntil(clock, after(START, 60 * DAY_MS)).subscribe(() => ended.push(clock.now()));
+    expect(clock.run()).toBe(1);
+    expect(ended).toEqual([START + 60 * DAY_MS]);
+  });
+
+  it('never ends, and keeps nobody waiting, when it is for ever', () => {
+    const clock = new VirtualClock(START);
+    pause(clock, Number.POSITIVE_INFINITY).subscribe();
+    expect([clock.pending, clock.run()]).toEqual([0, 0]);
+  });
+
+  it('lets the world move first: before all that is due at the same instant, whenever it was scheduled', () => {
+    const clock = new VirtualClock(START);
+    const order: string[] = [];
+    clock.push(1_000, () => order.push('a wait'));
+    clock.pushFirst(after(START, 1_000), () => order.push('the world'));
+    const takeOff = clock.pushFirst(after(START, 500), () => order.push('taken off'));
+    takeOff();
+    clock.run();
+    expect(order).toEqual(['the world', 'a wait']);
+  });
+
   it('is no wait at all for an instant that has passed', () => {
     const clock = new VirtualClock(START);
     let ended = 0;
