@@ -60,7 +60,9 @@ export async function readInput(
       'there are no prices: add --data PAIR=FILE for each pair that is traded',
     );
   const named = options.data.map(readName);
-  const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: 'paper' as const };
+  // Nobody is connected to: the config of a live desk is read where its token is not.
+  const env = { TRANCHE_TOKEN: 'none-in-a-backtest', ...io.env };
+  const settings = { env, cwd: io.cwd, now: io.now, mode: 'paper' as const };
   const read = readConfig(options.config, settings);
   const config =
     read.loaded &&

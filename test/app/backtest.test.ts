@@ -111,6 +111,18 @@ describe('tranche backtest', () => {
     });
   });
 
+  it('reads the config of a live desk, whose token it does not need', async () => {
+    const cwd = desk();
+    const venue = "venue:\n  base_url: https://venue.example\n  token: '${TRANCHE_TOKEN}'\n";
+    writeFileSync(
+      join(cwd, 'config.yaml'),
+      CONFIG.replace('mode: paper', 'mode: live').replace('venue:\n', venue),
+    );
+    const { code, out } = await tranche(cwd, ...DATA, '--json');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ fills: 12 });
+  });
+
   it('comes to the same when it shows the desk every row', async () => {
     const limit = `id: dip\nkind: limit\npair: btcusd\nside: buy\nlimit_price: '60050'\ntotal_quantity: { amount: '1', currency: btc }\n`;
     const cwd = desk(limit);
