@@ -1,4 +1,5 @@
 import { money, roundEven } from '../core/money.ts';
+import { priced } from '../report/markup.ts';
 import type { Report } from '../report/schema.ts';
 import { table } from './summary.ts';
 
@@ -28,7 +29,7 @@ function costLines({ groups }: Report): readonly string[] {
     strategy,
     side,
     `${traded} ${base}`,
-    average === undefined ? '' : `at ${shortAmount(average)}`,
+    average === undefined ? '' : `at ${priced(average).replaceAll(',', '')}`,
     `${fills.fills}`,
     ...(['delay', 'trading', 'opportunity', 'fees', 'total'] as const).map((part) =>
       shortBps(costs.bps?.[part]),

@@ -1,6 +1,6 @@
 import { costChart, portfolioCharts, priceChart, sliceCharts } from './charts.ts';
 import type { Figures } from './figures.ts';
-import { bpsCell, grouped, Markup, markup, percent, table, timeCell, timeText } from './markup.ts';
+import { bpsCell, grouped, Markup, markup, percent, priced, table, timeCell, timeText } from './markup.ts';
 import type { Piece } from './markup.ts';
 import type { Report } from './schema.ts';
 import { STYLE } from './style.ts';
@@ -122,7 +122,7 @@ ${table({
     group.strategy,
     whatOf(group),
     `${group.traded} ${group.base}`,
-    group.average_price === undefined ? '–' : grouped(group.average_price),
+    group.average_price === undefined ? '–' : priced(group.average_price),
     ...PARTS.map((part) => bpsCell(group.costs.bps?.[part])),
   ]),
 })}
@@ -294,8 +294,8 @@ ${table({
     whatOf(one),
     one.planned === undefined ? '–' : grouped(one.planned, 8).replace(/\.?0+$/u, ''),
     one.traded,
-    one.arrival_price === undefined ? '–' : grouped(one.arrival_price),
-    one.average_price === undefined ? '–' : grouped(one.average_price),
+    one.arrival_price === undefined ? '–' : priced(one.arrival_price),
+    one.average_price === undefined ? '–' : priced(one.average_price),
     ...PARTS.map((part) => bpsCell(one.costs?.bps?.[part])),
   ]),
 })}</section>`;

@@ -75,6 +75,12 @@ export function grouped(amount: string, decimals = 2): string {
   return `${whole.startsWith('-') ? '\u2212' : ''}${digits}${after === undefined ? '' : `.${after}`}`;
 }
 
+/** A price for people: about five digits that say something. */
+export function priced(each: string): string {
+  const size = money(each).abs();
+  return grouped(each, size.gte(1_000) ? 2 : size.gte(10) ? 3 : size.gte(1) ? 4 : 6);
+}
+
 /** Basis points for people, two decimals; coloured as bad above zero and good below it. */
 export function bpsCell(text: string | undefined, isGood: 'negative' | 'positive' = 'negative'): Piece {
   if (text === undefined) return markup`<span class="none">–</span>`;

@@ -3,7 +3,7 @@ import { figuresOf } from '../../src/report/figures.ts';
 import type { ReportInput } from '../../src/report/figures.ts';
 import { reportHtml } from '../../src/report/html.ts';
 import { reportOf } from '../../src/report/json.ts';
-import { grouped, markup } from '../../src/report/markup.ts';
+import { grouped, markup, priced } from '../../src/report/markup.ts';
 import { chart, ticks } from '../../src/report/svg.ts';
 import { MINUTE, aFill, aLife, aQuote, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
 
@@ -178,6 +178,15 @@ describe('an amount for people', () => {
     ['0.00000012', 8, '0.00000012'],
   ])('of %s to %i decimals is %s', (amount, decimals, expected) => {
     expect(grouped(amount, decimals)).toBe(expected);
+  });
+
+  it.each([
+    ['60091.004', '60,091.00'],
+    ['58.50219', '58.502'],
+    ['3.7219', '3.7219'],
+    ['0.28123456', '0.281235'],
+  ])('as a price of %s is %s', (each, expected) => {
+    expect(priced(each)).toBe(expected);
   });
 
   it('is escaped like everything that is no markup', () => {
