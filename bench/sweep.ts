@@ -116,7 +116,7 @@ try {
   };
   const run = async (vary: string, out?: string): Promise<number> =>
     await runSweep(
-      { config: 'config.yaml', data: [`btcusd=${data}`], model: 'normal', assume: [], seed: '1', vary: [vary], by: 'cost_bps', workers, top: 20, out },
+      { config: 'config.yaml', data: [`btcusd=${data}`], model: 'normal', assume: [], seed: '1', vary: [vary], workers, top: 20, out },
       io,
     ); // prettier-ignore
   // The tape is read once and then lies in the cache, as it does for everybody who runs a second sweep.

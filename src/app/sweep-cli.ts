@@ -19,7 +19,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option('--vary <field=values>', 'a field of a strategy (id.field where several run) and its values: 0.01..0.10/0.01, or 12,24,48, or random(58000..62000); may be given again', collect, [])
     .option('--samples <n>', 'how often random fields are drawn; without one, so many settings of the grid', count(1, 10_000))
     .option('--skip-invalid', 'leave out settings that no desk would start with, instead of running none')
-    .option('--by <figure>', 'what the best is judged by: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, …', 'cost_bps')
+    .option('--by <figure>', 'what the best is judged by: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, …; left out: cost_usd of portfolios, else cost_bps')
     .option('--risk <figure>', 'the other side of the front: risk_bps, tracking_error, drawdown, …; left out: tracking_error of portfolios, else risk_bps')
     .option('--walk-forward <n>', 'choose in one window of time and judge in the next, n times', count(1, 100))
     .option('--out <folder>', 'keep every result there as soon as it is known, and go on with what is there')

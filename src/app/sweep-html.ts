@@ -16,7 +16,7 @@ const MARGIN = { left: 110, top: 26 };
 
 /** The results of a sweep as one file for a browser, without a script and without a network. */
 export function sweepHtml(result: SweepResult, { input, named, seed }: SweepFacts): string {
-  const { by, risk, order, front, folds, map, settings } = result;
+  const { by, cost, risk, order, front, folds, map, settings } = result;
   const title = `Sweep of ${settings.length} settings`;
   return `${
     markup`<!doctype html>
@@ -34,7 +34,7 @@ export function sweepHtml(result: SweepResult, { input, named, seed }: SweepFact
 <section class="notes"><h2>Before you believe it</h2><ul>${sweepNotes(result).map((note) => markup`<li>${note}</li>`)}</ul></section>
 ${map === undefined ? '' : heatMap(map)}
 ${folds === undefined ? settingTable(result, order.slice(0, LISTED), `Best by ${by}`) : forward(result)}
-${folds === undefined ? settingTable(result, front, `Front of ${by === risk ? 'cost_bps' : by} against ${risk}: none of these is beaten in both`) : ''}
+${folds === undefined ? settingTable(result, front, `Front of ${cost} against ${risk}: none of these is beaten in both`) : ''}
 </body>
 </html>`.text
   }\n`;

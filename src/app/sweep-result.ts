@@ -21,6 +21,8 @@ export interface SweepResult {
   /** For each window what became of each setting; `undefined` where it was not run. */
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly by: FigureName;
+  /** What the front holds against the risk: `by`, unless that is the risk itself. */
+  readonly cost: FigureName;
   readonly risk: FigureName;
   /** Indices of settings, of the one window or of all windows together. None of a walk forward: it judges choices. */
   readonly order: readonly number[];
@@ -38,7 +40,8 @@ export interface Swept {
   readonly settings: readonly Setting[];
   readonly windows: readonly Window[];
   readonly outcomes: SweepResult['outcomes'];
-  readonly by: FigureName;
+  /** Left out: of portfolios all that trading cost, since who trades more often trades smaller and cheaper; else its rate. */
+  readonly by: FigureName | undefined;
   /** Left out: of portfolios the tracking error, else the deviation of what slices paid. */
   readonly risk: FigureName | undefined;
   readonly isForward: boolean;
@@ -50,21 +53,24 @@ export const figuresIn = (outcome: SweepOutcome | undefined): SweepFigures | und
   outcome !== undefined && 'figures' in outcome ? outcome.figures : undefined;
 
 export function sweepResultOf(swept: Swept): SweepResult {
-  const { fields, settings, windows, outcomes, by, isForward, repeated, invalid } = swept;
+  const { fields, settings, windows, outcomes, isForward, repeated, invalid } = swept;
   const figures = outcomes.map((window) => window.map(figuresIn));
   const all = isForward ? [] : (figures[0] ?? []);
-  const risk =
-    swept.risk ??
-    (figures.flat().some((one) => one?.tracking_error !== undefined) ? 'tracking_error' : 'risk_bps');
+  const isPortfolio = figures.flat().some((one) => one?.tracking_error !== undefined);
+  const usual = isPortfolio ? 'cost_usd' : 'cost_bps';
+  const by = swept.by ?? usual;
+  const risk = swept.risk ?? (isPortfolio ? 'tracking_error' : 'risk_bps');
+  const cost = by === risk ? usual : by;
   return {
     fields,
     settings,
     windows,
     outcomes,
     by,
+    cost,
     risk,
     order: ranked(all, by),
-    front: paretoFront(all, [by === risk ? 'cost_bps' : by, risk]),
+    front: paretoFront(all, [cost, risk]),
     map: isForward ? undefined : heatMapOf(fields, settings, all, by),
     luck: luckOf(all, by),
     folds: isForward ? walkForward(windows, figures, by) : undefined,

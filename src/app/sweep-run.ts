@@ -162,15 +162,37 @@ function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
   return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
 }
 
-/** Costs in one quote currency; those of several are not added up. */
-function costsOf({ totals }: Figures): SweepFigures {
-  const [first, second] = totals;
-  if (first === undefined || second !== undefined) return {};
+/** Rates of cost in one quote currency: those of several are not added up. What they come to in USD is. */
+function costsOf(figures: Figures): SweepFigures {
+  const [first, second] = figures.totals;
+  if (first === undefined) return {};
+  const sums = figures.totals.map(({ quote, costs }) => inUsd(costs.shortfall.total, quote, figures));
+  const whole = sums.reduce(
+    (sum, one) => (sum === undefined || one === undefined ? undefined : add(sum, one)),
+    NO_MONEY,
+  );
   const { shortfall, atArrival } = first.costs;
   return withoutGaps({
-    cost_bps: bpsOf(shortfall.total, shortfall.paper)?.toFixed(4),
-    slippage_bps: bpsOf(shortfall.trading, atArrival)?.toFixed(4),
+    cost_usd: whole && text(roundEven(whole, 2)),
+    ...(second === undefined
+      ? {
+          cost_bps: bpsOf(shortfall.total, shortfall.paper)?.toFixed(4),
+          slippage_bps: bpsOf(shortfall.trading, atArrival)?.toFixed(4),
+        }
+      : {}),
   });
+}
+
+/** At the mean rate at which the fills of that currency were counted in USD; `undefined` without one. */
+function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefined {
+  if (quote === 'usd') return amount;
+  let [sum, usd] = [NO_MONEY, NO_MONEY];
+  for (const fill of fills) {
+    if (fill.quote !== quote) continue;
+    sum = add(sum, money(fill.amount));
+    usd = add(usd, money(fill.notional_usd));
+  }
+  return sum.isZero() ? undefined : scale(amount, fraction(usd, sum));
 }
 
 /** Standard deviation of what slices paid against the arrival of their parents, each weighted by its size. */

@@ -21,7 +21,7 @@ const SHOWN: readonly FigureName[] = [
 
 /** A sweep for people. @param top how many settings are listed. */
 export function sweepWords(result: SweepResult, top: number): readonly string[] {
-  const { by, risk, order, front, folds, map } = result;
+  const { by, cost, risk, order, front, folds, map } = result;
   return [
     ...(folds === undefined
       ? [
@@ -30,7 +30,7 @@ export function sweepWords(result: SweepResult, top: number): readonly string[] 
           ...(order.length > top ? [`… and ${order.length - top} more: --top, or results.csv of --out`] : []),
           ...leftOut(result),
           '',
-          `front of ${by === risk ? 'cost_bps' : by} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${front.length} that no other beats in both`}`,
+          `front of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${front.length} that no other beats in both`}`,
           ...(front.length === 0 ? [] : settingTable(result, front.slice(0, top))),
         ]
       : forwardLines(result, folds)),

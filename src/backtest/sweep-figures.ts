@@ -6,6 +6,10 @@ export const sweepFigures = {
     better: 'less',
     says: 'implementation shortfall: delay, trading, what was not traded, fees; bps',
   },
+  cost_usd: {
+    better: 'less',
+    says: 'implementation shortfall in USD: what all trading cost, however much was traded',
+  },
   slippage_bps: { better: 'less', says: 'what was traded against the price at arrival, bps' },
   risk_bps: {
     better: 'less',

@@ -5,6 +5,7 @@ import { readInput } from '../../src/app/backtest-input.ts';
 import { readModel } from '../../src/app/model-file.ts';
 import { runPool, sharedTape } from '../../src/app/sweep-pool.ts';
 import { progressLine, sweepProgress } from '../../src/app/sweep-progress.ts';
+import { sweepResultOf } from '../../src/app/sweep-result.ts';
 import { SettingRunner, packBase, unpackBase } from '../../src/app/sweep-run.ts';
 import type { SweepBase, SweepJob, SweepOutcome } from '../../src/app/sweep-run.ts';
 import { readVariants } from '../../src/app/sweep-variants.ts';
@@ -132,6 +133,41 @@ describe('tranche sweep', () => {
     const ran = await sweep(sweepFolder({ strategy }), ['--vary', 'slices=1,2']);
     expect(ran.code).toBe(64);
     expect(ran.err).toContain('several strategies run (hour, other)');
+  });
+});
+
+describe('the result of a sweep', () => {
+  const at = instant(0);
+  const resultOf = (over: object, by?: 'risk_bps'): ReturnType<typeof sweepResultOf> =>
+    sweepResultOf({
+      fields: ['slices'],
+      settings: [['1']],
+      windows: [{ from: at, until: at }],
+      outcomes: [[{ figures: { cost_bps: '1', ...over }, control: 'active', records: 1, head: '' }]],
+      by,
+      risk: undefined,
+      isForward: false,
+      repeated: 0,
+      invalid: 0,
+    });
+
+  it('judges portfolios by all that trading cost against their tracking error, and orders by their rate against its scatter', () => {
+    expect(resultOf({ risk_bps: '2' })).toMatchObject({
+      by: 'cost_bps',
+      cost: 'cost_bps',
+      risk: 'risk_bps',
+      front: [0],
+    });
+    expect(resultOf({ cost_usd: '9', tracking_error: '0.01' })).toMatchObject({
+      by: 'cost_usd',
+      risk: 'tracking_error',
+      front: [0],
+    });
+    expect(resultOf({ risk_bps: '2' }, 'risk_bps')).toMatchObject({
+      by: 'risk_bps',
+      cost: 'cost_bps',
+      front: [0],
+    });
   });
 });
 

@@ -39,7 +39,7 @@ export interface SweepOptions extends InputOptions {
   readonly samples?: number | undefined;
   /** Settings that no desk would start with are left out; else they end the command. */
   readonly skipInvalid?: boolean | undefined;
-  readonly by: string;
+  readonly by?: string | undefined;
   readonly risk?: string | undefined;
   readonly walkForward?: number | undefined;
   readonly workers: number;
@@ -64,7 +64,7 @@ export interface SweepIo extends CommandIo {
 export async function runSweep(options: SweepOptions, io: SweepIo): Promise<number> {
   const varies = readVaries(options.vary);
   const { settings, repeated } = settingsOf(varies, options);
-  const by = readFigure(options.by, '--by');
+  const by: FigureName | undefined = options.by === undefined ? undefined : readFigure(options.by, '--by');
   const risk: FigureName | undefined = options.risk === undefined ? undefined : readFigure(options.risk, '--risk');
   const named = readModel(options, io);
   const input = await readInput(options, io);
