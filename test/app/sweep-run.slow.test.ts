@@ -41,7 +41,7 @@ describe('tranche sweep, run', () => {
     expect(page).toContain('Sweep of 3 settings');
     expect(page).not.toMatch(/<script|https?:/u);
     const csv = readFileSync(join(out, 'results.csv'), 'utf8').split('\r\n');
-    expect(csv[0]).toMatch(/^setting,from,until,slices,cost_bps,slippage_bps/u);
+    expect(csv[0]).toMatch(/^setting,from,until,slices,cost_bps,cost_usd,slippage_bps/u);
     expect(csv).toHaveLength(5);
     expect(new Set(keptIn(out).map(({ values }) => values['slices']))).toEqual(new Set(['4', '12', '24']));
     const more = await sweep(cwd, ['--vary', 'slices=4,6', '--out', 'out']);
