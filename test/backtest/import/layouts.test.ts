@@ -97,7 +97,7 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
     );
   });
 
-  it.runIf(!isJson)('is refused with the row where a time stands among others of another time', async () => {
+  it.each(isJson ? [] : ['a file of lines'])('%s is refused with the row where a time stands among others of another time', async () => {
     const [a = '', b = ''] = [rows[head + 3], rows[head + 8]];
     const swapped = joined(rows.map((row, n) => (n === head + 3 ? b : n === head + 8 ? a : row)));
     expect(await refusal(swapped)).toMatch(
@@ -106,7 +106,7 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
     expect((await read(swapped, { sort: true })).report.notes.join('\n')).toContain('in no order: sorted');
   });
 
-  it.runIf(!isJson)('is refused with the row where a time is none', async () => {
+  it.each(isJson ? [] : ['a file of lines'])('%s is refused with the row where a time is none', async () => {
     const time =
       /(?<=^|,)1[67]\d{8,14}(?=,)|\d{4}-\d{2}-\d{2}[T D][\d:]+|\d{2}-\d{2}-24|^\d{8} \d{2}:\d{2}|^7\d+/u;
     const damaged = withRow(6, (row) => row.replace(time, 'soon'));
