@@ -97,14 +97,17 @@ describe.each(Object.entries(samples))('%s', (_, sample) => {
     );
   });
 
-  it.each(isJson ? [] : ['a file of lines'])('%s is refused with the row where a time stands among others of another time', async () => {
-    const [a = '', b = ''] = [rows[head + 3], rows[head + 8]];
-    const swapped = joined(rows.map((row, n) => (n === head + 3 ? b : n === head + 8 ? a : row)));
-    expect(await refusal(swapped)).toMatch(
-      /:\d+: its time \S+ is (?:after|before) that of the row before it/u,
-    );
-    expect((await read(swapped, { sort: true })).report.notes.join('\n')).toContain('in no order: sorted');
-  });
+  it.each(isJson ? [] : ['a file of lines'])(
+    '%s is refused with the row where a time stands among others of another time',
+    async () => {
+      const [a = '', b = ''] = [rows[head + 3], rows[head + 8]];
+      const swapped = joined(rows.map((row, n) => (n === head + 3 ? b : n === head + 8 ? a : row)));
+      expect(await refusal(swapped)).toMatch(
+        /:\d+: its time \S+ is (?:after|before) that of the row before it/u,
+      );
+      expect((await read(swapped, { sort: true })).report.notes.join('\n')).toContain('in no order: sorted');
+    },
+  );
 
   it.each(isJson ? [] : ['a file of lines'])('%s is refused with the row where a time is none', async () => {
     const time =
