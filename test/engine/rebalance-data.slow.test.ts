@@ -12,11 +12,7 @@ const fileOf = (asset: string): string =>
   join(DATA, `binance_${asset.toUpperCase()}USDT_1h_2020_2021.csv.gz`);
 const hasData = ASSETS.every((asset) => existsSync(fileOf(asset)));
 
-describe('a portfolio of five assets over the real hours of 2020 and 2021', () => {
-  it.runIf(!hasData)(`skipped: there are no hours in ${DATA}`, () => {
-    expect(hasData).toBe(false);
-  });
-
+describe(`a portfolio of five assets over the real hours of 2020 and 2021${!hasData ? ` (skipped: there are no hours in ${DATA})` : ''}`, () => {
   it.runIf(hasData).each(settings)(
     'is traded as plain arithmetic says, and is in its band after it: $driftType drift, to $rebalanceTo',
     (setting) => {

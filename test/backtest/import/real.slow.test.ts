@@ -47,11 +47,7 @@ const files: Readonly<Record<string, Known>> = {
   'lean/crypto/coinbase/second/btcusd/20161007_trade.zip': { rows: 4_063, first: '2016-10-07T00:00:04', pair: 'btcusd' },
 }; // prettier-ignore
 
-describe('a real file', () => {
-  it.runIf(!hasData)(`skipped: there is no market data in ${DATA}`, () => {
-    expect(hasData).toBe(false);
-  });
-
+describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA})` : ''}`, () => {
   it.runIf(hasData).each(Object.entries(files))('%s is read whole', async (name, known) => {
     const { tape, report } = await read(`originals/${name}`, known.options);
     expect(report.rows).toBe(known.rows);
