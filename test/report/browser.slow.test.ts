@@ -96,7 +96,3 @@ describe.skipIf(BROWSER === undefined)(`a report in a browser${why}`, () => {
     expect(statSync(join(folder, 'report.pdf')).size).toBeGreaterThan(20_000);
   });
 });
-
-it.runIf(BROWSER === undefined)(`a report is opened in no browser${why}`, () => {
-  expect(BROWSER).toBeUndefined();
-});
