@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import type { Tape } from '../../backtest/tape.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { forTerminal } from '../../core/escape.ts';
-import { splitPair } from '../../core/pairs.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import { openJournal } from '../../journal/open.ts';
 import { figuresOf } from '../../report/figures.ts';
@@ -10,15 +9,14 @@ import { reportOf } from '../../report/json.ts';
 import { TAPES } from '../data-cli.ts';
 import { readSince, zoneHere } from '../local-time.ts';
 import { shownPath } from '../files.ts';
-import { nearest } from '../problems.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
 import { reportLines } from '../report-words.ts';
 import { readName, readTape } from '../tape-file.ts';
-import { COMMON_CURRENCIES } from '../strategies.ts';
 import { version } from '../version.ts';
 import { locate } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
+import { currenciesOf, refuseUnknown } from './journal-names.ts';
 
 export interface ReportOptions extends DaemonOptions {
   readonly strategy?: string | undefined;
@@ -86,19 +84,4 @@ function* noting(records: Iterable<StoredRecord>, ids: Set<string>): Generator<S
     if (record.body.kind === 'strategy') ids.add(record.body.strategy);
     yield record;
   }
-}
-
-function currenciesOf(pair: string): { readonly base: string; readonly quote: string } | undefined {
-  const split = splitPair(pair, COMMON_CURRENCIES);
-  return 'problem' in split ? undefined : split;
-}
-
-function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<string>): void {
-  if (strategy === undefined || ids.has(strategy)) return;
-  const meant = nearest(strategy, ids);
-  const known = ids.size === 0 ? 'none has begun on it' : `it knows ${[...ids].toSorted().join(', ')}`;
-  throw new OperatorError(
-    'usage',
-    `the journal knows no strategy "${strategy}": ${meant === undefined ? known : `did you mean "${meant}"?`}`,
-  );
 }

@@ -1,4 +1,3 @@
-import { splitPair } from '../../core/pairs.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
@@ -8,11 +7,10 @@ import { openJournal } from '../../journal/open.ts';
 import { whyOf } from '../../journal/why.ts';
 import type { Told } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../local-time.ts';
-import { nearest } from '../problems.ts';
-import { COMMON_CURRENCIES } from '../strategies.ts';
 import { locate } from './daemon-client.ts';
 import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
+import { currenciesOf, refuseUnknown } from './journal-names.ts';
 
 export interface WhyCommandOptions extends DaemonOptions {
   /** Only from then on: a time, a day, or how long ago. */
@@ -78,21 +76,6 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
 }
 
 const EMPTY = 'the journal is empty: no strategy has woken yet';
-
-function currenciesOf(pair: string): { readonly base: string; readonly quote: string } | undefined {
-  const split = splitPair(pair, COMMON_CURRENCIES);
-  return 'problem' in split ? undefined : split;
-}
-
-function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<string>): void {
-  if (strategy === undefined || ids.has(strategy)) return;
-  const meant = nearest(strategy, ids);
-  const known = ids.size === 0 ? 'none has begun on it' : `it knows ${[...ids].toSorted().join(', ')}`;
-  throw new OperatorError(
-    'usage',
-    `the journal knows no strategy "${strategy}": ${meant === undefined ? known : `did you mean "${meant}"?`}`,
-  );
-}
 
 /** One line: local time and zone, strategy, slice, what happened and why. */
 function wordLine(told: Told, zone: string, now: Instant): string {
