@@ -1,6 +1,8 @@
 /** What the backtest bench runs on: five years of minutes of five assets, and loops that do nothing but the arithmetic. */
 import { createHash } from 'node:crypto';
+import { lastKnownRow } from '../src/backtest/tape.ts';
 import type { Tape } from '../src/backtest/tape.ts';
+import { instant } from '../src/core/time.ts';
 
 export const MINUTE = 60_000;
 export const MINUTES = 2_629_440;
@@ -180,21 +182,18 @@ export const HOUR_ROWS = 60;
 const EACH = 100;
 
 /** Hourly buys of 100 at the price then known, at slice times only. The quantity bought. */
-export function dcaSlices({ close, rows }: Tape): { readonly trades: number; readonly quantity: number } {
+export function dcaSlices({ close, rows }: Tape): Outcome {
   let quantity = 0;
   let trades = 0;
   for (let row = HOUR_ROWS - 1; row < rows; row += HOUR_ROWS) {
     quantity += (EACH * (1 - FEE)) / (close[row] ?? 1);
     trades++;
   }
-  return { trades, quantity };
+  return { rebalancings: trades, trades, value: quantity };
 }
 
 /** The same, looking at every minute whether an hour is full. */
-export function dcaEveryBar({ close, times, rows }: Tape): {
-  readonly trades: number;
-  readonly quantity: number;
-} {
+export function dcaEveryBar({ close, times, rows }: Tape): Outcome {
   let quantity = 0;
   let trades = 0;
   let due = (times[0] ?? 0) + HOUR_ROWS * MINUTE;
@@ -204,5 +203,18 @@ export function dcaEveryBar({ close, times, rows }: Tape): {
     trades++;
     due += HOUR_ROWS * MINUTE;
   }
-  return { trades, quantity };
+  return { rebalancings: trades, trades, value: quantity };
+}
+
+/** The same, each slice asking which price is known at its instant: as a tape answers a desk. */
+export function dcaFound(tape: Tape): Outcome {
+  const { close, times, rows } = tape;
+  const ends = (times[rows - 1] ?? 0) + MINUTE;
+  let quantity = 0;
+  let trades = 0;
+  for (let due = (times[0] ?? 0) + HOUR_ROWS * MINUTE; due <= ends; due += HOUR_ROWS * MINUTE) {
+    quantity += (EACH * (1 - FEE)) / (close[lastKnownRow(tape, instant(due))] ?? 1);
+    trades++;
+  }
+  return { rebalancings: trades, trades, value: quantity };
 }

@@ -3,6 +3,9 @@
  * `split`, each giving the same columns of doubles. Ours also checks each row, finds gaps and duplicates, and hashes the
  * columns. Rounds alternate. Exit code 1 when the target is missed, or when the columns differ.
  *
+ * Libraries that are not dependencies were tried once on the same machine (2026-11-22), columns only, a million rows: uDSV 1.4 M
+ * rows/s, Papa Parse 0.7 M, and Polars (compiled, on two threads) 4.6 M with the columns handed over, while ours made 1.6 M.
+ *
  * Run: `node bench/import.ts [--rows N] [--json]`
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -92,19 +95,23 @@ rmSync(folder, { recursive: true, force: true });
 const medians = new Map([...times].map(([name, all]) => [name, median(all)]));
 const library = medians.get('csv-parse, columns only') ?? Number.NaN;
 const ours = medians.get('import, checked and hashed') ?? Number.NaN;
+const others = [...medians].filter(([name]) => name.endsWith('columns only'));
+const [fastest = ['none', Number.NaN] as const] = others.toSorted(([, a], [, b]) => a - b);
 const results = [...medians].map(([reader, ms]) => ({
   reader,
   medianMs: Math.round(ms * 10) / 10,
   rowsPerS: Math.round((ROWS / ms) * 1000),
   timesCsvParse: Math.round((library / ms) * 10) / 10,
 }));
-const reached = wrong.size === 0 && ((ROWS / ours) * 1000 >= TARGET_ROWS_PER_S || ours <= 2 * library);
+const rowsPerS = (ROWS / ours) * 1000;
+const isWithinTwice = ours <= 2 * fastest[1];
+const reached = wrong.size === 0 && (rowsPerS >= TARGET_ROWS_PER_S || isWithinTwice);
 if (process.argv.includes('--json'))
-  console.log(JSON.stringify({ bench: 'import', rows: ROWS, bytes: bytes.length, reached, wrong: [...wrong], results })); // prettier-ignore
+  console.log(JSON.stringify({ bench: 'import', rows: ROWS, bytes: bytes.length, rowsPerS: Math.round(rowsPerS), target: TARGET_ROWS_PER_S, fastestOther: fastest[0], timesFastestOther: fastest[1] / ours, reached, wrong: [...wrong], results })); // prettier-ignore
 else {
   console.log(table(results));
   console.log(
-    `${ROWS} rows, ${bytes.length} bytes; target: ${TARGET_ROWS_PER_S} rows/s, or within twice the time of csv-parse: ${reached ? 'reached' : 'MISSED'}${wrong.size > 0 ? `; other columns by ${[...wrong].join(', ')}` : ''}`,
+    `${ROWS} rows, ${bytes.length} bytes; target: ${TARGET_ROWS_PER_S} rows/s (${rowsPerS >= TARGET_ROWS_PER_S ? 'met' : 'missed'}), or within twice the time of the fastest other, ${fastest[0]} (${isWithinTwice ? 'met' : 'missed'}): ${reached ? 'reached' : 'MISSED'}${wrong.size > 0 ? `; other columns by ${[...wrong].join(', ')}` : ''}`,
   );
 }
 process.exitCode = reached ? 0 : 1;

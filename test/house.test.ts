@@ -167,7 +167,7 @@ describe('the keeper of the house', () => {
   });
 
   it.each([
-    ['src/core/money.ts', "import { Decimal } from 'decimal.js';"],
+    ['src/core/ids.ts', "import { hash } from 'node:crypto';"],
     ['src/engine/decide.ts', "import type { BoundStrategy } from '../strategy/kernel.ts';"],
     ['src/venue/trading.ts', "import type { VenuePort } from '../engine/ports.ts';"],
     ['src/app/commands/run.ts', "import { readFileSync } from 'node:fs';"],

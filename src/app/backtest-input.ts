@@ -1,21 +1,21 @@
 import { resolve } from 'node:path';
+import { sidesOf } from '../backtest/model.ts';
 import { coverOf } from '../backtest/run.ts';
-import { TAPES } from './data-cli.ts';
+import { TAPES } from './tape-options.ts';
 import { readName, readTape } from './tape-file.ts';
 import type { NamedFile } from './tape-file.ts';
 import { knownAt } from '../backtest/tape.ts';
 import type { Tape } from '../backtest/tape.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Quantity } from '../core/money.ts';
-import { quantity } from '../core/money.ts';
-import { instant, isoOf } from '../core/time.ts';
+import { quantity, text } from '../core/money.ts';
+import { instant, isoOf, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { readConfig } from './config.ts';
 import type { Config } from './config.ts';
 import type { CommandIo } from './commands/io.ts';
 import { readMoment } from './local-time.ts';
-import { readHoldings } from './plan-facts.ts';
-import { nearest } from './problems.ts';
+import { readHoldings } from './holdings.ts';
 import type { FileProblem } from './problems.ts';
 import { readStrategies } from './strategies.ts';
 import type { LoadedStrategy } from './strategies.ts';
@@ -25,6 +25,8 @@ export interface InputOptions {
   readonly files?: readonly string[] | undefined;
   /** `btcusd=FILE`, each. */
   readonly data: readonly string[];
+  /** Folder of market history that was read before. */
+  readonly cache?: string | undefined;
   readonly from?: string | undefined;
   readonly until?: string | undefined;
   readonly holdings?: string | undefined;
@@ -41,6 +43,8 @@ export interface BacktestInput {
   readonly from: Instant;
   readonly until: Instant;
   readonly holdings: ReadonlyMap<string, Quantity>;
+  /** Where market history is kept that was read before, absolute. */
+  readonly cacheFolder: string;
 }
 
 export interface NamedTape {
@@ -78,11 +82,14 @@ export async function readInput(
   const strategies = checked.strategies.filter(({ enabled }) => enabled);
   if (strategies.length === 0)
     throw new OperatorError('usage', 'there is no strategy: name a file, or one that is not switched off');
-  refuseUntaped(strategies, named);
   const holdings = holdingsOf(options, config);
+  refuseWorthless({ config, strategies, holdings, named });
   const tapes: NamedTape[] = [];
+  const cacheFolder = resolve(io.cwd, options.cache ?? TAPES);
   for (const { pair, file } of named)
-    tapes.push({ file, tape: await readTape({ pair, name: file, cwd: io.cwd, cacheFolder: TAPES }) });
+    tapes.push({ file, tape: await readTape({ pair, name: file, cwd: io.cwd, cacheFolder }) });
+  const window = windowOf(options, tapes);
+  warnOfLateStarts(strategies, window.until, io);
   return {
     config,
     configHash: read.loaded.hash,
@@ -90,7 +97,8 @@ export async function readInput(
     strategies,
     tapes,
     holdings,
-    ...windowOf(options, tapes),
+    cacheFolder,
+    ...window,
   };
 }
 
@@ -108,33 +116,74 @@ function onTapes(config: Config, pairs: readonly string[]): Config {
   });
   return {
     ...config,
-    venue: { ...config.venue, simulated: { ...simulated, pairs: Object.fromEntries(all) } },
+    venue: { ...config.venue, isTaped: true, simulated: { ...simulated, pairs: Object.fromEntries(all) } },
   };
-}
-
-function refuseUntaped(strategies: readonly LoadedStrategy[], named: readonly NamedFile[]): void {
-  const known = new Set(named.map(({ pair }) => pair));
-  for (const { id, bound } of strategies) {
-    const missing = bound.pairs.filter((pair) => !known.has(pair));
-    const [pair] = missing;
-    if (pair === undefined) continue;
-    const meant = nearest(pair, known);
-    const fix = meant === undefined ? '' : ` (there is one of ${meant})`;
-    throw new OperatorError(
-      'usage',
-      `strategy ${id} trades ${missing.join(', ')}, of which there is no tape${fix}: add --data ${pair}=FILE`,
-    );
-  }
 }
 
 /** Those of the command line; else what the simulated venue of the config begins with. */
 function holdingsOf({ holdings }: InputOptions, config: Config): ReadonlyMap<string, Quantity> {
-  if (holdings !== undefined) return readHoldings(holdings);
+  if (holdings !== undefined) {
+    const held = readHoldings(holdings);
+    for (const [currency, amount] of held)
+      if (amount.isNegative())
+        throw new OperatorError(
+          'usage',
+          `--holdings: a backtest begins without debts, got ${currency}=${text(amount)}: write 0 or more`,
+        );
+    return held;
+  }
   const [account] = config.venue.simulated?.accounts ?? [];
   return new Map(
     Object.entries(account?.balances ?? {}).map(([currency, held]) => [currency, quantity(held)]),
   );
 }
+
+interface Valued extends Pick<BacktestInput, 'config' | 'strategies' | 'holdings'> {
+  readonly named: readonly NamedFile[];
+}
+
+/** All limits count in USD: each currency that is held or traded needs a way there over the tapes, or a rate of the config. */
+function refuseWorthless({ config, strategies, holdings, named }: Valued): void {
+  const listed = config.venue.simulated?.currencies ?? {};
+  // A name that cannot be taken apart is refused by the venue, which says why.
+  const pairs = named.flatMap(({ pair }) => {
+    const { base, quote } = sidesOf(pair, [...Object.keys(listed), ...holdings.keys()]);
+    return base === undefined || quote === undefined ? [] : [{ base, quote }];
+  });
+  if (pairs.length < named.length) return;
+  const rated = Object.entries(listed).flatMap(([name, { usdRate }]) =>
+    usdRate === undefined ? [] : [name],
+  );
+  const valued = new Set(['usd', ...rated]);
+  for (const known of valued)
+    for (const { base, quote } of pairs) {
+      if (quote === known) valued.add(base);
+      if (base === known) valued.add(quote);
+    }
+  const used = new Set([...holdings.keys(), ...pairs.flatMap(({ base, quote }) => [base, quote])]);
+  const worthless = [...used].find((currency) => !valued.has(currency));
+  if (worthless === undefined) return;
+  const isTraded = strategies.some(({ bound }) => bound.pairs.some((pair) => pair.includes(worthless)));
+  const leave = isTraded ? '' : `, say --holdings without ${worthless}`;
+  throw new OperatorError(
+    'config',
+    `nothing tells what ${worthless} is worth in USD: add --data ${worthless}usd=FILE${leave}, or set venue.simulated.currencies.${worthless}.usd_rate in the config`,
+  );
+}
+
+/** Whoever takes a strategy for the future over history that has ended before it would look for the fault elsewhere. */
+function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant, io: CommandIo): void {
+  for (const { id, kind, document } of strategies) {
+    const { start_time: said } = document;
+    const startsAt = SCHEDULED.has(kind) && typeof said === 'string' ? parseTime(said) : undefined;
+    if (startsAt !== undefined && startsAt >= until)
+      io.stderr.write(
+        `warning: strategy ${id} has start_time ${isoOf(startsAt)}, and the window ends at ${isoOf(until)}: it trades nothing here\n`,
+      );
+  }
+}
+
+const SCHEDULED: ReadonlySet<string> = new Set(['twap', 'vwap', 'shortfall']);
 
 /** The window that is asked for; left out: all that every tape covers. */
 function windowOf(
@@ -153,12 +202,12 @@ function windowOf(
     if (asked.from < first)
       throw new OperatorError(
         'usage',
-        `--from ${isoOf(asked.from)} is before the first price of ${pair} is known, at ${isoOf(first)} (${file})`,
+        `--from ${isoOf(asked.from)} is before the first price of ${pair} is known, at ${isoOf(first)} (${file}): say that, or leave --from out`,
       );
     if (asked.until > end)
       throw new OperatorError(
         'usage',
-        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the tape of ${pair} has ended, at ${isoOf(end)} (${file})`,
+        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the tape of ${pair} has ended, at ${isoOf(end)} (${file}): say that, or leave --until out`,
       );
   }
   if (asked.until <= asked.from)

@@ -3,10 +3,11 @@ import type { Backtest } from '../backtest/run.ts';
 import type { Alert } from '../core/alerts.ts';
 import { add, NO_QUANTITY, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
-import { isoOf } from '../core/time.ts';
+import { instant, isoOf } from '../core/time.ts';
 import type { Journal } from '../journal/journal.ts';
 import { figuresOf } from '../report/figures.ts';
 import type { Figures, ReportInput } from '../report/figures.ts';
+import type { BootstrapFacts } from '../report/schema-bootstrap.ts';
 import type { BacktestFacts, Report } from '../report/schema.ts';
 import type { BacktestInput } from './backtest-input.ts';
 import type { NamedModel } from './model-file.ts';
@@ -23,6 +24,8 @@ export interface Ended {
   readonly journal: Journal;
   readonly alerts: Alerts;
   readonly seed: string;
+  /** Intervals over history that was drawn anew. */
+  readonly bootstrap?: BootstrapFacts | undefined;
 }
 
 /** The figures of a backtest that has ended: those of its journal over its tapes, and how it was made. */
@@ -31,9 +34,10 @@ export function backtestFigures(ended: Ended): Figures {
   return figuresOf(journal.read(), {
     version,
     prices: input.tapes.map(({ tape }) => tape),
-    assumptions: assumptionsOf(ended.named),
+    assumptions: assumptionsOf(ended.named, input),
     carry: carryOf(running),
     backtest: factsOf(ended),
+    bootstrap: ended.bootstrap,
     currencies: (pair) => {
       const known = running.desk.pair(pair);
       return 'problem' in known ? undefined : known;
@@ -62,24 +66,33 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
   };
 }
 
-/** What a reader must know before believing a figure of a backtest. */
-function assumptionsOf({ name, model }: NamedModel): readonly string[] {
-  const plain = Object.entries(settingsOf(model)).filter(([, value]) => typeof value !== 'object');
-  const credit = model.pts.enabled
-    ? `credit mode ${model.pts.defaultMode} unless a pair says otherwise`
-    : 'no credit';
+/** What a reader must know before believing a figure of a backtest: all of the model, what is left out of it too. */
+function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput): readonly string[] {
+  const unset = { last_look_bps: 'never', price_precision: 'by the first price of each pair' };
+  const plain = settingsOf({ ...model, pts: undefined, pairs: undefined });
+  const held = [...holdings].map(([currency, amount]) => `${text(amount)} ${currency}`);
   return [
     'The venue of a backtest is a model: history tells what was traded, not what would have been quoted for these sizes.',
-    `Model ${name}: ${plain.map(([key, value]) => `${key} ${String(value)}`).join(', ')}; ${credit}.`,
-    ...Object.entries(model.pairs).map(
-      ([pair, own]) =>
-        `Of ${pair}: ${Object.entries(settingsOf(own))
-          .map(([key, value]) => `${key} ${String(value)}`)
-          .join(', ')}.`,
-    ),
+    `Model ${name}: ${worded({ ...unset, ...plain })}.`,
+    ...Object.entries(model.pairs).map(([pair, own]) => `Of ${pair}: ${worded(settingsOf(own))}.`),
+    creditOf(model.pts),
+    `The account began with ${held.length === 0 ? 'nothing' : held.join(', ')}.`,
     'The close of a bar is known when the bar has ended; highs and lows are never traded at.',
     'Own trades do not move the prices of the tape.',
   ];
+}
+
+const worded = (settings: Readonly<Record<string, unknown>>): string =>
+  Object.entries(settings)
+    .map(([key, value]) => `${key} ${String(value)}`)
+    .join(', ');
+
+function creditOf(pts: NamedModel['model']['pts']): string {
+  if (!pts.enabled) return 'The venue gives no credit.';
+  const modes = Object.entries(pts.modes).map(([pair, mode]) => `${mode} for ${pair}`);
+  const rate = (rates: object): string => worded(settingsOf(rates));
+  const rates = Object.entries(pts.rates).map(([currency, own]) => `${currency}: ${rate(own)}`);
+  return `The venue gives credit up to ${pts.creditLimitUsd} USD, mode ${[pts.defaultMode, ...modes].join(', ')}; interest: ${[rate(pts.defaultRate), ...rates].join('; ')}.`;
 }
 
 /** Interest that was charged on credit, by currency. */
@@ -109,4 +122,27 @@ export function backtestLines(report: Report): readonly string[] {
     ...(doubts === 0 ? [] : [`${doubts} outcomes were unknown at the end.`]),
     `Journal: ${source.records} records, head ${source.head ?? ''}`,
   ];
+}
+
+/** Strategies that could trade nothing because their time lies after the tapes, or before them. */
+export function idleLines(
+  { desk }: Backtest,
+  { from, until }: Pick<BacktestInput, 'from' | 'until'>,
+): readonly string[] {
+  const lines: string[] = [];
+  for (const [id, { bound }] of desk.strategies) {
+    const life = desk.state.lives.get(id);
+    if (life === undefined) continue;
+    const slots = bound.slots(life.begunAt, undefined);
+    const last = slots.at(-1);
+    const waits = life.waits.map((wait) => (wait.on === 'at' ? wait.at : Number.NEGATIVE_INFINITY));
+    const next = instant(Math.min(...waits));
+    if (last !== undefined && last.at < from)
+      lines.push(
+        `${id} could trade nothing: its last slice was due at ${isoOf(last.at)}, and this begins at ${isoOf(from)}`,
+      );
+    else if (life.slicesDone === 0 && waits.length > 0 && next >= until)
+      lines.push(`${id} could trade nothing: it waits for ${isoOf(next)}, and this ends at ${isoOf(until)}`);
+  }
+  return lines;
 }

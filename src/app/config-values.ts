@@ -145,6 +145,8 @@ export interface VenueConfig {
   };
   /** Options of the embedded venue, paper mode only. Files of prices are absolute. */
   readonly simulated: VenueOptions | undefined;
+  /** Set by a backtest: the venue trades what there are tapes of. */
+  readonly isTaped?: boolean | undefined;
 }
 
 export interface ControlsConfig {

@@ -1,8 +1,11 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { formats, units } from '../backtest/import/plan.ts';
+import type { Undisturbed } from '../backtest/store.ts';
 import type { CommandIo } from './commands/io.ts';
 import type { RunIo } from './commands/run.ts';
+import { numberAbove0, numberFrom0, wholeNumber } from './option-values.ts';
+import { cacheOption } from './tape-options.ts';
 
 /** `tranche data …`: what market history tells. */
 export function addData(
@@ -16,7 +19,7 @@ export function addData(
       'learn the profile of a vwap: how volume spreads over the day; prints YAML to paste into the strategy',
     )
     .argument('<file>', 'bars or trades with their volume: a tape, or a file that data import reads')
-    .option('--parts <n>', 'parts of a day, a number that divides 1440', wholeNumber, 24)
+    .option('--parts <n>', 'parts of a day, a number that divides 1440', wholeNumber(4), 24)
     .option('--time-zone <zone>', 'IANA time zone in which the day begins', 'UTC')
     .option('--week', 'weekdays apart: a profile of a week')
     .option('--max-gap <duration>', 'longest hole between bars that is taken, ISO 8601; left out: none')
@@ -26,9 +29,10 @@ export function addData(
       const { dataProfile } = await import('./commands/data-profile.ts');
       done(await dataProfile(file, options, io));
     });
-  addImport(data, { io, done });
+  const undisturbed = recording === undefined ? undefined : writing(recording.io);
+  addImport(data, { io, done, undisturbed });
   addInfo(data, { io, done });
-  addGenerate(data, { io, done });
+  addGenerate(data, { io, done, undisturbed });
   if (recording !== undefined) addRecord(data, done, recording);
 }
 
@@ -65,24 +69,48 @@ function addRecord(data: Command, done: Data['done'], { io, config }: Recording)
 interface Data {
   readonly io: CommandIo;
   readonly done: (code: number) => void;
+  readonly undisturbed?: Undisturbed | undefined;
 }
 
-/** Where imported tapes are kept. */
-export const TAPES = './var/tapes';
+/** A signal that comes while a file is written is passed by: what is written is whole, and then all is done. */
+const writing =
+  (io: RunIo): Undisturbed =>
+  (write) => {
+    const forget = io.onSignal(() => undefined);
+    try {
+      write();
+    } finally {
+      forget();
+    }
+  };
 
-const pairOption = (): Option<'--pair <pair>', undefined, string> =>
-  new Option('--pair <pair>', 'pair of the files, such as btcusd; left out: as the file says');
+const pairOption = () =>
+  new Option('--pair <pair>', 'pair of the files, such as btcusd; left out: as the file says').argParser(
+    (text): string => {
+      if (/^[a-z0-9]{2,24}$/u.test(text)) return text;
+      throw new InvalidArgumentError('write it in small letters, such as btcusd');
+    },
+  );
 const formatOption = () =>
   new Option('--format <format>', 'layout of the files; left out: told by their content').choices(formats);
 const unitOption = () =>
   new Option('--unit <unit>', 'unit of Unix times; left out: told by their digits').choices(units);
+const barOption = () =>
+  new Option('--bar <duration>', 'length of a bar, ISO 8601; left out: told by the times');
+const scaleOption = () =>
+  new Option(
+    '--price-scale <n>',
+    'prices are divided by this (10000 for equities of LEAN); left out: not',
+  ).argParser(numberAbove0);
 const keepOption = () =>
   new Option(
     '--keep <which>',
     'of bars of one time with other figures, keep this one; left out: refuse them',
   ).choices(['first', 'last'] as const);
+const sortOption = () => new Option('--sort', 'sort rows that are in no order; left out: refuse them');
+const jsonOption = () => new Option('--json', 'print one JSON object on stdout');
 
-function addImport(data: Command, { io, done }: Data): void {
+function addImport(data: Command, { io, done, undisturbed }: Data): void {
   data
     .command('import')
     .description('read market history of one pair into a tape, once; says what is missing, double or damaged')
@@ -90,16 +118,16 @@ function addImport(data: Command, { io, done }: Data): void {
     .addOption(pairOption())
     .addOption(formatOption())
     .addOption(unitOption())
-    .option('--bar <duration>', 'length of a bar, ISO 8601; left out: told by the times')
-    .option('--price-scale <n>', 'prices are divided by this (10000 for equities of LEAN)', numberAbove0)
+    .addOption(barOption())
+    .addOption(scaleOption())
     .addOption(keepOption())
-    .option('--sort', 'sort rows that are in no order; left out: refuse them')
+    .addOption(sortOption())
     .option('--out <file>', 'write the tape to this file, which is not there yet, instead of the cache')
-    .option('--cache <folder>', 'folder of tapes', TAPES)
-    .option('--json', 'print one JSON object on stdout')
+    .addOption(cacheOption())
+    .addOption(jsonOption())
     .action(async (files, options) => {
       const { dataImport } = await import('./commands/data-tape.ts');
-      done(await dataImport(files, options, io));
+      done(await dataImport(files, { ...options, undisturbed }, io));
     });
 }
 
@@ -111,23 +139,23 @@ function addInfo(data: Command, { io, done }: Data): void {
     .addOption(pairOption())
     .addOption(formatOption())
     .addOption(unitOption())
-    .option('--bar <duration>', 'length of a bar, ISO 8601; left out: told by the times')
-    .option('--price-scale <n>', 'prices are divided by this (10000 for equities of LEAN)', numberAbove0)
+    .addOption(barOption())
+    .addOption(scaleOption())
     .addOption(keepOption())
-    .option('--sort', 'sort rows that are in no order; left out: refuse them')
-    .option('--json', 'print one JSON object on stdout')
+    .addOption(sortOption())
+    .addOption(jsonOption())
     .action(async (files, options) => {
       const { dataInfo } = await import('./commands/data-tape.ts');
       done(await dataInfo(files, options, io));
     });
 }
 
-function addGenerate(data: Command, { io, done }: Data): void {
+function addGenerate(data: Command, { io, done, undisturbed }: Data): void {
   data
     .command('generate')
     .description('invent tapes: a seeded random walk a pair, the same on every machine')
     .argument('<pairs...>', 'pairs, each with its first price where that matters: btcusd=60000')
-    .option('--rows <n>', 'number of bars', rowsOf, 525_600)
+    .option('--rows <n>', 'number of bars', wholeNumber(8), 525_600)
     .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1M')
     .option('--start <time>', 'start of the first bar', '2021-01-01T00:00:00Z')
     .option('--seed <text>', 'the same seed gives the same tapes', '1')
@@ -137,27 +165,6 @@ function addGenerate(data: Command, { io, done }: Data): void {
     .option('--json', 'print one JSON object a pair on stdout')
     .action(async (pairs, options) => {
       const { dataGenerate } = await import('./commands/data-tape.ts');
-      done(dataGenerate({ ...options, pairs }, io));
+      done(dataGenerate({ ...options, pairs, undisturbed }, io));
     });
-}
-
-function numberFrom0(text: string): number {
-  if (!/^\d{1,9}(?:\.\d{1,9})?$/u.test(text)) throw new InvalidArgumentError('expected a number such as 0.5');
-  return Number(text);
-}
-
-function numberAbove0(text: string): number {
-  const value = numberFrom0(text);
-  if (value === 0) throw new InvalidArgumentError('expected a number above zero');
-  return value;
-}
-
-function rowsOf(text: string): number {
-  if (!/^\d{1,8}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
-  return Number(text);
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,4}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
-  return Number(text);
 }

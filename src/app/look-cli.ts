@@ -2,6 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { PlanIo } from './commands/plan.ts';
 import type { ControlCli } from './control-cli.ts';
+import { cacheOption } from './tape-options.ts';
 
 export interface LookCli extends ControlCli {
   readonly io: PlanIo;
@@ -84,6 +85,7 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
       collect,
       [],
     )
+    .addOption(cacheOption())
     .option('--out <folder>', 'write the files of the report into this folder')
     .option('--overwrite', 'replace a report that is there')
     .option('--json', 'print report.json on stdout instead of the summary')

@@ -1,21 +1,15 @@
-import { url as inspectorUrl } from 'node:inspector';
+import { fstatSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
-import { Command, CommanderError, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Command, CommanderError } from '@commander-js/extra-typings';
 import { OperatorError, exitCodes } from '../core/errors.ts';
 import { forTerminal } from '../core/escape.ts';
 import { redactor } from '../core/redact.ts';
 import type { Redactor } from '../core/redact.ts';
-import { instant, parseTime } from '../core/time.ts';
+import { instant } from '../core/time.ts';
 import type { RunIo } from './commands/run.ts';
 import type { Screen } from './progress.ts';
-import { accountIo, addAccount } from './account-cli.ts';
-import { addBacktest } from './backtest-cli.ts';
-import { systemClock } from './clock.ts';
-import { addControl } from './control-cli.ts';
-import { addData } from './data-cli.ts';
-import { addLook } from './look-cli.ts';
-import { addSweep } from './sweep-cli.ts';
+import { groupsFor } from './groups.ts';
 import { version } from './version.ts';
 
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
@@ -32,7 +26,9 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     }
   });
   try {
-    await program(io).parseAsync([...argv]);
+    const cli = await program(io, argv[2]);
+    await cli.parseAsync([...argv]);
+    leaveAfter(argv[2]);
   } catch (error) {
     process.exitCode = report(error, io);
   }
@@ -70,9 +66,22 @@ const inLines = (text: string): string => text.split('\n').map(forTerminal).join
 const isSystemError = (error: unknown): error is Error & { readonly code: string } =>
   error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 
-const DEFAULT_CONFIG = 'config/paper.yaml';
+/** Commands that leave nothing running behind them. */
+const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate']);
 
-function program(io: RunIo): Command {
+/** Ends once what was written has left, without tidying up a heap that nobody needs any more: a tenth of a short command. */
+function leaveAfter(command: string | undefined): void {
+  if (!SHORT.has(command)) return;
+  process.stdout.write('', () => {
+    process.stderr.write('', () => process.exit());
+  });
+}
+
+function done(code: number): void {
+  process.exitCode = code;
+}
+
+async function program(io: RunIo, first: string | undefined): Promise<Command> {
   const cli = new Command('tranche')
     .description(
       'Executes orders of a treasury desk by request for quote: strategies in YAML, one fill at most for each slice.',
@@ -81,23 +90,12 @@ function program(io: RunIo): Command {
     .helpOption('-h, --help', 'print help')
     .showHelpAfterError(`(${io.self} --help shows what there is)`)
     .exitOverride()
+    .configureOutput({
+      writeOut: (text) => io.stdout.write(text),
+      writeErr: (text) => io.stderr.write(text),
+    })
     .addHelpText('after', EXAMPLES.replaceAll(/^ {2}tranche /gmu, `  ${io.self} `));
-  addRun(cli, io);
-  addValidate(cli, io);
-  const steering = { io, config: configOption, done: (code: number) => (process.exitCode = code) };
-  addLook(cli, steering);
-  addBacktest(cli, steering);
-  addSweep(cli, steering);
-  addControl(cli, steering);
-  addVenue(cli, io);
-  addJournal(cli, io);
-  addData(cli, { io, done: (code) => (process.exitCode = code), recording: { io, config: configOption } });
-  addAccount(cli, {
-    io: accountIo(io, { input: process.stdin, output: process.stderr }),
-    done: (code) => (process.exitCode = code),
-  });
-  addSchema(cli, io);
-  addInit(cli, io);
+  for (const group of groupsFor(first)) await group.add(cli, { io, done });
   return cli;
 }
 
@@ -111,6 +109,7 @@ Start here:
   tranche report --since P7D --out report      what was traded and what it cost
   tranche backtest my.yaml --data btcusd=btcusd.csv.gz   what it would have done over market history
   tranche sweep my.yaml --data btcusd=btcusd.csv.gz --vary slices=12,24,48   the same for many settings
+  tranche calibrate --out model.yaml           what a journal tells of how the venue quotes, for backtests
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own
   tranche journal export --format csv --kind fills var/live.db
@@ -120,213 +119,42 @@ Start here:
 Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or a bug, 74 storage, 75 try again, 78 configuration.
 Environment: TRANCHE_CONFIG, TRANCHE_TOKEN; TRANCHE_OPERATOR_TOKEN for the account commands.`;
 
-const configOption = (): Option<'--config <file>', undefined, string> =>
-  new Option('--config <file>', 'config file').env('TRANCHE_CONFIG').default(DEFAULT_CONFIG);
-const modeOption = (): Option<
-  '--mode <mode>',
-  undefined,
-  undefined,
-  undefined,
-  false,
-  'paper' | 'dry_run' | 'live'
-> => new Option('--mode <mode>', 'instead of the mode in the config').choices(['paper', 'dry_run', 'live']);
-
-function addRun(cli: Command, io: RunIo): void {
-  cli
-    .command('run')
-    .description('run the desk: recover from the journal, then trade until stopped')
-    .addOption(configOption())
-    .addOption(modeOption())
-    .option('--until-done', 'end when every strategy has finished')
-    .option('--json', 'print one JSON object an event on stdout')
-    .option('--rearm <reason>', 'lift a halt that the journal holds, for this reason')
-    .option('--with-open-doubts', 'with --rearm: although the outcome of orders is unknown')
-    .option(
-      '--account-changed <reason>',
-      'go on with a journal that another token or address of this account wrote',
-    )
-    .option('--adopt', 'book trades of this desk that the journal does not know, without halting')
-    .action(async (options) => {
-      const { run } = await import('./commands/run.ts');
-      process.exitCode = await run(options, io);
-    });
-}
-
-function addValidate(cli: Command, io: RunIo): void {
-  cli
-    .command('validate')
-    .description('check config and strategies; every problem with its place and what to write instead')
-    .argument('[files...]', 'strategy files instead of those that the config names')
-    .addOption(configOption())
-    .addOption(modeOption())
-    .option('--json', 'print the result as JSON on stdout')
-    .action(async (files, options) => {
-      const { validate } = await import('./commands/validate.ts');
-      process.exitCode = validate({ ...options, files }, io);
-    });
-}
-
-function addVenue(cli: Command, io: RunIo): void {
-  cli
-    .command('venue')
-    .description('serve the simulated venue; prints its address and tokens as JSON when it is ready')
-    .option('--config <file>', 'options of the venue, as in config/venue.yaml')
-    .option('--port <port>', 'port to listen on, 0 for any free one', portNumber)
-    .option('--host <address>', 'address to listen on (127.0.0.1)')
-    .option('--speed <times>', 'speed of the market; quote life and limits stay real', positiveNumber)
-    .option('--seed <text>', 'everything random follows from it')
-    .option(
-      '--prices <pair=file>',
-      'prices of a pair from a CSV file, plain or gzip; may be given again',
-      collect,
-      [],
-    )
-    .option('--start <time>', 'market time to start at, such as 2018-10-01T00:00:00Z')
-    .option('--spec-only', 'only the routes of the interface specification')
-    .option('--lenient', 'take what clients are known to send: numbers as text, sides in capitals, forms')
-    .option('--faults <file>', 'what goes wrong, for drills, as in config/faults')
-    .option('--admin-port <port>', 'port of the admin API on this machine, 0 for any free one', wholeNumber)
-    .option('--state <file>', 'file that accounts, orders, quotes and ids survive a restart in')
-    .action(async (options) => {
-      const { venue } = await import('./commands/venue.ts');
-      process.exitCode = await venue(options, io);
-    });
-}
-
-function addJournal(cli: Command, io: RunIo): void {
-  const journal = cli.command('journal').description('read what was done; works while the daemon runs');
-  const where = 'the journal, such as sqlite:./var/journal.db or a file';
-  const url = (text: string): string => (/^[a-z]+:/u.test(text) ? text : `sqlite:${text}`);
-  const out = { stdout: process.stdout, stderr: process.stderr };
-  journal
-    .command('show')
-    .description('print records, one line each')
-    .argument('<journal>', where)
-    .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
-    .option('--strategy <id>', 'only records of this strategy')
-    .option('--since <time>', 'only from this time on, such as 2026-12-01T09:00:00Z', timeOption)
-    .option('--limit <n>', 'only the newest n', wholeNumber)
-    .option('--json', 'print one JSON object a record')
-    .action(async (file, options) => {
-      const { journalShow } = await import('./commands/journal.ts');
-      const since = options.since === undefined ? undefined : instant(options.since);
-      process.exitCode = await journalShow(url(file), { ...options, since }, out);
-    });
-  journal
-    .command('export')
-    .description('write records as CSV or JSON lines')
-    .argument('<journal>', where)
-    .addOption(
-      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
-    )
-    .option('--kind <kind>', 'kind of record, or all (jsonl)', 'fills')
-    .action(async (file, options) => {
-      const { journalExport } = await import('./commands/journal.ts');
-      process.exitCode = await journalExport(url(file), options, out);
-    });
-  journal
-    .command('verify')
-    .description('prove that no record was changed, removed or added')
-    .argument('<journal>', where)
-    .option('--json', 'print the result as JSON')
-    .action(async (file, options) => {
-      const { journalVerify } = await import('./commands/journal.ts');
-      process.exitCode = await journalVerify(url(file), options, out);
-    });
-  journal
-    .command('assess')
-    .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
-    .argument('<journal>', where)
-    .option('--since <time>', 'from this time on, such as 2026-01-01T00:00:00Z', timeOption)
-    .option('--config <file>', 'config whose limits are shown')
-    .option('--simulation <file>', 'what "npm run simulate -- --json FILE" wrote')
-    .option('--json', 'print it as JSON')
-    .action(async (file, options) => {
-      const { assessment } = await import('./commands/assess.ts');
-      const since = options.since === undefined ? undefined : instant(options.since);
-      process.exitCode = assessment({ ...options, journal: url(file), since }, io);
-    });
-}
-
-function addSchema(cli: Command, io: RunIo): void {
-  cli
-    .command('schema')
-    .description('print the JSON Schema of a kind of file, for editors')
-    .argument('[name]', 'config, strategy or venue', 'config')
-    .option('--write <folder>', 'write all schemas into a folder instead')
-    .option('--openapi', 'print the REST interface of the venue as an OpenAPI 3.1 document instead')
-    .option('--asyncapi', 'print its WebSocket interface as an AsyncAPI 3 document instead')
-    .action(async (name, { write, openapi, asyncapi }) => {
-      const { interfaceDocument, schema, writeSchemas } = await import('./commands/schema.ts');
-      if (openapi === true) process.exitCode = interfaceDocument('openapi', io);
-      else if (asyncapi === true) process.exitCode = interfaceDocument('asyncapi', io);
-      else if (write !== undefined) process.exitCode = writeSchemas(write, io);
-      else if (name === 'config' || name === 'strategy' || name === 'venue')
-        process.exitCode = schema({ name }, io);
-      else throw new OperatorError('usage', `there is no schema "${name}": config, strategy or venue`);
-    });
-}
-
-function addInit(cli: Command, io: RunIo): void {
-  cli
-    .command('init')
-    .description('write commented configs and example strategies; never overwrites')
-    .argument('[folder]', 'folder to fill', '.')
-    .action(async (folder) => {
-      const { init } = await import('./commands/init.ts');
-      process.exitCode = init({ folder }, io);
-    });
-}
-
-const collect = (value: string, before: readonly string[]): string[] => [...before, value];
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
-  return Number(text);
-}
-
-function portNumber(text: string): number {
-  if (wholeNumber(text) > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535');
-  return Number(text);
-}
-
-function positiveNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('expected a number above zero');
-  return value;
-}
-
-function timeOption(text: string): number {
-  try {
-    return parseTime(text);
-  } catch (cause) {
-    throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'expected a time');
-  }
-}
-
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
 function processIo(bugs: Set<(error: unknown) => void>): RunIo {
-  // A reader that went away must not stop a trade.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const hidden: string[] = [];
   let redact: Redactor | undefined;
-  const guarded = (stream: NodeJS.WriteStream): Screen => ({
-    // Nothing that is written should hold the token. Should it all the same, it ends here.
-    write: (text) => stream.write(redact === undefined ? text : redact.clean(text)),
-    isTTY: stream.isTTY,
-    get columns() {
-      return stream.columns;
-    },
-  });
+  // Streams and the inspector are looked at when a command wants them: each costs milliseconds of the start.
+  const guarded = (name: 'stdout' | 'stderr'): Screen => {
+    let stream: NodeJS.WriteStream | undefined;
+    const opened = (): NodeJS.WriteStream => {
+      if (stream !== undefined) return stream;
+      stream = process[name];
+      // A reader that went away must not stop a trade.
+      stream.on('error', () => undefined);
+      return stream;
+    };
+    return {
+      // Nothing that is written should hold the token. Should it all the same, it ends here.
+      write: (text) => opened().write(redact === undefined ? text : redact.clean(text)),
+      get isTTY() {
+        return isDevice(name) && opened().isTTY;
+      },
+      get columns() {
+        return opened().columns;
+      },
+    };
+  };
   return {
-    stdout: guarded(process.stdout),
-    stderr: guarded(process.stderr),
+    stdout: guarded('stdout'),
+    stderr: guarded('stderr'),
     // A copy: what is taken out of the process later can still be read again from here.
     env: { ...process.env },
     cwd: process.cwd(),
-    now: systemClock.wall(),
-    colour: process.stderr.isTTY && process.env['NO_COLOR'] === undefined,
+    now: instant(Date.now()),
+    get colour() {
+      return process.env['NO_COLOR'] === undefined && isDevice('stderr') && process.stderr.isTTY;
+    },
     onSignal(listener) {
       for (const signal of SIGNALS) process.on(signal, listener);
       return () => {
@@ -342,7 +170,9 @@ function processIo(bugs: Set<(error: unknown) => void>): RunIo {
     self: fileURLToPath(import.meta.url).startsWith(`${process.cwd()}/`) ? 'npx tranche' : 'tranche',
     exitNow: (code) => process.exit(code),
     nodeOptions: process.execArgv,
-    debuggerUrl: inspectorUrl(),
+    get debuggerUrl() {
+      return process.getBuiltinModule('node:inspector').url();
+    },
     forget(secret) {
       if (secret === undefined) return;
       const text = secret.reveal();
@@ -352,4 +182,13 @@ function processIo(bugs: Set<(error: unknown) => void>): RunIo {
         if (value?.includes(text) === true) Reflect.deleteProperty(process.env, name);
     },
   };
+}
+
+/** A terminal is a device. What is none is told apart without opening the stream. */
+function isDevice(name: 'stdout' | 'stderr'): boolean {
+  try {
+    return fstatSync(name === 'stdout' ? 1 : 2).isCharacterDevice();
+  } catch {
+    return false;
+  }
 }

@@ -1,9 +1,9 @@
-import { z } from 'zod';
 import {
   isPreset,
   modelFileSchema,
   modelKeys,
   modelSchema,
+  modelSettings,
   presetModel,
   presets,
 } from '../backtest/model.ts';
@@ -57,7 +57,14 @@ const TEXTS: ReadonlySet<string> = new Set(['max_usd', 'gap_max']);
 function assumed(assume: readonly string[]): Partial<ExecutionModel> {
   const given = Object.fromEntries(assume.map(readAssumption));
   const parsed = modelSchema.safeParse({ ...presets.normal, ...given });
-  if (!parsed.success) throw new OperatorError('usage', `--assume: ${z.prettifyError(parsed.error)}`);
+  if (!parsed.success) {
+    const said = parsed.error.issues.map(({ path, message }) => {
+      const key = String(path[0]);
+      const meaning = modelSettings[key]?.description;
+      return `--assume ${assume.findLast((one) => one.startsWith(`${key}=`)) ?? key}: ${message}${meaning === undefined ? '' : ` (${meaning})`}`;
+    });
+    throw new OperatorError('usage', said.join('\n'));
+  }
   const names = new Set(Object.keys(camelKeys(given)));
   return Object.fromEntries(Object.entries(parsed.data).filter(([name]) => names.has(name)));
 }
@@ -68,7 +75,12 @@ function readAssumption(text: string): readonly [string, unknown] {
   const value = groups?.['value'] ?? '';
   if (modelKeys.includes(key)) return [key, TEXTS.has(key) ? value : Number(value)];
   const meant = nearest(key, modelKeys);
-  const fix = meant === undefined ? '' : `: did you mean ${meant}?`;
+  const fix =
+    meant === key
+      ? ''
+      : meant === undefined
+        ? `; there are ${modelKeys.join(', ')}`
+        : `: did you mean ${meant}?`;
   throw new OperatorError(
     'usage',
     `--assume: expected a setting of the model and its value, such as half_spread_bps=5, got "${text}"${fix}`,

@@ -48,7 +48,13 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
   /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. */
   async paper(setup) {
     const { startVenue } = await import('../simulator/venue.ts');
-    const embedded = await startVenue(setup.config.venue.simulated ?? {}, { clock: systemClock });
+    const embedded = await startVenue(setup.config.venue.simulated ?? {}, {
+      clock: systemClock,
+      async loadTape(pair, file) {
+        const { loadPriceTape } = await import('./price-tape.ts');
+        return await loadPriceTape(pair, file, '.');
+      },
+    });
     const token = new Secret(embedded.tokens[0] ?? '');
     const world = await connect(setup, { baseUrl: embedded.baseUrl, wsUrl: embedded.wsUrl, token });
     return {

@@ -8,6 +8,7 @@ import type { VenuePort } from '../engine/ports.ts';
 import type { KnownPrice, PlanFacts } from '../report/plan.ts';
 import { listCurrencies } from '../simulator/listing.ts';
 import type { Config } from './config.ts';
+import { readHoldings } from './holdings.ts';
 import { modes } from './modes.ts';
 import { nearest } from './problems.ts';
 
@@ -176,23 +177,6 @@ function readPrices(given: readonly string[]): ReadonlyMap<string, KnownPrice> {
       return [groups['pair'] ?? '', { mid: price(amount), from: '--price' }];
     }),
   );
-}
-
-/** `usd=250000,btc=1.5`. @throws OperatorError `usage`. */
-export function readHoldings(text: string): ReadonlyMap<string, Quantity> {
-  const held = new Map<string, Quantity>();
-  for (const part of text.split(',')) {
-    const groups = /^(?<currency>[a-z0-9]{2,12})=(?<amount>.+)$/u.exec(part.trim())?.groups;
-    const currency = groups?.['currency'] ?? '';
-    const amount = groups?.['amount'] ?? '';
-    if (groups === undefined || !isAmountText(amount) || /e/iu.test(amount) || held.has(currency))
-      throw new OperatorError(
-        'usage',
-        `--holdings: expected each currency once with its amount, such as usd=250000,btc=1.5, got "${part}"`,
-      );
-    held.set(currency, quantity(amount));
-  }
-  return held;
 }
 
 const isPositive = (text: string): boolean =>

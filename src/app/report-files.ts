@@ -6,10 +6,8 @@ import type { FillRecord } from '../core/record.ts';
 import { FILL_COLUMNS, fillLines } from '../journal/export.ts';
 import { createPrivate } from '../journal/files.ts';
 import type { Figures } from '../report/figures.ts';
-import { reportHtml } from '../report/html.ts';
 import { reportOf } from '../report/json.ts';
 import type { Report } from '../report/schema.ts';
-import { notWritten, writeParquetFile } from './parquet.ts';
 import type { Cell } from './parquet.ts';
 
 /** What a report consists of. Scripts rely on the names. */
@@ -31,6 +29,19 @@ export async function writeReport(
   options: WriteOptions = {},
 ): Promise<Report> {
   refuseToReplace(folder, options);
+  // Who prints a report and keeps no files needs neither page nor Parquet.
+  const { reportHtml } = await import('../report/html.ts');
+  const { notWritten, writeParquetFile } = await import('./parquet.ts');
+  const writeText = (file: string, content: string): void => {
+    const part = `${file}.part`;
+    try {
+      createPrivate(part);
+      writeFileSync(part, content);
+      renameSync(part, file);
+    } catch (cause) {
+      throw notWritten(file, cause);
+    }
+  };
   const report = reportOf(figures);
   writeText(join(folder, 'report.html'), reportHtml(report, figures));
   writeText(join(folder, 'report.json'), reportText(report));
@@ -53,17 +64,6 @@ export function refuseToReplace(folder: string, { overwrite }: WriteOptions): vo
 /** The text of `report.json`. */
 export const reportText = (report: Report): string =>
   `${escapeMarks(JSON.stringify(report, undefined, 2))}\n`;
-
-function writeText(file: string, content: string): void {
-  const part = `${file}.part`;
-  try {
-    createPrivate(part);
-    writeFileSync(part, content);
-    renameSync(part, file);
-  } catch (cause) {
-    throw notWritten(file, cause);
-  }
-}
 
 const parquetColumns = FILL_COLUMNS.map((name) => {
   if (name === 'executed_at') return { name, type: 'TIMESTAMP' as const, nullable: false };

@@ -59,7 +59,7 @@ function untradedLines({ untraded }: Report): readonly string[] {
   const rows = untraded
     .slice(0, REASONS_SHOWN)
     .map(({ strategy, reason, slices, looks, words }) => [
-      slices > 0 ? `${slices} slices` : `${looks} looks`,
+      slices > 0 ? several(slices, 'slice') : several(looks, 'look'),
       strategy,
       reason,
       words,
@@ -67,13 +67,15 @@ function untradedLines({ untraded }: Report): readonly string[] {
   return ['', 'Why not traded', ...table(rows)];
 }
 
+const several = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
 function portfolioLines({ portfolios }: Report): readonly string[] {
   return portfolios.flatMap(({ strategy, cash, end, course, decisions }) => {
     const parts = [
       ...(end === undefined
         ? []
         : [`worth ${shortAmount(end.value)} ${cash}, largest drift ${percent(Number(end.drift))}`]),
-      `${decisions} rebalancings`,
+      several(decisions, 'rebalancing'),
       ...(course === undefined
         ? []
         : [

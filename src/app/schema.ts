@@ -1,15 +1,22 @@
 import { z } from 'zod';
+import { reportSchema } from '../report/schema.ts';
 import { venueOptionsSchema } from '../simulator/options.ts';
 import type { AnyStrategy } from '../strategy/kernel.ts';
 import { strategies as registry } from '../strategy/registry.ts';
 import { configSchema } from './config-schema.ts';
 import { commonKeys } from './strategies.ts';
 
-/** JSON Schemas of the files people write, for editors that complete and check YAML. Made from the schemas that read them. */
+/**
+ * JSON Schemas: of the files people write, for editors that complete and check YAML, and of `report.json`, for who reads it. Made
+ * from the schemas that the program itself goes by.
+ */
 type JsonSchema = Record<string, unknown>;
 
-export const schemaNames = ['config', 'strategy', 'venue'] as const;
+export const schemaNames = ['config', 'strategy', 'venue', 'report'] as const;
 export type SchemaName = (typeof schemaNames)[number];
+
+export const isSchemaName = (name: string): name is SchemaName =>
+  (schemaNames as readonly string[]).includes(name);
 
 export const jsonSchema = (
   name: SchemaName,
@@ -20,6 +27,8 @@ const makers: Readonly<Record<SchemaName, (kinds: ReadonlyMap<string, AnyStrateg
   config: () => titled(configSchema, 'Tranche config', 'One desk: its venue, limits and strategies'),
   strategy: strategyJsonSchema,
   venue: () => titled(venueOptionsSchema, 'Tranche simulated venue', 'Options of "tranche venue --config"'),
+  report: () =>
+    titled(reportSchema, 'Tranche report', 'report.json of "tranche report" and "tranche backtest"'),
 };
 
 /** The text of `config/schema/<name>.schema.json`. */

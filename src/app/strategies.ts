@@ -217,9 +217,7 @@ function checkPairs(
   for (const pair of bound.pairs) {
     const at = pathOfPair(document.value, pair);
     if (traded !== undefined && !traded.includes(pair)) {
-      const meant = nearest(pair, traded);
-      const fix = meant === undefined ? `it trades ${traded.join(', ')}` : `did you mean ${meant}?`;
-      problems.push(document.problem(at, `the simulated venue does not trade ${pair}: ${fix}`));
+      problems.push(document.problem(at, untraded(pair, traded, config)));
     } else if (pairs !== undefined && !pairs.has(pair)) {
       const meant = nearest(pair, pairs);
       const fix = meant === undefined ? `it lists ${[...pairs].join(', ')}` : `did you mean ${meant}?`;
@@ -231,6 +229,16 @@ function checkPairs(
     problems.push(document.problem(['side'], `controls.sides of the config does not list ${side}`));
   }
   return problems;
+}
+
+function untraded(pair: string, traded: readonly string[], { venue }: Config): string {
+  const meant = nearest(pair, traded);
+  if (venue.isTaped === true) {
+    const other = meant === undefined ? '' : ` (there is one of ${meant})`;
+    return `there is no tape of ${pair}${other}: add --data ${pair}=FILE`;
+  }
+  const fix = meant === undefined ? `it trades ${traded.join(', ')}` : `did you mean ${meant}?`;
+  return `the simulated venue does not trade ${pair}: ${fix}`;
 }
 
 /** Where a document names a pair: as its `pair`, or through a currency among its target weights. */

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import type { Command, Option } from '@commander-js/extra-typings';
 import type { SweepIo } from './commands/sweep.ts';
+import { cacheOption } from './tape-options.ts';
 
 export interface SweepCli {
   readonly io: SweepIo;
@@ -16,7 +17,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .description('backtests over many settings of the strategies, on all cores: what they cost and what they risk')
     .argument('[files...]', 'strategy files instead of those that the config names')
     .addOption(config())
-    .option('--vary <field=values>', 'a field of a strategy (id.field where several run) and its values: 0.01..0.10/0.01, or 12,24,48, or random(58000..62000); may be given again', collect, [])
+    .option('--vary <field=values>', 'a field of a strategy (id.field where several run) and its values: 0.01..0.10/0.01, or 12,24,48, or random(58000..62000); fields that change together are joined: a+b=0.6+0.4,0.5+0.5; may be given again', collect, [])
     .option('--samples <n>', 'how often random fields are drawn; without one, so many settings of the grid', count(1, 10_000))
     .option('--skip-invalid', 'leave out settings that no desk would start with, instead of running none')
     .option('--by <figure>', 'what the best is judged by: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, …; left out: cost_usd of portfolios, else cost_bps')
@@ -26,6 +27,7 @@ export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
     .option('--workers <n>', 'threads; left out: one for each core', count(1, 256), availableParallelism())
     .option('--top <n>', 'settings that are listed', count(1, 10_000), 20)
     .option('--data <pair=file>', 'prices of a pair, as tranche backtest reads them; may be given again', collect, [])
+    .addOption(cacheOption())
     .option('--from <time>', 'begin there: a day or a time; left out: where every tape has begun')
     .option('--until <time>', 'end there; left out: where the first tape ends')
     .option('--holdings <amounts>', 'what the account holds at the start, such as usd=100000,btc=1; left out: as in the config')

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import type { PriceIndex } from '../backtest/index.ts';
 import type { Tape } from '../backtest/tape.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { SweepJob, SweepOutcome } from './sweep-run.ts';
@@ -10,6 +11,8 @@ export interface PoolOptions {
   readonly base: string;
   /** As `sharedTape` gives them. */
   readonly tapes: readonly Tape[];
+  /** As `sharedIndex` gives them. A tape without one is indexed by each worker. */
+  readonly indexes?: readonly PriceIndex[] | undefined;
   readonly workers: number;
   /** Called as soon as a job has ended, in no certain order. `index`: of `jobs`. What it throws ends the sweep. */
   readonly done: (index: number, outcome: SweepOutcome) => void;
@@ -17,6 +20,8 @@ export interface PoolOptions {
   readonly stop?: AbortSignal | undefined;
   /** Another worker than that of the program. */
   readonly script?: URL | undefined;
+  /** Told when a worker has died. */
+  readonly kept?: string | undefined;
 }
 
 interface WorkerTask {
@@ -28,7 +33,7 @@ interface WorkerAnswer {
   readonly outcome: SweepOutcome;
 }
 
-export const isWorkerData = (value: unknown): value is Pick<PoolOptions, 'base' | 'tapes'> =>
+export const isWorkerData = (value: unknown): value is Pick<PoolOptions, 'base' | 'tapes' | 'indexes'> =>
   typeof value === 'object' && value !== null && 'base' in value && 'tapes' in value;
 export const isWorkerTask = (value: unknown): value is WorkerTask =>
   typeof value === 'object' && value !== null && 'index' in value && 'job' in value;
@@ -39,6 +44,18 @@ const isWorkerAnswer = (value: unknown): value is WorkerAnswer =>
 const SCRIPT = new URL(`sweep-worker${extname(import.meta.filename)}`, import.meta.url);
 /** Jobs that a worker knows of: it need not wait for the next one. */
 const AHEAD = 2;
+
+/** The index of a tape in memory that all threads read. */
+export function sharedIndex(index: PriceIndex): PriceIndex {
+  const starts = new Int32Array(new SharedArrayBuffer(index.starts.byteLength));
+  starts.set(index.starts);
+  const bounds = index.bounds.map((level) => {
+    const copy = new Float32Array(new SharedArrayBuffer(level.byteLength));
+    copy.set(level);
+    return copy;
+  });
+  return { ...index, starts, bounds };
+}
 
 /** A tape whose columns all threads read from the same memory. */
 export function sharedTape(tape: Tape): Tape {
@@ -68,9 +85,11 @@ export async function runPool({
   jobs,
   base,
   tapes,
+  indexes,
   workers,
   done,
   stop,
+  kept = 'nothing of what had ended is kept',
   script = SCRIPT,
 }: PoolOptions): Promise<void> {
   if (jobs.length === 0 || stop?.aborted === true) return;
@@ -84,7 +103,7 @@ export async function runPool({
     next++;
   };
   const fail = (why: string, cause?: unknown): void => {
-    const said = `a worker of the sweep has died: ${why}; every setting that had ended is kept`;
+    const said = `a worker thread has died: ${why}; ${kept}`;
     reject(new OperatorError('software', said, cause));
   };
   const end = (): void => {
@@ -93,7 +112,7 @@ export async function runPool({
   stop?.addEventListener('abort', end, { once: true });
   try {
     for (let i = 0; i < Math.min(workers, jobs.length); i++) {
-      const worker = new Worker(script, { workerData: { base, tapes } });
+      const worker = new Worker(script, { workerData: { base, tapes, indexes } });
       pool.push(worker);
       worker.on('error', (error: unknown) => {
         fail(error instanceof Error ? error.message : String(error), error);

@@ -1,5 +1,9 @@
+import { indexPrices } from '../backtest/index.ts';
+import type { PriceIndex } from '../backtest/index.ts';
 import { solvedOver } from '../backtest/possible.ts';
 import type { ExecutionModel } from '../backtest/model.ts';
+import { Resampler } from '../backtest/resample.ts';
+import type { Resampling } from '../backtest/resample.ts';
 import { backtest } from '../backtest/run.ts';
 import type { SweepFigures } from '../backtest/sweep-figures.ts';
 import type { NextPossible } from '../backtest/tape-market.ts';
@@ -22,7 +26,7 @@ import { pack, unpack } from '../core/pack.ts';
 import type { FillRecord, StoredRecord } from '../core/record.ts';
 import type { Desk } from '../engine/desk.ts';
 import type { BegunDocument, StrategySource } from '../engine/source.ts';
-import { memoryJournal } from '../journal/memory.ts';
+import { lateJournal } from '../journal/late.ts';
 import { figuresOf } from '../report/figures.ts';
 import type { Figures } from '../report/figures.ts';
 import { bpsOf } from '../report/shortfall.ts';
@@ -43,12 +47,16 @@ export interface SweepBase {
 /** One setting in one window. */
 export interface SweepJob extends Window {
   readonly strategies: readonly BegunDocument[];
+  /** Over prices that are drawn anew from those of the window; 0: over the prices themselves. Tells the parts of the cost as well. */
+  readonly resample?: (Resampling & { readonly index: number }) | undefined;
 }
 
 /** What became of it. Two runs of the same job give the same, to the last hash. */
 export type SweepOutcome = Readonly<
   | {
       figures: SweepFigures;
+      /** Of the cost, bps: where a resample was asked for. */
+      parts?: CostParts;
       /** How the desk ended: `halted` when a control stopped it. */
       control: string;
       records: number;
@@ -59,6 +67,9 @@ export type SweepOutcome = Readonly<
   | { refused: string }
 >;
 
+export type CostParts = Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
+const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
+
 /** The base as text that a worker reads; `unpackBase` gives it back with every amount. */
 export const packBase = (base: SweepBase): string => pack(base);
 export const unpackBase = (packed: string): SweepBase => unpack(packed) as SweepBase; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `packBase` wrote
@@ -68,17 +79,24 @@ export class SettingRunner {
   readonly #base: SweepBase;
   readonly #tapes: readonly Tape[];
   readonly #nextPossible: NextPossible;
+  #drawn: { readonly key: string; readonly resampler: Resampler } | undefined;
 
-  constructor(base: SweepBase, tapes: readonly Tape[]) {
+  /** `indexes`: those of tapes that are indexed already. */
+  constructor(base: SweepBase, tapes: readonly Tape[], indexes: readonly PriceIndex[] = []) {
     this.#base = base;
     this.#tapes = tapes;
-    this.#nextPossible = solvedOver(tapes);
+    this.#nextPossible = solvedOver(
+      tapes,
+      (tape) => indexes.find((index) => isIndexOf(index, tape)) ?? indexPrices(tape),
+    );
   }
 
   /** @throws Error for a bug alone: a setting that cannot run is an outcome. */
-  run({ strategies, from, until }: SweepJob): SweepOutcome {
+  run(job: SweepJob): SweepOutcome {
+    const { strategies, from, until, resample } = job;
+    if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);
     const { config, configHash, model, holdings, seed } = this.#base;
-    const journal = memoryJournal();
+    const journal = lateJournal();
     const records: StoredRecord[] = [];
     try {
       const running = backtest({
@@ -102,8 +120,10 @@ export class SettingRunner {
       // A desk that has finished early holds what it holds: settings are only compared at the same prices.
       const value = exchange.valueOf(account, until);
       const { seq, hash: head } = journal.head();
+      const figures = this.#report(records, desk);
       return {
-        figures: this.#figures(records, { desk, before, value }),
+        figures: this.#figures(figures, { before, value }),
+        ...(resample === undefined ? {} : { parts: partsOf(figures) }),
         control: desk.control,
         records: seq,
         head,
@@ -114,11 +134,23 @@ export class SettingRunner {
     }
   }
 
-  #figures(
-    records: readonly StoredRecord[],
-    { desk, before, value }: { readonly desk: Desk; readonly before: Money; readonly value: Money },
-  ): SweepFigures {
-    const figures = figuresOf(records, {
+  /** Chance of the venue and of the desk is drawn anew with the prices. */
+  #overAnother(
+    job: SweepJob,
+    { index, ...resampling }: Resampling & { readonly index: number },
+  ): SweepOutcome {
+    this.#drawn ??= {
+      key: JSON.stringify(resampling),
+      resampler: new Resampler(this.#tapes, job, resampling),
+    };
+    invariant(this.#drawn.key === JSON.stringify(resampling), 'a worker draws in one way');
+    const base = { ...this.#base, seed: `${this.#base.seed}, resample ${index}` };
+    const again = new SettingRunner(base, this.#drawn.resampler.tapes(index));
+    return again.run({ ...job, resample: { ...resampling, index: 0 } });
+  }
+
+  #report(records: readonly StoredRecord[], desk: Desk): Figures {
+    return figuresOf(records, {
       version,
       prices: this.#tapes,
       currencies: (pair) => {
@@ -126,6 +158,12 @@ export class SettingRunner {
         return 'problem' in known ? undefined : known;
       },
     });
+  }
+
+  #figures(
+    figures: Figures,
+    { before, value }: { readonly before: Money; readonly value: Money },
+  ): SweepFigures {
     const courses = figures.portfolios.flatMap(({ course }) => course ?? []);
     const tracking = courses.flatMap(({ trackingError }) => trackingError ?? []);
     const worst = (values: readonly number[]): string | undefined =>
@@ -149,6 +187,9 @@ export class SettingRunner {
     });
   }
 }
+
+const isIndexOf = (index: PriceIndex, { hash, barMs }: Tape): boolean =>
+  index.tape === hash && index.barMs === barMs;
 
 function revived(begun: BegunDocument): StrategySource {
   const source = reviveStrategy(begun);
@@ -181,6 +222,15 @@ function costsOf(figures: Figures): SweepFigures {
         }
       : {}),
   });
+}
+
+/** As the report states them; those of several quote currencies are not added up. */
+function partsOf({ totals }: Figures): CostParts {
+  const [first, second] = totals;
+  if (first === undefined || second !== undefined) return {};
+  const { shortfall } = first.costs;
+  const stated = PARTS.map((part) => [part, bpsOf(shortfall[part], shortfall.paper)?.toFixed(4)] as const);
+  return Object.fromEntries(stated.filter(([, value]) => value !== undefined));
 }
 
 /** At the mean rate at which the fills of that currency were counted in USD; `undefined` without one. */

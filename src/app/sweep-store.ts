@@ -7,7 +7,6 @@ import {
   renameSync,
   truncateSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -59,7 +58,7 @@ const lineSchema = z.object({
  */
 export function openSweep(folder: string, inputs: SweepInputs): SweepStore {
   const file = join(folder, SETTINGS_FILE);
-  const lock = takeLock(file);
+  const lock = locked(folder, file);
   if (lock === undefined)
     throw new OperatorError('again', `${folder}: another process runs a sweep into this folder`);
   try {
@@ -71,7 +70,8 @@ export function openSweep(folder: string, inputs: SweepInputs): SweepStore {
       known,
       append(key, values, outcome) {
         try {
-          writeSync(handle, `${escapeMarks(JSON.stringify({ key, values, outcome }))}\n`);
+          // All of it or an error: a disk that is nearly full takes a part of a line and says so to nobody.
+          writeFileSync(handle, `${escapeMarks(JSON.stringify({ key, values, outcome }))}\n`);
           fsyncSync(handle);
         } catch (cause) {
           throw notWritten(file, cause);
@@ -85,6 +85,15 @@ export function openSweep(folder: string, inputs: SweepInputs): SweepStore {
   } catch (error) {
     lock.release();
     throw error;
+  }
+}
+
+function locked(folder: string, file: string): ReturnType<typeof takeLock> {
+  try {
+    return takeLock(file);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    throw new OperatorError('storage', `--out: ${folder} cannot be written: ${why}`, cause);
   }
 }
 

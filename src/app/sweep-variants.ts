@@ -1,4 +1,4 @@
-import { valueAt, withValue } from '../backtest/sweep-vary.ts';
+import { fieldsOf, valueAt, valuesOf, withValue } from '../backtest/sweep-vary.ts';
 import type { Setting, Vary } from '../backtest/sweep-vary.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { BegunDocument } from '../engine/source.ts';
@@ -43,7 +43,9 @@ export function readVariants(
 ): Variants {
   const { documents } = readDocuments(strategyFiles, options);
   const byId = new Map(documents.map((document) => [String(valueAt(document.value, ['id'])), document]));
-  const targets = varies.map((vary, index) => targetOf(vary, index, { strategies, byId, config, options }));
+  const targets = varies.flatMap((vary, index) =>
+    targetsOf(vary, index, { strategies, byId, config, options }),
+  );
   const variants: Variant[] = [];
   const invalid: Invalid[] = [];
   for (const values of settings) {
@@ -62,10 +64,10 @@ function changedBy(
   options: ReadOptions,
 ): { readonly changed: ReadonlyMap<string, LoadedStrategy>; readonly problem: FileProblem | undefined } {
   const changes = new Map<string, YamlDocument>();
-  targets.forEach(({ id, document, path, read }, i) => {
+  for (const { id, document, path, valueIn } of targets) {
     const before = changes.get(id) ?? document;
-    changes.set(id, { ...before, value: withValue(before.value, path, read(values[i] ?? '')) });
-  });
+    changes.set(id, { ...before, value: withValue(before.value, path, valueIn(values)) });
+  }
   const { strategies, problems } = checkDocuments([...changes.values()], config, options);
   return { changed: new Map(strategies.map((one) => [one.id, one])), problem: problems[0] };
 }
@@ -77,12 +79,12 @@ const begunOf = ({ id, kind, hash, document }: LoadedStrategy): BegunDocument =>
   document,
 });
 
-/** Where a field stands, and what its values are in YAML. */
+/** Where a field stands, and what a setting makes of it in YAML. */
 interface Target {
   readonly id: string;
   readonly document: YamlDocument;
   readonly path: readonly string[];
-  readonly read: (value: string) => unknown;
+  readonly valueIn: (values: Setting) => unknown;
 }
 
 interface Scene {
@@ -95,7 +97,17 @@ interface Scene {
 /** What says which strategy a document is, and whether it runs at all. */
 const FIXED: ReadonlySet<string> = new Set(['id', 'kind', 'enabled']);
 
-function targetOf({ field, values }: Vary, _: number, scene: Scene): Target {
+const targetsOf = (vary: Vary, index: number, scene: Scene): readonly Target[] =>
+  fieldsOf(vary).map((field, part) => {
+    const written = (value: string): string => valuesOf(vary, value)[part] ?? '';
+    const { read, ...place } = targetOf(field, written(vary.values.at(0)), scene);
+    return { ...place, valueIn: (values) => read(written(values[index] ?? '')) };
+  });
+
+type Place = Omit<Target, 'valueIn'> & { readonly read: (value: string) => unknown };
+
+/** @param first One of its values: tells what a field is that is not set in the file. */
+function targetOf(field: string, first: string, scene: Scene): Place {
   const { id, path } = placeOf(field, scene);
   const document = scene.byId.get(id);
   const [top = ''] = path;
@@ -112,8 +124,8 @@ function targetOf({ field, values }: Vary, _: number, scene: Scene): Target {
   if (typeof now === 'string') return { ...target, read: asText };
   if (now !== undefined) return { ...target, read: asPlain };
   // Nothing stands there yet: amounts are text in YAML and counts are numbers, and the checks know which.
-  const says = (read: Target['read']): boolean => {
-    const value = withValue(document.value, path, read(values.at(0)));
+  const says = (read: Place['read']): boolean => {
+    const value = withValue(document.value, path, read(first));
     const { problems } = checkDocuments([{ ...document, value }], scene.config, scene.options);
     return problems.some((problem) => problem.path === pathText(path));
   };

@@ -1,5 +1,5 @@
 /**
- * A worker of a sweep: `sweep-pool.ts` starts it. The columns of its tapes are memory that all threads share; nothing is read
+ * A worker of a sweep: `sweep-pool.ts` starts it. The columns of its tapes and their indexes are memory that all threads share; nothing is read
  * from a disk and nothing written.
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -9,7 +9,7 @@ import { SettingRunner, unpackBase } from './sweep-run.ts';
 
 const given: unknown = workerData;
 invariant(isWorkerData(given), 'a worker of a sweep is started by a sweep');
-const runner = new SettingRunner(unpackBase(given.base), given.tapes);
+const runner = new SettingRunner(unpackBase(given.base), given.tapes, given.indexes);
 parentPort?.on('message', (task: unknown) => {
   if (!isWorkerTask(task)) return;
   parentPort?.postMessage({ index: task.index, outcome: runner.run(task.job) }, []);

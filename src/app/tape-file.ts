@@ -17,9 +17,22 @@ export interface TapeFile {
  * @throws OperatorError (`data`, `usage`) that names the file, and the row when one is damaged.
  */
 export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Promise<Tape> {
-  const { tape } = await openTape([name], { pair, cwd, cacheFolder });
-  return tape;
+  try {
+    const { tape } = await openTape([name], { pair, cwd, cacheFolder });
+    return tape;
+  } catch (cause) {
+    if (!(cause instanceof OperatorError) || !IMPORT_OPTIONS.test(cause.message)) throw cause;
+    // What would help is an option of another command.
+    const how = `tranche data import ${name} --pair ${pair} --out ${pair}.arrow`;
+    throw new OperatorError(
+      cause.exit,
+      `${cause.message}\n(an option of "data import": ${how} …, and then --data ${pair}=${pair}.arrow)`,
+      cause,
+    );
+  }
 }
+
+const IMPORT_OPTIONS = /say --(?:bar|format|keep|sort|unit)\b/u;
 
 /** A file with the prices of a pair, as `--data btcusd=FILE` names it. */
 export interface NamedFile {

@@ -15,7 +15,7 @@ export function tapeWords(report: ImportReport): readonly string[] {
     ['last', timeWords(report.last)],
     ...report.sources.map(
       ({ name, rows: read, formats, container, bytes }) =>
-        ['from', `${name}: ${count(read)} rows, ${[formats.join(', '), container].filter((word) => word !== 'plain').join(', ')}, ${count(bytes)} bytes`] as const, // prettier-ignore
+        ['from', `${name}: ${several(read, 'row')}, ${[formats.join(', '), container].filter((word) => word !== 'plain').join(', ')}, ${several(bytes, 'byte')}`] as const, // prettier-ignore
     ),
     ...(report.barMs > 0 ? gapWords(report) : []),
     ...doubtWords(report),
@@ -33,6 +33,7 @@ export function tapeWords(report: ImportReport): readonly string[] {
 }
 
 const count = (value: number): string => value.toLocaleString('en-GB');
+const several = (value: number, of: string): string => `${count(value)} ${of}${value === 1 ? '' : 's'}`;
 const timeWords = (ms: number): string => isoOf(instant(ms));
 
 function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [string, string])[] {
@@ -41,7 +42,7 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
   const words =
     longest === undefined
       ? 'none'
-      : `${count(gaps.missing)} bars missing (${share.toFixed(3)} %) in ${count(gaps.holes)} places; the longest is of ${count(longest.bars)} bars from ${timeWords(longest.after + barMs)}`;
+      : `${several(gaps.missing, 'bar')} missing (${share.toFixed(3)} %) in ${several(gaps.holes, 'place')}; the longest is of ${several(longest.bars, 'bar')} from ${timeWords(longest.after + barMs)}`;
   const lines: (readonly [string, string])[] = [['gaps', words]];
   if (offGrid > 0)
     lines.push(['off the grid', `${count(offGrid)} bars begin a broken number of bars after the one before`]);
@@ -50,12 +51,13 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
 
 /** What was left out, rounded or is missing: only what is there to say. */
 function doubtWords(report: ImportReport): (readonly [string, string])[] {
-  const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows } = report;
+  const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows, repeatedTrades } = report;
   const lines: (readonly [number, string, string])[] = [
-    [duplicates.identical, 'duplicates', `${count(duplicates.identical)} rows said the same twice: left out`],
-    [duplicates.conflicting, 'conflicts', `${count(duplicates.conflicting)} rows of one time had other figures: one was kept`],
-    [empty, 'empty', `${count(empty)} rows without prices: left out`],
-    [zeroVolume, 'no trade', `${count(zeroVolume)} rows have volume 0`],
+    [duplicates.identical, 'duplicates', `${several(duplicates.identical, 'row')} said the same twice: left out`],
+    [repeatedTrades, 'repeats', `${several(repeatedTrades, 'trade')} like the one before: kept, since two may well be alike`],
+    [duplicates.conflicting, 'conflicts', `${several(duplicates.conflicting, 'row')} of one time had other figures: one was kept`],
+    [empty, 'empty', `${several(empty, 'row')} without prices: left out`],
+    [zeroVolume, 'no trade', `${several(zeroVolume, 'row')} of volume 0`],
     [withoutVolume, 'no volume', withoutVolume === rows ? 'the source has none' : `${count(withoutVolume)} rows have none`],
     [rounded.prices, 'rounded prices', `${count(rounded.prices)} have more digits than a double holds, first at ${rounded.firstAt ?? ''}`],
     [rounded.volumes, 'rounded volumes', `${count(rounded.volumes)} have more digits than a double holds`],

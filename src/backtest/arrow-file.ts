@@ -62,7 +62,8 @@ export function tapeFromArrow(
   try {
     table = arrowTable(bytes);
   } catch (cause) {
-    return damaged(cause instanceof Error ? cause.message : 'not an Arrow file', cause);
+    // What the library stumbles over says nothing to an operator.
+    return damaged('it is cut off, or no Arrow file', cause);
   }
   const notes = table.schema.metadata ?? new Map<string, string>();
   if (notes.get(MARK) === undefined) return undefined;

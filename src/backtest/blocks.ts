@@ -1,4 +1,5 @@
 import type { Values } from './band.ts';
+import type { Places } from './boxes.ts';
 import type { History, Valuation } from './history.ts';
 import { boundsAt, LEVELS } from './index.ts';
 import type { PriceIndex } from './index.ts';
@@ -8,6 +9,8 @@ export interface BlockValues {
   readonly levels: number;
   /** Fills in between which values each asset was during a block. */
   read(level: number, block: number, held: Float64Array): void;
+  /** The same to be read as it lies, level by level, where each asset has one price and each tape the very blocks of the search. */
+  readonly places: readonly Places[] | undefined;
 }
 
 /** Bounds of the values of assets over blocks of time; the narrowest blocks are `2 ** exponent` ms wide. */
@@ -17,32 +20,38 @@ export function blockValues(
   { exponent, values: { low, high } }: { readonly exponent: number; readonly values: Values },
 ): BlockValues {
   const levels = levelsFor(histories, exponent);
-  // Laid out as the loop below goes through it: this is the hottest place of a search.
-  const legs = Array.from({ length: levels }, (_, level) => {
-    const stands = histories.map(({ index }) => standOf(index, level - (index.exponent - exponent) / 2));
-    return valuations.map(({ pair, onward }) => ({
-      pair: stands[pair] ?? NO_STAND,
-      onward: onward === undefined ? undefined : stands[onward],
-    }));
-  });
+  const stands = Array.from({ length: levels }, (_, level) =>
+    histories.map(({ index }) => standOf(index, level - (index.exponent - exponent) / 2)),
+  );
+  const places = stands.map((here) => placesOf(valuations.map(({ pair }) => here[pair] ?? NO_STAND)));
+  const widths = stands.map((here) => valuations.map(({ pair }) => here[pair]?.width ?? 1));
+  const onwards = valuations.flatMap(({ onward }, i) => (onward === undefined ? [] : [{ i, onward }]));
+  const onwardIn = (level: number, block: number, held: Float64Array): void => {
+    for (const { i, onward } of onwards) {
+      const { bounds, first, width } = stands[level]?.[onward] ?? NO_STAND;
+      const place = boundsAt(bounds, first, Math.floor(block / width));
+      const [lowest = 0, highest = Infinity] = [bounds[place], bounds[place + 1]];
+      const isOwned = (held[i] ?? 0) >= 0;
+      low[i] = (low[i] ?? 0) * (isOwned ? lowest : highest);
+      high[i] = (high[i] ?? 0) * (isOwned ? highest : lowest);
+    }
+  };
   const read = (level: number, block: number, held: Float64Array): void => {
-    const here = legs[level] ?? [];
-    for (let i = 0; i < here.length; i++) {
-      const { pair, onward } = here[i] ?? NO_LEG;
-      const place = placeIn(pair, block);
-      let lowest = pair.bounds[place] ?? 0;
-      let highest = pair.bounds[place + 1] ?? Infinity;
-      if (onward !== undefined) {
-        const further = placeIn(onward, block);
-        lowest *= onward.bounds[further] ?? 0;
-        highest *= onward.bounds[further + 1] ?? Infinity;
-      }
+    const { bounds, first } = places[level] ?? NO_PLACES;
+    const width = widths[level] ?? [];
+    for (let i = 0; i < bounds.length; i++) {
+      const own = bounds[i] ?? NO_BOUNDS;
+      const place = boundsAt(own, first[i] ?? 0, Math.floor(block / (width[i] ?? 1)));
+      const lowest = own[place] ?? 0;
+      const highest = own[place + 1] ?? Infinity;
       const units = held[i] ?? 0;
       low[i] = units * (units >= 0 ? lowest : highest);
       high[i] = units * (units >= 0 ? highest : lowest);
     }
+    if (onwards.length > 0) onwardIn(level, block, held);
   };
-  return { levels, read };
+  const isPlain = onwards.length === 0 && widths.every((here) => here.every((width) => width === 1));
+  return { levels, read, places: isPlain ? places : undefined };
 }
 
 /** So many blocks on the highest level of a search make another one above it worth its while. */
@@ -68,10 +77,12 @@ interface Stand {
 
 const NO_BOUNDS = new Float32Array(0);
 const NO_STAND: Stand = { bounds: NO_BOUNDS, first: 0, width: 1 };
-const NO_LEG = { pair: NO_STAND, onward: undefined };
 
-const placeIn = ({ bounds, first, width }: Stand, block: number): number =>
-  boundsAt(bounds, first, width === 1 ? block : Math.floor(block / width));
+const placesOf = (stands: readonly Stand[]): Places => ({
+  bounds: stands.map(({ bounds }) => bounds),
+  first: stands.map(({ first }) => first),
+});
+const NO_PLACES = placesOf([]);
 
 /** Below its own levels a history has its narrowest blocks, above them the bounds of everything. */
 function standOf({ first, bounds }: PriceIndex, level: number): Stand {

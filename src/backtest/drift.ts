@@ -1,37 +1,17 @@
-import { invariant } from '../core/errors.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { ASSETS_MAX, hasLeft, mayLeave, mayLeaveAt } from './band.ts';
+import { bandRows } from './band-rows.ts';
+import type { DriftQuestion, Looked } from './band-rows.ts';
+import { mayLeave } from './band.ts';
 import type { Band, Values } from './band.ts';
 import { blockValues } from './blocks.ts';
-import { areAligned } from './history.ts';
+import { bandBoxes } from './boxes.ts';
+import { areEven } from './history.ts';
 import type { History, Valuation } from './history.ts';
-import { alignedRows, mergedRows } from './rows.ts';
+import { evenRows, mergedRows } from './rows.ts';
 import { walk } from './walk.ts';
 
-export type { History, Valuation };
-
-export interface DriftQuestion {
-  /** Prices are looked at as they are known here, and at each later instant at which a price arrives. Unix ms. */
-  readonly from: number;
-  /** Nothing later counts. */
-  readonly until?: number | undefined;
-  /** Units held of each asset: doubles, each the nearest to what is really held. */
-  readonly held: Float64Array;
-  readonly cash: number;
-  /** A price that is older says nothing, and the portfolio is unknown then. */
-  readonly ageMaxMs?: number | undefined;
-  /** Decides where rounding could matter: whether there is a breach at these rows, one of each history. */
-  isBreach(rows: Int32Array): boolean;
-}
-
-/** What a search has looked at, for figures. */
-export interface Looked {
-  blocks: number;
-  rows: number;
-  /** Rows at which the decimals had to decide. */
-  doubts: number;
-}
+export type { DriftQuestion, History, Valuation };
 
 export interface DriftSearch {
   readonly looked: Looked;
@@ -46,66 +26,58 @@ export function driftSearch(
   band: Band,
 ): DriftSearch {
   const assets = valuations.length;
-  invariant(assets <= ASSETS_MAX, `a band holds for at most ${ASSETS_MAX} assets`);
-  invariant(band.upper.length === assets + 1, 'a band has bounds for each asset and for cash');
-  const looked: Looked = { blocks: 0, rows: 0, doubts: 0 };
-  const values: Values = { low: new Float64Array(assets), high: new Float64Array(assets), cash: 0 };
   const exponent = Math.min(...histories.map(({ index }) => index.exponent));
+  const tapes = histories.map(({ tape }) => tape);
+  const indexes = histories.map(({ index }) => index);
+  const cursor = areEven(tapes) ? evenRows(tapes, exponent) : mergedRows(tapes, { exponent, indexes });
+  const rows = bandRows({ tapes, valuations, band, cursor });
+  const { looked } = rows;
+  const values: Values = { low: new Float64Array(assets), high: new Float64Array(assets), cash: 0 };
   const blocks = blockValues(histories, valuations, { exponent, values });
-  const cursor = areAligned(histories) ? alignedRows(histories, exponent) : mergedRows(histories, exponent);
-  const closes = valuations.map(({ pair, onward = -1 }) => ({
-    pair,
-    close: histories[pair]?.tape.close ?? NO_CLOSES.close,
-    onward,
-    further: histories[onward]?.tape.close,
-  }));
-  const worth = new Float64Array(assets);
-  const firstKnown = Math.max(...histories.map(({ tape }) => (tape.times[0] ?? Infinity) + tape.barMs));
-  const lastKnown = Math.max(...histories.map(({ tape }) => (tape.times[tape.rows - 1] ?? 0) + tape.barMs));
-
+  let held: Float64Array = new Float64Array(0);
+  const boxes = blocks.places === undefined ? undefined : bandBoxes(band);
+  let isBoxed = false;
+  const lowest = rows.isFast ? FAST_LEVEL : 0;
+  const width = 2 ** exponent * 4 ** lowest;
+  const search = {
+    levels: blocks.levels,
+    lowest,
+    width,
+    from: 0,
+    until: 0,
+    misses: 0,
+    mayHold(level: number, block: number) {
+      looked.blocks++;
+      if (boxes !== undefined && isBoxed) return boxes.mayLeave(blocks.places?.[level] ?? NO_PLACES, block);
+      blocks.read(level, block, held);
+      return mayLeave(band, values);
+    },
+    open(first: number, last: number) {
+      // The first one is where the cursor stands already.
+      if (first * width >= search.from) cursor.enter(first * 4 ** lowest);
+      const end = Math.min((last + 1) * width, search.until + 1);
+      return rows.goOn(end) ? cursor.at : undefined;
+    },
+    resumesAt: () => cursor.coming(),
+  };
   const next = (question: DriftQuestion): Instant | undefined => {
-    const { held, ageMaxMs = Infinity } = question;
+    held = question.held;
     values.cash = question.cash;
-    const isBreachNow = (): boolean => {
-      looked.rows++;
-      const { rows, at } = cursor;
-      for (let i = 0; i < assets; i++) {
-        const { close, pair, further, onward } = closes[i] ?? NO_CLOSES;
-        const each = (held[i] ?? 0) * (close[rows[pair] ?? 0] ?? 0);
-        worth[i] = further === undefined ? each : each * (further[rows[onward] ?? 0] ?? 0);
-      }
-      if (!mayLeaveAt(band, worth, question.cash)) return false;
-      if (at - cursor.oldest() > ageMaxMs) return false;
-      if (hasLeft(band, worth, question.cash)) return true;
-      looked.doubts++;
-      return question.isBreach(rows);
-    };
-
-    const from = Math.max(question.from, firstKnown);
+    isBoxed = boxes?.hold(held, question.cash) === true;
+    const from = Math.max(question.from, rows.firstKnown);
     const end = question.until ?? Infinity;
     if (from > end || from === Infinity || assets === 0) return undefined;
-    const until = Math.min(end, lastKnown);
-    cursor.seek(from);
-    if (isBreachNow()) return instant(from);
-    const search = {
-      levels: blocks.levels,
-      mayHold(level: number, block: number) {
-        looked.blocks++;
-        blocks.read(level, block, held);
-        return mayLeave(band, values);
-      },
-      open(block: number) {
-        const blockEnd = (block + 1) * 2 ** exponent;
-        cursor.enter(block, from);
-        while (cursor.advance(Math.min(blockEnd, until + 1))) if (isBreachNow()) return cursor.at;
-        return undefined;
-      },
-      resumesAt: () => cursor.coming(),
-    };
-    const found = walk(search, exponent, { from: from + 1, until });
+    rows.ask(question);
+    if (rows.isBreachAt(from)) return instant(from);
+    search.from = from + 1;
+    search.until = Math.min(end, rows.lastKnown);
+    const found = walk(search);
     return found === undefined ? undefined : instant(found);
   };
   return { looked, next };
 }
 
-const NO_CLOSES = { pair: -1, close: new Float64Array(0), onward: -1, further: undefined };
+/** Where a loop goes through rows, asking about one of the narrowest blocks costs as much as going through it. */
+const FAST_LEVEL = 1;
+
+const NO_PLACES = { bounds: [], first: [] };

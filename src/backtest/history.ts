@@ -1,9 +1,12 @@
 import type { PriceIndex } from './index.ts';
 import type { Tape } from './tape.ts';
 
+/** What a search needs of a tape. */
+export type Prices = Pick<Tape, 'pair' | 'times' | 'close' | 'barMs' | 'rows'>;
+
 /** Market history of a pair, and its index. */
 export interface History {
-  readonly tape: Pick<Tape, 'pair' | 'times' | 'close' | 'barMs' | 'rows'>;
+  readonly tape: Prices;
   readonly index: PriceIndex;
 }
 
@@ -15,20 +18,19 @@ export interface Valuation {
 }
 
 /**
- * Whether all histories have a price at the very same instants, and one only. Told by their ends alone: bars that follow one another without a
- * gap are as many as fit between the first and the last.
+ * Whether all tapes have a bar at the very same instants, one after another without a gap. Told by their ends alone: such bars
+ * are as many as fit between the first and the last.
  */
-export function areAligned(histories: readonly History[]): boolean {
-  const [one, ...others] = histories;
+export function areEven(tapes: readonly Pick<Tape, 'times' | 'barMs' | 'rows'>[]): boolean {
+  const [one] = tapes;
   // Trades may share their instant, and the last of them counts.
-  if (one === undefined || one.tape.barMs === 0) return false;
-  if (others.length === 0) return true;
-  const { times, rows, barMs } = one.tape;
+  if (one === undefined || one.rows === 0 || one.barMs === 0) return false;
+  const { times, rows, barMs } = one;
   const [begins = 0, ends = 0] = [times[0], times[rows - 1]];
   return (
     ends - begins === (rows - 1) * barMs &&
-    others.every(
-      ({ tape }) =>
+    tapes.every(
+      (tape) =>
         tape.rows === rows &&
         tape.barMs === barMs &&
         tape.times[0] === begins &&

@@ -1,5 +1,6 @@
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from './folder.ts';
 import { indexBytes, readIndex } from './index-file.ts';
 import { indexPrices } from './index.ts';
 import type { Closes, PriceIndex } from './index.ts';
@@ -32,7 +33,7 @@ function readKept(file: string, tape: Closes): PriceIndex | undefined {
 /** Whole or not at all: another process may read it meanwhile. */
 function keep(file: string, folder: string, bytes: Uint8Array): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     const aside = mkdtempSync(`${file}.new-`);
     try {
       writeFileSync(join(aside, 'index'), bytes);

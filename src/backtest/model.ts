@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
+import { splitPair } from '../core/pairs.ts';
 import { durationText, isoOf, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { ptsSchema, venueOptions } from '../simulator/options.ts';
@@ -31,10 +32,14 @@ const sizes = {
   impact_bps: bps.describe(
     'Added for size: basis points at 1 million USD, growing with the square root of USD',
   ),
-  max_usd: decimal.describe('Largest quote, USD'),
+  max_usd: decimal
+    .refine((value) => /[1-9]/u.test(value), { error: 'expected more than 0' })
+    .describe('Largest quote, USD'),
   price_precision: precision
     .optional()
-    .describe('Decimals of a quoted price; left out: 2 for large prices in money, else up to 8'),
+    .describe(
+      'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits remain',
+    ),
 };
 
 const pairSchema = z
@@ -127,6 +132,9 @@ export const modelKeys: readonly string[] = Object.keys(fields).filter(
   (name) => name !== 'pairs' && name !== 'pts',
 );
 
+/** Every setting by its name, with what it means. */
+export const modelSettings: Readonly<Record<string, { readonly description?: string | undefined }>> = fields;
+
 export type PresetName = keyof typeof presets;
 export const isPreset = (name: string): name is PresetName => Object.hasOwn(presets, name);
 
@@ -148,6 +156,7 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
     const own = model.pairs[pair] ?? {};
     const decimals = own.pricePrecision ?? pricePrecision;
     const settings = {
+      ...sidesOf(pair, [...Object.keys(facts.currencies ?? {}), ...facts.holdings.keys()]),
       halfSpreadBps: own.halfSpreadBps ?? halfSpreadBps,
       impactBps: own.impactBps ?? impactBps,
       maxUsd: own.maxUsd ?? maxUsd,
@@ -167,6 +176,23 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
     feeBps: model.feeBps,
     pts: model.pts,
   });
+}
+
+/** What most markets quote in, the longer names first: of two that fit the longer one is meant. */
+const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
+
+/**
+ * The two currencies of a tape. A backtest trades whatever there are prices of: a coin that nobody has heard of is what stands before
+ * the quote currency. Nothing when the name does not tell: the venue then refuses it.
+ */
+export function sidesOf(
+  pair: string,
+  known: Iterable<string>,
+): { readonly base?: string; readonly quote?: string } {
+  const split = splitPair(pair, [...known, ...QUOTES]);
+  if (!('problem' in split)) return { base: split.base, quote: split.quote };
+  const quote = QUOTES.find((each) => pair.endsWith(each) && pair.length >= each.length + 2);
+  return quote === undefined ? {} : { base: pair.slice(0, -quote.length), quote };
 }
 
 const textOf = (held: ReadonlyMap<string, Quantity>): Record<string, string> =>

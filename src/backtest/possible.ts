@@ -36,7 +36,10 @@ export function solvedOver(
   return ({ pairs, wait, holdings }, from): Instant | undefined => {
     const known = pairs.map(historyOf).filter((history) => history !== undefined);
     // Only a new price can change what was looked at before.
-    const next = nextPriceAt(known, from);
+    const next = nextPriceAt(
+      known.map(({ tape }) => tape),
+      from,
+    );
     if (next === undefined || wait === undefined) return next;
     if (wait.on === 'drift') return solverOf(wait)({ from: next, holdings: holdings ?? new Map() });
     const history = historyOf(wait.pair);

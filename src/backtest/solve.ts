@@ -6,8 +6,9 @@ import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Beyond, Wait } from '../core/wake.ts';
 import { bandOf } from './band.ts';
+import type { Band } from './band.ts';
 import { driftSearch } from './drift.ts';
-import type { History } from './history.ts';
+import type { History, Valuation } from './history.ts';
 import { boundsAt, LEVELS } from './index.ts';
 import { lastKnownRow, priceAt } from './tape.ts';
 import { walk } from './walk.ts';
@@ -26,9 +27,9 @@ export interface Span {
 export type Market = ReadonlyMap<string, History>;
 
 /** The next instant after `at` at which a price becomes known; `undefined` when none does. */
-export function nextPriceAt(histories: Iterable<History>, at: Instant): Instant | undefined {
+export function nextPriceAt(tapes: Iterable<History['tape']>, at: Instant): Instant | undefined {
   let first = Infinity;
-  for (const { tape } of histories) {
+  for (const tape of tapes) {
     const row = lastKnownRow(tape, at) + 1;
     if (row < tape.rows) first = Math.min(first, (tape.times[row] ?? Infinity) + tape.barMs);
   }
@@ -42,7 +43,7 @@ export function nextCrossing(
   { from, until = instant(Infinity), ageMaxMs = Infinity }: Span,
 ): Instant | undefined {
   const { times, close, barMs, rows } = tape;
-  const isWanted = beyond(is, price(level));
+  const isWanted = beyond(is, level);
   const side = is === 'at_or_below' ? 0 : 1;
   const known = lastKnownRow(tape, from);
   const isFresh = known >= 0 && from - ((times[known] ?? 0) + barMs) <= ageMaxMs;
@@ -51,14 +52,19 @@ export function nextCrossing(
   let row = known + 1;
   const search = {
     levels: LEVELS,
+    lowest: 0,
+    width,
+    from: (times[row] ?? 0) + barMs,
+    until: Math.min(until, (times[rows - 1] ?? 0) + barMs),
+    misses: 0,
     mayHold(height: number, block: number) {
       const bounds = index.bounds[height];
       if (bounds === undefined) return true;
       return isWanted(bounds[boundsAt(bounds, index.first[height] ?? 0, block) + side] ?? 0);
     },
-    open(block: number) {
-      const end = Math.min((block + 1) * width, until + 1) - barMs;
-      const start = index.starts[block - (index.first[0] ?? 0)] ?? rows;
+    open(first: number, last: number) {
+      const end = Math.min((last + 1) * width, until + 1) - barMs;
+      const start = index.starts[first - (index.first[0] ?? 0)] ?? rows;
       for (row = Math.max(start, known + 1); row < rows; row++) {
         const time = times[row] ?? 0;
         if (time >= end) return undefined;
@@ -69,10 +75,7 @@ export function nextCrossing(
     resumesAt: () => (times[row] ?? Infinity) + barMs,
   };
   if (row >= rows) return undefined;
-  const found = walk(search, index.exponent, {
-    from: (times[row] ?? 0) + barMs,
-    until: Math.min(until, (times[rows - 1] ?? 0) + barMs),
-  });
+  const found = walk(search);
   return found === undefined ? undefined : instant(found);
 }
 
@@ -81,7 +84,8 @@ export function nextCrossing(
  * double keeps the order, and the decimal of a price is read as that price: one below the level's double is below the level, and one above
  * is above. Only at the level's double itself do the decimals have to be asked, once.
  */
-function beyond(is: Beyond, level: Price): (value: number) => boolean {
+export function beyond(is: Beyond, text: string): (value: number) => boolean {
+  const level = price(text);
   const nearest = approximate(level);
   const isNearest = isBeyond(price(String(nearest)), is, level);
   if (is === 'at_or_below') return isNearest ? (value) => value <= nearest : (value) => value < nearest;
@@ -103,28 +107,51 @@ export const nextDrift = (
 
 type DriftWait = Wait & { on: 'drift' };
 
-/** As `nextDrift`, with everything prepared that does not depend on the holdings: for a wait that comes again and again. */
-export function driftSolver(
-  market: Market,
-  wait: DriftWait,
-): (question: Span & { readonly holdings: Holdings }) => Instant | undefined {
+/** What a wait for a drift is in doubles. */
+export interface DriftProblem {
+  /** Pairs that prices are needed of. */
+  readonly pairs: readonly string[];
+  /** How each asset is valued: by which of these pairs. */
+  readonly valuations: readonly Valuation[];
+  readonly band: Band;
+  /** Units of each asset, and of cash. The list is the same one each time. */
+  readonly heldIn: (holdings: Holdings) => { readonly held: Float64Array; readonly cash: number };
+}
+
+export function driftProblem(wait: DriftWait): DriftProblem {
   const targets = targetsOf(wait);
   const { cash, aside } = wait;
   const currencies = [...targets.keys()].filter((currency) => currency !== cash);
   const legs = currencies.map((currency) => pairsOf(currency, wait));
   const pairs = [...new Set(legs.flat())];
-  const histories = pairs.map((pair) => market.get(pair)).filter((history) => history !== undefined);
-  if (histories.length < pairs.length) return () => undefined;
   const valuations = legs.map(([pair = '', onward]) => ({
     pair: pairs.indexOf(pair),
     onward: onward === undefined ? undefined : pairs.indexOf(onward),
   }));
   const weights = [...currencies, cash].map((currency) => targets.get(currency) ?? NOTHING);
-  const search = driftSearch(histories, valuations, bandOf(weights, wait));
   const held = new Float64Array(currencies.length);
+  return {
+    pairs,
+    valuations,
+    band: bandOf(weights, wait),
+    heldIn(holdings) {
+      currencies.forEach((currency, i) => (held[i] = approximate(holdings.get(currency) ?? NO_QUANTITY)));
+      const own = subtract(holdings.get(cash) ?? NO_QUANTITY, quantity(aside ?? '0'));
+      return { held, cash: approximate(own) };
+    },
+  };
+}
+
+/** As `nextDrift`, with everything prepared that does not depend on the holdings: for a wait that comes again and again. */
+export function driftSolver(
+  market: Market,
+  wait: DriftWait,
+): (question: Span & { readonly holdings: Holdings }) => Instant | undefined {
+  const { pairs, valuations, band, heldIn } = driftProblem(wait);
+  const histories = pairs.map((pair) => market.get(pair)).filter((history) => history !== undefined);
+  if (histories.length < pairs.length) return () => undefined;
+  const search = driftSearch(histories, valuations, band);
   return ({ holdings, ...span }) => {
-    currencies.forEach((currency, i) => (held[i] = approximate(holdings.get(currency) ?? NO_QUANTITY)));
-    const own = subtract(holdings.get(cash) ?? NO_QUANTITY, quantity(aside ?? '0'));
     const isBreach = (rows: Int32Array): boolean => {
       const midOf = (pair: string): Price | undefined => {
         const place = pairs.indexOf(pair);
@@ -134,7 +161,7 @@ export function driftSolver(
       const drift = driftOf(wait, { holdings, midOf });
       return drift !== undefined && isAdrift(drift, wait);
     };
-    return search.next({ ...span, held, cash: approximate(own), isBreach });
+    return search.next({ ...span, ...heldIn(holdings), isBreach });
   };
 }
 

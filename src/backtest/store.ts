@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
-import { importTape, READER_VERSION } from './import/read.ts';
+import { makeFolder } from './folder.ts';
+import { READER_VERSION, tableKindOf } from './import/kind.ts';
 import type { ImportOptions, ImportReport, SourceFile } from './import/read.ts';
-import { tableKindOf } from './import/table.ts';
 import type { Tape } from './tape.ts';
 
 /** Tapes on disk: files of market history are read once, and then loaded from the folder of tapes. */
@@ -15,7 +15,12 @@ export interface OpenTape extends ImportOptions {
   readonly cwd: string;
   /** Folder of cached tapes; left out, nothing is cached. */
   readonly cacheFolder?: string | undefined;
+  /** Left out: what ends the process ends the writing of a file as well. */
+  readonly undisturbed?: Undisturbed | undefined;
 }
+
+/** Does what writes a file, and keeps away what would end the process in the middle of it. */
+export type Undisturbed = (write: () => void) => void;
 
 /** Where a tape came from: it was a tape file, was in the cache, was put there, or stays in memory only. */
 export type TapeOrigin = 'tape' | 'cached' | 'imported' | 'not_cached';
@@ -50,7 +55,7 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
     return { ...own, origin: 'tape', file: resolve(options.cwd, only.name), said: undefined };
   }
   if (options.cacheFolder === undefined) {
-    const { tape, report } = await importTape(sources, options);
+    const { tape, report } = await imported(sources, options);
     return { tape, report, origin: 'not_cached', file: undefined, said: undefined };
   }
   return await throughCache(sources, options, resolve(options.cwd, options.cacheFolder));
@@ -71,15 +76,28 @@ async function throughCache(
     // No file is the usual case. A damaged one is made anew, which costs a second and no answer.
     if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
   }
-  const { tape, report } = await importTape(sources, options);
+  const { tape, report } = await imported(sources, options);
+  const { undisturbed = plainly } = options;
   try {
-    mkdirSync(folder, { recursive: true });
-    writeTape(file, tape, report);
+    makeFolder(folder);
+    undisturbed(() => {
+      writeTape(file, tape, report);
+    });
+    sweepUp(folder, statSync(file).mtimeMs);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     return { tape, report, origin: 'not_cached', file: undefined, said: `not kept in ${folder}: ${why}` };
   }
   return { tape, report, origin: 'imported', file, said };
+}
+
+/** Readers are loaded when there is something to read. */
+async function imported(
+  sources: readonly SourceFile[],
+  options: ImportOptions,
+): Promise<{ readonly tape: Tape; readonly report: ImportReport }> {
+  const { importTape } = await import('./import/read.ts');
+  return await importTape(sources, options);
 }
 
 /** What decides about a tape: the bytes, their names (some carry the pair or the day), the options and the reader. */
@@ -95,6 +113,24 @@ export function cacheKey(sources: readonly SourceFile[], options: ImportOptions)
     { format, unit, barMs, priceScale, pair, anyPair, keep, sort },
   ]);
   return createHash('sha256').update(what).digest('hex').slice(0, 32);
+}
+
+const plainly: Undisturbed = (write) => {
+  write();
+};
+
+/** What was being written when a process or a machine died: nobody writes for that long. */
+const LEFT_OVER_MS = 600_000;
+const ASIDE = /\.new-[A-Za-z0-9]{6}$/u;
+
+/** Removes from the folder of tapes what a process that died left half-written there. */
+function sweepUp(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const aside = ASIDE.test(name) ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    if (aside !== undefined && nowMs - aside.mtimeMs > LEFT_OVER_MS)
+      rmSync(path, { recursive: true, force: true });
+  }
 }
 
 /** Writes a tape whole or not at all; a file of that name is replaced. */
@@ -143,7 +179,18 @@ function readBytes(path: string, name: string): Uint8Array {
   try {
     return readFileSync(path);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unknown';
-    throw new OperatorError('data', `cannot read ${name}: ${why}`, cause);
+    throw new OperatorError('data', `cannot read ${name}: ${whyUnreadable(cause)}`, cause);
   }
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder: name the files in it',
+  EACCES: 'this user may not read it',
+  ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB: bring it in parts',
+};
+
+function whyUnreadable(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return UNREADABLE[code] ?? (cause instanceof Error ? cause.message : 'unknown');
 }

@@ -22,9 +22,9 @@ export interface Values {
   at(index: number): string;
 }
 
-/** One field that a sweep varies. */
+/** One field that a sweep varies, or several that change together. */
 export interface Vary {
-  /** As on the left of the equals sign: `slices`, `target_weights.btc`, `hour.slices`. */
+  /** As on the left of the equals sign: `slices`, `target_weights.btc`, `hour.slices`, `target_weights.btc+target_weights.usd`. */
   readonly field: string;
   /** `each`: every value in turn. `random`: as many draws as are asked for. */
   readonly how: 'each' | 'random';
@@ -53,6 +53,9 @@ const LIST_MAX = 1_000;
 /** Values of a range that chance can still tell apart. */
 const RANGE_MAX = 1_000_000_000;
 const FIELD = /^[a-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/u;
+/** Between fields that change together, and between their values. */
+const TOGETHER = '+';
+const TOGETHER_HELP = "write 'target_weights.btc+target_weights.usd=0.6+0.4,0.5+0.5'";
 const HELP = 'write 0.01..0.10/0.01, or 12,24,48, or random(58000..62000)';
 
 /** Reads `--vary` as often as it is given. @throws OperatorError `usage`. */
@@ -63,17 +66,25 @@ export function readVaries(texts: readonly string[]): readonly Vary[] {
     throw new OperatorError('usage', `--vary: at most ${FIELDS_MAX} fields, got ${texts.length}`);
   const varies = texts.map(readVary);
   const seen = new Set<string>();
-  for (const { field } of varies) {
+  for (const field of varies.flatMap(fieldsOf)) {
     if (seen.has(field)) throw new OperatorError('usage', `--vary: ${field} is given twice`);
     seen.add(field);
   }
   return varies;
 }
 
+/** The fields that change together; most often one. */
+export const fieldsOf = ({ field }: Pick<Vary, 'field'>): readonly string[] => field.split(TOGETHER);
+
+/** One value for each of the fields that change together. */
+export const valuesOf = (vary: Pick<Vary, 'field'>, value: string): readonly string[] =>
+  fieldsOf(vary).length === 1 ? [value] : value.split(TOGETHER).map((one) => one.trim());
+
 function readVary(written: string): Vary {
   const groups = /^(?<field>[^=]*)=(?<values>.*)$/su.exec(written)?.groups;
-  const field = groups?.['field']?.trim() ?? '';
-  if (groups === undefined || !FIELD.test(field))
+  const fields = (groups?.['field'] ?? '').split(TOGETHER).map((one) => one.trim());
+  const field = fields.join(TOGETHER);
+  if (groups === undefined || !fields.every((one) => FIELD.test(one)))
     throw new OperatorError(
       'usage',
       `--vary: expected a field of a strategy and its values, such as slices=12,24,48, got "${written}"`,
@@ -89,8 +100,15 @@ function readValues(field: string, written: string, how: Vary['how']): Values {
   const refuse = (why: string): never => {
     throw new OperatorError('usage', `--vary ${field}: ${why}`);
   };
-  if (written.includes('..')) return readRange(written, how, refuse);
+  const together = field.split(TOGETHER).length;
+  if (written.includes('..')) {
+    if (together > 1) refuse(`fields that change together need a list, not a range: ${TOGETHER_HELP}`);
+    return readRange(written, how, refuse);
+  }
   const listed = written.split(',').map((value) => value.trim());
+  const odd = together === 1 ? undefined : listed.find((value) => value.split(TOGETHER).length !== together);
+  if (odd !== undefined)
+    refuse(`"${odd}" is not a value for each of the ${together} fields: ${TOGETHER_HELP}`);
   if (listed.some((value) => value === '')) refuse(`a value is empty in "${written}": ${HELP}`);
   if (listed.length > LIST_MAX) refuse(`${listed.length} values are listed, at most ${LIST_MAX}`);
   if (how === 'each' && new Set(listed).size < listed.length)

@@ -14,7 +14,12 @@ import type { Tape } from './tape.ts';
  * The first instant after `from` at which what is waited for may come true; too early is only slow, too late is wrong.
  * `undefined`: not as long as the tapes last.
  */
-export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
+export type NextPossible = (lookout: Lookout, from: Instant) => Instant | LookedUntil | undefined;
+
+/** It cannot come true until then, and nobody has looked any further: to be asked again there. */
+export interface LookedUntil {
+  readonly lookedUntil: Instant;
+}
 
 export interface TapeMarketOptions {
   readonly clock: VirtualClock;
@@ -95,7 +100,9 @@ export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | un
 
 interface Expected {
   readonly lookout: Lookout;
+  /** When to look again, and whether it may come true there. */
   next: number;
+  isPossible: boolean;
 }
 
 /** Tells of the rows of an instant only where something that is waited for may come true then. */
@@ -122,16 +129,22 @@ function onDemand(
     });
   };
   const fire = (at: Instant): void => {
-    tell(at, (told) => {
-      for (const listen of listeners) listen(told);
-    });
+    let isPossible = false;
+    for (const one of expected) if (one.next <= at && one.isPossible) isPossible = true;
+    if (isPossible)
+      tell(at, (told) => {
+        for (const listen of listeners) listen(told);
+      });
     // Who was woken has gone, and who has come since looked for itself: the rest waits on.
-    for (const one of expected) if (one.next <= at) one.next = nextOf(one.lookout, at);
+    for (const one of expected) if (one.next <= at) lookOn(one, at);
     scheduledAt = Number.NaN;
     schedule();
   };
-  const nextOf = (lookout: Lookout, from: Instant): number =>
-    nextPossible(lookout, from) ?? Number.POSITIVE_INFINITY;
+  const lookOn = (one: Expected, from: Instant): void => {
+    const found = nextPossible(one.lookout, from);
+    one.isPossible = typeof found !== 'object';
+    one.next = typeof found === 'object' ? found.lookedUntil : (found ?? Number.POSITIVE_INFINITY);
+  };
 
   return {
     prices$: new Observable((subscriber) => {
@@ -143,7 +156,8 @@ function onDemand(
     }),
     expect: (lookout) =>
       new Observable<never>(() => {
-        const one: Expected = { lookout, next: nextOf(lookout, clock.wall()) };
+        const one: Expected = { lookout, next: Number.POSITIVE_INFINITY, isPossible: false };
+        lookOn(one, clock.wall());
         expected.add(one);
         schedule();
         return () => {

@@ -84,7 +84,7 @@ export function faultIn(columns: Columns, barMs: number): RowFault | undefined {
 
 function timeFault(at: number, before: number, barMs: number): string | undefined {
   if (!Number.isSafeInteger(at) || at < 0 || at >= TIME_MAX)
-    return `its time ${at} is not Unix milliseconds of the years 1970 to 9999`;
+    return `its time ${at} is not Unix milliseconds of the years 1970 to 9999: is it in another unit?`;
   if (at < before || (at === before && barMs > 0))
     return `its time ${isoOf(instant(at))} is not after that of the row before`;
   return at < before + barMs ? `begins before the bar before it, of ${barMs} ms, has ended` : undefined;
@@ -126,8 +126,17 @@ export const knownAt = (tape: Pick<Tape, 'times' | 'barMs'>, row: number): Insta
 
 /** The last row whose close is known at `at`; -1 when none is. */
 export function lastKnownRow({ times, barMs }: Pick<Tape, 'times' | 'barMs'>, at: Instant): number {
+  const begins = times[0] ?? Infinity;
+  const last = times.length - 1;
   let low = -1;
-  let high = times.length - 1;
+  let high = last;
+  if (barMs > 0) {
+    // Bars do not overlap: none stands further on than it would without a gap, and mostly there is none.
+    const most = Math.max(-1, Math.min(last, Math.floor((at - begins) / barMs) - 1));
+    if ((times[last] ?? 0) - begins === last * barMs) return most;
+    if (most >= 0 && (times[most] ?? Infinity) + barMs <= at) return most;
+    high = most;
+  }
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
     if ((times[middle] ?? Infinity) + barMs <= at) low = middle;

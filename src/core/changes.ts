@@ -7,7 +7,9 @@ export function outgoing(intent: IntentRecord, currency: string): Quantity {
   const sized = quantity(intent.size);
   if (intent.side === 'sell') {
     if (currency !== intent.base) return NO_QUANTITY;
-    return intent.by === 'quantity' ? sized : quantity(sized.div(price(intent.worst_price)).toFixed(18, 0));
+    return intent.by === 'quantity'
+      ? sized
+      : quantity(sized.div(price(intent.worst_price)).toFixed(18, 'up'));
   }
   if (currency !== intent.quote) return NO_QUANTITY;
   return intent.by === 'amount' ? sized : holding(cost(price(intent.worst_price), sized));

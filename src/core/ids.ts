@@ -35,9 +35,10 @@ const SHAPE =
 
 /** `length` characters that stand for `text`. 5 bits each. */
 export function digest(text: string, length: number): string {
-  const bytes = hashOf('sha256', text, 'buffer');
+  // One character a byte: a buffer would cost more than the hash.
+  const bytes = hashOf('sha256', text, 'latin1');
   let out = '';
-  for (let i = 0; i < length; i++) out += BASE32[(bytes[i] ?? 0) & 31] ?? '';
+  for (let i = 0; i < length; i++) out += BASE32[bytes.charCodeAt(i) & 31] ?? '';
   return out;
 }
 

@@ -1,15 +1,13 @@
-import { Decimal } from 'decimal.js';
+import { Exact } from './exact.ts';
 
 /**
- * Amounts with units that the compiler knows. This file is the one home of `decimal.js`.
+ * Amounts with units that the compiler knows.
  *
  * Every amount is exact: precision is far above what any wire message holds (30 digits), so sums and products never
  * round by themselves. Rounding happens only in the functions whose names say which way.
  */
-const Exact = Decimal.clone({ precision: 80, rounding: Decimal.ROUND_DOWN, toExpNeg: -100, toExpPos: 100 });
-
 declare const unit: unique symbol;
-type Amount<Unit extends string> = Decimal & { readonly [unit]: Unit };
+type Amount<Unit extends string> = Exact & { readonly [unit]: Unit };
 
 /** Quote currency per one unit of base currency. */
 export type Price = Amount<'quote/base'>;
@@ -28,36 +26,21 @@ export const DIGITS_MAX = 40;
 
 /** Whether `text` is a number this module reads: digits, one point, an optional short exponent; at most 40 digits. */
 export function isAmountText(text: string): boolean {
-  // Nearly all amounts: too short to break the bounds below, so no Decimal is made just to count digits.
+  // Nearly all amounts: too short to break the bounds below, so no number is made just to count digits.
   if (text.length <= DIGITS_MAX && SHORT.test(text)) return true;
   if (text.length > 64 || !PLAIN.test(text)) return false;
-  const value = new Exact(text);
-  return value.precision(false) <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
+  const value = Exact.of(text);
+  return value.precision() <= DIGITS_MAX && Math.abs(value.exponent()) <= DIGITS_MAX;
 }
 
-/**
- * Amounts that were read lately. The same few texts come again and again (sizes, limits, figures of a replay), and an
- * amount never changes: what was read once need not be read again.
- */
-const lately = new Map<string, Decimal>();
-const LATELY_MAX = 256;
-const LATELY_LENGTH_MAX = 24;
-
-function read(what: string, text: string): Decimal {
-  const known = lately.get(text);
-  if (known !== undefined) return known;
-  const amount = parse(what, text);
-  if (text.length > LATELY_LENGTH_MAX) return amount;
-  if (lately.size >= LATELY_MAX) lately.clear();
-  lately.set(text, amount);
-  return amount;
-}
-
-function parse(what: string, text: string): Decimal {
+function read(what: string, text: string): Exact {
+  // Nearly all amounts: what is read so is spelled as one, and short enough.
+  const short = typeof text === 'string' ? Exact.short(text) : undefined;
+  if (short !== undefined) return short;
   if (typeof text !== 'string' || !isAmountText(text)) {
     throw new RangeError(`${what}: expected a plain decimal such as "0.25", got ${JSON.stringify(text)}`);
   }
-  return new Exact(text);
+  return Exact.of(text);
 }
 
 /** Takes text only: a JSON number has already lost digits. */
@@ -71,6 +54,7 @@ export const NO_MONEY = money('0');
 export const ONE = ratio('1');
 export const NOTHING = ratio('0');
 const BASIS_POINT = ratio('0.0001');
+const HALF = ratio('0.5');
 
 /** The one spelling of an amount: no exponent, no leading plus, no trailing zeros. */
 export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amount.toFixed());
@@ -79,10 +63,10 @@ export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amou
 export const cost = (each: Price, of: Quantity): Money => each.times(of) as Money;
 
 /** An amount of the quote currency of a pair as a holding of that currency: where the pair no longer matters. */
-export const holding = (amount: Money): Quantity => amount as Decimal as Quantity;
+export const holding = (amount: Money): Quantity => amount as Exact as Quantity;
 
 /** A holding as money, where its currency is the one that everything is counted in. */
-export const counted = (held: Quantity): Money => held as Decimal as Money;
+export const counted = (held: Quantity): Money => held as Exact as Money;
 
 export const add = <A extends AnyAmount>(a: A, b: A): A => a.plus(b) as A;
 export const subtract = <A extends AnyAmount>(a: A, b: A): A => a.minus(b) as A;
@@ -102,11 +86,11 @@ export const fraction = <A extends AnyAmount>(part: A, whole: A): Ratio => {
 
 /** The base quantity that `amount` buys at `each`, cut down to `precision` decimals: never more than was meant. */
 export const quantityDown = (amount: Money, each: Price, precision: number): Quantity =>
-  amount.div(each).toDecimalPlaces(precision, Decimal.ROUND_DOWN) as Quantity;
+  amount.divDown(each, precision) as Quantity;
 
 /** The base quantity that it takes to be paid `amount` at `each`, at most one unit of `precision` too much. */
 export const quantityUp = (amount: Money, each: Price, precision: number): Quantity =>
-  amount.div(each).toDecimalPlaces(precision, Decimal.ROUND_UP) as Quantity;
+  amount.div(each).toDecimalPlaces(precision, 'up') as Quantity;
 
 /** The price that makes `of` cost `amount`. 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
@@ -115,23 +99,27 @@ export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as
 export const through = (first: Price, onward: Price): Price => first.times(onward) as Price;
 
 /** The middle of two prices. Exact. */
-export const middle = (a: Price, b: Price): Price => a.plus(b).div(2) as Price;
+export const middle = (a: Price, b: Price): Price => a.plus(b).times(HALF) as Price;
 
 /** Towards zero: a size we send, a balance we count on. */
 export const roundDown = <A extends AnyAmount>(amount: A, precision: number): A =>
-  amount.toDecimalPlaces(precision, Decimal.ROUND_DOWN) as A;
+  amount.toDecimalPlaces(precision, 'down') as A;
 
 /** Away from zero: a cost we must be able to bear. */
 export const roundUp = <A extends AnyAmount>(amount: A, precision: number): A =>
-  amount.toDecimalPlaces(precision, Decimal.ROUND_UP) as A;
+  amount.toDecimalPlaces(precision, 'up') as A;
 
 /** To the nearest, halves to even: figures for people, and money a venue books. */
 export const roundEven = <A extends AnyAmount>(amount: A, precision: number): A =>
-  amount.toDecimalPlaces(precision, Decimal.ROUND_HALF_EVEN) as A;
+  amount.toDecimalPlaces(precision, 'even') as A;
+
+/** Towards zero: so many digits from the first that is none. */
+export const significant = <A extends AnyAmount>(amount: A, digits: number): A =>
+  amount.toSignificantDigits(digits) as A;
 
 /** One of `parts` equal parts of `total`, cut down to `precision` decimals; the last part takes what is left. */
 export const share = <A extends AnyAmount>(total: A, parts: number, precision: number): A =>
-  total.div(parts).toDecimalPlaces(precision, Decimal.ROUND_DOWN) as A;
+  total.divDown(parts, precision) as A;
 
 /** Decimals after the point that `amount` really uses. */
 export const decimalsOf = (amount: AnyAmount): number => amount.decimalPlaces();
@@ -150,7 +138,7 @@ export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Pric
 export const approximate = (amount: AnyAmount): number => amount.toNumber();
 
 /** A ratio from a counting number or a setting that is not money (a percentage, a number of steps). */
-export const ratioOf = (count: number): Ratio => new Exact(count) as Ratio;
+export const ratioOf = (count: number): Ratio => Exact.of(count) as Ratio;
 
 /** Whether this is an amount, of whatever unit. */
 export const isAmount = (value: unknown): value is AnyAmount => value instanceof Exact;
@@ -161,5 +149,5 @@ export const wordOf = (amount: AnyAmount): string => amount.valueOf();
 /** The amount that `wordOf` told. Its unit is known by where it was kept. */
 export function amountOf(word: string): AnyAmount {
   if (word.length > 1_000 || !PLAIN.test(word)) throw new RangeError('not an amount that was kept');
-  return new Exact(word) as AnyAmount;
+  return Exact.of(word) as AnyAmount;
 }

@@ -26,6 +26,15 @@ export type RecordBody =
   | ReloadRecord
   | ControlRecord;
 
+/** A slice that passed without a try. */
+export interface MissedSlice {
+  readonly leg: string;
+  readonly slice: number;
+  /** When it was due, and what it was planned to trade, counted as its parent is. Left out where nobody knew. */
+  readonly due?: Instant | undefined;
+  readonly size?: string | undefined;
+}
+
 /** A process took the journal over. */
 export interface StartedRecord {
   readonly kind: 'started';
@@ -73,7 +82,7 @@ export interface WakeRecord {
   readonly waits: readonly Wait[];
   readonly intents: readonly IntentText[];
   /** Slices that passed without a try. */
-  readonly missed: readonly { readonly leg: string; readonly slice: number }[];
+  readonly missed: readonly MissedSlice[];
   /** The strategy has nothing more to do. */
   readonly finished?: Reason | undefined;
 }

@@ -1,19 +1,9 @@
-import {
-  defer,
-  ignoreElements,
-  repeat,
-  switchMap,
-  startWith,
-  distinctUntilChanged,
-  take,
-  tap,
-  timer,
-} from 'rxjs';
-import type { Observable } from 'rxjs';
-import { MINUTE_MS } from '../core/time.ts';
+import { Observable, defer, ignoreElements, repeat, tap, timer } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
-import { waitUntil } from './clock.ts';
 import type { Desk } from './desk.ts';
+import { hear } from './flow.ts';
 import type { Clock } from './ports.ts';
 import { skewTeller } from './skew.ts';
 
@@ -112,11 +102,30 @@ export function watchClocks(desk: Desk): Observable<never> {
   });
 }
 
-/** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. */
+/** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. Long waits go in pieces, as in `waitUntil`. */
 export const untilTime = (desk: Desk, at: Instant): Observable<void> =>
-  desk.breaks$.pipe(
-    startWith(desk.continuity.count),
-    distinctUntilChanged(),
-    switchMap(() => waitUntil(desk.ports.clock, at)),
-    take(1),
-  );
+  new Observable((subscriber) => {
+    const { clock } = desk.ports;
+    let known = desk.continuity.count;
+    let alarm: Subscription | undefined;
+    const wait = (): void => {
+      alarm?.unsubscribe();
+      const leftMs = at - clock.wall();
+      if (leftMs <= 0) {
+        subscriber.next();
+        subscriber.complete();
+        return;
+      }
+      alarm = clock.scheduler.schedule(wait, Math.min(leftMs, clock.pieceMs ?? HOUR_MS));
+      subscriber.add(alarm);
+    };
+    wait();
+    if (subscriber.closed) return;
+    hear(desk.breaks$, subscriber, {
+      next: (count) => {
+        if (count === known) return;
+        known = count;
+        wait();
+      },
+    });
+  });

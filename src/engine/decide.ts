@@ -1,8 +1,8 @@
-import { EMPTY, catchError, concat, defer, map, mergeMap, of } from 'rxjs';
-import type { Observable, OperatorFunction } from 'rxjs';
+import { EMPTY, Observable, catchError, defer, map, mergeMap, of } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
-import { add, cost, money, NO_MONEY, price, text } from '../core/money.ts';
+import { add, cost, NO_MONEY, price, text } from '../core/money.ts';
 import { priceIn, valueOn } from '../core/portfolio.ts';
 import type { IntentText, RecordBody, WakeRecord } from '../core/record.ts';
 import { HOUR_MS, after } from '../core/time.ts';
@@ -12,6 +12,7 @@ import type { Desk, StrategySource } from './desk.ts';
 import { debtsOf } from './debts.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
+import { hear } from './flow.ts';
 import type { StrategyWake } from './waker.ts';
 
 /** A valuation of the venue older than this says nothing about now. It is made hourly. */
@@ -31,21 +32,35 @@ export function decide(
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
     if (source === undefined || life === undefined) return EMPTY;
-    const rearmed = defer(() => (onStep(strategy), EMPTY));
-    return prepare(desk, source, wake).pipe(
-      mergeMap(() => {
-        // The strategies may have been read again meanwhile: who woke is not run any more.
-        if (desk.isStopping || !desk.isRun(life)) return EMPTY;
-        // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
-        if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return rearmed;
-        const record = wakeRecord(desk, { source, life, wake });
-        return concat(
-          desk.append([record, ...pauseOf(desk, record)]).pipe(mergeMap(() => EMPTY)),
-          defer(() => of(...record.intents.map((intent) => openSlice(desk, intent)))),
-          rearmed,
-        );
-      }),
-    );
+    const step = (): Observable<OpenSlice> => {
+      // The strategies may have been read again meanwhile: who woke is not run any more.
+      if (desk.isStopping || !desk.isRun(life)) return EMPTY;
+      const rearm = (): void => {
+        onStep(strategy);
+      };
+      // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
+      if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return defer(() => (rearm(), EMPTY));
+      return written(desk, wakeRecord(desk, { source, life, wake }), rearm);
+    };
+    const ready = prepare(desk, source, wake);
+    return ready === undefined ? step() : ready.pipe(mergeMap(step));
+  });
+}
+
+/** Makes a step durable, passes its slices on, and says when the last of them has gone. */
+function written(desk: Desk, record: WakeRecord, done: () => void): Observable<OpenSlice> {
+  return new Observable((subscriber) => {
+    hear(desk.append([record, ...pauseOf(desk, record)]), subscriber, {
+      next: () => undefined,
+      complete: () => {
+        for (const intent of record.intents) {
+          if (subscriber.closed) return;
+          subscriber.next(openSlice(desk, intent));
+        }
+        if (!subscriber.closed) done();
+        subscriber.complete();
+      },
+    });
   });
 }
 
@@ -67,11 +82,17 @@ function openSlice(desk: Desk, intent: IntentText): OpenSlice {
   return slice;
 }
 
-/** Waits for what the kernel wants to look at: fresh prices, the venue's terms of credit, and its valuation where that is checked against. */
-function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> {
-  if (wake.on === 'outcome' || wake.on === 'start') return of(undefined);
-  const held = bound.needsValuation ? pairsOfHoldings(desk, bound.pairs) : [];
-  const ready = desk.references.ready([...new Set([...bound.pairs, ...held])]);
+/**
+ * Waits for what the kernel wants to look at: fresh prices, the venue's terms of credit, and its valuation where that is
+ * checked against. `undefined` when all of it is there.
+ */
+function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> | undefined {
+  if (wake.on === 'outcome' || wake.on === 'start') return undefined;
+  const pairs = bound.needsValuation
+    ? [...new Set([...bound.pairs, ...pairsOfHoldings(desk, bound.pairs)])]
+    : bound.pairs;
+  if (!bound.needsTerms && !bound.needsValuation && desk.references.hasAll(pairs)) return undefined;
+  const ready = desk.references.ready(pairs);
   const terms = bound.needsTerms ? ready.pipe(mergeMap(() => desk.pts.ready())) : ready;
   return bound.needsValuation ? terms.pipe(mergeMap(() => refreshValuation(desk))) : terms;
 }
@@ -260,7 +281,7 @@ export function viewOf(desk: Desk): View {
         if (each === undefined) unpriced.push(currency);
         else total = add(total, cost(each, amount));
       }
-      return { value: money(total.toFixed()), unpriced };
+      return { value: total, unpriced };
     },
   };
 }

@@ -1,11 +1,10 @@
-import { AsyncSubject, Subject, defer, distinctUntilChanged, map, share, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { NEVER, Observable, Subject, map, share } from 'rxjs';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { cost, decimalsOf, money, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
+import { cost, counted, decimalsOf, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
@@ -63,12 +62,8 @@ export class Desk {
   readonly closing = new Set<string>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
-  /** Breaks of time so far, when there was another one. Looked at once, however many strategies wait for an instant. */
-  readonly breaks$: Observable<number> = this.changed$.pipe(
-    map(() => this.continuity.count),
-    distinctUntilChanged(),
-    share(),
-  );
+  /** Breaks of time so far, after each change. Looked at once, however many strategies wait for an instant. */
+  readonly breaks$: Observable<number>;
   /** Quote ids of this process: the venue must not repeat one. */
   readonly quoteIds = new Set<string>();
   /** Failures in a row to get a quote, by pair. */
@@ -112,6 +107,7 @@ export class Desk {
   #pairs: ReadonlyMap<string, Pair> | undefined;
   /** Pairs that were taken apart: every row of every read of the account asks. */
   readonly #split = new Map<string, Pair>();
+  readonly #instruments = new Map<string, Instrument>();
 
   constructor(ports: Ports, policy: Policy, observer: Observer, strategies: readonly StrategySource[]) {
     this.ports = ports;
@@ -131,6 +127,13 @@ export class Desk {
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
     });
+    // Nobody sets a clock that is not looked at.
+    this.breaks$ = Number.isFinite(policy.continuity.everyMs)
+      ? this.changed$.pipe(
+          map(() => this.continuity.count),
+          share(),
+        )
+      : NEVER;
     this.footprint = new Footprint(ports.clock, policy.footprint ?? NO_FOOTPRINT, observer);
     this.references = new References({
       ports,
@@ -150,17 +153,30 @@ export class Desk {
    * when the desk is told to stop: what lies in the journal becomes part of the state all the same.
    */
   append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
-    return defer(() => {
+    return new Observable((subscriber) => {
       const { clock, journal } = this.ports;
       const began = clock.monotonic();
       for (const body of bodies) this.#latch(body);
-      return journal.append(bodies, instant(Math.floor(clock.wall()))).pipe(
-        tap((stored) => {
-          this.observer.committed(clock.monotonic() - began);
-          this.absorb(stored);
-        }),
-        share({ connector: () => new AsyncSubject(), resetOnRefCountZero: false }),
-      );
+      let known: readonly StoredRecord[] | undefined;
+      // Not a teardown: nothing calls back what is on its way to the journal.
+      journal.append(bodies, instant(Math.floor(clock.wall()))).subscribe({
+        next: (stored) => {
+          try {
+            this.observer.committed(clock.monotonic() - began);
+            this.absorb(stored);
+            known = stored;
+          } catch (error) {
+            subscriber.error(error);
+          }
+        },
+        error: (error: unknown) => {
+          subscriber.error(error);
+        },
+        complete: () => {
+          if (known !== undefined) subscriber.next(known);
+          subscriber.complete();
+        },
+      });
     });
   }
 
@@ -220,6 +236,7 @@ export class Desk {
     this.#currencies = new Map(currencies.map((one) => [one.symbol, one]));
     this.#pairs = pairs === undefined ? undefined : new Map(pairs.map((one) => [one.pair, one]));
     this.#split.clear();
+    this.#instruments.clear();
   }
 
   pair(pair: string): Pair | PairProblem {
@@ -235,18 +252,23 @@ export class Desk {
 
   /** @throws RangeError for a pair that cannot be taken apart: strategies are checked against the venue at start. */
   instrument(pair: string): Instrument {
+    const made = this.#instruments.get(pair);
+    if (made !== undefined) return made;
     const known = this.pair(pair);
     if ('problem' in known) throw new RangeError(known.why);
     const precision = (currency: string): number => this.#currencies.get(currency)?.precision ?? 8;
     const minimum = this.policy.minimumOf(pair);
     const { lot } = minimum;
     const basePrecision = precision(known.base);
-    return {
+    const instrument: Instrument = {
       ...known,
       basePrecision: lot === undefined ? basePrecision : Math.min(basePrecision, decimalsOf(lot)),
       quotePrecision: precision(known.quote),
       minimum,
     };
+    // As few as pairs that can be taken apart, and as long as what the account can access stays the same.
+    this.#instruments.set(pair, instrument);
+    return instrument;
   }
 
   /** The smallest amount of a currency, a hundredth at the most. */
@@ -256,7 +278,7 @@ export class Desk {
 
   /** `amount` of `currency` in another currency at reference prices; `undefined` without a fresh price. */
   convert(currency: string, amount: Quantity, into: string): Money | undefined {
-    if (amount.isZero() || currency === into) return money(amount.toFixed());
+    if (amount.isZero() || currency === into) return counted(amount);
     const direct = this.references.get(currency + into);
     return direct === undefined ? undefined : cost(direct.mid, amount);
   }

@@ -1,16 +1,4 @@
-import {
-  EMPTY,
-  defaultIfEmpty,
-  defer,
-  expand,
-  finalize,
-  forkJoin,
-  last,
-  map,
-  mergeMap,
-  of,
-  takeUntil,
-} from 'rxjs';
+import { defer, finalize, map, mergeMap, of } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
@@ -18,7 +6,8 @@ import type { CycleEvent, Phase } from '../core/cycle.ts';
 import { lastOrderStart } from '../core/doubts.ts';
 import { clientId } from '../core/ids.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { price, quantity, text } from '../core/money.ts';
+import { holding, price, text } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { FillRecord, IntentRecord, ResolvedRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
@@ -26,8 +15,10 @@ import type { Quote } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
+import { lastState, mapOr, once } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Paced, Stopped } from './item.ts';
+import type { Permit, Wish } from './pacer.ts';
 import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
 import { passResendGate, sendOrder } from './send.ts';
@@ -101,11 +92,12 @@ function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observab
       orderPermit: undefined,
       request: { pair, side, size: item.size, clientId: intent.client_order_id },
     };
-    return of<Phase>({ state: 'quoting' }).pipe(
-      expand((phase) =>
-        effectOf(run, phase).pipe(map((event) => follow(phase, event, trustOf(desk.policy)))),
-      ),
-      last(),
+    const cycle = lastState<Phase, CycleEvent>(
+      { state: 'quoting' },
+      (phase) => effectOf(run, phase),
+      (phase, event) => follow(phase, event, trustOf(desk.policy)),
+    );
+    return cycle.pipe(
       map((phase) => endOf(run, phase)),
       finalize(() => {
         desk.leaving.delete(intent.client_order_id);
@@ -140,8 +132,8 @@ function intentOf(desk: Desk, item: Paced): IntentRecord {
   };
 }
 
-/** What a phase does. Empty when it is the last. */
-function effectOf(run: Run, phase: Phase): Observable<CycleEvent> {
+/** What a phase does; `undefined` when it is the last. */
+function effectOf(run: Run, phase: Phase): Observable<CycleEvent> | undefined {
   switch (phase.state) {
     case 'quoting':
       return askForQuote(run);
@@ -154,7 +146,7 @@ function effectOf(run: Run, phase: Phase): Observable<CycleEvent> {
     case 'filled':
     case 'doubt':
     case 'ended':
-      return EMPTY;
+      return undefined;
   }
 }
 
@@ -175,7 +167,7 @@ function askForQuote({ desk, item, intent, request }: Run): Observable<CycleEven
         return { on: 'quote_answer', meaning, askedAt, at } as const;
       }),
     );
-    return forkJoin([asked, desk.append([intent])]).pipe(map(([event]) => event));
+    return once(asked, { and: desk.append([intent]) });
   });
 }
 
@@ -192,20 +184,23 @@ function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<Cycl
     detail: `a life of ${quote.lifeMs} ms leaves no time for an order`,
     next: { do: 'again' },
   };
-  return desk.pacer
-    .take({ route: 'order', priority: 'execute', key: intent.strategy, deadline: lastStart })
-    .pipe(
-      takeUntil(drain$),
-      map((permit) => {
-        desk.observer.paced('order', 'execute', permit.waitedMs);
-        const refused = desk.ports.clock.monotonic() > lastStart ? tooShort : gateFault(run, quote);
-        if (refused !== undefined) permit.giveBack();
-        else run.orderPermit = permit;
-        return refused ?? ({ on: 'approved' } as const);
-      }),
-      defaultIfEmpty<CycleEvent | undefined, undefined>(undefined),
-      map((event) => event ?? (desk.isStopping ? shutdown : tooShort)),
-    );
+  const wish: Wish = {
+    route: 'order',
+    priority: 'execute',
+    key: intent.strategy,
+    deadline: lastStart,
+    until: { isOver: () => desk.isStopping, over$: drain$ },
+  };
+  return mapOr<Permit, CycleEvent>(desk.pacer.take(wish), {
+    to: (permit) => {
+      desk.observer.paced('order', 'execute', permit.waitedMs);
+      const refused = desk.ports.clock.monotonic() > lastStart ? tooShort : gateFault(run, quote);
+      if (refused !== undefined) permit.giveBack();
+      else run.orderPermit = permit;
+      return refused ?? { on: 'approved' };
+    },
+    otherwise: () => (desk.isStopping ? shutdown : tooShort),
+  });
 }
 
 const shutdown: CycleEvent = { on: 'stopped', reason: 'shutdown', detail: 'stopping', next: { do: 'again' } };
@@ -246,7 +241,7 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
     price: quote.price,
     quantity: quote.quantity,
     amount: quote.amount,
-    notional: desk.convert(intent.quote, quantity(quote.amount.toFixed()), desk.policy.limits.currency),
+    notional: desk.convert(intent.quote, holding(quote.amount), desk.policy.limits.currency),
     limit: limit === undefined ? undefined : price(limit),
     clientId: clientOrderId,
   });
@@ -254,7 +249,7 @@ function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEven
   const { instrument, worst } = item;
   const { side } = intent;
   const pays = side === 'buy' ? intent.quote : intent.base;
-  const needs = side === 'buy' ? quantity(quote.amount.toFixed()) : quote.quantity;
+  const needs = side === 'buy' ? holding(quote.amount) : quote.quantity;
   const keep = keepOf(desk, item.slice.intent, pays);
   if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId, keep })) {
     desk.leaving.set(clientOrderId, intent);
@@ -316,7 +311,7 @@ function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
       const executedAt = desk.limitDay.now();
       const notional = desk.convert(
         intent.quote,
-        quantity(phase.order.filledAmount.toFixed()),
+        holding(phase.order.filledAmount),
         desk.policy.limits.currency,
       );
       const source = desk.policy.mode === 'dry_run' ? 'dry_run' : 'order';
@@ -347,5 +342,8 @@ function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
 
 /** Whether a fill differs from its quote by more than one unit of a currency's precision. */
 const isGrave = ({ order, quote }: Phase & { state: 'filled' }, instrument: Instrument): boolean =>
-  order.filled.minus(quote.quantity).abs().gt(`1e-${instrument.basePrecision}`) ||
-  order.filledAmount.minus(quote.amount).abs().gt(`1e-${instrument.quotePrecision}`);
+  isBeyond(order.filled, quote.quantity, instrument.basePrecision) ||
+  isBeyond(order.filledAmount, quote.amount, instrument.quotePrecision);
+
+const isBeyond = <A extends Quantity | Money>(a: A, b: A, precision: number): boolean =>
+  !a.eq(b) && a.minus(b).abs().gt(`1e-${precision}`);

@@ -71,8 +71,9 @@ export class Keeper {
   }
 
   /** A record has become part of the state. */
-  saw({ seq, hash }: StoredRecord): void {
-    this.#newest = { seq, hash };
+  saw(record: StoredRecord): void {
+    // Its hash is not looked at: a journal may make it only then.
+    this.#newest = record;
     this.#behind++;
   }
 
@@ -96,9 +97,10 @@ export class Keeper {
   #keep(how: 'keep' | 'keepNow'): void {
     const { ports, observer } = this.#desk;
     if (this.#newest === undefined || ports.journal.isSpent === true) return;
+    const { seq, hash } = this.#newest;
     this.#behind = 0;
     try {
-      ports.journal.states?.[how]({ ...this.#newest, text: packed(this.#desk) });
+      ports.journal.states?.[how]({ seq, hash, text: packed(this.#desk) });
     } catch (error) {
       observer.warn('the state could not be kept: the next start reads all records', {
         error: String(error),

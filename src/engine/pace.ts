@@ -1,11 +1,13 @@
-import { defaultIfEmpty, map, mergeMap, of, takeUntil } from 'rxjs';
+import { mergeMap, of } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { MINUTE_MS } from '../core/time.ts';
 import { controlled } from './control.ts';
 import type { Desk } from './desk.ts';
+import { mapOr } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
 import { deadlineOf } from './pacer.ts';
+import type { Permit, Wish } from './pacer.ts';
 import { sizeNow } from './size.ts';
 
 /** Requests that wait longer than this for other requests pause the desk. */
@@ -22,29 +24,35 @@ export function pace(
   return mergeMap((item) => {
     if (item.stage === 'stopped') return of(item);
     const { slice } = item;
-    const deadline = deadlineOf(desk.ports.clock, slice.intent.deadline);
-    return desk.pacer.take({ route: 'quote', priority: 'quote', key: slice.strategy, deadline }).pipe(
-      takeUntil(drain$),
-      map((permit): Paced | Stopped => {
-        const longestMs = desk.policy.messageWaitMaxMs ?? MESSAGE_WAIT_MS;
-        if (permit.queuedMs > longestMs) {
-          permit.giveBack();
-          const detail = `limit=${longestMs} ms value=${Math.round(permit.queuedMs)} ms`;
-          return stopped(slice, 'message_throttle', detail, { do: 'again' });
-        }
-        const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, slice)) : item;
-        if (now.stage === 'stopped') {
-          permit.giveBack();
-          return now;
-        }
-        desk.observer.paced('quote', 'quote', permit.waitedMs);
-        return { ...now, stage: 'paced', permit };
-      }),
-      defaultIfEmpty<Paced | Stopped | undefined, undefined>(undefined),
-      map((granted) => {
+    const wish: Wish = {
+      route: 'quote',
+      priority: 'quote',
+      key: slice.strategy,
+      deadline: deadlineOf(desk.ports.clock, slice.intent.deadline),
+      until: { isOver: () => desk.isStopping, over$: drain$ },
+    };
+    return mapOr<Permit, Paced | Stopped>(desk.pacer.take(wish), {
+      to: (permit) => permitted(desk, item, permit),
+      otherwise: () => {
         const reason = desk.isStopping ? 'shutdown' : 'deadline';
-        return granted ?? stopped(slice, reason, 'no quote request could go in time', { do: 'again' });
-      }),
-    );
+        return stopped(slice, reason, 'no quote request could go in time', { do: 'again' });
+      },
+    });
   });
+}
+
+function permitted(desk: Desk, item: Sized, permit: Permit): Paced | Stopped {
+  const longestMs = desk.policy.messageWaitMaxMs ?? MESSAGE_WAIT_MS;
+  if (permit.queuedMs > longestMs) {
+    permit.giveBack();
+    const detail = `limit=${longestMs} ms value=${Math.round(permit.queuedMs)} ms`;
+    return stopped(item.slice, 'message_throttle', detail, { do: 'again' });
+  }
+  const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, item.slice)) : item;
+  if (now.stage === 'stopped') {
+    permit.giveBack();
+    return now;
+  }
+  desk.observer.paced('quote', 'quote', permit.waitedMs);
+  return { ...now, stage: 'paced', permit };
 }

@@ -3,6 +3,7 @@ import type { Subscriber, Subscription } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import { HOUR_MS, SECOND_MS, monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
+import { hear } from './flow.ts';
 import type { Clock } from './ports.ts';
 
 /** What is limited. Every request also counts towards `all`. */
@@ -30,6 +31,8 @@ export interface Wish {
   readonly key: string;
   /** Not granted from then on. Wall and monotonic deadlines are the caller's to convert. */
   readonly deadline?: Monotonic | undefined;
+  /** Not granted once it is over, as when the desk drains. `over$` tells whoever waits; it is not listened to by others. */
+  readonly until?: { isOver(): boolean; readonly over$: Observable<unknown> } | undefined;
 }
 
 /** Leave to send one request now. */
@@ -48,6 +51,8 @@ interface Pending extends Wish {
   readonly since: Monotonic;
   readonly order: number;
   readonly subscriber: Subscriber<Permit>;
+  /** Whether its deadline and its end are listened for: only once it really waits. */
+  isArmed: boolean;
 }
 
 /**
@@ -71,6 +76,8 @@ const COOL_DOWN_MS = 10 * SECOND_MS;
 export class Pacer {
   readonly #clock: Clock;
   readonly #logs = new Map<Route | 'all', Log>();
+  /** The windows in which a request of each route counts. */
+  readonly #counted: Readonly<Record<Route, readonly Log[]>>;
   readonly #pending = new Set<Pending>();
   readonly #servedAt = new Map<string, number>();
   #order = 0;
@@ -83,6 +90,14 @@ export class Pacer {
       const window = options.windows[route];
       if (window !== undefined) this.#logs.set(route, new Log(window, options.guardMs));
     }
+    const of = (route: Route): readonly Log[] =>
+      [this.#logs.get(route), this.#logs.get('all')].filter((log) => log !== undefined);
+    this.#counted = {
+      quote: of('quote'),
+      order: of('order'),
+      transactions: of('transactions'),
+      read: of('read'),
+    };
   }
 
   /**
@@ -92,19 +107,32 @@ export class Pacer {
   take(wish: Wish): Observable<Permit> {
     return new Observable((subscriber) => {
       const since = this.#clock.monotonic();
-      if (wish.deadline !== undefined && since >= wish.deadline) {
+      if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
         subscriber.complete();
         return undefined;
       }
-      const pending: Pending = { ...wish, since, order: this.#order++, subscriber };
+      const pending: Pending = { ...wish, since, order: this.#order++, subscriber, isArmed: false };
       this.#pending.add(pending);
       subscriber.add(() => {
         this.#pending.delete(pending);
       });
-      if (wish.deadline !== undefined) subscriber.add(this.#expire(wish.deadline, subscriber));
       this.#grant();
       return undefined;
     });
+  }
+
+  /** A wish that was not granted at once ends with its deadline, or with what it is for. */
+  #arm(pending: Pending): void {
+    const { deadline, until, subscriber } = pending;
+    pending.isArmed = true;
+    if (deadline !== undefined) subscriber.add(this.#expire(deadline, subscriber));
+    if (until !== undefined)
+      hear(until.over$, subscriber, {
+        next: () => {
+          subscriber.complete();
+        },
+        complete: () => undefined,
+      });
   }
 
   /** Completes `subscriber` at the deadline. Node fires timers longer than 2³¹ ms at once: long waits go in hours. */
@@ -176,48 +204,57 @@ export class Pacer {
   }
 
   #serve(pending: Pending): void {
-    const now = this.#clock.monotonic();
-    const logs = this.#logsOf(pending.route);
-    const places = logs.map((log) => log.enter(now));
+    const { route, subscriber, since, until } = pending;
     this.#pending.delete(pending);
+    if (until?.isOver() === true) {
+      subscriber.complete();
+      return;
+    }
+    const now = this.#clock.monotonic();
+    const logs = this.#counted[route];
+    const places = logs.map((log) => log.enter(now));
     this.#servedAt.set(pending.key, this.#order++);
     if (this.#servedAt.size > 10_000) this.#servedAt.clear();
+    let blockedUntil = since;
+    for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
     let isSettled = false;
-    pending.subscriber.next({
-      waitedMs: now - pending.since,
-      queuedMs: now - Math.max(pending.since, ...logs.map((log) => log.blockedUntil)),
+    const end = (how: (log: Log, place: Place) => void): void => {
+      if (isSettled) return;
+      isSettled = true;
+      logs.forEach((log, i) => {
+        const place = places[i];
+        if (place !== undefined) how(log, place);
+      });
+      this.#grant();
+    };
+    subscriber.next({
+      waitedMs: now - since,
+      queuedMs: now - blockedUntil,
       settle: () => {
-        if (isSettled) return;
-        isSettled = true;
         const at = this.#clock.monotonic();
-        logs.forEach((log, i) => {
-          const place = places[i];
-          if (place !== undefined) log.settle(place, at);
+        end((log, place) => {
+          log.settle(place, at);
         });
-        this.#grant();
       },
       giveBack: () => {
-        if (isSettled) return;
-        isSettled = true;
-        logs.forEach((log, i) => {
-          const place = places[i];
-          if (place !== undefined) log.leave(place);
+        end((log, place) => {
+          log.leave(place);
         });
-        this.#grant();
       },
     });
-    pending.subscriber.complete();
+    subscriber.complete();
   }
 
   /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */
   #next(): Pending | undefined {
+    if (this.#pending.size === 0) return undefined;
     const now = this.#clock.monotonic();
     const hasRoom = new Map<Route, boolean>();
     let best: Pending | undefined;
     for (const one of this.#pending) {
       let room = hasRoom.get(one.route);
       if (room === undefined) {
-        room = this.#logsOf(one.route).every((log) => log.freeAt(now) <= now);
+        room = this.#counted[one.route].every((log) => log.freeAt(now) <= now);
         hasRoom.set(one.route, room);
       }
       if (room && (best === undefined || this.#isBefore(one, best))) best = one;
@@ -240,11 +277,12 @@ export class Pacer {
   #sleep(): void {
     this.#wakeUp?.unsubscribe();
     this.#wakeUp = undefined;
+    for (const pending of this.#pending) if (!pending.isArmed) this.#arm(pending);
     if (this.#pending.size === 0) return;
     const now = this.#clock.monotonic();
     let soonest = Number.POSITIVE_INFINITY;
     for (const route of new Set([...this.#pending].map((one) => one.route))) {
-      soonest = Math.min(soonest, Math.max(...this.#logsOf(route).map((log) => log.freeAt(now))));
+      soonest = Math.min(soonest, Math.max(...this.#counted[route].map((log) => log.freeAt(now))));
     }
     if (!Number.isFinite(soonest)) return;
     this.#wakeUp = this.#clock.scheduler.schedule(
@@ -253,10 +291,6 @@ export class Pacer {
       },
       Math.max(soonest - now, 0),
     );
-  }
-
-  #logsOf(route: Route): readonly Log[] {
-    return [this.#logs.get(route), this.#logs.get('all')].filter((log) => log !== undefined);
   }
 }
 

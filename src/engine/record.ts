@@ -1,7 +1,7 @@
 import { EMPTY, concat, concatMap, defer, map, mergeMap, of, takeUntil, tap, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import type { Next } from '../core/cycle.ts';
-import { money, quantity, text } from '../core/money.ts';
+import { add, money, quantity, text } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../core/record.ts';
 import { isNothing, isPieceCut } from '../core/sizing.ts';
@@ -29,7 +29,7 @@ export function record(
   return (ends) =>
     ends.pipe(
       concatMap((end) => write(desk, end)),
-      mergeMap((again) => again.pipe(takeUntil(drain$))),
+      mergeMap((again) => (again === EMPTY ? EMPTY : again.pipe(takeUntil(drain$)))),
     );
 }
 
@@ -135,8 +135,8 @@ function settleFill(
   if (slice === undefined) return desk.append(booked).pipe(map(() => EMPTY));
   const after: OpenSlice = {
     ...slice,
-    filled: quantity(slice.filled.plus(end.fill.quantity).toFixed()),
-    filledAmount: money(slice.filledAmount.plus(end.fill.amount).toFixed()),
+    filled: add(slice.filled, quantity(end.fill.quantity)),
+    filledAmount: add(slice.filledAmount, money(end.fill.amount)),
   };
   const { cuts, cut_notes: notes } = end.intent;
   const cut = cuts.findIndex((reason) => !isPieceCut(reason));

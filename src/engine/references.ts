@@ -113,6 +113,11 @@ export class References {
     return ports.clock.monotonic() - known.seenAt <= policy.reference.maxAgeMs ? known.gap : undefined;
   }
 
+  /** Whether every pair has a fresh price. */
+  hasAll(pairs: readonly string[]): boolean {
+    return pairs.every((pair) => this.get(pair) !== undefined);
+  }
+
   /** Emits once every pair has a fresh price, or after `reference.waitMs` whatever is there. Emits in the same tick when all is fresh. */
   ready(pairs: readonly string[]): Observable<void> {
     return defer(() => {

@@ -1,16 +1,4 @@
-import {
-  concat,
-  defaultIfEmpty,
-  defer,
-  forkJoin,
-  ignoreElements,
-  map,
-  of,
-  take,
-  takeUntil,
-  timeout,
-  timer,
-} from 'rxjs';
+import { concat, defaultIfEmpty, defer, ignoreElements, map, takeUntil, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { classifyOrder } from '../core/answer.ts';
 import { deskRefusal } from '../core/controls.ts';
@@ -20,6 +8,7 @@ import { text } from '../core/money.ts';
 import type { IntentRecord, QuoteRecord } from '../core/record.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
+import { firstWithin, once } from './flow.ts';
 import type { Permit } from './pacer.ts';
 
 /** What sending an order needs to know of its attempt. */
@@ -53,15 +42,14 @@ export function sendOrder(run: Sending, phase: Phase & { state: 'ordering' }): O
       size: request.size,
       clientId: intent.client_order_id,
     };
-    const answered = venue.order(order).pipe(
-      timeout({
-        first: desk.policy.orderTimeoutMs,
-        scheduler: clock.scheduler,
-        with: () =>
-          of<OrderAnswer>({ kind: 'lost', sent: true, why: `no answer in ${desk.policy.orderTimeoutMs} ms` }),
-      }),
-      take(1),
-      defaultIfEmpty<OrderAnswer, OrderAnswer>({ kind: 'lost', sent: true, why: 'no answer' }),
+    const { orderTimeoutMs: ms } = desk.policy;
+    const lost = (why: string): OrderAnswer => ({ kind: 'lost', sent: true, why });
+    const answered = firstWithin(venue.order(order), {
+      ms,
+      scheduler: clock.scheduler,
+      late: lost(`no answer in ${ms} ms`),
+      none: lost('no answer'),
+    }).pipe(
       map((answer): CycleEvent => {
         run.orderPermit?.settle();
         const at = clock.monotonic();
@@ -74,7 +62,7 @@ export function sendOrder(run: Sending, phase: Phase & { state: 'ordering' }): O
     );
     if (copies > 1) return answered;
     const noted = desk.append([quoteRecord(intent, quote, sentAt - receivedAt)]);
-    return forkJoin([answered, noted]).pipe(map(([event]) => event));
+    return once(answered, { and: noted });
   });
 }
 

@@ -4,6 +4,7 @@ import { deskRefusal, worstPrice } from '../core/controls.ts';
 import {
   cost,
   greatest,
+  holding,
   money,
   NO_MONEY,
   NO_QUANTITY,
@@ -37,7 +38,9 @@ export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<
     const refused = deskRefusal({ control: desk.control, isStopping: desk.isStopping });
     // A desk that may not trade asks for no prices either.
     if (refused !== undefined) return of(stopped(slice, refused.reason, refused.detail, { do: 'again' }));
-    return desk.references.ready(pricedPairs(desk, pair)).pipe(
+    const pairs = pricedPairs(desk, pair);
+    if (desk.references.hasAll(pairs)) return of(sizeNow(desk, slice));
+    return desk.references.ready(pairs).pipe(
       takeUntil(drain$),
       map(() => sizeNow(desk, slice)),
     );
@@ -127,7 +130,7 @@ const tighter = (side: Side, worst: Price): Price =>
 /** The order at its dearest, in the currency of the limits. */
 function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: Price): Money | undefined {
   const amount = what.by === 'amount' ? what.amount : cost(dearest, what.quantity);
-  const worth = desk.convert(quote, quantity(amount.toFixed()), desk.policy.limits.currency);
+  const worth = desk.convert(quote, holding(amount), desk.policy.limits.currency);
   return worth === undefined ? undefined : roundUp(worth, 8);
 }
 

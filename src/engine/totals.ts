@@ -9,7 +9,7 @@ import {
   price,
   quantity,
 } from '../core/money.ts';
-import { priceOf, ratio, ratioOf, scale, slippageBps, subtract } from '../core/money.ts';
+import { priceOf, ratio, scale, slippageBps, subtract } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { AttemptRecord, ControlRecord, FillRecord, IntentRecord, WakeRecord } from '../core/record.ts';
@@ -307,6 +307,8 @@ export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
   at,
 });
 
+const BASIS_POINT = ratio('0.0001');
+
 /** What a fill cost against its decision price, fees included, in the currency of the limits. Positive is bad. */
 export function costOf(fill: FillRecord): Money {
   const [amount, notional] = [money(fill.amount), money(fill.notional_usd)];
@@ -315,7 +317,7 @@ export function costOf(fill: FillRecord): Money {
   if (fill.decision_price === '' || quantity(fill.quantity).isZero()) return fees;
   const paid = priceOf(amount, quantity(fill.quantity));
   const bps = slippageBps(fill.side, paid, price(fill.decision_price));
-  return add(fees, scale(notional, fraction(bps, ratioOf(10_000))));
+  return add(fees, scale(notional, scale(bps, BASIS_POINT)));
 }
 
 /** What a parent has cost so far against its arrival price, fees included, basis points; `undefined` when nothing tells. */

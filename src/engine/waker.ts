@@ -22,6 +22,7 @@ import type { Wait, Wake } from '../core/wake.ts';
 import { untilTime } from './continuity.ts';
 import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
+import { firstOf, looking } from './flow.ts';
 import type { Lookout } from './ports.ts';
 
 /** A wake of one strategy. */
@@ -52,10 +53,7 @@ function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
     const waiting = isNew
       ? [of<Wake>({ on: 'start', at: desk.ports.clock.wall() })]
       : life.waits.map((wait) => when(desk, strategy, wait));
-    return merge(...waiting).pipe(
-      take(1),
-      map((wake) => ({ strategy, wake })),
-    );
+    return firstOf(waiting, (wake) => ({ strategy, wake }));
   });
 }
 
@@ -74,14 +72,11 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
     case 'at':
       return untilTime(desk, wait.at).pipe(map(() => ({ on: 'at', at: clock.wall(), due: wait.at })));
     case 'outcome':
-      return desk.changed$.pipe(
-        startWith(undefined),
-        map(() =>
-          desk.state.lives.get(strategy)?.outcomes.find((o) => o.leg === wait.leg && o.slice === wait.slice),
-        ),
-        filter((outcome) => outcome !== undefined),
-        map((outcome) => ({ on: 'outcome', at: clock.wall(), outcome })),
-      );
+      return looking(desk.changed$, () => {
+        const { outcomes } = desk.state.lives.get(strategy) ?? { outcomes: [] };
+        const outcome = outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice);
+        return outcome === undefined ? undefined : { on: 'outcome', at: clock.wall(), outcome };
+      });
     case 'drift':
       return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenDrifted(desk, wait)));
     case 'price':
@@ -97,14 +92,13 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
 function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): Observable<Wake> {
   const { pair, is, level } = wait;
   const bound = price(level);
-  const prices = references.changed$.pipe(
-    filter((changed) => changed.pair === pair),
-    startWith(undefined),
-    map(() => references.get(pair)?.mid),
-    filter((mid) => mid !== undefined),
-    filter((mid) => isBeyond(mid, is, bound)),
-    map((mid): Wake => ({ on: 'price', at: ports.clock.wall(), price: mid })),
-  );
+  const news = references.changed$.pipe(filter((changed) => changed.pair === pair));
+  const prices = looking(news, (): Wake | undefined => {
+    const mid = references.get(pair)?.mid;
+    return mid === undefined || !isBeyond(mid, is, bound)
+      ? undefined
+      : { on: 'price', at: ports.clock.wall(), price: mid };
+  });
   // What holds already needs no price to be asked for.
   return merge(prices, references.follow([pair], of({ pairs: [pair], wait })));
 }
@@ -113,14 +107,13 @@ function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): 
 const whenReceived = (
   { changed$, state, ports }: Desk,
   { currency, above }: Wait & { on: 'inflow' },
-): Observable<Wake> =>
-  changed$.pipe(
-    startWith(undefined),
-    map(() => state.balances?.get(currency)),
-    filter((balance) => balance !== undefined),
-    filter((balance) => balance.gt(quantity(above))),
-    map((balance): Wake => ({ on: 'inflow', at: ports.clock.wall(), balance })),
-  );
+): Observable<Wake> => {
+  const floor = quantity(above);
+  return looking(changed$, () => {
+    const balance = state.balances?.get(currency);
+    return balance?.gt(floor) === true ? { on: 'inflow', at: ports.clock.wall(), balance } : undefined;
+  });
+};
 
 /**
  * Works out when the first debt is to be closed, anew whenever balances or the venue's terms may have changed, and waits
@@ -158,13 +151,12 @@ function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake>
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
   const watching = desk.references.follow(pairs, drifting(desk, wait, pairs));
-  const changes = merge(desk.references.changesOf(pairs), desk.changed$).pipe(
-    startWith(undefined),
-    map(() => driftNow(desk, wait)),
-    filter((drift) => drift !== undefined),
-    filter((drift) => isAdrift(drift, wait)),
-    map((drift): Wake => ({ on: 'drift', at: desk.ports.clock.wall(), drift })),
-  );
+  const changes = looking(merge(desk.references.changesOf(pairs), desk.changed$), (): Wake | undefined => {
+    const drift = driftNow(desk, wait);
+    return drift !== undefined && isAdrift(drift, wait)
+      ? { on: 'drift', at: desk.ports.clock.wall(), drift }
+      : undefined;
+  });
   return merge(changes, watching);
 }
 

@@ -17,6 +17,7 @@ import {
 import type { Quantity } from '../core/money.ts';
 import type { IntentRecord } from '../core/record.ts';
 import { MINUTE_MS, after } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
 import type { Size } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
@@ -115,7 +116,7 @@ function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<
     if (currency !== intent.base) return NO_QUANTITY;
     const cheapest = scale(reference, subtract(ONE, reach));
     if (intent.by === 'quantity' || !cheapest.gt(0)) return sized;
-    return quantity(sized.div(cheapest).toFixed(18, 0));
+    return quantity(sized.div(cheapest).toFixed(18, 'up'));
   }
   if (currency !== intent.quote) return NO_QUANTITY;
   return intent.by === 'amount' ? sized : scale(sized, ratio(scale(reference, add(ONE, reach)).toFixed(18)));
@@ -136,6 +137,7 @@ function isReducing(
 function recentOrders(desk: Desk): readonly LeftOrder[] {
   const now = desk.ports.clock.wall();
   const known = desk.state.totals.ordersSince(after(now, -MINUTE_MS));
+  if (desk.leaving.size === 0) return known;
   const ids = new Set(known.map((order) => order.clientId));
   const unwritten = [...desk.leaving.values()].filter((intent) => !ids.has(intent.client_order_id));
   return [...known, ...unwritten.map((intent) => leftOrder(intent, now))];
@@ -148,10 +150,8 @@ function repeatsOf(desk: Desk, { slice, size, clientId }: Trial): Repeats {
   const isOther = (order: LeftOrder): boolean => order.parent !== parent || order.slice !== number;
   const ofPair = recent.filter((order) => order.pair === pair && isOther(order));
   const known = desk.state.totals.parent(parent);
-  const executed = new Set(known?.executed);
-  for (const order of desk.leaving.values()) if (order.parent === parent) executed.add(order.slice);
-  executed.delete(number);
-  const gaps = [...(known?.gaps ?? [])].filter(([other]) => other < number).map(([, until]) => until);
+  const gaps: Instant[] = [];
+  for (const [other, until] of known?.gaps ?? []) if (other < number) gaps.push(until);
   const since = after(desk.ports.clock.wall(), -(desk.policy.limits.duplicateMs ?? 0));
   const figure = size.by === 'quantity' ? size.quantity : size.amount;
   const twin = recent.find(
@@ -166,10 +166,23 @@ function repeatsOf(desk: Desk, { slice, size, clientId }: Trial): Repeats {
     isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
     twin: twin?.clientId,
     inMinute: new Set(ofPair.map((order) => sliceKey(order.parent, order.slice))).size,
-    ofParent: executed.size,
+    ofParent: othersExecuted(desk, slice.intent, known?.executed),
     planned: desk.plan(slice.strategy)?.slices,
     gapUntil: gaps.length === 0 ? undefined : gaps.reduce((a, b) => (b > a ? b : a)),
   };
+}
+
+/** Other slices of the parent with an order, those whose record is not written yet included. */
+function othersExecuted(
+  desk: Desk,
+  { parent, slice }: Pick<OpenSlice['intent'], 'parent' | 'slice'>,
+  executed: ReadonlySet<number> = new Set(),
+): number {
+  const unwritten = new Set<number>();
+  for (const order of desk.leaving.values())
+    if (order.parent === parent && order.slice !== slice && !executed.has(order.slice))
+      unwritten.add(order.slice);
+  return executed.size - (executed.has(slice) ? 1 : 0) + unwritten.size;
 }
 
 function capsOf(desk: Desk, { slice, size, clientId }: Trial): Caps {

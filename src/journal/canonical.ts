@@ -44,27 +44,49 @@ const nameOf = (value: unknown): string => {
   return Object.getPrototypeOf(value) === null ? 'bare object' : value.constructor.name;
 };
 
-/** Sorted by code units, as `sort` does without a comparison: a locale would make the hash depend on the machine. */
 function membersOf(value: object): string {
   let text = '';
-  for (const key of Object.keys(value).toSorted()) {
+  for (const { key, name } of orderOf(Object.keys(value))) {
     const member: unknown = Reflect.get(value, key);
     if (member === undefined) continue;
-    text += `${text === '' ? '' : ','}${quoted(key)}:${canonicalValue(member)}`;
+    text += `${text === '' ? '' : ','}${name}${canonicalValue(member)}`;
   }
   return text;
 }
 
-/** Names of fields come again with every record. */
-const names = new Map<string, string>();
-const NAMES_MAX = 1_000;
+interface Name {
+  readonly key: string;
+  /** As it stands before the value. */
+  readonly name: string;
+}
 
-function quoted(name: string): string {
-  const known = names.get(name);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(name);
-  if (names.size < NAMES_MAX) names.set(name, text);
-  return text;
+interface Order {
+  readonly keys: readonly string[];
+  readonly names: readonly Name[];
+}
+
+/** Members come again and again in the same few orders: each is sorted once. By the first member, newest last. */
+const orders = new Map<string, Order[]>();
+const ORDERS_MAX = 1_000;
+const ORDERS_EACH_MAX = 8;
+
+/** The members in the order of the text. */
+export function orderOf(keys: readonly string[]): readonly Name[] {
+  const [first] = keys;
+  if (first === undefined) return [];
+  const some = orders.get(first) ?? [];
+  for (const known of some) if (isSame(known.keys, keys)) return known.names;
+  // By code units, as `sort` does without a comparison: a locale would make the hash depend on the machine.
+  const names = keys.toSorted().map((key) => ({ key, name: `${JSON.stringify(key)}:` }));
+  if (orders.size >= ORDERS_MAX) orders.clear();
+  orders.set(first, [...some.slice(1 - ORDERS_EACH_MAX), { keys, names }]);
+  return names;
+}
+
+export function isSame(one: readonly string[], other: readonly string[]): boolean {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false;
+  return true;
 }
 
 /** Only what `JSON.parse` makes. An object without a prototype may be a raw JSON number, which would come back rounded. */

@@ -5,7 +5,7 @@ import type { Instant } from '../core/time.ts';
 import { canonical, startOf } from './canonical.ts';
 import { EMPTY, link, sha256 } from './link.ts';
 import type { Head, Line, Verdict } from './link.ts';
-import { problemWith, readBodyText, vocabularyText } from './record.ts';
+import { problemWith, readBodyText, spelled, vocabularyText } from './record.ts';
 
 export { EMPTY, GENESIS, link } from './link.ts';
 export type { Head, Line, Verdict } from './link.ts';
@@ -24,9 +24,7 @@ export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): rea
   invariant(Number.isSafeInteger(at), `the time of a record is whole milliseconds, got ${at}`);
   let { seq, hash: before } = head;
   return bodies.map((body) => {
-    const problem = problemWith(body);
-    invariant(problem === undefined, `not a record: ${problem}`);
-    const text = canonical(body);
+    const text = inOnePiece(spelled(body) ?? checked(body));
     seq += 1;
     before = link(before, seq, at, text);
     return {
@@ -34,6 +32,20 @@ export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): rea
       line: { seq, at, kind: body.kind, body: text, hash: before },
     };
   });
+}
+
+/** A text that was put together holds on to all its parts until somebody reads a character of it. */
+const inOnePiece = (text: string): string => {
+  invariant(text.codePointAt(0) === OPEN, 'the text of a record is an object');
+  return text;
+};
+const OPEN = 123;
+
+/** The canonical text of a body, the long way. @throws Error when it is not a record. */
+function checked(body: RecordBody): string {
+  const problem = problemWith(body);
+  invariant(problem === undefined, `not a record: ${problem}`);
+  return canonical(body);
 }
 
 /** Checks `lines` from the first; `end`, if given, is where the journal itself says that the chain ends. */

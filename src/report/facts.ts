@@ -1,9 +1,11 @@
+import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
   BalancesRecord,
   FillRecord,
   IntentRecord,
   IntentText,
+  MissedSlice,
   QuoteRecord,
   SliceRecord,
   StartedRecord,
@@ -54,8 +56,13 @@ export interface ParentFacts {
   readonly told: string | undefined;
   readonly slices: Map<number, SliceFacts>;
   /** Slices that passed without a try. */
-  missed: number;
+  readonly missed: MissedFacts[];
   fills: FillFacts[];
+}
+
+export interface MissedFacts extends MissedSlice {
+  /** When it was seen that its time was over. */
+  readonly at: Instant;
 }
 
 export interface SliceFacts {
@@ -72,9 +79,17 @@ export interface SliceFacts {
 export interface FillFacts {
   /** With the figures that count: those of a correction, if there is one. */
   record: FillRecord;
+  /** The same as amounts, read once. */
+  readonly figures: FillAmounts;
   /** When it was booked. */
   readonly at: Instant;
   readonly attempt: AttemptFacts | undefined;
+}
+
+export interface FillAmounts {
+  readonly quantity: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
 }
 
 export interface AttemptFacts {

@@ -7,6 +7,8 @@ import type { AttemptFacts, Facts, UntradedFacts } from './facts.ts';
 import { fillsFigures } from './fill-figures.ts';
 import type { FillsFigures } from './fill-figures.ts';
 import { gather } from './gather.ts';
+import { passedOf } from './passed.ts';
+import type { Passed } from './passed.ts';
 import { portfoliosOf } from './portfolio.ts';
 import type { PortfolioFigures } from './portfolio.ts';
 import { PriceBook } from './prices.ts';
@@ -14,6 +16,7 @@ import type { PriceColumns } from './prices.ts';
 import { quotingOf } from './quoting.ts';
 import type { Quoting } from './quoting.ts';
 import type { BacktestFacts } from './schema.ts';
+import type { BootstrapFacts } from './schema-bootstrap.ts';
 import { against, parentFigures } from './shortfall.ts';
 import type { ParentFigures, Shortfall } from './shortfall.ts';
 
@@ -34,6 +37,7 @@ export interface ReportInput {
   readonly carry?: readonly { readonly currency: string; readonly amount: Quantity }[] | undefined;
   /** How the records were made, where that was a backtest. */
   readonly backtest?: BacktestFacts | undefined;
+  readonly bootstrap?: BootstrapFacts | undefined;
   /** Base and quote of a pair that no fill has told of. */
   currencies?(pair: string): { readonly base: string; readonly quote: string } | undefined;
 }
@@ -90,6 +94,8 @@ export interface Costs {
   readonly atArrival: Money;
   /** What untraded slices came to cost later; a part of trading and opportunity, not besides them. */
   readonly missed: { readonly slices: number; readonly cost: Money };
+  /** The same of slots that passed without a try; those whose time, size or price is not known are counted alone. */
+  readonly passed: Passed;
 }
 
 export interface Total {
@@ -162,7 +168,7 @@ function groupsOf(
         amount,
         fees: members.reduce((sum, one) => add(sum, one.fees), NO_MONEY),
         average: traded.isZero() ? undefined : priceOf(amount, traded),
-        costs: costsOf(members),
+        costs: costsOf(members, prices),
         twap: againstAll(members, (one) => benchmark(one, prices, 'time')),
         vwap: againstAll(members, (one) => benchmark(one, prices, 'volume')),
         fills: fillsFigures(
@@ -223,6 +229,11 @@ const bothCosts = (a: Costs, b: Costs): Costs => ({
   shortfall: sumOf(a.shortfall, b.shortfall),
   atArrival: add(a.atArrival, b.atArrival),
   missed: { slices: a.missed.slices + b.missed.slices, cost: add(a.missed.cost, b.missed.cost) },
+  passed: {
+    slots: a.passed.slots + b.passed.slots,
+    withoutPrice: a.passed.withoutPrice + b.passed.withoutPrice,
+    cost: add(a.passed.cost, b.passed.cost),
+  },
 });
 
 const NO_SHORTFALL: Shortfall = {
@@ -236,7 +247,7 @@ const NO_SHORTFALL: Shortfall = {
   paper: NO_MONEY,
 };
 
-function costsOf(parents: readonly ParentFigures[]): Costs {
+function costsOf(parents: readonly ParentFigures[], prices: PriceBook): Costs {
   let [shortfall, atArrival, missedCost] = [NO_SHORTFALL, NO_MONEY, NO_MONEY];
   let [withoutPrice, missed] = [0, 0];
   for (const parent of parents) {
@@ -258,6 +269,7 @@ function costsOf(parents: readonly ParentFigures[]): Costs {
     shortfall,
     atArrival,
     missed: { slices: missed, cost: missedCost },
+    passed: passedOf(parents, prices),
   };
 }
 
@@ -269,12 +281,15 @@ function isWhole({ facts: { slices } }: ParentFigures): boolean {
 }
 
 const sumOf = (a: Shortfall, b: Shortfall): Shortfall => ({
-  delay: add(a.delay, b.delay),
+  delay: plus(a.delay, b.delay),
   trading: add(a.trading, b.trading),
-  timing: add(a.timing, b.timing),
+  timing: plus(a.timing, b.timing),
   execution: add(a.execution, b.execution),
-  opportunity: add(a.opportunity, b.opportunity),
-  fees: add(a.fees, b.fees),
+  opportunity: plus(a.opportunity, b.opportunity),
+  fees: plus(a.fees, b.fees),
   total: add(a.total, b.total),
   paper: add(a.paper, b.paper),
 });
+
+/** Most of many parts are nothing. */
+const plus = (a: Money, b: Money): Money => (b === NO_MONEY ? a : add(a, b));

@@ -1,6 +1,6 @@
-import { add, approximate, cost, money, NO_MONEY, price, quantity, subtract } from '../core/money.ts';
+import { add, approximate, cost, NO_MONEY, price, subtract } from '../core/money.ts';
 import type { Money, Price, Ratio } from '../core/money.ts';
-import { MINUTE_MS, after } from '../core/time.ts';
+import { MINUTE_MS } from '../core/time.ts';
 import type { FillFacts } from './facts.ts';
 import type { PriceBook } from './prices.ts';
 import { spreadOf } from './quoting.ts';
@@ -8,7 +8,7 @@ import type { Spread } from './quoting.ts';
 import { against, bpsOf } from './shortfall.ts';
 
 /** Minutes after a fill at which the price is looked at again. */
-export const MARK_OUT_MINUTES = [1, 5, 30] as const;
+export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
 
 /** What one fill says of the venue. Basis points, four decimals. */
 export interface FillFigures {
@@ -17,7 +17,7 @@ export interface FillFigures {
   readonly mid: Price | undefined;
   /** `s·(amount/q − m)/m`: half of the spread that was paid. Positive is bad. */
   readonly spreadBps: Ratio | undefined;
-  /** `s·(m(t+τ) − p)/p` at 1, 5 and 30 minutes: positive is GOOD, the price went our way. */
+  /** `s·(m(t+τ) − p)/p` after each of `MARK_OUT_MINUTES`: positive is GOOD, the price went our way. */
   readonly markOuts: readonly (Ratio | undefined)[];
 }
 
@@ -40,7 +40,8 @@ export interface MarkOut {
 }
 
 export function fillFigures(fill: FillFacts, prices: PriceBook): FillFigures {
-  const { side, quantity: traded, amount } = fill.record;
+  const { side } = fill.record;
+  const { quantity: traded, amount } = fill.figures;
   const mid = midOf(fill);
   const spread = mid === undefined ? undefined : bpsOf(...spreadSums(fill, mid));
   return {
@@ -50,8 +51,8 @@ export function fillFigures(fill: FillFacts, prices: PriceBook): FillFigures {
     markOuts: MARK_OUT_MINUTES.map((minutes) => {
       const later = priceAfter(fill, minutes, prices);
       if (later === undefined) return undefined;
-      const moved = subtract(cost(later, quantity(traded)), money(amount));
-      return bpsOf(against(side, moved), money(amount));
+      const moved = subtract(cost(later, traded), amount);
+      return bpsOf(against(side, moved), amount);
     }),
   };
 }
@@ -80,18 +81,18 @@ function markOutOf(fills: readonly FillFacts[], minutes: number, prices: PriceBo
   for (const fill of fills) {
     const later = priceAfter(fill, minutes, prices);
     if (later === undefined) continue;
-    const { side, quantity: traded, amount } = fill.record;
-    gained = add(gained, against(side, subtract(cost(later, quantity(traded)), money(amount))));
-    amounts = add(amounts, money(amount));
+    const { quantity: traded, amount } = fill.figures;
+    gained = add(gained, against(fill.record.side, subtract(cost(later, traded), amount)));
+    amounts = add(amounts, amount);
     count++;
   }
   return { minutes, fills: count, bps: bpsOf(gained, amounts) };
 }
 
 /** What was paid beyond the middle price, and what the middle price comes to. */
-const spreadSums = ({ record }: FillFacts, mid: Price): readonly [over: Money, at: Money] => {
-  const at = cost(mid, quantity(record.quantity));
-  return [against(record.side, subtract(money(record.amount), at)), at];
+const spreadSums = ({ record, figures }: FillFacts, mid: Price): readonly [over: Money, at: Money] => {
+  const at = cost(mid, figures.quantity);
+  return [against(record.side, subtract(figures.amount, at)), at];
 };
 
 const midOf = ({ attempt }: FillFacts): Price | undefined =>
@@ -101,6 +102,5 @@ const midOf = ({ attempt }: FillFacts): Price | undefined =>
 function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): Price | undefined {
   const tape = prices.tape(record.pair);
   if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return undefined;
-  const seen = prices.tapeAt(record.pair, after(record.executed_at, minutes * MINUTE_MS));
-  return seen === undefined || seen.at <= record.executed_at ? undefined : seen.price;
+  return prices.newerAt(tape, record.executed_at + minutes * MINUTE_MS, record.executed_at);
 }

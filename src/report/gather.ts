@@ -1,5 +1,5 @@
 import { corrected } from '../core/figures.ts';
-import { isAmountText } from '../core/money.ts';
+import { isAmountText, money, NO_MONEY, quantity } from '../core/money.ts';
 import type {
   AttemptRecord,
   CorrectionRecord,
@@ -12,13 +12,23 @@ import type {
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { untradedBy } from '../core/untraded.ts';
-import type { AttemptFacts, Facts, HoldingFacts, LifeFacts, ParentFacts, UntradedFacts } from './facts.ts';
+import type {
+  AttemptFacts,
+  Facts,
+  FillAmounts,
+  FillFacts,
+  HoldingFacts,
+  LifeFacts,
+  MissedFacts,
+  ParentFacts,
+  UntradedFacts,
+} from './facts.ts';
 import type { PriceBook } from './prices.ts';
 
 /** What was known of a parent before its first slice. */
 interface Before {
   at: Instant;
-  missed: number;
+  missed: MissedFacts[];
   told: string | undefined;
 }
 
@@ -121,10 +131,10 @@ class Gatherer implements Facts {
       if (facts !== undefined) facts.finished = { at, reason: wake.finished };
     }
     for (const { leg, told } of legsIn(wake.state)) this.#know(`${life}\n${leg}`, since, told);
-    for (const { leg } of wake.missed) {
-      const parent = this.#parentOf.get(`${life}\n${leg}`);
-      if (parent === undefined) this.#know(`${life}\n${leg}`, since).missed++;
-      else parent.missed++;
+    for (const slice of wake.missed) {
+      const parent =
+        this.#parentOf.get(`${life}\n${slice.leg}`) ?? this.#know(`${life}\n${slice.leg}`, since);
+      parent.missed.push({ ...slice, at });
     }
     for (const intent of wake.intents) {
       if (intent.decision_price !== undefined) this.#prices.note(intent.pair, at, intent.decision_price);
@@ -134,7 +144,7 @@ class Gatherer implements Facts {
   }
 
   #know(key: string, at: Instant, told?: string): Before {
-    const known = this.#before.get(key) ?? { at, missed: 0, told };
+    const known = this.#before.get(key) ?? { at, missed: [], told };
     this.#before.set(key, known);
     return known;
   }
@@ -160,7 +170,7 @@ class Gatherer implements Facts {
       arrival,
       told: before?.told ?? totalOf(this.lives.get(life)?.record.document, leg),
       slices: new Map(),
-      missed: before?.missed ?? 0,
+      missed: before?.missed ?? [],
       fills: [],
     };
     this.parents.set(parent, facts);
@@ -181,7 +191,7 @@ class Gatherer implements Facts {
     this.#filled.add(fill.client_order_id);
     this.holdings.push({ at, fill });
     const parent = this.parents.get(fill.parent) ?? this.#stray(fill);
-    parent.fills.push({ record: fill, at, attempt: this.attempts.get(fill.client_order_id) });
+    parent.fills.push(new Booked(fill, at, this.attempts.get(fill.client_order_id)));
   }
 
   /** A trade of a parent that this journal has not decided: found in the account after an older copy was restored. */
@@ -199,7 +209,7 @@ class Gatherer implements Facts {
       arrival: fill.decision_price === '' ? undefined : fill.decision_price,
       told: undefined,
       slices: new Map(),
-      missed: 0,
+      missed: [],
       fills: [],
     };
     this.parents.set(fill.parent, facts);
@@ -218,6 +228,34 @@ class Gatherer implements Facts {
     for (const [i, held] of this.holdings.entries())
       if ('fill' in held && held.fill.client_order_id === id)
         this.holdings[i] = { at: held.at, fill: corrected(held.fill, correction) };
+  }
+}
+
+/** A fill, its amounts read when they are first asked for: few of the readers of many fills need none of them. */
+class Booked implements FillFacts {
+  readonly at: Instant;
+  readonly attempt: AttemptFacts | undefined;
+  #record: FillRecord;
+  #figures: FillAmounts | undefined;
+
+  constructor(record: FillRecord, at: Instant, attempt: AttemptFacts | undefined) {
+    this.#record = record;
+    this.at = at;
+    this.attempt = attempt;
+  }
+
+  get record(): FillRecord {
+    return this.#record;
+  }
+
+  set record(record: FillRecord) {
+    this.#record = record;
+    this.#figures = undefined;
+  }
+
+  get figures(): FillAmounts {
+    const { quantity: traded, amount, fees } = this.#record;
+    return (this.#figures ??= { quantity: quantity(traded), amount: money(amount), fees: fees === '0' ? NO_MONEY : money(fees) }); // prettier-ignore
   }
 }
 

@@ -1,8 +1,22 @@
-import { costChart, portfolioCharts, priceChart, sliceCharts } from './charts.ts';
+import { bootstrapSection } from './bootstrap.ts';
+import { isReason, reasons } from '../core/reasons.ts';
+import { costChart, costsBySlice, portfolioCharts, priceChart, several } from './charts.ts';
 import type { Figures } from './figures.ts';
-import { bpsCell, grouped, Markup, markup, percent, priced, table, timeCell, timeText } from './markup.ts';
+import {
+  bpsCell,
+  grouped,
+  Markup,
+  markup,
+  percent,
+  priced,
+  sized,
+  table,
+  timeCell,
+  timeText,
+} from './markup.ts';
 import type { Piece } from './markup.ts';
 import type { Report } from './schema.ts';
+import { sources } from './html-sources.ts';
 import { STYLE } from './style.ts';
 
 /** Most rows of a table of parents: the rest is in `report.json`. */
@@ -44,6 +58,7 @@ ${prices(report, figures)}
 ${quality(report)}
 ${whyNot(report)}
 ${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"><h2>Portfolio ${portfolio.strategy}</h2>${portfolioCharts(portfolio, `w${i}`)}${portfolioTable(portfolio)}</section>`)}
+${bootstrapSection(report)}
 ${parents(report)}
 ${sources(report)}
 </main>
@@ -121,14 +136,14 @@ ${table({
   rows: groups.map((group) => [
     group.strategy,
     whatOf(group),
-    `${group.traded} ${group.base}`,
+    `${sized(group.traded)} ${group.base}`,
     group.average_price === undefined ? '–' : priced(group.average_price),
     ...PARTS.map((part) => bpsCell(group.costs.bps?.[part])),
   ]),
 })}
 ${table({
   caption: 'Against benchmarks, in basis points',
-  note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the interval',
+  note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the interval. Missed slices ended with something untraded, passed slots were not tried: what that came to cost is inside the shortfall, not besides',
   head: [
     'Strategy',
     'What',
@@ -137,7 +152,9 @@ ${table({
     '#TWAP',
     '#VWAP',
     '#Missed slices',
-    '#Missed-slice cost',
+    '#Their cost',
+    '#Passed slots',
+    '#Their cost',
   ],
   rows: groups.map((group) => [
     group.strategy,
@@ -148,23 +165,30 @@ ${table({
     bpsCell(group.vwap_slippage_bps),
     group.costs.missed_slices,
     `${grouped(group.costs.missed_cost)} ${group.quote}`,
+    group.costs.passed_slots,
+    `${grouped(group.costs.passed_cost ?? '0')} ${group.quote}`,
   ]),
 })}
-${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], rows: carry.map(({ currency, amount }) => [currency, amount]) })}
-${figures.groups.map((group, i) => sliceCharts(group, `s${i}`))}
+${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; it is in no cost above', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
+${costsBySlice(figures.groups)}
 </section>`;
 }
 
 function prices({ groups }: Report, figures: Figures): Markup {
   const pairs = [...new Set(groups.map(({ pair }) => pair))];
-  const charts = pairs.map((pair, i) => priceChart(pair, figures, `p${i}`));
+  const isSmall = pairs.length > 2;
+  const charts = pairs.map((pair, i) => priceChart(pair, figures, { id: `p${i}`, isSmall }));
   if (charts.every(({ text }) => text === '')) return markup``;
-  return markup`<section aria-label="Prices"><h2>Prices and fills</h2>${charts}</section>`;
+  return markup`<section aria-label="Prices"><h2>Prices and fills</h2>${several(charts)}</section>`;
 }
+
+const lengthOf = (minutes: number): string =>
+  minutes < 60 ? `${minutes} min` : minutes < 1_440 ? `${minutes / 60} h` : `${minutes / 1_440} d`;
 
 function quality({ groups, quoting }: Report): Markup {
   if (quoting.requests === 0) return markup``;
   const rows = groups.filter((group) => group.quoting.requests > 0);
+  const shown = (rows[0]?.fills.mark_outs ?? []).filter(({ minutes }) => rows.some(({ fills }) => fills.mark_outs.some((one) => one.minutes === minutes && one.bps !== undefined))); // prettier-ignore
   const ms = (value: number | undefined): string => (value === undefined ? '–' : grouped(String(value), 0));
   return markup`<section aria-label="Quotes and fills"><h2>Quotes and fills</h2>
 ${table({
@@ -178,17 +202,17 @@ ${table({
 })}
 ${table({
   caption: 'Fills: half spread paid (positive is bad) and mark-outs (positive is good), basis points weighted by notional',
-  head: ['Strategy', 'What', '#Fills', '#Half spread', '#Median', '#95 %', ...(rows[0]?.fills.mark_outs ?? []).map(({ minutes }) => `#Mark-out ${minutes} min`)],
+  head: ['Strategy', 'What', '#Fills', '#Half spread', '#Median', '#95 %', ...shown.map(({ minutes }) => `#Mark-out ${lengthOf(minutes)}`)],
   rows: rows.map(({ strategy, pair, side, fills }) => [
     strategy, whatOf({ side, pair }), fills.fills, bpsCell(fills.spread_bps),
     fills.spread_bps_of_fills?.median.toFixed(2) ?? '–', fills.spread_bps_of_fills?.p95.toFixed(2) ?? '–',
-    ...fills.mark_outs.map(({ bps }) => bpsCell(bps, 'positive')),
+    ...shown.map(({ minutes }) => bpsCell(fills.mark_outs.find((one) => one.minutes === minutes)?.bps, 'positive')),
   ]),
 })}
 ${table({
   caption: 'Attempts that did not trade',
-  head: ['Reason', '#Attempts'],
-  rows: quoting.refusals.map(({ reason, attempts }) => [reason, attempts]),
+  head: ['Reason', 'In words', '#Attempts'],
+  rows: quoting.refusals.map(({ reason, attempts }) => [reason, isReason(reason) ? reasons[reason] : '', attempts]),
 })}
 </section>`; // prettier-ignore
 }
@@ -236,7 +260,10 @@ function portfolioTable({
           ['Return', percent(course.return)] as const,
           ['Return of the targets, free of cost', percent(course.target_return)] as const,
           ['Tracking error, a year', percent(course.tracking_error)] as const,
-          ['Largest drawdown', percent(course.drawdown)] as const,
+          [
+            'Largest drawdown',
+            `${percent(course.drawdown)}${course.drawdown_at === undefined ? '' : ` on ${course.drawdown_at.slice(0, 10)}`}`,
+          ] as const,
           [
             'Largest drift, mean and most',
             `${percent(course.drift_mean)}, ${percent(course.drift_max)}`,
@@ -292,50 +319,11 @@ ${table({
     one.strategy,
     timeCell(one.begun_at.replace(/\.\d+Z/u, 'Z')),
     whatOf(one),
-    one.planned === undefined ? '–' : grouped(one.planned, 8).replace(/\.?0+$/u, ''),
-    one.traded,
+    one.planned === undefined ? '–' : sized(one.planned),
+    sized(one.traded),
     one.arrival_price === undefined ? '–' : priced(one.arrival_price),
     one.average_price === undefined ? '–' : priced(one.average_price),
     ...PARTS.map((part) => bpsCell(one.costs?.bps?.[part])),
   ]),
 })}</section>`;
-}
-
-function sources({ strategies, prices: tapes, made_from: source, assumptions }: Report): Markup {
-  return markup`<section aria-label="What it rests on"><h2>What it rests on</h2>
-<ul class="plain">${assumptions.map((line) => markup`<li>${line}</li>`)}</ul>
-${table({
-  caption: 'Strategies',
-  head: ['Strategy', 'Kind', 'Begun, UTC', 'Finished, UTC', 'Hash of its text'],
-  rows: strategies.map((one) => [
-    one.strategy,
-    one.kind,
-    timeCell(one.begun_at),
-    one.finished_at === undefined ? '–' : `${timeText(one.finished_at)}, ${one.finished ?? ''}`,
-    markup`<code>${one.hash}</code>`,
-  ]),
-})}
-${table({
-  caption: 'Market history',
-  head: ['Pair', '#Bars, s', '#Rows', 'From, UTC', 'Until, UTC', 'SHA-256 of its columns'],
-  rows: tapes.map((one) => [
-    one.pair,
-    one.bar_ms / 1000,
-    grouped(String(one.rows), 0),
-    timeCell(one.from),
-    timeCell(one.until),
-    markup`<code>${one.hash}</code>`,
-  ]),
-})}
-${table({
-  caption: 'Journal',
-  head: ['Fact', 'Value'],
-  rows: [
-    ['Hash of its newest record', markup`<code>${source.head}</code>`],
-    ['Hashes of the config', markup`<code>${source.config_hashes.join(', ')}</code>`],
-    ['Versions that wrote it', source.versions.join(', ')],
-    ['Fills corrected by the account', source.corrections],
-  ],
-})}
-</section>`;
 }

@@ -6,11 +6,13 @@ import { againstPrice, benchmark } from './figures.ts';
 import type { Against, Costs, Figures, Group } from './figures.ts';
 import type { UntradedFacts } from './facts.ts';
 import type { FillsFigures } from './fill-figures.ts';
+import { gapsOf } from './gaps.ts';
 import { notesOf } from './notes.ts';
+import { passedOf } from './passed.ts';
 import type { PortfolioFigures, Valuation } from './portfolio.ts';
-import type { Seen } from './prices.ts';
+import type { PriceColumns, Seen } from './prices.ts';
 import type { Quoting } from './quoting.ts';
-import { REPORT_FORMAT } from './schema.ts';
+import { REPORT_FORMAT } from './format.ts';
 import type { Report } from './schema.ts';
 import { bpsOf } from './shortfall.ts';
 import type { ParentFigures, Shortfall, SliceFigures } from './shortfall.ts';
@@ -46,14 +48,7 @@ export function reportOf(figures: Figures): Report {
       config_hashes: distinct(starts.map(({ config_hash: hash }) => hash)),
       corrections: facts.corrections,
     },
-    prices: figures.prices.tapes.map(({ pair, barMs, rows, times, hash }) => ({
-      pair,
-      bar_ms: barMs,
-      rows,
-      from: isoOf(instant(times[0] ?? 0)),
-      until: isoOf(instant((times[rows - 1] ?? 0) + barMs)),
-      hash,
-    })),
+    prices: figures.prices.tapes.map((tape) => historyJson(tape, figures)),
     ...notesOf(figures),
     strategies: [...facts.lives.values()]
       .filter(({ record }) => input.strategy === undefined || record.strategy === input.strategy)
@@ -61,6 +56,7 @@ export function reportOf(figures: Figures): Report {
         strategy: record.strategy,
         kind: record.type,
         hash: record.hash,
+        ...known({ document: isRecord(record.document) ? record.document : undefined }),
         begun_at: isoOf(record.begun_at),
         ...known({ finished_at: finished && isoOf(finished.at), finished: finished?.reason }),
       })),
@@ -81,6 +77,21 @@ export function reportOf(figures: Figures): Report {
     untraded: untradedJson(figures.untraded),
     portfolios: figures.portfolios.map(portfolioJson),
     ...(input.backtest === undefined ? {} : { backtest: input.backtest }),
+    ...(input.bootstrap === undefined ? {} : { bootstrap: input.bootstrap }),
+  };
+}
+
+function historyJson(tape: PriceColumns, { from, until }: Figures): Report['prices'][number] {
+  const { pair, barMs, rows, times, hash } = tape;
+  const { gaps, missingBars, longestMs } = gapsOf(tape, from, until);
+  return {
+    pair,
+    bar_ms: barMs,
+    rows,
+    from: isoOf(instant(times[0] ?? 0)),
+    until: isoOf(instant((times[rows - 1] ?? 0) + barMs)),
+    hash,
+    ...(barMs === 0 ? {} : { gaps, missing_bars: missingBars, longest_gap_ms: longestMs }),
   };
 }
 
@@ -95,6 +106,9 @@ function listedOf(parents: readonly ParentFigures[]): readonly ParentFigures[] {
   const chosen = new Set(most.map(({ parent }) => parent));
   return parents.filter((parent) => chosen.has(parent));
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 type Json<Row> = { readonly [Key in keyof Row]: Exclude<Row[Key], undefined> };
 
@@ -150,6 +164,7 @@ const sumsJson = ({
   shortfall,
   atArrival,
   missed,
+  passed,
   parents,
   withoutPrice,
 }: Costs): Report['totals'][number]['costs'] => ({
@@ -158,6 +173,9 @@ const sumsJson = ({
   without_price: withoutPrice,
   missed_slices: missed.slices,
   missed_cost: text(missed.cost),
+  passed_slots: passed.slots,
+  passed_without_price: passed.withoutPrice,
+  passed_cost: text(passed.cost),
 });
 
 const slippage = (beyond: Against | undefined): string | undefined =>
@@ -221,6 +239,7 @@ function parentJson(
 ): Report['parents'][number] {
   const { facts, arrival, shortfall } = parent;
   const slices = parent.slices.slice(0, room.slices);
+  const passed = passedOf([parent], prices);
   room.slices -= slices.length;
   const against = (weight: 'time' | 'volume'): { price: string; slippage_bps?: string } | undefined => {
     const each = benchmark(parent, prices, weight);
@@ -252,7 +271,8 @@ function parentJson(
       twap: against('time'),
       vwap: against('volume'),
     }),
-    missed: facts.missed,
+    missed: facts.missed.length,
+    ...(passed.slots === 0 || passed.withoutPrice > 0 ? {} : { passed_cost: text(passed.cost) }),
     slices: slices.map(sliceJson),
     slices_left_out: parent.slices.length - slices.length,
   };

@@ -49,7 +49,7 @@ export function table({ caption, head, rows, note }: Table): Markup {
   return markup`<div class="scroll" role="region" tabindex="0" aria-label="${caption}">
     <table>
       <caption>
-        ${caption}${note === undefined ? '' : markup`<small>${note}</small>`}
+        <div>${caption}${note === undefined ? '' : markup`<small>${note}</small>`}</div>
       </caption>
       <thead>
         <tr>
@@ -79,6 +79,13 @@ export function grouped(amount: string, decimals = 2): string {
 export function priced(each: string): string {
   const size = money(each).abs();
   return grouped(each, size.gte(1_000) ? 2 : size.gte(10) ? 3 : size.gte(1) ? 4 : 6);
+}
+
+/** A quantity for people: thousands apart, decimals that say something, no zeros at the end. */
+export function sized(amount: string): string {
+  const reach = money(amount).abs();
+  const shown = grouped(amount, reach.gte(1_000) ? 2 : reach.gte(1) ? 4 : 8);
+  return shown.includes('.') ? shown.replace(/\.?0+$/u, '') : shown;
 }
 
 /** Basis points for people, two decimals; coloured as bad above zero and good below it. */

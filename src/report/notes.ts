@@ -1,9 +1,12 @@
-import { MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../core/time.ts';
 import { MARK_OUT_MINUTES } from './fill-figures.ts';
 import type { Figures } from './figures.ts';
+import { gapsOf } from './gaps.ts';
 
 /** How many names a sentence lists. */
 const NAMES_MAX = 8;
+/** Figures of fewer fills than this are told to be of few. */
+const FILLS_MIN = 30;
 /** A price at the end of a parent that is older than this is told. */
 const END_AGE_MAX_MS = 15 * MINUTE_MS;
 
@@ -32,6 +35,10 @@ function* warningsOf(figures: Figures): Generator<string> {
   const without = parents.filter(({ shortfall }) => shortfall === undefined);
   if (without.length > 0)
     yield `${without.length} of ${parents.length} parents have no price at their arrival and are in no cost: ${names(without.map(({ facts: { parent } }) => parent))}.`;
+  yield* fewOf(figures);
+  const unpriced = figures.totals.reduce((sum, { costs: { passed } }) => sum + passed.withoutPrice, 0);
+  if (unpriced > 0)
+    yield `${unpriced} slots passed without a try, and their time, size or price is not known: what they came to cost is in the shortfall and not told apart.`;
   const open = parents.filter(({ isOpen }) => isOpen);
   if (open.length > 0)
     yield `${open.length} of ${parents.length} parents are still under way: what they have not traded is judged by the last price known.`;
@@ -56,11 +63,33 @@ function* warningsOf(figures: Figures): Generator<string> {
     (held) => 'read' in held && Object.values(held.read).some((amount) => amount.startsWith('-')),
   );
   if (borrows && figures.input.carry === undefined)
-    yield 'The account has borrowed: interest is not written in the journal and is not part of any cost here.';
+    yield 'The account has borrowed: interest is not written in the journal, so carry is in no cost here. tranche account pts interest tells what was paid.';
   if (prices.tapes.length > 0) {
     yield* barsOf(figures);
     yield* reachOf(figures);
+    yield* holesOf(figures);
   }
+}
+
+/** Where the source has no bar the last price held. Histories with the same holes, as of one venue, are told together. */
+function* holesOf({ prices, from, until }: Figures): Generator<string> {
+  const told = prices.tapes.map((tape) => ({ tape, ...gapsOf(tape, from, until) }));
+  const ofSome = told.filter(({ gaps }) => gaps > 0);
+  const same = Map.groupBy(ofSome, ({ gaps, missingBars, longestMs, longestAt }) => [gaps, missingBars, longestMs, longestAt].join(' ')); // prettier-ignore
+  for (const all of same.values()) {
+    const [one] = all;
+    if (one?.longestAt === undefined) continue;
+    const { gaps, missingBars, longestMs, longestAt } = one;
+    yield `The history of ${names(all.map(({ tape: { pair } }) => pair))} has ${gaps === 1 ? 'a hole' : `${gaps} holes`} in this period, ${missingBars} ${missingBars === 1 ? 'bar' : 'bars'} in all, the longest ${length(longestMs)} from ${isoOf(longestAt).slice(0, 16)}: there the last price counts, as long as it is fresh.`;
+  }
+}
+
+/** Shares and means of few fills are chance. */
+function* fewOf({ fills, quoting }: Figures): Generator<string> {
+  if (fills.length > 0 && fills.length < FILLS_MIN)
+    yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: spread, mark-outs and ages of so few are chance more than anything.`;
+  else if (quoting.requests > 0 && fills.length === 0)
+    yield 'Nothing was filled: the cost here is what was not traded, at the prices of the end.';
 }
 
 function* modesOf({ facts }: Figures): Generator<string> {
@@ -70,7 +99,7 @@ function* modesOf({ facts }: Figures): Generator<string> {
   if (modes.has('paper'))
     yield 'Paper: the venue was simulated; spreads, fills and ages are those of its model.';
   if (modes.has('backtest'))
-    yield 'Backtest: the venue was simulated on market history; see the assumptions for its model.';
+    yield 'Backtest: the venue was simulated on market history; see the assumptions for its model. Settings that were chosen by looking at this history fit it better than they will fit the next: tranche sweep counts the trials and walks forward.';
   if (modes.size > 1) yield `The journal holds runs in several modes: ${names([...modes])}.`;
 }
 
@@ -113,3 +142,9 @@ function names(all: readonly string[]): string {
 }
 
 const minutes = (ms: number): string => `${Math.round(ms / MINUTE_MS)} min`;
+
+/** A length of time in the largest unit that it fills twice. */
+function length(ms: number): string {
+  if (ms >= 2 * DAY_MS) return `${Math.round((10 * ms) / DAY_MS) / 10} days`;
+  return ms >= 2 * HOUR_MS ? `${Math.round((10 * ms) / HOUR_MS) / 10} h` : minutes(ms);
+}

@@ -162,9 +162,9 @@ function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | u
     at,
     value: valued.value,
     weights: Object.fromEntries(
-      [...valued.weights].map(([currency, weight]) => [currency, weight.toFixed(6, 6)]),
+      [...valued.weights].map(([currency, weight]) => [currency, weight.toFixed(6, 'even')]),
     ),
-    drift: drift.toFixed(6, 6),
+    drift: drift.toFixed(6, 'even'),
   };
 }
 

@@ -1,4 +1,4 @@
-import { approximate, price } from '../core/money.ts';
+import { approximate, price, ratioOf, scale } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -73,6 +73,13 @@ export class PriceBook {
     if (!isFresh(tape, row, at)) return undefined;
     const known = instant((tape.times[row] ?? 0) + tape.barMs);
     return { price: exactPrice(tape.close[row] ?? 0), at: known, from: 'prices' };
+  }
+
+  /** The price of a tape at `at`, where that is newer than `since`. */
+  newerAt(tape: PriceColumns, at: number, since: number): Price | undefined {
+    const row = rowKnownAt(tape, at);
+    if (row < 0 || !isFresh(tape, row, at) || (tape.times[row] ?? 0) + tape.barMs <= since) return undefined;
+    return exactPrice(tape.close[row] ?? 0);
   }
 
   #notedAt(pair: string, at: Instant, ageMaxMs: number): Seen | undefined {
@@ -162,20 +169,48 @@ export class PriceBook {
 const isFresh = ({ times, barMs }: PriceColumns, row: number, at: number): boolean =>
   at - (times[row] ?? Number.NaN) - barMs <= Math.max(AGE_MAX_MS, 3 * barMs);
 
-/** The exact decimal that a row of a tape stands for. */
-const exactPrice = (close: number): Price => price(String(close));
+const UNITS = ['1', '0.1', '0.01', '0.001', '0.0001', '0.00001', '0.000001', '0.0000001', '0.00000001'].map(price); // prettier-ignore
+/** Whole numbers below this have at most 15 digits: there is but one decimal of so few that is nearest to a double. */
+const WHOLE_MAX = 1e15;
+
+/** The exact decimal that a row of a tape stands for: what its shortest text says, mostly without writing it. */
+function exactPrice(close: number): Price {
+  let tens = 1;
+  for (const unit of UNITS) {
+    const whole = Math.round(close * tens);
+    if (whole >= WHOLE_MAX) break;
+    if (whole / tens === close) return scale(unit, ratioOf(whole));
+    tens *= 10;
+  }
+  return price(String(close));
+}
 
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
 
+/** Where the last look into each history was: who reads on from there has not far to go. */
+const lastRows = new WeakMap<PriceColumns, { row: number }>();
+
 /** The last row that is known at `at`; -1 when none is. */
-function rowKnownAt({ times, rows, barMs }: PriceColumns, at: number): number {
-  let [low, high] = [-1, rows - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >>> 1;
-    if ((times[middle] ?? 0) + barMs <= at) low = middle;
-    else high = middle - 1;
+function rowKnownAt(tape: PriceColumns, at: number): number {
+  const { times, rows, barMs } = tape;
+  const last = lastRows.get(tape) ?? { row: 0 };
+  if (last.row === 0) lastRows.set(tape, last);
+  const isKnown = (row: number): boolean => row < 0 || (times[row] ?? Number.POSITIVE_INFINITY) + barMs <= at;
+  // Away from the last look in steps that double, until the row lies between two of them.
+  let [low, high, step] = [Math.min(last.row, rows - 1), rows, 1];
+  if (isKnown(low)) {
+    while (low + step < high && isKnown(low + step)) [low, step] = [low + step, 2 * step];
+    high = Math.min(high, low + step);
+  } else {
+    while (low >= 0 && !isKnown(low)) [high, low, step] = [low, Math.max(-1, low - step), 2 * step];
   }
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (isKnown(middle)) low = middle;
+    else high = middle;
+  }
+  last.row = Math.max(0, low);
   return low;
 }
 

@@ -99,8 +99,7 @@ const hadQuote = (attempt: AttemptFacts): boolean =>
 
 /** To the nearest of six decimals. */
 const share = (part: number, whole: number): number | undefined =>
-  whole === 0 ? undefined : Number(ratioOf(part).div(whole).toFixed(6, HALF_EVEN));
-const HALF_EVEN = 6;
+  whole === 0 ? undefined : Number(ratioOf(part).div(whole).toFixed(6, 'even'));
 
 /** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
 export function spreadOf(values: readonly number[]): Spread | undefined {

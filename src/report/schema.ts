@@ -1,280 +1,214 @@
 import { z } from 'zod';
+import { bootstrap } from './schema-bootstrap.ts';
+import { group, parent } from './schema-parents.ts';
+import { REPORT_FORMAT } from './format.ts';
+import { amount, count, list, quoting, sums, time } from './schema-parts.ts';
 
 /**
  * The shape of `report.json`. Amounts are text, so that every digit arrives; basis points and ratios are stated to the
- * decimals that `docs/report.md` tells; times are ISO 8601 in UTC. What is not known is left out.
+ * decimals that their fields tell; times are ISO 8601 in UTC. What is not known is left out.
  */
 
-/** Number of the shape: it grows when a field goes or changes its meaning. New fields may come without. */
-export const REPORT_FORMAT = 1;
+const fraction = z.number();
 
-const amount = z.string().describe('Plain decimal, exact');
-const bps = z.string().describe('Basis points, four decimals, rounded to even');
-const time = z.string().describe('ISO 8601, UTC');
-const count = z.int().min(0);
-const ratio = z.number().describe('A fraction, six decimals');
-const side = z.enum(['buy', 'sell']);
-const list = <T extends z.ZodType>(of: T): z.ZodReadonly<z.ZodArray<T>> => z.array(of).readonly();
+const valuation = z
+  .strictObject({
+    at: time.describe('The moment'),
+    value: amount.describe('Σ balance·price, less what is set aside; cash, exact'),
+    weights: z
+      .record(z.string(), z.string().describe('value / total, a fraction of six decimals'))
+      .describe('By currency'),
+    drift: z
+      .string()
+      .describe('Largest drift of any currency, as drift_type says; a fraction of six decimals'),
+  })
+  .meta({ id: 'valuation' });
 
-const spread = z
-  .strictObject({ count, mean: z.number(), median: z.number(), p95: z.number(), max: z.number() })
-  .describe('Nearest rank');
-
-const costs = z.strictObject({
-  paper: amount.describe('Q·P_d, what the basis points of the shortfall are of; quote currency'),
-  delay: amount.describe('s·Q·(P_a − P_d)'),
-  trading: amount.describe('s·(Σ amount − F·P_a); timing + execution'),
-  timing: amount.describe('s·Σ F_k·(d_k − P_a)'),
-  execution: amount.describe('s·Σ (amount_k − F_k·d_k)'),
-  opportunity: amount.describe('s·(Q − F)·(P_end − P_a)'),
-  fees: amount,
-  total: amount.describe('Implementation shortfall: delay + trading + opportunity + fees, exactly'),
-  bps: z
-    .strictObject({
-      delay: bps,
-      trading: bps,
-      timing: bps,
-      execution: bps,
-      opportunity: bps,
-      fees: bps,
-      total: bps,
-    })
-    .optional()
-    .describe('Each of them of `paper`; left out when that is 0'),
-  arrival_slippage_bps: bps.optional().describe('s·(P̄ − P_a)/P_a, fees not counted'),
-  all_in_bps: bps.optional().describe('Arrival slippage with the fees'),
+const point = z.strictObject({
+  at: time.describe('The moment'),
+  value: z.number().describe('Value in cash, nine digits'),
+  index: z.number().describe('1 at the first point; deposits and withdrawals taken out; nine digits'),
+  drawdown: fraction.describe('index / its peak − 1: 0 or less, nine digits'),
+  weights: z
+    .record(z.string(), z.number().describe('A fraction, nine digits'))
+    .describe('Weight of each currency'),
 });
 
-const sums = costs.extend({
-  parents: count,
-  without_price: count.describe('Parents that are not in these sums: no price at their arrival'),
-  missed_slices: count.describe('Slices that ended with something untraded'),
-  missed_cost: amount.describe('What that came to cost later: inside trading and opportunity, not besides'),
-});
+const course = z
+  .strictObject({
+    step_ms: count.describe('Time from point to point, ms'),
+    mean_value: z.number().describe('Mean of the values of the points, cash; nine digits'),
+    turnover: fraction.describe('(bought + sold) / 2 / mean value: one-way; a fraction, nine digits'),
+    return: fraction.describe('Π (V_t − flow_t) / V_{t−1} − 1; a fraction, nine digits'),
+    target_return: fraction.describe(
+      'The same of the target weights, restored at every point free of cost; a fraction, nine digits',
+    ),
+    tracking_error: fraction
+      .optional()
+      .describe(
+        'Standard deviation (n − 1) of the differences of both returns · √(points in 365.25 days); a fraction a year, nine digits. Left out below ten points',
+      ),
+    drawdown: fraction.describe(
+      'Largest fall of the index from its peak; a fraction of the peak, 0 or more, nine digits',
+    ),
+    drawdown_at: time.optional().describe('When it was lowest; left out when it never fell'),
+    drift_mean: fraction.describe('Mean over the points of the largest drift of any currency, nine digits'),
+    drift_max: fraction.describe('The largest of them, nine digits'),
+    outside: fraction.describe('Share of the points outside the band, nine digits'),
+    flows: z
+      .number()
+      .describe('Value of changes that no fill explains, cash: deposits positive; nine digits'),
+    points: list(point).describe('At most 2 000, evenly spaced'),
+  })
+  .meta({ id: 'course' });
 
-const markOut = z.strictObject({ minutes: count, fills: count, bps: bps.optional() });
-
-const fills = z.strictObject({
-  fills: count,
-  spread_bps: bps
-    .optional()
-    .describe('Half spread paid against the reference price of the attempt, weighted by notional'),
-  spread_bps_of_fills: spread.optional(),
-  mark_outs: list(markOut).describe(
-    's·(m(t+τ) − p)/p weighted by notional: POSITIVE IS GOOD; bps left out without prices',
-  ),
-});
-
-const quoting = z.strictObject({
-  requests: count,
-  quotes: count,
-  orders: count,
-  fills: count,
-  rejected: count,
-  doubts: count,
-  open: count,
-  expired: count,
-  response_ratio: ratio.optional().describe('quotes / requests'),
-  hit_ratio: ratio.optional().describe('orders / quotes'),
-  fill_ratio: ratio.optional().describe('fills / orders whose outcome is known'),
-  expiry_miss_ratio: ratio.optional().describe('expired / (expired + orders)'),
-  attempts_per_fill: ratio.optional().describe('requests / fills'),
-  quote_age_ms: spread.optional().describe('From the arrival of the quote to the first byte of the order'),
-  quote_life_ms: spread.optional(),
-  refusals: list(z.strictObject({ reason: z.string(), attempts: count })),
-});
-
-const slice = z.strictObject({
-  slice: count,
-  slot: time,
-  decided_at: time,
-  ended_at: time.optional(),
-  result: z.enum(['filled', 'skipped', 'expired', 'open']),
-  reason: z.string().optional(),
-  detail: z.string().optional(),
-  by: z.enum(['quantity', 'amount']),
-  wanted: amount,
-  traded: amount,
-  amount,
-  average_price: amount.optional(),
-  decision_price: amount.optional(),
-  attempts: count,
-  cost: amount.optional().describe('s·(amount_k − F_k·P_a), quote currency'),
-  cost_bps: bps.optional().describe('Of F_k·P_a'),
-  timing: amount.optional(),
-  execution: amount.optional(),
-  untraded: amount.describe('Base currency'),
-  missed_cost: amount.optional(),
-});
-
-const seen = z.strictObject({ price: amount, at: time, from: z.enum(['prices', 'journal']) });
-
-const benchmark = z.strictObject({ price: amount, slippage_bps: bps.optional() });
-
-const parent = z.strictObject({
-  parent: z.string(),
-  strategy: z.string(),
-  leg: z.string(),
-  pair: z.string(),
-  side,
-  base: z.string(),
-  quote: z.string(),
-  due_at: time,
-  begun_at: time,
-  ended_at: time,
-  open: z.boolean(),
-  planned: amount.optional().describe('Q, base currency'),
-  traded: amount.describe('F, base currency'),
-  amount,
-  fees: amount,
-  average_price: amount.optional().describe('Twelve decimals'),
-  decision: seen.optional().describe('P_d: when it was due'),
-  arrival_price: amount.optional().describe('P_a: reference price when its first slice was decided'),
-  end: seen.optional().describe('P_end'),
-  costs: costs.optional().describe('Left out without a price at arrival'),
-  twap: benchmark.optional(),
-  vwap: benchmark.optional(),
-  missed: count.describe('Slices that passed without a try'),
-  slices: list(slice),
-  slices_left_out: count,
-});
-
-const group = z.strictObject({
-  strategy: z.string(),
-  pair: z.string(),
-  base: z.string(),
-  quote: z.string(),
-  side,
-  traded: amount,
-  amount,
-  average_price: amount.optional(),
-  costs: sums,
-  twap_slippage_bps: bps.optional(),
-  vwap_slippage_bps: bps.optional(),
-  fills,
-  quoting,
-});
-
-const valuation = z.strictObject({
-  at: time,
-  value: amount,
-  weights: z.record(z.string(), z.string()),
-  drift: z.string().describe('Largest drift of any currency'),
-});
-
-const course = z.strictObject({
-  step_ms: count,
-  mean_value: z.number(),
-  turnover: z.number().describe('One-way: traded value / 2 / mean value'),
-  return: z.number(),
-  target_return: z.number().describe('Of the target weights, restored at every point free of cost'),
-  tracking_error: z.number().optional().describe('A year'),
-  drawdown: z.number(),
-  drawdown_at: time.optional(),
-  drift_mean: z.number(),
-  drift_max: z.number(),
-  outside: z.number().describe('Share of the points outside the band'),
-  flows: z.number().describe('Value of changes that no fill explains'),
-  points: list(
-    z.strictObject({
-      at: time,
-      value: z.number(),
-      index: z.number(),
-      drawdown: z.number(),
-      weights: z.record(z.string(), z.number()),
-    }),
-  ),
-});
-
-const portfolio = z.strictObject({
-  strategy: z.string(),
-  cash: z.string(),
-  drift_type: z.enum(['absolute', 'relative']),
-  drift_threshold: z.string(),
-  targets: z.record(z.string(), z.string()),
-  decisions: count,
-  traded: amount.describe('Bought and sold, in cash'),
-  start: valuation.optional(),
-  end: valuation.optional(),
-  course: course.optional().describe('Left out without prices of every currency'),
-});
+const portfolio = z
+  .strictObject({
+    strategy: z.string().describe('Id of the strategy that keeps it'),
+    cash: z.string().describe('Currency that it is valued in'),
+    drift_type: z
+      .enum(['absolute', 'relative'])
+      .describe('absolute: |w − w*|. relative: |w − w*| / w*, of a target of 0 absolute'),
+    drift_threshold: z.string().describe('Width of the band on either side, a fraction'),
+    targets: z
+      .record(z.string(), z.string().describe('w*, a fraction'))
+      .describe('Target weight of each currency'),
+    decisions: count.describe('Looks that led to trades'),
+    traded: amount.describe('Bought and sold, cash; fills in other currencies at the price of then'),
+    start: valuation
+      .optional()
+      .describe('At the first moment of the period; left out when a price is missing'),
+    end: valuation.optional().describe('At its last moment; left out when a price is missing'),
+    course: course
+      .optional()
+      .describe('From point to point. Left out without market history of every currency'),
+  })
+  .meta({ id: 'portfolio' });
 
 const backtest = z
   .strictObject({
-    from: time,
-    until: time.describe('Not itself'),
-    seed: z.string(),
+    from: time.describe('Begin of the window'),
+    until: time.describe('Its end, not itself in it'),
+    seed: z.string().describe('Chance of the venue and jitter of the desk follow from it'),
     model: z.string().describe('Name of the execution model'),
     settings: z
-      .record(z.string(), z.unknown())
+      .record(z.string(), z.unknown().describe('As docs/backtest.md tells'))
       .describe('Every setting of the model, in the names of its file'),
-    files: z.record(z.string(), z.string()).describe('Prices of each pair, as they were named'),
-    holdings: z.record(z.string(), amount).describe('What the account held at the end'),
-    value_usd: amount.describe('Of all that it held, at the last prices'),
-    open_doubts: count,
+    files: z
+      .record(z.string(), z.string().describe('Path as it was given'))
+      .describe('Prices of each pair, as they were named'),
+    holdings: z
+      .record(z.string(), amount.describe('Of that currency, exact'))
+      .describe('What the account held at the end'),
+    value_usd: amount.describe('Of all that it held, at the last prices; USD, cut down to cents'),
+    open_doubts: count.describe('Orders whose outcome was unknown at the end'),
     control: z.string().describe('State of the desk at the end: active unless a control stopped it'),
-    alerts: z.record(z.string(), count).describe('What an operator would have been told, and how often'),
+    alerts: z
+      .record(z.string(), count.describe('Times'))
+      .describe('What an operator would have been told, and how often'),
   })
-  .describe('How the records were made, where that was a backtest');
+  .meta({ id: 'backtest' });
 export type BacktestFacts = z.output<typeof backtest>;
 
+const madeFrom = z.strictObject({
+  records: count.describe('Records that were read'),
+  head: z.string().optional().describe('Hash of the newest record: it stands for the whole journal'),
+  desks: list(z.string()).describe('Names of the desks that wrote it'),
+  modes: list(z.string()).describe('Modes that they ran in'),
+  versions: list(z.string()).describe('Versions of the program that wrote it'),
+  config_hashes: list(z.string()).describe('SHA-256 of each config that it ran with'),
+  corrections: count.describe('Fills that the account corrected: they count with its figures'),
+});
+
+const history = z.strictObject({
+  pair: z.string().describe('Whose prices'),
+  bar_ms: count.describe('Length of a bar, ms; 0: single trades'),
+  rows: count.describe('Bars or trades'),
+  from: time.describe('Begin of the first bar'),
+  until: time.describe('End of the last bar'),
+  hash: z.string().describe('SHA-256 of its columns'),
+  gaps: count
+    .optional()
+    .describe('Holes within the period, longer than a bar: rows that the source does not have'),
+  missing_bars: count.optional().describe('Bars that are missing in those holes'),
+  longest_gap_ms: count
+    .optional()
+    .describe('The longest of them, from the end of a bar to the begin of the next, ms'),
+});
+
+const life = z.strictObject({
+  strategy: z.string().describe('Its id'),
+  kind: z.string().describe('What it does'),
+  hash: z.string().describe('SHA-256 of its text'),
+  document: z
+    .record(z.string(), z.unknown().describe('As docs/strategies tells'))
+    .optional()
+    .describe('Its text as data, as the journal holds it'),
+  begun_at: time.describe('When this text began to run'),
+  finished_at: time.optional().describe('When it had nothing more to do'),
+  finished: z.string().optional().describe('Code of why'),
+});
+
+const total = z.strictObject({
+  quote: z.string().describe('Quote currency: amounts of different currencies are not added up'),
+  amount: amount.describe('Σ amount of all fills, quote currency'),
+  fees: amount.describe('Σ fees of all fills, quote currency; of parents without a price at arrival too'),
+  costs: sums.describe('Sums over the parents'),
+});
+
+const carry = z.strictObject({
+  currency: z.string().describe('What was borrowed'),
+  amount: amount.describe('Interest charged on it, in that currency; positive is paid'),
+});
+
+const untraded = z.strictObject({
+  strategy: z.string().describe('Id of the strategy'),
+  reason: z.string().describe('Code of the reason'),
+  words: z.string().describe('The same in words'),
+  slices: count.describe('Slices that did not trade at all'),
+  looks: count.describe('Looks at a schedule or a price that led to nothing'),
+  first: time.describe('When it was so first'),
+  last: time.describe('When it was so last'),
+  detail: z.string().optional().describe('Figures of the last one, for people'),
+});
+
 export const reportSchema = z.strictObject({
-  format: z.literal(REPORT_FORMAT),
+  format: z
+    .literal(REPORT_FORMAT)
+    .describe('Number of this shape: it grows when a field goes or changes its meaning'),
   version: z.string().describe('Version of the program that made the report'),
-  signs: z.strictObject({ costs: z.string(), mark_outs: z.string() }),
-  period: z.strictObject({ from: time, until: time }).optional(),
-  made_from: z.strictObject({
-    records: count,
-    head: z.string().optional().describe('Hash of the newest record: it stands for the whole journal'),
-    desks: list(z.string()),
-    modes: list(z.string()),
-    versions: list(z.string()),
-    config_hashes: list(z.string()),
-    corrections: count,
-  }),
-  prices: list(
-    z.strictObject({
-      pair: z.string(),
-      bar_ms: count,
-      rows: count,
-      from: time,
-      until: time,
-      hash: z.string(),
-    }),
-  ),
-  assumptions: list(z.string()),
-  warnings: list(z.string()),
-  strategies: list(
-    z.strictObject({
-      strategy: z.string(),
-      kind: z.string(),
-      hash: z.string(),
-      begun_at: time,
-      finished_at: time.optional(),
-      finished: z.string().optional(),
-    }),
-  ),
-  totals: list(z.strictObject({ quote: z.string(), amount, fees: amount, costs: sums })),
-  carry: list(z.strictObject({ currency: z.string(), amount })).optional(),
-  quoting,
-  groups: list(group),
-  parents: list(parent),
-  parents_left_out: count.describe('The ones that cost least, when there are too many to list'),
-  fills: count,
-  untraded: list(
-    z.strictObject({
-      strategy: z.string(),
-      reason: z.string(),
-      words: z.string(),
-      slices: count,
-      looks: count.describe('Looks at a schedule or a price that led to nothing'),
-      first: time,
-      last: time,
-      detail: z.string().optional().describe('Figures of the last one'),
-    }),
-  ),
-  portfolios: list(portfolio),
-  backtest: backtest.optional(),
+  signs: z
+    .strictObject({
+      costs: z.string().describe('Of every cost: positive is bad'),
+      mark_outs: z.string().describe('Of mark-outs alone: positive is good'),
+    })
+    .describe('What a sign means, in words'),
+  period: z
+    .strictObject({ from: time.describe('First record'), until: time.describe('Last record') })
+    .optional()
+    .describe('What the report is of; left out of an empty journal'),
+  made_from: madeFrom.describe('The journal'),
+  prices: list(history).describe('Market history that was given'),
+  assumptions: list(z.string()).describe('What the figures rest on, one sentence each'),
+  warnings: list(z.string()).describe('What must be known before believing a figure, one sentence each'),
+  strategies: list(life).describe('Each text of each strategy'),
+  totals: list(total).describe('All parents together, by quote currency'),
+  carry: list(carry)
+    .optional()
+    .describe(
+      'Interest on credit by currency, in no cost above. Left out where it is not known: a journal does not hold it, a backtest asks its venue',
+    ),
+  quoting: quoting.describe('How asking for quotes went, all together'),
+  groups: list(group).describe('Parents of one strategy, pair and side together'),
+  parents: list(parent).describe('Each instruction, in the order in which they were begun: at most 1 000'),
+  parents_left_out: count.describe('The ones that cost and gained least, when there are too many to list'),
+  fills: count.describe('Fills in all; each is in fills.csv'),
+  untraded: list(untraded).describe('Why nothing was traded, by strategy and reason, most slices first'),
+  portfolios: list(portfolio).describe('Of each strategy that keeps target weights'),
+  backtest: backtest.optional().describe('How the records were made, where that was a backtest'),
+  bootstrap: bootstrap
+    .optional()
+    .describe('Intervals of a backtest over history that was drawn anew, where they were asked for'),
 });
 
 export type Report = z.output<typeof reportSchema>;

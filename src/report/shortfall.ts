@@ -22,11 +22,11 @@ import type { Facts, FillFacts, ParentFacts, SliceFacts } from './facts.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
 /** Decimals of a quantity that an amount still to be spent would have bought. */
-const QUANTITY_DECIMALS = 18;
+export const QUANTITY_DECIMALS = 18;
 /** Who decided so soon after the slot was on time: the price of the slot is the price of the decision. */
 const ON_TIME_MS = SECOND_MS;
 /** A price of the journal says nothing about a slot that is further away than this. */
-const SLOT_AGE_MAX_MS = 5 * MINUTE_MS;
+export const SLOT_AGE_MAX_MS = 5 * MINUTE_MS;
 
 /**
  * Where the money went, in quote currency; positive is bad. `total` is `s·[Σ amount − F·P_d] + s·(Q − F)·(P_end − P_d) + fees`,
@@ -101,42 +101,68 @@ export interface Setting {
   currencies(pair: string): { readonly base: string; readonly quote: string };
 }
 
-export function parentFigures(parent: ParentFacts, setting: Setting): ParentFigures {
-  const { prices } = setting;
-  const sums = sumsOf(parent.fills);
-  const { traded, amount, fees } = sums;
-  const arrivalText = parent.arrival ?? prices.tapeAt(parent.pair, parent.begunAt)?.price.toFixed();
-  const arrival = arrivalText === undefined ? undefined : price(arrivalText);
-  const decision = arrival === undefined ? undefined : decisionOf(parent, arrival, prices);
-  const planned =
-    decision === undefined ? undefined : plannedOf(parent, { traded, amount, at: decision.price });
-  const { endedAt, isOpen } = endOf(parent, setting, planned !== undefined && planned.lte(traded));
-  const end = prices.midAt(parent.pair, endedAt);
-  let slices: readonly SliceFigures[] | undefined;
-  return {
-    facts: parent,
-    ...currenciesOf(parent, setting),
-    planned,
-    traded,
-    amount,
-    fees,
-    decision,
-    arrival,
-    endedAt,
-    isOpen,
-    end,
-    // Asked for of few parents among many thousands.
-    get average() {
-      return traded.isZero() ? undefined : priceOf(amount, traded);
-    },
-    get slices() {
-      return (slices ??= slicesOf(parent, arrival, end?.price));
-    },
-    shortfall:
+export const parentFigures = (parent: ParentFacts, setting: Setting): ParentFigures =>
+  new Counted(parent, setting);
+
+/** What few of many thousand parents are asked for is worked out when it is. */
+class Counted implements ParentFigures {
+  readonly facts: ParentFacts;
+  readonly base: string;
+  readonly quote: string;
+  readonly planned: Quantity | undefined;
+  readonly traded: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
+  readonly decision: Seen | undefined;
+  readonly arrival: Price | undefined;
+  readonly endedAt: Instant;
+  readonly isOpen: boolean;
+  readonly shortfall: Shortfall | undefined;
+  readonly #prices: PriceBook;
+  #slices: readonly SliceFigures[] | undefined;
+
+  constructor(parent: ParentFacts, setting: Setting) {
+    const { prices } = setting;
+    const sums = sumsOf(parent.fills);
+    const { traded, amount, fees } = sums;
+    const arrivalText = parent.arrival ?? prices.tapeAt(parent.pair, parent.begunAt)?.price.toFixed();
+    const arrival = arrivalText === undefined ? undefined : price(arrivalText);
+    const decision = arrival === undefined ? undefined : decisionOf(parent, arrival, prices);
+    const planned =
+      decision === undefined ? undefined : plannedOf(parent, { traded, amount, at: decision.price });
+    const { endedAt, isOpen } = endOf(parent, setting, planned !== undefined && planned.lte(traded));
+    const { base, quote } = currenciesOf(parent, setting);
+    this.facts = parent;
+    this.base = base;
+    this.quote = quote;
+    this.planned = planned;
+    this.traded = traded;
+    this.amount = amount;
+    this.fees = fees;
+    this.decision = decision;
+    this.arrival = arrival;
+    this.endedAt = endedAt;
+    this.isOpen = isOpen;
+    this.#prices = prices;
+    // Where all is traded no price of the end is needed.
+    const end = planned !== undefined && planned.eq(traded) ? arrival : this.end?.price;
+    this.shortfall =
       planned === undefined || decision === undefined || arrival === undefined || end === undefined
         ? undefined
-        : shortfallOf({ parent, sums, planned, decision: decision.price, arrival, end: end.price }),
-  };
+        : shortfallOf({ parent, sums, planned, decision: decision.price, arrival, end });
+  }
+
+  get end(): Seen | undefined {
+    return this.#prices.midAt(this.facts.pair, this.endedAt);
+  }
+
+  get average(): Price | undefined {
+    return this.traded.isZero() ? undefined : priceOf(this.amount, this.traded);
+  }
+
+  get slices(): readonly SliceFigures[] {
+    return (this.#slices ??= slicesOf(this.facts, this.arrival, this.end?.price));
+  }
 }
 
 function slicesOf(
@@ -167,13 +193,12 @@ interface Sums {
 function sumsOf(fills: readonly FillFacts[]): Sums {
   const [first, ...more] = fills;
   if (first === undefined) return { traded: NO_QUANTITY, amount: NO_MONEY, fees: NO_MONEY };
-  let traded = quantity(first.record.quantity);
-  let amount = money(first.record.amount);
-  let fees = money(first.record.fees);
-  for (const { record } of more) {
-    traded = add(traded, quantity(record.quantity));
-    amount = add(amount, money(record.amount));
-    fees = add(fees, money(record.fees));
+  if (more.length === 0) return { traded: first.figures.quantity, amount: first.figures.amount, fees: first.figures.fees }; // prettier-ignore
+  let { quantity: traded, amount, fees } = first.figures;
+  for (const { figures } of more) {
+    traded = add(traded, figures.quantity);
+    amount = add(amount, figures.amount);
+    fees = add(fees, figures.fees);
   }
   return { traded, amount, fees };
 }
@@ -197,8 +222,8 @@ function plannedOf(
   { traded, amount, at }: { readonly traded: Quantity; readonly amount: Money; readonly at: Price },
 ): Quantity {
   const { told, by } = parent;
-  const last = [...parent.slices.values()].at(-1);
   const leftOfLast = (): Quantity => {
+    const last = [...parent.slices.values()].at(-1);
     if (last === undefined) return NO_QUANTITY;
     return leftOf(last, sumsOf(parent.fills.filter(({ record }) => record.slice === last.slice)));
   };
@@ -228,14 +253,14 @@ function endOf(
   { facts, until }: Setting,
   isWhole: boolean,
 ): { readonly endedAt: Instant; readonly isOpen: boolean } {
-  const slices = [...parent.slices.values()];
-  const open = slices.some(({ end }) => end === undefined);
-  const lastFill = Math.max(...parent.fills.map(({ record }) => record.executed_at), parent.begunAt);
-  if (slices.length === 0 || (isWhole && !open)) return { endedAt: instant(lastFill), isOpen: false };
+  let [open, lastFill] = [false, parent.begunAt];
+  for (const { end } of parent.slices.values()) open ||= end === undefined;
+  for (const { record } of parent.fills) if (record.executed_at > lastFill) lastFill = record.executed_at;
+  if (parent.slices.size === 0 || (isWhole && !open)) return { endedAt: instant(lastFill), isOpen: false };
   const finished = facts.lives.get(parent.life)?.finished;
   if (finished !== undefined) return { endedAt: instant(Math.max(finished.at, lastFill)), isOpen: false };
   if (open || parent.leg === 'all') return { endedAt: until, isOpen: true };
-  const lastEnd = Math.max(...slices.map(({ at, end }) => end?.at ?? at), lastFill);
+  const lastEnd = Math.max(...[...parent.slices.values()].map(({ at, end }) => end?.at ?? at), lastFill);
   return { endedAt: instant(lastEnd), isOpen: false };
 }
 
@@ -267,16 +292,19 @@ function shortfallOf({
   const left = subtract(planned, traded);
   const atArrival = cost(arrival, traded);
   const atSlices = decidedValue(parent, arrival, atArrival);
-  const paid = subtract(amount, cost(decision, traded));
-  const missed = cost(subtract(end, decision), left);
+  const trading = against(side, subtract(amount, atArrival));
+  // Most parents begin when they are due, decide at one price and trade all: nothing to work out then.
+  const isOnTime = decision === arrival;
+  const paid = isOnTime ? trading : against(side, subtract(amount, cost(decision, traded)));
+  const missed = left.isZero() ? NO_MONEY : against(side, cost(subtract(end, decision), left));
   return {
-    delay: against(side, cost(subtract(arrival, decision), planned)),
-    trading: against(side, subtract(amount, atArrival)),
-    timing: against(side, subtract(atSlices, atArrival)),
-    execution: against(side, subtract(amount, atSlices)),
-    opportunity: against(side, cost(subtract(end, arrival), left)),
+    delay: isOnTime ? NO_MONEY : against(side, cost(subtract(arrival, decision), planned)),
+    trading,
+    timing: atSlices === atArrival ? NO_MONEY : against(side, subtract(atSlices, atArrival)),
+    execution: atSlices === atArrival ? trading : against(side, subtract(amount, atSlices)),
+    opportunity: left.isZero() ? NO_MONEY : against(side, cost(subtract(end, arrival), left)),
     fees,
-    total: add(against(side, add(paid, missed)), fees),
+    total: add(add(paid, missed), fees),
     paper: cost(decision, planned),
   };
 }
@@ -290,9 +318,9 @@ function decidedValue(
   const priceOfSlice = (slice: number): string | undefined =>
     slices.get(slice)?.intent.decision_price ?? first;
   if (fills.every(({ record }) => priceOfSlice(record.slice) === first)) return atArrival;
-  return fills.reduce((sum, { record }) => {
+  return fills.reduce((sum, { record, figures }) => {
     const decided = priceOfSlice(record.slice);
-    return add(sum, cost(decided === undefined ? arrival : price(decided), quantity(record.quantity)));
+    return add(sum, cost(decided === undefined ? arrival : price(decided), figures.quantity));
   }, NO_MONEY);
 }
 

@@ -24,12 +24,12 @@ h3 { font-size: 1rem; margin: 1.5rem 0 0.5rem; }
 p { margin: 0.4rem 0; max-width: 52rem; }
 .soft, small { color: var(--soft); }
 .badge { display: inline-block; padding: 0 0.5rem; border: 1px solid var(--rule); border-radius: 1rem; font-size: 0.85rem; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.2rem, 1fr)); gap: 0.75rem; margin: 1.25rem 0; padding: 0; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.6rem, 1fr)); gap: 0.75rem; margin: 1.25rem 0; padding: 0; }
 .cards div { background: var(--card); border-radius: 0.5rem; padding: 0.7rem 0.9rem; }
 .cards dt { color: var(--soft); font-size: 0.82rem; }
-.cards dd { margin: 0; font-size: 1.3rem; font-variant-numeric: tabular-nums; }
+.cards dd { margin: 0; font-size: 1.25rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .cards dd span, .cards dd small { white-space: nowrap; }
-.cards dd small { font-size: 0.8rem; }
+.cards dd small { font-size: 0.78rem; }
 .notes { background: var(--warn); border-left: 4px solid var(--warn-edge); border-radius: 0.25rem; padding: 0.6rem 1rem; margin: 1rem 0; }
 .notes h2 { border: 0; margin: 0 0 0.25rem; padding: 0; font-size: 1rem; }
 .notes ul, .plain { margin: 0; padding-left: 1.1rem; }
@@ -37,6 +37,7 @@ p { margin: 0.4rem 0; max-width: 52rem; }
 .scroll:focus-visible { outline: 2px solid var(--c1); outline-offset: 2px; }
 table { border-collapse: collapse; width: 100%; font-size: 0.88rem; font-variant-numeric: tabular-nums; }
 caption { text-align: left; font-weight: 600; padding-bottom: 0.35rem; }
+caption div { display: inline-block; position: sticky; left: 0; max-width: min(100%, calc(100vw - 2.5rem)); }
 caption small { display: block; font-weight: 400; }
 th, td { text-align: left; padding: 0.28rem 0.45rem; border-bottom: 1px solid var(--rule); vertical-align: baseline; }
 th:first-child, td:first-child { padding-left: 0; }
@@ -48,18 +49,30 @@ tr.sum td, tr.sum th { font-weight: 650; }
 .bad { color: var(--bad); } .good { color: var(--good); } .none { color: var(--soft); }
 code { font: 0.85em ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; overflow-wrap: anywhere; } th code { white-space: nowrap; }
 figure { margin: 1rem 0 1.5rem; }
-figcaption { font-weight: 600; margin-bottom: 0.25rem; } figcaption small { font-weight: 400; }
+figcaption { font-weight: 600; margin-bottom: 0.25rem; } figcaption small { display: block; font-weight: 400; }
 svg { display: block; max-width: 100%; height: auto; }
+figure > svg { width: 100%; } figure.cost > svg { max-width: 46rem; }
+.several { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 26rem), 1fr)); gap: 0 1.5rem; }
+.several figure { margin: 0.6rem 0; min-width: 0; } .several figcaption { font-size: 0.9rem; }
+details { margin: 0.5rem 0; } summary { cursor: pointer; font-weight: 600; }
+pre { overflow-x: auto; background: var(--card); border-radius: 0.5rem; padding: 0.7rem 0.9rem; font: 0.82rem/1.5 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; }
 .legend { list-style: none; display: flex; flex-wrap: wrap; gap: 0.2rem 1.1rem; margin: 0.3rem 0 0; padding: 0; font-size: 0.82rem; color: var(--soft); }
 .legend li { display: flex; align-items: center; gap: 0.35rem; }
 .tick { fill: var(--soft); font-size: 11.5px; font-variant-numeric: tabular-nums; }
 .grid { stroke: var(--rule); stroke-width: 1; } .grid.zero { stroke: var(--soft); }
 .line { fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linejoin: round; } .line.dashes { stroke-dasharray: 6 4; }
 .area { fill: currentColor; opacity: 0.16; } .band { fill: var(--band); }
-.mark { fill: currentColor; stroke: var(--page); stroke-width: 1; } .ring { fill: none; stroke: currentColor; stroke-width: 1.6; }
-.bar.bad { fill: var(--bad); } .bar.good { fill: var(--good); }
+.mark { fill: currentColor; stroke: var(--page); stroke-width: 1; } .mark.many { stroke: none; opacity: 0.75; } .ring { fill: none; stroke: currentColor; stroke-width: 1.6; }
+.bar.part { opacity: 0.55; } .bar.bad { fill: var(--bad); } .bar.good { fill: var(--good); }
 .c1 { color: var(--c1); } .c2 { color: var(--c2); } .c3 { color: var(--c3); } .c4 { color: var(--c4); } .c5 { color: var(--c5); }
 footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
+/* On a phone a wide chart is moved sideways, and its words stay as large as they can be read. */
+@media screen and (max-width: 42rem) {
+  body { padding: 1.25rem 1rem 3rem; }
+  figure.wide { overflow-x: auto; } figure.wide > figcaption { position: sticky; left: 0; } figure.wide > svg { min-width: 40rem; max-width: none; }
+  .small .tick { font-size: 15px; }
+  .cards { grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); }
+}
 @media print {
   :root {
     color-scheme: light;
@@ -70,10 +83,10 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
   @page { size: A4; margin: 14mm; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   html { font-size: 10px; } body { max-width: none; padding: 0; font-size: 1rem; } .cards { grid-template-columns: repeat(auto-fit, minmax(7.4rem, 1fr)); }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; } .several { grid-template-columns: 1fr 1fr; } pre { white-space: pre-wrap; }
   table { font-size: 0.85rem; } th, td { padding: 0.15rem 0.3rem; } td.n { white-space: normal; }
   figure, .cards div, tr, .notes { break-inside: avoid; }
   h2, h3, caption, figcaption { break-after: avoid; }
-  thead { display: table-header-group; }
+  thead { display: table-header-group; break-after: avoid; } tbody tr:first-child { break-before: avoid; }
 }
 `;

@@ -7,6 +7,7 @@ import {
   ratio,
   roundDown,
   roundUp,
+  significant,
   worsen,
 } from '../core/money.ts';
 import { instant, SECOND_MS } from '../core/time.ts';
@@ -38,7 +39,7 @@ export function marketTrade(
   if (each.lte(0)) return undefined;
   const usd = money(String(USD_MIN + (drawn % (USD_MAX - USD_MIN))));
   const usdEach = market.usdValue(listing.quote, quantity('1'), at);
-  const amount = money(fraction(usd, usdEach).toPrecision(20));
+  const amount = money(significant(fraction(usd, usdEach), 20).toFixed());
   const size = quantityDown(amount, each, listing.basePrecision);
   if (size.lte(0)) return undefined;
   const pairId = [...market.listings.keys()].indexOf(listing.pair) + 1;

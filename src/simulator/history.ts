@@ -11,13 +11,23 @@ const POINTS_MAX = 10_000;
 
 type Held = ReadonlyMap<string, Quantity>;
 
-/** Point of the history with its market time, which decides whether it is a daily one. Valued when somebody asks: few do. */
-interface Point {
-  readonly at: Instant;
+/** Points that follow each other by an hour of the market, with what was held at all of them. */
+interface Span {
+  /** Market time of the first, which decides whether it is a daily one. */
   readonly market: Instant;
-  /** What was held then; shared by all points between two changes. */
+  /** Real time of the first, where that is not what the market says: the beginning of the account. */
+  readonly at: Instant | undefined;
   readonly held: Held;
-  usd: Money | undefined;
+  count: number;
+  /** Values by place in the span. Worked out when somebody asks: few do. */
+  readonly usd: Map<number, Money>;
+}
+
+/** The points of an account, oldest first. */
+interface Line {
+  spans: Span[];
+  /** In all spans together. */
+  count: number;
 }
 
 /** USD value of an account at the real time `now`, cents, rounded down. */
@@ -37,7 +47,7 @@ function valueOf(held: Held, market: Market, now: Instant): Money {
  * change of what is held, so that a point has the holdings of its own time, and `settle` before prices are other than they were.
  */
 export class ValueHistory {
-  private readonly points = new Map<string, Point[]>();
+  private readonly lines = new Map<string, Line>();
   private readonly ledger: Ledger;
   private readonly market: Market;
   private nextHour: Instant;
@@ -50,8 +60,9 @@ export class ValueHistory {
 
   /** Begins the history of an account with its value at `now`. */
   open(account: string, now: Instant): void {
-    const market = this.market.timeAt(now);
-    this.points.set(account, [{ at: now, market, held: this.heldBy(account, undefined), usd: undefined }]);
+    const held = this.heldBy(account, undefined);
+    const span = { market: this.market.timeAt(now), at: now, held, count: 1, usd: new Map<number, Money>() };
+    this.lines.set(account, { spans: [span], count: 1 });
   }
 
   /** Notes all full hours of the market up to the real time `now`. */
@@ -61,18 +72,23 @@ export class ValueHistory {
     const oldest = market - POINTS_MAX * HOUR_MS;
     if (this.nextHour < oldest) this.nextHour = instant(Math.floor(oldest / HOUR_MS) * HOUR_MS);
     const first = this.nextHour;
-    for (const [account, points] of this.points) {
-      const held = this.heldBy(account, points.at(-1)?.held);
-      for (let hour = first; hour <= market; hour = instant(hour + HOUR_MS))
-        points.push({ at: this.market.realTimeOf(hour), market: hour, held, usd: undefined });
-      if (points.length > 2 * POINTS_MAX) points.splice(0, points.length - POINTS_MAX);
+    const count = Math.floor((market - first) / HOUR_MS) + 1;
+    for (const [account, line] of this.lines) {
+      const last = line.spans.at(-1);
+      const held = this.heldBy(account, last?.held);
+      const goesOn = last?.held === held && last.at === undefined && hourOf(last, last.count) === first;
+      if (goesOn) last.count += count;
+      else line.spans.push({ market: first, at: undefined, held, count, usd: new Map() });
+      line.count += count;
+      if (line.count > 2 * POINTS_MAX) shorten(line);
     }
     this.nextHour = instant((Math.floor(market / HOUR_MS) + 1) * HOUR_MS);
   }
 
   /** Values every point by the prices as they are told now. */
   settle(): void {
-    for (const points of this.points.values()) for (const point of points) this.valued(point);
+    for (const { spans } of this.lines.values())
+      for (const span of spans) for (let i = 0; i < span.count; i++) this.valued(span, i);
   }
 
   /** Points from `from` to `to`, real time, oldest first: all, or with a whole day of the market between them. */
@@ -80,26 +96,55 @@ export class ValueHistory {
     account: string,
     { from, to, interval }: { from: Instant; to: Instant; interval: 'hour' | 'day' },
   ): readonly ValuationPoint[] {
-    return (this.points.get(account) ?? [])
-      .slice(-POINTS_MAX)
-      .filter(({ at, market }, index) => {
-        const isDaily = index === 0 || market % DAY_MS === 0;
-        const stamp = Math.floor(at);
-        return stamp >= from && stamp <= to && (interval === 'hour' || isDaily);
-      })
-      .map((point) => ({ at: instant(Math.floor(point.at)), usd: this.valued(point) }));
+    const { spans, count } = this.lines.get(account) ?? { spans: [], count: 0 };
+    const found: ValuationPoint[] = [];
+    // From the newest back: who asks mostly asks for few hours of years.
+    let left = Math.min(count, POINTS_MAX);
+    for (let at = spans.length - 1; at >= 0; at--) {
+      const span = spans[at];
+      if (span === undefined) break;
+      for (let i = span.count - 1; i >= 0 && left > 0; i--, left--) {
+        const stamp = instant(Math.floor(this.timeOf(span, i)));
+        if (stamp < from) return found.toReversed();
+        const isDaily = left === 1 || hourOf(span, i) % DAY_MS === 0;
+        if (stamp <= to && (interval === 'hour' || isDaily))
+          found.push({ at: stamp, usd: this.valued(span, i) });
+      }
+    }
+    return found.toReversed();
   }
 
-  private valued(point: Point): Money {
-    point.usd ??= valueOf(point.held, this.market, point.at);
-    return point.usd;
+  /** Real time of a point. */
+  private timeOf(span: Span, place: number): Instant {
+    return span.at ?? this.market.realTimeOf(hourOf(span, place));
+  }
+
+  private valued(span: Span, place: number): Money {
+    const known = span.usd.get(place);
+    if (known !== undefined) return known;
+    const usd = valueOf(span.held, this.market, this.timeOf(span, place));
+    span.usd.set(place, usd);
+    return usd;
   }
 
   /** What an account holds now: the same object as before while nothing has changed. */
   private heldBy(account: string, before: Held | undefined): Held {
     const now = this.ledger.balances(account);
-    const isSame =
-      before?.size === now.size && [...now].every(([currency, amount]) => before.get(currency) === amount);
-    return isSame ? before : new Map(now);
+    if (before?.size !== now.size) return new Map(now);
+    for (const [currency, amount] of now) if (before.get(currency) !== amount) return new Map(now);
+    return before;
   }
+}
+
+const hourOf = ({ market }: Span, place: number): Instant => instant(market + place * HOUR_MS);
+
+/** Drops the oldest spans that no reader sees any more. */
+function shorten(line: Line): void {
+  let gone = 0;
+  for (const { count } of line.spans) {
+    if (line.count - count < POINTS_MAX) break;
+    line.count -= count;
+    gone++;
+  }
+  line.spans = line.spans.slice(gone);
 }

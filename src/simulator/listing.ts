@@ -1,5 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
-import { money, price, quantity, ratioOf } from '../core/money.ts';
+import { money, quantity, ratioOf } from '../core/money.ts';
 import type { Money, Price, Ratio } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Currency } from '../core/venue.ts';
@@ -119,9 +119,13 @@ export function listPairs(
   return new Map(listings.map((listing) => [listing.pair, listing]));
 }
 
-/** Crypto-quoted: 8 decimals. Quoted in money: 2, and more for prices below 1000, so that six digits remain. */
+/**
+ * Crypto-quoted: 8 decimals. Quoted in money: 2. More for small prices, so that six digits remain of those of either kind:
+ * with fewer, rounding alone would cost what no dealer takes.
+ */
 function defaultPricePrecision(start: Price, isFiat: boolean): number {
-  if (!isFiat) return 8;
-  const digitsBefore = start.lessThan(price('1')) ? 0 : start.trunc().toFixed().length;
-  return Math.max(2, 6 - digitsBefore);
+  const digitsBefore = start.exponent() + 1;
+  return Math.min(PRECISION_MAX, Math.max(isFiat ? 2 : 8, 6 - digitsBefore));
 }
+
+const PRECISION_MAX = 18;

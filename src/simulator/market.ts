@@ -1,5 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
-import { cost, counted, NO_MONEY, price, priceOf, quantity, money } from '../core/money.ts';
+import { cost, counted, NO_MONEY, price, priceOf, quantity, money, significant } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import { instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -102,7 +102,7 @@ export class Market {
     const onward = this.usdRate(rate.other, now);
     const each = quantity(this.mid(rate.pair, now).toFixed());
     const usd = rate.kind === 'times' ? cost(onward, each) : priceOf(money(onward.toFixed()), each);
-    return price(usd.toPrecision(RATE_DIGITS));
+    return price(significant(usd, RATE_DIGITS).toFixed());
   }
 
   private sourceOf(pair: string): PriceSource {

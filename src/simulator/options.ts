@@ -81,7 +81,9 @@ const pairSchema = z
     max_usd: decimal.default('250000').describe('Largest quote, USD'),
     price_precision: precision
       .optional()
-      .describe('Decimals of a quoted price; left out: 2 for large prices in money, else up to 8'),
+      .describe(
+        'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits remain',
+      ),
     tradable: z.boolean().default(true).describe('false: known to the venue but not quoted (422)'),
   })
   .transform(camelKeys);
@@ -188,7 +190,7 @@ export const venueOptionsSchema = z
     prices: z
       .record(pairName, z.string().min(1))
       .default({})
-      .describe('Pair to a CSV file of prices, plain or gzip'),
+      .describe('Pair to a file of prices: a tape, or whatever `tranche data import` reads'),
     market_start: time
       .optional()
       .describe('Market time at the start; left out: now, or where all tapes have begun'),

@@ -1,5 +1,16 @@
-import { defer, interval, map, of, startWith, throwError, timer, switchMap, from, concatMap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import {
+  Observable,
+  concatMap,
+  defer,
+  from,
+  interval,
+  map,
+  of,
+  startWith,
+  switchMap,
+  throwError,
+  timer,
+} from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
@@ -95,7 +106,11 @@ export function inProcessMarket(
 
 /** Half the way there, the exchange's work, half the way back. */
 function travelled<T>(clock: Clock, latencyMs: number, work: () => T): Observable<T> {
-  if (latencyMs === 0) return defer(() => of(work()));
+  if (latencyMs === 0)
+    return new Observable((subscriber) => {
+      subscriber.next(work());
+      subscriber.complete();
+    });
   const half = latencyMs / 2;
   return timer(half, clock.scheduler).pipe(
     map(work),

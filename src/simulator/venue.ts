@@ -19,8 +19,7 @@ import { venueServer } from './server.ts';
 import type { ServerHooks } from './server.ts';
 import { StateFile } from './state.ts';
 import { steadyTime } from './steady-time.ts';
-import { loadTape } from './tape.ts';
-import type { PriceTape } from './tape.ts';
+import type { LoadTape, PriceTape } from './tape.ts';
 
 /** Distance of two looks at what is due, ms. */
 const ADVANCE_MS = 500;
@@ -50,6 +49,8 @@ export interface VenueWorld extends ServerHooks {
   readonly faults?: Faults | undefined;
   /** Starts the admin API on loopback; it needs `faults`. */
   readonly admin?: { readonly token: string; readonly port?: number | undefined } | undefined;
+  /** Reads the files of prices that the options name; without it, they may name none. */
+  readonly loadTape?: LoadTape | undefined;
   /** File that the venue lives on in: what was done to it survives its process. Left out: nothing does. */
   readonly stateFile?: string | undefined;
 }
@@ -61,10 +62,10 @@ export interface VenueWorld extends ServerHooks {
  */
 export async function startVenue(
   input: VenueInput,
-  { clock, onRequest, script, faults, feedFaults = faults, admin, stateFile }: VenueWorld,
+  { clock, onRequest, script, faults, feedFaults = faults, admin, stateFile, loadTape }: VenueWorld,
 ): Promise<RunningVenue> {
   const { options, canceling } = new Dials(venueOptions(input));
-  const tapes = await loadTapes(options);
+  const tapes = await loadTapes(options, loadTape);
   const { exchange, now, state } = openExchange({ options, tapes, clock, file: stateFile, canceling });
   const app = venueServer({
     exchange,
@@ -142,14 +143,15 @@ function openExchange(setup: {
 }
 
 /** The tapes that the settings name, by pair. */
-export async function loadTapes({
-  prices,
-}: Pick<VenueOptions, 'prices'>): Promise<ReadonlyMap<string, PriceTape>> {
+async function loadTapes(
+  { prices }: Pick<VenueOptions, 'prices'>,
+  loadTape: LoadTape | undefined,
+): Promise<ReadonlyMap<string, PriceTape>> {
   const loaded = await Promise.all(
-    Object.entries(prices).map(async ([pair, file]): Promise<[string, PriceTape]> => [
-      pair,
-      await loadTape(file),
-    ]),
+    Object.entries(prices).map(async ([pair, file]): Promise<[string, PriceTape]> => {
+      invariant(loadTape !== undefined, 'a venue with files of prices is started by somebody who reads them');
+      return [pair, await loadTape(pair, file)];
+    }),
   );
   return new Map(loaded);
 }

@@ -1,3 +1,4 @@
+import type { MissedSlice } from '../core/record.ts';
 import type { z } from 'zod';
 import type { Instrument, Minimum } from '../core/instrument.ts';
 import type { ReferencePrice } from '../core/market.ts';
@@ -38,7 +39,7 @@ export interface Step<State> {
   readonly waits: readonly Wait[];
   readonly intents?: readonly Intent[];
   /** Slices that passed without a try. */
-  readonly missed?: readonly { readonly leg: string; readonly slice: number }[];
+  readonly missed?: readonly MissedSlice[];
   /** Why nothing, or less than planned, is traded. */
   readonly reason?: Reason | undefined;
   /** Figures behind the reason, for people. */
@@ -162,7 +163,13 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
     ...kind,
     bind(raw) {
       const params = kind.params.parse(raw);
-      const read = (state: unknown): State => kind.state.parse(state);
+      // What the last step made needs no look: a state that comes from a journal is read by its schema.
+      let made: Step<State> | undefined;
+      const read = (state: unknown): State => {
+        if (made !== undefined && state === made.state) return made.state;
+        return kind.state.parse(state);
+      };
+      const keep = (step: Step<State>): Step<State> => (made = step);
       return {
         pairs: kind.pairs(params),
         needsValuation: kind.needsValuation?.(params) ?? false,
@@ -170,8 +177,8 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         isReplaceable: (state) => kind.isReplaceable?.(read(state)) ?? false,
         ladder: kind.ladder?.(params),
         check: (world) => kind.check(params, world),
-        start: (begunAt, view) => kind.start(params, begunAt, view),
-        step: (state, wake, context) => kind.step(read(state), wake, params, context),
+        start: (begunAt, view) => keep(kind.start(params, begunAt, view)),
+        step: (state, wake, context) => keep(kind.step(read(state), wake, params, context)),
         slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
         slotsAt: (due, instrument) => kind.slotsAt?.(params, due, instrument) ?? [],
         ceiling: (instrument) => kind.ceiling?.(params, instrument),

@@ -131,7 +131,7 @@ function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined 
   const ofNotional =
     minimum.notional === undefined
       ? undefined
-      : quantity(minimum.notional.div(plan.limit_price).toFixed(18, 0));
+      : quantity(minimum.notional.div(plan.limit_price).toFixed(18, 'up'));
   const bounds = [minimum.quantity, ofNotional].filter((bound) => bound !== undefined);
   return bounds.toSorted((a, b) => b.comparedTo(a))[0];
 }

@@ -236,7 +236,10 @@ function startSlice(
   const closure = turn < slices.slices ? closureAt(plan.schedule, at) : undefined;
   const next = closure === undefined ? turn : turn + 1;
   const leg = legOf(now.due);
-  const missed = Array.from({ length: next - now.slice }, (_, i) => ({ leg, slice: now.slice + i }));
+  const missed = Array.from({ length: next - now.slice }, (_, i) => {
+    const slice = now.slice + i;
+    return { leg, slice, due: slotOf(slices, slice), size: text(plannedSize(slices, slice)) };
+  });
   const all = together(told, closure?.why ?? slotsPassed(missed.length), {
     reason: closure === undefined ? 'missed_slot' : 'blackout',
     missed,

@@ -127,23 +127,27 @@ export function nextTime(schedule: Due, at: Instant): Instant | undefined {
   return nextRolled({ ...rest, blackouts, quiet_hours, roll }, at, (from) => nextUnrolled(schedule, from));
 }
 
-function nextUnrolled({ cron, every, first, time_zone: zone }: Due, at: Instant): Instant | undefined {
-  if (cron !== undefined) return knownCron({ cron, time_zone: zone }, at);
+function nextUnrolled(schedule: Due, at: Instant): Instant | undefined {
+  const { cron, every, first, time_zone: zone } = schedule;
+  if (cron !== undefined) return knownCron(schedule, { cron, time_zone: zone }, at);
   if (every === undefined || first === undefined) return undefined;
   return nextPeriod({ every, from: parseTime(first), zone }, at);
 }
 
-/** What was found last, newest last: one step of a strategy asks for the same time more than once. */
-const lookedUp = new Map<string, { readonly next: Instant | undefined }>();
-const LOOKED_UP_MAX = 256;
+/** What was found lately of each schedule: one step of a strategy asks for the same times more than once. */
+const lookedUp = new WeakMap<Due, Map<Instant, Instant | undefined>>();
+const LOOKED_UP_MAX = 64;
 
-function knownCron(schedule: CronDue, at: Instant): Instant | undefined {
-  const key = `${at}\n${schedule.time_zone}\n${schedule.cron}`;
-  const known = lookedUp.get(key);
-  if (known !== undefined) return known.next;
-  const next = nextCron(schedule, at);
-  if (lookedUp.size >= LOOKED_UP_MAX) lookedUp.delete(lookedUp.keys().next().value ?? '');
-  lookedUp.set(key, { next });
+function knownCron(schedule: Due, due: CronDue, at: Instant): Instant | undefined {
+  let known = lookedUp.get(schedule);
+  if (known === undefined) {
+    known = new Map();
+    lookedUp.set(schedule, known);
+  }
+  if (known.has(at)) return known.get(at);
+  const next = nextCron(due, at);
+  if (known.size >= LOOKED_UP_MAX) known.clear();
+  known.set(at, next);
   return next;
 }
 
@@ -198,18 +202,52 @@ const goesByElapsedTime = (cron: string): boolean => {
   return fields.length === 1 ? fields[0] === '@hourly' : fields[fields.length === 5 ? 1 : 2] === '*';
 };
 
-const patterns = new Map<string, Cron>();
+interface Pattern {
+  readonly cron: Cron;
+  /** The times of a day, ms after midnight, of a pattern that has the same ones every day. */
+  readonly daily: readonly number[] | undefined;
+}
+const patterns = new Map<string, Pattern>();
 const PATTERNS_MAX = 2_000;
+/** Times of a day that are remembered: each minute. */
+const DAILY_MAX = 1_440;
+
+/** @throws what croner says of `cron`. */
+function patternOf(text: string): Pattern {
+  const known = patterns.get(text);
+  if (known !== undefined) return known;
+  const cron = new Cron(text, { utcOffset: 0, paused: true });
+  const pattern = { cron, daily: dailyOf(text, cron) };
+  if (patterns.size >= PATTERNS_MAX) patterns.clear();
+  patterns.set(text, pattern);
+  return pattern;
+}
+
+/** A pattern that names neither day nor month has the same times every day. */
+function dailyOf(text: string, cron: Cron): readonly number[] | undefined {
+  const fields = text.trim().split(/\s+/u);
+  if (fields.length < 5 || fields.length > 6 || fields.slice(-3).some((field) => field !== '*'))
+    return undefined;
+  const times: number[] = [];
+  for (let at = cron.nextRun(new Date(-1_000))?.getTime(); at !== undefined && at < DAY_MS;) {
+    if (times.push(at) > DAILY_MAX) return undefined;
+    at = cron.nextRun(new Date(at))?.getTime();
+  }
+  return times.length === 0 ? undefined : times;
+}
 
 /** Next match strictly after `wall`. Both are readings of a clock, written as if they were UTC, ms. @throws what croner says of `cron`. */
-function nextWall(cron: string, wall: number): number | undefined {
-  let pattern = patterns.get(cron);
-  if (pattern === undefined) {
-    pattern = new Cron(cron, { utcOffset: 0, paused: true });
-    if (patterns.size >= PATTERNS_MAX) patterns.clear();
-    patterns.set(cron, pattern);
+function nextWall(text: string, wall: number): number | undefined {
+  const { cron, daily } = patternOf(text);
+  if (daily === undefined) return cron.nextRun(new Date(wall))?.getTime();
+  const midnight = Math.floor(wall / DAY_MS) * DAY_MS;
+  let [low, high] = [0, daily.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (midnight + (daily[middle] ?? 0) > wall) high = middle;
+    else low = middle + 1;
   }
-  return pattern.nextRun(new Date(wall))?.getTime();
+  return low < daily.length ? midnight + (daily[low] ?? 0) : midnight + DAY_MS + (daily[0] ?? 0);
 }
 
 /** Gaps that are measured: a pattern shows itself soon. */

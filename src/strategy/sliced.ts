@@ -221,7 +221,10 @@ function startSlice(was: State, at: Instant, plan: Sliced, slices: Slices): Step
 
   let turn = now.next;
   while (turn < slices.slices && slotOf(slices, now, turn + 1) <= at) turn++;
-  const missed = Array.from({ length: turn - now.next }, (_, i) => ({ leg: LEG, slice: now.next + i }));
+  const missed = Array.from({ length: turn - now.next }, (_, i) => {
+    const slice = now.next + i;
+    return { leg: LEG, slice, due: slotOf(slices, now, slice), size: text(plannedSize(slices, slice)) };
+  });
   const gap =
     missed.length === 0 ? {} : { missed, reason: 'missed_slot' as const, note: slotsPassed(missed.length) };
 

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { addBacktest } from '../../src/app/backtest-cli.ts';
+import { modelKeys } from '../../src/backtest/model.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { openJournal } from '../../src/journal/open.ts';
 import { reportSchema } from '../../src/report/schema.ts';
+import { problemsOf } from '../report/validator.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 
@@ -71,6 +73,34 @@ describe('tranche backtest', () => {
     expect(err).toContain('half_spread_bps 1, impact_bps 4');
   });
 
+  it('says why a strategy could trade nothing when its time lies after the tape, or before it', async () => {
+    const late = `${TWAP}start_time: '2026-02-01T09:00:00Z'\n`;
+    const early = `${TWAP}start_time: '2025-02-01T09:00:00Z'\n`;
+    const weekly = [
+      'id: weekly',
+      'kind: recurring',
+      'pair: btcusd',
+      'side: buy',
+      "each_notional: { amount: '20', currency: usd }",
+      "schedule: { cron: '0 9 * * 6' }",
+    ].join('\n');
+    const said = async (strategy: string): Promise<string> => {
+      const { code, err } = await tranche(desk(strategy), ...DATA);
+      expect(code).toBe(0);
+      return err.split('\n').find((line) => line.includes('could trade nothing')) ?? '';
+    };
+    expect(await said(late)).toBe(
+      'hour could trade nothing: it waits for 2026-02-01T09:00:00.000Z, and this ends at 2026-01-05T03:21:00.000Z',
+    );
+    expect(await said(early)).toBe(
+      'hour could trade nothing: its last slice was due at 2025-02-01T09:55:00.000Z, and this begins at 2026-01-05T00:01:00.000Z',
+    );
+    expect(await said(weekly)).toBe(
+      'weekly could trade nothing: it waits for 2026-01-10T09:00:00.000Z, and this ends at 2026-01-05T03:21:00.000Z',
+    );
+    expect(await said(TWAP)).toBe('');
+  });
+
   it('prints one object with --json, the same each time', async () => {
     const cwd = desk();
     const [first, again] = [
@@ -78,7 +108,7 @@ describe('tranche backtest', () => {
       await tranche(cwd, '--data', 'btcusd=btc.csv.gz', '--json'),
     ];
     const read: unknown = JSON.parse(first.out);
-    expect(reportSchema.safeParse(read).error).toBeUndefined();
+    expect(problemsOf(read)).toEqual([]);
     expect(read).toMatchObject({
       fills: 12,
       groups: [{ strategy: 'hour', traded: '1', fills: { fills: 12 } }],
@@ -123,15 +153,13 @@ describe('tranche backtest', () => {
     expect(JSON.parse(out)).toMatchObject({ fills: 12 });
   });
 
-  it('comes to the same when it shows the desk every row', async () => {
+  it('comes to the same when it visits every row, and when it shows the desk every row', async () => {
     const limit = `id: dip\nkind: limit\npair: btcusd\nside: buy\nlimit_price: '60050'\ntotal_quantity: { amount: '1', currency: btc }\n`;
     const cwd = desk(limit);
-    const [jumped, every] = [
-      await tranche(cwd, ...DATA, '--json'),
-      await tranche(cwd, ...DATA, '--json', '--every-tick'),
-    ];
+    const jumped = await tranche(cwd, ...DATA, '--json');
     expect(JSON.parse(jumped.out)).toMatchObject({ backtest: { holdings: { btc: '2' } } });
-    expect(every.out).toBe(jumped.out);
+    for (const way of ['--every-tick', '--tell-every-tick'])
+      expect((await tranche(cwd, ...DATA, '--json', way)).out).toBe(jumped.out);
   });
 
   it('reads a model from a file that names what it differs from', async () => {
@@ -184,7 +212,7 @@ describe('tranche backtest', () => {
     [[], 64, 'add --data PAIR=FILE'],
     [['--data', 'btc.csv'], 64, 'expected a pair and a file with its prices'],
     [[...DATA, ...DATA], 64, 'btcusd is given twice'],
-    [['--data', 'ethusd=btc.csv'], 78, 'the simulated venue does not trade btcusd'],
+    [['--data', 'ethusd=btc.csv'], 78, 'there is no tape of btcusd: add --data btcusd=FILE'],
     [['--data', 'btcusd=none.csv'], 65, 'cannot read none.csv'],
     [[...DATA, '--model', 'norml'], 64, 'did you mean normal?'],
     [[...DATA, '--model', './none.yaml'], 78, 'none.yaml'],
@@ -202,11 +230,61 @@ describe('tranche backtest', () => {
       'there is no time between',
     ],
     [[...DATA, '--holdings', 'usd'], 64, '--holdings'],
-    [[...DATA, '--holdings', 'usd=1,chf=5'], 78, 'chf'],
+    [
+      [...DATA, '--holdings', 'usd=1,chf=5'],
+      78,
+      'nothing tells what chf is worth in USD: add --data chfusd=FILE, say --holdings without chf, or set',
+    ],
+    [[...DATA, '--holdings', 'usd=-5'], 64, 'a backtest begins without debts, got usd=-5'],
+    [[...DATA, '--assume', 'spread=5'], 64, 'there are half_spread_bps, impact_bps, max_usd'],
+    [[...DATA, '--assume', 'max_usd=0'], 64, '--assume max_usd=0: expected more than 0 (Largest quote, USD)'],
+    [[...DATA, '--from', '2026-01-05'], 64, 'say that, or leave --from out'],
   ])('refuses %j with %d and says why', async (line, code, why) => {
     const ran = await tranche(desk(), ...line);
     expect(ran.code).toBe(code);
     expect(ran.err).toContain(why);
+  });
+
+  it('names the command that has the option which a file needs', async () => {
+    const cwd = desk();
+    writeFileSync(join(cwd, 'one.csv'), bars(1));
+    const ran = await tranche(cwd, '--data', 'btcusd=one.csv');
+    expect(ran.code).toBe(65);
+    expect(ran.err).toContain('tranche data import one.csv --pair btcusd');
+  });
+
+  it('says that a strategy begins after the history has ended', async () => {
+    const { code, err } = await tranche(desk(`${TWAP}start_time: '2026-12-01T09:00:00Z'\n`), ...DATA);
+    expect(code).toBe(0);
+    expect(err).toContain(
+      'strategy hour has start_time 2026-12-01T09:00:00.000Z, and the window ends at 2026-01-05T03:21:00.000Z: it trades nothing here',
+    );
+  });
+
+  it('prints every setting of the model, those that are left out too, and what the account began with', async () => {
+    const cwd = desk();
+    writeFileSync(
+      join(cwd, 'credit.yaml'),
+      `base: tight
+pairs: { btcusd: { impact_bps: 7 } }
+pts:
+  enabled: true
+  credit_limit_usd: '12345'
+  modes: { btcusd: Long-Only }
+  rates: { usd: { annual_rate: '0.07', grace_minutes: 11, frequency_minutes: 13 } }
+`,
+    );
+    const { out } = await tranche(cwd, ...DATA, '--model', './credit.yaml', '--json');
+    const { assumptions, backtest } = reportSchema.parse(JSON.parse(out));
+    const said = assumptions.join('\n');
+    for (const name of modelKeys) expect(said).toMatch(new RegExp(`\\b${name} \\S`, 'u'));
+    expect(said).toContain('last_look_bps never');
+    expect(said).toContain('Of btcusd: impact_bps 7.');
+    expect(said).toMatch(
+      /credit up to 12345 USD.*Long-Only for btcusd.*usd: annual_rate 0\.07, grace_minutes 11, /u,
+    );
+    expect(said).toContain('The account began with 250000 usd, 1 btc.');
+    expect(backtest?.settings).toMatchObject({ pts: { credit_limit_usd: '12345' } });
   });
 
   it('shows every problem of the files, and runs nothing', async () => {

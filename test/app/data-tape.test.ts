@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { addData } from '../../src/app/data-cli.ts';
 import { exitCodes } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';
@@ -33,10 +33,10 @@ describe('tranche data import', () => {
     expect(code).toBe(0);
     expect(out).toContain('4 bars of PT1M');
     expect(out).toContain(
-      '2 bars missing (33.333 %) in 1 places; the longest is of 2 bars from 1970-01-01T00:04:00.000Z',
+      '2 bars missing (33.333 %) in 1 place; the longest is of 2 bars from 1970-01-01T00:04:00.000Z',
     );
-    expect(out).toContain('1 rows said the same twice: left out');
-    expect(out).toContain('4 rows have volume 0');
+    expect(out).toContain('1 row said the same twice: left out');
+    expect(out).toContain('4 rows of volume 0');
     expect(err).toMatch(/^wrote .*tapes\/[0-9a-f]{32}\.arrow\n$/u);
     expect(readdirSync(join(cwd, 'var', 'tapes'))).toHaveLength(1);
     expect((await run('import', 'bars.csv', '--pair', 'btcusd')).err).toContain('was imported before: ');
@@ -98,8 +98,28 @@ describe('tranche data import', () => {
   it('asks for the pair, and refuses options that cannot be', async () => {
     const { run } = world();
     expect((await run('import', 'bars.csv')).err).toContain('say --pair');
-    for (const line of [['--format', 'none'], ['--unit', 'hours'], ['--bar', 'soon'], ['--bar', 'PT0S'], ['--keep', 'both'], ['--price-scale', '0']]) // prettier-ignore
+    for (const line of [['--format', 'none'], ['--unit', 'hours'], ['--bar', 'soon'], ['--bar', 'PT0S'], ['--keep', 'both'], ['--price-scale', '0'], ['--pair', 'BTC/USD']]) // prettier-ignore
       expect([line, (await run('import', 'bars.csv', '--pair', 'btcusd', ...line)).code]).toEqual([line, exitCodes.usage]); // prettier-ignore
+  });
+});
+
+describe('tranche data info', () => {
+  it('tells what is in a file that does not say its pair', async () => {
+    const { cwd, run } = world();
+    const { code, out } = await run('info', 'bars.csv');
+    expect([code, out]).toEqual([0, expect.stringContaining('not said: an import needs --pair')]);
+    expect(JSON.parse((await run('info', 'bars.csv', '--json')).out)).not.toHaveProperty('pair');
+    expect(readdirSync(cwd)).toEqual(['bars.csv']);
+  });
+});
+
+describe('the folder of tapes', () => {
+  it('is the one that --cache or the environment says', async () => {
+    const { cwd, run } = world();
+    vi.stubEnv('TRANCHE_CACHE', 'by-environment');
+    await run('import', 'bars.csv', '--pair', 'btcusd');
+    await run('import', 'bars.csv', '--pair', 'btcusd', '--cache', 'by-option');
+    expect(readdirSync(cwd).toSorted()).toEqual(['bars.csv', 'by-environment', 'by-option']);
   });
 });
 
@@ -136,6 +156,7 @@ describe('tranche data generate', () => {
     for (const line of [
       ['btcusd', '--rows', '5', '--out', 'a'],
       ['BTC/USD', '--out', 'b'],
+      ['btcusd', 'btcusd=5', '--rows', '5', '--out', 'b'],
       ['btcusd', '--rows', '0', '--out', 'b'],
       ['btcusd', '--volatility', '2', '--out', 'b'],
       ['btcusd', '--correlation', '1.5', '--out', 'b'],

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readInput } from '../../src/app/backtest-input.ts';
 import { readModel } from '../../src/app/model-file.ts';
-import { runPool, sharedTape } from '../../src/app/sweep-pool.ts';
+import { runPool, sharedIndex, sharedTape } from '../../src/app/sweep-pool.ts';
 import { progressLine, sweepProgress } from '../../src/app/sweep-progress.ts';
 import { sweepResultOf } from '../../src/app/sweep-result.ts';
 import { SettingRunner, packBase, unpackBase } from '../../src/app/sweep-run.ts';
 import type { SweepBase, SweepJob, SweepOutcome } from '../../src/app/sweep-run.ts';
 import { readVariants } from '../../src/app/sweep-variants.ts';
+import { indexPrices } from '../../src/backtest/index.ts';
+import type { PriceIndex } from '../../src/backtest/index.ts';
 import { readVaries, settingsOf } from '../../src/backtest/sweep-vary.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
 import { instant } from '../../src/core/time.ts';
@@ -59,12 +61,58 @@ describe('a sweep on threads', () => {
     expect(new Set(found.map((one) => one && 'head' in one && one.head)).size).toBe(12);
   });
 
+  it('judges a window by nothing that comes after it', async () => {
+    const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=4,6', 'duration=PT1H,PT3H']);
+    const [tape] = tapes;
+    if (tape === undefined) throw new Error('there is a tape');
+    const middle = Math.floor(tape.rows / 2);
+    const until = instant((tape.times[middle] ?? 0) + 2_000);
+    const close = tape.close.map((price, row) => (row < middle ? price : price * (2 + (row % 3))));
+    const other = { ...tape, hash: 'other', open: close, high: close, low: close, close };
+    const windows = jobs.map((job) => ({ ...job, until }));
+    const found = (over: readonly Tape[]): readonly SweepOutcome[] => {
+      const runner = new SettingRunner(base, over);
+      return windows.map((job) => runner.run(job));
+    };
+    const [was, then] = [found(tapes), found([other])];
+    expect(was.map((one) => 'figures' in one && Number(one.figures.fills) > 1)).toEqual(was.map(() => true));
+    expect(then).toEqual(was);
+  });
+
   it('gives its workers the columns themselves, and every amount of the config', async () => {
     const { base, tapes } = await prepared(sweepFolder(), ['slices=4']);
     const shared = tapes.map(sharedTape);
     expect(shared).toEqual(tapes);
     for (const { close } of shared) expect(close.buffer).toBeInstanceOf(SharedArrayBuffer);
     expect(unpackBase(packBase(base))).toEqual(base);
+  });
+
+  it('gives its workers the index of a tape, and they look into no other', { timeout: 120_000 }, async () => {
+    const strategy =
+      'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
+    const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
+    const index = indexPrices(tapes[0] as Tape);
+    const shared = sharedIndex(index);
+    expect(shared).toEqual(index);
+    for (const { buffer } of [shared.starts, ...shared.bounds])
+      expect(buffer).toBeInstanceOf(SharedArrayBuffer);
+    const fillsWith = async (indexes: readonly PriceIndex[]): Promise<unknown> => {
+      const found: SweepOutcome[] = [];
+      await runPool({
+        jobs,
+        base: packBase(base),
+        tapes: tapes.map(sharedTape),
+        indexes,
+        workers: 1,
+        done: (_, outcome) => found.push(outcome),
+      });
+      return found.map((one) => ('figures' in one ? one.figures['fills'] : one));
+    };
+    expect(await fillsWith([shared])).toEqual(['1']);
+    // By an index that knows no price as high as that, nothing can happen.
+    for (const level of shared.bounds) level.fill(1);
+    expect(await fillsWith([shared])).toEqual(['0']);
+    expect(await fillsWith([{ ...shared, tape: 'of another' }])).toEqual(['1']);
   });
 
   it(
@@ -79,9 +127,10 @@ describe('a sweep on threads', () => {
         tapes,
         workers: 1,
         done: (index) => ended.push(index),
+        kept: 'what ended is kept',
         script: new URL('support/dying-worker.ts', import.meta.url),
       });
-      await expect(all).rejects.toThrow('a worker of the sweep has died: it ended with code 3');
+      await expect(all).rejects.toThrow('a worker thread has died: it ended with code 3; what ended is kept');
       expect(ended).toEqual([0, 1]);
     },
   );
@@ -109,6 +158,15 @@ describe('tranche sweep', () => {
     ]);
   });
 
+  it('sets fields together that only make sense so', async () => {
+    const vary = ['slices+total_quantity.amount=6+0.3,12+0.6'];
+    const { jobs } = await prepared(sweepFolder(), vary);
+    expect(jobs.map(({ strategies }) => strategies[0]?.document)).toMatchObject([
+      { slices: 6, total_quantity: { amount: '0.3' } },
+      { slices: 12, total_quantity: { amount: '0.6' } },
+    ]);
+  });
+
   it.each([
     [[], 64, 'nothing is varied'],
     [['--vary', 'id=a,b'], 64, 'id says what a strategy is'],
@@ -116,7 +174,7 @@ describe('tranche sweep', () => {
     [['--vary', 'total_quantity=1,2'], 64, 'name one of amount, currency in it'],
     [['--vary', 'slices.x=1,2'], 64, 'has no settings of its own'],
     [['--vary', 'slicse=1,2'], 78, 'did you mean "slices"?'],
-    [['--vary', 'pair=btcusd,ethusd'], 78, 'does not trade ethusd'],
+    [['--vary', 'pair=btcusd,ethusd'], 78, 'there is no tape of ethusd: add --data ethusd=FILE'],
     [['--vary', 'slices=1,2', '--by', 'cost'], 64, '--by: expected one of cost_bps'],
     [['--vary', 'slices=1,2', '--risk', 'x'], 64, '--risk: expected one of'],
     [['--vary', 'slices=1,2', '--walk-forward', '0'], 64, 'a whole number from 1 to 100'],

@@ -9,7 +9,7 @@ import type { Backtest, BacktestSetup } from '../../src/backtest/run.ts';
 import { tapeOf } from '../../src/backtest/tape.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
 import type { Policy } from '../../src/engine/policy.ts';
-import { memoryJournal } from '../../src/journal/memory.ts';
+import { lateJournal } from '../../src/journal/late.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { normalAt, hash32 } from '../../src/simulator/random.ts';
 import { aPolicy, START } from '../engine/harness.ts';
@@ -77,13 +77,15 @@ export function closesTape(
 export interface RunShape
   extends
     Pick<BacktestSetup, 'tapes' | 'strategies'>,
-    Partial<Pick<BacktestSetup, 'nextPossible' | 'observer'>> {
+    Partial<Pick<BacktestSetup, 'nextPossible' | 'observer' | 'currencies'>> {
   readonly from?: Instant | undefined;
   readonly until?: Instant | undefined;
   readonly policy?: Partial<Policy> | undefined;
   readonly model?: Partial<ExecutionModel> | undefined;
   readonly holdings?: Readonly<Record<string, string>> | undefined;
   readonly seed?: string | undefined;
+  /** Left out: the one that backtests have. */
+  readonly journal?: Journal | undefined;
 }
 
 export interface Ran extends Backtest {
@@ -92,7 +94,7 @@ export interface Ran extends Backtest {
 
 /** A backtest with plain settings, not begun yet. */
 export function aBacktest(shape: RunShape): Ran {
-  const journal = memoryJournal();
+  const { journal = lateJournal() } = shape;
   const cover = coverOf(shape.tapes);
   const built = backtest({
     tapes: shape.tapes,
@@ -106,6 +108,7 @@ export function aBacktest(shape: RunShape): Ran {
     journal,
     nextPossible: shape.nextPossible,
     observer: shape.observer,
+    currencies: shape.currencies,
   });
   return { ...built, journal };
 }

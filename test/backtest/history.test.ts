@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { areAligned } from '../../src/backtest/history.ts';
-import { historyOf, tapeFrom } from './markets.ts';
+import { areEven } from '../../src/backtest/history.ts';
+import { tapeFrom } from './markets.ts';
 
 const history = (barMs: number, ...times: readonly number[]) =>
-  historyOf(tapeFrom('btcusd', barMs, times.map((at) => [at, 1] as const))); // prettier-ignore
+  tapeFrom('btcusd', barMs, times.map((at) => [at, 1] as const)); // prettier-ignore
 const even = history(10, 0, 10, 20, 30);
 
 describe('histories', () => {
-  it('are aligned when each has a price at every instant of the others', () => {
-    expect(areAligned([even, history(10, 0, 10, 20, 30)])).toBe(true);
-    expect(areAligned([history(10, 0, 50, 70)])).toBe(true);
-    expect(areAligned([])).toBe(false);
+  it('are even when each has a bar at every instant of the others, and none is missing', () => {
+    expect(areEven([even, history(10, 0, 10, 20, 30)])).toBe(true);
+    expect(areEven([even])).toBe(true);
+    expect(areEven([history(10, 0, 50, 70)])).toBe(false);
+    expect(areEven([])).toBe(false);
   });
 
   it.each([
@@ -22,6 +23,6 @@ describe('histories', () => {
     ['both have gaps, which may be others', history(10, 0, 20, 30), history(10, 0, 10, 30)],
     ['they are trades, of which several may share an instant', history(0, 0, 0, 0), history(0, 0, 0, 0)],
   ])('are not when %s', (_, one, two) => {
-    expect(areAligned([one, two])).toBe(false);
+    expect(areEven([one, two])).toBe(false);
   }); // prettier-ignore
 });

@@ -45,6 +45,38 @@ describe('an execution model', () => {
     expect(fillsOf(runWith({ impactBps: 50 }))[0]?.price).toBe('1000.5');
   });
 
+  it.each([
+    ['btcusd', 60_000],
+    ['dogeusd', 0.000_2],
+    ['shibusd', 0.000_012_34],
+    ['xrpbtc', 0.000_000_01],
+  ])('rounds quotes of %s at %d by far less than the spread', (pair, mid) => {
+    const tape = closesTape(pair, {
+      barMs: MINUTE_MS,
+      times: Array.from({ length: 30 }, (_, n) => START + n * MINUTE_MS),
+      closes: Array.from({ length: 30 }, () => mid),
+    });
+    const quote = pair.slice(-3);
+    const spend = quote === 'usd' ? '2000' : '1';
+    const ran = aRun({
+      tapes: quote === 'usd' ? [tape] : [tape, still],
+      strategies: [
+        aTwap('twap', {
+          pair,
+          duration: 'PT10M',
+          slices: 2,
+          total_quantity: undefined,
+          total_notional: { amount: spend, currency: quote },
+        }),
+      ],
+      policy: { minimumOf: () => ({}) },
+      model: { ...quiet, halfSpreadBps: 3 },
+      holdings: quote === 'usd' ? { usd: '10000' } : { usd: '10000', btc: '5' },
+    });
+    const [fill] = fillsOf(ran);
+    expect((Number(fill?.price) / mid - 1) * 10_000).toBeCloseTo(3, 0);
+  });
+
   it('takes its fee in quote currency, of each fill', () => {
     const [fill] = fillsOf(runWith({ feeBps: 4 }));
     expect(money(fill?.fees ?? '0').toFixed()).toBe(

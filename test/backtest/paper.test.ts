@@ -4,11 +4,12 @@ import { venueTape } from '../../src/backtest/tape-market.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { DAY_MS, MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
-import type { StrategySource } from '../../src/engine/desk.ts';
 import { Exchange } from '../../src/simulator/exchange.ts';
 import { inProcessMarket } from '../../src/simulator/port.ts';
-import { aBench, aStrategy, aTwap, START } from '../engine/harness.ts';
+import { aBench, START } from '../engine/harness.ts';
 import { aRun, amounts, walkTape } from './bench.ts';
+import { everyKind } from './every-kind.ts';
+import type { EveryKind } from './every-kind.ts';
 
 /**
  * Prices become known at half past each minute, those of ether ten seconds later: none at the very instant of a slot, and none at that
@@ -24,51 +25,16 @@ const tapes = [
     startsAt: startsAt + 10 * SECOND_MS,
     volatility: 0.003,
   }),
+  walkTape({
+    pair: 'ethbtc',
+    rows: 24 * 60,
+    startPrice: 0.05,
+    startsAt: startsAt + 20 * SECOND_MS,
+    volatility: 0.001,
+  }),
 ];
-const HOLDINGS = { usd: '400000', btc: '2', eth: '60' };
 const until = after(START, 5 * 60 * MINUTE_MS);
 const model = { ...presetModel('normal'), unavailableShare: 0, quoteLatencyMs: 206, orderLatencyMs: 218 };
-
-const desk: readonly StrategySource[] = [
-  aTwap('twap', { duration: 'PT20M', slices: 20, limit_price: '60000' }),
-  aTwap('sell', {
-    side: 'sell',
-    duration: 'PT5H',
-    slices: 7,
-    total_quantity: { amount: '0.7', currency: 'btc' },
-  }),
-  aStrategy('dca', 'recurring', {
-    pair: 'ethusd',
-    side: 'buy',
-    each_notional: { amount: '750', currency: 'usd' },
-    schedule: { cron: '*/10 * * * *' },
-  }),
-  aStrategy('dip', 'limit', {
-    pair: 'btcusd',
-    side: 'buy',
-    limit_price: '59500',
-    total_quantity: { amount: '3', currency: 'btc' },
-    interval: 'PT47.003S',
-    max_slice_notional: { amount: '30000', currency: 'usd' },
-  }),
-  aStrategy('dust', 'recurring', {
-    pair: 'ethusd',
-    side: 'sell',
-    each_notional: { amount: '6', currency: 'usd' },
-    limit_price: '2950',
-    schedule: { cron: '7 * * * *' },
-  }),
-];
-
-const portfolio: readonly StrategySource[] = [
-  aStrategy('band', 'rebalance', {
-    target_weights: { btc: '0.4', eth: '0.3', usd: '0.3' },
-    drift_type: 'absolute',
-    drift_threshold: '0.006',
-    continuous: true,
-    min_trade_notional: { amount: '100', currency: 'usd' },
-  }),
-];
 
 /** What a desk did, without the numbers that only its journal has. */
 function deeds(records: Iterable<StoredRecord>): readonly string[] {
@@ -94,11 +60,12 @@ function deeds(records: Iterable<StoredRecord>): readonly string[] {
 }
 
 /** The desk as paper mode has it, with the clock of a test: it watches clocks, reads its account, and gets prices every second. */
-function onPaper(strategies: readonly StrategySource[]): readonly string[] {
+function onPaper({ strategies, holdings, policy, pts }: EveryKind): readonly string[] {
   const clock = new VirtualClock(START);
   const pairs = tapes.map(({ pair }) => pair);
+  const settings = pts === undefined ? model : { ...model, pts };
   const exchange = new Exchange({
-    options: venueOf(model, { seed: '1', from: START, pairs, holdings: amounts(HOLDINGS) }),
+    options: venueOf(settings, { seed: '1', from: START, pairs, holdings: amounts(holdings) }),
     tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape)])),
     startedAt: START,
   });
@@ -109,7 +76,7 @@ function onPaper(strategies: readonly StrategySource[]): readonly string[] {
     quoteLatencyMs: model.quoteLatencyMs,
     orderLatencyMs: model.orderLatencyMs,
     market: () => inProcessMarket(exchange, { clock, pairs, everyMs: SECOND_MS }),
-    policy: { historyMs: DAY_MS },
+    policy: { historyMs: DAY_MS, ...policy },
   });
   bench.start();
   clock.run(until);
@@ -117,20 +84,25 @@ function onPaper(strategies: readonly StrategySource[]): readonly string[] {
   return deeds(bench.journal.read());
 }
 
-const overTapes = (strategies: readonly StrategySource[]): readonly string[] =>
-  deeds(aRun({ tapes, strategies, from: START, until, model, holdings: HOLDINGS }).journal.read());
+function overTapes({ strategies, holdings, policy, pts }: EveryKind): readonly string[] {
+  const settings = pts === undefined ? model : { ...model, pts };
+  return deeds(
+    aRun({ tapes, strategies, from: START, until, model: settings, policy, holdings }).journal.read(),
+  );
+}
+
+const fillsOf = (said: readonly string[]): readonly string[] => said.filter((line) => line.includes(' got '));
 
 describe('the same desk on paper and in a backtest', () => {
-  it('decides the same slices of the same size at the same time, which fill or fail for the same reason', () => {
-    const [paper, backtest] = [onPaper(desk), overTapes(desk)];
-    expect(paper.filter((line) => line.includes(' got ')).length).toBeGreaterThan(30);
-    expect(paper.filter((line) => line.includes('expired')).length).toBeGreaterThan(2);
-    expect(backtest).toEqual(paper);
-  });
-
-  it('rebalances at the same instants, by the same trades', () => {
-    const [paper, backtest] = [onPaper(portfolio), overTapes(portfolio)];
-    expect(paper.filter((line) => line.includes('woken by drift')).length).toBeGreaterThan(2);
-    expect(backtest).toEqual(paper);
-  });
+  it.each(Object.entries(everyKind))(
+    'decides the same slices of the same size at the same time, which fill or fail for the same reason: %s',
+    { timeout: 120_000 },
+    (_, one) => {
+      const desk = { ...one, policy: { ...one.policy, minimumOf: () => ({}) } };
+      const [paper, backtest] = [onPaper(desk), overTapes(desk)];
+      const traded = fillsOf(paper).map((line) => line.split(' ')[1]);
+      expect(new Set(traded)).toEqual(new Set(one.strategies.map(({ id }) => id)));
+      expect(backtest).toEqual(paper);
+    },
+  );
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indexPrices } from '../../src/backtest/index.ts';
-import { nextByPrice, nextDrift } from '../../src/backtest/solve.ts';
+import { driftSolver, nextByPrice, nextDrift } from '../../src/backtest/solve.ts';
 import type { Holdings, Market, Span } from '../../src/backtest/solve.ts';
 import { knownAt, lastKnownRow, priceAt } from '../../src/backtest/tape.ts';
 import { quantity } from '../../src/core/money.ts';
@@ -152,6 +152,56 @@ describe('the next breach of a drift band', () => {
       { numRuns: 2_500 },
     );
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(250);
+  });
+
+  it('is the same one whatever was asked before, in bands so narrow that no block can be ruled out, and in wide ones', () => {
+    const long = fc.record({
+      seed: fc.nat(1_000_000),
+      assets: fc.integer({ min: 1, max: 9 }),
+      thresholds: fc.constantFrom(
+        ['0.0005', '0.03', '0.0005'],
+        ['0.004', '0.0004', '0.02'],
+        ['0.001', '0.0006', '0.0008'],
+      ),
+      /** So many bars are missing, of each tape at another place. */
+      hole: fc.constantFrom(0, 1, 2, 300),
+      owed: fc.constantFrom(0, 0, 50),
+    });
+    let found = 0;
+    fc.assert(
+      fc.property(long, ({ seed, assets, thresholds, hole, owed }) => {
+        const names = ['btc', 'eth', 'sol', 'xrp', 'ada', 'ltc', 'bnb', 'dot', 'link'].slice(0, assets);
+        const tapes = names.map((name, i) => {
+          let state = (seed + 7 * i) | 1;
+          let close = 100;
+          return tapeFrom(`${name}usd`, 60_000, Array.from({ length: 700 }, (_, row) => {
+            state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+            // Nothing moves for a while, so that whole blocks can be ruled out between those that cannot.
+            if (row % 400 < 200) close = Number((close * (1 + ((state >>> 16) % 21 - 10) / 20_000)).toPrecision(7));
+            return [60_000 * (row + (row > 90 + 13 * i ? hole : 0)), close] as const;
+          })); // prettier-ignore
+        });
+        const market = new Map(tapes.map((tape) => [tape.pair, historyOf(tape)]));
+        const each = (1 / (assets + 1)).toFixed(6);
+        const rest = (1 - assets * Number(each)).toFixed(6);
+        const targets = { ...Object.fromEntries(names.map((name) => [name, each])), usd: rest };
+        const holdings = new Map([...names.map((name) => [name, quantity('1')] as const), ['usd', quantity(String(100 - owed))]]); // prettier-ignore
+        for (const threshold of thresholds) {
+          const wait: DriftWait = { on: 'drift', targets, cash: 'usd', driftType: 'absolute', threshold, notBefore: instant(0) }; // prettier-ignore
+          const solve = driftSolver(market, wait);
+          let from = instant(60_000 * (1 + (seed % 130)));
+          for (let times = 0; times < 5; times++) {
+            const wanted = scanned(market, wait, { from, holdings });
+            expect(solve({ from, holdings })).toBe(wanted);
+            if (wanted === undefined) break;
+            found++;
+            from = instant(wanted + 60_000 * 5 * times + 1);
+          }
+        }
+      }),
+      { numRuns: 60, seed: 6 },
+    );
+    expect(found).toBeGreaterThan(100);
   });
 
   it('is decided by the decimals where the drift is the threshold, or off by a digit that no double holds', () => {

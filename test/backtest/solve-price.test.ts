@@ -126,7 +126,7 @@ describe('the next price', () => {
   it('is the first that becomes known later, of any pair', () => {
     const one = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [180_000, 5]])); // prettier-ignore
     const two = historyOf(tapeFrom('ethusd', 0, [[70_000, 1], [70_000, 2]])); // prettier-ignore
-    const after = (at: number) => nextPriceAt([one, two], instant(at));
+    const after = (at: number) => nextPriceAt([one.tape, two.tape], instant(at));
 
     expect([0, 59_999, 60_000, 70_000, 239_999, 240_000].map(after)).toStrictEqual([
       60_000,

@@ -68,9 +68,9 @@ describe(`breaches over five real markets of minutes, each with gaps of its own$
       let holdings = bought(pricesAt(FROM));
       let looks = 0;
       for (
-        let at = nextPriceAt(market.values(), FROM);
+        let at = nextPriceAt(tapes.values(), FROM);
         at !== undefined;
-        at = nextPriceAt(market.values(), at)
+        at = nextPriceAt(tapes.values(), at)
       ) {
         looks++;
         const midOf = pricesAt(at);

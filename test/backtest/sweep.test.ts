@@ -9,9 +9,10 @@ import {
 } from '../../src/backtest/sweep-figures.ts';
 import type { SweepFigures } from '../../src/backtest/sweep-figures.ts';
 import { heatMapOf, shades } from '../../src/backtest/sweep-map.ts';
-import { readVaries, settingsOf, valueAt, withValue } from '../../src/backtest/sweep-vary.ts';
+import { readVaries, settingsOf, valueAt, valuesOf, withValue } from '../../src/backtest/sweep-vary.ts';
 import { walkForward, windowsOf } from '../../src/backtest/sweep-windows.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
+import { normalAt } from '../../src/simulator/random.ts';
 
 const settings = (
   texts: readonly string[],
@@ -51,6 +52,23 @@ describe('the fields of a sweep', () => {
       ['24', 'buy'],
       ['24', 'sell'],
     ]);
+  });
+
+  it('changes fields together that are joined, and takes nothing else for a value of theirs', () => {
+    expect(settings(['w.btc + w.usd = 0.6+0.4, 0.5 + 0.5', 'slices=1,2']).map(([both, slices]) => `${both} ${slices}`)).toEqual([
+      '0.6+0.4 1', '0.6+0.4 2', '0.5 + 0.5 1', '0.5 + 0.5 2',
+    ]); // prettier-ignore
+    expect(valuesOf({ field: 'w.btc+w.usd' }, '0.5 + 0.5')).toEqual(['0.5', '0.5']);
+    expect(valuesOf({ field: 'note' }, 'a+b')).toEqual(['a+b']);
+    for (const [text, why] of [
+      ['a+b=1+2,3', '"3" is not a value for each of the 2 fields'],
+      ['a+b=1+2+3', '"1+2+3" is not a value for each of the 2 fields'],
+      ['a+b=1..2/1', 'fields that change together need a list, not a range'],
+      ['a+a=1+2', 'a is given twice'],
+      ['a+=1+2', 'expected a field of a strategy and its values'],
+    ] as const)
+      expect(() => readVaries([text])).toThrow(why);
+    expect(() => readVaries(['a+b=1+2', 'b=1'])).toThrow('b is given twice');
   });
 
   it('draws the same values for the same seed, within the bounds and with their decimals, for each point of the grid', () => {
@@ -165,6 +183,16 @@ describe('the results of a sweep', () => {
     expect(normalQuantile(0.975)).toBeCloseTo(1.959_963_984_540_054, 10);
     expect(normalQuantile(0.5)).toBeCloseTo(0, 10);
     expect(expectedMaximum(100)).toBeCloseTo(2.53, 2);
+    // Against draws: the mean of the largest of so many normal numbers.
+    for (const count of [5, 20, 200]) {
+      let sum = 0;
+      for (let round = 0; round < 2_000; round++) {
+        let largest = Number.NEGATIVE_INFINITY;
+        for (let i = 0; i < count; i++) largest = Math.max(largest, normalAt(count, round, i));
+        sum += largest;
+      }
+      expect(Math.abs(expectedMaximum(count) - sum / 2_000)).toBeLessThan(0.06);
+    }
     expect(luckOf(costs('1', '2', '3'), 'cost_bps')).toMatchObject({
       trials: 3,
       mean: 2,

@@ -1,12 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { concatMap, from, interval, startWith } from 'rxjs';
+import { venueTape } from '../../src/backtest/tape-market.ts';
+import { tapeOf } from '../../src/backtest/tape.ts';
 import type { MarketPort } from '../../src/engine/ports.ts';
 import { quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import { Exchange } from '../../src/simulator/exchange.ts';
 import { venueOptions } from '../../src/simulator/options.ts';
-import { parseTape } from '../../src/simulator/tape.ts';
+import type { PriceTape } from '../../src/simulator/tape.ts';
 import { aBench, aPolicy, aStrategy } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
@@ -62,6 +64,21 @@ export function hoursOf(bars: Bars): { readonly first: number; readonly last: nu
   };
 }
 
+/** The closes of hours as the venue prices from them. */
+function hourTape(pair: string, csv: string): PriceTape {
+  const rows = rowsOf(csv);
+  const close = Float64Array.from(rows, (row) => Number(row.close));
+  const columns = {
+    times: Float64Array.from(rows, ({ start }) => start),
+    open: close,
+    high: close,
+    low: close,
+    close,
+    volume: close,
+  };
+  return venueTape(tapeOf({ pair, barMs: HOUR_MS, columns }));
+}
+
 const rowsOf = (csv: string): readonly { readonly start: number; readonly close: string }[] =>
   csv
     .trimEnd()
@@ -88,7 +105,7 @@ export function engineTrades(
       accounts: [{ balances: { usd: String(BEGUN_WITH) } }],
       pairs: Object.fromEntries(ASSETS.map((asset) => [`${asset}usd`, pair])),
     }),
-    tapes: new Map(ASSETS.map((asset) => [`${asset}usd`, parseTape(bars[asset], asset)])),
+    tapes: new Map(ASSETS.map((asset) => [`${asset}usd`, hourTape(`${asset}usd`, bars[asset])])),
     startedAt,
   });
   const strategy = aStrategy('five', 'rebalance', {

@@ -21,7 +21,6 @@ const simulatorEdge = [
   'feeds.ts',
   'port.ts',
   'venue.ts',
-  'tape.ts',
   'admin.ts',
   'serving.ts',
   'deliver.ts',
@@ -54,7 +53,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: {
       rxjs: simulatorEdge, zod: ['options.ts', 'options-account.ts', 'options-parts.ts', 'options-feeds.ts', 'faults.ts', ...simulatorEdge], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
       'node:http': simulatorEdge, 'node:buffer': ['server.ts'], 'node:net': simulatorEdge, 'node:stream': simulatorEdge, 'node:crypto': ['quotes.ts'],
-      'node:sqlite': ['state.ts'], 'csv-parse': ['tape.ts'], 'csv-parse/sync': ['tape.ts'], 'node:fs': ['tape.ts'], 'node:fs/promises': ['tape.ts'], 'node:zlib': ['tape.ts'],
+      'node:sqlite': ['state.ts'],
     },
   },
   // The venue, for real.
@@ -68,7 +67,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     packages: { rxjs: anywhere, zod: ['record.ts'], 'node:sqlite': anywhere, 'node:crypto': ['link.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite.ts'], 'node:worker_threads': ['proof.ts', 'prover.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
-  report: { parts: ['core'], packages: { zod: ['schema.ts'] } },
+  report: { parts: ['core'], packages: { zod: ['schema.ts', 'schema-parts.ts', 'schema-parents.ts', 'schema-bootstrap.ts'] } },
   // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.
   engine: { parts: ['core', 'strategy/kernel.ts'], packages: { rxjs: anywhere } },
   // Kernels: one pure function a file, and the registry.
@@ -76,7 +75,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   // The venue's interface as schemas; client and simulator share it.
   wire: { parts: ['core'], packages: { zod: anywhere } },
   // Words and rules; no I/O, clock, randomness or rxjs.
-  core: { parts: [], packages: { 'decimal.js': ['money.ts'], 'node:crypto': ['ids.ts'] } },
+  core: { parts: [], packages: { 'node:crypto': ['ids.ts'] } },
 }; // prettier-ignore
 
 /** Name of the part that `file` (`src/core/money.ts`) belongs to. Files right under `src` start the program: `app`. */

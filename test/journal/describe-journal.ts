@@ -7,11 +7,54 @@ import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 
 /** What every driver promises. `make` gives an empty journal; it may lie in a folder of the running test. */
 export function describeJournal(name: string, make: () => Journal): void {
-  const open = (): Journal => {
-    const journal = make();
-    onTestFinished(() => journal.close());
-    return journal;
-  };
+  describeChain(name, make);
+  const open = opener(make);
+
+  describe(`${name} journal, as the record of what was done`, () => {
+    it('keeps a record as it was appended, whatever becomes of the object', () => {
+      const journal = open();
+      const state = { left: '1' };
+      const [, , wake] = everyKind();
+      if (wake?.kind !== 'wake') throw new Error('the third record is a wake');
+      appendNow(journal, [{ ...wake, state }]);
+      state.left = '0';
+      expect([...journal.read()].map(({ body }) => body)).toEqual([{ ...wake, state: { left: '1' } }]);
+    });
+
+    it.each([
+      [
+        'an amount that is no plain decimal',
+        [aFill({ price: '6e4' })],
+        /fill\.price: expected an amount as text/u,
+      ],
+      ['a field it does not know', [{ ...aFill(), colour: 'red' }], /fill.*colour/u],
+      ['a value that JSON would change', [strategyOf({ at: new Date(NINE) })], /not plain JSON.*Date/u],
+      ['a number that JSON cannot hold', [strategyOf([Number.NaN])], /not plain JSON.*number/u],
+    ])('refuses %s, with the whole append', async (_, bad, why) => {
+      const journal = open();
+      appendNow(journal, [control('a')]);
+      expect(String(await failureOf(journal, [control('b'), ...bad]))).toMatch(why);
+      expect([...journal.read()]).toHaveLength(1);
+    });
+
+    it('is poisoned by a failed append: it takes nothing more', async () => {
+      const journal = open();
+      await failureOf(journal, [aFill({ quantity: 'much' })]);
+      expect(await failureOf(journal, [aFill()])).toMatchObject({ name: 'OperatorError', exit: 'storage' });
+      expect([...journal.read()]).toEqual([]);
+    });
+  });
+}
+
+const opener = (make: () => Journal) => (): Journal => {
+  const journal = make();
+  onTestFinished(() => journal.close());
+  return journal;
+};
+
+/** What a journal promises of the records that lie in it, whenever they were checked. */
+export function describeChain(name: string, make: () => Journal): void {
+  const open = opener(make);
 
   describe(`${name} journal`, () => {
     it('numbers records from 1 in the order of their appends', () => {
@@ -87,39 +130,6 @@ export function describeJournal(name: string, make: () => Journal): void {
       expect([...journal.read()]).toHaveLength(4);
     });
 
-    it('keeps a record as it was appended, whatever becomes of the object', () => {
-      const journal = open();
-      const state = { left: '1' };
-      const [, , wake] = everyKind();
-      if (wake?.kind !== 'wake') throw new Error('the third record is a wake');
-      appendNow(journal, [{ ...wake, state }]);
-      state.left = '0';
-      expect([...journal.read()].map(({ body }) => body)).toEqual([{ ...wake, state: { left: '1' } }]);
-    });
-
-    it.each([
-      [
-        'an amount that is no plain decimal',
-        [aFill({ price: '6e4' })],
-        /fill\.price: expected an amount as text/u,
-      ],
-      ['a field it does not know', [{ ...aFill(), colour: 'red' }], /fill.*colour/u],
-      ['a value that JSON would change', [strategyOf({ at: new Date(NINE) })], /not plain JSON.*Date/u],
-      ['a number that JSON cannot hold', [strategyOf([Number.NaN])], /not plain JSON.*number/u],
-    ])('refuses %s, with the whole append', async (_, bad, why) => {
-      const journal = open();
-      appendNow(journal, [control('a')]);
-      expect(String(await failureOf(journal, [control('b'), ...bad]))).toMatch(why);
-      expect([...journal.read()]).toHaveLength(1);
-    });
-
-    it('is poisoned by a failed append: it takes nothing more', async () => {
-      const journal = open();
-      await failureOf(journal, [aFill({ quantity: 'much' })]);
-      expect(await failureOf(journal, [aFill()])).toMatchObject({ name: 'OperatorError', exit: 'storage' });
-      expect([...journal.read()]).toEqual([]);
-    });
-
     it('takes nothing more once it is closed, and may be closed twice', async () => {
       const journal = open();
       journal.close();
@@ -129,9 +139,9 @@ export function describeJournal(name: string, make: () => Journal): void {
   });
 }
 
-const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
+export const control = (why: string): RecordBody => ({ kind: 'control', state: 'active', by: 'ops', why });
 
-const strategyOf = (document: unknown): RecordBody => ({
+export const strategyOf = (document: unknown): RecordBody => ({
   kind: 'strategy',
   strategy: 's',
   hash: 'h',

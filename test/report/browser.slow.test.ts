@@ -1,18 +1,16 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR_MS, after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures.ts';
 import { reportHtml } from '../../src/report/html.ts';
 import { reportOf } from '../../src/report/json.ts';
 import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
+import { BROWSER, aBrowser, whyNoBrowser } from './browser.ts';
 
-const BROWSER = [process.env['CHROMIUM_PATH'], '/usr/bin/chromium'].find(
-  (path) => path !== undefined && existsSync(path),
-);
-const why = BROWSER === undefined ? ' (skipped: no Chromium at CHROMIUM_PATH or /usr/bin/chromium)' : '';
+const why = BROWSER === undefined ? ` (skipped: ${whyNoBrowser})` : '';
 
 let folder = '';
 beforeAll(() => {
@@ -81,6 +79,26 @@ describe.skipIf(BROWSER === undefined)(`a report in a browser${why}`, () => {
     writeFileSync(join(folder, 'bad.html'), html.replace('</main>', '<script>alert(1)</script></main>'));
     const bad = await opened('bad.html', '--dump-dom');
     expect(bad.console.join('\n')).toContain('Content Security Policy');
+  });
+
+  it('asks for nothing, lets nothing over its edge and no word onto another, at any width', async () => {
+    const browser = aBrowser();
+    onTestFinished(browser.close);
+    for (const width of [1_400, 1_100, 800, 390, 320])
+      expect([width, await browser.look(html, width)]).toEqual([width, { console: [], asked: [], over: [] }]);
+    expect(await browser.look(html, 1_100, 'dark')).toEqual({ console: [], asked: [], over: [] });
+    // One that never told anything would prove nothing.
+    const open = html.replace(/<meta http-equiv="Content-Security-Policy"[^>]*>/u, '');
+    const bad = open.replace('</main>', '<img src="http://127.0.0.1:9/pixel.png"><script>console.error("x")</script><div style="width:3000px">x</div></main>'); // prettier-ignore
+    const told = await browser.look(bad, 1_100);
+    expect(told.asked).toEqual(['http://127.0.0.1:9/pixel.png']);
+    expect(told.console.join('')).toContain('"x"');
+    expect(told.over.join('')).toContain('the page is 30');
+    const moved = html.replace(/(<text class="tick" x=")\d+(" y="[\d.]+" text-anchor="end">)/u, '$1-60$2');
+    expect((await browser.look(moved, 1_100)).over.join('')).toContain('reaches over the edge');
+    // The policy of the page itself stops what the page is not made of.
+    const stopped = html.replace('</main>', '<img src="http://127.0.0.1:9/pixel.png"></main>');
+    expect((await browser.look(stopped, 1_100)).console.join('')).toContain('Content Security Policy');
   });
 
   it('is drawn, in light and in dark, and printed', async () => {

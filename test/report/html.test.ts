@@ -119,8 +119,31 @@ describe('a chart', () => {
 
   it('draws a line from edge to edge, values upwards, with room above and below', () => {
     // 792 wide from 74, 200 high from 10; six percent of the reach are left free at either end.
-    const text = shown({ lines: [{ name: 'l', colour: 1, points: [[0, 0], [5, 100], [10, 50]] }] }); // prettier-ignore
+    const text = shown({ lines: [{ name: 'l', colour: 1, points: [[0, 1_000], [5, 1_100], [10, 1_050]] }] }); // prettier-ignore
     expect(text).toContain('d="M74 199.3L470 20.7L866 110"');
+    // What is never below zero has no axis that is.
+    const prices = shown({ lines: [{ name: 'l', colour: 1, points: [[0, 1], [10, 100]] }] }); // prettier-ignore
+    expect(prices).toMatch(/class="grid zero" x1="74" x2="866" y1="210" y2="210"/u);
+  });
+
+  it('draws of many points those that are seen, the highest and the lowest among them', () => {
+    const points = Array.from({ length: 20_000 }, (_, i): [number, number] => [i, i === 7_777 ? 900 : i === 12_345 ? 100 : 500 + (i % 7)]); // prettier-ignore
+    const text = shown({ lines: [{ name: 'l', colour: 1, points }] });
+    const path = / d="(M[^"]+)"/u.exec(text)?.[1] ?? '';
+    const heights = [...path.matchAll(/[ML][\d.]+ ([\d.]+)/gu)].map(([, y]) => Number(y));
+    expect(heights.length).toBeLessThan(2_000);
+    expect(heights.length).toBeGreaterThan(700);
+    // 848 high in all: 800 of it between both, 48 free at either end.
+    const y = (value: number): number => 10 + ((948 - value) / 896) * 200;
+    expect(Math.min(...heights)).toBeCloseTo(y(900), 1);
+    expect(Math.max(...heights)).toBeCloseTo(y(100), 1);
+  });
+
+  it('draws marks of one kind in one path, smaller where there are many', () => {
+    const marks = (count: number): string => shown({ marks: [{ name: 'm', colour: 4, shape: 'up', points: Array.from({ length: count }, (_, i) => [i, i]) }] }); // prettier-ignore
+    expect(marks(3).match(/class="mark c4" d="M[^"]+M[^"]+M[^"]+"/u)).not.toBeNull();
+    expect(marks(1_000).length).toBeLessThan(40_000);
+    expect(marks(1_000)).toContain('class="mark many c4"');
   });
 
   it('draws bars from zero, bad ones above and good ones below it', () => {

@@ -78,6 +78,7 @@ describe('the quotes of a report', () => {
   it('that are in doubt and fills that were proven late are told', () => {
     const warnings = report().warnings.join('\n');
     expect(warnings).toContain('1 orders have an unknown outcome');
+    expect(warnings).toMatch(/Only \d fills: spread, mark-outs and ages of so few are chance/u);
     expect(warnings).toContain('1 fills were proven by the account');
   });
 
@@ -125,8 +126,12 @@ describe('the fills of a report', () => {
       { minutes: 1, fills: 2, bps: bps(one, paid) },
       { minutes: 5, fills: 2, bps: bps(five, paid) },
       { minutes: 30, fills: 0 },
+      { minutes: 60, fills: 0 },
+      { minutes: 1_440, fills: 0 },
     ]);
-    expect(report().groups[0]?.fills.mark_outs).toEqual([1, 5, 30].map((m) => ({ minutes: m, fills: 0 })));
+    expect(report().groups[0]?.fills.mark_outs).toEqual(
+      [1, 5, 30, 60, 1_440].map((m) => ({ minutes: m, fills: 0 })),
+    );
   });
 });
 
@@ -140,14 +145,14 @@ describe('a mark-out', () => {
     // Nothing is known after 09:01 until 09:10: five minutes after either fill the price is from before the second.
     const tape = minutes('btcusd', [100, 101, 102]);
     const shifted = Float64Array.from([NINE - MINUTE, NINE, NINE + 9 * MINUTE]);
-    expect(fillsWith({ ...tape, times: shifted })).toEqual([[1, 1], [5, 1], [30, 0]]); // prettier-ignore
+    expect(fillsWith({ ...tape, times: shifted })).toEqual([[1, 1], [5, 1], [30, 0], [60, 0], [1_440, 0]]); // prettier-ignore
   });
 
   it('is left out where bars are longer than it', () => {
     const tape = minutes('btcusd', [100, 101, 102, 103]);
     const shifted = Float64Array.from([0, 1, 2, 3], (i) => NINE + (i * 5 - 9.5) * MINUTE);
     // A bar ends half a minute after the first fill: that is not the price a minute after it.
-    expect(fillsWith({ ...tape, barMs: 5 * MINUTE, times: shifted })).toEqual([[1, 0], [5, 2], [30, 0]]); // prettier-ignore
+    expect(fillsWith({ ...tape, barMs: 5 * MINUTE, times: shifted })).toEqual([[1, 0], [5, 2], [30, 0], [60, 0], [1_440, 0]]); // prettier-ignore
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
+import type { RecordBody, StoredRecord, WakeRecord } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures.ts';
 import type { ReportInput } from '../../src/report/figures.ts';
@@ -221,6 +221,50 @@ describe('the shortfall of a parent', () => {
     expect(report.totals).toMatchObject([{ quote: 'usd', amount: '101.5', fees: '0.25' }]);
     expect(parentIn(report).costs?.total).toBe('1.75');
     expect(report.made_from.corrections).toBe(1);
+  });
+
+  it('counts what slots that passed without a try came to cost later, at the next fill or at the end', () => {
+    const story = (side: 'buy' | 'sell', missed: readonly object[], by: 'quantity' | 'amount' = 'quantity'): readonly StoredRecord[] => [...records( // prettier-ignore
+      [0, aStart()],
+      [0, aLife('twap', by === 'quantity' ? { total_quantity: { amount: '3', currency: 'btc' } } : { total_notional: { amount: '300', currency: 'usd' } })],
+      [
+        2 * MINUTE,
+        aWake({ detail: { due: NINE }, intents: [wanted({ slice: 1, decision_price: '103.5', side, by })], missed: missed as WakeRecord['missed'], reason: 'missed_slot' }),
+      ],
+      ...traded(2 * MINUTE, 1, { quantity: '1', price: '104.01', amount: '104.01', side }),
+      [2 * MINUTE + 20, aSlice({ slice: 1 })],
+      [4 * MINUTE, aWake({ missed: [{ leg: 'all', slice: 2, due: after(NINE, 3 * MINUTE), size: '1.5' }], reason: 'missed_slot', finished: 'window_over' })],
+    )]; // prettier-ignore
+    const prices = [minutes('btcusd', CLOSES)];
+    const first = [{ leg: 'all', slice: 0, due: NINE, size: '1.25' }];
+    // 1.25 due at 100, traded next at 104.01; 1.5 due at 105.1, and at the end, four minutes past, it is 106.
+    const cost = times(units('1.25'), units('4.01')) + times(units('1.5'), units('0.9'));
+    for (const [side, sign] of [
+      ['buy', 1n],
+      ['sell', -1n],
+    ] as const) {
+      // prettier-ignore
+      const report = made(story(side, first), { prices });
+      expect(parentIn(report)).toMatchObject({ missed: 2, passed_cost: wideText(sign * cost) });
+      expect(report.totals[0]?.costs).toMatchObject({ passed_slots: 2, passed_without_price: 0, passed_cost: wideText(sign * cost) }); // prettier-ignore
+    }
+    // 125 to be spent would have bought 1.25 at 100; 1.5 would have bought as good as nothing.
+    const spent = made(story('buy', [{ leg: 'all', slice: 0, due: NINE, size: '125' }], 'amount'), {
+      prices,
+    });
+    const little = boughtFor(units('1.5'), units('105.1'));
+    expect(parentIn(spent).passed_cost).toBe(wideText(times(units('1.25'), units('4.01')) + times(little, units('0.9')))); // prettier-ignore
+    // An older journal does not tell: counted, said, and in no sum.
+    const old = made(story('buy', [{ leg: 'all', slice: 0 }]), { prices });
+    expect(parentIn(old)).not.toHaveProperty('passed_cost');
+    expect(old.totals[0]?.costs).toMatchObject({
+      passed_slots: 2,
+      passed_without_price: 1,
+      passed_cost: '1.35',
+    });
+    expect(old.warnings.join('\n')).toContain(
+      '1 slots passed without a try, and their time, size or price is not known',
+    );
   });
 
   it('counts what untraded slices came to cost later, at the next fill or at the end', () => {

@@ -488,7 +488,7 @@ const ofCore: readonly Mutant[] = [
     rule: 'no order is larger than its limit',
     killedBy: 'A',
     patches: [
-      { file: CONTROLS, find: 'if (!notional.lte(orderNotionalMax))', replace: 'if (notional.isNaN())' },
+      { file: CONTROLS, find: 'if (!notional.lte(orderNotionalMax))', replace: 'if (notional.lt(0))' },
     ],
   },
   {
@@ -496,7 +496,7 @@ const ofCore: readonly Mutant[] = [
     rule: 'a price outside the collar is not taken',
     killedBy: 'A',
     patches: [
-      { file: CONTROLS, find: 'if (!away.abs().lte(limits.collarBps))', replace: 'if (away.isNaN())' },
+      { file: CONTROLS, find: 'if (!away.abs().lte(limits.collarBps))', replace: 'if (away.abs().lt(0))' },
     ],
   },
   {

@@ -117,8 +117,8 @@ function execute(
   const name = by === 'owner' ? owner : (accounts.find((other) => other !== owner) ?? owner);
   const half = (asked: Size): Size =>
     asked.by === 'quantity'
-      ? quantityOf(asked.quantity.div(2).toFixed(8, 1))
-      : amountOf(asked.amount.div(2).toFixed(2, 1));
+      ? quantityOf(asked.quantity.div(2).toFixed(8))
+      : amountOf(asked.amount.div(2).toFixed(2));
   const reply = exchange.order(
     name,
     orderFor(quote, request, part === 'half' ? { size: half(request.size) } : {}),

@@ -226,7 +226,7 @@ describe('the pieces of a limit order', () => {
       const [wait] = step.waits;
       if (piece === undefined || wait?.on !== 'outcome') throw new Error('a price starts a piece');
       const part = n < order.fates.length ? (order.fates[n] ?? 1) : 1;
-      const filled = quantity(amountOf(piece).times(part).toFixed(8, 1));
+      const filled = quantity(amountOf(piece).times(part).toFixed(8));
       pieces.push({
         size: amountOf(piece),
         from: instant(piece.deadline - 15 * SECOND_MS),

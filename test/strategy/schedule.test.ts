@@ -1,3 +1,4 @@
+import { Cron } from 'croner';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
@@ -270,5 +271,35 @@ describe('the shape of a schedule', () => {
   ])('refuses %j', (over, path) => {
     const result = scheduleFields.safeParse({ cron: '0 9 * * *', ...over });
     expect(result.error?.issues.map((one) => one.path.join('.'))).toContain(path);
+  });
+
+  it('knows every day the times of the first, as croner finds each by itself', () => {
+    const field = (most: number): fc.Arbitrary<string> =>
+      fc.oneof(
+        fc.constant('*'),
+        fc.integer({ min: 0, max: most }).map(String),
+        fc.integer({ min: 2, max: most }).map((step) => `*/${step}`),
+        fc
+          .uniqueArray(fc.integer({ min: 0, max: most }), { minLength: 1, maxLength: 4 })
+          .map((all) => all.join(',')),
+        fc
+          .integer({ min: 0, max: most })
+          .chain((from) => fc.integer({ min: from, max: most }).map((to) => `${from}-${to}`)),
+      );
+    const seconds = fc.constantFrom('', '0 ', '30 ', '0,15 ', '* ', '*/7 ');
+    fc.assert(
+      fc.property(
+        seconds,
+        field(59),
+        field(23),
+        fc.integer({ min: 0, max: 4e12 }),
+        (second, minute, hour, at) => {
+          const cron = `${second}${minute} ${hour} * * *`;
+          const alone = new Cron(cron, { utcOffset: 0, paused: true }).nextRun(new Date(at))?.getTime();
+          expect(nextTime({ cron, time_zone: 'UTC' }, instant(at))).toBe(alone);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });

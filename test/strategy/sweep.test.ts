@@ -290,7 +290,7 @@ describe('the pieces of sweeps', () => {
       const [intent] = intentsOf(life.last);
       if (intent !== undefined) {
         const part = fates[n % fates.length] ?? 1;
-        const filled = quantity(amountOf(intent).times(part).toFixed(8, 1));
+        const filled = quantity(amountOf(intent).times(part).toFixed(8));
         pieces.push({ size: amountOf(intent), held, leg: intent.leg, at: intent.deadline });
         held = subtract(held, filled);
         trade(life, text(filled), scene());

@@ -157,10 +157,12 @@ describe('catch_up after an outage', () => {
     expect(step).toMatchObject({
       reason: 'missed_slot',
       missed: [
-        { leg: 'all', slice: 1 },
-        { leg: 'all', slice: 2 },
+        { leg: 'all', slice: 1, size: '1' },
+        { leg: 'all', slice: 2, size: '1' },
       ],
     });
+    const [first, second] = step.missed ?? [];
+    expect((second?.due ?? 0) - (first?.due ?? 0)).toBe(30 * MINUTE_MS);
     // 7 left over slices 3 to 7.
     expect(intentsOf(step).map((one) => [one.slice, text(amountOf(one))])).toEqual([[3, '1.4']]);
   });

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { aFolder } from './support/desk.ts';
@@ -24,6 +24,48 @@ describe('tranche data record', () => {
       { cwd },
     );
     expect(JSON.parse(read.stdout)).toMatchObject({ pair: 'btcusd', bar_ms: 1_000, rows: bars.length });
+  });
+
+  it('refuses to go on with bars of another length, and to write where there is no folder', async () => {
+    const cwd = aFolder();
+    const line = (...more: readonly string[]) => ['data', 'record', 'btcusd', '--config', CONFIG, '--for', 'PT2S', ...more]; // prettier-ignore
+    const rows = Array.from({ length: 30 }, (_, n) => `${1_700_000_000_000 + n * 5_000},1,1,1,1`);
+    mkdirSync(join(cwd, 'seen'));
+    writeFileSync(join(cwd, 'seen/btcusd.csv'), ['timestamp_ms,open,high,low,close', ...rows, ''].join('\n'));
+    for (const bar of ['PT1S', 'PT7S'])
+      expect(await finish(line('--out', 'seen', '--bar', bar), { cwd })).toMatchObject({
+        code: 64,
+        stderr: expect.stringContaining(
+          'btcusd.csv has bars of PT5S: say --bar PT5S, or take another folder',
+        ) as string,
+      });
+    expect((await finish(line('--out', 'seen', '--bar', 'PT5S'), { cwd })).stderr).toContain(
+      'goes on after its 30 bars',
+    );
+    const file = await finish(line('--out', 'seen/btcusd.csv'), { cwd });
+    expect([file.code, file.stderr]).toEqual([74, expect.stringContaining('cannot be written')]);
+  });
+
+  it('refuses a pair that the venue does not know, which would keep all others from being recorded', async () => {
+    const cwd = aFolder();
+    const line = [
+      'data',
+      'record',
+      'btcusd',
+      'btcusdd',
+      '--config',
+      CONFIG,
+      '--out',
+      'seen',
+      '--for',
+      'PT2S',
+    ];
+    const ran = await finish(line, { cwd });
+    expect(ran.code).toBe(64);
+    expect(ran.stderr).toMatch(
+      /"btcusdd" is not two currencies that the account can access: there are .*\bbtc\b/u,
+    );
+    expect(existsSync(join(cwd, 'seen'))).toBe(false);
   });
 
   it('needs pairs, and a config', async () => {

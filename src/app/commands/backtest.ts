@@ -1,23 +1,25 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
+import { visitedOver } from '../../backtest/every-row.ts';
 import { indexThrough } from '../../backtest/index-store.ts';
 import { solvedOver } from '../../backtest/possible.ts';
 import { backtest } from '../../backtest/run.ts';
 import type { Backtest } from '../../backtest/run.ts';
+import type { NextPossible } from '../../backtest/tape-market.ts';
+import type { Tape } from '../../backtest/tape.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { forTerminal } from '../../core/escape.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { memoryJournal } from '../../journal/memory.ts';
+import { lateJournal } from '../../journal/late.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { saveJournal } from '../../journal/save.ts';
 import { reportOf } from '../../report/json.ts';
 import { readInput } from '../backtest-input.ts';
 import type { BacktestInput, InputOptions } from '../backtest-input.ts';
-import { backtestFigures, backtestLines } from '../backtest-words.ts';
+import type { BootstrapIo, BootstrapOptions } from '../bootstrap.ts';
+import { backtestFigures, backtestLines, idleLines } from '../backtest-words.ts';
 import type { Alerts } from '../backtest-words.ts';
-import { TAPES } from '../data-cli.ts';
 import { shownPath } from '../files.ts';
 import { readModel } from '../model-file.ts';
 import type { NamedModel } from '../model-file.ts';
@@ -27,11 +29,12 @@ import type { Screen } from '../progress.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
 import type { CommandIo } from './io.ts';
 
-export interface BacktestOptions extends InputOptions {
+export interface BacktestOptions extends InputOptions, BootstrapOptions {
   readonly model: string;
   readonly assume: readonly string[];
   readonly seed: string;
   readonly everyTick?: boolean | undefined;
+  readonly tellEveryTick?: boolean | undefined;
   /** File that the journal is written to. */
   readonly journal?: string | undefined;
   /** Folder that the files of the report go to. */
@@ -41,13 +44,13 @@ export interface BacktestOptions extends InputOptions {
   readonly json?: boolean | undefined;
 }
 
-export interface BacktestIo extends CommandIo {
+export interface BacktestIo extends CommandIo, BootstrapIo {
   readonly stderr: Screen;
 }
 
 /**
  * What a desk would have done over market history. Exit codes: 0, 78 when a file is not usable, 64 for a mistake in the arguments,
- * 65 for damaged data, 70 when a control halted the desk.
+ * 65 for damaged data, 70 when a control halted the desk, 75 when it was stopped while history was drawn anew.
  */
 export async function runBacktest(options: BacktestOptions, io: BacktestIo): Promise<number> {
   const file = options.journal === undefined ? undefined : resolve(io.cwd, options.journal);
@@ -61,20 +64,35 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     io.stderr.write(formatProblems(input.problems, { colour: io.colour }));
     return exitCodes.config;
   }
+  // Loaded by those who ask for it: a plain backtest starts without threads.
+  const anew = options.bootstrap === undefined ? undefined : await import('../bootstrap.ts');
+  anew?.resamplingOf(input, options);
   const alerts: Alerts = new Map();
-  const journal = memoryJournal();
-  const running = prepared({ options, input, named, journal, alerts, cwd: io.cwd });
+  const journal = lateJournal();
+  const running = prepared({ options, input, named, journal, alerts });
   const began = performance.now();
   await go(running, input, io.stderr);
   const seconds = (performance.now() - began) / 1000;
-  if (file !== undefined) saveJournal(journal, file);
-  const figures = backtestFigures({ input, named, running, journal, alerts, seed: options.seed });
+  if (file !== undefined) {
+    const { saveJournal } = await import('../../journal/save.ts');
+    saveJournal(journal, file);
+  }
+  const bootstrap = await anew?.bootstrapOf({ input, named, options, io });
+  if (anew !== undefined && bootstrap === undefined) {
+    io.stderr.write(
+      'stopped before the last resample: nothing is written, and the same command begins anew\n',
+    );
+    return exitCodes.again;
+  }
+  const figures = backtestFigures({ input, named, running, journal, alerts, bootstrap, seed: options.seed });
   const made = folder === undefined ? reportOf(figures) : await writeReport(figures, folder, options);
   if (options.json === true) io.stdout.write(reportText(made));
   else {
-    for (const line of backtestLines(made)) io.stderr.write(`${forTerminal(line)}\n`);
+    const intervals = bootstrap === undefined ? [] : (anew?.bootstrapLines(bootstrap) ?? []);
+    for (const line of [...backtestLines(made), ...intervals]) io.stderr.write(`${forTerminal(line)}\n`);
     io.stderr.write(`Ran in ${seconds.toFixed(2)} s\n`);
   }
+  for (const line of idleLines(running, input)) io.stderr.write(`${forTerminal(line)}\n`);
   if (folder !== undefined)
     io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
   return running.desk.control === 'halted' ? exitCodes.software : 0;
@@ -86,13 +104,11 @@ interface Wanted {
   readonly named: NamedModel;
   readonly journal: Journal;
   readonly alerts: Alerts;
-  readonly cwd: string;
 }
 
-function prepared({ options, input, named, journal, alerts, cwd }: Wanted): Backtest {
+function prepared({ options, input, named, journal, alerts }: Wanted): Backtest {
   const { config, configHash, tapes, from, until, holdings, strategies } = input;
   const all = tapes.map(({ tape }) => tape);
-  const solved = solvedOver(all, (tape) => indexThrough(resolve(cwd, TAPES), tape));
   return backtest({
     tapes: all,
     from,
@@ -104,13 +120,24 @@ function prepared({ options, input, named, journal, alerts, cwd }: Wanted): Back
     seed: options.seed,
     currencies: config.venue.simulated?.currencies,
     journal,
-    nextPossible: options.everyTick === true ? undefined : solved,
+    nextPossible: lookingBy(options, all, input.cacheFolder),
     observer: {
       alert: (alert) => {
         alerts.set(alert, (alerts.get(alert) ?? 0) + 1);
       },
     },
   });
+}
+
+/** How it is found out when something can come true; the slower ways come to the same. */
+function lookingBy(
+  { everyTick, tellEveryTick }: BacktestOptions,
+  tapes: readonly Tape[],
+  cacheFolder: string,
+): NextPossible | undefined {
+  if (tellEveryTick === true) return undefined;
+  if (everyTick === true) return visitedOver(tapes);
+  return solvedOver(tapes, (tape) => indexThrough(cacheFolder, tape));
 }
 
 /** Pieces that progress is shown after. */

@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
-import { checkZone, instant, isoOf, parseDuration } from '../../core/time.ts';
+import { checkZone, instant, isoOf } from '../../core/time.ts';
 import { minutesOf } from '../../strategy/day-parts.ts';
 import type { Division } from '../../strategy/day-parts.ts';
 import { learnShares, partMsOf } from '../../strategy/volume-profile.ts';
+import { durationOf } from '../option-values.ts';
 import { readVolumes } from '../volumes.ts';
 import type { Volumes } from '../volumes.ts';
 import type { CommandIo } from './io.ts';
@@ -41,7 +42,8 @@ export async function dataProfile(
   io: Pick<CommandIo, 'stdout' | 'stderr' | 'cwd'>,
 ): Promise<number> {
   const division = divisionOf(options);
-  const gapMaxMs = options.maxGap === undefined ? 0 : durationOf(options.maxGap);
+  const gapMaxMs =
+    options.maxGap === undefined ? 0 : durationOf('--max-gap', options.maxGap, { mayBeZero: true });
   const read = await readVolumes(file, { cwd: io.cwd, gapMaxMs });
   if (read.barMs > partMsOf(division)) {
     throw new OperatorError(
@@ -79,18 +81,6 @@ function divisionOf({ parts, week, timeZone }: DataProfileOptions): Division {
   return week === true
     ? { zone: timeZone, period: 'week', parts: 7 * parts }
     : { zone: timeZone, period: 'day', parts };
-}
-
-function durationOf(text: string): number {
-  try {
-    return parseDuration(text);
-  } catch (cause) {
-    throw new OperatorError(
-      'usage',
-      `--max-gap: ${cause instanceof Error ? cause.message : 'unreadable'}`,
-      cause,
-    );
-  }
 }
 
 const spanOf = ({ seen }: Volumes): { readonly from: string; readonly to: string } => ({

@@ -1,28 +1,36 @@
-import { closeSync, ftruncateSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   EMPTY,
+  catchError,
   finalize,
+  firstValueFrom,
   fromEventPattern,
   ignoreElements,
   lastValueFrom,
   merge,
+  of,
   take,
   takeUntil,
   tap,
+  timeout,
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { BarRecorder, SEEN_HEADER, seenLine } from '../../backtest/recorder.ts';
 import { alerts } from '../../core/alerts.ts';
-import { OperatorError } from '../../core/errors.ts';
+import { OperatorError, VenueError } from '../../core/errors.ts';
 import { forTerminal } from '../../core/escape.ts';
-import { instant, parseDuration } from '../../core/time.ts';
+import { splitPair } from '../../core/pairs.ts';
+import { SECOND_MS, durationText, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import type { VenuePort } from '../../engine/ports.ts';
+import { makeFolders } from '../../journal/files.ts';
 import { systemClock } from '../clock.ts';
 import { loadConfig } from '../config.ts';
 import type { Mode } from '../config.ts';
 import { modes } from '../modes.ts';
+import { durationOf } from '../option-values.ts';
 import { refuseDangers } from '../surroundings.ts';
 import type { RunIo } from './run.ts';
 
@@ -57,9 +65,8 @@ export async function dataRecord(
   if (config.mode === 'live') refuseDangers(io, config.allowEnvironment);
   io.forget(config.venue.token);
   const folder = resolve(io.cwd, options.out);
-  const files = new Map(pairs.map((pair) => [pair, new BarFile(folder, pair, barMs)]));
+  const files = new Map<string, BarFile>();
   const say = (message: string): void => void io.stderr.write(`${message}\n`);
-  for (const { said } of files.values()) if (said !== undefined) say(said);
   const world = await modes[config.mode]({
     config,
     pairs,
@@ -76,6 +83,9 @@ export async function dataRecord(
   try {
     if (world.market === undefined)
       throw new OperatorError('config', 'the venue sends no prices here: venue.capabilities.ticker and venue.ws_url are needed'); // prettier-ignore
+    await refuseUnknown(pairs, world.venue);
+    for (const pair of new Set(pairs)) files.set(pair, opened(folder, pair, barMs));
+    for (const { said } of files.values()) if (said !== undefined) say(said);
     say(`recording ${pairs.join(', ')} from ${world.where} into ${folder}; Ctrl-C ends it`);
     const ends = merge(stops(io), forMs === undefined ? EMPTY : timer(forMs, systemClock.scheduler)).pipe(
       take(1),
@@ -96,6 +106,33 @@ export async function dataRecord(
   return 0;
 }
 
+/** A venue that does not answer for so long is recorded from as soon as it does. */
+const ASKED_MS = 5 * SECOND_MS;
+
+/**
+ * A pair that the venue does not know would end the subscription of all others with it, again and again. A venue that cannot be
+ * asked now is believed.
+ *
+ * @throws OperatorError `usage`.
+ */
+async function refuseUnknown(pairs: readonly string[], venue: VenuePort): Promise<void> {
+  const asked = venue.currencies().pipe(
+    timeout({ first: ASKED_MS, scheduler: systemClock.scheduler, with: () => of(undefined) }),
+    catchError((error: unknown) => {
+      if (error instanceof VenueError) return of(undefined);
+      throw error;
+    }),
+  );
+  const currencies = await firstValueFrom(asked, { defaultValue: undefined });
+  if (currencies === undefined) return;
+  const symbols = currencies.map(({ symbol }) => symbol);
+  for (const pair of pairs) {
+    const known = splitPair(pair, symbols);
+    if ('problem' in known && known.problem === 'unknown_pair')
+      throw new OperatorError('usage', `${known.why}: there are ${symbols.toSorted().join(', ')}`);
+  }
+}
+
 const withFacts = (words: string, facts: object | undefined): string =>
   forTerminal(facts === undefined ? words : `${words} ${JSON.stringify(facts)}`);
 
@@ -107,18 +144,14 @@ const stops = (io: RunIo): Observable<unknown> =>
     },
   );
 
-function durationOf(option: string, text: string): number {
+function opened(folder: string, pair: string, barMs: number): BarFile {
   try {
-    const ms = parseDuration(text);
-    if (ms > 0) return ms;
+    return new BarFile(folder, pair, barMs);
   } catch (cause) {
-    throw new OperatorError(
-      'usage',
-      `${option}: ${cause instanceof Error ? cause.message : 'unreadable'}`,
-      cause,
-    );
+    if (cause instanceof OperatorError) throw cause;
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    throw new OperatorError('storage', `${join(folder, `${pair}.csv`)} cannot be written: ${why}`, cause);
   }
-  throw new OperatorError('usage', `${option} ${text}: expected a length above zero`);
 }
 
 /** The file of a pair. A line is written in one piece when its bar is over, and is on the disk before the next. */
@@ -130,7 +163,7 @@ class BarFile {
   bars = 0;
 
   constructor(folder: string, pair: string, barMs: number) {
-    mkdirSync(folder, { recursive: true });
+    makeFolders(folder);
     const path = join(folder, `${pair}.csv`);
     this.#file = openSync(path, 'a+');
     const there = readFileSync(this.#file, 'utf8');
@@ -143,9 +176,15 @@ class BarFile {
       );
     if (whole.length < there.length) ftruncateSync(this.#file, Buffer.byteLength(whole));
     if (whole === '') writeSync(this.#file, `${SEEN_HEADER}\n`);
-    const last = lastTimeOf(whole);
-    if (last !== undefined)
-      this.said = `${path}: goes on after its ${whole.trimEnd().split('\n').length - 1} bars`;
+    const times = timesOf(whole);
+    const gap = commonGap(times);
+    if (gap % barMs !== 0 || (gap > barMs && times.length > SURE_ROWS))
+      throw new OperatorError(
+        'usage',
+        `${path} has bars of ${durationText(gap)}: say --bar ${durationText(gap)}, or take another folder`,
+      );
+    const last = times.at(-1);
+    if (last !== undefined) this.said = `${path}: goes on after its ${times.length} bars`;
     this.#recorder = new BarRecorder(barMs, systemClock.wall(), last);
   }
 
@@ -162,7 +201,20 @@ class BarFile {
   }
 }
 
-function lastTimeOf(whole: string): Instant | undefined {
-  const cell = whole.trimEnd().split('\n').at(-1)?.split(',')[0] ?? '';
-  return /^\d+$/u.test(cell) ? instant(Number(cell)) : undefined;
+function timesOf(whole: string): readonly Instant[] {
+  const cells = whole.split('\n').map((line) => line.split(',')[0] ?? '');
+  return cells.filter((cell) => /^\d+$/u.test(cell)).map((cell) => instant(Number(cell)));
+}
+
+/** So many bars a whole number of longer ones apart are bars of that length. */
+const SURE_ROWS = 20;
+
+/** The longest length that all distances between rows are multiples of; 0 where there are not two rows. */
+function commonGap(times: readonly Instant[]): number {
+  let common = 0;
+  for (const [n, at] of times.entries()) {
+    let gap = n === 0 ? 0 : at - (times[n - 1] ?? at);
+    while (gap > 0) [common, gap] = [gap, common % gap];
+  }
+  return common;
 }

@@ -1,13 +1,15 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
-import { instant, isoOf, parseDuration, parseTime } from '../../core/time.ts';
+import { instant, isoOf, parseTime } from '../../core/time.ts';
 import { generateTape } from '../../backtest/generate.ts';
 import type { Keep } from '../../backtest/import/assemble.ts';
 import type { Format, TimeUnit } from '../../backtest/import/plan.ts';
 import { reportOfTape } from '../../backtest/import/read.ts';
 import { openTape, writeTape } from '../../backtest/store.ts';
-import type { OpenedTape, OpenTape } from '../../backtest/store.ts';
+import type { OpenedTape, OpenTape, Undisturbed } from '../../backtest/store.ts';
+import { durationOf } from '../option-values.ts';
+import { makeFolders } from '../../journal/files.ts';
 import { tapeWords } from '../tape-words.ts';
 import type { CommandIo } from './io.ts';
 
@@ -28,8 +30,9 @@ export interface ReadOptions {
 export interface ImportCommand extends ReadOptions {
   /** Folder of cached tapes. */
   readonly cache: string;
-  /** Written as well, never over another file. */
+  /** Written instead of the cache, never over another file. */
   readonly out?: string | undefined;
+  readonly undisturbed?: Undisturbed | undefined;
 }
 
 type Io = Pick<CommandIo, 'stdout' | 'stderr' | 'cwd'>;
@@ -43,8 +46,13 @@ export async function dataImport(files: readonly string[], options: ImportComman
   const { out } = options;
   if (out !== undefined) refuseExisting(resolve(io.cwd, out), out);
   const cacheFolder = out === undefined ? options.cache : undefined;
-  const opened = await openTape(files, { ...readWith(options), cwd: io.cwd, cacheFolder });
-  if (out !== undefined) save(resolve(io.cwd, out), out, opened);
+  const opened = await openTape(files, {
+    ...readWith(options),
+    cwd: io.cwd,
+    cacheFolder,
+    undisturbed: options.undisturbed,
+  });
+  if (out !== undefined) save(resolve(io.cwd, out), out, { ...opened, undisturbed: options.undisturbed });
   const file = out === undefined ? opened.file : resolve(io.cwd, out);
   show(opened, { ...options, file }, io);
   if (opened.said !== undefined) io.stderr.write(`${opened.said}\n`);
@@ -57,10 +65,13 @@ export async function dataImport(files: readonly string[], options: ImportComman
 
 /** Says what is in the files, as an import would find it; writes nothing. @throws OperatorError as `dataImport` does. */
 export async function dataInfo(files: readonly string[], options: ReadOptions, io: Io): Promise<number> {
-  const opened = await openTape(files, { ...readWith(options), cwd: io.cwd });
+  const opened = await openTape(files, { ...readWith(options), cwd: io.cwd, anyPair: ANY_PAIR });
   show(opened, { json: options.json, file: opened.file }, io);
   return 0;
 }
+
+/** What is in a file can be told without its pair. */
+const ANY_PAIR = 'notsaid';
 
 export interface GenerateCommand {
   /** `btcusd` or `btcusd=60000`, with the price at the start. */
@@ -73,6 +84,7 @@ export interface GenerateCommand {
   readonly correlation: number;
   /** Folder: `PAIR.arrow` for each pair. */
   readonly out: string;
+  readonly undisturbed?: Undisturbed | undefined;
   readonly json?: boolean | undefined;
 }
 
@@ -89,13 +101,17 @@ export function dataGenerate(options: GenerateCommand, io: Io): number {
     const pair = pairWithPrice(text);
     return { ...pair, file: join(resolve(io.cwd, out), `${pair.pair}.arrow`) };
   });
-  for (const { file } of wanted) refuseExisting(file, file);
+  for (const [n, { pair, file }] of wanted.entries()) {
+    if (wanted.slice(0, n).some((other) => other.pair === pair))
+      throw new OperatorError('usage', `${pair} is named twice`);
+    refuseExisting(file, file);
+  }
   for (const { pair, startPrice, file } of wanted) {
     const tape = generateTape({ pair, startPrice, rows, barMs, startsAt, seed, volatility, correlation });
     const note = `invented: a random walk with the seed ${JSON.stringify(seed)}`;
     const report = reportOfTape(tape, [note]);
     const opened = { tape, report, origin: 'tape', file, said: undefined } as const;
-    save(file, file, opened);
+    save(file, file, { ...opened, undisturbed: options.undisturbed });
     show(opened, { json: options.json, file }, io);
     if (options.json !== true) io.stderr.write(`wrote ${file}\n`);
   }
@@ -124,20 +140,6 @@ function readWith(options: ReadOptions): Omit<OpenTape, 'cwd'> {
   };
 }
 
-function durationOf(option: string, text: string): number {
-  try {
-    const ms = parseDuration(text);
-    if (ms > 0) return ms;
-  } catch (cause) {
-    throw new OperatorError(
-      'usage',
-      `${option}: ${cause instanceof Error ? cause.message : 'unreadable'}`,
-      cause,
-    );
-  }
-  throw new OperatorError('usage', `${option} ${text}: expected a length above zero`);
-}
-
 function timeOf(text: string): ReturnType<typeof parseTime> {
   try {
     return parseTime(text);
@@ -154,10 +156,22 @@ function refuseExisting(path: string, name: string): void {
   if (existsSync(path)) throw new OperatorError('usage', `${name} is there already: nothing was written`);
 }
 
-function save(path: string, name: string, { tape, report }: OpenedTape): void {
+function save(
+  path: string,
+  name: string,
+  {
+    tape,
+    report,
+    undisturbed = (write) => {
+      write();
+    },
+  }: Pick<OpenedTape, 'tape' | 'report'> & { readonly undisturbed: Undisturbed | undefined },
+): void {
   try {
-    mkdirSync(dirname(path), { recursive: true });
-    writeTape(path, tape, report);
+    makeFolders(dirname(path));
+    undisturbed(() => {
+      writeTape(path, tape, report);
+    });
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('storage', `${name} cannot be written: ${why}`, cause);
@@ -170,8 +184,13 @@ function show(
   io: Io,
 ): void {
   const times = { first: isoOf(instant(report.first)), last: isoOf(instant(report.last)) };
-  if (json === true) io.stdout.write(`${JSON.stringify(snakeCase({ ...report, ...times, origin, file }))}\n`);
-  else io.stdout.write(`${tapeWords(report).join('\n')}\n`);
+  const pair = report.pair === ANY_PAIR ? undefined : report.pair;
+  if (json === true)
+    io.stdout.write(`${JSON.stringify(snakeCase({ ...report, pair, ...times, origin, file }))}\n`);
+  else
+    io.stdout.write(
+      `${tapeWords({ ...report, pair: pair ?? 'not said: an import needs --pair' }).join('\n')}\n`,
+    );
 }
 
 /** Fields as JSON of this program names them: `bar_ms`. */

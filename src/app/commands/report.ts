@@ -6,7 +6,7 @@ import type { StoredRecord } from '../../core/record.ts';
 import { openJournal } from '../../journal/open.ts';
 import { figuresOf } from '../../report/figures.ts';
 import { reportOf } from '../../report/json.ts';
-import { TAPES } from '../data-cli.ts';
+import { TAPES } from '../tape-options.ts';
 import { readSince, zoneHere } from '../local-time.ts';
 import { shownPath } from '../files.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
@@ -25,6 +25,8 @@ export interface ReportOptions extends DaemonOptions {
   readonly until?: string | undefined;
   /** `btcusd=FILE`, each: prices of a pair. */
   readonly data?: readonly string[] | undefined;
+  /** Folder of market history that was read before. */
+  readonly cache?: string | undefined;
   /** Folder that the files go to. */
   readonly out?: string | undefined;
   readonly overwrite?: boolean | undefined;
@@ -47,7 +49,7 @@ export async function report(options: ReportOptions, io: CommandIo): Promise<num
   const { journal: url } = locate(options, io);
   if (url === 'memory:')
     throw new OperatorError('config', 'this config keeps its journal in memory: it is gone with its daemon');
-  const prices = await pricesOf(options.data ?? [], io);
+  const prices = await pricesOf(options, io);
   const journal = openJournal(url, { readOnly: true });
   try {
     const ids = new Set<string>();
@@ -71,10 +73,13 @@ export async function report(options: ReportOptions, io: CommandIo): Promise<num
   }
 }
 
-async function pricesOf(data: readonly string[], { cwd }: CommandIo): Promise<readonly Tape[]> {
+async function pricesOf(
+  { data = [], cache = TAPES }: Pick<ReportOptions, 'data' | 'cache'>,
+  { cwd }: CommandIo,
+): Promise<readonly Tape[]> {
   const tapes: Tape[] = [];
   for (const { pair, file } of data.map(readName))
-    tapes.push(await readTape({ pair, name: file, cwd, cacheFolder: TAPES }));
+    tapes.push(await readTape({ pair, name: file, cwd, cacheFolder: cache }));
   return tapes;
 }
 

@@ -10,7 +10,7 @@ export interface SchemaOptions {
   readonly name: SchemaName;
 }
 
-/** Prints the JSON Schema of config files or of strategies. */
+/** Prints the JSON Schema of one kind of file. */
 export function schema({ name }: SchemaOptions, io: Pick<CommandIo, 'stdout'>): number {
   io.stdout.write(schemaText(name));
   return 0;

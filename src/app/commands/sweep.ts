@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { indexThrough } from '../../backtest/index-store.ts';
 import { readFigure } from '../../backtest/sweep-figures.ts';
 import type { FigureName } from '../../backtest/sweep-figures.ts';
 import { readVaries, settingsOf } from '../../backtest/sweep-vary.ts';
@@ -17,7 +18,7 @@ import type { NamedModel } from '../model-file.ts';
 import { formatProblems } from '../problems.ts';
 import type { Screen } from '../progress.ts';
 import { sweepHtml } from '../sweep-html.ts';
-import { runPool, sharedTape } from '../sweep-pool.ts';
+import { runPool, sharedIndex, sharedTape } from '../sweep-pool.ts';
 import { sweepProgress } from '../sweep-progress.ts';
 import { sweepJson, sweepResultOf } from '../sweep-result.ts';
 import { packBase } from '../sweep-run.ts';
@@ -201,8 +202,10 @@ async function runAll(plan: Plan): Promise<{
       jobs: rest.map(({ job }) => job),
       base: packBase({ config, configHash, holdings, model: named.model, seed: options.seed }),
       tapes: input.tapes.map(({ tape }) => sharedTape(tape)),
+      indexes: input.tapes.map(({ tape }) => sharedIndex(indexThrough(input.cacheFolder, tape))),
       workers: options.workers,
       stop: stop.signal,
+      kept: store === undefined ? undefined : 'every setting that had ended is kept',
       done(at, outcome) {
         const run = rest[at];
         if (run === undefined) return;

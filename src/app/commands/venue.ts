@@ -62,6 +62,10 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
       clock: systemClock,
       faults,
       admin: { token, port: options.adminPort },
+      loadTape: async (pair, file) => {
+        const { loadPriceTape } = await import('../price-tape.ts');
+        return await loadPriceTape(pair, file, io.cwd);
+      },
       stateFile: options.state === undefined ? undefined : resolvePath(io.cwd, options.state),
     },
   );

@@ -26,13 +26,15 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
   const begins = found === undefined ? textTime(open) : unixOf(open, found);
   const closeUnit = unitOf(close);
   const ends = closeUnit === undefined ? textTime(close) : unixOf(close, closeUnit);
+  const missing = hasHeader ? ['open', 'high', 'low', 'close'].find((name) => !header.has(name)) : undefined;
+  if (missing !== undefined) return { refused: `its header names no ${missing}` };
   const roles = {
     time: place('opentime', 0),
     open: place('open', 1),
     high: place('high', 2),
     low: place('low', 3),
     close: place('close', 4),
-    volume: place('volume', 5),
+    ...(hasHeader && !header.has('volume') ? {} : { volume: place('volume', 5) }),
   };
   return planOf(sample, {
     format: 'binance',

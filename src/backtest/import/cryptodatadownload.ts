@@ -13,7 +13,13 @@ export const detectCryptoDataDownload: Detect = (sample, hints) => {
   const header = sample.rows[skip - 1] ?? [];
   const places = placesOf(header);
   const has = (...names: readonly string[]): boolean => names.every((name) => places.has(name));
-  if (!has('date', 'symbol', 'open', 'high', 'low', 'close')) return undefined;
+  const missing = ['date', 'symbol', 'open', 'high', 'low', 'close'].find((name) => !has(name));
+  if (missing !== undefined)
+    return hasBanner
+      ? {
+          refused: `its header, line 2, names no ${missing}: "${header.join(sample.delimiter).slice(0, 80)}"`,
+        }
+      : undefined;
   const data = sample.rows.slice(skip);
   const found = timeOf(data, places, hints.unit);
   if ('refused' in found) return found;

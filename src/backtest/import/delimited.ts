@@ -5,6 +5,8 @@ import type { Plan, Sample } from './plan.ts';
 
 /** Text before it is read: byte order marks, quotes, arrays of JSON, and the first rows to tell the layout by. */
 
+const NEWLINE = 10;
+const RETURN = 13;
 const QUOTE = 34;
 const SAMPLE_BYTES = 2 ** 18;
 const BINARY_BYTES = 1_024;
@@ -19,14 +21,30 @@ export function plainRows(
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
     throw new OperatorError('data', `${name}: is UTF-16: save it as UTF-8`);
   const text = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
-  if (text.subarray(0, BINARY_BYTES).includes(0))
+  const zero = text.indexOf(0);
+  if (zero >= 0 && zero < BINARY_BYTES)
     throw new OperatorError('data', `${name}: is binary, and neither Parquet, Arrow, gzip nor zip`);
+  // What a power cut leaves of a file that was being written.
+  if (zero >= 0)
+    throw new OperatorError('data', `${name}:${lineAt(text, zero)}: holds bytes of zero: is the file whole?`);
   let at = 0;
   while (at < text.length && (text[at] ?? 0) <= 32) at += 1;
   if (at === text.length) throw new OperatorError('data', `${name}: it is empty`);
   if (text[at] === 0x5b || text[at] === 0x7b) return { bytes: jsonRows(name, text), isJson: true };
   return { bytes: text.includes(QUOTE) ? unquoted(name, text) : text, isJson: false };
 }
+
+function lineAt(bytes: Uint8Array, at: number): number {
+  let line = 1;
+  for (let n = bytes.indexOf(NEWLINE); n >= 0 && n < at; n = bytes.indexOf(NEWLINE, n + 1)) line += 1;
+  return line;
+}
+
+/** Whether the last line has an end: what was cut off has none, most often. */
+export const endsItsLastLine = (bytes: Uint8Array): boolean => {
+  const last = bytes.at(-1);
+  return last === NEWLINE || last === RETURN;
+};
 
 /** Elements of `[[…], …]`, numbers or numbers in quotes, as lines. Their digits are kept as they are written. */
 function jsonRows(name: string, bytes: Uint8Array): Uint8Array {

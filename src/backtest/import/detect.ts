@@ -6,7 +6,7 @@ import { detectBitcoincharts, detectKraken } from './kraken.ts';
 import { detectLean } from './lean.ts';
 import { detectBitmex, detectBitstamp, detectCoinapi, detectNamed, detectTardis } from './named.ts';
 import { detectOwn } from './own.ts';
-import { formats } from './plan.ts';
+import { formats, placesOf } from './plan.ts';
 import type { Detect, Format, Hints, Plan, Sample } from './plan.ts';
 
 /** Every layout of delimited rows. The first that knows a file takes it, so the general ones come last. */
@@ -42,11 +42,25 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
     if (priceScale === 1) return plan;
     return { ...plan, priceScale, notes: [...plan.notes, `prices are divided by ${priceScale}`] };
   }
+  const lacks = hints.format === undefined ? lackOf(sample) : '';
   const begins = `it begins ${JSON.stringify((sample.rows[0] ?? []).join(sample.delimiter).slice(0, 120))}`;
   throw new OperatorError(
     'data',
     hints.format === undefined
-      ? `${name}: no known layout: ${begins}. Known are ${formats.join(', ')}: docs/data.md says how each looks`
+      ? `${name}: no known layout: ${begins}${lacks}. Known are ${formats.join(', ')}: docs/data.md says how each looks`
       : `${name}: does not look like ${hints.format}: ${begins}`,
   );
+}
+
+/** What a header that names most of a bar does not name: a column that somebody left out. */
+function lackOf({ rows }: Sample): string {
+  for (const [line, row] of rows.slice(0, 3).entries()) {
+    const header = placesOf(row);
+    const wanted = ['open', 'high', 'low', 'close'];
+    const missing = wanted.filter((name) => !header.has(name) && !header.has(`price${name}`));
+    if (missing.length === 1) return `; the header in line ${line + 1} names no ${missing[0] ?? ''}`;
+    if (missing.length === 0)
+      return `; the header in line ${line + 1} names no time that is known, such as timestamp or date`;
+  }
+  return '';
 }

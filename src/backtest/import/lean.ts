@@ -45,7 +45,7 @@ function timeOf({ rows, name }: Sample): ReturnType<typeof planOf>['time'] | und
   const first = rows[0]?.[0] ?? '';
   if (/^\d{8} \d{2}:\d{2}$/u.test(first)) return { as: 'text', read: textTime };
   const day = textTime(DAY.exec(name)?.[1] ?? '');
-  if (day === undefined || !rows.every(([cell = '']) => /^\d{1,8}$/u.test(cell))) return undefined;
+  if (day === undefined || !/^\d{1,8}$/u.test(first)) return undefined;
   return { as: 'ofDay', dayMs: day };
 }
 

@@ -7,17 +7,8 @@ import { namesZone, textTime } from './times.ts';
 
 const TIMES = ['timestampms', 'timestamp', 'time', 'date', 'datetime', 'unix', 'opentime', 'ts', 'periodstart', 'timeperiodstart']; // prettier-ignore
 const VOLUMES = ['volume', 'volumetraded', 'vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
-/** What tells an order book or a list of quotes: prices there are not trades. */
-const BOOKS = [
-  'bidprice',
-  'askprice',
-  'bid',
-  'asks0price',
-  'bids0price',
-  'bid1price',
-  'updatetype',
-  'fundingrate',
-];
+/** What tells an order book, a list of quotes or funding: prices there are not trades. */
+const BOOKS = ['bidprice', 'askprice', 'bid', 'asks0price', 'bids0price', 'bid1price', 'updatetype', 'fundingrate', 'fundingmean']; // prettier-ignore
 
 /** How the times of a column are written, by its first cell. */
 function timeCellOf(
@@ -36,16 +27,16 @@ function timeCellOf(
 /** Any table with a header that names a time, open, high, low and close, or a time and a price. */
 export const detectNamed: Detect = (sample, hints) => {
   const header = placesOf(sample.rows[0] ?? []);
-  const time = TIMES.find((name) => header.has(name));
-  if (time === undefined) return undefined;
-  const book = BOOKS.find((name) => header.has(name));
+  const cell = (name: string): number | undefined => header.get(name) ?? header.get(`price${name}`);
+  const bars = { open: cell('open'), high: cell('high'), low: cell('low'), close: cell('close') };
+  const isBars = Object.values(bars).every((place) => place !== undefined);
+  const book = isBars ? undefined : BOOKS.find((name) => header.has(name));
   if (book !== undefined)
     return {
       refused: `its column ${book} makes it quotes, an order book or funding: bars and trades are read`,
     };
-  const cell = (name: string): number | undefined => header.get(name) ?? header.get(`price${name}`);
-  const bars = { open: cell('open'), high: cell('high'), low: cell('low'), close: cell('close') };
-  const isBars = Object.values(bars).every((place) => place !== undefined);
+  const time = TIMES.find((name) => header.has(name));
+  if (time === undefined) return undefined;
   const price = header.get('price');
   if (!isBars && price === undefined) return undefined;
   return namedPlan(sample, { format: 'named', hints, time, roles: isBars ? bars : { close: price } });
@@ -134,9 +125,12 @@ function namedPlan(
   },
 ): Plan | { readonly refused: string } {
   const header = placesOf(sample.rows[0] ?? []);
+  const missing = Object.entries(roles).find(([, place]) => place === undefined);
+  if (missing !== undefined) return { refused: `its header names no ${missing[0]}` };
   const at = header.get(time) ?? 0;
   const first = sample.rows[1]?.[at] ?? '';
   const cell = timeCellOf(first, hints.unit);
+  if (sample.rows.length < 2) return { refused: 'it has a header, and no rows' };
   if (cell === undefined) return { refused: `its times read "${first}": neither Unix time nor ISO 8601` };
   const volume =
     roles['volume'] ??

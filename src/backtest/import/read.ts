@@ -5,19 +5,17 @@ import { tapeOf } from '../tape.ts';
 import type { Tape } from '../tape.ts';
 import { assemble } from './assemble.ts';
 import type { Duplicates, Keep } from './assemble.ts';
-import { plainRows, sampleOf } from './delimited.ts';
+import { endsItsLastLine, plainRows, sampleOf } from './delimited.ts';
 import { planFor } from './detect.ts';
+import { tableKindOf } from './kind.ts';
 import type { Format, Hints, Plan } from './plan.ts';
 import { noCounts, readRows } from './rows.ts';
 import type { Rows } from './rows.ts';
 import { surveyOf } from './survey.ts';
 import type { Survey } from './survey.ts';
-import { readTable, tableKindOf } from './table.ts';
+import { readTable } from './table.ts';
 import { unpack } from './unpack.ts';
 import type { Container } from './unpack.ts';
-
-/** Goes up whenever the same bytes would give another tape: cached tapes of older readers are then made anew. */
-export const READER_VERSION = 1;
 
 export interface SourceFile {
   /** As messages name it. */
@@ -93,7 +91,10 @@ export async function importTape(
     const read: Part[] = [];
     for (const file of inside)
       read.push(
-        await partOf({ ...file, place: inside.length === 1 ? name : `${name}/${file.name}` }, options),
+        await partOf(
+          { ...file, container, place: inside.length === 1 ? name : `${name}/${file.name}` },
+          options,
+        ),
       );
     parts.push(...read);
     sources.push({
@@ -118,7 +119,7 @@ export async function importTape(
 }
 
 async function partOf(
-  { place, name, bytes }: SourceFile & { readonly place: string },
+  { place, name, bytes, container }: SourceFile & { readonly place: string; readonly container: Container },
   options: ImportOptions,
 ): Promise<Part> {
   const kind = tableKindOf(bytes);
@@ -127,7 +128,11 @@ async function partOf(
   if (kind !== undefined) return await readTable({ name, place, bytes }, kind, options);
   const plain = plainRows(place, bytes);
   const plan = planFor(sampleOf(name, plain.bytes, plain.isJson), options, place);
-  return { plan, rows: readRows(place, plain.bytes, plan) };
+  const rows = readRows(place, plain.bytes, plan);
+  // What was packed has a checksum, and JSON its last bracket.
+  if (container !== 'plain' || plain.isJson || endsItsLastLine(plain.bytes)) return { plan, rows };
+  const note = `its last line, ${rows.lines.at(-1) ?? 0}, has no end: if the file was cut off there, its last figure is short`;
+  return { plan: { ...plan, notes: [...plan.notes, note] }, rows };
 }
 
 /** A tape that was imported before. */
@@ -155,6 +160,10 @@ function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions)
   );
 }
 
+/** A figure of one pair under the name of another is the operator's choice, such as USDT for USD, or a mistake. */
+const otherPair = (found: string | undefined, said: string): readonly string[] =>
+  found === undefined || found === said ? [] : [`it says ${found}: taken as ${said}, as it was told`];
+
 function reportOf(
   tape: Tape,
   {
@@ -175,7 +184,9 @@ function reportOf(
     ...turnedRound.map((name) => `${name}: newest first: turned round`),
     ...sorted.map(({ name, rows }) => `${name}: in no order: sorted; ${rows} rows went against the rest`),
   ];
-  const notes = parts.flatMap(({ plan, rows }) => plan.notes.map((note) => `${rows.name}: ${note}`));
+  const notes = parts.flatMap(({ plan, rows }) =>
+    [...plan.notes, ...otherPair(plan.pair, tape.pair)].map((note) => `${rows.name}: ${note}`),
+  );
   return {
     ...reportOfTape(tape, [...notes, ...order]),
     sources,

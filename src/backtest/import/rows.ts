@@ -1,4 +1,5 @@
 import { OperatorError } from '../../core/errors.ts';
+import { DAY_MS } from '../../core/time.ts';
 import type { Columns } from '../tape.ts';
 import type { Plan, Role } from './plan.ts';
 import { Cells, NO_NUMBER } from './scan.ts';
@@ -144,8 +145,17 @@ class RowReader {
       if (isEnd !== (place === last)) this.#ragged(isEnd ? place + 1 : undefined);
       if (!isEnd) cells.at += 1;
     }
-    if (this.#plan.ask !== undefined) this.#toMiddle();
+    if (this.#hasNoPrice) this.#refuseHalf();
+    else if (this.#plan.ask !== undefined) this.#toMiddle();
     if (this.#plan.priceScale !== 1) this.#toScale();
+  }
+
+  /** A row is empty where a side of it has no price at all: one price less than the others is damage. */
+  #refuseHalf(): void {
+    for (const side of this.#plan.ask === undefined ? [OPEN] : [OPEN, ASK]) {
+      const empty = this.#values.subarray(side, side + 4).filter((value) => Number.isNaN(value)).length;
+      if (empty % 4 !== 0) this.#fail(`${empty} of its four prices are empty`);
+    }
   }
 
   #ragged(cells: number | undefined): never {
@@ -160,14 +170,19 @@ class RowReader {
     const value = cells.number();
     if (value === NO_NUMBER) {
       const isVolume = kind === VOLUME;
-      if (!this.#plan.mayBeEmpty || !cells.isEmpty)
-        this.#fail(`expected a ${isVolume ? 'volume' : 'price'}, got "${this.#cellFrom(from)}"`);
+      if (!this.#plan.mayBeEmpty || !cells.isEmpty) {
+        const cell = this.#cellFrom(from);
+        const hint = /^\d+,\d+$/u.test(cell) ? ': write decimals with a point' : '';
+        this.#fail(`expected a ${isVolume ? 'volume' : 'price'}, got "${cell}"${hint}`);
+      }
       this.#values[kind] = Number.NaN;
       if (!isVolume) this.#hasNoPrice = true;
       return;
     }
     this.#values[kind] = value;
     if (!cells.wasRounded) return;
+    if (cells.wasCutShort && kind !== VOLUME)
+      this.#fail(`the price ${this.#cellFrom(from)} has lost its last digits, as in a spreadsheet`);
     if (kind === VOLUME) this.#counts.roundedVolumes += 1;
     else {
       this.#counts.roundedPrices += 1;
@@ -186,6 +201,8 @@ class RowReader {
         if (of === 'bars') this.#fail(`a bar begins at a whole millisecond, not at ${this.#cellFrom(from)}`);
         this.#counts.cutTimes += 1;
       }
+      if (time.as === 'ofDay' && value >= DAY_MS)
+        this.#fail(`expected milliseconds since midnight, got ${this.#cellFrom(from)}`);
       this.#values[TIME] = time.as === 'ofDay' ? time.dayMs + value : value;
       return;
     }

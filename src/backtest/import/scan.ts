@@ -5,6 +5,7 @@ import type { TimeUnit } from './plan.ts';
 
 const NEWLINE = 10;
 const RETURN = 13;
+const BLANK = 32;
 const POINT = 46;
 const ZERO = 48;
 const NINE = 57;
@@ -22,8 +23,10 @@ export class Cells {
   at = 0;
   /** Whether the last cell holds nothing (or NaN), after `NO_NUMBER`. */
   isEmpty = false;
-  /** Whether the last number lost digits on its way into a double. */
+  /** Whether the last number lost digits on its way into a double, or before. */
   wasRounded = false;
+  /** Whether a rounded number lost them before: `6.73E+04`, as spreadsheets show it. */
+  wasCutShort = false;
   readonly bytes: Uint8Array;
   readonly delimiter: number;
 
@@ -59,7 +62,9 @@ export class Cells {
   text(): string {
     const from = this.at;
     this.skip();
-    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + from, this.at - from).toString('utf8');
+    return Buffer.from(this.bytes.buffer, this.bytes.byteOffset + from, this.at - from)
+      .toString('utf8')
+      .trim();
   }
 
   /** A number at or above zero; `NO_NUMBER` when the cell holds none. */
@@ -98,12 +103,14 @@ export class Cells {
   /** A Unix time as whole ms; `NO_NUMBER` when the cell holds none. `wasRounded` when something finer was cut off. */
   unix(unit: TimeUnit | 'mixed'): number {
     const { bytes } = this;
+    while (bytes[this.at] === BLANK) this.at += 1;
     const from = this.at;
     let end = from;
     while ((bytes[end] ?? 0) >= ZERO && (bytes[end] ?? 0) <= NINE) end += 1;
     const length = end - from;
     const part = fractionAt(bytes, end);
     this.at = part.end;
+    while (bytes[this.at] === BLANK) this.at += 1;
     this.wasRounded = false;
     if (length === 0 || length > 19 || !(this.isRowEnd() || bytes[this.at] === this.delimiter)) {
       this.at = from;
@@ -125,15 +132,25 @@ export class Cells {
 
   #slow(from: number): number {
     this.at = from;
-    const text = this.text().trim();
+    const text = this.text();
     this.isEmpty = EMPTY.test(text);
     this.wasRounded = false;
     if (!NUMBER.test(text)) return NO_NUMBER;
     const value = Number(text);
     if (value === Infinity) return NO_NUMBER;
-    this.wasRounded = !survives(text, value);
+    this.wasCutShort = isCutShort(text);
+    this.wasRounded = this.wasCutShort || !survives(text, value);
     return value;
   }
+}
+
+/**
+ * Whether a number ends before its last digit: `6.73E+04` may be 67345.12. Programs write numbers below 10^16 out, and only
+ * spreadsheets shorten them.
+ */
+function isCutShort(text: string): boolean {
+  const [, part = '', exponent = '0'] = /^\d+(?:\.(\d*))?[eE]\+?(\d+)$/u.exec(text) ?? [];
+  return Number(exponent) > part.length && Number(exponent) < 16;
 }
 
 /** Whether the shortest text of a double says the same as the text that it was read from. */

@@ -12,6 +12,8 @@ export interface Survey {
   };
   /** Bars that do not begin a whole number of bars after the one before. */
   readonly offGrid: number;
+  /** Trades of the time, price and volume of the one before: kept, since two may well be alike. Always 0 for bars. */
+  readonly repeatedTrades: number;
   readonly zeroVolume: number;
   readonly withoutVolume: number;
   /** The largest move from one close to the next, percent, and the time of the later row, Unix ms. */
@@ -20,7 +22,7 @@ export interface Survey {
 
 export function surveyOf({ times, close, volume }: Columns, barMs: number): Survey {
   let [missing, holes, longest, after, offGrid] = [0, 0, 0, 0, 0];
-  let [zeroVolume, withoutVolume, leap, leapAt] = [0, 0, 0, 0];
+  let [zeroVolume, withoutVolume, leap, leapAt, repeatedTrades] = [0, 0, 0, 0, 0];
   for (let row = 0; row < times.length; row++) {
     const traded = volume[row] ?? Number.NaN;
     if (traded === 0) zeroVolume += 1;
@@ -37,12 +39,20 @@ export function surveyOf({ times, close, volume }: Columns, barMs: number): Surv
         if (whole > longest) [longest, after] = [whole, before];
       }
     }
+    if (
+      barMs === 0 &&
+      at === before &&
+      close[row] === close[row - 1] &&
+      Object.is(volume[row], volume[row - 1])
+    )
+      repeatedTrades += 1;
     const move = Math.abs((close[row] ?? 0) / (close[row - 1] ?? 1) - 1);
     if (move > leap) [leap, leapAt] = [move, at];
   }
   return {
     gaps: { missing, holes, longest: longest === 0 ? undefined : { bars: longest, after } },
     offGrid,
+    repeatedTrades,
     zeroVolume,
     withoutVolume,
     largestMove: leap === 0 ? undefined : { percent: Math.round(leap * 10_000) / 100, at: leapAt },

@@ -4,6 +4,7 @@ import { arrowTable } from '../arrow-file.ts';
 import { decimalOf, integerOf, shortest32 } from './cells.ts';
 import { planFor } from './detect.ts';
 import { lz4Block } from './lz4.ts';
+import type { TableKind } from './kind.ts';
 import type { Hints, Plan } from './plan.ts';
 import { noCounts } from './rows.ts';
 import type { RowCounts, Rows } from './rows.ts';
@@ -17,15 +18,6 @@ export interface Table {
   readonly rows: number;
   /** Cells of a column: numbers, text, bigints, dates. */
   readonly columns: readonly ArrayLike<unknown>[];
-}
-
-export type TableKind = 'parquet' | 'arrow';
-
-/** What kind of table the bytes are, by their first letters. */
-export function tableKindOf(bytes: Uint8Array): TableKind | undefined {
-  const begins = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(6, bytes.length)).toString('latin1');
-  if (begins.startsWith('PAR1')) return 'parquet';
-  return begins === 'ARROW1' ? 'arrow' : undefined;
 }
 
 const SAMPLE_ROWS = 200;
@@ -53,7 +45,8 @@ async function attempt<T>(place: string, kind: TableKind, work: () => Promise<T>
   try {
     return await work();
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : 'unknown';
+    const isStumble = cause instanceof TypeError || cause instanceof RangeError;
+    const why = cause instanceof Error && !isStumble ? cause.message : 'is it whole?';
     const what = kind === 'parquet' ? 'Parquet' : 'Arrow';
     throw new OperatorError(
       'data',
@@ -208,6 +201,8 @@ function numberOf(cell: unknown, where: Where & { readonly what: 'price' | 'volu
   const cells = new Cells(Buffer.from(text), 44);
   const value = cells.number();
   if (value === NO_NUMBER) return fail(where, `expected a ${what}, got "${text}"`);
+  if (what === 'price' && cells.wasRounded && cells.wasCutShort)
+    return fail(where, `the price ${text} has lost its last digits, as in a spreadsheet`);
   if (!survives(text, value)) {
     if (what === 'volume') counts.roundedVolumes += 1;
     else {

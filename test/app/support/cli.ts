@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from '@commander-js/extra-typings';
-import type { CommandIo } from '../../../src/app/commands/io.ts';
+import type { SweepIo } from '../../../src/app/commands/sweep.ts';
 import { OperatorError, exitCodes } from '../../../src/core/errors.ts';
 import type { Instant } from '../../../src/core/time.ts';
 
@@ -13,7 +13,7 @@ export interface Ran {
 type AddCommands = (
   cli: Command,
   world: {
-    io: CommandIo;
+    io: SweepIo;
     config: () => Option<'--config <file>', undefined, string>;
     done: (code: number) => void;
   },
@@ -25,13 +25,15 @@ export interface CliWorld {
   readonly env?: Readonly<Record<string, string>>;
   /** Config file where the line names none. */
   readonly config: string;
+  /** As of the system; left out: none ever comes. */
+  readonly onSignal?: SweepIo['onSignal'];
 }
 
 /** Runs a command as the command line does: arguments read by commander, errors made exit codes. */
 export async function runLine(
   add: AddCommands,
   line: readonly string[],
-  { cwd, now, env = {}, config }: CliWorld,
+  { cwd, now, env = {}, config, onSignal = () => () => undefined }: CliWorld,
 ): Promise<Ran> {
   const ran = { code: -1, out: '', err: '' };
   const stdout = { write: (text: string): unknown => (ran.out += text) };
@@ -40,7 +42,7 @@ export async function runLine(
     .exitOverride()
     .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
   add(cli, {
-    io: { stdout, stderr, env, cwd, now, colour: false },
+    io: { stdout, stderr, env, cwd, now, colour: false, onSignal, exitNow: () => undefined },
     config: () => new Option('--config <file>', 'config file').default(config),
     done: (code) => (ran.code = code),
   });

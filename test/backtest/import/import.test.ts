@@ -1,40 +1,8 @@
-import {
-  columnFromArray,
-  float64,
-  int64,
-  tableFromColumns,
-  tableToIPC,
-  timestamp,
-  utf8,
-} from '@uwdata/flechette';
-import { parquetWriteBuffer } from 'hyparquet-writer';
-import fc from 'fast-check';
-import { readFileSync } from 'node:fs';
-import { crc32, deflateRawSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { decimalOf, integerOf, shortest32 } from '../../../src/backtest/import/cells.ts';
-import { lz4Block, lz4Frame } from '../../../src/backtest/import/lz4.ts';
 import { importTape } from '../../../src/backtest/import/read.ts';
-import type { ImportOptions } from '../../../src/backtest/import/read.ts';
-import { Cells, NO_NUMBER } from '../../../src/backtest/import/scan.ts';
-import { textTime } from '../../../src/backtest/import/times.ts';
 import { decimalText } from '../../../src/backtest/tape.ts';
-import { OperatorError } from '../../../src/core/errors.ts';
-
-const HEAD = 'timestamp_ms,open,high,low,close,volume';
-const read = async (content: string | Uint8Array, options: ImportOptions = {}, name = 'x.csv') =>
-  await importTape([{ name, bytes: Buffer.from(content) }], { pair: 'btcusd', ...options });
-const refusal = async (...given: Parameters<typeof read>): Promise<string> => {
-  try {
-    await read(...given);
-  } catch (error) {
-    if (error instanceof OperatorError) return error.message;
-    throw error;
-  }
-  return 'taken';
-};
-const bars = (...rows: readonly string[]): string => [HEAD, ...rows, ''].join('\n');
-const bar = (minute: number, rest = '2,3,1,2.5,7'): string => `${minute * 60_000},${rest}`;
+import { bar, bars, read, refusal } from './reading.ts';
 
 describe('an import', () => {
   it('counts missing bars, holes and the longest of them', async () => {
@@ -87,7 +55,7 @@ describe('an import', () => {
   it('takes contracts of BitMEX for no volume', async () => {
     const text = (exchange: string) => `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\n${exchange},XBTUSD,1583020803145000,1583020803307160,a,sell,8531.5,2152\n`; // prettier-ignore
     const { report } = await read(text('bitmex'));
-    expect([report.withoutVolume, report.notes]).toEqual([1, ['x.csv: no volume: its amounts are contracts of BitMEX, not base currency']]); // prettier-ignore
+    expect([report.withoutVolume, report.notes[0]]).toEqual([1, 'x.csv: no volume: its amounts are contracts of BitMEX, not base currency']); // prettier-ignore
     expect((await read(text('deribit'))).report.withoutVolume).toBe(0);
   });
 
@@ -245,321 +213,120 @@ describe('an import', () => {
     );
     expect([decimalText(tape.close[0] ?? 0), tape.pair]).toEqual(['170.27', 'spyusd']);
   });
-});
 
-describe('a zip file', () => {
-  const entry = (
-    name: string,
-    text: string,
-    over: { readonly crc?: number; readonly zip64?: boolean } = {},
-  ) => {
-    const raw = Buffer.from(text);
-    const body = deflateRawSync(raw);
-    return {
-      name: Buffer.from(name),
-      body,
-      size: raw.length,
-      crc: over.crc ?? crc32(raw),
-      zip64: over.zip64 === true,
-    };
-  };
-  const zip = (...entries: readonly ReturnType<typeof entry>[]): Buffer => {
-    const locals: Buffer[] = [];
-    const directory: Buffer[] = [];
-    let at = 0;
-    for (const { name, body, size, crc, zip64 } of entries) {
-      const local = Buffer.alloc(30);
-      local.writeUInt32LE(0x04034b50, 0);
-      local.writeUInt16LE(name.length, 26);
-      const extra = Buffer.alloc(zip64 ? 20 : 0);
-      if (zip64) {
-        extra.writeUInt16LE(1, 0);
-        extra.writeUInt16LE(16, 2);
-        extra.writeBigUInt64LE(BigInt(size), 4);
-        extra.writeBigUInt64LE(BigInt(body.length), 12);
-      }
-      const head = Buffer.alloc(46);
-      head.writeUInt32LE(0x02014b50, 0);
-      head.writeUInt16LE(8, 10);
-      head.writeUInt32LE(crc, 16);
-      head.writeUInt32LE(zip64 ? 0xffffffff : body.length, 20);
-      head.writeUInt32LE(zip64 ? 0xffffffff : size, 24);
-      head.writeUInt16LE(name.length, 28);
-      head.writeUInt16LE(extra.length, 30);
-      head.writeUInt32LE(at, 42);
-      locals.push(local, name, body);
-      directory.push(head, name, extra);
-      at += 30 + name.length + body.length;
-    }
-    const end = Buffer.alloc(22);
-    end.writeUInt32LE(0x06054b50, 0);
-    end.writeUInt16LE(entries.length, 10);
-    end.writeUInt32LE(at, 16);
-    return Buffer.concat([...locals, ...directory, end]);
-  };
-  const text = bars(bar(1), bar(2));
-
-  it('is read, with every file in it, and with sizes in its 64-bit field', async () => {
-    const { tape, report } = await read(
-      zip(entry('a/x.csv', text), entry('a/y.csv', bars(bar(3), bar(4)))),
-      {},
-      'x.zip',
+  it('leaves out a row without any price, and refuses one that lacks some', async () => {
+    const text = (row: string) =>
+      `Timestamp,Open,High,Low,Close,Volume_(BTC),Volume_(Currency),Weighted_Price\n1700000040,2,2,2,2,1,2,2\n1700000100,${row}\n1700000160,2,2,2,2,1,2,2\n`;
+    const { report } = await read(text('NaN,NaN,NaN,NaN,NaN,NaN,NaN'));
+    expect([report.rows, report.empty]).toEqual([2, 1]);
+    expect(await refusal(text('2,NaN,2,2,1,2,2'))).toBe('x.csv:3: 1 of its four prices are empty');
+    const quotes = (row: string) => `0,2,2,2,2,1,3,3,3,3,1\n60000,${row}\n120000,2,2,2,2,1,3,3,3,3,1\n`;
+    const name = '20180404_btcusd_minute_quote.csv';
+    expect((await read(quotes(',,,,,3,3,3,3,1'), {}, name)).report.empty).toBe(1);
+    expect(await refusal(quotes('2,2,2,2,1,3,,3,3,1'), {}, name)).toBe(
+      `${name}:2: 1 of its four prices are empty`,
     );
-    expect([tape.rows, report.sources[0]?.container]).toEqual([4, 'zip']);
-    expect((await read(zip(entry('x.csv', text, { zip64: true })), {}, 'x.zip')).tape.rows).toBe(2);
   });
 
-  it('names the file in it and the row that is wrong', async () => {
-    const packed = zip(entry('x.csv', text), entry('y.csv', bars(bar(3), bar(4, 'x,3,1,2.5,7'))));
-    expect(await refusal(packed, {}, 'x.zip')).toBe('x.zip/y.csv:3: expected a price, got "x"');
-  });
-
-  it('is refused when it is cut off, empty or its checksum does not fit', async () => {
-    const whole = zip(entry('x.csv', text));
-    expect(await refusal(whole.subarray(0, -30), {}, 'x.zip')).toContain(
-      'x.zip: damaged zip file: its directory is missing',
-    );
-    expect(await refusal(zip(), {}, 'x.zip')).toContain('x.zip: the zip file is empty');
-    expect(await refusal(zip(entry('x.csv', text, { crc: 1 })), {}, 'x.zip')).toBe(
-      'x.zip/x.csv: damaged zip file: its checksum does not fit',
-    );
-    const locked = Buffer.from(whole);
-    const directory = locked.indexOf(Buffer.of(0x50, 0x4b, 1, 2));
-    locked[directory + 8] = 1;
-    expect(await refusal(locked, {}, 'x.zip')).toContain('it is encrypted');
-    const holed = Buffer.from(whole);
-    holed[40] = (holed[40] ?? 0) ^ 255;
-    expect(await refusal(holed, {}, 'x.zip')).toContain('damaged zip file');
-  });
-});
-
-describe('a Parquet or Arrow table', () => {
-  const times = [1_700_000_000_000, 1_700_000_060_000, 1_700_000_120_000];
-  const prices = [1.5, 2.5, 3.5];
-  const names = ['open', 'high', 'low', 'close'] as const;
-  const dated = times.map((at) => new Date(at));
-  const parquet = (
-    time: Parameters<typeof parquetWriteBuffer>[0]['columnData'][number],
-    close: readonly unknown[] = prices,
-  ): Uint8Array =>
-    new Uint8Array(
-      parquetWriteBuffer({
-        columnData: [
-          time,
-          ...names.map((name) => ({ name, data: name === 'close' ? [...close] : prices })),
-          { name: 'volume', data: [1, 2, Number.NaN] },
-        ],
-      }),
-    );
-  const arrow = (time: ReturnType<typeof columnFromArray>): Uint8Array => {
-    const columns = names.map((name): [string, ReturnType<typeof columnFromArray>] => [
-      name,
-      columnFromArray(prices, float64()),
-    ]);
-    const table = tableFromColumns([['date', time], ...columns]);
-    return tableToIPC(table, { format: 'file' }) ?? new Uint8Array();
-  };
-
-  it('gives its figures, whichever way its times are written', async () => {
-    const tables = [
-      parquet({ name: 'timestamp_ms', data: times.map(BigInt), type: 'INT64' }),
-      parquet({ name: 'time', data: dated, type: 'TIMESTAMP' }),
-      parquet({ name: 'open_time', data: times.map((at) => BigInt(at) * 1000n), type: 'INT64' }),
-      parquet({ name: 'date', data: dated.map((date) => date.toISOString()), type: 'STRING' }),
-      parquet({ name: 'timestamp_ms', data: times.map(BigInt), type: 'INT64' }, ['1.5', '2.5', '3.5']),
-      arrow(columnFromArray(times, timestamp(2))),
-      arrow(columnFromArray(times, timestamp(3))),
-      arrow(columnFromArray(times.map(BigInt), int64())),
-      arrow(
-        columnFromArray(
-          dated.map((date) => date.toISOString()),
-          utf8(),
-        ),
-      ),
+  it('says that a plain file may be cut off where its last line has no end, and not of what has a checksum', async () => {
+    const cut = bars(bar(1), bar(2)).trimEnd();
+    const said = [
+      'x.csv: its last line, 3, has no end: if the file was cut off there, its last figure is short',
     ];
-    for (const table of tables) {
-      const { tape } = await read(table, {}, 'x');
-      expect([[...tape.times], [...tape.close], tape.barMs]).toEqual([times, prices, 60_000]);
-    }
+    expect((await read(cut)).report.notes).toEqual(said);
+    expect((await read(bars(bar(1), bar(2)))).report.notes).toEqual([]);
+    expect((await read(gzipSync(cut))).report.notes).toEqual([]);
+    expect(
+      (await read('[[1700000000000,1,2,1,1,1],[1700000060000,1,2,1,1,1]]', { format: 'freqtrade' })).report
+        .notes,
+    ).toEqual([]);
+  });
+
+  it('refuses zeros that a power cut left, with their line, wherever they stand', async () => {
+    const rows = Array.from({ length: 200 }, (_, n) => bar(n + 1));
+    expect(await refusal(bars(...rows).replace(/,7\n$/u, ',7\0\0\0'))).toBe(
+      'x.csv:201: holds bytes of zero: is the file whole?',
+    );
+  });
+
+  it('says that a file names another pair than it was told', async () => {
+    const trades = 'timestamp,symbol,price,amount\n1700000000000,BTC-USDT,1,1\n';
+    expect((await read(trades, { pair: 'btcusd' })).report.notes).toEqual([
+      'x.csv: it says btcusdt: taken as btcusd, as it was told',
+    ]);
+    expect((await read(trades, { pair: 'btcusdt' })).report.notes).toEqual([]);
+  });
+
+  it('refuses prices that a spreadsheet cut short, and takes those that a program wrote', async () => {
+    expect(await refusal(bars(bar(1), bar(2, '2,6.73E+04,1,2.5,7')))).toBe(
+      'x.csv:3: the price 6.73E+04 has lost its last digits, as in a spreadsheet',
+    );
+    const { tape } = await read(
+      bars(bar(1, '2e-05,3e-05,1E-05,2.5e-05,7'), bar(2, '2,6.734512E+04,1,2.5,1e3')),
+    );
+    expect([tape.close[0], tape.high[1], tape.volume[1]]).toEqual([0.000_025, 67_345.12, 1000]);
   });
 
   it.each([
-    'lz4.feather',
-    'decimal-zstd.feather',
-    'float32.feather',
-    'lz4.parquet',
-    'decimal-zstd.parquet',
-    'float32-brotli.parquet',
-  ])('that pyarrow wrote, %s, gives the figures that went in', async (name) => {
-    const { tape } = await read(
-      readFileSync(new URL(`../../fixtures/tables/${name}`, import.meta.url)),
-      {},
-      name,
-    );
-    const closes = Array.from({ length: 60 }, (_, n) => 40_000 + ((n * 37) % 100) / 4);
-    expect([...tape.close]).toEqual(closes);
-    expect([...tape.times]).toEqual(closes.map((_, n) => Date.UTC(2024, 0, 1) + n * 60_000));
-    expect([...tape.volume]).toEqual(closes.map((_, n) => ((n * 7) % 10) / 4));
-    expect(tape.high[5]).toBe(Math.max(closes[4] ?? 0, closes[5] ?? 0) + 0.25);
+    [
+      'open_time,open,high,low,volume,close_time\n1700000000000,1,1,1,1,1700000059999\n',
+      'x.csv: its header names no close',
+    ],
+    [
+      'Period Start,Period end,Price open,Price high,Price low\n2017-08-20T22:00:00Z,2017-08-20T23:00:00Z,1,1,1\n',
+      'x.csv: its header names no close',
+    ],
+    [
+      'x https://www.CryptoDataDownload.com\ndate,symbol,open,high,low\n2018-12-31,BTCUSD,1,1,1\n',
+      'x.csv: its header, line 2, names no close',
+    ],
+    ['time,open,high,low\n1700000000,1,1,1\n', 'the header in line 1 names no close. Known are'],
+    [
+      'made by me\nbegin,open,high,low,close\n1700000000,1,1,1,1\n',
+      'the header in line 2 names no time that is known',
+    ],
+  ])('names the column that is missing', async (text, said) => {
+    expect(await refusal(text)).toContain(said);
   });
 
-  it('gives decimals exactly, and the shortest decimal of a short float', () => {
-    expect(decimalOf(60_000_125n, 3)).toBe('60000.125');
-    expect([decimalOf(-5n, 2), decimalOf(7n, 0), decimalOf(7n, -2)]).toEqual(['-0.05', '7', '700']);
-    expect([integerOf(Uint8Array.of(1, 0)), integerOf(Uint8Array.of(255, 255))]).toEqual([256n, -1n]);
-    expect([60_012.35, 0.1, 1e-7, 16_777_216].map((value) => shortest32(Math.fround(value)))).toEqual([
-      60_012.35, 0.1, 1e-7, 16_777_216,
-    ]);
+  it('says of a header without rows that there are none', async () => {
+    expect(await refusal('timestamp_ms,open,high,low,close\n')).toBe('x.csv: it has a header, and no rows');
   });
 
-  it('is refused with the row that is wrong, and when it is damaged', async () => {
-    const time = { name: 'timestamp_ms', data: times.map(BigInt), type: 'INT64' } as const;
-    const good = parquet(time);
-    expect(await refusal(parquet(time, ['1', 'x', '3']), {}, 'x.parquet')).toBe(
-      'x.parquet:2: expected a price, got "x"',
-    );
-    expect(
-      await refusal(
-        parquet({ ...time, data: [times[0], times[1], times[1]].map((at) => BigInt(at ?? 0)) }),
-        {},
-        'x.parquet',
-      ),
-    ).toContain('x.parquet:3: its time');
-    expect(await refusal(good.subarray(0, good.length - 9), {}, 'x.parquet')).toContain(
-      'x.parquet: not a Parquet file that can be read',
-    );
-    const arrowFile = arrow(columnFromArray(times, timestamp(2)));
-    expect(await refusal(arrowFile.subarray(0, 200), {}, 'x.feather')).toMatch(
-      /x\.feather: (?:damaged tape|not an Arrow file)/u,
-    );
-  });
-});
-
-describe('LZ4', () => {
-  it('reads literals, matches and matches that overlap themselves', () => {
-    // "abc", then 12 bytes from 3 back, then "de".
-    const block = Uint8Array.of(0x38, 97, 98, 99, 3, 0, 0x20, 100, 101);
-    expect(Buffer.from(lz4Block(block, 17)).toString()).toBe('abcabcabcabcabcde');
-    const frame = Buffer.concat([
-      Uint8Array.of(4, 34, 77, 24, 0x60, 0x40, 0, 9, 0, 0, 0),
-      block,
-      Uint8Array.of(2, 0, 0, 128, 120, 121, 0, 0, 0, 0),
-    ]);
-    expect(Buffer.from(lz4Frame(frame)).toString()).toBe('abcabcabcabcabcdexy');
+  it('takes no close time for a volume', async () => {
+    const { report } = await read('open_time,open,high,low,close,close_time\n1700000000000,1,1,1,1,1700000059999\n1700000060000,1,1,1,1,1700000119999\n'); // prettier-ignore
+    expect([report.barMs, report.withoutVolume]).toEqual([60_000, 2]);
   });
 
-  it('refuses what is cut off or points before its beginning', () => {
-    expect(() => lz4Block(Uint8Array.of(0x38, 97, 98), 17)).toThrow('cut off');
-    expect(() => lz4Block(Uint8Array.of(0x10, 97, 9, 0, 0), 17)).toThrow('before the beginning');
-    expect(() => lz4Block(Uint8Array.of(0x10, 97), 17)).toThrow('1 bytes where 17');
-    expect(() => lz4Frame(Uint8Array.of(1, 2, 3, 4, 5, 6, 7))).toThrow('not a frame');
-  });
-});
-
-describe('the reader of cells', () => {
-  const number = (text: string): number => new Cells(Buffer.from(`${text},`), 44).number();
-
-  it('reads each decimal as Number does', () => {
-    const digits = fc.stringMatching(/^\d{1,25}$/u);
-    const decimal = fc.tuple(digits, fc.option(digits), fc.option(fc.integer({ min: -20, max: 20 })));
-    fc.assert(
-      fc.property(decimal, ([whole, part, exponent]) => {
-        const text = `${whole}${part === null ? '' : `.${part}`}${exponent === null ? '' : `e${exponent}`}`;
-        expect(number(text)).toBe(Number(text));
-      }),
-      { numRuns: 2_000 },
+  it('refuses a time of day beyond its day', async () => {
+    const text = '0,2,3,1,2,1\n60000,2,3,1,2,1\n86400000,2,3,1,2,1\n';
+    expect(await refusal(text, {}, '20180404_btcusd_minute_trade.csv')).toBe(
+      '20180404_btcusd_minute_trade.csv:3: expected milliseconds since midnight, got 86400000',
     );
   });
 
-  it('reads nothing else', () => {
-    for (const text of [
-      '',
-      '-1',
-      '+1',
-      '1.2.3',
-      'x',
-      '1x',
-      '0x10',
-      '1e',
-      'Infinity',
-      '1 2',
-      '.5',
-      '1e999',
-      '1_0',
-      '１',
-    ])
-      expect([text, number(text)]).toEqual([text, NO_NUMBER]);
+  it('keeps trades that are alike, and counts them', async () => {
+    const { report } = await read(
+      'timestamp_ms,price,quantity,side\n5,2,1,buy\n5,2,1,sell\n5,3,1,buy\n6,3,1,buy\n',
+    );
+    expect([report.rows, report.repeatedTrades]).toEqual([4, 1]);
   });
 
-  it('says when digits were lost, and only then', () => {
-    const rounded = (text: string): boolean => {
-      const cells = new Cells(Buffer.from(text), 44);
-      cells.number();
-      return cells.wasRounded;
-    };
-    expect(
-      [
-        '0.1',
-        '123456789.123456',
-        '5.800000000000000000',
-        '0.000000000000000000000001234',
-        '1e21',
-        '33.35399601000002',
-      ].map(rounded),
-    ).toEqual([false, false, false, false, false, false]);
-    expect(['0.12345678901234567', '9007199254740993', '33.353996010000021'].map(rounded)).toEqual([
-      true,
-      true,
-      true,
-    ]);
+  it('reads bars that bring quotes or funding along, and refuses such without bars', async () => {
+    const { report } = await read(
+      'time,open,high,low,close,bid,ask,funding_rate\n1700000000,2,3,1,2,2,2,0\n1700000060,2,3,1,2,2,2,0\n',
+    );
+    expect(report.rows).toBe(2);
+    expect(await refusal('time,bid,ask,price\n1700000000,2,3,1\n')).toContain(
+      'its column bid makes it quotes',
+    );
+    expect(await refusal('funding_time_ms,funding_rate\n1700000000000,0.0001\n')).toContain(
+      'its column fundingrate makes it',
+    );
   });
 
-  it('reads Unix times of every unit as whole milliseconds', () => {
-    const unix = (text: string, unit: 's' | 'ms' | 'us' | 'ns' | 'mixed') => {
-      const cells = new Cells(Buffer.from(text), 44);
-      return [cells.unix(unit), cells.wasRounded];
-    };
-    expect(unix('1700000000', 's')).toEqual([1_700_000_000_000, false]);
-    expect(unix('1700000000.5', 's')).toEqual([1_700_000_000_500, false]);
-    expect(unix('1700000000.0004', 's')).toEqual([1_700_000_000_000, true]);
-    expect(unix('1700000000000.0', 'ms')).toEqual([1_700_000_000_000, false]);
-    expect(unix('1700000000000.5', 'ms')).toEqual([1_700_000_000_000, true]);
-    expect(unix('1700000000000123', 'us')).toEqual([1_700_000_000_000, true]);
-    expect(unix('1723161253937085768', 'ns')).toEqual([1_723_161_253_937, true]);
-    expect(unix('1700000000', 'mixed')).toEqual(unix('1700000000000', 'mixed'));
-    expect(unix('17x', 's')[0]).toBe(NO_NUMBER);
-  });
-});
-
-describe('times as text', () => {
-  it('are read in every spelling that files have', () => {
-    const at = Date.UTC(2018, 11, 31, 23);
-    for (const text of [
-      '2018-12-31 11-PM',
-      '2018-12-31 23:00:00',
-      '20181231 23:00',
-      '2018-12-31T23:00:00.0000000Z',
-      '2018-12-31 23:00:00+00:00',
-      '2019-01-01T00:00:00+01:00',
-      '2018-12-31 23:00:00 UTC',
-      '2018-12-31D23:00:00.000000000',
-    ])
-      expect([text, textTime(text)]).toEqual([text, at]);
-    expect(textTime('2018-12-31 12-AM')).toBe(Date.UTC(2018, 11, 31));
-    expect(textTime('2018-12-31 12-PM')).toBe(Date.UTC(2018, 11, 31, 12));
-  });
-
-  it('are refused where there is no such time', () => {
-    for (const text of [
-      '2018-02-30',
-      '2018-13-01',
-      '2018-12-31 24:00',
-      '2018-12-31 13-PM',
-      '31.12.2018',
-      '2018-12-31T23:00:00.0000001Z',
-      'soon',
-      '',
-    ])
-      expect([text, textTime(text)]).toEqual([text, undefined]);
+  it('passes over blanks around times', async () => {
+    const { tape } = await read('price, amount , timestamp\n5, 1 , 1700000000\n6, 1, 1700000001 \n');
+    expect([...tape.times]).toEqual([1_700_000_000_000, 1_700_000_001_000]);
   });
 });

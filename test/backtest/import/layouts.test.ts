@@ -1,24 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { importTape } from '../../../src/backtest/import/read.ts';
 import type { ImportOptions } from '../../../src/backtest/import/read.ts';
-import { OperatorError } from '../../../src/core/errors.ts';
-import { BEGIN, bytesOf, closes, figures, packed, ROWS, samples } from './samples.ts';
+import { read as readText, refusal as refusalOf } from './reading.ts';
+import { BEGIN, closes, figures, packed, ROWS, samples } from './samples.ts';
 import type { Sample } from './samples.ts';
 
-const read = async (sample: Pick<Sample, 'name' | 'text'>, options: ImportOptions = {}) =>
-  await importTape([{ name: sample.name, bytes: bytesOf(sample.text) }], { pair: 'btcusd', ...options });
-const refusal = async (
-  sample: Pick<Sample, 'name' | 'text'>,
-  options: ImportOptions = {},
-): Promise<string> => {
-  try {
-    await read(sample, options);
-  } catch (error) {
-    if (error instanceof OperatorError) return error.message;
-    throw error;
-  }
-  return 'taken';
-};
+const read = async ({ text, name }: Pick<Sample, 'name' | 'text'>, options?: ImportOptions) =>
+  await readText(text, options, name);
+const refusal = async ({ text, name }: Pick<Sample, 'name' | 'text'>, options?: ImportOptions) =>
+  await refusalOf(text, options, name);
 
 describe.each(Object.entries(samples))('%s', (_, sample) => {
   const { format, head, name, text, barMs } = sample;

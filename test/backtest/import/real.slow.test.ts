@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
+import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { importTape } from '../../../src/backtest/import/read.ts';
 import type { ImportOptions } from '../../../src/backtest/import/read.ts';
@@ -80,12 +81,11 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
   });
 
   it.runIf(hasData)('has the figures of the manifest', async () => {
-    const [head = '', ...lines] = readFileSync(`${DATA}manifest.csv`, 'utf8').trimEnd().split('\n');
-    const names = head.split(',');
-    const rows = lines
-      .filter((line) => /^bars_1[hd]\/[^"]+$/u.test(line))
-      .map((line) => Object.fromEntries(line.split(',').map((cell, n) => [names[n] ?? '', cell])));
-    expect(rows.length).toBeGreaterThan(12);
+    const all: readonly Readonly<Record<string, string>>[] = parse(readFileSync(`${DATA}manifest.csv`), {
+      columns: true,
+    });
+    const rows = all.filter(({ file }) => file?.startsWith('bars_'));
+    expect(rows.length).toBe(40);
     for (const row of rows) {
       const { tape, report } = await read(row['file'] ?? '', BTC);
       expect({
@@ -144,10 +144,17 @@ describe(`a real file${!hasData ? ` (skipped: there is no market data in ${DATA}
     ])
       await expect(read(file)).rejects.toThrow('makes it quotes, an order book or funding');
     for (const file of [
-      'originals/hftbacktest_binance-spot_btcusdt_20240808.gz',
       'funding/binance-usdm_BTCUSDT_funding_8h_2022_2023.csv.gz',
+      'funding/BTC_funding_daily_mean_2019_2023.csv.gz',
     ])
-      // prettier-ignore
+      await expect(read(file)).rejects.toThrow(
+        /its column funding\w+ makes it quotes, an order book or funding/u,
+      );
+    for (const file of [
+      'originals/hftbacktest_binance-spot_btcusdt_20240808.gz',
+      'originals/lean/cryptofuture/binance/margin_interest/btcusd.csv',
+      'closes_1d/two-venue_BTC_ETH_daily_close_2017_2023.csv.gz',
+    ])
       await expect(read(file)).rejects.toThrow('no known layout: it begins');
   });
 });

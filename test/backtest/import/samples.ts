@@ -333,5 +333,4 @@ export const samples: Readonly<Record<string, Sample>> = {
   },
 };
 
-export const bytesOf = (text: string): Uint8Array => Buffer.from(text);
 export const packed = (text: string): Uint8Array => gzipSync(text);

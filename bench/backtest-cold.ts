@@ -1,0 +1,140 @@
+/**
+ * How long whole short commands take from start to end, next to an empty Node process in the same run: a backtest over a cached
+ * tape that prints its report, a check of the config, and the version. "Cold" is a new process: the tape is imported and code is
+ * compiled before, in a folder of this bench, as after the first use of a program. With `--check`, exit code 1 when a backtest
+ * takes more than 4 times as long as the empty process.
+ *
+ * Run: `node bench/backtest-cold.ts [--rounds N] [--check] [--json]`
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { generateTape } from '../src/backtest/generate.ts';
+import { columnNames } from '../src/backtest/tape.ts';
+import { HOUR_MS, MINUTE_MS, instant } from '../src/core/time.ts';
+import { median, table } from './measure.ts';
+
+const TARGET = 4;
+const at = process.argv.indexOf('--rounds');
+const ROUNDS = at < 0 ? 15 : Number(process.argv[at + 1]);
+const PROGRAM = new URL('../bin/tranche.js', import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
+const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
+
+const CONFIG = `
+mode: paper
+venue:
+  sell_path: /v1/orders/sell
+  simulated: { accounts: [{ balances: { usd: '2500000', btc: '1' } }] }
+controls:
+  max_order_notional: { amount: '100000', currency: usd }
+  max_day_notional: { amount: '1000000', currency: usd }
+  collar_bps: 100
+journal: 'memory:'
+strategies: [twap.yaml]
+`;
+const TWAP = `
+id: day
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: '2', currency: btc }
+duration: P1D
+slices: 24
+`;
+const DCA = `
+id: monthly
+kind: recurring
+pair: btcusd
+side: buy
+each_notional: { amount: '1000', currency: usd }
+schedule: { cron: '0 9 1 * *', time_zone: UTC }
+`;
+
+function writeBars(name: string, rows: number, barMs: number): void {
+  const tape = generateTape({
+    pair: 'btcusd',
+    rows,
+    barMs,
+    startsAt: instant(Date.UTC(2025, 0)),
+    seed: 'bench',
+    startPrice: 20_000,
+    volatility: 0.02,
+    correlation: 0,
+  });
+  const lines = ['timestamp_ms,open,high,low,close,volume'];
+  for (let row = 0; row < rows; row++) lines.push(columnNames.map((key) => tape[key][row]).join(','));
+  writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
+}
+
+/** From before the process is made until it has ended and all of its output is read, ms. */
+function elapsed(line: readonly string[]): number {
+  const begun = performance.now();
+  const { status, stderr } = spawnSync(process.execPath, line, { cwd: folder, env, maxBuffer: 1e8 });
+  const ms = performance.now() - begun;
+  if (status !== 0) throw new Error(`${line.join(' ')}: ${stderr.toString()}`);
+  return ms;
+}
+
+const backtest = (strategy: string, data: string): readonly string[] =>
+  [PROGRAM, 'backtest', strategy, '--config', 'config.yaml', '--data', `btcusd=${data}`, '--json']; // prettier-ignore
+
+const EMPTY = 'an empty process (node -e 0)';
+const commands: ReadonlyMap<string, readonly string[]> = new Map([
+  [EMPTY, ['-e', '0']],
+  ['tranche --version', [PROGRAM, '--version']],
+  ['tranche validate', [PROGRAM, 'validate', '--config', 'config.yaml']],
+  ['backtest: 24 slices of a day, a year of minutes', backtest('twap.yaml', 'minutes.csv')],
+  ['backtest: 12 monthly buys, a year of minutes', backtest('dca.yaml', 'minutes.csv')],
+  ['backtest: 24 slices of a day, a year of hours', backtest('twap.yaml', 'hours.csv')],
+  ['backtest: 12 monthly buys, a year of hours', backtest('dca.yaml', 'hours.csv')],
+]);
+
+function measure(): void {
+  writeBars('minutes.csv', 525_600, MINUTE_MS);
+  writeBars('hours.csv', 8_760, HOUR_MS);
+  for (const [name, text] of Object.entries({ 'config.yaml': CONFIG, 'twap.yaml': TWAP, 'dca.yaml': DCA }))
+    writeFileSync(join(folder, name), text);
+  const times = new Map([...commands.keys()].map((name) => [name, [] as number[]]));
+  // Two rounds that do not count: the first imports the tapes and fills the cache of compiled code.
+  for (let round = -2; round < ROUNDS; round++) {
+    for (const [name, line] of commands) {
+      const ms = elapsed(line);
+      if (round >= 0) times.get(name)?.push(ms);
+    }
+  }
+  const floor = times.get(EMPTY) ?? [];
+  const results = [...times].map(([what, each]) => ({
+    what,
+    medianMs: median(each),
+    bestMs: Math.min(...each),
+    timesEmpty: median(each) / median(floor),
+    timesEmptyBest: Math.min(...each) / Math.min(...floor),
+  }));
+  const judged = results.filter(({ what }) => what.startsWith('backtest'));
+  const reached = judged.every(({ timesEmpty }) => timesEmpty <= TARGET);
+  if (process.argv.includes('--check') && !reached) process.exitCode = 1;
+  if (process.argv.includes('--json')) {
+    console.log(JSON.stringify({ bench: 'backtest-cold', target: TARGET, reached, results }));
+    return;
+  }
+  console.log(
+    table(
+      results.map(({ what, medianMs, bestMs, timesEmpty, timesEmptyBest }) => ({
+        what,
+        ms: medianMs.toFixed(0),
+        best: bestMs.toFixed(0),
+        timesEmpty: timesEmpty.toFixed(1),
+        bestTimesEmpty: timesEmptyBest.toFixed(1),
+      })),
+    ),
+  );
+  console.log(`target: a backtest in ${TARGET} times an empty process: ${reached ? 'reached' : 'MISSED'}`);
+}
+
+try {
+  measure();
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,92 @@
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { parse } from 'yaml';
+import { askedOf } from '../../backtest/calibrate/asks.ts';
+import { caveatsOf, learn } from '../../backtest/calibrate/learn.ts';
+import { modelFileSchema, presetModel } from '../../backtest/model.ts';
+import type { PresetName } from '../../backtest/model.ts';
+import type { Tape } from '../../backtest/tape.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { openJournal } from '../../journal/open.ts';
+import { calibrationJson, calibrationLines, modelYaml } from '../calibrate-words.ts';
+import type { Calibration } from '../calibrate-words.ts';
+import { TAPES } from '../tape-options.ts';
+import { shownPath } from '../files.ts';
+import { readSince, zoneHere } from '../local-time.ts';
+import { readName, readTape } from '../tape-file.ts';
+import { locate } from './daemon-client.ts';
+import type { DaemonOptions } from './daemon-client.ts';
+import type { CommandIo } from './io.ts';
+
+export interface CalibrateOptions extends DaemonOptions {
+  readonly base: PresetName;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** `btcusd=FILE`, each: prices of a pair. */
+  readonly data?: readonly string[] | undefined;
+  /** Folder of market history that was read before. */
+  readonly cache?: string | undefined;
+  /** File of the model. */
+  readonly out?: string | undefined;
+  readonly overwrite?: boolean | undefined;
+}
+
+/**
+ * Learns the execution model of backtests from what a journal tells of a venue; the journal need not rest, and nothing is written to it.
+ * Exit codes: 0, 64 for a mistake in the arguments, 65 a damaged journal or damaged prices, 74 a journal that cannot be read or a
+ * file that cannot be written.
+ */
+export async function calibrate(options: CalibrateOptions, io: CommandIo): Promise<number> {
+  const zone = zoneHere();
+  const timeOf = (text: string | undefined, option: string): ReturnType<typeof readSince> | undefined =>
+    text === undefined ? undefined : readSince(text, { option, now: io.now, zone });
+  const [since, until] = [timeOf(options.since, '--since'), timeOf(options.until, '--until')];
+  if (since !== undefined && until !== undefined && until <= since)
+    throw new OperatorError('usage', '--until: it must be after --since');
+  const out = options.out === undefined ? undefined : resolve(io.cwd, options.out);
+  if (out !== undefined && options.overwrite !== true && existsSync(out))
+    throw new OperatorError(
+      'usage',
+      `--out: ${out} is there already: name another file, or give --overwrite`,
+    );
+  const { journal: url } = locate(options, io);
+  if (url === 'memory:')
+    throw new OperatorError('config', 'this config keeps its journal in memory: it is gone with its daemon');
+  const tapes: Tape[] = [];
+  for (const { pair, file } of (options.data ?? []).map(readName))
+    tapes.push(await readTape({ pair, name: file, cwd: io.cwd, cacheFolder: options.cache ?? TAPES }));
+  const journal = openJournal(url, { readOnly: true });
+  try {
+    const asked = askedOf(journal.read(), { since, until });
+    const learnt = learn(asked, { base: presetModel(options.base), tapes });
+    const caveats = caveatsOf(asked, learnt);
+    const found: Calibration = { journal: url, base: options.base, asked, learnt, caveats };
+    const yaml = modelYaml(found);
+    // What is written is what a backtest reads, and what --json says is what it would use.
+    const model = modelFileSchema.parse(parse(yaml));
+    if (out !== undefined) writeModel(out, yaml);
+    if (options.json === true)
+      io.stdout.write(`${escapeMarks(JSON.stringify(calibrationJson(found, model), undefined, 2))}\n`);
+    else for (const line of calibrationLines(found)) io.stderr.write(`${forTerminal(line)}\n`);
+    if (out !== undefined) {
+      const shown = forTerminal(shownPath(out, io.cwd));
+      io.stderr.write(
+        `written to ${shown}: tranche backtest --model ${/[./\\]/u.test(shown) ? shown : `./${shown}`}\n`,
+      );
+    }
+    return 0;
+  } finally {
+    journal.close();
+  }
+}
+
+function writeModel(file: string, yaml: string): void {
+  try {
+    writeFileSync(`${file}.part`, yaml, { mode: 0o600 });
+    renameSync(`${file}.part`, file);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    throw new OperatorError('storage', `cannot write ${file}: ${why}`, cause);
+  }
+}

@@ -1,0 +1,85 @@
+import process from 'node:process';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { instant, parseTime } from '../core/time.ts';
+import type { CommandIo } from './commands/io.ts';
+
+export interface JournalCli {
+  readonly io: CommandIo;
+  readonly done: (code: number) => void;
+}
+
+/** `tranche journal …`. */
+export function addJournal(cli: Command, { io, done }: JournalCli): void {
+  const journal = cli.command('journal').description('read what was done; works while the daemon runs');
+  const where = 'the journal, such as sqlite:./var/journal.db or a file';
+  const url = (text: string): string => (/^[a-z]+:/u.test(text) ? text : `sqlite:${text}`);
+  journal
+    .command('show')
+    .description('print records, one line each')
+    .argument('<journal>', where)
+    .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
+    .option('--strategy <id>', 'only records of this strategy')
+    .option('--since <time>', 'only from this time on, such as 2026-12-01T09:00:00Z', timeOption)
+    .option('--limit <n>', 'only the newest n', wholeNumber)
+    .option('--json', 'print one JSON object a record')
+    .action(async (file, options) => {
+      const { journalShow } = await import('./commands/journal.ts');
+      const since = options.since === undefined ? undefined : instant(options.since);
+      done(await journalShow(url(file), { ...options, since }, streams()));
+    });
+  journal
+    .command('export')
+    .description('write records as CSV or JSON lines')
+    .argument('<journal>', where)
+    .addOption(
+      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
+    )
+    .option('--kind <kind>', 'kind of record, or all (jsonl)', 'fills')
+    .action(async (file, options) => {
+      const { journalExport } = await import('./commands/journal.ts');
+      done(await journalExport(url(file), options, streams()));
+    });
+  journal
+    .command('verify')
+    .description('prove that no record was changed, removed or added')
+    .argument('<journal>', where)
+    .option('--json', 'print the result as JSON')
+    .action(async (file, options) => {
+      const { journalVerify } = await import('./commands/journal.ts');
+      done(await journalVerify(url(file), options, streams()));
+    });
+  journal
+    .command('assess')
+    .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
+    .argument('<journal>', where)
+    .option('--since <time>', 'from this time on, such as 2026-01-01T00:00:00Z', timeOption)
+    .option('--config <file>', 'config whose limits are shown')
+    .option('--simulation <file>', 'what "npm run simulate -- --json FILE" wrote')
+    .option('--json', 'print it as JSON')
+    .action(async (file, options) => {
+      const { assessment } = await import('./commands/assess.ts');
+      const since = options.since === undefined ? undefined : instant(options.since);
+      done(assessment({ ...options, journal: url(file), since }, io));
+    });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
+  return Number(text);
+}
+
+function timeOption(text: string): number {
+  try {
+    return parseTime(text);
+  } catch (cause) {
+    throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'expected a time');
+  }
+}
+
+/** The streams themselves: exports wait while nobody reads. A reader that goes away is no error. */
+function streams(): { readonly stdout: NodeJS.WriteStream; readonly stderr: NodeJS.WriteStream } {
+  const { stdout, stderr } = process;
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+  return { stdout, stderr };
+}

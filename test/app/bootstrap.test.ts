@@ -1,0 +1,174 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { addBacktest } from '../../src/app/backtest-cli.ts';
+import { readBlock } from '../../src/app/bootstrap.ts';
+import { reportSchema } from '../../src/report/schema.ts';
+import type { Report } from '../../src/report/schema.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
+import { normalAt } from '../../src/simulator/random.ts';
+import { runLine } from './support/cli.ts';
+import type { Ran } from './support/cli.ts';
+
+const BEGIN = Date.UTC(2026, 0, 5);
+const CONFIG = `
+mode: paper
+venue:
+  sell_path: /v1/orders/sell
+  simulated: { accounts: [{ balances: { usd: '250000', btc: '1' } }] }
+controls:
+  max_order_notional: { amount: '100000', currency: usd }
+  max_day_notional: { amount: '1000000', currency: usd }
+  collar_bps: 100
+journal: 'memory:'
+strategies: [desk.yaml]
+`;
+const TWAP = `
+id: day
+kind: twap
+pair: btcusd
+side: buy
+total_quantity: { amount: '1', currency: btc }
+duration: PT20H
+slices: 10
+`;
+
+const csv = (closes: readonly number[]): string =>
+  ['timestamp_ms,open,high,low,close,volume']
+    .concat(closes.map((close, n) => `${BEGIN + n * 10 * MINUTE_MS},${close},${close},${close},${close},1`))
+    .join('\n');
+const walk = (seed: number, price: number): readonly number[] => {
+  let logarithm = Math.log(price);
+  return Array.from({ length: 300 }, (_, n) => {
+    logarithm += 0.003 * normalAt(seed, 1, n);
+    return Number(Math.exp(logarithm).toFixed(2));
+  });
+};
+
+function desk({ strategy = TWAP, btc = walk(1, 60_000) } = {}): string {
+  const cwd = mkdtempSync(join(tmpdir(), 'tranche-bootstrap-'));
+  onTestFinished(() => {
+    rmSync(cwd, { recursive: true, force: true });
+  });
+  writeFileSync(join(cwd, 'config.yaml'), CONFIG);
+  writeFileSync(join(cwd, 'desk.yaml'), strategy);
+  writeFileSync(join(cwd, 'btc.csv'), csv(btc));
+  writeFileSync(join(cwd, 'eth.csv'), csv(walk(2, 3_000)));
+  return cwd;
+}
+
+const tranche = async (cwd: string, ...line: readonly string[]): Promise<Ran> =>
+  await runLine(addBacktest, ['backtest', '--data', 'btcusd=btc.csv', '--model', 'tight', ...line], {
+    cwd,
+    now: instant(0),
+    config: 'config.yaml',
+  });
+const reportIn = ({ out }: Ran): Report => reportSchema.parse(JSON.parse(out));
+const figureOf = ({ bootstrap }: Report, name: string): NonNullable<Report['bootstrap']>['figures'][number] => {
+  const found = bootstrap?.figures.find(({ figure }) => figure === name);
+  if (found === undefined) throw new Error(`no ${name}`);
+  return found;
+}; // prettier-ignore
+
+describe('tranche backtest --bootstrap', () => {
+  it('says the same for the same seed, whatever the number of threads', { timeout: 120_000 }, async () => {
+    const cwd = desk();
+    const line = ['--bootstrap', '24', '--level', '90', '--json'];
+    const [one, three, other] = [
+      await tranche(cwd, ...line, '--workers', '1'),
+      await tranche(cwd, ...line, '--workers', '3'),
+      await tranche(cwd, ...line, '--seed', '2'),
+    ];
+    expect([one.code, one.err]).toEqual([0, '']);
+    expect(three.out).toBe(one.out);
+    const made = reportIn(one);
+    const cost = figureOf(made, 'cost_bps');
+    expect(cost).toMatchObject({ resamples: 24, history: Number(made.totals[0]?.costs.bps?.total) });
+    const parts = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
+    const bps = made.totals[0]?.costs.bps;
+    expect(parts.map((part) => figureOf(made, `${part}_bps`).history)).toEqual(parts.map((part) => Number(bps?.[part]))); // prettier-ignore
+    expect(figureOf(made, 'slippage_bps').history).toBe(Number(made.totals[0]?.costs.arrival_slippage_bps));
+    const sum = parts.reduce((total, part) => total + figureOf(made, `${part}_bps`).mean, 0);
+    expect(sum).toBeCloseTo(cost.mean, 3);
+    expect(cost.p95).toBeGreaterThan(cost.p5 + 10);
+    expect(cost).toMatchObject({ low: cost.p5, high: cost.p95 });
+    expect(figureOf(reportIn(other), 'cost_bps').mean).not.toBe(cost.mean);
+    expect(figureOf(reportIn(other), 'cost_bps').history).toBe(cost.history);
+  });
+
+  it('has no width where every return is the same', { timeout: 120_000 }, async () => {
+    const cwd = desk({ btc: Array.from({ length: 300 }, (_, n) => 60_000 * 1.00001 ** n) });
+    const made = reportIn(await tranche(cwd, '--bootstrap', '20', '--level', '80', '--json'));
+    for (const name of ['cost_bps', 'timing_bps', 'execution_bps', 'slippage_bps'] as const) {
+      const { p5, p95, low, high, median, history, standard_error: error } = figureOf(made, name);
+      expect(p95 - p5).toBeLessThan(0.00021);
+      expect(high - low).toBeLessThan(0.00021);
+      expect(error).toBeLessThan(0.0001);
+      expect(Math.abs(median - (history ?? 0))).toBeLessThan(0.00021);
+    }
+  });
+
+  it('tells of portfolios what they are worth and how far they fall', { timeout: 120_000 }, async () => {
+    const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\ncontinuous: true\n`;
+    const cwd = desk({ strategy });
+    const { code, out, err } = await tranche(cwd, '--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'); // prettier-ignore
+    expect([code, err]).toEqual([0, '']);
+    const made = reportSchema.parse(JSON.parse(out));
+    const [value, fall] = [figureOf(made, 'value_usd'), figureOf(made, 'drawdown')];
+    expect(value.p95).toBeGreaterThan(value.p5 + 100);
+    expect(fall.p5).toBeGreaterThan(0);
+    expect(fall.history).toBeCloseTo(made.portfolios[0]?.course?.drawdown ?? Number.NaN, 5);
+  });
+
+  it('shows the intervals with what they do not say, and in the report', { timeout: 120_000 }, async () => {
+    const cwd = desk();
+    const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
+    expect(code).toBe(0);
+    expect(err).toContain('Intervals over 20 resamples in blocks of PT4H');
+    expect(err).toMatch(/implementation shortfall, bps +-?\d+\.\d+/u);
+    expect(err).toContain('nothing of the execution model');
+    const html = readFileSync(join(cwd, 'found/report.html'), 'utf8');
+    expect(html).toContain('How much it would vary');
+    expect(html).toContain('The trend of the window is taken out of every pair');
+    const read: unknown = JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8'));
+    expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
+  });
+
+  it('writes nothing when it is stopped', { timeout: 120_000 }, async () => {
+    const cwd = desk();
+    const line = ['backtest', '--data', 'btcusd=btc.csv', '--bootstrap', '200', '--out', 'found'];
+    const ran = await runLine(addBacktest, line, {
+      cwd,
+      now: instant(0),
+      config: 'config.yaml',
+      onSignal(listener) {
+        queueMicrotask(() => {
+          listener('SIGINT');
+        });
+        return () => undefined;
+      },
+    });
+    expect(ran.code).toBe(75);
+    expect(ran.err).toContain('nothing is written');
+    expect(existsSync(join(cwd, 'found'))).toBe(false);
+  });
+
+  it.each([
+    [['--bootstrap', '5'], 'expected a whole number from 20 to 10000'],
+    [['--bootstrap', '20000'], 'expected a whole number from 20 to 10000'],
+    [['--bootstrap', '--block', '90s'], 'a multiple of 600 s'],
+    [['--bootstrap', '--block', '3d'], 'longer than the window'],
+    [['--bootstrap', '--block', 'long'], 'expected a length such as 1d'],
+    [['--bootstrap', '--level', '99.9'], 'at least 2000 are needed'],
+    [['--bootstrap', '--level', '20'], 'expected a percentage'],
+  ])('refuses %j', async (line, says) => {
+    const ran = await tranche(desk(), ...line);
+    expect(ran.err).toContain(says);
+    expect(ran.code).toBe(64);
+  });
+
+  it('reads lengths as people and as standards write them', () => {
+    expect(['1d', '4h', '30m', '90s', '2w', 'P1D', 'PT4H'].map(readBlock)).toEqual([DAY_MS, 4 * HOUR_MS, 30 * MINUTE_MS, 90_000, 14 * DAY_MS, DAY_MS, 4 * HOUR_MS]); // prettier-ignore
+  });
+});

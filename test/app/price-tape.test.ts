@@ -1,0 +1,69 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/app/clock.ts';
+import { loadPriceTape } from '../../src/app/price-tape.ts';
+import { text } from '../../src/core/money.ts';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { startVenue } from '../../src/simulator/venue.ts';
+import { BEGIN, closes, ROWS, samples } from '../backtest/import/samples.ts';
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'tranche-prices-'));
+  onTestFinished(() => {
+    rmSync(path, { recursive: true, force: true });
+  });
+  return path;
+}
+
+describe('the prices of a simulated venue', () => {
+  it('know the close of a bar at its end and not before, and hold the last', async () => {
+    const cwd = folder();
+    const bars = [
+      '60000,1,3,0.5,2.5,7.5',
+      '120000,2,4,1,3.10,0',
+      '240000,3,5,4e-7,4e-7,1',
+      '300000,3,5,2,5,1',
+    ];
+    writeFileSync(join(cwd, 'x.csv'), ['timestamp_ms,open,high,low,close,volume', ...bars, ''].join('\n'));
+    const tape = await loadPriceTape('btcusd', 'x.csv', cwd);
+    expect(tape).toMatchObject({ rows: 4, barMs: MINUTE_MS, startsAt: 120_000, endsAt: 360_000 });
+    const seen = [0, 120_000, 179_999, 180_000, 299_999, 300_000, 360_000, 1e12].map((ms) => text(tape.midAt(instant(ms)))); // prettier-ignore
+    expect(seen).toEqual(['2.5', '2.5', '2.5', '3.1', '3.1', '0.0000004', '5', '5']);
+    expect(readdirSync(cwd)).toEqual(['x.csv']);
+  });
+
+  it.each(Object.entries(samples))('come out of %s', async (_, sample) => {
+    const cwd = folder();
+    writeFileSync(join(cwd, sample.name), sample.text);
+    const tape = await loadPriceTape('btcusd', sample.name, cwd);
+    const step = sample.barMs === 0 ? MINUTE_MS : sample.barMs;
+    const seen = closes.map((__, n) => Number(text(tape.midAt(instant(BEGIN + n * step + sample.barMs)))));
+    expect([tape.rows, seen]).toEqual([ROWS, closes]);
+  });
+
+  it('are refused with the row where the file is damaged, and the venue does not start', async () => {
+    const cwd = folder();
+    const file = join(cwd, 'x.csv');
+    writeFileSync(file, 'timestamp_ms,close\n60000,1\n120000,-2\n');
+    const started = startVenue(
+      { prices: { btcusd: file } },
+      { clock: systemClock, loadTape: async (pair, name) => await loadPriceTape(pair, name, cwd) },
+    );
+    await expect(started).rejects.toThrow(`${file}:3: expected a price, got "-2"`);
+  });
+
+  it('are those that the venue quotes', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'x.json'), '[[1700000000000,"7","7","7","7","1",1700000059999,"1",1,"1","1","0"],[1700000060000,"7","7","7","7","1",1700000119999,"1",1,"1","1","0"]]'); // prettier-ignore
+    const venue = await startVenue(
+      { port: 0, prices: { btcusd: 'x.json' } },
+      { clock: systemClock, loadTape: async (pair, name) => await loadPriceTape(pair, name, cwd) },
+    );
+    onTestFinished(async () => {
+      await venue.close();
+    });
+    expect(text(venue.exchange.market.mid('btcusd', systemClock.wall()))).toBe('7');
+  });
+});

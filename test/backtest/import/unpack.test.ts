@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { bar, bars, read, refusal } from './reading.ts';
+import { entry, zip } from './zips.ts';
+
+describe('a zip file', () => {
+  const text = bars(bar(1), bar(2));
+
+  it('is read, with every file in it, and with sizes in its 64-bit field', async () => {
+    const { tape, report } = await read(
+      zip(entry('a/x.csv', text), entry('a/y.csv', bars(bar(3), bar(4)))),
+      {},
+      'x.zip',
+    );
+    expect([tape.rows, report.sources[0]?.container]).toEqual([4, 'zip']);
+    expect((await read(zip(entry('x.csv', text, { zip64: true })), {}, 'x.zip')).tape.rows).toBe(2);
+  });
+
+  it('names the file in it and the row that is wrong', async () => {
+    const packed = zip(entry('x.csv', text), entry('y.csv', bars(bar(3), bar(4, 'x,3,1,2.5,7'))));
+    expect(await refusal(packed, {}, 'x.zip')).toBe('x.zip/y.csv:3: expected a price, got "x"');
+  });
+
+  it('is refused when it is cut off, empty or its checksum does not fit', async () => {
+    const whole = zip(entry('x.csv', text));
+    expect(await refusal(whole.subarray(0, -30), {}, 'x.zip')).toContain(
+      'x.zip: damaged zip file: its directory is missing',
+    );
+    expect(await refusal(zip(), {}, 'x.zip')).toContain('x.zip: the zip file is empty');
+    expect(await refusal(zip(entry('x.csv', text, { crc: 1 })), {}, 'x.zip')).toBe(
+      'x.zip/x.csv: damaged zip file: its checksum does not fit',
+    );
+    const locked = Buffer.from(whole);
+    const directory = locked.indexOf(Buffer.of(0x50, 0x4b, 1, 2));
+    locked[directory + 8] = 1;
+    expect(await refusal(locked, {}, 'x.zip')).toContain('it is encrypted');
+    const holed = Buffer.from(whole);
+    holed[40] = (holed[40] ?? 0) ^ 255;
+    expect(await refusal(holed, {}, 'x.zip')).toContain('damaged zip file');
+  });
+});

@@ -1,0 +1,203 @@
+import { Decimal } from 'decimal.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Exact } from '../../src/core/exact.ts';
+
+/** What every result is held against: 80 digits, towards zero. */
+const Oracle = Decimal.clone({ precision: 80, rounding: Decimal.ROUND_DOWN, toExpNeg: -100, toExpPos: 100 });
+
+const digits = (max: number): fc.Arbitrary<string> =>
+  fc.oneof(
+    fc.bigInt({ min: 0n, max: 10n ** BigInt(max) }).map(String),
+    // Where carries, halves and the ends of the safe integers are.
+    fc.constantFrom(
+      '0',
+      '1',
+      '5',
+      '9',
+      '10',
+      '25',
+      '50',
+      '99',
+      '9007199254740991',
+      '9007199254740992',
+      '9007199254740993',
+      '4503599627370496',
+      '999999999999999',
+      '9999999999999999',
+    ),
+    fc
+      .tuple(fc.constantFrom('1', '5', '9', '15', '25', '99'), fc.nat({ max }))
+      .map(([head, zeros]) => head + '0'.repeat(zeros)),
+    fc.nat({ max }).map((nines) => '9'.repeat(nines + 1)),
+  );
+
+/** Numbers as amounts are, and now and then as they never should be. */
+const aNumber: fc.Arbitrary<string> = fc
+  .record({
+    sign: fc.constantFrom('', '', '-'),
+    digits: fc.oneof(
+      { weight: 5, arbitrary: digits(12) },
+      { weight: 3, arbitrary: digits(20) },
+      { weight: 1, arbitrary: digits(95) },
+    ),
+    scale: fc.oneof(
+      { weight: 5, arbitrary: fc.nat({ max: 10 }) },
+      { weight: 1, arbitrary: fc.nat({ max: 130 }) },
+    ),
+    exponent: fc.oneof(
+      { weight: 8, arbitrary: fc.constant('') },
+      fc.integer({ min: -30, max: 30 }).map((power) => `e${power}`),
+    ),
+  })
+  .map(({ sign, digits: all, scale, exponent }) => {
+    const padded = all.padStart(scale + 1, '0');
+    return `${sign}${scale === 0 ? padded : `${padded.slice(0, -scale)}.${padded.slice(-scale)}`}${exponent}`;
+  });
+
+const places = fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 100 }));
+
+/** Every digit and the sign of zero. */
+const same = (ours: Exact, theirs: Decimal): void => {
+  if (ours.valueOf() !== theirs.valueOf()) expect(ours.valueOf()).toBe(theirs.valueOf());
+  // One form only: what is equal is equal in every field.
+  if (Number.isFinite(ours.n)) expect(Exact.of(ours.valueOf())).toEqual(ours);
+};
+
+const RUNS = { numRuns: Number(process.env['EXACT_RUNS'] ?? 3_000) };
+
+const modes = [
+  ['down', Decimal.ROUND_DOWN],
+  ['up', Decimal.ROUND_UP],
+  ['even', Decimal.ROUND_HALF_EVEN],
+] as const;
+
+describe('an exact number', () => {
+  it('is read as it is written, and written in the same words', () => {
+    fc.assert(
+      fc.property(aNumber, (text) => {
+        const [ours, theirs] = [Exact.of(text), new Oracle(text)];
+        same(ours, theirs);
+        expect(ours.toFixed()).toBe(theirs.toFixed());
+        expect(String(ours)).toBe(String(theirs));
+        expect(JSON.stringify(ours)).toBe(JSON.stringify(theirs));
+        expect(ours.toNumber()).toBe(theirs.toNumber());
+        expect(ours.decimalPlaces()).toBe(theirs.decimalPlaces());
+        expect(ours.precision()).toBe(theirs.precision());
+        expect(ours.isZero() ? 0 : ours.exponent()).toBe(theirs.isZero() ? 0 : theirs.e);
+        expect([ours.isZero(), ours.isNegative()]).toEqual([theirs.isZero(), theirs.isNegative()]);
+        same(ours.negated(), theirs.negated());
+        same(ours.abs(), theirs.abs());
+      }),
+      RUNS,
+    );
+  });
+
+  it('is added, subtracted, multiplied, divided and compared to the last of 80 digits', () => {
+    fc.assert(
+      fc.property(aNumber, aNumber, (one, other) => {
+        const [a, b] = [Exact.of(one), Exact.of(other)];
+        const [x, y] = [new Oracle(one), new Oracle(other)];
+        same(a.plus(b), x.plus(y));
+        same(a.minus(b), x.minus(y));
+        same(a.times(b), x.times(y));
+        same(a.div(b), x.div(y));
+        expect(a.comparedTo(b)).toBe(x.comparedTo(y));
+        expect([a.gt(b), a.gte(b), a.lt(b), a.lte(b), a.eq(b)]).toEqual([
+          x.gt(y),
+          x.gte(y),
+          x.lt(y),
+          x.lte(y),
+          x.eq(y),
+        ]);
+      }),
+      RUNS,
+    );
+  });
+
+  it('is the same after a row of operations, whatever came of those before', () => {
+    const step = fc.tuple(fc.constantFrom('plus', 'minus', 'times', 'div'), aNumber);
+    fc.assert(
+      fc.property(aNumber, fc.array(step, { minLength: 2, maxLength: 6 }), (first, steps) => {
+        let [ours, theirs] = [Exact.of(first), new Oracle(first)];
+        for (const [what, text] of steps) {
+          [ours, theirs] = [ours[what](Exact.of(text)), theirs[what](text)];
+          same(ours, theirs);
+          expect(ours.comparedTo(first)).toBe(theirs.comparedTo(first));
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it.each(modes)('is rounded %s at every place', (mode, theirMode) => {
+    fc.assert(
+      fc.property(aNumber, aNumber, places, (one, other, at) => {
+        for (const [ours, theirs] of [
+          [Exact.of(one), new Oracle(one)],
+          [Exact.of(one).div(other), new Oracle(one).div(other)],
+        ] as const) {
+          same(ours.toDecimalPlaces(at, mode), theirs.toDecimalPlaces(at, theirMode));
+          expect(ours.toFixed(at, mode)).toBe(theirs.toFixed(at, theirMode));
+        }
+      }),
+      RUNS,
+    );
+  });
+
+  it('is divided and cut as in two steps', () => {
+    fc.assert(
+      fc.property(aNumber, aNumber, places, (one, other, at) => {
+        const theirs = new Oracle(one).div(other).toDecimalPlaces(at);
+        expect(Exact.of(one).divDown(other, at).valueOf()).toBe(theirs.valueOf());
+      }),
+      RUNS,
+    );
+  });
+
+  it('is cut to significant digits', () => {
+    fc.assert(
+      fc.property(aNumber, fc.integer({ min: 1, max: 90 }), (text, count) => {
+        const theirs = new Oracle(text).toSignificantDigits(count);
+        expect(Exact.of(text).toSignificantDigits(count).valueOf()).toBe(theirs.valueOf());
+      }),
+      RUNS,
+    );
+  });
+
+  it('is made of a double in the words of the double', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e40, max: 1e40 }), (number) => {
+        expect(Exact.of(number).valueOf()).toBe(new Oracle(number).valueOf());
+      }),
+      RUNS,
+    );
+  });
+
+  it('divides by zero as floating point does, and goes on with that', () => {
+    const odd = [0, -0, 1, -1, 3.5, Infinity, -Infinity, Number.NaN];
+    for (const one of odd)
+      for (const other of odd) {
+        const [a, b] = [Exact.of(one), Exact.of(other)];
+        const [x, y] = [new Oracle(one), new Oracle(other)];
+        for (const what of ['plus', 'minus', 'times', 'div'] as const) same(a[what](b), x[what](y));
+        expect(a.comparedTo(b)).toBe(x.comparedTo(y));
+        expect([a.gt(b), a.gte(b), a.lt(b), a.lte(b), a.eq(b)]).toEqual([
+          x.gt(y),
+          x.gte(y),
+          x.lt(y),
+          x.lte(y),
+          x.eq(y),
+        ]);
+        same(a.divDown(b, 8), x.div(y).toDecimalPlaces(8));
+        expect(a.div(b).toFixed(2)).toBe(x.div(y).toFixed(2));
+      }
+  });
+
+  it.each(['', '1.', '.5', '+1', '0x1', '1e', ' 1', '1 ', 'Infinity', 'NaN', '1_0', '--1', '1.2.3'])(
+    'is not read from %j',
+    (text) => {
+      expect(() => Exact.of(text)).toThrow(RangeError);
+    },
+  );
+});

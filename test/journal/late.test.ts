@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
+import { after } from '../../src/core/time.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { lateJournal } from '../../src/journal/late.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import { control, describeChain, strategyOf } from './describe-journal.ts';
+import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
+
+describeChain('late', lateJournal);
+
+/** Everything that makes a late journal look at its chain, by name. */
+const looks: Readonly<Record<string, (journal: Journal) => unknown>> = {
+  head: (journal) => journal.head(),
+  lines: (journal) => [...journal.lines()],
+  read: (journal) => [...journal.read()].map(({ seq, at, body, hash }) => ({ seq, at, body, hash })),
+  verify: (journal) => journal.verify(),
+};
+
+type Deed =
+  | { readonly append: readonly RecordBody[]; readonly ms: number }
+  | { readonly look: string }
+  | { readonly hashOf: number };
+
+/** What a journal answers to each deed: to an append with nothing, so that the hashes of its records are not asked for yet. */
+function answersOf(journal: Journal, deeds: readonly Deed[]): readonly unknown[] {
+  const stored: StoredRecord[] = [];
+  return deeds.map((deed) => {
+    if ('look' in deed) return looks[deed.look]?.(journal);
+    if ('hashOf' in deed) return stored[deed.hashOf]?.hash;
+    stored.push(...appendNow(journal, deed.append, after(NINE, deed.ms)));
+    return undefined;
+  });
+}
+
+const aDeed: fc.Arbitrary<Deed> = fc.oneof(
+  fc.record({
+    append: fc.array(fc.constantFrom(...everyKind()), { maxLength: 4 }),
+    ms: fc.integer({ min: 0, max: 9 }),
+  }),
+  fc.record({ look: fc.constantFrom(...Object.keys(looks)) }),
+  fc.record({ hashOf: fc.nat({ max: 30 }) }),
+);
+
+describe('late journal', () => {
+  it('says the same as one that ties at once, whenever it is asked', () => {
+    fc.assert(
+      fc.property(fc.array(aDeed, { maxLength: 20 }), (deeds) => {
+        const all = [...deeds, { look: 'lines' }];
+        expect(answersOf(lateJournal(), all)).toEqual(answersOf(memoryJournal(), all));
+      }),
+    );
+  });
+
+  it('freezes what is appended to its last member, so that nobody changes it before its text is made', () => {
+    const journal = lateJournal();
+    const state = Object.freeze({ legs: [{ left: '1' }] });
+    const [, , wake] = everyKind();
+    if (wake?.kind !== 'wake') throw new Error('the third record is a wake');
+    appendNow(journal, [{ ...wake, state }]);
+    expect(() => {
+      for (const leg of state.legs) leg.left = '0';
+    }).toThrow(TypeError);
+    expect(() => {
+      state.legs.push({ left: '2' });
+    }).toThrow(TypeError);
+    expect([...journal.read()].map(({ body }) => body)).toEqual([
+      { ...wake, state: { legs: [{ left: '1' }] } },
+    ]);
+  });
+
+  it.each([
+    [
+      'an amount that is no plain decimal',
+      aFill({ price: '6e4' }),
+      /fill\.price: expected an amount as text/u,
+    ],
+    ['a field it does not know', Object.assign(aFill(), { colour: 'red' }) as RecordBody, /fill.*colour/u],
+    ['a value that JSON would change', strategyOf({ at: new Date(NINE) }), /not plain JSON.*Date/u],
+  ])('vouches for nothing that was appended after %s', (_, bad, why) => {
+    const journal = lateJournal();
+    const [good] = appendNow(journal, [control('a')]);
+    const [worse] = appendNow(journal, [bad, control('b')]);
+    expect(good?.hash).toMatch(/^[0-9a-f]{64}$/u);
+    expect(() => worse?.hash).toThrow(why);
+    for (const look of Object.values(looks)) expect(() => look(journal)).toThrow(why);
+  });
+
+  it('takes no time that is not whole milliseconds', async () => {
+    const journal = lateJournal();
+    expect(
+      String(
+        await failureOf({ ...journal, append: (bodies) => journal.append(bodies, after(NINE, 0.5)) }, [
+          aFill(),
+        ]),
+      ),
+    ).toMatch(/whole milliseconds/u);
+    expect(journal.head().seq).toBe(0);
+  });
+});
