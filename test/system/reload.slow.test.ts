@@ -60,8 +60,9 @@ describe('a daemon that reads its strategies again', () => {
     write(desk, mover('eth'));
     daemon.signal('SIGHUP');
     await daemon.said('SIGHUP: nothing was changed:');
-    expect(daemon.stderr).toMatch(/strategies\/btc\.yaml:\d+:\d+ {2}side[^]*expected buy or sell/u);
-    expect(daemon.stderr).toContain('warning: the strategies were not read again');
+    // What it says may come in pieces.
+    await daemon.said(/strategies\/btc\.yaml:\d+:\d+ {2}side[^]*expected buy or sell/u);
+    await daemon.said('warning: the strategies were not read again');
     const fills = daemon.stderr.match(/btc {2}buy/gu)?.length ?? 0;
     await daemon.said(new RegExp(`(?:btc {2}buy[^]*){${fills + 2}}`, 'u'));
     expect(daemon.stderr).not.toContain('eth  sell');
