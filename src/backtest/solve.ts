@@ -174,7 +174,7 @@ function pairsOf(currency: string, wait: DriftWait): readonly string[] {
 /**
  * The first instant at which a price makes a wait come true. Of the kinds of wait two depend on prices: `price` on that of its
  * pair, `drift` on those of its portfolio and on what is held. Of the others `undefined`: `at` is an instant itself,
- * `inflow` follows the balance, `debt` balances and the venue's terms, `outcome` the own slices.
+ * `inflow` and `lifted` follow the balance, `debt` balances and the venue's terms, `outcome` the own slices.
  */
 export function nextByPrice(
   market: Market,
@@ -192,6 +192,7 @@ export function nextByPrice(
     case 'at':
     case 'inflow':
     case 'debt':
+    case 'lifted':
     case 'outcome':
       return undefined;
   }

@@ -71,7 +71,7 @@ export interface WakeRecord {
   readonly kind: 'wake';
   readonly strategy: string;
   readonly hash: string;
-  readonly on: 'start' | 'at' | 'drift' | 'price' | 'inflow' | 'debt' | 'outcome';
+  readonly on: 'start' | 'at' | 'drift' | 'price' | 'inflow' | 'debt' | 'lifted' | 'outcome';
   /** For `at`: when it was due. For `outcome`: which slice. For `drift`: how far. For `price` and `inflow`: what was seen. */
   readonly detail: Readonly<Record<string, string | number>>;
   /** Why nothing, or less, is traded; absent when all is as planned. */

@@ -56,6 +56,16 @@ export type Wait =
       /** Not before this instant. */
       readonly notBefore: Instant;
     }
+  | {
+      /** What a limit refused may pass now: a balance is another, or an operator or a new process may have lifted the limit. */
+      readonly on: 'lifted';
+      /** Balances as they were, as text, by currency. */
+      readonly held: Readonly<Record<string, string>>;
+      /** When it was refused. */
+      readonly since: Instant;
+      /** Not before this instant. */
+      readonly notBefore: Instant;
+    }
   | { readonly on: 'outcome'; readonly leg: string; readonly slice: number };
 
 /** The level itself counts. */
@@ -71,6 +81,7 @@ export type Wake =
   | { readonly on: 'price'; readonly at: Instant; readonly price: Price }
   | { readonly on: 'inflow'; readonly at: Instant; readonly balance: Quantity }
   | { readonly on: 'debt'; readonly at: Instant }
+  | { readonly on: 'lifted'; readonly at: Instant }
   | { readonly on: 'outcome'; readonly at: Instant; readonly outcome: SliceOutcome };
 
 /** How a slice ended. */

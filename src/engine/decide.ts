@@ -234,6 +234,7 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
     case 'inflow':
       return { balance: text(wake.balance) };
     case 'debt':
+    case 'lifted':
       return {};
     case 'outcome': {
       const { leg, slice, result, reason } = wake.outcome;

@@ -89,6 +89,9 @@ export class Desk {
   overridesAsked = 0;
   readonly proposals = new Map<string, { readonly until: Monotonic; readonly token: string | undefined }>();
   isStopping = false;
+  readonly #startedAt: Instant;
+  /** When this process last heard that a pause or a halt is over. */
+  #freedAt: Instant | undefined;
   /** Recent fills whose rows a read of the account has shown whole: a later read may begin after them. */
   shown: ReadonlySet<string> = new Set();
   /** The feed told that the account may have changed since its last read began. Never more than that. */
@@ -111,6 +114,7 @@ export class Desk {
 
   constructor(ports: Ports, policy: Policy, observer: Observer, strategies: readonly StrategySource[]) {
     this.ports = ports;
+    this.#startedAt = ports.clock.wall();
     this.policy = policy;
     this.observer = observer;
     this.strategies = new Map(strategies.map((one) => [one.id, one]));
@@ -197,10 +201,17 @@ export class Desk {
     return this.latch.halt?.why ?? this.state.controlWhy;
   }
 
+  /** Whether limits may be others than at `at`: this process began after it, maybe with another config, or a pause or a halt is over. */
+  isFreerSince(at: Instant): boolean {
+    return this.#startedAt > at || (this.#freedAt !== undefined && this.#freedAt >= at);
+  }
+
   /** Applies records that are durable already. */
   absorb(stored: Iterable<StoredRecord>): void {
     for (const record of stored) {
       this.state.apply(record);
+      const { body } = record;
+      if (body.kind === 'control' && body.state === 'active') this.#freedAt = this.ports.clock.wall();
       // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
       this.keeper.saw(record);
       this.observer.record(record);

@@ -15,7 +15,7 @@ import {
 import type { Observable } from 'rxjs';
 import { isBeyond } from '../core/market.ts';
 import { driftOf, isAdrift, tradedPair } from '../core/portfolio.ts';
-import { price, quantity, ratio } from '../core/money.ts';
+import { NO_QUANTITY, price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import { duesOf, earliest } from '../core/settling.ts';
 import type { Wait, Wake } from '../core/wake.ts';
@@ -85,6 +85,8 @@ function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
       return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenReceived(desk, wait)));
     case 'debt':
       return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenOwed(desk, wait)));
+    case 'lifted':
+      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenLifted(desk, wait)));
   }
 }
 
@@ -112,6 +114,18 @@ const whenReceived = (
   return looking(changed$, () => {
     const balance = state.balances?.get(currency);
     return balance?.gt(floor) === true ? { on: 'inflow', at: ports.clock.wall(), balance } : undefined;
+  });
+};
+
+/** Looks at the balances and at what the operator said, now and whenever records were applied. */
+const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
+  const amounts = Object.entries(held).map(([currency, amount]) => [currency, quantity(amount)] as const);
+  return looking(desk.changed$, () => {
+    const { balances } = desk.state;
+    const isOther =
+      balances !== undefined &&
+      amounts.some(([currency, was]) => !(balances.get(currency) ?? NO_QUANTITY).eq(was));
+    return isOther || desk.isFreerSince(since) ? { on: 'lifted', at: desk.ports.clock.wall() } : undefined;
   });
 };
 

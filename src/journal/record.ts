@@ -59,6 +59,7 @@ const wait = z.discriminatedUnion('on', [
     modes: list(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only'])),
     notBefore: at,
   }),
+  z.strictObject({ on: z.literal('lifted'), held: z.record(z.string(), amount), since: at, notBefore: at }),
   z.strictObject({ on: z.literal('outcome'), leg: z.string(), slice: count }),
 ]);
 
@@ -110,7 +111,7 @@ export const recordSchemas = {
     kind: z.literal('wake'),
     strategy: z.string(),
     hash: z.string(),
-    on: z.enum(['start', 'at', 'drift', 'price', 'inflow', 'debt', 'outcome']),
+    on: z.enum(['start', 'at', 'drift', 'price', 'inflow', 'debt', 'lifted', 'outcome']),
     detail: z.record(z.string(), z.union([z.string(), z.number()])),
     reason: reason.optional(),
     note: z.string().optional(),

@@ -188,7 +188,8 @@ function ownWake(was: State, wake: Wake): OwnWake {
     case 'start':
       throw new BrokenRule('a life begins once');
     case 'debt':
-      throw new BrokenRule('a module cannot wait for debts');
+    case 'lifted':
+      throw new BrokenRule(`a module cannot wait for ${wake.on}`);
   }
 }
 

@@ -54,7 +54,9 @@ export const params = z.strictObject({
     .describe('When a continuous rebalancing decides nothing: calendar, blackouts, quiet hours, cut-off'),
   min_interval: durationText
     .default('PT1M')
-    .describe('Least time between two decisions when continuous, ISO 8601'),
+    .describe(
+      'Least time between two decisions when continuous, ISO 8601; longer, up to an hour, while limits block all trades',
+    ),
   leg_timeout: durationText
     .default('PT2M')
     .describe('How long a trade of a rebalancing may be tried, ISO 8601'),

@@ -14,6 +14,7 @@ import {
   text,
 } from '../core/money.ts';
 import type { Quantity, Ratio } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
 import { turns } from './rebalance-trades.ts';
 import type { Trade } from './rebalance-trades.ts';
 
@@ -33,6 +34,8 @@ export const legShape = z.strictObject({
   bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
   /** Once it has ended, base currency; left out: all of it. */
   filled: z.string().optional(),
+  /** Why it traded nothing at all. */
+  reason: z.string().optional(),
 });
 export type Leg = z.output<typeof legShape>;
 
@@ -51,7 +54,12 @@ export const legOf = (trade: Trade, decision: number): Leg => ({
 
 export const turnOf = ({ turn, side }: Leg): number => turn ?? turns[side];
 
-export const ended = (leg: Leg, filled: Quantity): Leg => ({ ...leg, ended: true, filled: text(filled) });
+export const ended = (leg: Leg, filled: Quantity, reason?: Reason): Leg => ({
+  ...leg,
+  ended: true,
+  filled: text(filled),
+  ...(reason === undefined || filled.gt(0) ? {} : { reason }),
+});
 
 /** The turn whose trades are being made: the first that has not ended. */
 export const turnUnderWay = (legs: readonly Leg[]): number | undefined => {

@@ -10,6 +10,7 @@ import type { Wait, Wake } from '../core/wake.ts';
 import { closureAt } from './calendar.ts';
 import { defineStrategy } from './kernel.ts';
 import type { Step, View } from './kernel.ts';
+import { blockedBy, blockedShape, restUntil, sooner } from './rebalance-blocked.ts';
 import { check } from './rebalance-check.ts';
 import { assetsOf, basisOf, params, targetsOf } from './rebalance-fields.ts';
 import type { Params } from './rebalance-fields.ts';
@@ -23,6 +24,8 @@ const state = z.strictObject({
   decisions: z.int().min(0),
   /** Trades of the one under way: decided once, then only finished. Sells come first. */
   legs: z.array(legShape).readonly(),
+  /** Why the last ones traded nothing; left out when they did. */
+  blocked: blockedShape.optional(),
 });
 type State = z.output<typeof state>;
 
@@ -52,7 +55,7 @@ export const rebalance = defineStrategy<Params, State>({
     const over = endOf(plan, begunAt);
     if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
     const skip = (reason: Reason, note?: string): Step<State> => ({
-      state: was,
+      state: reason === 'inside_band' || reason === 'below_min_trade' ? unblocked(was) : was,
       waits: idle(plan, begunAt, pauseUntil(plan, at)),
       reason,
       note,
@@ -73,7 +76,7 @@ export const rebalance = defineStrategy<Params, State>({
     if ('reason' in decided) return skip(decided.reason, decided.note);
     const decisions = was.decisions + 1;
     const legs = decided.legs.map((trade) => legOf(trade, decisions));
-    return begin({ decisions, legs }, { plan, begunAt, view }, { at, capped: decided.capped });
+    return begin({ ...was, decisions, legs }, { plan, begunAt, view }, { at, capped: decided.capped });
   },
 
   slots: () => [],
@@ -192,13 +195,11 @@ function begin(
   setting: Setting,
   { at, capped = false }: { readonly at: Instant; readonly capped?: boolean },
 ): Step<State> {
-  const { plan, begunAt, view } = setting;
+  const { plan, view } = setting;
   const precisionOf = (pair: string): number => view.instrument(pair).basePrecision;
   const { legs, turn } = nextTurn(was.legs, precisionOf);
   const now: State = { ...was, legs };
-  if (turn.length === 0) {
-    return { state: { ...now, legs: [] }, waits: idle(plan, begunAt, pauseUntil(plan, at)) };
-  }
+  if (turn.length === 0) return rest(now, setting, at);
   return {
     state: now,
     waits: turn.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
@@ -214,12 +215,30 @@ function begin(
   };
 }
 
+/** After the last trade: as long as always, or longer each time when limits stood in the way of all. A schedule goes its way. */
+function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<State> {
+  const over: State = { ...unblocked(was), legs: [] };
+  const blocked = plan.schedule === undefined ? blockedBy(was.legs, was.blocked) : undefined;
+  if (blocked === undefined) return { state: over, waits: idle(plan, begunAt, pauseUntil(plan, at)) };
+  const until = restUntil(plan, blocked, at);
+  const waits = idle(plan, begunAt, until);
+  const isLonger = until > pauseUntil(plan, at);
+  return {
+    state: { ...over, blocked },
+    waits: isLonger ? [...waits, ...sooner(plan, { at, view })] : waits,
+  };
+}
+
+const unblocked = ({ decisions, legs }: State): State => ({ decisions, legs });
+
 /** One leg has ended: waits for its companions, then starts the next turn. */
 function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const told = was.legs.find((one) => one.leg === outcome.leg);
   const isNews = told !== undefined && !told.ended;
   const underWay = turnUnderWay(was.legs);
-  const legs = was.legs.map((one) => (one === told && isNews ? ended(one, outcome.filled) : one));
+  const legs = was.legs.map((one) =>
+    one === told && isNews ? ended(one, outcome.filled, outcome.reason) : one,
+  );
   const companions = legs.filter((one) => !one.ended && turnOf(one) === underWay);
   // An outcome that was heard before, or of no leg of ours, starts nothing: what is open has been started already.
   if (companions.length === 0 && (isNews || legs.every((one) => one.ended))) {

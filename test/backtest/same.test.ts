@@ -5,26 +5,28 @@ import { solvedOver } from '../../src/backtest/possible.ts';
 import type { NextPossible } from '../../src/backtest/tape-market.ts';
 import { settings } from '../engine/rebalance-year.ts';
 import { expectPlainTrades, someBars } from '../engine/rebalance-year-check.ts';
-import { aStrategy } from '../engine/harness.ts';
+import { aPolicy, aStrategy } from '../engine/harness.ts';
 import { aRun, walkTape } from './bench.ts';
 import { portfolioRun } from './portfolio.ts';
 import { aCase, sameInAllWays } from './same.ts';
 
 describe('a backtest that jumps from wake to wake, or visits every row', () => {
   it('writes the same journal as one that tells the desk of every row, whatever the tapes, desks and holes', () => {
-    const sum = { fills: 0, byPrice: 0, byDrift: 0 };
+    const sum = { fills: 0, byPrice: 0, byDrift: 0, rests: 0 };
     fc.assert(
       fc.property(aCase, (one) => {
         const seen = sameInAllWays(one);
         sum.fills += seen.fills;
         sum.byPrice += seen.byPrice;
         sum.byDrift += seen.byDrift;
+        sum.rests += seen.rests;
       }),
       { numRuns: 40, seed: 6 },
     );
     expect(sum.fills).toBeGreaterThan(100);
     expect(sum.byPrice).toBeGreaterThan(20);
     expect(sum.byDrift).toBeGreaterThan(50);
+    expect(sum.rests).toBeGreaterThan(10);
   });
 
   it('is told of few prices: those at which something may come true', () => {
@@ -49,6 +51,25 @@ describe('a backtest that jumps from wake to wake, or visits every row', () => {
     expect(other).toBe(one);
     expect(some).toBeLessThan(100);
     expect(toldOf(visitedOver(tapes))).toStrictEqual([some, one]);
+  });
+
+  it('tries a rebalancing whose pair may not trade some thirty times a day, not each minute', () => {
+    const rows = 3 * 1_440;
+    const tapes = [walkTape({ pair: 'btcusd', rows, startPrice: 60_000, volatility: 0.0001 })];
+    const band = aStrategy('band', 'rebalance', {
+      target_weights: { btc: '0.5', usd: '0.5' },
+      drift_threshold: '0.05',
+      continuous: true,
+    });
+    const policy = { limits: { ...aPolicy().limits, pairs: new Set(['ethusd']) } };
+    const heads = [undefined, solvedOver(tapes), visitedOver(tapes)].map((nextPossible) => {
+      const ran = aRun({ tapes, strategies: [band], policy, nextPossible });
+      const tries = [...ran.journal.lines()].filter(({ kind }) => kind === 'slice').length;
+      // 1, 2, 4, 8, 16 and 32 minutes, then every hour.
+      expect(tries).toBe(6 + Math.ceil((rows - 63) / 60));
+      return ran.journal.head().hash;
+    });
+    expect(new Set(heads).size).toBe(1);
   });
 
   it('rebalances five assets as plain arithmetic says', () => {

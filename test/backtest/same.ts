@@ -7,7 +7,7 @@ import type { Tape } from '../../src/backtest/tape.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import { hash32, normalAt } from '../../src/simulator/random.ts';
-import { aStrategy, START } from '../engine/harness.ts';
+import { aPolicy, aStrategy, START } from '../engine/harness.ts';
 import { aRun, closesTape } from './bench.ts';
 import type { Ran, RunShape } from './bench.ts';
 
@@ -139,7 +139,7 @@ const aWish: fc.Arbitrary<Wish> = fc.oneof(
 );
 
 /** What a backtest is made of. */
-export type Case = Pick<RunShape, 'tapes' | 'strategies' | 'model' | 'seed' | 'holdings'>;
+export type Case = Pick<RunShape, 'tapes' | 'strategies' | 'model' | 'seed' | 'holdings' | 'policy'>;
 
 export const aCase: fc.Arbitrary<Case> = fc
   .record({
@@ -149,10 +149,11 @@ export const aCase: fc.Arbitrary<Case> = fc
     unavailableShare: fc.constantFrom(0, 0, 0.3),
     rejectedShare: fc.constantFrom(0, 0, 0.1),
     lastLookBps: fc.constantFrom(undefined, 1),
+    refused: fc.constantFrom(undefined, undefined, undefined, 'btcusd', 'ethusd'),
     gapMax: fc.constantFrom(1_000, 10 * MINUTE_MS, 1_000 * MINUTE_MS),
     seed: fc.integer({ min: 0, max: 1_000 }).map(String),
   })
-  .map(({ tapes, wishes, latencyMs, seed, ...model }) => ({
+  .map(({ tapes, wishes, latencyMs, seed, refused, ...model }) => ({
     tapes,
     strategies: wishes.map(({ kind, params }, i): StrategySource => aStrategy(`${kind}-${i}`, kind, params)),
     model: {
@@ -164,6 +165,15 @@ export const aCase: fc.Arbitrary<Case> = fc
     },
     seed,
     holdings: { usd: '60000', btc: '1', eth: '12' },
+    policy:
+      refused === undefined
+        ? {}
+        : {
+            limits: {
+              ...aPolicy().limits,
+              pairs: new Set(Object.keys(PRICES).filter((pair) => pair !== refused)),
+            },
+          },
   }))
   .filter(({ tapes }) => {
     const firsts = tapes.map(({ times, barMs }) => (times[0] ?? 0) + barMs);
@@ -177,6 +187,8 @@ export interface Seen {
   readonly fills: number;
   readonly byPrice: number;
   readonly byDrift: number;
+  /** Rests of a rebalancing that a limit blocks. */
+  readonly rests: number;
 }
 
 /** Runs a case in all ways, told of every row, visiting every row, and jumping: every record the same, and at the same instant. */
@@ -196,6 +208,7 @@ export function sameInAllWays(one: Case): Seen {
     fills: lines.filter(({ kind }) => kind === 'fill').length,
     byPrice: woken('price'),
     byDrift: woken('drift'),
+    rests: lines.filter(({ kind, body }) => kind === 'wake' && body.includes('"on":"lifted"')).length,
   };
 }
 

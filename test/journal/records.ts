@@ -92,6 +92,7 @@ export const everyKind = (): readonly RecordBody[] => [
         modes: ['Reduce-Only'],
         notBefore: NINE,
       },
+      { on: 'lifted', held: { btc: '0.5', usd: '-12.5' }, since: NINE, notBefore: NINE },
     ],
     intents: [
       {

@@ -125,9 +125,13 @@ export class Life {
   }
 
   /** One of its slices ended. */
-  end(outcome: Partial<SliceOutcome> & Pick<SliceOutcome, 'leg' | 'slice'>, at: Instant): Step<unknown> {
+  end(
+    outcome: Partial<SliceOutcome> & Pick<SliceOutcome, 'leg' | 'slice'>,
+    at: Instant,
+    scene: Scene = {},
+  ): Step<unknown> {
     const nothing = { result: 'filled', filled: quantity('0'), filledAmount: NO_MONEY } as const;
-    return this.wake({ on: 'outcome', at, outcome: { ...nothing, ...outcome } });
+    return this.wake({ on: 'outcome', at, outcome: { ...nothing, ...outcome } }, scene);
   }
 }
 

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { quantity } from '../../src/core/money.ts';
+import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { aBench, aPolicy, aStrategy, nextProcess, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+/** Prices that stand still, and a portfolio far from its targets: nothing but what stands in the way decides when it trades. */
+const flat = (startPrice: string) => ({ startPrice, volatilityPctYear: 0, halfSpreadBps: 0, impactBps: 0 });
+const OPTIONS: BenchOptions = {
+  venue: {
+    accounts: [{ balances: { usd: '10000', btc: '1' } }],
+    pairs: { btcusd: flat('50000') },
+  },
+  strategies: [
+    aStrategy('r', 'rebalance', {
+      target_weights: { btc: '0.5', usd: '0.5' },
+      drift_threshold: '0.05',
+      continuous: true,
+      valuation_tolerance: '0.9',
+    }),
+  ],
+  policy: {
+    continuity: { ...aPolicy().continuity, everyMs: HOUR_MS, lateMs: DAY_MS },
+    minimumOf: () => ({}),
+  },
+};
+const refused: BenchOptions = {
+  ...OPTIONS,
+  policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, pairs: new Set(['ethusd']) } },
+};
+
+function ran(options: BenchOptions, forMs: number): Bench {
+  const bench = aBench(options);
+  bench.start();
+  bench.clock.run(instant(START + forMs));
+  return bench;
+}
+/** When it decided, and what it was woken by. */
+const decisions = (bench: Bench): readonly (readonly [number, string])[] =>
+  bench
+    .records()
+    .flatMap(({ at, body }) =>
+      body.kind === 'wake' && body.intents.length > 0 ? [[at - START, body.on] as const] : [],
+    );
+const fills = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'fill').length;
+
+describe('a rebalancing that a limit blocks, on a desk', () => {
+  it('is tried less and less often, down to once an hour', () => {
+    const bench = ran(refused, 6 * HOUR_MS);
+    const times = decisions(bench).map(([ms]) => ms);
+    const gaps = times.slice(1).map((ms, i) => Math.round((ms - (times[i] ?? 0)) / MINUTE_MS));
+    expect(gaps).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
+    expect(fills(bench)).toBe(0);
+  });
+
+  it('is tried at once when what was paused is resumed', () => {
+    const bench = aBench(OPTIONS);
+    bench.start();
+    bench.clock.run(instant(START + 1));
+    const pair = { pair: 'btcusd', by: 'ops', why: 'test' } as const;
+    bench.operator$.next({ do: 'pause', ...pair });
+    bench.clock.run(instant(START + 3 * HOUR_MS));
+    const before = decisions(bench);
+    expect(before.length).toBeLessThan(12);
+    expect(fills(bench)).toBe(0);
+    // In the middle of a rest of an hour.
+    bench.operator$.next({ do: 'resume', ...pair });
+    bench.clock.run(instant(START + 3 * HOUR_MS + SECOND_MS));
+    expect(decisions(bench).slice(before.length)).toEqual([[3 * HOUR_MS, 'lifted']]);
+    expect(fills(bench)).toBe(1);
+  });
+
+  it('is tried at once by the next process, whose config may allow it', () => {
+    const first = ran(refused, 3 * HOUR_MS);
+    const before = decisions(first).length;
+    const downMs = 5 * MINUTE_MS;
+    const second = nextProcess(first, downMs, OPTIONS);
+    second.clock.run(instant(START + 3 * HOUR_MS + downMs + 30 * SECOND_MS));
+    expect(decisions(second).slice(before)).toMatchObject([[expect.any(Number), 'lifted']]);
+    expect(fills(second)).toBe(1);
+  });
+
+  it('is tried at once when the account is another', () => {
+    const bench = ran(refused, 130 * MINUTE_MS);
+    const before = decisions(bench);
+    expect(before.at(-1)?.[0]).toBeGreaterThan(120 * MINUTE_MS);
+    const account = bench.exchange.accounts[0]?.name ?? '';
+    bench.exchange.deposit(account, 'usd', quantity('1000'), bench.clock.wall());
+    bench.clock.run(instant(START + 170 * MINUTE_MS));
+    expect(decisions(bench).slice(before.length, before.length + 1)).toEqual([
+      [expect.any(Number), 'lifted'],
+    ]);
+  });
+});

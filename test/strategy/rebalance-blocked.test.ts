@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest';
+import { quantity, ratio } from '../../src/core/money.ts';
+import type { Reason } from '../../src/core/reasons.ts';
+import { HOUR_MS, instant, MINUTE_MS, parseTime } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { Step } from '../../src/strategy/kernel.ts';
+import { rebalance } from '../../src/strategy/rebalance.ts';
+import { intentsOf, Life, NINE } from './views.ts';
+import type { Scene } from './views.ts';
+
+const PLAN = {
+  target_weights: { btc: '0.5', eth: '0.3', usd: '0.2' },
+  drift_threshold: '0.05',
+  continuous: true,
+};
+/** 100000 usd: btc 60 % (target 50), eth 24 % (30), usd 16 % (20): btc is sold, then eth bought. */
+const SCENE: Scene = {
+  held: { btc: '1', eth: '8', usd: '16000' },
+  mids: { btcusd: '60000', ethusd: '3000' },
+  valuation: '100000',
+};
+
+/** When it looks at prices again, without a look at anything else. */
+const restMs = (step: Step<unknown>, at: Instant): number => {
+  const [drift] = step.waits.flatMap((wait) => (wait.on === 'drift' ? [wait.notBefore] : []));
+  return (drift ?? Number.NaN) - at;
+};
+
+/** Decides, and every trade ends like this; what is left is the last step. */
+function round(
+  life: Life,
+  at: Instant,
+  ends: readonly Partial<Record<'reason' | 'filled', string>>[],
+): Step<unknown> {
+  let step = life.wake({ on: 'drift', at, drift: ratio('0.1') }, SCENE);
+  for (const { reason, filled = '0' } of ends) {
+    const [intent] = intentsOf(step);
+    const leg = intent?.leg ?? 'none';
+    const outcome = {
+      leg,
+      slice: 0,
+      filled: quantity(filled),
+      result: filled === '0' ? 'skipped' : 'filled',
+    } as const;
+    step = life.end(reason === undefined ? outcome : { ...outcome, reason: reason as Reason }, at, SCENE);
+  }
+  expect(intentsOf(step)).toEqual([]);
+  return step;
+}
+const rests = (
+  life: Life,
+  rounds: readonly Parameters<typeof round>[2][],
+  from = NINE,
+): readonly number[] => {
+  let at = from;
+  return rounds.map((ends) => {
+    const ms = restMs(round(life, at, ends), at);
+    at = instant(at + ms);
+    return ms / MINUTE_MS;
+  });
+};
+const BLOCKED = [{ reason: 'pair_not_allowed' }, { reason: 'order_notional' }];
+
+describe('a continuous rebalancing whose trades a limit blocks', () => {
+  it('waits twice as long each time, up to an hour', () => {
+    expect(
+      rests(
+        new Life(rebalance, PLAN),
+        Array.from({ length: 9 }, () => BLOCKED),
+      ),
+    ).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60]);
+  });
+
+  it('waits as long as it is told where that is longer than an hour', () => {
+    const life = new Life(rebalance, { ...PLAN, min_interval: 'PT90M' });
+    expect(rests(life, [BLOCKED, BLOCKED])).toEqual([90, 90]);
+  });
+
+  it('waits as always after a trade, and begins anew after it', () => {
+    const traded = [{ filled: '0.1', reason: 'no_funds' }, { reason: 'order_notional' }];
+    expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, BLOCKED, traded, BLOCKED, BLOCKED])).toEqual([
+      1, 2, 4, 1, 1, 2,
+    ]);
+  });
+
+  it('begins anew where another limit is in the way of every trade', () => {
+    const other = [{ reason: 'halted' }, { reason: 'halted' }];
+    const half = [{ reason: 'halted' }, { reason: 'no_funds' }];
+    expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, other, half, half])).toEqual([1, 2, 1, 2, 4]);
+  });
+
+  it('waits as always where the venue, and not a limit, is in the way of a trade', () => {
+    const venue = [{ reason: 'pair_not_allowed' }, { reason: 'quotes_unavailable' }];
+    expect(rests(new Life(rebalance, PLAN), [venue, venue, venue])).toEqual([1, 1, 1]);
+  });
+
+  it('begins anew once the portfolio was within its band', () => {
+    const life = new Life(rebalance, PLAN);
+    expect(rests(life, [BLOCKED, BLOCKED])).toEqual([1, 2]);
+    const straight: Scene = { ...SCENE, held: { btc: '0.83333334', eth: '10', usd: '20000' } };
+    const at = instant(NINE + HOUR_MS);
+    expect(life.wake({ on: 'lifted', at }, straight)).toMatchObject({ reason: 'inside_band' });
+    expect(rests(life, [BLOCKED], instant(at + MINUTE_MS))).toEqual([1]);
+  });
+
+  it('does not wait past the day of limits whose day it is', () => {
+    const day = [{ reason: 'day_notional' }, { reason: 'pair_day_notional' }];
+    const late = parseTime('2026-12-01T23:50:00Z');
+    expect(
+      rests(
+        new Life(rebalance, PLAN),
+        Array.from({ length: 6 }, () => day),
+        late,
+      ),
+    ).toEqual([1, 2, 4, 3, 16, 32]);
+  });
+
+  it('looks every quarter of an hour whether restricted hours are over', () => {
+    const closed = [{ reason: 'restricted_hours' }, { reason: 'restricted_hours' }];
+    expect(
+      rests(
+        new Life(rebalance, PLAN),
+        Array.from({ length: 6 }, () => closed),
+      ),
+    ).toEqual([1, 2, 4, 8, 15, 15]);
+  });
+
+  it('looks sooner when balances are others, something is resumed, or the weights have moved by a band', () => {
+    const life = new Life(rebalance, PLAN);
+    round(life, NINE, BLOCKED);
+    const at = instant(NINE + MINUTE_MS);
+    expect(round(life, at, BLOCKED).waits).toMatchObject([
+      { on: 'drift', targets: PLAN.target_weights, notBefore: at + 2 * MINUTE_MS },
+      { on: 'lifted', held: SCENE.held, since: at, notBefore: at + MINUTE_MS },
+      {
+        on: 'drift',
+        targets: { btc: '0.600000', eth: '0.240000', usd: '0.160000' },
+        driftType: 'absolute',
+        threshold: '0.05',
+        notBefore: at + MINUTE_MS,
+      },
+    ]);
+  });
+
+  it('counts a move by its narrowest band, and none below a point of weight', () => {
+    const widths = [{ drift_type: 'relative', drift_threshold: '0.1' }, { drift_threshold: '0.001' }].map(
+      (over) => {
+        const life = new Life(rebalance, { ...PLAN, ...over });
+        round(life, NINE, BLOCKED);
+        const { waits } = round(life, instant(NINE + MINUTE_MS), BLOCKED);
+        return waits.flatMap((wait) => (wait.on === 'drift' ? [wait.threshold] : []));
+      },
+    );
+    expect(widths).toEqual([
+      ['0.1', '0.02'],
+      ['0.001', '0.01'],
+    ]);
+  });
+
+  it('reads a state of before, which knows nothing of this', () => {
+    const legs = [{ leg: '3.btcusd.sell', pair: 'btcusd', side: 'sell', quantity: '1', ended: false }];
+    const old = { decisions: 3, legs };
+    expect(rebalance.bind(PLAN).isReplaceable(old)).toBe(true);
+  });
+
+  it('leaves a schedule to its times', () => {
+    const life = new Life(rebalance, { ...PLAN, continuous: undefined, schedule: { cron: '0 * * * *' } });
+    for (const hour of [0, 1, 2]) {
+      const at = instant(NINE + hour * HOUR_MS);
+      life.wake({ on: 'at', at, due: at }, SCENE);
+      life.end({ leg: `${hour + 1}.btcusd.sell`, slice: 0, result: 'skipped', reason: 'halted' }, at);
+      const step = life.end(
+        { leg: `${hour + 1}.ethusd.buy`, slice: 0, result: 'skipped', reason: 'halted' },
+        at,
+      );
+      expect(step.waits).toEqual([{ on: 'at', at: at + HOUR_MS }]);
+      expect(step.state).toEqual({ decisions: hour + 1, legs: [] });
+    }
+  });
+});
