@@ -2,10 +2,12 @@ import { presetModel } from '../../src/backtest/model.ts';
 import type { ExecutionModel } from '../../src/backtest/model.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { Policy } from '../../src/engine/policy.ts';
+import { module } from '../../src/strategy/module.ts';
+import { defineKernel, later, price, ratio, scale, text, z } from '../../src/strategy/sdk.ts';
 import { aPolicy, aStrategy, aTwap } from '../engine/harness.ts';
 import type { RunShape } from './bench.ts';
 
-/** Desks that together hold every kind of strategy that comes with the program, over BTC, ether and the cross of the two. */
+/** Desks that together hold every kind of strategy, a user's own code among them, over BTC, ether and the cross of the two. */
 export interface EveryKind extends Pick<RunShape, 'strategies'> {
   readonly holdings: Readonly<Record<string, string>>;
   readonly policy?: Partial<Policy> | undefined;
@@ -82,9 +84,66 @@ const band = (over: Record<string, unknown>): StrategySource =>
     ...over,
   });
 
+/**
+ * A kernel of one's own that looks at prices, balances and drifts: it buys ether after a fall and when the weights have moved, and
+ * waits for the level that it reckons from the price it sees now.
+ */
+const kernel = defineKernel({
+  params: z.strictObject({ fall: z.string(), each: z.string() }),
+
+  start: (_, view) => ({
+    state: { high: '0', bought: 0 },
+    waits: [{ on: 'at', at: later(view.at, 'PT41S') }],
+  }),
+
+  step(state, wake, { fall, each }, view) {
+    if (view.left.lt(each)) return { state, finished: true, note: 'the total is used up' };
+    const now = view.price('ethusd');
+    const held = [view.balance('btc'), view.balance('eth')];
+    const at = later(view.at, 'PT7M13S');
+    if (now === undefined || held.includes(undefined))
+      return { state, waits: [{ on: 'at', at }], note: 'nothing is known' };
+    const waits = [
+      { on: 'at', at },
+      {
+        on: 'price',
+        pair: 'ethusd',
+        is: 'at_or_below',
+        level: text(price(scale(now, ratio(fall)).toFixed(2))),
+      },
+      {
+        on: 'drift',
+        targets: { btc: '0.6', eth: '0.4' },
+        cash: 'usd',
+        driftType: 'absolute',
+        threshold: (0.02 + 0.01 * (state.bought % 5)).toFixed(2),
+        notBefore: later(view.at, 'PT3M'),
+      },
+    ] as const;
+    if (wake.on === 'at' || wake.on === 'outcome') return { state: { ...state, high: text(now) }, waits };
+    const intents = [{ pair: 'ethusd', side: 'buy', quantity: each, within: 'PT50S' }] as const;
+    return { state: { high: text(now), bought: state.bought + 1 }, waits, intents };
+  },
+});
+
+function ownStrategy(): StrategySource {
+  const kind = module.withCode?.({ kernel });
+  if (kind === undefined || 'problem' in kind) throw new Error(kind?.problem ?? 'no kind');
+  const document = {
+    module: './own.ts',
+    pairs: ['btcusd', 'ethusd'],
+    side: 'buy',
+    total_quantity: { amount: '12', currency: 'eth' },
+    max_intents_per_minute: 6,
+    params: { fall: '0.997', each: '0.25' },
+  };
+  return { id: 'own', kind: 'module', hash: 'own', document, bound: kind.bind(document) };
+}
+
 const rate = { annualRate: '0.9', graceMinutes: 40, frequencyMinutes: 20 };
 
 export const everyKind: Readonly<Record<string, EveryKind>> = {
+  module: { strategies: [ownStrategy()], holdings: { usd: '90000', btc: '2', eth: '30' } },
   schedules: { strategies: scheduled, holdings: { usd: '200000', btc: '2', eth: '60' } },
   band: { strategies: [band({})], holdings: { usd: '90000', btc: '2', eth: '30' } },
   cross: {
