@@ -14,6 +14,7 @@ import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
 import { expireLater, record, sliceRecord } from './record.ts';
 import { reloads } from './reload.ts';
+import type { Reload } from './reload.ts';
 import { resolutions } from './resolve.ts';
 import { size } from './size.ts';
 import { hasNoQuotesLeft } from './tactics.ts';
@@ -22,8 +23,13 @@ import { wakes } from './waker.ts';
 /**
  * The pipeline of a desk that has recovered. Never emits; completes once `drain$` has fired and every order that was
  * under way has been answered and written down. Errors when the journal fails or a bug shows.
+ * `reloads$` are those that were asked for before now, and must not be lost.
  */
-export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<never> {
+export function pipeline(
+  desk: Desk,
+  drain$: Observable<unknown>,
+  reloads$: Observable<Reload>,
+): Observable<never> {
   const armed$ = new Subject<string>();
   const again$ = new Subject<OpenSlice>();
   const untilDrained = <T>(source: Observable<T>): Observable<T> => source.pipe(takeUntil(drain$));
@@ -60,14 +66,12 @@ export function pipeline(desk: Desk, drain$: Observable<unknown>): Observable<ne
       for (const strategy of desk.takeChanged()) armed$.next(strategy);
     }),
   );
-  const watching = merge(
-    reloads(desk),
-    changing,
-    desk.references.listen(),
-    watchTerms(desk),
-    watchLadders(desk),
-  ).pipe(untilDrained);
-  return merge(trading, watching, begin).pipe(ignoreElements());
+  const watching = merge(changing, desk.references.listen(), watchTerms(desk), watchLadders(desk)).pipe(
+    untilDrained,
+  );
+  // Last: what was asked for before now is done at once, and changes what has begun.
+  const reloading = reloads(desk, reloads$).pipe(untilDrained);
+  return merge(trading, watching, begin, reloading).pipe(ignoreElements());
 }
 
 /** Whoever waits for a debt looks again when the venue's terms may have changed. */

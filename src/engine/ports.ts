@@ -179,6 +179,8 @@ export type Command =
       readonly by: string;
       readonly why: string;
       readonly isDryRun?: boolean | undefined;
+      /** Done once the desk trades when it comes before: for those who cannot be told to ask again. */
+      readonly isPatient?: boolean | undefined;
       answer?(answer: CommandAnswer): void;
     }
   /** Asks for one limit to be looser for one order. Answered once it is durable. */

@@ -1,4 +1,4 @@
-import { EMPTY, debounceTime, defer, filter, map, merge, mergeMap, tap } from 'rxjs';
+import { EMPTY, debounceTime, defer, filter, map, merge, mergeMap, shareReplay, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ReloadRecord, RecordBody } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
@@ -11,17 +11,36 @@ import type { StrategySource } from './source.ts';
 /** An editor writes a file in several steps: what it left is read when it has been quiet for this long. */
 const QUIET_MS = SECOND_MS;
 
-type Reload = Command & { readonly do: 'reload' };
+export type Reload = Command & { readonly do: 'reload' };
+
+/** As many are kept that came before the desk could read its strategies again. */
+const EARLY_MAX = 8;
+
+const isReload = (command: Command): command is Reload => command.do === 'reload';
+
+/**
+ * Reloads of those who cannot be told to ask again. Who listens from the first moment keeps what comes before the desk trades: it is
+ * done as soon as there are lives to compare the files with.
+ */
+export const patientReloads = ({ ports }: Desk): Observable<Reload> =>
+  ports.operator$.pipe(
+    filter(isReload),
+    filter(({ isPatient }) => isPatient === true),
+    shareReplay({ bufferSize: EARLY_MAX, refCount: true }),
+  );
 
 /** Reads the strategies again when a person says so, or when their files have changed and somebody watches them. Never emits. */
-export function reloads(desk: Desk): Observable<never> {
+export function reloads(desk: Desk, patient: Observable<Reload>): Observable<never> {
   const { operator$, strategies, clock } = desk.ports;
-  const told = operator$.pipe(filter((command): command is Reload => command.do === 'reload'));
+  const told = operator$.pipe(
+    filter(isReload),
+    filter(({ isPatient }) => isPatient !== true),
+  );
   const changed = (strategies?.changed$ ?? EMPTY).pipe(
     debounceTime(QUIET_MS, clock.scheduler),
     map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
-  return merge(told, changed).pipe(
+  return merge(patient, told, changed).pipe(
     mergeMap((command) => defer(() => reload(desk, command))),
     mergeMap(() => EMPTY),
   );

@@ -23,6 +23,7 @@ import { halts, operate } from './operate.ts';
 import { pipeline } from './pipeline.ts';
 import { recover, takeOver } from './recover.ts';
 import type { TakeOverOptions } from './recover.ts';
+import { patientReloads } from './reload.ts';
 
 export interface RunOptions extends TakeOverOptions {
   /** Ends by itself once every strategy has finished and nothing is open. */
@@ -56,8 +57,9 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     // Whoever asks later must hear of it too.
     shareReplay({ bufferSize: 1, refCount: true }),
   );
+  const reloads$ = patientReloads(desk);
   const isIdle = (): boolean => isUntilDone && isDone(desk);
-  const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$)));
+  const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$, reloads$)));
   const stopped = defer(() =>
     desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length }]).pipe(
       ignoreElements(),
@@ -79,7 +81,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk));
   // Somebody must listen from the first moment: a command counts before the journal has been taken over.
   return using(
-    () => merge(drain$, halts(desk)).subscribe(),
+    () => merge(drain$, halts(desk), reloads$).subscribe(),
     () => whole,
   );
 }

@@ -1,5 +1,6 @@
 import { Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
@@ -58,7 +59,7 @@ interface Running {
   readonly files: Files;
   readonly alerts: [string, unknown][];
   readonly until: (ms: number) => void;
-  readonly reload: (over?: { isDryRun?: boolean }) => { isDone: boolean; says: string };
+  readonly reload: (over?: { isDryRun?: boolean; isPatient?: boolean }) => { isDone: boolean; says: string };
 }
 
 function running(sources: readonly StrategySource[], over: Partial<BenchOptions> = {}): Running {
@@ -76,10 +77,10 @@ function running(sources: readonly StrategySource[], over: Partial<BenchOptions>
     files,
     alerts,
     until: (ms) => bench.clock.run(instant(START + ms)),
-    reload({ isDryRun } = {}) {
+    reload(asked = {}) {
       const said = { isDone: false, says: 'no answer' };
       const answer = (given: object): unknown => Object.assign(said, given);
-      bench.operator$.next({ do: 'reload', by: 'ann', why: 'new texts', isDryRun, answer });
+      bench.operator$.next({ do: 'reload', by: 'ann', why: 'new texts', ...asked, answer });
       return said;
     },
   };
@@ -106,6 +107,30 @@ describe('a reload', () => {
       { kind: 'reload', by: 'ann', why: 'new texts', result: 'applied', changes: [{ strategy: 'late', what: 'begins', to: expect.any(String) as string }] },
     ]);
   }); // prettier-ignore
+
+  it('that comes while the venue is away is done once the desk trades, for who cannot ask again', () => {
+    let isAway = true;
+    const away = new VenueError({ code: 'connect', applied: 'no', attempt: 'GET /v1/account/transactions' });
+    const wrap = faultyVenue({ transactions: (rows) => (isAway ? away : rows) });
+    const { bench, files, until, reload } = running([slow()], { wrap });
+    files.sources = [slow(), slow('late', { side: 'sell', duration: 'PT5M', slices: 5 })];
+    const said = [reload({ isPatient: true }), reload()];
+    until(MINUTE_MS);
+    said.push(reload({ isPatient: true }));
+    expect([said.map(({ says }) => says), files.reads]).toEqual([Array(3).fill('no answer'), 0]);
+    isAway = false;
+    until(30 * MINUTE_MS);
+    said.push(reload({ isPatient: true }));
+    expect(said.map(({ says }) => says.split('\n')[0])).toEqual([
+      'reloaded:',
+      'no answer',
+      'nothing has changed',
+      'nothing has changed',
+    ]);
+    expect(faultsOf(bench)).toEqual([]);
+    expect([boughtBy(bench, 'twap'), boughtBy(bench, 'late')]).toEqual([10, 5]);
+    expect(reloadsIn(bench)).toHaveLength(1);
+  });
 
   it('refuses to change a running twap, says what differs, and the twap keeps its text to the end', () => {
     const { bench, files, alerts, until, reload } = running([slow()]);

@@ -140,6 +140,7 @@ function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
         do: 'reload',
         by: 'signal',
         why: 'SIGHUP',
+        isPatient: true,
         answer({ says }) {
           for (const line of `SIGHUP: ${says}`.split('\n')) progress.say(line);
         },

@@ -1,11 +1,13 @@
-/** Loaded before the program: an error that nobody expects, a second after the program has begun to listen for SIGUSR2. */
-import process from 'node:process';
+/** Loaded before the program: an error that nobody expects, a while after the desk has told the commands of this machine where it is. */
+import { existsSync } from 'node:fs';
 
-const AFTER_MS = 1_500;
+const AFTER_MS = 1_000;
+const LOOK_MS = 100;
 
-process.on('newListener', (event) => {
-  if (event !== 'SIGUSR2') return;
+const looking = setInterval(() => {
+  if (!existsSync('journal.db.control')) return;
+  clearInterval(looking);
   setTimeout(() => {
     throw new TypeError('nobody expected this');
   }, AFTER_MS).unref();
-});
+}, LOOK_MS).unref();
