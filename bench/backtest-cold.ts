@@ -14,6 +14,7 @@ import { generateTape } from '../src/backtest/generate.ts';
 import { columnNames } from '../src/backtest/tape.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../src/core/time.ts';
 import { median, table } from './measure.ts';
+import { backtestConfig } from '../test/app/support/desk-config.ts';
 
 const TARGET = 4;
 const at = process.argv.indexOf('--rounds');
@@ -22,18 +23,7 @@ const PROGRAM = new URL('../bin/tranche.js', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
 const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
 
-const CONFIG = `
-mode: paper
-venue:
-  sell_path: /v1/orders/sell
-  simulated: { accounts: [{ balances: { usd: '2500000', btc: '1' } }] }
-controls:
-  max_order_notional: { amount: '100000', currency: usd }
-  max_day_notional: { amount: '1000000', currency: usd }
-  collar_bps: 100
-journal: 'memory:'
-strategies: [twap.yaml]
-`;
+const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, strategies: 'twap.yaml' });
 const TWAP = `
 id: day
 kind: twap

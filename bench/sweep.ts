@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { runSweep } from '../src/app/commands/sweep.ts';
 import { instant } from '../src/core/time.ts';
 import { uniform } from '../src/core/uniform.ts';
+import { backtestConfig } from '../test/app/support/desk-config.ts';
 
 const { values } = parseArgs({
   options: {
@@ -26,18 +27,7 @@ const { values } = parseArgs({
 const workers = Number(values.workers);
 const settings = Number(values.settings);
 const MINUTES = 525_600;
-const CONFIG = `
-mode: paper
-venue:
-  sell_path: /v1/orders/sell
-  simulated: { accounts: [{ balances: { usd: '5000000', btc: '10' } }] }
-controls:
-  max_order_notional: { amount: '100000', currency: usd }
-  max_day_notional: { amount: '10000000', currency: usd }
-  collar_bps: 100
-journal: 'memory:'
-strategies: [desk.yaml]
-`;
+const CONFIG = backtestConfig({ balances: { usd: '5000000', btc: '10' }, dayUsd: '10000000' });
 const STRATEGY = `
 id: year
 kind: twap

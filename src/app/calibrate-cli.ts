@@ -1,6 +1,7 @@
 import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { CommandIo } from './commands/io.ts';
+import { JOURNAL } from './journal-cli.ts';
 import { cacheOption } from './tape-options.ts';
 
 export interface CalibrateCli {
@@ -11,7 +12,7 @@ export interface CalibrateCli {
 
 const EXAMPLES = `
 Examples:
-  tranche calibrate --journal var/dry_run.db --out model.yaml      what the venue quotes, from a dry run
+  tranche calibrate var/dry_run.db --out model.yaml                what the venue quotes, from a dry run
   tranche calibrate --since P30D --data btcusd=btcusd-1m.csv.gz    with prices: last look told from other refusals
   tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --model ./model.yaml`;
 
@@ -20,8 +21,9 @@ export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): 
   cli
     .command('calibrate')
     .description('learn how the venue quotes from a journal, for backtests; works while the daemon runs')
+    .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal itself, instead of a config')
+    .option('--journal <journal>', 'the same, as an option')
     .addOption(
       new Option('--mode <mode>', 'the mode whose journal it is').choices([
         'paper',
@@ -47,9 +49,9 @@ export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): 
     .option('--overwrite', 'replace a file that is there')
     .option('--json', 'print one JSON object on stdout')
     .addHelpText('after', EXAMPLES)
-    .action(async (options) => {
+    .action(async (file, options) => {
       const { calibrate } = await import('./commands/calibrate.ts');
-      done(await calibrate(options, io));
+      done(await calibrate({ ...options, file }, io));
     });
 }
 

@@ -9,6 +9,9 @@ export interface JournalCli {
   readonly done: (code: number) => void;
 }
 
+/** What `[journal]` is, for commands that otherwise look into the config. */
+export const JOURNAL = 'the journal, such as sqlite:./var/journal.db or a file; left out: that of the config';
+
 /** `tranche journal …`. */
 export function addJournal(cli: Command, { io, done }: JournalCli): void {
   const journal = cli.command('journal').description('read what was done; works while the daemon runs');

@@ -2,6 +2,7 @@ import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import type { PlanIo } from './commands/plan.ts';
 import type { ControlCli } from './control-cli.ts';
+import { JOURNAL } from './journal-cli.ts';
 import { cacheOption } from './tape-options.ts';
 
 export interface LookCli extends ControlCli {
@@ -43,8 +44,9 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('why')
     .description('why each slice did or did not trade, from the journal; works while the daemon runs')
+    .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal itself, instead of a config')
+    .option('--journal <journal>', 'the same, as an option')
     .addOption(
       new Option('--mode <mode>', 'the mode whose journal it is').choices([
         'paper',
@@ -56,9 +58,9 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
     .option('--strategy <id>', 'only this strategy')
     .option('--zone <zone>', 'IANA zone of all times, instead of that of each strategy')
     .option('--json', 'print one JSON object a line on stdout')
-    .action(async (options) => {
+    .action(async (file, options) => {
       const { why } = await import('./commands/why.ts');
-      done(why(options, io));
+      done(why({ ...options, file }, io));
     });
   addReport(cli, { io, config, done });
 }
@@ -67,8 +69,9 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('report')
     .description('what was traded and what it cost, from the journal; works while the daemon runs')
+    .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the journal itself, instead of a config')
+    .option('--journal <journal>', 'the same, as an option')
     .addOption(
       new Option('--mode <mode>', 'the mode whose journal it is').choices([
         'paper',
@@ -89,9 +92,9 @@ function addReport(cli: Command, { io, config, done }: LookCli): void {
     .option('--out <folder>', 'write the files of the report into this folder')
     .option('--overwrite', 'replace a report that is there')
     .option('--json', 'print report.json on stdout instead of the summary')
-    .action(async (options) => {
+    .action(async (file, options) => {
       const { report } = await import('./commands/report.ts');
-      done(await report(options, io));
+      done(await report({ ...options, file }, io));
     });
 }
 

@@ -10,21 +10,11 @@ import { openJournal } from '../../src/journal/open.ts';
 import { reportSchema } from '../../src/report/schema.ts';
 import { problemsOf } from '../report/validator.ts';
 import { runLine } from './support/cli.ts';
+import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
-const CONFIG = `
-mode: paper
-venue:
-  sell_path: /v1/orders/sell
-  simulated: { accounts: [{ balances: { usd: '250000', btc: '1' } }] }
-controls:
-  max_order_notional: { amount: '100000', currency: usd }
-  max_day_notional: { amount: '1000000', currency: usd }
-  collar_bps: 100
-journal: 'memory:'
-strategies: [desk.yaml]
-`;
+const CONFIG = backtestConfig();
 const TWAP = `
 id: hour
 kind: twap
@@ -187,6 +177,9 @@ describe('tranche backtest', () => {
     expect(saved.head()).toEqual({ seq: told.records, hash: told.head });
     saved.close();
     const before = readFileSync(file);
+    const named = await tranche(cwd, ...DATA, '--journal', 'sqlite:./named.db');
+    expect([named.code, existsSync(join(cwd, 'named.db'))]).toEqual([0, true]);
+    expect(await tranche(cwd, ...DATA, '--journal', 'memory:')).toMatchObject({ code: 64 });
     const again = await tranche(cwd, ...DATA, '--journal', file);
     expect(again.code).toBe(64);
     expect(readFileSync(file).equals(before)).toBe(true);

@@ -9,21 +9,11 @@ import type { Report } from '../../src/report/schema.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
 import { normalAt } from '../../src/simulator/random.ts';
 import { runLine } from './support/cli.ts';
+import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
-const CONFIG = `
-mode: paper
-venue:
-  sell_path: /v1/orders/sell
-  simulated: { accounts: [{ balances: { usd: '250000', btc: '1' } }] }
-controls:
-  max_order_notional: { amount: '100000', currency: usd }
-  max_day_notional: { amount: '1000000', currency: usd }
-  collar_bps: 100
-journal: 'memory:'
-strategies: [desk.yaml]
-`;
+const CONFIG = backtestConfig();
 const TWAP = `
 id: day
 kind: twap

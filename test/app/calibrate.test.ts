@@ -7,20 +7,11 @@ import { addCalibrate } from '../../src/app/calibrate-cli.ts';
 import { readModel } from '../../src/app/model-file.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { runLine } from './support/cli.ts';
+import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
-const CONFIG = `
-mode: paper
-venue:
-  simulated: { accounts: [{ balances: { usd: '2500000', btc: '1' } }] }
-controls:
-  max_order_notional: { amount: '100000', currency: usd }
-  max_day_notional: { amount: '10000000', currency: usd }
-  collar_bps: 100
-journal: 'memory:'
-strategies: [desk.yaml]
-`;
+const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, dayUsd: '10000000' });
 const strategyOf = (id: string, amount: string): string =>
   `id: ${id}\nkind: twap\npair: btcusd\nside: buy\ntotal_notional: { amount: '${amount}', currency: usd }\nduration: PT3H\nslices: 60\n`;
 
@@ -53,7 +44,7 @@ const calibrate = async (cwd: string, ...line: readonly string[]): Promise<Ran> 
 describe('tranche calibrate', () => {
   it('writes a model that backtests read, each dial with what it rests on', async () => {
     const cwd = await traded();
-    const { code, out, err } = await calibrate(cwd, '--journal', join(cwd, 'run.db'), '--out', 'model.yaml');
+    const { code, out, err } = await calibrate(cwd, join(cwd, 'run.db'), '--out', 'model.yaml');
     expect(code).toBe(0);
     expect(out).toBe('');
     expect(err).toMatch(/half_spread_bps +all +7\.[45]\d* +3 +\d+ quotes; 95 %:/u);
@@ -105,6 +96,8 @@ describe('tranche calibrate', () => {
       64,
       '--until: it must be after',
     ],
+    [['none.db'], 74, 'none.db'],
+    [['x.db', '--journal', 'x.db'], 64, 'the journal is named twice'],
     [[], 78, 'keeps its journal in memory'],
   ])('refuses %j', async (line, code, says) => {
     const cwd = await traded();

@@ -116,6 +116,15 @@ describe('tranche report', () => {
     expect(ran.code).toBe(code);
   });
 
+  it('takes the journal as an option or without one, but once', async () => {
+    const { out } = await run('--json');
+    const file = join(home, 'desk.db');
+    for (const named of [file, `sqlite:${file}`])
+      expect((await look(home, ['report', named, '--json'], { now: after(START, HOUR_MS) })).out).toBe(out);
+    const twice = await run(file);
+    expect([twice.code, twice.err]).toEqual([64, 'the journal is named twice: leave --journal out']);
+  });
+
   it('says so when there is no journal, and when it holds nothing of the period', async () => {
     expect((await run('--journal', join(home, 'none.db'))).code).toBe(74);
     const { code, err } = await run('--since', '2027-01-01');

@@ -202,6 +202,7 @@ describe('tranche why', () => {
     writeFileSync(join(folder, 'a.yaml'), `journal: "sqlite:${file}"\nstrategies: .\n`);
     writeFileSync(join(folder, 'b.yaml'), 'journal: "memory:"\nstrategies: .\n');
     expect((await look(folder, ['why', '--config', 'a.yaml'])).err).toContain('the journal is empty');
+    expect((await look(folder, ['why', file, '--config', 'b.yaml'])).err).toContain('the journal is empty');
     expect(await look(folder, ['why', '--config', 'b.yaml'])).toMatchObject({
       code: 78,
       err: expect.stringContaining('keeps its journal in memory') as unknown,

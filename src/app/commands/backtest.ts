@@ -53,7 +53,7 @@ export interface BacktestIo extends CommandIo, BootstrapIo {
  * 65 for damaged data, 70 when a control halted the desk, 75 when it was stopped while history was drawn anew.
  */
 export async function runBacktest(options: BacktestOptions, io: BacktestIo): Promise<number> {
-  const file = options.journal === undefined ? undefined : resolve(io.cwd, options.journal);
+  const file = options.journal === undefined ? undefined : resolve(io.cwd, fileOf(options.journal));
   if (file !== undefined && existsSync(file))
     throw new OperatorError('usage', `--journal: ${file} is there already, and is never overwritten`);
   const folder = options.out === undefined ? undefined : resolve(io.cwd, options.out);
@@ -96,6 +96,13 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   if (folder !== undefined)
     io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
   return running.desk.control === 'halted' ? exitCodes.software : 0;
+}
+
+/** A backtest keeps its journal in a file; that may be named as other commands name one. */
+function fileOf(journal: string): string {
+  if (/^(?:postgres(?:ql)?|memory):/u.test(journal))
+    throw new OperatorError('usage', `--journal: a backtest writes its journal to a file, not to ${journal}`);
+  return journal.replace(/^sqlite:/u, '');
 }
 
 interface Wanted {

@@ -5,21 +5,16 @@ import { askedOf } from '../../backtest/calibrate/asks.ts';
 import { caveatsOf, learn } from '../../backtest/calibrate/learn.ts';
 import { modelFileSchema, presetModel } from '../../backtest/model.ts';
 import type { PresetName } from '../../backtest/model.ts';
-import type { Tape } from '../../backtest/tape.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
-import { openJournal } from '../../journal/open.ts';
 import { calibrationJson, calibrationLines, modelYaml } from '../calibrate-words.ts';
 import type { Calibration } from '../calibrate-words.ts';
-import { TAPES } from '../tape-options.ts';
 import { shownPath } from '../files.ts';
-import { readSince, zoneHere } from '../local-time.ts';
-import { readName, readTape } from '../tape-file.ts';
-import { locate } from './daemon-client.ts';
-import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
+import { openNamed, readSpan, readTapes } from './journal-read.ts';
+import type { JournalOptions } from './journal-read.ts';
 
-export interface CalibrateOptions extends DaemonOptions {
+export interface CalibrateOptions extends JournalOptions {
   readonly base: PresetName;
   readonly since?: string | undefined;
   readonly until?: string | undefined;
@@ -38,25 +33,15 @@ export interface CalibrateOptions extends DaemonOptions {
  * file that cannot be written.
  */
 export async function calibrate(options: CalibrateOptions, io: CommandIo): Promise<number> {
-  const zone = zoneHere();
-  const timeOf = (text: string | undefined, option: string): ReturnType<typeof readSince> | undefined =>
-    text === undefined ? undefined : readSince(text, { option, now: io.now, zone });
-  const [since, until] = [timeOf(options.since, '--since'), timeOf(options.until, '--until')];
-  if (since !== undefined && until !== undefined && until <= since)
-    throw new OperatorError('usage', '--until: it must be after --since');
+  const { since, until } = readSpan(options, io);
   const out = options.out === undefined ? undefined : resolve(io.cwd, options.out);
   if (out !== undefined && options.overwrite !== true && existsSync(out))
     throw new OperatorError(
       'usage',
       `--out: ${out} is there already: name another file, or give --overwrite`,
     );
-  const { journal: url } = locate(options, io);
-  if (url === 'memory:')
-    throw new OperatorError('config', 'this config keeps its journal in memory: it is gone with its daemon');
-  const tapes: Tape[] = [];
-  for (const { pair, file } of (options.data ?? []).map(readName))
-    tapes.push(await readTape({ pair, name: file, cwd: io.cwd, cacheFolder: options.cache ?? TAPES }));
-  const journal = openJournal(url, { readOnly: true });
+  const tapes = await readTapes(options, io);
+  const { url, journal } = openNamed(options, io);
   try {
     const asked = askedOf(journal.read(), { since, until });
     const learnt = learn(asked, { base: presetModel(options.base), tapes });

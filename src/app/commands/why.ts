@@ -1,18 +1,16 @@
-import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
 import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { openJournal } from '../../journal/open.ts';
 import { whyOf } from '../../journal/why.ts';
 import type { Told } from '../../journal/why.ts';
 import { localText, namedZone, readSince, zoneHere, zoneOf } from '../local-time.ts';
-import { locate } from './daemon-client.ts';
-import type { DaemonOptions } from './daemon-client.ts';
 import type { CommandIo } from './io.ts';
 import { currenciesOf, refuseUnknown } from './journal-names.ts';
+import { openNamed } from './journal-read.ts';
+import type { JournalOptions } from './journal-read.ts';
 
-export interface WhyCommandOptions extends DaemonOptions {
+export interface WhyCommandOptions extends JournalOptions {
   /** Only from then on: a time, a day, or how long ago. */
   readonly since?: string | undefined;
   /** Only this strategy. What is of the desk is told all the same: it may be the reason. */
@@ -32,10 +30,7 @@ export function why(options: WhyCommandOptions, io: CommandIo): number {
     options.since === undefined
       ? undefined
       : readSince(options.since, { option: '--since', now: io.now, zone });
-  const { journal: url } = locate(options, io);
-  if (url === 'memory:')
-    throw new OperatorError('config', 'this config keeps its journal in memory: it is gone with its daemon');
-  const journal = openJournal(url, { readOnly: true });
+  const { url, journal } = openNamed(options, io);
   const zones = new Map<string, string>();
   const seen = { records: 0, ids: new Set<string>(), newest: undefined as Instant | undefined };
   function* watched(): Generator<StoredRecord> {

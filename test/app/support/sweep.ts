@@ -6,20 +6,10 @@ import { addSweep } from '../../../src/app/sweep-cli.ts';
 import { MINUTE_MS, instant } from '../../../src/core/time.ts';
 import { runLine } from './cli.ts';
 import type { Ran } from './cli.ts';
+import { backtestConfig } from './desk-config.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);
-const CONFIG = `
-mode: paper
-venue:
-  sell_path: /v1/orders/sell
-  simulated: { accounts: [{ balances: { usd: '250000', btc: '1' } }] }
-controls:
-  max_order_notional: { amount: '100000', currency: usd }
-  max_day_notional: { amount: '1000000', currency: usd }
-  collar_bps: 100
-journal: 'memory:'
-strategies: [desk.yaml]
-`;
+const CONFIG = backtestConfig();
 export const TWAP = `
 id: hour
 kind: twap
