@@ -1,5 +1,6 @@
+import { unitOf } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
-import { cost, isAmountText, money, price, priceOf, roundDown, size, subtract } from './money.ts';
+import { cost, isAmountText, money, priceOf, roundDown, size, subtract } from './money.ts';
 import type { Price } from './money.ts';
 import type { Reason } from './reasons.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from './venue.ts';
@@ -103,9 +104,9 @@ function productHolds(
   { basePrecision, quotePrecision }: Instrument,
 ): boolean {
   const away = size(subtract(cost(quote.price, quote.quantity), quote.amount));
-  const unit = price(`1e-${quotePrecision}`);
-  if (asked.by === 'quantity') return away.lte(unit);
-  return away.lte(unit.plus(quote.price.times(`1e-${basePrecision}`)));
+  const unit = unitOf(quotePrecision);
+  if (asked.by === 'quantity' || away.lte(unit)) return away.lte(unit);
+  return away.lte(unit.plus(quote.price.times(unitOf(basePrecision))));
 }
 
 /** What the answer to an order means. Only `filled` is certain good news, only `not_sent` certain absence. */

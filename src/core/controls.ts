@@ -2,7 +2,7 @@ import { duplicateRefusal, repeatRefusal, capRefusal } from './controls-repeat.t
 import type { Caps, Repeats } from './controls-repeat.ts';
 import { isClosedAt } from './hours.ts';
 import type { ClosedHours } from './hours.ts';
-import { add, least, ratio, scale, slippageBps } from './money.ts';
+import { add, isNear, least, ratio, scale, slippageBps } from './money.ts';
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 import { stop } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
@@ -233,13 +233,15 @@ function priceRefusal(
   if (limit !== undefined && (side === 'buy' ? price.gt(limit) : price.lt(limit))) {
     return stop('limit_price', limit.toFixed(), price.toFixed());
   }
-  const away = slippageBps(side, price, reference);
-  if (!away.abs().lte(limits.collarBps))
-    return stop(
-      away.abs().lte(scale(limits.collarBps, FAR)) ? 'collar' : 'collar_far',
-      `${limits.collarBps.toFixed()} bps`,
-      `${away.toFixed(2)} bps from ${reference.toFixed()}`,
-    );
+  if (!isNear(price, reference, limits.collarBps)) {
+    const away = slippageBps(side, price, reference);
+    if (!away.abs().lte(limits.collarBps))
+      return stop(
+        away.abs().lte(scale(limits.collarBps, FAR)) ? 'collar' : 'collar_far',
+        `${limits.collarBps.toFixed()} bps`,
+        `${away.toFixed(2)} bps from ${reference.toFixed()}`,
+      );
+  }
   if (limits.driftBpsMax !== undefined && decisionPrice === undefined) {
     return stop(
       'no_reference',
@@ -247,7 +249,11 @@ function priceRefusal(
       'no price was known then',
     );
   }
-  if (limits.driftBpsMax !== undefined && decisionPrice !== undefined) {
+  if (
+    limits.driftBpsMax !== undefined &&
+    decisionPrice !== undefined &&
+    !isNear(price, decisionPrice, limits.driftBpsMax)
+  ) {
     const moved = slippageBps(side, price, decisionPrice);
     if (!moved.lte(limits.driftBpsMax))
       return stop(

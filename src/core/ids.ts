@@ -42,6 +42,8 @@ export function digest(text: string, length: number): string {
   return out;
 }
 
+/** Characters of a check. */
+const CHECK = 4;
 /** Checks that were computed lately: a desk reads its own few ids many times. */
 const checks = new Map<string, string>();
 const CHECKS_MAX = 4_096;
@@ -50,25 +52,32 @@ const CHECKS_MAX = 4_096;
 function checkOf(body: string): string {
   const known = checks.get(body);
   if (known !== undefined) return known;
-  const check = digest(body, 4);
+  const check = digest(body, CHECK);
   if (checks.size >= CHECKS_MAX) checks.clear();
   checks.set(body, check);
   return check;
 }
 
 /** The first characters after `tr-` of every client id of a desk. */
-export const deskMark = (desk: string): string => checkOf(`desk\n${desk}`);
+export function deskMark(desk: string): string {
+  if (lastMark.desk !== desk) lastMark = { desk, mark: checkOf(`desk\n${desk}`) };
+  return lastMark.mark;
+}
+
+/** A process has one desk, or few. */
+let lastMark = { desk: '', mark: checkOf('desk\n') };
 
 /** Id of a parent: a function of the desk, the strategy, its content, the run and the leg. */
 export const parentId = (desk: string, strategy: string, hash: string, run: string, leg: string): string =>
-  digest(['parent', desk, strategy, hash, run, leg].join('\n'), 8);
+  digest(`parent\n${desk}\n${strategy}\n${hash}\n${run}\n${leg}`, 8);
 
 export function clientId({ desk, parent, slice, attempt }: AttemptName): string {
   if (slice < 0 || slice >= 36 ** 5 || attempt < 0 || attempt >= ATTEMPTS_MAX) {
     throw new RangeError(`clientId: slice ${slice} or attempt ${attempt} is out of range`);
   }
   const body = `tr-${deskMark(desk)}-${parent}-${slice.toString(36)}-${attempt.toString(36)}`;
-  return `${body}-${checkOf(body)}`;
+  // Not looked up: an attempt is named once.
+  return `${body}-${digest(body, CHECK)}`;
 }
 
 /** Reads a client id back; `undefined` when it is not one of ours or its check does not hold. */

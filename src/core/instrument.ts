@@ -1,4 +1,5 @@
-import type { Money, Quantity } from './money.ts';
+import { price } from './money.ts';
+import type { AnyAmount, Money, Quantity } from './money.ts';
 
 /** What can be traded, with its precisions and the venue's minimum. */
 export interface Instrument {
@@ -19,3 +20,8 @@ export interface Minimum {
   /** Quantities are multiples of it: a power of ten, at most 1. Left out: the decimals of the currency decide. */
   readonly lot?: Quantity | undefined;
 }
+
+const UNITS: readonly AnyAmount[] = Array.from({ length: 31 }, (_, decimals) => price(`1e-${decimals}`));
+
+/** One unit of a currency that has so many decimals. */
+export const unitOf = (decimals: number): AnyAmount => UNITS[decimals] ?? price(`1e-${decimals}`);

@@ -54,6 +54,7 @@ export const NO_MONEY = money('0');
 export const ONE = ratio('1');
 export const NOTHING = ratio('0');
 const BASIS_POINT = ratio('0.0001');
+const POINTS = ratio('10000');
 const HALF = ratio('0.5');
 
 /** The one spelling of an amount: no exponent, no leading plus, no trailing zeros. */
@@ -129,6 +130,13 @@ export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price)
   const away = paid.minus(reference).div(reference).times(10_000);
   return (side === 'buy' ? away : away.negated()) as Ratio;
 }
+
+/**
+ * Whether a price is certainly within `bps` of `reference` on either side: multiplied out, where a slippage takes a long
+ * division. Only a price within a hair of the bound, or beyond it, is not.
+ */
+export const isNear = (each: Price, reference: Price, bps: Ratio): boolean =>
+  reference.gt(0) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
 
 /** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>

@@ -8,12 +8,10 @@ import {
   greatest,
   holding,
   least,
-  money,
   negate,
   NO_MONEY,
   NO_QUANTITY,
   ONE,
-  quantity,
   quantityDown,
   quantityUp,
   ratioOf,
@@ -99,7 +97,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   };
   const sized = sizeForPts(asked);
   const pays = side === 'buy' ? instrument.quote : instrument.base;
-  const funds = [...kept.cuts, ...cutsOfPts(asked, sized.cuts, pays)];
+  const funds = sized.cuts.length === 0 ? kept.cuts : [...kept.cuts, ...cutsOfPts(asked, sized.cuts, pays)];
   const size = sized.allowed.lt(paid)
     ? sizeOf(sized.allowed, question, capped.size)
     : rounded(capped.size, instrument);
@@ -114,6 +112,7 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const notional = size.by === 'amount' ? size.amount : cost(mid, size.quantity);
   const small = tooSmall(question, base, notional);
   if (small !== undefined) return { ...small, note: [small.note, wordsOf(funds)].filter(Boolean).join('; ') };
+  if (capped.cuts.length + funds.length === 0) return { size, cuts: [], notes: [], isPiece: false };
   const all = [...capped.cuts, ...funds];
   return {
     size,
@@ -139,11 +138,11 @@ function tooSmall(
       reason: 'below_minimum',
       note: `${base.toFixed()} ${currency} of at least ${minimum.quantity.toFixed()}`,
     };
-  const worth = `${notional.toFixed(2)} ${quote} of at least`;
+  const worth = (): string => `${notional.toFixed(2)} ${quote} of at least`;
   if (minimum.notional !== undefined && notional.lt(minimum.notional))
-    return { reason: 'below_minimum', note: `${worth} ${minimum.notional.toFixed()}` };
+    return { reason: 'below_minimum', note: `${worth()} ${minimum.notional.toFixed()}` };
   return ownMinimum !== undefined && notional.lt(ownMinimum)
-    ? { reason: 'below_min_trade', note: `${worth} ${ownMinimum.toFixed()}` }
+    ? { reason: 'below_min_trade', note: `${worth()} ${ownMinimum.toFixed()}` }
     : undefined;
 }
 
@@ -175,6 +174,8 @@ function capToPiece(
   const whole = isBase ? wanted.quantity : holding(wanted.amount);
   const inUnit = (amount: Money): Quantity =>
     isBase ? quantityDown(amount, mid, precision) : roundDown(holding(amount), precision);
+  // Most orders go out whole.
+  if (maximum === undefined && piece === undefined) return { size: wanted, cuts: [] };
   const smallest = leastPiece(question);
   const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
   const told = maximum && inUnit(maximum);
@@ -216,7 +217,7 @@ function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quant
 /** What the order pays at worst: quote currency for a buy, base for a sell. */
 function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quantity {
   if (side === 'buy')
-    return asHeld(
+    return holding(
       size.by === 'amount' ? size.amount : roundUp(cost(worst, size.quantity), instrument.quotePrecision),
     );
   if (size.by === 'quantity') return size.quantity;
@@ -230,12 +231,12 @@ export function reducing({
   worst,
 }: Pick<SizingQuestion, 'side' | 'availableBase' | 'worst'>): Quantity {
   if (side === 'sell' || !availableBase.lt(0)) return NO_QUANTITY;
-  return asHeld(cost(worst, negate(availableBase)));
+  return holding(cost(worst, negate(availableBase)));
 }
 
 /** The size that pays `allowed`. Cut down: never more than is there. */
 function sizeOf(allowed: Quantity, { side, worst, instrument }: SizingQuestion, wanted: Size): Size {
-  const paid = money(allowed.toFixed());
+  const paid = counted(allowed);
   if (wanted.by === 'amount') {
     const amount = side === 'buy' ? paid : cost(worst, allowed);
     return { by: 'amount', amount: roundDown(least(amount, wanted.amount), instrument.quotePrecision) };
@@ -252,14 +253,14 @@ const rounded = (size: Size, { basePrecision, quotePrecision }: Instrument): Siz
     ? { by: 'quantity', quantity: roundDown(size.quantity, basePrecision) }
     : { by: 'amount', amount: roundDown(size.amount, quotePrecision) };
 
-/** A quote amount seen as a holding of the quote currency. */
-const asHeld = (amount: Money): Quantity => quantity(amount.toFixed());
+/** At least none. */
+const orNone = <A extends Quantity | Money>(amount: A, none: A): A => (amount.lt(0) ? none : amount);
 
 /** What is left of a size after `filled` base for `filledAmount` quote. Never below zero. */
 export function leftOf(size: Size, filled: Quantity, filledAmount: Money): Size {
   return size.by === 'quantity'
-    ? { by: 'quantity', quantity: greatest(subtract(size.quantity, filled), NO_QUANTITY) }
-    : { by: 'amount', amount: greatest(subtract(size.amount, filledAmount), money('0')) };
+    ? { by: 'quantity', quantity: orNone(subtract(size.quantity, filled), NO_QUANTITY) }
+    : { by: 'amount', amount: orNone(subtract(size.amount, filledAmount), NO_MONEY) };
 }
 
 export const isNothing = (size: Size): boolean =>

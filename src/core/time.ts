@@ -14,6 +14,16 @@ export const DAY_MS = 86_400_000;
 
 /** ISO 8601 in UTC with milliseconds, as in `2026-12-01T09:00:00.000Z`. */
 export function isoOf(at: Instant): string {
+  if (at === lastTime.at) return lastTime.text;
+  const text = writtenIso(at);
+  lastTime = { at, text };
+  return text;
+}
+
+/** What is written twice is mostly written twice in a row. */
+let lastTime: { readonly at: number; readonly text: string } = { at: Number.NaN, text: '' };
+
+function writtenIso(at: Instant): string {
   if (!(at >= 0 && at < FOUR_DIGIT_YEARS_END_MS)) return new Date(at).toISOString();
   const ms = Math.trunc(at);
   const day = Math.floor(ms / DAY_MS);

@@ -1,4 +1,5 @@
 import type { Limits } from '../core/controls.ts';
+import { unitOf } from '../core/instrument.ts';
 import { add, holding, money, quantity } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
@@ -109,7 +110,7 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
   const { intent } = slice;
   const { basePrecision, quotePrecision } = desk.instrument(intent.pair);
   const isQuantity = intent.by === 'quantity';
-  const unit = `1e-${isQuantity ? basePrecision : quotePrecision}`;
+  const unit = unitOf(isQuantity ? basePrecision : quotePrecision);
   const more = isQuantity ? fill.quantity : fill.amount;
   const ofSlice = sum(isQuantity ? slice.filled : holding(slice.filledAmount), more);
   if (ofSlice.minus(intent.size).gt(unit))
@@ -126,21 +127,26 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
 function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
   const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
   const today = desk.limitDay.now();
-  const total = add(desk.state.totals.dayNotional(today), money(fill.notional_usd));
-  if (limits.dayNotionalMax !== undefined && total.gt(limits.dayNotionalMax))
-    return {
-      reason: 'day_notional',
-      detail: `limit=${limits.dayNotionalMax.toFixed()} value=${total.toFixed(2)}`,
-    };
-  const ofPair = add(desk.state.totals.dayNotional(today, fill.pair), money(fill.notional_usd));
+  const { dayNotionalMax, dayCostMax } = limits;
+  if (dayNotionalMax !== undefined) {
+    const total = add(desk.state.totals.dayNotional(today), money(fill.notional_usd));
+    if (total.gt(dayNotionalMax))
+      return {
+        reason: 'day_notional',
+        detail: `limit=${dayNotionalMax.toFixed()} value=${total.toFixed(2)}`,
+      };
+  }
   const pairMax = limits.pairDayNotionalMax?.get(fill.pair);
-  if (pairMax !== undefined && ofPair.gt(pairMax))
-    return { reason: 'pair_day_notional', detail: `limit=${pairMax.toFixed()} value=${ofPair.toFixed(2)}` };
-  if (limits.dayCostMax === undefined) return undefined;
+  if (pairMax !== undefined) {
+    const ofPair = add(desk.state.totals.dayNotional(today, fill.pair), money(fill.notional_usd));
+    if (ofPair.gt(pairMax))
+      return { reason: 'pair_day_notional', detail: `limit=${pairMax.toFixed()} value=${ofPair.toFixed(2)}` };
+  }
+  if (dayCostMax === undefined) return undefined;
   const spent = add(desk.state.totals.dayCost(today), costOf(fill));
-  if (spent.gt(limits.dayCostMax))
-    return { reason: 'day_cost', detail: `limit=${limits.dayCostMax.toFixed()} value=${spent.toFixed(2)}` };
-  return undefined;
+  return spent.gt(dayCostMax)
+    ? { reason: 'day_cost', detail: `limit=${dayCostMax.toFixed()} value=${spent.toFixed(2)}` }
+    : undefined;
 }
 
 /** In words for the journal: the code first, so that it can be looked for. */

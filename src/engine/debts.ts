@@ -13,17 +13,17 @@ type Books = Pick<DeskState, 'balances' | 'owedSince'>;
 export function noteDebts({ balances, owedSince }: Books, since: Instant): void {
   for (const currency of owedSince.keys())
     if (balances?.get(currency)?.lt(0) !== true) owedSince.delete(currency);
-  for (const [currency, balance] of balances ?? [])
+  if (balances === undefined) return;
+  for (const [currency, balance] of balances)
     if (balance.lt(0) && !owedSince.has(currency)) owedSince.set(currency, since);
 }
 
 /** What the account owes, by currency. */
-export const debtsOf = ({ balances, owedSince }: Books): ReadonlyMap<string, Debt> =>
-  new Map(
-    [...(balances ?? [])]
-      .filter(([, balance]) => balance.lt(0))
-      .map(([currency, balance]) => [
-        currency,
-        { amount: negate(balance), since: owedSince.get(currency) ?? instant(0) },
-      ]),
-  );
+export function debtsOf({ balances, owedSince }: Books): ReadonlyMap<string, Debt> {
+  const debts = new Map<string, Debt>();
+  if (balances === undefined) return debts;
+  for (const [currency, balance] of balances)
+    if (balance.lt(0))
+      debts.set(currency, { amount: negate(balance), since: owedSince.get(currency) ?? instant(0) });
+  return debts;
+}

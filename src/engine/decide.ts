@@ -2,17 +2,16 @@ import { EMPTY, Observable, catchError, defer, map, mergeMap, of } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
-import { add, cost, NO_MONEY, price, text } from '../core/money.ts';
-import { priceIn, valueOn } from '../core/portfolio.ts';
+import { text } from '../core/money.ts';
 import type { IntentText, RecordBody, WakeRecord } from '../core/record.ts';
 import { HOUR_MS, after } from '../core/time.ts';
 import type { Intent, Wake } from '../core/wake.ts';
-import type { Step, View } from '../strategy/kernel.ts';
+import type { Step } from '../strategy/kernel.ts';
 import type { Desk, StrategySource } from './desk.ts';
-import { debtsOf } from './debts.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
 import { hear } from './flow.ts';
+import { DeskView } from './view.ts';
 import type { StrategyWake } from './waker.ts';
 
 /** A valuation of the venue older than this says nothing about now. It is made hourly. */
@@ -165,15 +164,16 @@ const parentOf = (desk: Desk, { source, life }: Omit<Woken, 'wake'>, leg: string
   parentId(desk.policy.desk, source.id, life.hash, String(life.begunAt), leg);
 
 function stepOf(desk: Desk, { source, life, wake }: Woken): Step<unknown> {
-  const view = viewOf(desk);
+  const view = new DeskView(desk);
   return wake.on === 'start'
     ? source.bound.start(life.begunAt, view)
     : source.bound.step(life.state, wake, { begunAt: life.begunAt, view });
 }
 
-function recordOf(desk: Desk, { source, life, wake }: Woken, step: Step<unknown>): WakeRecord {
+function recordOf(desk: Desk, woken: Woken, step: Step<unknown>): WakeRecord {
+  const { source, life, wake } = woken;
   if (step.fault !== undefined) return failedRecord(life, wake, step.fault);
-  return {
+  const record: Writable<WakeRecord> = {
     kind: 'wake',
     strategy: source.id,
     hash: life.hash,
@@ -181,11 +181,18 @@ function recordOf(desk: Desk, { source, life, wake }: Woken, step: Step<unknown>
     detail: detailOf(wake),
     state: step.state,
     waits: step.waits,
-    intents: (step.intents ?? []).map((intent) => intentText(desk, { source, life }, intent)),
+    intents: step.intents?.map((intent) => intentText(desk, woken, intent)) ?? [],
     missed: step.missed ?? [],
-    ...optional(step),
   };
+  // Left out rather than undefined: the journal holds plain JSON.
+  if (step.reason !== undefined) record.reason = step.reason;
+  if (step.note !== undefined) record.note = step.note;
+  if (step.finished !== undefined) record.finished = step.finished;
+  return record;
 }
+
+/** A record that is being made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A step that failed leaves all as it was: what it was woken by, an outcome too, is there again when it is resumed. */
 const failedRecord = (life: Life, { on }: Wake, fault: string): WakeRecord => ({
@@ -210,17 +217,6 @@ function pauseOf(desk: Desk, { strategy, reason, note }: WakeRecord): readonly R
   return [{ kind: 'control', state: 'paused', strategy, by: 'tranche', why: `strategy_failed: ${why}` }];
 }
 
-/** Left out rather than undefined: the journal holds plain JSON. */
-const optional = ({
-  reason,
-  note,
-  finished,
-}: Step<unknown>): Pick<WakeRecord, 'reason' | 'note' | 'finished'> => ({
-  ...(reason === undefined ? {} : { reason }),
-  ...(note === undefined ? {} : { note }),
-  ...(finished === undefined ? {} : { finished }),
-});
-
 function detailOf(wake: Wake): WakeRecord['detail'] {
   switch (wake.on) {
     case 'start':
@@ -243,46 +239,21 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
   }
 }
 
-function intentText(desk: Desk, { source, life }: Omit<Woken, 'wake'>, intent: Intent): IntentText {
-  const decision = desk.references.get(intent.pair);
-  return {
-    leg: intent.leg,
-    parent: parentOf(desk, { source, life }, intent.leg),
-    slice: intent.slice,
-    pair: intent.pair,
-    side: intent.side,
-    by: intent.size.by,
-    size: text(intent.size.by === 'quantity' ? intent.size.quantity : intent.size.amount),
-    ...(intent.limit === undefined ? {} : { limit: text(intent.limit) }),
-    ...(intent.tactics === undefined ? {} : { tactics: intent.tactics }),
-    deadline: intent.deadline,
-    ...(decision === undefined ? {} : { decision_price: text(decision.mid) }),
+function intentText(desk: Desk, woken: Omit<Woken, 'wake'>, intent: Intent): IntentText {
+  const { leg, slice, pair, side, size, limit, tactics, deadline } = intent;
+  const made: Writable<IntentText> = {
+    leg,
+    parent: parentOf(desk, woken, leg),
+    slice,
+    pair,
+    side,
+    by: size.by,
+    size: text(size.by === 'quantity' ? size.quantity : size.amount),
+    deadline,
   };
-}
-
-/** What kernels see. */
-export function viewOf(desk: Desk): View {
-  const midOf = (pair: string) => desk.references.get(pair)?.mid;
-  return {
-    at: desk.ports.clock.wall(),
-    instrument: (pair) => desk.instrument(pair),
-    reference: (pair) => desk.references.get(pair),
-    holdings: desk.state.balances,
-    valuation: desk.valuation?.usd,
-    debts: debtsOf(desk.state),
-    rateOf: (currency) => desk.pts.rate(currency),
-    modeOf: (pair) => desk.pts.mode(pair),
-    value: (targets, basis) => valueOn(targets, basis, { holdings: desk.state.balances ?? new Map(), midOf }),
-    accountValue(basis) {
-      let total = NO_MONEY;
-      const unpriced: string[] = [];
-      for (const [currency, amount] of desk.state.balances ?? []) {
-        const isPlain = amount.isZero() || currency === basis.cash;
-        const each = isPlain ? price('1') : priceIn(currency, basis, midOf);
-        if (each === undefined) unpriced.push(currency);
-        else total = add(total, cost(each, amount));
-      }
-      return { value: total, unpriced };
-    },
-  };
+  const decision = desk.references.get(pair);
+  if (limit !== undefined) made.limit = text(limit);
+  if (tactics !== undefined) made.tactics = tactics;
+  if (decision !== undefined) made.decision_price = text(decision.mid);
+  return made;
 }

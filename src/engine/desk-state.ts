@@ -15,18 +15,18 @@ import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from '../core/changes.ts';
 import { noteDebts } from './debts.ts';
-import { NOTHING_TRADED, tradedBy } from './open.ts';
+import { decided, NOTHING_TRADED, sliceKey, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
 import type { SavedState } from './keeper.ts';
 import { Overrides } from './override-state.ts';
 import { scopeOf, Totals } from './totals.ts';
 
+export { sliceKey } from './open.ts';
 export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
-export const sliceKey = (parent: string, slice: number): string => `${parent}/${slice}`;
 
 /**
  * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
@@ -253,20 +253,14 @@ export class DeskState {
       if (typeof parent === 'string' && typeof slice === 'number')
         this.strays.delete(sliceKey(parent, slice));
       const isTold = (one: Life['late'][number]): boolean => one.leg === leg && one.slice === slice;
-      const told = life.outcomes.some(isTold) ? life.outcomes : life.late;
-      const which = told.findIndex(isTold);
-      if (which >= 0) told.splice(which, 1);
+      const which = life.outcomes.findIndex(isTold);
+      const late = which >= 0 ? -1 : life.late.findIndex(isTold);
+      if (which >= 0) life.outcomes.splice(which, 1);
+      if (late >= 0) life.late.splice(late, 1);
     }
     for (const intent of body.intents) {
       const key = sliceKey(intent.parent, intent.slice);
-      this.slices.set(key, {
-        strategy: body.strategy,
-        hash: body.hash,
-        intent,
-        decidedAt: at,
-        ...(this.strays.get(key) ?? NOTHING_TRADED),
-        openAttempt: undefined,
-      });
+      this.slices.set(key, decided(body, intent, { at, traded: this.strays.get(key) ?? NOTHING_TRADED }));
       this.strays.delete(key);
     }
   }
@@ -359,8 +353,9 @@ export class DeskState {
   }
 
   #endSlice(body: SliceRecord): void {
-    const slice = this.slices.get(sliceKey(body.parent, body.slice));
-    this.slices.delete(sliceKey(body.parent, body.slice));
+    const key = sliceKey(body.parent, body.slice);
+    const slice = this.slices.get(key);
+    this.slices.delete(key);
     const life = this.lives.get(body.strategy);
     if (life === undefined || slice === undefined || slice.hash !== life.hash) return;
     life.slicesDone++;

@@ -63,7 +63,10 @@ export class Footprint {
 
   /** By how much longer to wait before the next quote of the pair: 1, or a power of two up to 64. */
   slowdown(pair: string): number {
-    const { asked, fills, quotes, ladder } = this.#sum(pair);
+    return this.#slowdownOf(this.#sum(pair));
+  }
+
+  #slowdownOf({ asked, fills, quotes, ladder }: Readonly<Minute>): number {
     const { quotesPerFillMax, hitRatioMin } = this.#options;
     // Too few to tell anything: the first quotes of a pair are never too many.
     if (asked <= quotesPerFillMax) return 1;
@@ -77,17 +80,24 @@ export class Footprint {
 
   /** Whether sizes may be probed: only while all quotes together are at most half of what the fills allow. */
   allowsLadder(pair: string): boolean {
-    const { asked, ladder, fills } = this.#sum(pair);
+    const sum = this.#sum(pair);
+    const { asked, ladder, fills } = sum;
     const { quotesPerFillMax } = this.#options;
-    return this.slowdown(pair) === 1 && asked + ladder < (quotesPerFillMax * Math.max(1, fills)) / 2;
+    return this.#slowdownOf(sum) === 1 && asked + ladder < (quotesPerFillMax * Math.max(1, fills)) / 2;
   }
 
   #now(pair: string): Minute {
-    const minutes = this.#pairs.get(pair) ?? new Map<number, Minute>();
-    this.#pairs.set(pair, minutes);
+    let minutes = this.#pairs.get(pair);
+    if (minutes === undefined) {
+      minutes = new Map();
+      this.#pairs.set(pair, minutes);
+    }
     const number = Math.floor(this.#clock.monotonic() / MINUTE_MS);
-    const known = minutes.get(number) ?? { asked: 0, ladder: 0, quotes: 0, fills: 0 };
-    minutes.set(number, known);
+    let known = minutes.get(number);
+    if (known === undefined) {
+      known = { asked: 0, ladder: 0, quotes: 0, fills: 0 };
+      minutes.set(number, known);
+    }
     return known;
   }
 
@@ -108,8 +118,9 @@ export class Footprint {
   }
 
   #tell(pair: string): void {
-    const { asked, ladder, quotes, fills } = this.#sum(pair);
-    const slowdown = this.slowdown(pair);
+    const sum = this.#sum(pair);
+    const { asked, ladder, quotes, fills } = sum;
+    const slowdown = this.#slowdownOf(sum);
     this.#observer.footprint(pair, {
       quotesPerFill: (asked + ladder) / Math.max(1, fills),
       hitRatio: quotes === 0 ? undefined : fills / quotes,

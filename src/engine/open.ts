@@ -1,7 +1,7 @@
 import { money, NO_MONEY, NO_QUANTITY, quantity } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { FillRecord, IntentRecord, IntentText, QuoteRecord } from '../core/record.ts';
+import type { FillRecord, IntentRecord, IntentText, QuoteRecord, WakeRecord } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import type { SliceOutcome, Wait } from '../core/wake.ts';
 
@@ -59,6 +59,23 @@ export interface OpenSlice extends Traded {
   openAttempt: string | undefined;
 }
 
+/** A slice that has just been decided. */
+export const decided = (
+  { strategy, hash }: WakeRecord,
+  intent: IntentText,
+  { at, traded }: { readonly at: Instant; readonly traded: Readonly<Traded> },
+): OpenSlice => ({
+  strategy,
+  hash,
+  intent,
+  decidedAt: at,
+  attempts: traded.attempts,
+  settled: traded.settled,
+  filled: traded.filled,
+  filledAmount: traded.filledAmount,
+  openAttempt: undefined,
+});
+
 /** An attempt whose order may leave, or may have left. */
 export interface OpenAttempt {
   readonly intent: IntentRecord;
@@ -83,3 +100,12 @@ export interface Maximum {
   readonly at: Instant;
   readonly why: 'told' | 'raised';
 }
+
+export function sliceKey(parent: string, slice: number): string {
+  if (lastKey.slice !== slice || lastKey.parent !== parent)
+    lastKey = { parent, slice, key: `${parent}/${slice}` };
+  return lastKey.key;
+}
+
+/** One record after another is about the same slice: a text that is looked for again is found the faster. */
+let lastKey = { parent: '', slice: 0, key: '/0' };

@@ -49,7 +49,10 @@ export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<
 
 /** The pair, and the one that converts its quote currency into that of the limits. */
 function pricedPairs(desk: Desk, pair: string): readonly string[] {
-  const rate = desk.instrument(pair).quote + desk.policy.limits.currency;
+  const { quote } = desk.instrument(pair);
+  const { currency } = desk.policy.limits;
+  if (quote === currency) return [pair];
+  const rate = quote + currency;
   return 'problem' in desk.pair(rate) ? [pair] : [pair, rate];
 }
 

@@ -13,7 +13,7 @@ import { priceOf, ratio, scale, slippageBps, subtract } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { AttemptRecord, ControlRecord, FillRecord, IntentRecord, WakeRecord } from '../core/record.ts';
-import { DAY_MS, MINUTE_MS } from '../core/time.ts';
+import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 
@@ -63,6 +63,8 @@ const PARENTS_MAX = 5_000;
 const ORDERS_MAX = 10_000;
 /** Slices of a parent whose ends are remembered. */
 const SLICES_MAX = 100;
+/** Fills whose cost waits to be asked for. */
+const UNCOSTED_MAX = 1_000;
 /** Days that are kept: fills of earlier ones count for nothing any more. */
 const DAYS_KEPT = 3;
 
@@ -99,8 +101,7 @@ export interface TotalsData {
 
 /** What limits are held against, as a fold of the journal: it survives a restart because it is rebuilt from it. */
 export class Totals {
-  /** All that there is to know: what a saved state holds of it is this object. */
-  data: TotalsData = {
+  #data: TotalsData = {
     newestDay: 0,
     days: new Map(),
     orders: [],
@@ -109,6 +110,25 @@ export class Totals {
     malformed: new Map(),
     paused: new Map(),
   };
+  /** The parent that was used last: one record after another is about the same. */
+  #newest: { readonly parent: string; readonly known: Parent } | undefined;
+  /** Goes through the parents as they are forgotten: one that began anew would step over all that are gone. */
+  #oldest = this.#data.parents.keys();
+  /** Fills whose cost is not in that of their day yet: two long divisions each, and few desks ever ask. */
+  #uncosted: { readonly day: Day; readonly fill: FillRecord; readonly combine: typeof add }[] = [];
+
+  /** All that there is to know: what a saved state holds of it is this object. */
+  get data(): TotalsData {
+    this.#addCosts();
+    return this.#data;
+  }
+
+  set data(data: TotalsData) {
+    this.#data = data;
+    this.#newest = undefined;
+    this.#oldest = data.parents.keys();
+    this.#uncosted = [];
+  }
 
   /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
   dayNotional(at: Instant, pair?: string): Money {
@@ -117,41 +137,44 @@ export class Totals {
 
   /** What the fills since midnight UTC cost against their decision prices, fees included, in the currency of the limits. */
   dayCost(at: Instant): Money {
+    this.#addCosts();
     return this.#sumFrom(at, (day) => day.cost);
   }
 
   parent(parent: string): ParentTotals | undefined {
-    return this.data.parents.get(parent);
+    return this.#data.parents.get(parent);
   }
 
   /** Orders that left after `from`. One that seems to come from the future, because the clock was set back, counts too. */
   ordersSince(from: Instant): readonly LeftOrder[] {
-    return this.data.orders.filter(({ at }) => at > from);
+    const { orders } = this.#data;
+    return orders.every(({ at }) => at > from) ? orders : orders.filter(({ at }) => at > from);
   }
 
   /** Orders of a pair in a row that the venue did not fill. */
   rejects(pair: string): number {
-    return this.data.rejects.get(pair) ?? 0;
+    return this.#data.rejects.get(pair) ?? 0;
   }
 
   /** Answers for a pair in a row that could not be used. */
   malformed(pair: string): number {
-    return this.data.malformed.get(pair) ?? 0;
+    return this.#data.malformed.get(pair) ?? 0;
   }
 
   /** Why the parent, or its pair, is paused; `undefined` when neither is. */
   pausedWhy(parent: string, pair: string): string | undefined {
-    return this.data.paused.get(`parent:${parent}`) ?? this.data.paused.get(`pair:${pair}`);
+    if (this.#data.paused.size === 0) return undefined;
+    return this.#data.paused.get(`parent:${parent}`) ?? this.#data.paused.get(`pair:${pair}`);
   }
 
   /** Why the strategy is not woken; `undefined` when it is. */
   strategyPausedWhy(strategy: string): string | undefined {
-    return this.data.paused.get(`strategy:${strategy}`);
+    return this.#data.paused.size === 0 ? undefined : this.#data.paused.get(`strategy:${strategy}`);
   }
 
   /** Parents, pairs and strategies that are paused, each with the reason, for people. */
   get paused(): ReadonlyMap<string, string> {
-    return this.data.paused;
+    return this.#data.paused;
   }
 
   decide({ intents }: WakeRecord): void {
@@ -171,21 +194,23 @@ export class Totals {
     const until = known.deadlines.get(intent.slice);
     if (until !== undefined) known.gaps.set(intent.slice, until);
     keepNewest(known.gaps);
-    if (this.data.orders.some(({ clientId }) => clientId === intent.client_order_id)) return;
-    this.data.orders = this.data.orders.filter((order) => order.at > at - MINUTE_MS).slice(-ORDERS_MAX);
-    this.data.orders.push(leftOrder(intent, at));
+    const { orders } = this.#data;
+    if (orders.findLast(({ clientId }) => clientId === intent.client_order_id) !== undefined) return;
+    const recent = this.ordersSince(instant(at - MINUTE_MS));
+    if (recent !== orders || orders.length > ORDERS_MAX) this.#data.orders = recent.slice(-ORDERS_MAX);
+    this.#data.orders.push(leftOrder(intent, at));
   }
 
   /** How an attempt ended, or that it is in doubt. */
   end({ result, reason }: AttemptRecord, intent: IntentRecord, at: Instant): void {
     const { pair, parent, side } = intent;
     if (result !== 'discarded') this.leave(intent, at);
-    if (result === 'rejected') this.data.rejects.set(pair, this.rejects(pair) + 1);
+    if (result === 'rejected') this.#data.rejects.set(pair, this.rejects(pair) + 1);
     const isMalformed = reason !== undefined && MALFORMED.has(reason);
     const isCollar = reason !== undefined && COLLAR.has(reason);
     const isGood = result !== 'discarded' || (reason !== undefined && GOOD.has(reason));
-    if (isMalformed) this.data.malformed.set(pair, this.malformed(pair) + 1);
-    else if (isGood || isCollar) this.data.malformed.delete(pair);
+    if (isMalformed) this.#data.malformed.set(pair, this.malformed(pair) + 1);
+    else if (isGood || isCollar) this.#data.malformed.delete(pair);
     const known = this.#touch(parent, side);
     if (isCollar) known.collars++;
     else if (isGood) known.collars = 0;
@@ -193,15 +218,18 @@ export class Totals {
 
   /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
   book(fill: FillRecord): void {
-    this.data.newestDay = Math.max(this.data.newestDay, dayOf(fill.executed_at));
+    this.#data.newestDay = Math.max(this.#data.newestDay, dayOf(fill.executed_at));
     this.#count(fill, 'add');
-    for (const each of this.data.days.keys())
-      if (each < this.data.newestDay - DAYS_KEPT) this.data.days.delete(each);
+    for (const [each, gone] of this.#data.days) {
+      if (each >= this.#data.newestDay - DAYS_KEPT) continue;
+      this.#data.days.delete(each);
+      this.#uncosted = this.#uncosted.filter(({ day }) => day !== gone);
+    }
     const known = this.#touch(fill.parent, fill.side);
     known.executed.add(fill.slice);
     known.collars = 0;
-    this.data.rejects.delete(fill.pair);
-    this.data.malformed.delete(fill.pair);
+    this.#data.rejects.delete(fill.pair);
+    this.#data.malformed.delete(fill.pair);
   }
 
   /** The figures of a fill were others. What it was more, or less, counts for the newest day. */
@@ -212,15 +240,15 @@ export class Totals {
 
   #count(fill: FillRecord, how: 'add' | 'take'): void {
     const combine = how === 'add' ? add : subtract;
-    const day: Day = this.data.days.get(this.data.newestDay) ?? {
-      total: NO_MONEY,
-      cost: NO_MONEY,
-      byPair: new Map(),
-    };
-    this.data.days.set(this.data.newestDay, day);
+    const { newestDay, days } = this.#data;
+    let day = days.get(newestDay);
+    if (day === undefined) {
+      day = { total: NO_MONEY, cost: NO_MONEY, byPair: new Map() };
+      days.set(newestDay, day);
+    }
     const notional = money(fill.notional_usd);
     day.total = combine(day.total, notional);
-    day.cost = combine(day.cost, costOf(fill));
+    if (this.#uncosted.push({ day, fill, combine }) >= UNCOSTED_MAX) this.#addCosts();
     day.byPair.set(fill.pair, combine(day.byPair.get(fill.pair) ?? NO_MONEY, notional));
     const known = this.#touch(fill.parent, fill.side);
     known.filled = combine(known.filled, quantity(fill.quantity));
@@ -233,29 +261,38 @@ export class Totals {
     const scope = scopeOf({ parent, pair, strategy });
     if (scope === undefined) {
       if (state !== 'active') return;
-      this.data.orders = [];
-      for (const known of this.data.parents.values()) known.executed.clear();
+      this.#data.orders = [];
+      for (const known of this.#data.parents.values()) known.executed.clear();
       return;
     }
     if (state !== 'active') {
-      this.data.paused.set(scope, why);
+      this.#data.paused.set(scope, why);
       return;
     }
-    this.data.paused.delete(scope);
-    if (pair !== undefined) this.data.malformed.delete(pair);
-    const known = parent === undefined ? undefined : this.data.parents.get(parent);
+    this.#data.paused.delete(scope);
+    if (pair !== undefined) this.#data.malformed.delete(pair);
+    const known = parent === undefined ? undefined : this.#data.parents.get(parent);
     if (known !== undefined) known.collars = 0;
   }
 
   #sumFrom(at: Instant, of: (day: Day) => Money): Money {
-    let sum = NO_MONEY;
-    for (const [label, day] of this.data.days) if (label >= dayOf(at)) sum = add(sum, of(day));
-    return sum;
+    const first = dayOf(at);
+    let sum: Money | undefined;
+    for (const [label, day] of this.#data.days)
+      if (label >= first) sum = sum === undefined ? of(day) : add(sum, of(day));
+    return sum ?? NO_MONEY;
+  }
+
+  #addCosts(): void {
+    if (this.#uncosted.length === 0) return;
+    for (const { day, fill, combine } of this.#uncosted) day.cost = combine(day.cost, costOf(fill));
+    this.#uncosted = [];
   }
 
   /** The parent, now the one that was used last: the oldest are forgotten. */
   #touch(parent: string, side: Side): Parent {
-    const known = this.data.parents.get(parent) ?? {
+    if (this.#newest?.parent === parent) return this.#newest.known;
+    const known = this.#data.parents.get(parent) ?? {
       side,
       arrival: undefined,
       decided: NO_QUANTITY,
@@ -267,10 +304,10 @@ export class Totals {
       deadlines: new Map<number, Instant>(),
       collars: 0,
     };
-    this.data.parents.delete(parent);
-    this.data.parents.set(parent, known);
-    if (this.data.parents.size > PARENTS_MAX)
-      this.data.parents.delete(this.data.parents.keys().next().value ?? '');
+    this.#data.parents.delete(parent);
+    this.#data.parents.set(parent, known);
+    if (this.#data.parents.size > PARENTS_MAX) this.#data.parents.delete(this.#oldest.next().value ?? '');
+    this.#newest = { parent, known };
     return known;
   }
 }
@@ -313,7 +350,7 @@ const BASIS_POINT = ratio('0.0001');
 export function costOf(fill: FillRecord): Money {
   const [amount, notional] = [money(fill.amount), money(fill.notional_usd)];
   if (amount.isZero()) return NO_MONEY;
-  const fees = scale(notional, fraction(money(fill.fees), amount));
+  const fees = fill.fees === '0' ? NO_MONEY : scale(notional, fraction(money(fill.fees), amount));
   if (fill.decision_price === '' || quantity(fill.quantity).isZero()) return fees;
   const paid = priceOf(amount, quantity(fill.quantity));
   const bps = slippageBps(fill.side, paid, price(fill.decision_price));

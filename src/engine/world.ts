@@ -6,6 +6,7 @@ import {
   holding,
   money,
   negate,
+  NO_MONEY,
   NO_QUANTITY,
   ONE,
   price,
@@ -14,7 +15,7 @@ import {
   scale,
   subtract,
 } from '../core/money.ts';
-import type { Quantity } from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
 import type { IntentRecord } from '../core/record.ts';
 import { MINUTE_MS, after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -40,7 +41,7 @@ export function worldOf(desk: Desk, trial: Trial): World {
   const { pair, side, parent } = trial.slice.intent;
   const { base, quote } = desk.instrument(pair);
   const { clientId } = trial;
-  const doubts = desk.state.doubts.filter(({ intent }) => intent.client_order_id !== clientId);
+  const doubts = doubtsOf(desk, trial);
   const today = desk.limitDay.now();
   const { totals } = desk.state;
   const { positionMin, positionMax } = desk.policy.limits;
@@ -53,9 +54,9 @@ export function worldOf(desk: Desk, trial: Trial): World {
     at: desk.ports.clock.wall(),
     pausedWhy: notRunWhy(desk, trial.slice) ?? totals.pausedWhy(parent, pair),
     blind: blindness(desk),
-    openDoubts: doubts.length,
-    pairDoubts: doubts.filter(({ intent }) => intent.pair === pair).length,
-    doubtNotional: doubts.reduce((sum, { intent }) => add(sum, money(intent.notional_usd)), money('0')),
+    openDoubts: doubts.open,
+    pairDoubts: doubts.ofPair,
+    doubtNotional: doubts.notional,
     dayNotional: add(totals.dayNotional(today), desk.state.openNotional(undefined, clientId)),
     pairDayNotional: add(totals.dayNotional(today, pair), desk.state.openNotional(pair, clientId)),
     referenceGapBps: desk.references.gapBps(pair),
@@ -67,6 +68,28 @@ export function worldOf(desk: Desk, trial: Trial): World {
     repeats: repeatsOf(desk, trial),
     caps: capsOf(desk, trial),
   };
+}
+
+interface Doubts {
+  readonly open: number;
+  readonly ofPair: number;
+  /** At worst, in the currency of the limits. */
+  readonly notional: Money;
+}
+const NO_DOUBTS: Doubts = { open: 0, ofPair: 0, notional: NO_MONEY };
+
+/** Attempts whose outcome is unknown, without the one that asks. */
+function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
+  let doubts = NO_DOUBTS;
+  for (const { intent, doubt } of desk.state.attempts.values()) {
+    if (doubt === undefined || intent.client_order_id === clientId) continue;
+    doubts = {
+      open: doubts.open + 1,
+      ofPair: doubts.ofPair + (intent.pair === slice.intent.pair ? 1 : 0),
+      notional: add(doubts.notional, money(intent.notional_usd)),
+    };
+  }
+  return doubts;
 }
 
 /** Why nothing more is started for the strategy of a slice. */
@@ -146,44 +169,56 @@ function recentOrders(desk: Desk): readonly LeftOrder[] {
 function repeatsOf(desk: Desk, { slice, size, clientId }: Trial): Repeats {
   const { parent, slice: number, pair, side } = slice.intent;
   const { filledIds, closedIds } = desk.state;
-  const recent = recentOrders(desk).filter((order) => order.clientId !== clientId);
-  const isOther = (order: LeftOrder): boolean => order.parent !== parent || order.slice !== number;
-  const ofPair = recent.filter((order) => order.pair === pair && isOther(order));
   const known = desk.state.totals.parent(parent);
-  const gaps: Instant[] = [];
-  for (const [other, until] of known?.gaps ?? []) if (other < number) gaps.push(until);
   const since = after(desk.ports.clock.wall(), -(desk.policy.limits.duplicateMs ?? 0));
   const figure = size.by === 'quantity' ? size.quantity : size.amount;
-  const twin = recent.find(
-    (order) =>
-      order.at > since &&
-      order.parent !== parent &&
-      order.pair === pair &&
-      order.side === side &&
-      order.size === `${figure.toFixed()} ${size.by}`,
-  );
+  const isTwin = (order: LeftOrder): boolean =>
+    order.at > since &&
+    order.parent !== parent &&
+    order.side === side &&
+    order.size === `${figure.toFixed()} ${size.by}`;
+  let twin: LeftOrder | undefined;
+  let others: Set<string> | undefined;
+  for (const order of recentOrders(desk)) {
+    if (order.clientId === clientId || order.pair !== pair) continue;
+    if (twin === undefined && isTwin(order)) twin = order;
+    if (order.parent === parent && order.slice === number) continue;
+    others ??= new Set();
+    others.add(sliceKey(order.parent, order.slice));
+  }
   return {
     isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
     twin: twin?.clientId,
-    inMinute: new Set(ofPair.map((order) => sliceKey(order.parent, order.slice))).size,
+    inMinute: others?.size ?? 0,
     ofParent: othersExecuted(desk, slice.intent, known?.executed),
     planned: desk.plan(slice.strategy)?.slices,
-    gapUntil: gaps.length === 0 ? undefined : gaps.reduce((a, b) => (b > a ? b : a)),
+    gapUntil: known && lastGap(known.gaps, number),
   };
+}
+
+/** When the last of the gaps of the slices before `slice` ends. */
+function lastGap(gaps: ReadonlyMap<number, Instant>, slice: number): Instant | undefined {
+  let last: Instant | undefined;
+  for (const [other, until] of gaps) if (other < slice && (last === undefined || until > last)) last = until;
+  return last;
 }
 
 /** Other slices of the parent with an order, those whose record is not written yet included. */
 function othersExecuted(
   desk: Desk,
   { parent, slice }: Pick<OpenSlice['intent'], 'parent' | 'slice'>,
-  executed: ReadonlySet<number> = new Set(),
+  executed: ReadonlySet<number> = NONE,
 ): number {
+  const known = executed.size - (executed.has(slice) ? 1 : 0);
+  if (desk.leaving.size === 0) return known;
   const unwritten = new Set<number>();
   for (const order of desk.leaving.values())
     if (order.parent === parent && order.slice !== slice && !executed.has(order.slice))
       unwritten.add(order.slice);
-  return executed.size - (executed.has(slice) ? 1 : 0) + unwritten.size;
+  return known + unwritten.size;
 }
+
+const NONE: ReadonlySet<number> = new Set();
 
 function capsOf(desk: Desk, { slice, size, clientId }: Trial): Caps {
   const { intent } = slice;

@@ -84,10 +84,9 @@ export const recurring = defineStrategy<Params, State>({
   step(was, wake, plan, { view }): Step<State> {
     const setting: Setting = { plan, instrument: view.instrument(plan.pair) };
     if (wake.on === 'outcome') return settle(was, wake, setting);
-    const under = underWay(was);
-    return under === undefined
-      ? takeTurn(was, wake.at, setting)
-      : startSlice(under, { at: wake.at, told: {} }, setting);
+    return isUnderWay(was)
+      ? startSlice(was, { at: wake.at, told: {} }, setting)
+      : takeTurn(was, wake.at, setting);
   },
 
   slots: () => [],
@@ -112,8 +111,7 @@ export const recurring = defineStrategy<Params, State>({
 });
 
 const legOf = (due: number): string => isoOf(instant(due));
-const underWay = (was: State): Under | undefined =>
-  was.now === undefined ? undefined : { ...was, now: was.now };
+const isUnderWay = (was: State): was is Under => was.now !== undefined;
 const allSlices = (plan: Params, due: number): NonNullable<Step<State>['missed']> =>
   Array.from({ length: plan.slices }, (_, slice) => ({ leg: legOf(due), slice }));
 const slicesOfNow = ({ now }: Under, { plan, instrument }: Setting): Slices =>
@@ -236,17 +234,16 @@ function startSlice(
   const closure = turn < slices.slices ? closureAt(plan.schedule, at) : undefined;
   const next = closure === undefined ? turn : turn + 1;
   const leg = legOf(now.due);
-  const missed = Array.from({ length: next - now.slice }, (_, i) => {
-    const slice = now.slice + i;
-    return { leg, slice, due: slotOf(slices, slice), size: text(plannedSize(slices, slice)) };
-  });
-  const all = together(told, closure?.why ?? slotsPassed(missed.length), {
-    reason: closure === undefined ? 'missed_slot' : 'blackout',
-    missed,
-  });
-  const later: Under = { ...was, now: { ...now, slice: next } };
-  if (next >= slices.slices) return endOccurrence(later, { at, told: all }, plan);
-  if (closure !== undefined) return { state: later, waits: [{ on: 'at', at: slotOf(slices, next) }], ...all };
+  const all =
+    next === now.slice
+      ? told
+      : together(told, closure?.why, passedSlots(slices, { leg, first: now.slice, end: next }));
+  if (next >= slices.slices || closure !== undefined) {
+    const later: Under = { ...was, now: { ...now, slice: next } };
+    return next >= slices.slices
+      ? endOccurrence(later, { at, told: all }, plan)
+      : { state: later, waits: [{ on: 'at', at: slotOf(slices, next) }], ...all };
+  }
   const size = dueSize(slices, turn, leftOf(plan, now.left), plan.catch_up === 'pace');
   const deadline = openUntil(plan.schedule, at, slotOf(slices, turn + 1));
   return {
@@ -257,23 +254,32 @@ function startSlice(
   };
 }
 
-/** What a turn told, and after it what became of its slots. */
-function together(told: Told, note: string, slots: Required<Pick<Told, 'reason' | 'missed'>>): Told {
-  if (slots.missed.length === 0) return told;
-  return {
-    reason: told.reason ?? slots.reason,
-    note: [told.note, note].filter((part) => part !== undefined).join('; '),
-    missed: [...(told.missed ?? []), ...slots.missed],
-  };
-}
+type Missed = NonNullable<Told['missed']>;
+
+/** The slots from `first` up to `end`, of which none was tried. */
+const passedSlots = (
+  slices: Slices,
+  { leg, first, end }: { readonly leg: string; readonly first: number; readonly end: number },
+): Missed =>
+  Array.from({ length: end - first }, (_, i) => {
+    const slice = first + i;
+    return { leg, slice, due: slotOf(slices, slice), size: text(plannedSize(slices, slice)) };
+  });
+
+/** What a turn told, and after it what became of its slots: they passed, or what closed one of them. */
+const together = (told: Told, closedBy: string | undefined, missed: Missed): Told => ({
+  reason: told.reason ?? (closedBy === undefined ? 'missed_slot' : 'blackout'),
+  note: [told.note, closedBy ?? slotsPassed(missed.length)].filter((part) => part !== undefined).join('; '),
+  missed: [...(told.missed ?? []), ...missed],
+});
 
 const leftOf = (plan: Params, left: string): Quantity | Money =>
   plan.each_quantity === undefined ? money(left) : quantity(left);
 
 const sizeOf = (plan: Params, size: Quantity | Money): Size =>
   plan.each_quantity === undefined
-    ? { by: 'amount', amount: money(text(size)) }
-    : { by: 'quantity', quantity: quantity(text(size)) };
+    ? { by: 'amount', amount: size as Money } // oxlint-disable-line typescript/no-unsafe-type-assertion -- the plan says which
+    : { by: 'quantity', quantity: size as Quantity }; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the plan says which
 
 const intentOf = (
   plan: Params,
@@ -291,17 +297,14 @@ const intentOf = (
 function settle(was: State, wake: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
   const { plan } = setting;
   const { leg, filled, filledAmount } = wake.outcome;
-  const under = underWay(was);
-  if (under === undefined || leg !== legOf(under.now.due)) {
-    // A trade of an occurrence that is over, heard of late: it changes nothing of what is ahead.
-    const note = `${leg} is over`;
-    return under === undefined
-      ? idle(was, plan, { reason: 'waiting', note })
-      : { state: was, waits: [slotWait(under, setting)], reason: 'waiting', note };
-  }
+  // A trade of an occurrence that is over, heard of late, changes nothing of what is ahead.
+  const note = `${leg} is over`;
+  if (!isUnderWay(was)) return idle(was, plan, { reason: 'waiting', note });
+  if (leg !== legOf(was.now.due))
+    return { state: was, waits: [slotWait(was, setting)], reason: 'waiting', note };
   const done = plan.each_quantity === undefined ? filledAmount : filled;
-  const left = subtract(leftOf(plan, under.now.left), done);
-  const now: Under = { ...under, now: { ...under.now, left: text(left) } };
+  const left = subtract(leftOf(plan, was.now.left), done);
+  const now: Under = { ...was, now: { ...was.now, left: text(left) } };
   return !left.gt(0) || now.now.slice >= plan.slices
     ? endOccurrence(now, { at: wake.at, told: {} }, plan)
     : { state: now, waits: [slotWait(now, setting)] };
@@ -314,22 +317,19 @@ const slotWait = (was: Under, setting: Setting): Wait => ({
 
 /** The window of the occurrence is over, or nothing of it is left. */
 function endOccurrence(
-  { now, ...rest }: Under,
+  { after: dealtWith, begun, now }: Under,
   { at, told }: { readonly at: Instant; readonly told: Told },
   plan: Params,
 ): Step<State> {
   const undone = leftOf(plan, now.left).gt(0)
     ? `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`
     : undefined;
-  const next = idle(rest, plan, {
-    ...told,
-    ...(undone === undefined
-      ? {}
-      : {
-          reason: told.reason ?? 'window_over',
-          note: [told.note, undone].filter((part) => part !== undefined).join('; '),
-        }),
-  });
+  const note = [told.note, undone].filter((part) => part !== undefined).join('; ');
+  const next = idle(
+    { after: dealtWith, begun },
+    plan,
+    undone === undefined ? told : { ...told, reason: told.reason ?? 'window_over', note },
+  );
   // Missed ones that are made up for in a row must not look like a strategy that has gone wild: those are halted.
   if (plan.schedule.misfire !== 'all') return next;
   const soonest = after(at, MADE_UP_APART_MS);

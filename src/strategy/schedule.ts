@@ -144,7 +144,8 @@ function knownCron(schedule: Due, due: CronDue, at: Instant): Instant | undefine
     known = new Map();
     lookedUp.set(schedule, known);
   }
-  if (known.has(at)) return known.get(at);
+  const found = known.get(at);
+  if (found !== undefined || known.has(at)) return found;
   const next = nextCron(due, at);
   if (known.size >= LOOKED_UP_MAX) known.clear();
   known.set(at, next);
@@ -159,7 +160,7 @@ function knownCron(schedule: Due, due: CronDue, at: Instant): Instant | undefine
  */
 function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
-  const isElapsed = goesByElapsedTime(schedule.cron);
+  const { isElapsed } = patternOf(schedule.cron);
   let wall = wallOf(at, zone);
   // In the second pass of a repeated hour the times of the first lie behind: they are passed over.
   for (let n = 0; n < REPEATED_MAX; n++) {
@@ -206,6 +207,7 @@ interface Pattern {
   readonly cron: Cron;
   /** The times of a day, ms after midnight, of a pattern that has the same ones every day. */
   readonly daily: readonly number[] | undefined;
+  readonly isElapsed: boolean;
 }
 const patterns = new Map<string, Pattern>();
 const PATTERNS_MAX = 2_000;
@@ -217,7 +219,7 @@ function patternOf(text: string): Pattern {
   const known = patterns.get(text);
   if (known !== undefined) return known;
   const cron = new Cron(text, { utcOffset: 0, paused: true });
-  const pattern = { cron, daily: dailyOf(text, cron) };
+  const pattern = { cron, daily: dailyOf(text, cron), isElapsed: goesByElapsedTime(text) };
   if (patterns.size >= PATTERNS_MAX) patterns.clear();
   patterns.set(text, pattern);
   return pattern;
