@@ -86,8 +86,7 @@ function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
 function steadyBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
   const { total, slices, precision, curve } = plan;
   if (k >= slices) return total;
-  if (curve === undefined)
-    return scale(k === 0 ? total : share(total, slices, precision), ratioOf(k));
+  if (curve === undefined) return scale(k === 0 ? total : share(total, slices, precision), ratioOf(k));
   return roundEven(scale(total, curve(k)), precision);
 }
 
