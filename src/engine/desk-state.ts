@@ -18,6 +18,7 @@ import { noteDebts } from './debts.ts';
 import { decided, NOTHING_TRADED, sliceKey, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
 import type { SavedState } from './keeper.ts';
+import { forgetOldest, oldestOf } from './oldest.ts';
 import { Overrides } from './override-state.ts';
 import { scopeOf, Totals } from './totals.ts';
 
@@ -159,6 +160,7 @@ export class DeskState {
   /** All that was folded, as plain data: a picture of the moment only until the next record. */
   saved(): SavedState {
     const fields = Object.fromEntries(Object.entries(this)) as SavedState; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its own fields
+    this.totals.settle();
     return { ...fields, totals: this.totals.data, overrides: this.overrides.data };
   }
 
@@ -386,9 +388,10 @@ export class DeskState {
    */
   #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
     where.set(clientId, what);
-    for (const [id, { at }] of where) {
+    for (;;) {
+      const at = where.get(oldestOf(where) ?? clientId)?.at ?? what.at;
       if (where.size <= IDS_KEPT || at > what.at - 2 * DAY_MS) break;
-      where.delete(id);
+      forgetOldest(where);
       this.rememberedSince = what.at - 2 * DAY_MS;
     }
   }

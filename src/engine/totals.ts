@@ -16,6 +16,8 @@ import type { AttemptRecord, ControlRecord, FillRecord, IntentRecord, WakeRecord
 import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
+import { LateCosts } from './late-costs.ts';
+import { forgetOldest } from './oldest.ts';
 
 /** An order that left. */
 export interface LeftOrder {
@@ -63,8 +65,6 @@ const PARENTS_MAX = 5_000;
 const ORDERS_MAX = 10_000;
 /** Slices of a parent whose ends are remembered. */
 const SLICES_MAX = 100;
-/** Fills whose cost waits to be asked for. */
-const UNCOSTED_MAX = 1_000;
 /** Days that are kept: fills of earlier ones count for nothing any more. */
 const DAYS_KEPT = 3;
 
@@ -101,7 +101,8 @@ export interface TotalsData {
 
 /** What limits are held against, as a fold of the journal: it survives a restart because it is rebuilt from it. */
 export class Totals {
-  #data: TotalsData = {
+  /** All that there is to know, once `settle` was called: what a saved state holds of it is this object. */
+  data: TotalsData = {
     newestDay: 0,
     days: new Map(),
     orders: [],
@@ -111,23 +112,12 @@ export class Totals {
     paused: new Map(),
   };
   /** The parent that was used last: one record after another is about the same. */
-  #newest: { readonly parent: string; readonly known: Parent } | undefined;
-  /** Goes through the parents as they are forgotten: one that began anew would step over all that are gone. */
-  #oldest = this.#data.parents.keys();
-  /** Fills whose cost is not in that of their day yet: two long divisions each, and few desks ever ask. */
-  #uncosted: { readonly day: Day; readonly fill: FillRecord; readonly combine: typeof add }[] = [];
+  newest: { readonly of: TotalsData; readonly parent: string; readonly known: Parent } | undefined;
+  readonly late = new LateCosts(costOf);
 
-  /** All that there is to know: what a saved state holds of it is this object. */
-  get data(): TotalsData {
-    this.#addCosts();
-    return this.#data;
-  }
-
-  set data(data: TotalsData) {
-    this.#data = data;
-    this.#newest = undefined;
-    this.#oldest = data.parents.keys();
-    this.#uncosted = [];
+  /** Completes `data`. */
+  settle(): void {
+    this.late.count();
   }
 
   /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
@@ -137,44 +127,44 @@ export class Totals {
 
   /** What the fills since midnight UTC cost against their decision prices, fees included, in the currency of the limits. */
   dayCost(at: Instant): Money {
-    this.#addCosts();
+    this.settle();
     return this.#sumFrom(at, (day) => day.cost);
   }
 
   parent(parent: string): ParentTotals | undefined {
-    return this.#data.parents.get(parent);
+    return this.data.parents.get(parent);
   }
 
   /** Orders that left after `from`. One that seems to come from the future, because the clock was set back, counts too. */
   ordersSince(from: Instant): readonly LeftOrder[] {
-    const { orders } = this.#data;
+    const { orders } = this.data;
     return orders.every(({ at }) => at > from) ? orders : orders.filter(({ at }) => at > from);
   }
 
   /** Orders of a pair in a row that the venue did not fill. */
   rejects(pair: string): number {
-    return this.#data.rejects.get(pair) ?? 0;
+    return this.data.rejects.get(pair) ?? 0;
   }
 
   /** Answers for a pair in a row that could not be used. */
   malformed(pair: string): number {
-    return this.#data.malformed.get(pair) ?? 0;
+    return this.data.malformed.get(pair) ?? 0;
   }
 
   /** Why the parent, or its pair, is paused; `undefined` when neither is. */
   pausedWhy(parent: string, pair: string): string | undefined {
-    if (this.#data.paused.size === 0) return undefined;
-    return this.#data.paused.get(`parent:${parent}`) ?? this.#data.paused.get(`pair:${pair}`);
+    if (this.data.paused.size === 0) return undefined;
+    return this.data.paused.get(`parent:${parent}`) ?? this.data.paused.get(`pair:${pair}`);
   }
 
   /** Why the strategy is not woken; `undefined` when it is. */
   strategyPausedWhy(strategy: string): string | undefined {
-    return this.#data.paused.size === 0 ? undefined : this.#data.paused.get(`strategy:${strategy}`);
+    return this.data.paused.size === 0 ? undefined : this.data.paused.get(`strategy:${strategy}`);
   }
 
   /** Parents, pairs and strategies that are paused, each with the reason, for people. */
   get paused(): ReadonlyMap<string, string> {
-    return this.#data.paused;
+    return this.data.paused;
   }
 
   decide({ intents }: WakeRecord): void {
@@ -194,23 +184,23 @@ export class Totals {
     const until = known.deadlines.get(intent.slice);
     if (until !== undefined) known.gaps.set(intent.slice, until);
     keepNewest(known.gaps);
-    const { orders } = this.#data;
+    const { orders } = this.data;
     if (orders.findLast(({ clientId }) => clientId === intent.client_order_id) !== undefined) return;
     const recent = this.ordersSince(instant(at - MINUTE_MS));
-    if (recent !== orders || orders.length > ORDERS_MAX) this.#data.orders = recent.slice(-ORDERS_MAX);
-    this.#data.orders.push(leftOrder(intent, at));
+    if (recent !== orders || orders.length > ORDERS_MAX) this.data.orders = recent.slice(-ORDERS_MAX);
+    this.data.orders.push(leftOrder(intent, at));
   }
 
   /** How an attempt ended, or that it is in doubt. */
   end({ result, reason }: AttemptRecord, intent: IntentRecord, at: Instant): void {
     const { pair, parent, side } = intent;
     if (result !== 'discarded') this.leave(intent, at);
-    if (result === 'rejected') this.#data.rejects.set(pair, this.rejects(pair) + 1);
+    if (result === 'rejected') this.data.rejects.set(pair, this.rejects(pair) + 1);
     const isMalformed = reason !== undefined && MALFORMED.has(reason);
     const isCollar = reason !== undefined && COLLAR.has(reason);
     const isGood = result !== 'discarded' || (reason !== undefined && GOOD.has(reason));
-    if (isMalformed) this.#data.malformed.set(pair, this.malformed(pair) + 1);
-    else if (isGood || isCollar) this.#data.malformed.delete(pair);
+    if (isMalformed) this.data.malformed.set(pair, this.malformed(pair) + 1);
+    else if (isGood || isCollar) this.data.malformed.delete(pair);
     const known = this.#touch(parent, side);
     if (isCollar) known.collars++;
     else if (isGood) known.collars = 0;
@@ -218,18 +208,18 @@ export class Totals {
 
   /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
   book(fill: FillRecord): void {
-    this.#data.newestDay = Math.max(this.#data.newestDay, dayOf(fill.executed_at));
+    this.data.newestDay = Math.max(this.data.newestDay, dayOf(fill.executed_at));
     this.#count(fill, 'add');
-    for (const [each, gone] of this.#data.days) {
-      if (each >= this.#data.newestDay - DAYS_KEPT) continue;
-      this.#data.days.delete(each);
-      this.#uncosted = this.#uncosted.filter(({ day }) => day !== gone);
+    for (const [each, gone] of this.data.days) {
+      if (each >= this.data.newestDay - DAYS_KEPT) continue;
+      this.data.days.delete(each);
+      this.late.forget(gone);
     }
     const known = this.#touch(fill.parent, fill.side);
     known.executed.add(fill.slice);
     known.collars = 0;
-    this.#data.rejects.delete(fill.pair);
-    this.#data.malformed.delete(fill.pair);
+    this.data.rejects.delete(fill.pair);
+    this.data.malformed.delete(fill.pair);
   }
 
   /** The figures of a fill were others. What it was more, or less, counts for the newest day. */
@@ -240,7 +230,7 @@ export class Totals {
 
   #count(fill: FillRecord, how: 'add' | 'take'): void {
     const combine = how === 'add' ? add : subtract;
-    const { newestDay, days } = this.#data;
+    const { newestDay, days } = this.data;
     let day = days.get(newestDay);
     if (day === undefined) {
       day = { total: NO_MONEY, cost: NO_MONEY, byPair: new Map() };
@@ -248,7 +238,7 @@ export class Totals {
     }
     const notional = money(fill.notional_usd);
     day.total = combine(day.total, notional);
-    if (this.#uncosted.push({ day, fill, combine }) >= UNCOSTED_MAX) this.#addCosts();
+    this.late.add({ day, fill, combine });
     day.byPair.set(fill.pair, combine(day.byPair.get(fill.pair) ?? NO_MONEY, notional));
     const known = this.#touch(fill.parent, fill.side);
     known.filled = combine(known.filled, quantity(fill.quantity));
@@ -261,38 +251,32 @@ export class Totals {
     const scope = scopeOf({ parent, pair, strategy });
     if (scope === undefined) {
       if (state !== 'active') return;
-      this.#data.orders = [];
-      for (const known of this.#data.parents.values()) known.executed.clear();
+      this.data.orders = [];
+      for (const known of this.data.parents.values()) known.executed.clear();
       return;
     }
     if (state !== 'active') {
-      this.#data.paused.set(scope, why);
+      this.data.paused.set(scope, why);
       return;
     }
-    this.#data.paused.delete(scope);
-    if (pair !== undefined) this.#data.malformed.delete(pair);
-    const known = parent === undefined ? undefined : this.#data.parents.get(parent);
+    this.data.paused.delete(scope);
+    if (pair !== undefined) this.data.malformed.delete(pair);
+    const known = parent === undefined ? undefined : this.data.parents.get(parent);
     if (known !== undefined) known.collars = 0;
   }
 
   #sumFrom(at: Instant, of: (day: Day) => Money): Money {
     const first = dayOf(at);
     let sum: Money | undefined;
-    for (const [label, day] of this.#data.days)
+    for (const [label, day] of this.data.days)
       if (label >= first) sum = sum === undefined ? of(day) : add(sum, of(day));
     return sum ?? NO_MONEY;
   }
 
-  #addCosts(): void {
-    if (this.#uncosted.length === 0) return;
-    for (const { day, fill, combine } of this.#uncosted) day.cost = combine(day.cost, costOf(fill));
-    this.#uncosted = [];
-  }
-
   /** The parent, now the one that was used last: the oldest are forgotten. */
   #touch(parent: string, side: Side): Parent {
-    if (this.#newest?.parent === parent) return this.#newest.known;
-    const known = this.#data.parents.get(parent) ?? {
+    if (this.newest?.parent === parent && this.newest.of === this.data) return this.newest.known;
+    const known = this.data.parents.get(parent) ?? {
       side,
       arrival: undefined,
       decided: NO_QUANTITY,
@@ -304,10 +288,10 @@ export class Totals {
       deadlines: new Map<number, Instant>(),
       collars: 0,
     };
-    this.#data.parents.delete(parent);
-    this.#data.parents.set(parent, known);
-    if (this.#data.parents.size > PARENTS_MAX) this.#data.parents.delete(this.#oldest.next().value ?? '');
-    this.#newest = { parent, known };
+    this.data.parents.delete(parent);
+    this.data.parents.set(parent, known);
+    if (this.data.parents.size > PARENTS_MAX) forgetOldest(this.data.parents);
+    this.newest = { of: this.data, parent, known };
     return known;
   }
 }
