@@ -1,15 +1,18 @@
 /**
  * How long whole short commands take from start to end, next to an empty Node process in the same run: a backtest over a cached
- * tape that prints its report, a check of the config, and the version. "Cold" is a new process: the tape is imported and code is
- * compiled before, in a folder of this bench, as after the first use of a program. With `--check`, exit code 1 when a backtest
- * takes more than 4 times as long as the empty process.
+ * tape that prints its report, a check of the config, and the version. They run as installed: from a package that this bench
+ * builds; one backtest also runs from the sources, as in a checkout. "Cold" is a new process: the tape is imported and code is
+ * compiled before, in a folder of this bench, as after the first use of a program. With `--check`, exit code 1 when an installed
+ * backtest takes more than 4 times as long as the empty process.
  *
  * Run: `node bench/backtest-cold.ts [--rounds N] [--check] [--json]`
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { bundle } from '../scripts/bundle.ts';
 import { generateTape } from '../src/backtest/generate.ts';
 import { columnNames } from '../src/backtest/tape.ts';
 import { HOUR_MS, MINUTE_MS, instant } from '../src/core/time.ts';
@@ -19,8 +22,11 @@ import { backtestConfig } from '../test/app/support/desk-config.ts';
 const TARGET = 4;
 const at = process.argv.indexOf('--rounds');
 const ROUNDS = at < 0 ? 15 : Number(process.argv[at + 1]);
-const PROGRAM = new URL('../bin/tranche.js', import.meta.url).pathname;
+const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'tranche-bench-'));
+const installed = join(folder, 'node_modules/tranche');
+const PROGRAM = join(installed, 'bin/tranche.js');
+const CHECKOUT = join(root, 'bin/tranche.js');
 const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
 
 const CONFIG = backtestConfig({ balances: { usd: '2500000', btc: '1' }, strategies: 'twap.yaml' });
@@ -58,6 +64,19 @@ function writeBars(name: string, rows: number, barMs: number): void {
   writeFileSync(join(folder, name), `${lines.join('\n')}\n`);
 }
 
+/** The package, where npm would put it. */
+async function install(): Promise<void> {
+  mkdirSync(installed, { recursive: true });
+  for (const part of ['package.json', 'bin'])
+    cpSync(join(root, part), join(installed, part), { recursive: true });
+  symlinkSync(join(root, 'node_modules'), join(installed, 'node_modules'));
+  const dist = join(installed, 'dist');
+  const line = [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.dist.json', '--outDir', dist];
+  const { status, stdout } = spawnSync(process.execPath, line, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`tsc: ${stdout}`);
+  await bundle(dist);
+}
+
 /** From before the process is made until it has ended and all of its output is read, ms. */
 function elapsed(line: readonly string[]): number {
   const begun = performance.now();
@@ -67,8 +86,8 @@ function elapsed(line: readonly string[]): number {
   return ms;
 }
 
-const backtest = (strategy: string, data: string): readonly string[] =>
-  [PROGRAM, 'backtest', strategy, '--config', 'config.yaml', '--data', `btcusd=${data}`, '--json']; // prettier-ignore
+const backtest = (strategy: string, data: string, program = PROGRAM): readonly string[] =>
+  [program, 'backtest', strategy, '--config', 'config.yaml', '--data', `btcusd=${data}`, '--json']; // prettier-ignore
 
 const EMPTY = 'an empty process (node -e 0)';
 const commands: ReadonlyMap<string, readonly string[]> = new Map([
@@ -79,9 +98,11 @@ const commands: ReadonlyMap<string, readonly string[]> = new Map([
   ['backtest: 12 monthly buys, a year of minutes', backtest('dca.yaml', 'minutes.csv')],
   ['backtest: 24 slices of a day, a year of hours', backtest('twap.yaml', 'hours.csv')],
   ['backtest: 12 monthly buys, a year of hours', backtest('dca.yaml', 'hours.csv')],
+  ['the same in a checkout', backtest('dca.yaml', 'hours.csv', CHECKOUT)],
 ]);
 
-function measure(): void {
+async function measure(): Promise<void> {
+  await install();
   writeBars('minutes.csv', 525_600, MINUTE_MS);
   writeBars('hours.csv', 8_760, HOUR_MS);
   for (const [name, text] of Object.entries({ 'config.yaml': CONFIG, 'twap.yaml': TWAP, 'dca.yaml': DCA }))
@@ -124,7 +145,7 @@ function measure(): void {
 }
 
 try {
-  measure();
+  await measure();
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

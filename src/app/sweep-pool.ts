@@ -41,7 +41,7 @@ const isWorkerAnswer = (value: unknown): value is WorkerAnswer =>
   typeof value === 'object' && value !== null && 'index' in value && 'outcome' in value;
 
 /** Of this file and its neighbours: another one once they are compiled. */
-const SCRIPT = new URL(`sweep-worker${extname(import.meta.filename)}`, import.meta.url);
+const SCRIPT = new URL(`sweep-worker${extname(import.meta.url)}`, import.meta.url);
 /** Jobs that a worker knows of: it need not wait for the next one. */
 const AHEAD = 2;
 

@@ -1,13 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { guideCode } from '../docs/module-guide.ts';
 import { aDesk, aFolder } from './support/desk.ts';
 import { twapOf } from './support/drill.ts';
+import { anInstallation } from './support/installation.ts';
 import { finish, ROOT, start } from './support/program.ts';
 import { aVenueProcess } from './support/venue.ts';
 
@@ -36,6 +29,8 @@ describe('the package', () => {
       expect.arrayContaining([
         'bin/tranche.js',
         'dist/main.js',
+        'dist/bundle/backtest.cjs',
+        'dist/bundle/LICENSES.txt',
         'dist/strategy/sdk.d.ts',
         'src/main.ts',
         'LICENSE',
@@ -54,33 +49,9 @@ describe('the package', () => {
   });
 });
 
-/** A folder of a user's own in which the package was installed, as npm would have done it. */
-function anInstallation(): string {
-  const folder = aFolder();
-  const packed = spawnSync('npm', ['pack', '--json', '--pack-destination', folder], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  const [{ filename }] = JSON.parse(packed.stdout.slice(packed.stdout.indexOf('[\n'))) as [
-    { readonly filename: string },
-  ];
-  spawnSync('tar', ['xzf', filename], { cwd: folder });
-  const modules = join(folder, 'node_modules');
-  mkdirSync(modules);
-  renameSync(join(folder, 'package'), join(modules, 'tranche'));
-  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly dependencies: Readonly<Record<string, string>>;
-  };
-  // Theirs and what they need in turn: the flat folder that npm makes.
-  for (const name of readdirSync(join(ROOT, 'node_modules')))
-    if (!name.startsWith('.')) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));
-  expect(Object.keys(dependencies).every((name) => existsSync(join(modules, name)))).toBe(true);
-  return folder;
-}
-
 describe('the installed package', () => {
   it('runs, and gives a kernel in a folder of its user its types and its helpers', async () => {
-    const folder = anInstallation();
+    const folder = anInstallation(aFolder());
     writeFileSync(join(folder, 'package.json'), '{ "type": "module", "private": true }');
     mkdirSync(join(folder, 'strategies'));
     writeFileSync(join(folder, 'strategies/dip-buyer.ts'), guideCode('dip-buyer.ts'));

@@ -1,0 +1,122 @@
+/**
+ * Bundles `tranche backtest` out of what `tsc` compiled: one file with all that every backtest loads, and more with what some of
+ * them need. An installed package runs them (bin/bundled.js); all other commands, and a checkout, load module by module.
+ *
+ * Run: `npm run build`.
+ */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { rolldown } from 'rolldown';
+import type { Plugin } from 'rolldown';
+
+const ENTRY = 'bundled-backtest';
+
+/** Bundles what lies in that folder, into `bundle` below it. */
+export async function bundle(compiled: string): Promise<void> {
+  const dist = realpathSync(compiled);
+  const folder = join(dist, 'bundle');
+  rmSync(folder, { recursive: true, force: true });
+  const build = await rolldown({
+    input: ENTRY,
+    platform: 'node',
+    plugins: [entry(dist), placesOf(dist, folder), otherCommands, oneLanguage],
+    onLog(level, log) {
+      // What is loaded on demand elsewhere is part of the entry on purpose.
+      if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') return;
+      throw new Error(`${level}: ${log.message}`);
+    },
+  });
+  const { output } = await build.generate({
+    format: 'cjs',
+    strict: true,
+    entryFileNames: 'backtest.cjs',
+    chunkFileNames: '[name].cjs',
+    comments: { legal: false, annotation: false, jsdoc: false },
+  });
+  await build.close();
+  const chunks = output.filter((file) => file.type === 'chunk');
+  const hash = createHash('sha256');
+  mkdirSync(folder, { recursive: true });
+  for (const { fileName, code } of chunks) {
+    // A function, as `bin/bundled.js` calls it.
+    const text = `(function (exports, require, module, __filename, __dirname) {${code}\n})\n`;
+    hash.update(fileName).update(text);
+    writeFileSync(join(folder, fileName), text);
+  }
+  // Compiled code is kept under this name, and fits these files alone.
+  writeFileSync(join(folder, 'id'), hash.digest('hex').slice(0, 32));
+  const modules = chunks.flatMap((chunk) => Object.keys(chunk.modules));
+  const foreign = modules.filter((id) => !id.startsWith(dist) && id !== join(dist, '../package.json'));
+  writeFileSync(join(folder, 'LICENSES.txt'), licences(foreign));
+}
+
+/** What every backtest loads. */
+const entry = (dist: string): Plugin => ({
+  name: 'entry',
+  resolveId: (id) => (id === ENTRY ? id : undefined),
+  load(id) {
+    if (id !== ENTRY) return undefined;
+    const from = (name: string): string => JSON.stringify(join(dist, name));
+    return [
+      `import ${from('app/backtest-cli.js')};`,
+      `import ${from('app/commands/backtest.js')};`,
+      `export { main } from ${from('app/main.js')};`,
+    ].join('\n');
+  },
+});
+
+/** A module goes on finding what lies beside it, threads before all: they run the compiled modules. */
+const placesOf = (dist: string, folder: string): Plugin => ({
+  name: 'places',
+  transform(code, id) {
+    if (!id.startsWith(dist)) return undefined;
+    const place = JSON.stringify(relative(folder, id).replaceAll('\\', '/'));
+    const replaced = code.replaceAll(/\bimport\.meta\.url\b/gu, `new URL(${place}, import.meta.url).href`);
+    if (/\bimport\.meta\.(?!url\b)\w/u.test(code)) throw new Error(`${id}: only import.meta.url is bundled`);
+    return replaced === code ? undefined : { code: replaced, map: null };
+  },
+});
+
+/** The line of arguments is read by the one command alone: `groupsFor` asks for no other. */
+const otherCommands: Plugin = {
+  name: 'other commands',
+  resolveId(id, importer) {
+    const isCommand = importer !== undefined && basename(importer) === 'groups.js' && id.endsWith('-cli.js');
+    return isCommand && id !== './backtest-cli.js' ? { id: `not-bundled:${id}`, external: true } : undefined;
+  },
+};
+
+/** Messages of zod in sixty languages, of which English is used. */
+const oneLanguage: Plugin = {
+  name: 'one language',
+  load: (id) =>
+    /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/u.test(id)
+      ? "export { default as en } from './en.js';"
+      : undefined,
+};
+
+/** What the packages whose code was bundled ask to be told along with it. */
+function licences(modules: readonly string[]): string {
+  const folders = modules.map((id) => /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/u.exec(id)?.[0]);
+  const packages = [...new Set(folders.filter((folder) => folder !== undefined))].toSorted();
+  const texts = packages.map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      readonly name: string;
+      readonly version: string;
+      readonly license: string;
+    };
+    const files = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/iu.test(file));
+    if (files.length === 0 && license !== 'MIT')
+      throw new Error(`${name} comes without the text of its licence`);
+    return [
+      `${name} ${version} (${license})`,
+      ...files.map((file) => readFileSync(join(folder, file), 'utf8').trim()),
+    ].join('\n\n');
+  });
+  return `Code of these packages is part of the files beside this one.\n\n${texts.join('\n\n----\n\n')}\n`;
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href)
+  await bundle(fileURLToPath(new URL('../dist', import.meta.url)));
