@@ -1,3 +1,25 @@
+import {
+  CUT,
+  DIGITS,
+  FULL,
+  isOver,
+  isSafe,
+  lengthOf,
+  overOf,
+  POWERS,
+  powerOf,
+  readLong,
+  roundedOff,
+  sideOf,
+  spell,
+  ten,
+  TENS,
+  wholeQuotient,
+  withExponent,
+  zerosAfter,
+} from './exact-digits.ts';
+import type { Rounding } from './exact-digits.ts';
+
 /**
  * Decimal numbers, exact: sums, differences and products to the last digit, cut to 80 significant digits where they would
  * have more; quotients to 80 digits, towards zero. Made for amounts of money: nearly all of them, and nearly all that is
@@ -13,6 +35,8 @@ export class Exact {
   readonly wide: bigint | undefined;
   /** Decimals after the point that are used. */
   readonly scale: number;
+  /** The spelling, once somebody asked for it. */
+  #text: string | undefined = undefined;
 
   private constructor(n: number, wide: bigint | undefined, scale: number) {
     this.n = n;
@@ -28,29 +52,25 @@ export class Exact {
   }
 
   static #read(text: string): Exact {
-    const short = Exact.short(text);
-    if (short !== undefined) return short;
-    // The units of currencies: an exponent and nothing else, and few of them.
-    const unit = units.get(text);
-    if (unit !== undefined) return unit;
-    const read = Exact.#readLong(text);
-    if (text.length <= UNIT_LENGTH_MAX && units.size < UNITS_MAX) units.set(text, read);
-    return read;
+    return Exact.short(text) ?? units.get(text) ?? Exact.#readLong(text);
   }
 
   static #readLong(text: string): Exact {
-    const found = LONG.exec(text)?.groups;
-    if (found === undefined) throw new RangeError(`no decimal number: ${JSON.stringify(text)}`);
-    const { sign = '', whole = '', part = '', exponent = '0' } = found;
-    const digits = BigInt(whole + part);
-    if (digits === 0n) return sign === '-' ? new Exact(-0, undefined, 0) : ZERO;
-    return Exact.#widen(sign === '-' ? -digits : digits, part.length - Number(exponent));
+    const { digits, scale, isNegative } = readLong(text);
+    const read = digits === 0n && isNegative ? new Exact(-0, undefined, 0) : Exact.#widen(digits, scale);
+    if (text.length <= UNIT_LENGTH_MAX && units.size < UNITS_MAX) units.set(text, read);
+    return read;
   }
 
   /** Reads digits with at most one point between them, where the coefficient is a safe integer; `undefined` otherwise. */
   static short(text: string): Exact | undefined {
     const { length } = text;
     if (length > SHORT_MAX) return undefined;
+    // The same few amounts are read again and again: of an order, its fill, and of the settings.
+    const place =
+      (length * 61 + text.charCodeAt(length - 1) * 31 + text.charCodeAt(length >> 1) * 7) & RECENT;
+    const known = recent[place];
+    if (known !== undefined && known.#text === text) return known;
     const begin = text.charCodeAt(0) === MINUS ? 1 : 0;
     let point = -1;
     let n = 0;
@@ -62,7 +82,14 @@ export class Exact {
     }
     // One that is not safe is not exact, but on the right side of those that are.
     if (length === begin || point === length - 1 || !isSafe(n)) return undefined;
-    return Exact.#narrow(begin === 0 ? n : -n, point < 0 ? 0 : length - 1 - point);
+    const scale = point < 0 ? 0 : length - 1 - point;
+    const read = Exact.#narrow(begin === 0 ? n : -n, scale);
+    // A text without zeros too many is the spelling of its number.
+    const isPadded = text.charCodeAt(begin) === NOUGHT && point !== begin + 1;
+    if (read.scale !== scale || n === 0 || isPadded) return read;
+    read.#text = text;
+    recent[place] = read;
+    return read;
   }
 
   /** `n / 10 ** scale`, where `n` is a safe integer. */
@@ -113,42 +140,47 @@ export class Exact {
     return this.wide === undefined && !Number.isFinite(this.n);
   }
 
-  #coefficient(): bigint {
-    return this.wide ?? BigInt(this.n);
+  /** The coefficient, with so many zeros more. */
+  #coefficient(zeros = 0): bigint {
+    const coefficient = this.wide ?? BigInt(this.n);
+    return zeros === 0 ? coefficient : coefficient * ten(zeros);
+  }
+
+  /** `this * 10 ** power`. */
+  #shifted(power: number): Exact {
+    const scale = this.scale - power;
+    if (scale >= 0 && this.scale > 0) return new Exact(this.n, this.wide, scale);
+    return Exact.#widen(this.#coefficient(), scale);
   }
 
   plus(value: Operand): Exact {
-    const other = operand(value);
-    if (this.wide === undefined && other.wide === undefined) {
-      const more = this.scale - other.scale;
-      const a = more < 0 ? this.n * powerOf(-more) : this.n;
-      const b = more > 0 ? other.n * powerOf(more) : other.n;
-      const sum = a + b;
-      if (isSafe(a) && isSafe(b) && isSafe(sum)) return Exact.#narrow(sum, Math.max(this.scale, other.scale));
-    }
-    return Exact.#sum(this, other, 1n);
+    return this.#add(operand(value), 1);
   }
 
   minus(value: Operand): Exact {
-    const other = operand(value);
+    return this.#add(operand(value), -1);
+  }
+
+  #add(other: Exact, sign: 1 | -1): Exact {
     if (this.wide === undefined && other.wide === undefined) {
+      if (other.n === 0 && this.n !== 0) return this;
+      if (this.n === 0 && other.n !== 0 && sign === 1) return other;
       const more = this.scale - other.scale;
       const a = more < 0 ? this.n * powerOf(-more) : this.n;
       const b = more > 0 ? other.n * powerOf(more) : other.n;
-      const difference = a - b;
-      if (isSafe(a) && isSafe(b) && isSafe(difference))
-        return Exact.#narrow(difference, Math.max(this.scale, other.scale));
+      const sum = a + sign * b;
+      if (isSafe(a) && isSafe(b) && isSafe(sum))
+        return Exact.#narrow(sum, more < 0 ? other.scale : this.scale);
     }
-    return Exact.#sum(this, other, -1n);
+    return Exact.#sum(this, other, sign);
   }
 
-  static #sum(one: Exact, other: Exact, sign: 1n | -1n): Exact {
-    if (one.#isSpecial || other.#isSpecial) return new Exact(one.n + Number(sign) * other.n, undefined, 0);
+  static #sum(one: Exact, other: Exact, sign: 1 | -1): Exact {
+    if (one.#isSpecial || other.#isSpecial) return new Exact(one.n + sign * other.n, undefined, 0);
     if (other.n === 0) return one.#kept();
     const scale = Math.max(one.scale, other.scale);
-    const sum =
-      one.#coefficient() * ten(scale - one.scale) + sign * other.#coefficient() * ten(scale - other.scale);
-    return Exact.#cut(sum, scale);
+    const [a, b] = [one.#coefficient(scale - one.scale), other.#coefficient(scale - other.scale)];
+    return Exact.#cut(sign === 1 ? a + b : a - b, scale);
   }
 
   times(value: Operand): Exact {
@@ -157,8 +189,10 @@ export class Exact {
     const scale = this.scale + other.scale;
     if (isSafe(product) && this.wide === undefined && other.wide === undefined)
       return Exact.#narrow(product, scale);
-    if (this.#isSpecial || other.#isSpecial) return new Exact(product, undefined, 0);
-    if (product === 0) return new Exact(product, undefined, 0);
+    if (product === 0 || this.#isSpecial || other.#isSpecial) return new Exact(product, undefined, 0);
+    // Basis points come and go as powers of ten: only the point moves.
+    const power = other.wide === undefined ? POWERS.get(other.n) : undefined;
+    if (power !== undefined) return this.#kept().#shifted(power - other.scale);
     return Exact.#cut(this.#coefficient() * other.#coefficient(), scale);
   }
 
@@ -169,36 +203,52 @@ export class Exact {
     if (this.n === 0 || other.n === 0 || this.#isSpecial || other.#isSpecial)
       return new Exact(quotient, undefined, 0);
     const scale = this.scale - other.scale;
-    if (
-      Number.isSafeInteger(quotient) &&
-      scale >= 0 &&
-      this.wide === undefined &&
-      other.wide === undefined &&
-      quotient * other.n === this.n
-    )
-      return Exact.#narrow(quotient, scale);
-    // One digit more than is kept, and one for lengths that are near a power of ten.
-    const more = DIGITS + 2 - (this.#length() - other.#length());
+    if (this.wide === undefined && other.wide === undefined) {
+      // Where the quotient ends, it mostly ends within the digits of a double.
+      const zeros = zerosAfter(this.n);
+      const grown = this.n * powerOf(zeros);
+      const ends = grown / other.n;
+      if (scale + zeros >= 0 && Number.isInteger(ends) && ends * other.n === grown)
+        return Exact.#narrow(ends, scale + zeros);
+    }
+    // As many digits as are kept; one more or less where the quotient is next to a power of ten.
+    const more = DIGITS - 1 - this.#magnitudeOver(other);
+    const cut = this.#quotient(other, more);
+    return cut < FULL && cut > -FULL
+      ? Exact.#cut(this.#quotient(other, more + 1), scale + more + 1)
+      : Exact.#cut(cut, scale + more);
+  }
+
+  /** Power of ten of the first digit of the quotient of the coefficients; next to a power of ten one more or less. */
+  #magnitudeOver(other: Exact): number {
+    const quotient = Math.abs(this.n / other.n);
+    return quotient > 0 && quotient < Infinity
+      ? Math.floor(Math.log10(quotient))
+      : lengthOf(this.#coefficient()) - lengthOf(other.#coefficient()) - 1;
+  }
+
+  /** The quotient of the coefficients times `10 ** more`, towards zero. */
+  #quotient(other: Exact, more: number): bigint {
     return more >= 0
-      ? Exact.#cut((this.#coefficient() * ten(more)) / other.#coefficient(), scale + more)
-      : Exact.#cut(this.#coefficient() / (other.#coefficient() * ten(-more)), scale + more);
+      ? this.#coefficient(more) / other.#coefficient()
+      : this.#coefficient() / other.#coefficient(-more);
   }
 
   /** `this / value` cut to `places` decimals, as `div` and `toDecimalPlaces` would, without the digits between. */
   divDown(value: Operand, places: number): Exact {
     const other = operand(value);
     const more = places + other.scale - this.scale;
-    const isShort = this.#length() - other.#length() + 3 + more <= DIGITS;
-    if (this.n === 0 || other.n === 0 || more < 0 || !isShort || this.#isSpecial || other.#isSpecial)
+    if (this.n === 0 || other.n === 0 || more < 0 || this.#isSpecial || other.#isSpecial)
       return this.div(other).toDecimalPlaces(places);
-    const quotient = (this.#coefficient() * ten(more)) / other.#coefficient();
+    if (this.wide === undefined && other.wide === undefined) {
+      const whole = wholeQuotient(this.n, more, other.n);
+      if (whole !== undefined) return Exact.#narrow(whole, places);
+    }
+    // Within the digits that are kept there is nothing to be cut twice.
+    if (this.#magnitudeOver(other) + more + 3 > DIGITS) return this.div(other).toDecimalPlaces(places);
+    const quotient = this.#coefficient(more) / other.#coefficient();
     if (quotient === 0n) return new Exact(this.n < 0 === other.n < 0 ? 0 : -0, undefined, 0);
     return Exact.#widen(quotient, places);
-  }
-
-  /** Digits of the coefficient; one too many or too few near a power of ten. */
-  #length(): number {
-    return this.wide === undefined ? Math.ceil(Math.log10(Math.abs(this.n) + 1)) : lengthOf(this.wide);
   }
 
   negated(): Exact {
@@ -213,6 +263,7 @@ export class Exact {
   comparedTo(value: Operand): number {
     const other = operand(value);
     if (this.wide === undefined && other.wide === undefined) {
+      if (this.scale === other.scale) return sideOf(this.n, other.n);
       // A coefficient that grows beyond the safe integers on the way is still on the right side of one that did not.
       const more = this.scale - other.scale;
       const a = more < 0 ? this.n * powerOf(-more) : this.n;
@@ -220,8 +271,7 @@ export class Exact {
       if (isSafe(a) || isSafe(b) || this.#isSpecial || other.#isSpecial) return sideOf(a, b);
     } else if (this.#isSpecial || other.#isSpecial) return sideOf(this.n, other.n);
     const scale = Math.max(this.scale, other.scale);
-    const a = this.#coefficient() * ten(scale - this.scale);
-    const b = other.#coefficient() * ten(scale - other.scale);
+    const [a, b] = [this.#coefficient(scale - this.scale), other.#coefficient(scale - other.scale)];
     return a === b ? 0 : a > b ? 1 : -1;
   }
 
@@ -242,8 +292,8 @@ export class Exact {
     return this.comparedTo(value) <= 0;
   }
   eq(value: Operand): boolean {
-    if (value === 0) return this.n === 0;
-    return this.comparedTo(value) === 0;
+    const other = operand(value);
+    return this.n === other.n && this.scale === other.scale && this.wide === other.wide;
   }
 
   isZero(): boolean {
@@ -255,7 +305,6 @@ export class Exact {
     return this.n < 0 || Object.is(this.n, -0);
   }
 
-  /** Decimals after the point that are used. */
   decimalPlaces(): number {
     return this.scale;
   }
@@ -283,14 +332,8 @@ export class Exact {
         rounding === 'up' ? left > 0 : rounding === 'even' && isOver(2 * left, power, kept % 2 !== 0);
       return Exact.#narrow(isUp ? kept + (this.n < 0 ? -1 : 1) : kept, places);
     }
-    const whole = ten(drop);
-    const all = this.#coefficient();
-    const kept = all / whole;
-    const left = all < 0n ? kept * whole - all : all - kept * whole;
-    const isUp =
-      rounding === 'up' ? left > 0n : rounding === 'even' && isOver(2n * left, whole, kept % 2n !== 0n);
-    const rounded = isUp ? kept + (all < 0n ? -1n : 1n) : kept;
-    return rounded === 0n && all < 0n ? new Exact(-0, undefined, 0) : Exact.#widen(rounded, places);
+    const rounded = roundedOff(this.#coefficient(), drop, rounding);
+    return rounded === 0n && this.n < 0 ? new Exact(-0, undefined, 0) : Exact.#widen(rounded, places);
   }
 
   /** Cut to so many significant digits. */
@@ -303,14 +346,12 @@ export class Exact {
 
   /** All digits, without an exponent; or as many decimals as told. */
   toFixed(places?: number, rounding: Rounding = 'down'): string {
+    if (places === undefined) return (this.#text ??= spell(this));
     if (this.#isSpecial) return String(this.n);
-    const rounded = places === undefined ? this : this.toDecimalPlaces(places, rounding);
-    const decimals = places ?? rounded.scale;
-    const digits = rounded.#digits() + '0'.repeat(decimals - rounded.scale);
-    const sign = this.n < 0 ? '-' : '';
-    if (decimals === 0) return sign + digits;
-    const padded = digits.length > decimals ? digits : digits.padStart(decimals + 1, '0');
-    return `${sign}${padded.slice(0, -decimals)}.${padded.slice(-decimals)}`;
+    const rounded = this.toDecimalPlaces(places, rounding);
+    const spelt = rounded.n === 0 ? (this.n < 0 ? '-0' : '0') : rounded.toFixed();
+    if (rounded.scale === places) return spelt;
+    return `${spelt}${rounded.scale === 0 ? '.' : ''}${'0'.repeat(places - rounded.scale)}`;
   }
 
   /** Of the coefficient, without its sign. */
@@ -331,9 +372,7 @@ export class Exact {
   toString(): string {
     const exponent = this.exponent();
     if (this.#isSpecial || Math.abs(exponent) < 100) return this.toFixed();
-    const digits = this.#digits().replace(/0+$/u, '');
-    const mantissa = digits.length === 1 ? digits : `${digits[0] ?? ''}.${digits.slice(1)}`;
-    return `${this.n < 0 ? '-' : ''}${mantissa}e${exponent < 0 ? '' : '+'}${exponent}`;
+    return (this.n < 0 ? '-' : '') + withExponent(this.#digits(), exponent);
   }
 
   /** As `toString`, and zero with its sign. */
@@ -347,50 +386,15 @@ export class Exact {
 }
 
 export type Operand = Exact | string | number;
-export type Rounding = 'down' | 'up' | 'even';
 
-const DIGITS = 80;
+/** The units of currencies: an exponent and nothing else, and few of them. */
 const units = new Map<string, Exact>();
-const UNITS_MAX = 100;
-const UNIT_LENGTH_MAX = 6;
+const [UNITS_MAX, UNIT_LENGTH_MAX] = [100, 6];
+/** What was read last, by a few of the characters. */
+const RECENT = 255;
+const recent: (Exact | undefined)[] = Array.from({ length: RECENT + 1 }, () => undefined);
 /** Sixteen digits, a sign and a point. */
 const SHORT_MAX = 18;
 const [MINUS, POINT, NOUGHT] = [45, 46, 48];
-const LONG = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<part>\d+))?(?:[eE](?<exponent>[+-]?\d+))?$/u;
 
-/** Powers of ten that a double holds exactly. */
-const TENS: readonly number[] = Array.from({ length: 23 }, (_, power) => Number(`1e${power}`));
-const WIDE_TENS: bigint[] = [];
-const WIDE_TENS_MAX = 400;
-/** The first number with more digits than are kept. */
-const CUT = 10n ** BigInt(DIGITS);
-const ZERO = Exact.of(0);
-
-function ten(power: number): bigint {
-  const known = WIDE_TENS[power];
-  if (known !== undefined) return known;
-  const made = 10n ** BigInt(power);
-  if (power <= WIDE_TENS_MAX) {
-    while (WIDE_TENS.length < power) ten(WIDE_TENS.length);
-    WIDE_TENS[power] = made;
-  }
-  return made;
-}
-
-/** How many digits a number has beyond those that are kept. Mostly few: those of a quotient. */
-function overOf(wide: bigint): number {
-  for (let over = 1; over <= 8; over++) if (wide < ten(DIGITS + over)) return over;
-  return lengthOf(wide) - DIGITS;
-}
-
-const lengthOf = (wide: bigint): number => String(wide < 0n ? -wide : wide).length;
-const isSafe = (n: number): boolean => n <= Number.MAX_SAFE_INTEGER && n >= -Number.MAX_SAFE_INTEGER;
-const operand = (value: Operand): Exact => (value instanceof Exact ? value : Exact.of(value));
-const sideOf = (a: number, b: number): number => (a === b ? 0 : a > b ? 1 : a < b ? -1 : Number.NaN);
-
-/** Beyond the powers that a double holds exactly every product is beyond the safe integers, save that of zero. */
-const powerOf = (more: number): number => TENS[more] ?? 1e23;
-
-/** Whether `twice` what is left rounds up, to even where it is a half. */
-const isOver = <N extends number | bigint>(twice: N, whole: N, isOdd: boolean): boolean =>
-  twice > whole || (twice === whole && isOdd);
+const operand = (value: Operand): Exact => (typeof value === 'object' ? value : Exact.of(value));

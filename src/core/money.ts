@@ -74,10 +74,18 @@ export const subtract = <A extends AnyAmount>(a: A, b: A): A => a.minus(b) as A;
 export const negate = <A extends AnyAmount>(a: A): A => a.negated() as A;
 export const size = <A extends AnyAmount>(a: A): A => a.abs() as A;
 export const scale = <A extends AnyAmount>(a: A, by: Ratio): A => a.times(by) as A;
-export const least = <A extends AnyAmount>(a: A, ...more: readonly A[]): A =>
-  more.reduce((x, y) => (y.lt(x) ? y : x), a);
-export const greatest = <A extends AnyAmount>(a: A, ...more: readonly A[]): A =>
-  more.reduce((x, y) => (y.gt(x) ? y : x), a);
+
+export function least<A extends AnyAmount>(a: A, ...more: readonly A[]): A {
+  let found = a;
+  for (const each of more) if (each.lt(found)) found = each;
+  return found;
+}
+
+export function greatest<A extends AnyAmount>(a: A, ...more: readonly A[]): A {
+  let found = a;
+  for (const each of more) if (each.gt(found)) found = each;
+  return found;
+}
 
 /** `part / whole`, 80 digits, towards zero. `whole` must not be zero. */
 export const fraction = <A extends AnyAmount>(part: A, whole: A): Ratio => {
@@ -127,7 +135,7 @@ export const decimalsOf = (amount: AnyAmount): number => amount.decimalPlaces();
 
 /** How much worse than `reference` a price is for us, in basis points: positive is bad on either side. */
 export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price): Ratio {
-  const away = paid.minus(reference).div(reference).times(10_000);
+  const away = paid.minus(reference).div(reference).times(POINTS);
   return (side === 'buy' ? away : away.negated()) as Ratio;
 }
 

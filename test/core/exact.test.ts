@@ -155,6 +155,63 @@ describe('an exact number', () => {
     );
   });
 
+  it('is divided and cut where the quotient is a whole number, or next to one', () => {
+    const whole = fc.oneof(fc.nat(), fc.integer({ min: 0, max: 2 ** 52 }), fc.constantFrom(0, 1, 2 ** 51));
+    fc.assert(
+      fc.property(
+        fc.oneof(whole, fc.integer({ min: 1, max: 1e6 })),
+        fc.integer({ min: 1, max: 2 ** 53 - 1 }),
+        fc.integer({ min: -1, max: 1 }),
+        fc.nat({ max: 22 }),
+        fc.constantFrom(1, -1),
+        (quotient, divisor, away, at, sign) => {
+          const one = new Oracle(quotient).times(divisor).plus(away).times(sign).div(`1e${at}`);
+          const theirs = one.div(divisor).toDecimalPlaces(at);
+          expect(Exact.of(one.valueOf()).divDown(divisor, at).valueOf()).toBe(theirs.valueOf());
+        },
+      ),
+      RUNS,
+    );
+  });
+
+  it('is the same however often its text is read, and whatever was read before', () => {
+    fc.assert(
+      fc.property(fc.array(aNumber, { minLength: 1, maxLength: 20 }), (texts) => {
+        for (const text of [...texts, ...texts.toReversed()]) {
+          const read = Exact.of(text);
+          same(read, new Oracle(text));
+          expect(read.toFixed()).toBe(new Oracle(text).toFixed());
+          expect(read.toFixed()).toBe(read.toFixed());
+        }
+      }),
+      { numRuns: RUNS.numRuns / 5 },
+    );
+  });
+
+  it('is moved by powers of ten, and as exact beyond the largest double', () => {
+    const power = fc.integer({ min: -15, max: 15 }).map((exponent) => `1e${exponent}`);
+    fc.assert(
+      fc.property(aNumber, aNumber, power, (one, other, moved) => {
+        const [ours, theirs] = [Exact.of(one).div(other), new Oracle(one).div(other)];
+        same(ours.times(moved), theirs.times(moved));
+        same(ours.times(Exact.of(moved).negated()), theirs.times(new Oracle(moved).negated()));
+      }),
+      RUNS,
+    );
+    for (const [one, other] of [
+      ['1e400', '3'],
+      ['3', '7e400'],
+      ['2e390', '-7e400'],
+      ['123456789e320', '7e310'],
+    ] as const) {
+      same(Exact.of(one).div(other), new Oracle(one).div(other));
+      same(Exact.of(one).times(other), new Oracle(one).times(other));
+      expect(Exact.of(one).divDown(other, 8).valueOf()).toBe(
+        new Oracle(one).div(other).toDecimalPlaces(8).valueOf(),
+      );
+    }
+  });
+
   it('is cut to significant digits', () => {
     fc.assert(
       fc.property(aNumber, fc.integer({ min: 1, max: 90 }), (text, count) => {
