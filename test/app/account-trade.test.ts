@@ -101,12 +101,12 @@ describe('an order by hand', () => {
   });
 
   it('goes by a new quote when the first expired while the person thought, and asks no second time for the same price', async () => {
-    const seen = await withFault(undefined, { quoteLifeMs: 400 });
+    const seen = await withFault(undefined, { quoteLifeMs: 1_500 });
     await using _venue = seen.venue;
     let questions = 0;
     const slowly = (): string => {
       questions += 1;
-      const until = performance.now() + 450;
+      const until = performance.now() + 1_600;
       while (performance.now() < until); // a person thinks
       return 'yes';
     };

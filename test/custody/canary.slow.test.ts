@@ -6,6 +6,7 @@ import type { Fault } from '../../src/simulator/server.ts';
 import { aDesk } from '../system/support/desk.ts';
 import type { DeskFolder } from '../system/support/desk.ts';
 import { twapOf } from '../system/support/drill.ts';
+import { until } from '../system/support/until.ts';
 import { aServedVenue } from '../system/support/venue.ts';
 import { disguises, leaksOf } from './leaks.ts';
 
@@ -152,6 +153,11 @@ describe('the token', () => {
     const third = desk.run();
     await third.said('trading at');
     await sleep(8_000);
+    // As long as it takes: a busy machine asks for less.
+    await until(
+      () => echoed > echoes.length && orders > 0,
+      () => `${echoed} of ${echoes.length} echoes, ${orders} orders`,
+    );
     third.signal('SIGTERM');
     await third.ended();
 

@@ -234,7 +234,7 @@ describe('the log', () => {
     const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
-    const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+    const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     let out = '';
     child.stdout.on('data', (chunk: Buffer) => {
       out += chunk.toString();

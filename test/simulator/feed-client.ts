@@ -1,4 +1,5 @@
 import { WebSocket } from 'ws';
+import type { ClientOptions } from 'ws';
 import type { VenueUnderTest } from './client.ts';
 
 export interface Message {
@@ -23,8 +24,8 @@ export interface FeedClient extends Disposable {
 }
 
 /** A socket that hands out what comes in, in order. */
-export async function listen(url: string): Promise<FeedClient> {
-  const socket = new WebSocket(url);
+export async function listen(url: string, options: ClientOptions = {}): Promise<FeedClient> {
+  const socket = new WebSocket(url, options);
   const arrived: string[] = [];
   const waiting: ((text: string) => void)[] = [];
   socket.on('message', (data: Buffer) => {

@@ -32,7 +32,7 @@ describe('a drill with the feeds', () => {
     ['reorder', { kind: 'reorder', by: 1 }, [3, 5, 4, 6]],
     ['reorder by two', { kind: 'reorder', by: 2 }, [3, 5, 6, 4, 7]],
     ['duplicate', { kind: 'duplicate' }, [3, 4, 4, 5]],
-    ['delay', { kind: 'delay', ms: 50 }, [3, 5, 6]],
+    ['delay', { kind: 'delay', ms: 5_000 }, [3, 5, 6]],
   ] as const)('shows a %s in the numbers of the messages', async (_, fault, expected) => {
     await using venue = await faulty(fault);
     expect(await sequences(venue, expected.length)).toStrictEqual(expected);
@@ -53,7 +53,7 @@ describe('a drill with the feeds', () => {
   });
 
   it('goes silent, pings neither, and goes on after that with the numbers that passed', async () => {
-    await using venue = await faulty({ kind: 'stall', ms: 300 });
+    await using venue = await faulty({ kind: 'stall', ms: 1_500 });
     using line = await subscribed(venue, FEED);
     await line.next();
     let pongs = 0;

@@ -118,7 +118,7 @@ describe('a daemon whose disk is full', () => {
     await trigger({ desk, daemon, disk });
     const isLeft = () => existsSync(`${disk.seen}/journal.db.halt`);
     await until(isLeft, () => 'no halt file is left');
-    await pause(500);
+    await seen.silence(1_000);
     const before = seen.orderCount();
     await pause(1_500);
     expect(seen.orderCount()).toBe(before);

@@ -87,6 +87,7 @@ describe('a desk in the drill', () => {
       });
       const daemon = desk.run('--json', '--until-done');
       const plan = faultPlanSchema.parse(parse(readFileSync(join(FAULTS, file), 'utf8')));
+      await daemon.event('started');
       await sleep(DRILL_MS / 2);
       // What waits to be switched on has the second half.
       for (const { name } of plan.rules.filter(({ enabled }) => !enabled))

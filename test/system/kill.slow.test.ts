@@ -22,7 +22,7 @@ const pause = async (ms: number): Promise<void> => {
 async function aTradingDesk(imports: readonly string[] = []) {
   const seen = watched();
   const venue = await aServedVenue(TOKEN, {}, seen.hooks);
-  const strategies = [twapOf({ id: 'btc', slices: 400, everyMs: 500 })];
+  const strategies = [twapOf({ id: 'btc', slices: 800, everyMs: 500 })];
   const desk = aDesk({ venue, strategies, config: { in_doubt: { poll: 'PT2S' } }, imports });
   const daemon = desk.run('--json');
   return { seen, venue, desk, daemon, haltFile: join(desk.folder, 'journal.db.halt') };
@@ -48,7 +48,8 @@ describe('a running desk', () => {
     const { seen, venue, desk, daemon, haltFile } = await aTradingDesk();
     await seen.orders(3);
     await trigger(desk, daemon);
-    await pause(1_000);
+    await daemon.event('control');
+    await seen.silence(1_000);
     const before = await orders(venue);
     await pause(QUIET_MS);
     expect(await orders(venue)).toBe(before);
@@ -85,7 +86,7 @@ describe('a running desk', () => {
     const { seen, venue, desk, daemon } = await aTradingDesk();
     await seen.orders(2);
     expect((await desk.command('pause', ...CONFIG, '--why', 'lunch')).code).toBe(0);
-    await pause(1_000);
+    await seen.silence(1_000);
     const before = await orders(venue);
     await pause(QUIET_MS);
     expect(await orders(venue)).toBe(before);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { anEvent, twapOf, watched } from './support/drill.ts';
+import { anEvent, expectSlicesOnce, twapOf, watched } from './support/drill.ts';
 import { aCable } from './support/cable.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
@@ -15,7 +15,7 @@ const TOKEN = 'canary-mistakes-4fd2088e';
 const isRoot = process.getuid?.() === 0;
 /** The user without rights. */
 const NOBODY = 65_534;
-const plan = twapOf({ id: 'btc', slices: 3, everyMs: 1_000 });
+const plan = twapOf({ id: 'btc', slices: 3, everyMs: 3_000 });
 
 /** A port of loopback that somebody else has. */
 async function aTakenPort(): Promise<number> {
@@ -108,7 +108,8 @@ describe('a daemon whose surroundings are wrong', () => {
     expect(daemon.hasEnded).toBe(false);
     await cable.plugIn();
     expect(await daemon.ended(120_000)).toEqual({ code: 0, signal: null });
-    expect(await desk.fills()).toHaveLength(3);
+    const [fills, records] = [await desk.fills(), await desk.records()];
+    expectSlicesOnce(fills, records, { id: 'btc', total: '0.3', isComplete: true });
     expectNoToken(desk);
   });
 

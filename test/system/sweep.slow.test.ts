@@ -5,7 +5,8 @@ import { keptIn, sweepFolder } from '../app/support/sweep.ts';
 import { finish, start } from './support/program.ts';
 import { until } from './support/until.ts';
 
-const SETTINGS = 60;
+/** So many that they take a while: the test must see some of them end before all have. */
+const SETTINGS = 120;
 const LINE = [
   'sweep',
   '--config',

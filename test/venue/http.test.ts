@@ -151,7 +151,7 @@ describe('a failed exchange', () => {
   });
 
   it.each([
-    ['the total', { timeoutMs: 200 }, {}],
+    ['the total', { timeoutMs: 500 }, {}],
     ['the time for a connection', { timeoutMs: 20_000 }, { connectTimeoutMs: 200 }],
   ])('never left when the handshake outlasts %s', async (_, time, options) => {
     // Accepts the connection and never answers the first message of TLS.
@@ -167,7 +167,7 @@ describe('a failed exchange', () => {
     ['has no answer in time', read, 'no'],
   ] as const)('%s: %o', async (_, request, applied) => {
     const server = await rawServer(() => undefined);
-    const error = await failure(client(server.url), { ...request, timeoutMs: 200 });
+    const error = await failure(client(server.url), { ...request, timeoutMs: 1_000 });
     expect(error).toMatchObject({ code: 'timeout', applied, sent: true, status: undefined });
   });
 
@@ -191,7 +191,7 @@ describe('a failed exchange', () => {
       const timer = setInterval(() => socket.write(' '), 10);
       socket.once('close', () => clearInterval(timer));
     });
-    const error = await failure(client(server.url), { ...read, timeoutMs: 300 });
+    const error = await failure(client(server.url), { ...read, timeoutMs: 1_500 });
     expect(error).toMatchObject({ code: 'timeout', status: 200 });
     await expect.poll(() => [...server.sockets].every((socket) => socket.destroyed)).toBe(true);
   });
@@ -367,12 +367,13 @@ describe('the token', () => {
   });
 });
 
-/** A venue in another thread. `byte` becomes 1 when a first byte of a request has arrived there. */
+/** A venue in another thread. `byte` becomes 1 when a first byte of a request has arrived there; beside it connections are counted. */
 async function venueInThread(): Promise<{ readonly url: string; readonly byte: Int32Array }> {
-  const byte = new Int32Array(new SharedArrayBuffer(4));
+  const byte = new Int32Array(new SharedArrayBuffer(8));
   const worker = new Worker(
     `const { workerData, parentPort } = require('node:worker_threads');
      const server = require('node:net').createServer((socket) => {
+       Atomics.add(workerData, 1, 1);
        socket.on('error', () => {}).once('data', () => {
          Atomics.store(workerData, 0, 1);
          Atomics.notify(workerData, 0);
@@ -392,6 +393,7 @@ describe('a warmed connection', () => {
     const { url, byte } = await venueInThread();
     const venue = client(url);
     venue.warm(1);
+    await expect.poll(() => Atomics.load(byte, 1)).toBe(1);
     await sleep(100);
     const replies: Reply[] = [];
     venue.exchange(order).subscribe((reply) => replies.push(reply));

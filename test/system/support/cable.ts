@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
 /** A cable between desk and venue that can be pulled out: nothing connects, and what was connected breaks off. */
@@ -9,6 +9,16 @@ export interface Cable {
   pullOut(): Promise<void>;
   plugIn(): Promise<void>;
 }
+
+/**
+ * Its port must be free when it is plugged in again: it lies below those that systems hand out to whoever connects, or listens at 0.
+ */
+const PORT_MIN = 20_000;
+const PORTS = 12_000;
+
+const ifTaken = (error: unknown): undefined => {
+  if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+};
 
 /** Forwards a port of its own to `port` on loopback. */
 export async function aCable(port: number): Promise<Cable> {
@@ -30,8 +40,12 @@ export async function aCable(port: number): Promise<Cable> {
     await once(server, 'listening');
     return server;
   };
-  let server: ReturnType<typeof createServer> | undefined = await listen(0);
-  const own = (server.address() as AddressInfo).port;
+  let own = 0;
+  let server: ReturnType<typeof createServer> | undefined;
+  while (server === undefined) {
+    own = PORT_MIN + Math.floor(Math.random() * PORTS);
+    server = await listen(own).catch(ifTaken);
+  }
   const pullOut = async (): Promise<void> => {
     if (server === undefined) return;
     const closed = once(server, 'close');

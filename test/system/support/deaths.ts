@@ -16,7 +16,7 @@ import { until } from './until.ts';
 
 /** Desks that are ended with SIGKILL at a boundary of their effects, on clocks that run fast: many real lives in minutes. */
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 const killer = (at: number, log: string): string => {
   const url = pathToFileURL(join(import.meta.dirname, 'hooks/killer.ts'));

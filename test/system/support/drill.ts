@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Fault, RequestSeen, ServerHooks } from '../../../src/simulator/server.ts';
 import type { FillRow } from './desk.ts';
@@ -43,7 +44,11 @@ export interface Watched {
   orderCount(): number;
   /** Waits until so many orders have come in. */
   orders(count: number): Promise<void>;
+  /** Waits until none has come in for so long: those that were under way have arrived. */
+  silence(ms: number): Promise<void>;
 }
+
+const SILENCE_LOOKS = 30;
 
 /** `script` is asked for every order, with its number from 1. */
 export function watched(script?: (order: number, seen: RequestSeen) => Fault | undefined): Watched {
@@ -63,6 +68,14 @@ export function watched(script?: (order: number, seen: RequestSeen) => Fault | u
         () => orders >= count,
         () => `${count} orders, only ${orders} came in`,
       );
+    },
+    silence: async (ms) => {
+      for (let looks = 0; looks < SILENCE_LOOKS; looks++) {
+        const before = orders;
+        await sleep(ms);
+        if (orders === before) return;
+      }
+      throw new Error(`orders came in again and again, never ${ms} ms without one`);
     },
   };
 }

@@ -10,7 +10,7 @@ import type { FillRow, VenueAddress } from './desk.ts';
 /** One transaction; every number is the text that stood in the answer. */
 export type Row = Readonly<Record<string, string | undefined>>;
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const PAGE = 1_000;
 
 /** All trades of the account, the newest page that the venue gives. Waits out its limit of one read in ten seconds. */
@@ -29,7 +29,7 @@ export async function readTrades({ baseUrl, token }: VenueAddress): Promise<read
     expect(answer.status).toBe(429);
     await sleep(1_000);
   }
-  throw new Error('the venue did not give its transactions within a minute');
+  throw new Error('the venue did not give its transactions within two minutes');
 }
 
 /** JSON with numbers as their source text. */

@@ -43,7 +43,7 @@ export interface ProgramOptions {
 }
 
 /** Generous: the machine may be busy with other things. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 /** A real process of `tranche`, with all that it has said. */
 export class Program {
@@ -178,7 +178,7 @@ export interface Finished {
 /** Runs a command to its end. */
 export async function finish(args: readonly string[], options: ProgramOptions): Promise<Finished> {
   const program = start(args, options);
-  const { code } = await program.ended(120_000);
+  const { code } = await program.ended(300_000);
   const { pid, stdout, stderr } = program;
   return { pid, code, stdout, stderr };
 }

@@ -40,7 +40,8 @@ export async function aVenueProcess(
   imports: readonly string[] = [],
 ): Promise<ServedVenue & { readonly program: Program }> {
   const program = start(['venue', '--port', '0', ...args], { cwd, imports });
-  await program.said('"tokens"');
+  // All of it: a line may come in pieces.
+  await program.said(/"tokens".*\n/u);
   const line = JSON.parse(program.stdout.slice(0, program.stdout.indexOf('\n'))) as {
     readonly base_url: string;
     readonly ws_url: string;
