@@ -148,8 +148,8 @@ export function lastKnownRow({ times, barMs }: Pick<Tape, 'times' | 'barMs'>, at
 /** The exact decimal of a double out of a tape: the shortest text that reads back as it, without an exponent. */
 export function decimalText(value: number): string {
   const shortest = String(value);
-  const [mantissa = '', exponent] = shortest.split('e');
-  if (exponent === undefined) return shortest;
+  if (!shortest.includes('e')) return shortest;
+  const [mantissa = '', exponent = '0'] = shortest.split('e');
   const sign = mantissa.startsWith('-') ? '-' : '';
   const [whole = '', part = ''] = mantissa.slice(sign.length).split('.');
   const point = whole.length + Number(exponent);

@@ -76,21 +76,49 @@ export function value(
   holdings: ReadonlyMap<string, Quantity>,
   midOf: (currency: string) => Price | undefined,
 ): Valued | undefined {
-  const values = new Map<string, Money>();
-  let total = NO_MONEY;
-  for (const currency of new Set([...targets.keys(), cash])) {
+  const positions: Position[] = [];
+  for (const currency of targets.has(cash) ? targets.keys() : [...targets.keys(), cash]) {
     const held = holdings.get(currency) ?? NO_QUANTITY;
     const each = currency === cash ? undefined : midOf(currency);
     if (currency !== cash && each === undefined) return undefined;
-    const worth = each === undefined ? cashValue(held) : cost(each, held);
-    values.set(currency, worth);
-    total = add(total, worth);
+    positions.push({ currency, held, each });
   }
+  if (!isSame(positions, lastValued.positions)) lastValued = { positions, valued: valuedAt(positions) };
+  return lastValued.valued;
+}
+
+/** What is held of a currency, and the price of one unit in cash; `undefined` for cash itself. */
+interface Position {
+  readonly currency: string;
+  readonly held: Quantity;
+  readonly each: Price | undefined;
+}
+
+/** The same portfolio is valued several times at an instant: by who waits for it to drift, by who is woken, by who decides. */
+let lastValued: { readonly positions: readonly Position[]; readonly valued: Valued | undefined } = {
+  positions: [],
+  valued: undefined,
+};
+
+const isSame = (some: readonly Position[], others: readonly Position[]): boolean =>
+  some.length === others.length &&
+  some.every(({ currency, held, each }, at) => {
+    const other = others[at];
+    return (
+      other?.currency === currency &&
+      other.held.eq(held) &&
+      (each === undefined ? other.each === undefined : other.each?.eq(each) === true)
+    );
+  });
+
+function valuedAt(positions: readonly Position[]): Valued | undefined {
+  const values = positions.map(({ held, each }) => (each === undefined ? cashValue(held) : cost(each, held)));
+  const total = values.reduce((sum, worth) => add(sum, worth), NO_MONEY);
   if (total.lte(0)) return undefined;
-  return {
-    value: total,
-    weights: new Map([...values].map(([currency, worth]) => [currency, fraction(worth, total)])),
-  };
+  const weights = new Map<string, Ratio>();
+  for (const [at, worth] of values.entries())
+    weights.set(positions[at]?.currency ?? '', fraction(worth, total));
+  return { value: total, weights };
 }
 
 /** One unit of cash is worth one. */
@@ -105,19 +133,38 @@ export function drifts(
   targets: Targets,
   type: DriftType,
 ): ReadonlyMap<string, Ratio> {
-  const result = new Map<string, Ratio>();
-  for (const [currency, weight] of weights) {
-    const target = targets.get(currency) ?? NOTHING;
-    const away = subtract(weight, target);
-    result.set(currency, type === 'absolute' || target.isZero() ? away : fraction(away, target));
+  const { of } = lastDrifts;
+  if (of?.weights !== weights || of.targets !== targets || of.type !== type) {
+    const all = new Map<string, Ratio>();
+    for (const [currency, weight] of weights) {
+      const target = targets.get(currency) ?? NOTHING;
+      const away = subtract(weight, target);
+      all.set(currency, type === 'absolute' || target.isZero() ? away : fraction(away, target));
+    }
+    lastDrifts = { of: { weights, targets, type }, all };
   }
-  return result;
+  return lastDrifts.all;
 }
+
+/** Likewise looked at more than once. */
+let lastDrifts: {
+  readonly of:
+    | {
+        readonly weights: ReadonlyMap<string, Ratio>;
+        readonly targets: Targets;
+        readonly type: DriftType;
+      }
+    | undefined;
+  readonly all: ReadonlyMap<string, Ratio>;
+} = { of: undefined, all: new Map() };
 
 /** The largest drift, without its sign. */
 export function largestDrift(all: ReadonlyMap<string, Ratio>): Ratio {
   let largest = NOTHING;
-  for (const drift of all.values()) if (size(drift).gt(largest)) largest = size(drift);
+  for (const drift of all.values()) {
+    const away = size(drift);
+    if (away.gt(largest)) largest = away;
+  }
   return largest;
 }
 
@@ -131,8 +178,17 @@ export function driftOf(wait: DriftWait, known: Known): Ratio | undefined {
 type DriftWait = Wait & { on: 'drift' };
 
 /** The targets of a wait as amounts. */
-export const targetsOf = ({ targets }: Pick<DriftWait, 'targets'>): Targets =>
-  new Map(Object.entries(targets).map(([currency, weight]) => [currency, ratio(weight)]));
+export function targetsOf({ targets }: Pick<DriftWait, 'targets'>): Targets {
+  let read = readTargets.get(targets);
+  if (read === undefined) {
+    read = new Map(Object.entries(targets).map(([currency, weight]) => [currency, ratio(weight)]));
+    readTargets.set(targets, read);
+  }
+  return read;
+}
+
+/** One wait is looked at again and again. */
+const readTargets = new WeakMap<DriftWait['targets'], Targets>();
 
 /** Whether a drift is what a strategy waits for: the threshold itself is not. */
 export const isAdrift = (drift: Ratio, { threshold }: Pick<DriftWait, 'threshold'>): boolean =>

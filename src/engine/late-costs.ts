@@ -37,8 +37,10 @@ export class LateCosts {
     if (this.#late.length > 0) this.#late = [];
   }
 
-  /** Nobody asks for this day any more. */
+  /** Nobody asks for this day any more, the oldest of all: what is counted is always of the newest. */
   forget(gone: CostDay): void {
-    this.#late = this.#late.filter(({ day }) => day !== gone);
+    let first = 0;
+    while (this.#late[first]?.day === gone) first++;
+    if (first > 0) this.#late = this.#late.slice(first);
   }
 }

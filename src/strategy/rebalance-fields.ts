@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ratio } from '../core/money.ts';
+import { targetsOf as readTargets } from '../core/portfolio.ts';
 import type { Basis, Targets } from '../core/portfolio.ts';
 import { amountOf, currencySymbol, durationText, fractionText, timeText } from './fields.ts';
 import { hoursFields, scheduleFields } from './schedule.ts';
@@ -68,8 +68,7 @@ export const params = z.strictObject({
 });
 export type Params = z.output<typeof params>;
 
-export const targetsOf = (plan: Params): Targets =>
-  new Map(Object.entries(plan.target_weights).map(([currency, weight]) => [currency, ratio(weight)]));
+export const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });
 
 export const assetsOf = (plan: Params): readonly string[] =>
   Object.keys(plan.target_weights).filter((c) => c !== plan.cash);

@@ -62,10 +62,12 @@ export const ended = (leg: Leg, filled: Quantity, reason?: Reason): Leg => ({
 });
 
 /** The turn whose trades are being made: the first that has not ended. */
-export const turnUnderWay = (legs: readonly Leg[]): number | undefined => {
-  const open = legs.filter((one) => !one.ended).map(turnOf);
-  return open.length === 0 ? undefined : Math.min(...open);
-};
+export function turnUnderWay(legs: readonly Leg[]): number | undefined {
+  let first: number | undefined;
+  for (const one of legs)
+    if (!one.ended && !(first !== undefined && turnOf(one) >= first)) first = turnOf(one);
+  return first;
+}
 
 /** A trade that is due now. */
 type Due = Leg & { readonly due: Quantity };

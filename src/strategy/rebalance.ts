@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fraction, money, ratio, size, subtract } from '../core/money.ts';
+import { fraction, money, ratio, scale, size, subtract } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import { drifts, largestDrift, priceIn, tradedPair } from '../core/portfolio.ts';
 import type { Basis } from '../core/portfolio.ts';
@@ -138,8 +138,9 @@ function decide(plan: Params, view: View): Decision {
 
   const all = drifts(valued.weights, targets, plan.drift_type);
   const worst = largestDrift(all);
-  const figures = [...all].map(([currency, drift]) => `${currency} ${percent(drift)}`).join(', ');
-  if (worst.lte(ratio(plan.drift_threshold))) return { reason: 'inside_band', note: figures };
+  const figures = (): string =>
+    [...all].map(([currency, drift]) => `${currency} ${percent(drift)}`).join(', ');
+  if (worst.lte(ratio(plan.drift_threshold))) return { reason: 'inside_band', note: figures() };
   const result = tradesFor({
     valued,
     targets,
@@ -152,7 +153,7 @@ function decide(plan: Params, view: View): Decision {
     turnoverMax: plan.max_turnover === undefined ? undefined : ratio(plan.max_turnover),
     market: (asset) => marketOf(asset, basis, view),
   });
-  if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures };
+  if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures() };
   return { legs: result.trades, capped: result.capped };
 }
 
@@ -171,10 +172,16 @@ function checkValuation(plan: Params, view: View): Decision | undefined {
   if (plan.cash !== 'usd') return undefined; // the venue values in USD only
   if (view.valuation === undefined) return { reason: 'valuation_unavailable' };
   const ours = view.accountValue(basisOf(plan));
-  const away = size(
-    fraction(subtract(ours.value, view.valuation), view.valuation.isZero() ? money('1') : view.valuation),
-  );
-  if (away.lte(ratio(plan.valuation_tolerance))) return undefined;
+  const tolerance = ratio(plan.valuation_tolerance);
+  const away = size(subtract(ours.value, view.valuation));
+  // Multiplied out first: what is a hair beyond, or is held against nothing, is divided.
+  if (view.valuation.gt(0) && away.lte(scale(view.valuation, tolerance))) return undefined;
+  if (
+    fraction(away, view.valuation.isZero() ? money('1') : view.valuation)
+      .abs()
+      .lte(tolerance)
+  )
+    return undefined;
   const unpriced = ours.unpriced.length === 0 ? '' : `; no price for ${ours.unpriced.join(', ')}`;
   return {
     reason: 'valuation_mismatch',
