@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
 import { makeFolder } from './folder.ts';
 import { READER_VERSION, tableKindOf } from './import/kind.ts';
 import type { ImportOptions, ImportReport, SourceFile } from './import/read.ts';
+import { keepHash, knownHash, sight } from './known-file.ts';
 import type { Tape } from './tape.ts';
 
 /** Tapes on disk: files of market history are read once, and then loaded from the folder of tapes. */
@@ -44,6 +45,11 @@ const REPORT = 'import_report';
  * @throws OperatorError (`data`, `usage`) that names the file, and the row that is wrong.
  */
 export async function openTape(files: readonly string[], options: OpenTape): Promise<OpenedTape> {
+  const cacheFolder =
+    options.cacheFolder === undefined ? undefined : resolve(options.cwd, options.cacheFolder);
+  const unread = cacheFolder === undefined ? undefined : knownTape(files, options, cacheFolder);
+  if (unread !== undefined) return unread;
+  const seen = files.map((name) => sight(resolve(options.cwd, name)));
   const sources = files.map((name) => ({ name, bytes: readBytes(resolve(options.cwd, name), name) }));
   const [only] = sources;
   if (only === undefined) throw new OperatorError('usage', 'name a file with market history');
@@ -54,19 +60,47 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
       throw new OperatorError('usage', `${only.name} is of ${own.tape.pair}, not of ${options.pair}`);
     return { ...own, origin: 'tape', file: resolve(options.cwd, only.name), said: undefined };
   }
-  if (options.cacheFolder === undefined) {
+  if (cacheFolder === undefined) {
     const { tape, report } = await imported(sources, options);
     return { tape, report, origin: 'not_cached', file: undefined, said: undefined };
   }
-  return await throughCache(sources, options, resolve(options.cwd, options.cacheFolder));
+  const hashed = sources.map(({ name, bytes }) => ({ name, sha256: sha256Of(bytes) }));
+  const opened = await throughCache(
+    sources,
+    options,
+    join(cacheFolder, `${cacheKey(hashed, options)}.arrow`),
+  );
+  // Of the tape that is there by now: what was not kept would only be looked for.
+  for (const [n, sighting] of seen.entries())
+    if (sighting !== undefined && opened.file !== undefined)
+      keepHash(cacheFolder, sighting, hashed[n]?.sha256 ?? '');
+  return opened;
+}
+
+/** The tape of files that have not changed since they were hashed: they are not read again. */
+function knownTape(files: readonly string[], options: OpenTape, folder: string): OpenedTape | undefined {
+  const hashed: HashedFile[] = [];
+  for (const name of files) {
+    const sighting = sight(resolve(options.cwd, name));
+    const sha256 = sighting && knownHash(folder, sighting);
+    if (sha256 === undefined) return undefined;
+    hashed.push({ name, sha256 });
+  }
+  const file = join(folder, `${cacheKey(hashed, options)}.arrow`);
+  try {
+    const found = tapeIn({ name: file, bytes: readFileSync(file) });
+    return found && { ...found, origin: 'cached', file, said: undefined };
+  } catch {
+    return undefined; // said where it is made anew
+  }
 }
 
 async function throughCache(
   sources: readonly SourceFile[],
   options: OpenTape,
-  folder: string,
+  file: string,
 ): Promise<OpenedTape> {
-  const file = join(folder, `${cacheKey(sources, options)}.arrow`);
+  const folder = dirname(file);
   let said: string | undefined;
   try {
     const found = tapeIn({ name: file, bytes: readFileSync(file) });
@@ -101,19 +135,23 @@ async function imported(
 }
 
 /** What decides about a tape: the bytes, their names (some carry the pair or the day), the options and the reader. */
-export function cacheKey(sources: readonly SourceFile[], options: ImportOptions): string {
+function cacheKey(sources: readonly HashedFile[], options: ImportOptions): string {
   const { format, unit, barMs, priceScale, pair, anyPair, keep, sort } = options;
-  const files = sources.map(({ name, bytes }) => [
-    basename(name),
-    createHash('sha256').update(bytes).digest('hex'),
-  ]);
+  const files = sources.map(({ name, sha256 }) => [basename(name), sha256]);
   const what = JSON.stringify([
     READER_VERSION,
     files,
     { format, unit, barMs, priceScale, pair, anyPair, keep, sort },
   ]);
-  return createHash('sha256').update(what).digest('hex').slice(0, 32);
+  return sha256Of(what).slice(0, 32);
 }
+
+interface HashedFile {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+const sha256Of = (what: Uint8Array | string): string => createHash('sha256').update(what).digest('hex');
 
 const plainly: Undisturbed = (write) => {
   write();
