@@ -1,4 +1,4 @@
-import { RESAMPLES, checkLevel, rankOf, summaryOf } from '../backtest/bootstrap.ts';
+import { RESAMPLES, checkLevel, leastFor, rankOf, summaryOf } from '../backtest/bootstrap.ts';
 import { isFigure } from '../backtest/sweep-figures.ts';
 import { blockFor, checkBlock } from '../backtest/resample.ts';
 import type { Resampling } from '../backtest/resample.ts';
@@ -75,17 +75,28 @@ export function readBlock(text: string): number {
   }
 }
 
+/** What came of it. */
+export interface Bootstrap {
+  /** `undefined` when it was stopped before there were enough resamples for an interval. */
+  readonly facts: BootstrapFacts | undefined;
+  readonly isStopped: boolean;
+  /** Resamples that can be used. */
+  readonly drawn: number;
+}
+
 /**
  * Runs the strategies over history that is drawn anew again and again, on all cores. The same seed gives the same figures, whatever the
- * number of threads. `undefined` when a signal stopped it.
+ * number of threads. When a signal stops it, the first resamples up to the first that had not ended count, as if no more had been asked
+ * for: of those that had ended by chance the quick ones would be more.
  *
  * @throws OperatorError `software` when a worker has died, `config` for a strategy that cannot run.
  */
-export async function bootstrapOf({ input, named, options, io }: Asked): Promise<BootstrapFacts | undefined> {
+export async function bootstrapOf({ input, named, options, io }: Asked): Promise<Bootstrap> {
   const resampling = resamplingOf(input, options);
   const { config, configHash, holdings, from, until } = input;
   const strategies = input.strategies.map(documentOf);
-  const jobs = Array.from({ length: (options.bootstrap ?? RESAMPLES.usual) + 1 }, (_, index) => ({ strategies, from, until, resample: { ...resampling, index } }));
+  const asked = options.bootstrap ?? RESAMPLES.usual;
+  const jobs = Array.from({ length: asked + 1 }, (_, index) => ({ strategies, from, until, resample: { ...resampling, index } }));
   const outcomes: SweepOutcome[] = [];
   const stop = new AbortController();
   const forget = io.onSignal((signal) => {
@@ -111,8 +122,19 @@ export async function bootstrapOf({ input, named, options, io }: Asked): Promise
     progress.clear();
     forget();
   }
-  return stop.signal.aborted ? undefined : factsOf(outcomes, { input, options, resampling });
+  const ended = firstMissing(outcomes);
+  const drawn = Math.max(0, ended - 1);
+  const isEnough = drawn >= leastFor(options.level / 100);
+  const facts = isEnough ? factsOf(outcomes.slice(0, ended), { input, options, resampling }) : undefined;
+  return { facts, isStopped: drawn < asked, drawn };
 } // prettier-ignore
+
+/** Place of the first that is not there. They come in no certain order. */
+function firstMissing(outcomes: readonly (SweepOutcome | undefined)[]): number {
+  let place = 0;
+  while (outcomes[place] !== undefined) place++;
+  return place;
+}
 
 /** A strategy as a worker reads it again. */
 const documentOf = ({ id, kind, hash, document }: BacktestInput['strategies'][number]): BegunDocument => ({
@@ -150,16 +172,18 @@ export function factsOf(
       high: nine(high),
     }];
   });
+  const asked = options.bootstrap ?? RESAMPLES.usual;
   const halted = drawn.filter((outcome) => 'control' in outcome && outcome.control === 'halted').length;
   return {
     resamples: drawn.length,
+    ...(drawn.length < asked ? { asked } : {}),
     block_ms: resampling.blockMs,
     blocks: Math.round(blocks * 10) / 10,
     trend: resampling.trend,
     seed: resampling.seed,
     level,
     figures,
-    notes: notesOf({ resampling, blocks, drawn: drawn.length, halted }),
+    notes: notesOf({ resampling, blocks, drawn: drawn.length, asked, halted }),
   };
 } // prettier-ignore
 
@@ -179,9 +203,10 @@ function numberOf(outcome: SweepOutcome, figure: BootstrapFigure): number | unde
   return said === undefined ? undefined : Number(said);
 }
 
-function notesOf({ resampling, blocks, drawn, halted }: { readonly resampling: Resampling; readonly blocks: number; readonly drawn: number; readonly halted: number }): readonly string[] {
+function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resampling: Resampling; readonly blocks: number; readonly drawn: number; readonly asked: number; readonly halted: number }): readonly string[] {
   const { blockMs, trend, seed } = resampling;
   return [
+    ...(drawn < asked ? [`It was stopped after ${drawn} of ${asked} resamples. The intervals are those of --bootstrap ${drawn} with the same seed: of fewer resamples, and so less certain themselves.`] : []),
     `History was drawn anew ${drawn} times, in blocks of ${durationText(blockMs)}, the same blocks for all pairs, seed ${seed}. The chance of the venue (refusals, outages) was drawn with it.`,
     'The intervals say how much the figures would differ over markets like that of the window. They say nothing of markets that are unlike it, and nothing of the execution model: spread, impact and latency are as assumed in each of them.',
     trend === 'kept'
@@ -200,7 +225,7 @@ export function bootstrapLines(facts: BootstrapFacts): readonly string[] {
   const percent = Number((level * 100).toFixed(3));
   return [
     '',
-    `Intervals over ${facts.resamples} resamples in blocks of ${durationText(facts.block_ms)}`,
+    `Intervals over ${facts.resamples} ${facts.asked === undefined ? '' : `of ${facts.asked} `}resamples in blocks of ${durationText(facts.block_ms)}`,
     ...table([
       ['', 'history', 'mean', 'median', 'std error', '5 %', '95 %', ...(level === 0.9 ? [] : [`${percent} % from`, 'to'])],
       ...figures.map((one) => [

@@ -45,9 +45,13 @@ export const rankOf = (values: readonly number[], value: number): number =>
 
 export const RESAMPLES = { least: 20, usual: 200, most: 10_000 } as const;
 
+/** Resamples that an interval of this level needs, those of 5 % to 95 % among them. */
+export const leastFor = (level: number): number =>
+  Math.max(RESAMPLES.least, Math.ceil(2 / (1 - level) - 1e-9));
+
 /** @throws OperatorError `usage`. */
 export function checkLevel(level: number, resamples: number): void {
-  const needed = Math.ceil(2 / (1 - level) - 1e-9);
+  const needed = leastFor(level);
   if (resamples < needed)
     throw new OperatorError(
       'usage',

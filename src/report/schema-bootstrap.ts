@@ -43,6 +43,7 @@ const figure = z.strictObject({
 export const bootstrap = z
   .strictObject({
     resamples: count.describe('How often history was drawn anew and the strategies run over it'),
+    asked: count.optional().describe('How often it was asked for, where it was stopped before'),
     block_ms: count.describe('Length of a block, ms'),
     blocks: z.number().describe('Blocks of that length that the window holds, one decimal'),
     trend: z.enum(['kept', 'removed']).describe('Whether resamples have the mean return of the window'),

@@ -125,24 +125,67 @@ describe('tranche backtest --bootstrap', () => {
     expect(reportSchema.parse(read).bootstrap).toMatchObject({ resamples: 20, block_ms: 4 * HOUR_MS, blocks: 12.5, trend: 'removed', seed: '1', level: 0.8 }); // prettier-ignore
   });
 
-  it('writes nothing when it is stopped', { timeout: 120_000 }, async () => {
-    const cwd = desk();
-    const line = ['backtest', '--data', 'btcusd=btc.csv', '--bootstrap', '200', '--out', 'found'];
-    const ran = await runLine(addBacktest, line, {
+  /** As `tranche`, with Ctrl-C once so many have ended, the history itself among them. */
+  async function interrupted(cwd: string, ended: number, ...line: readonly string[]): Promise<Ran> {
+    let interrupt = (): void => undefined;
+    return await runLine(addBacktest, ['backtest', '--data', 'btcusd=btc.csv', '--model', 'tight', ...line], {
       cwd,
       now: instant(0),
       config: 'config.yaml',
       onSignal(listener) {
-        queueMicrotask(() => {
+        interrupt = () => {
+          interrupt = () => undefined;
           listener('SIGINT');
-        });
+        };
+        if (ended === 0) interrupt();
         return () => undefined;
       },
+      watch(text) {
+        if (Number(/ (?<done>\d+)\/\d+ /u.exec(text)?.groups?.['done'] ?? 0) >= ended) interrupt();
+      },
     });
+  }
+
+  it('writes nothing when it is stopped before there is an interval', { timeout: 120_000 }, async () => {
+    const cwd = desk();
+    const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
     expect(ran.code).toBe(75);
-    expect(ran.err).toContain('nothing is written');
+    expect(ran.err).toMatch(/stopped after \d+ resamples, too few for an interval: nothing is written/u);
     expect(existsSync(join(cwd, 'found'))).toBe(false);
   });
+
+  it(
+    'gives what as many resamples as had ended give when it is stopped later',
+    { timeout: 240_000 },
+    async () => {
+      const cwd = desk();
+      const ran = await interrupted(
+        cwd,
+        30,
+        '--bootstrap',
+        '10000',
+        '--level',
+        '80',
+        '--json',
+        '--out',
+        'found',
+      );
+      expect(ran.code).toBe(75);
+      const { bootstrap } = reportIn(ran);
+      const drawn = bootstrap?.resamples ?? 0;
+      expect(drawn).toBeGreaterThanOrEqual(20);
+      expect(bootstrap?.asked).toBe(10_000);
+      expect(ran.err).toContain(`stopped after ${drawn} of 10000 resamples: the intervals are of those`);
+      expect(bootstrap?.notes[0]).toContain(`stopped after ${drawn} of 10000 resamples`);
+      const whole = reportIn(await tranche(cwd, '--bootstrap', String(drawn), '--level', '80', '--json'));
+      const { asked: _, notes: [stopped, ...notes] = [], ...partial } = bootstrap ?? {};
+      expect({ ...partial, notes }).toEqual(whole.bootstrap);
+      expect(stopped).toContain(`--bootstrap ${drawn}`);
+      expect(reportSchema.parse(JSON.parse(readFileSync(join(cwd, 'found/report.json'), 'utf8')))).toEqual(
+        reportIn(ran),
+      );
+    },
+  );
 
   it.each([
     [['--bootstrap', '5'], 'expected a whole number from 20 to 10000'],

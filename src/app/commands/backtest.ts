@@ -77,13 +77,14 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     const { saveJournal } = await import('../../journal/save.ts');
     saveJournal(journal, file);
   }
-  const bootstrap = await anew?.bootstrapOf({ input, named, options, io });
-  if (anew !== undefined && bootstrap === undefined) {
+  const drawn = await anew?.bootstrapOf({ input, named, options, io });
+  if (drawn !== undefined && drawn.facts === undefined) {
     io.stderr.write(
-      'stopped before the last resample: nothing is written, and the same command begins anew\n',
+      `stopped after ${drawn.drawn} resamples, too few for an interval: nothing is written, and the same command begins anew\n`,
     );
     return exitCodes.again;
   }
+  const bootstrap = drawn?.facts;
   const figures = backtestFigures({ input, named, running, journal, alerts, bootstrap, seed: options.seed });
   const made = folder === undefined ? reportOf(figures) : await writeReport(figures, folder, options);
   if (options.json === true) io.stdout.write(reportText(made));
@@ -95,6 +96,12 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   for (const line of idleLines(running, input)) io.stderr.write(`${forTerminal(line)}\n`);
   if (folder !== undefined)
     io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
+  if (drawn?.isStopped === true) {
+    io.stderr.write(
+      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals are of those; the same command begins anew\n`,
+    );
+    return exitCodes.again;
+  }
   return running.desk.control === 'halted' ? exitCodes.software : 0;
 }
 

@@ -27,17 +27,25 @@ export interface CliWorld {
   readonly config: string;
   /** As of the system; left out: none ever comes. */
   readonly onSignal?: SweepIo['onSignal'];
+  /** Makes stderr a terminal, and is told what is written there. */
+  readonly watch?: (text: string) => void;
 }
 
 /** Runs a command as the command line does: arguments read by commander, errors made exit codes. */
 export async function runLine(
   add: AddCommands,
   line: readonly string[],
-  { cwd, now, env = {}, config, onSignal = () => () => undefined }: CliWorld,
+  { cwd, now, env = {}, config, onSignal = () => () => undefined, watch }: CliWorld,
 ): Promise<Ran> {
   const ran = { code: -1, out: '', err: '' };
   const stdout = { write: (text: string): unknown => (ran.out += text) };
-  const stderr = { write: (text: string): unknown => (ran.err += text) };
+  const stderr = {
+    isTTY: watch !== undefined,
+    write(text: string): void {
+      ran.err += text;
+      watch?.(text);
+    },
+  };
   const cli = new Command('tranche')
     .exitOverride()
     .configureOutput({ writeErr: (text) => stderr.write(text), writeOut: (text) => stdout.write(text) });
