@@ -24,7 +24,7 @@ export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): rea
   invariant(Number.isSafeInteger(at), `the time of a record is whole milliseconds, got ${at}`);
   let { seq, hash: before } = head;
   return bodies.map((body) => {
-    const text = inOnePiece(spelled(body) ?? checked(body));
+    const text = inOnePiece(textOf(body));
     seq += 1;
     before = link(before, seq, at, text);
     return {
@@ -41,7 +41,10 @@ const inOnePiece = (text: string): string => {
 };
 const OPEN = 123;
 
-/** The canonical text of a body, the long way. @throws Error when it is not a record. */
+/** The canonical text of a body. @throws Error when it is not a record. */
+export const textOf = (body: RecordBody): string => spelled(body) ?? checked(body);
+
+/** The same, the long way. */
 function checked(body: RecordBody): string {
   const problem = problemWith(body);
   invariant(problem === undefined, `not a record: ${problem}`);

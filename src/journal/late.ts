@@ -2,42 +2,24 @@ import { Observable } from 'rxjs';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import { OperatorError, invariant } from '../core/errors.ts';
-import { EMPTY, tie, verify } from './chain.ts';
-import type { Head, Line } from './chain.ts';
+import { EMPTY, link, textOf, verify } from './chain.ts';
+import type { Line } from './chain.ts';
 import type { Journal } from './journal.ts';
 
 /**
  * A journal in memory whose records are checked, spelled and tied to the chain when somebody looks: for backtests, of which
  * there are thousands in a sweep, and whose records nobody can lose. Same text and same hashes as in every other journal.
  *
- * What is appended is frozen to its last member, so that its text is the same whenever it is made. A body that is no
- * record is therefore found late, and then everything that looks at the chain throws.
+ * What is appended is frozen to its last member, so that its text is the same whenever it is made, and need not be kept. A body
+ * that is no record is therefore found late, and then everything that looks at the chain throws.
  */
 export function lateJournal(): Journal {
-  const records: LateRecord[] = [];
-  const lines: Line[] = [];
+  const chain = new LateChain();
   let isClosed = false;
-  const lineAt = (seq: number): Line => {
-    for (const { at, body } of records.slice(lines.length, seq)) {
-      for (const { line } of tie(lines.at(-1) ?? EMPTY, [body], at)) lines.push(line);
-    }
-    const line = lines[seq - 1];
-    invariant(line !== undefined, `record ${seq} is not in this journal`);
-    return line;
-  };
-  const tied = (): readonly Line[] => {
-    if (records.length > 0) lineAt(records.length);
-    return lines;
-  };
   const append = (bodies: readonly RecordBody[], at: Instant): readonly StoredRecord[] => {
     if (isClosed) throw new OperatorError('storage', 'journal memory: is closed');
     invariant(Number.isSafeInteger(at), `the time of a record is whole milliseconds, got ${at}`);
-    return bodies.map((body) => {
-      freeze(body);
-      const record = new LateRecord({ seq: records.length + 1, at, body }, lineAt);
-      records.push(record);
-      return record;
-    });
+    return bodies.map((body) => chain.add(body, at));
   };
   return {
     append: (bodies, at) =>
@@ -46,19 +28,55 @@ export function lateJournal(): Journal {
         subscriber.complete();
       }),
     read(after = 0) {
-      tied();
-      return records.slice(after);
+      chain.tie();
+      return chain.records.slice(after);
     },
     close() {
       isClosed = true;
     },
-    head(): Head {
-      const { seq, hash } = tied().at(-1) ?? EMPTY;
-      return { seq, hash };
-    },
-    lines: () => tied().slice(),
-    verify: () => verify(tied()),
+    head: () => ({ seq: chain.records.length, hash: chain.tie() }),
+    lines: () => chain.lines(),
+    verify: () => verify(chain.lines()),
   };
+}
+
+/** Records, and the hashes of those that were tied so far. */
+class LateChain {
+  readonly records: LateRecord[] = [];
+  readonly #hashes: string[] = [];
+
+  add(body: RecordBody, at: Instant): LateRecord {
+    freeze(body);
+    const record = new LateRecord({ seq: this.records.length + 1, at, body }, this);
+    this.records.push(record);
+    return record;
+  }
+
+  hashOf(seq: number): string {
+    return this.#hashes[seq - 1] ?? this.tie(seq);
+  }
+
+  /** Ties the records up to `seq`, all when it is left out, and tells the hash of the last. @throws Error at a body that is no record. */
+  tie(seq = this.records.length): string {
+    let hash = this.#hashes.at(-1) ?? EMPTY.hash;
+    while (this.#hashes.length < seq) {
+      const record = this.records[this.#hashes.length];
+      invariant(record !== undefined, `record ${seq} is not in this journal`);
+      hash = link(hash, record.seq, record.at, textOf(record.body));
+      this.#hashes.push(hash);
+    }
+    return hash;
+  }
+
+  lines(): Iterable<Line> {
+    this.tie();
+    return linesOf(this.records.slice());
+  }
+}
+
+/** One at a time: all of them together are many times what the records are. */
+function* linesOf(records: readonly StoredRecord[]): Generator<Line> {
+  for (const { seq, at, body, hash } of records) yield { seq, at, kind: body.kind, body: textOf(body), hash };
 }
 
 /** A record whose hash is known when it is asked for. */
@@ -66,28 +84,32 @@ class LateRecord implements StoredRecord {
   readonly seq: number;
   readonly at: Instant;
   readonly body: RecordBody;
-  readonly #lineAt: (seq: number) => Line;
+  readonly #chain: LateChain;
 
-  constructor({ seq, at, body }: Omit<StoredRecord, 'hash'>, lineAt: (seq: number) => Line) {
+  constructor({ seq, at, body }: Omit<StoredRecord, 'hash'>, chain: LateChain) {
     this.seq = seq;
     this.at = at;
     this.body = body;
-    this.#lineAt = lineAt;
+    this.#chain = chain;
   }
 
   get hash(): string {
-    return this.#lineAt(this.seq).hash;
+    return this.#chain.hashOf(this.seq);
   }
 }
 
 /** To the last member, those of frozen objects too: who froze them may have stopped at the first. */
-function freeze(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
+function freeze(value: object): void {
   Object.freeze(value);
   if (Array.isArray(value)) {
-    for (const element of value) freeze(element);
+    for (const element of value as readonly unknown[]) if (isObject(element)) freeze(element);
     return;
   }
   const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
-  for (const key in members) freeze(members[key]);
+  for (const key in members) {
+    const member = members[key];
+    if (isObject(member)) freeze(member);
+  }
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
