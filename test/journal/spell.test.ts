@@ -79,7 +79,8 @@ function change(body: RecordBody, { where, key, what }: Change): void {
   else if (what === 'turn') {
     const members = Object.entries(object).toReversed();
     for (const [each] of members) Reflect.deleteProperty(object, each);
-    Object.assign(object, Object.fromEntries(members));
+    // One that cannot be set, such as the size of a map, is left as it is.
+    for (const [each, value] of members) Reflect.set(object, each, value);
   } else if (what === 'list') {
     const list = Object.values(object).find(Array.isArray);
     list?.push(list.at(-1));
