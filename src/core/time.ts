@@ -27,15 +27,33 @@ function writtenIso(at: Instant): string {
   if (!(at >= 0 && at < FOUR_DIGIT_YEARS_END_MS)) return new Date(at).toISOString();
   const ms = Math.trunc(at);
   const day = Math.floor(ms / DAY_MS);
-  // Times that are written one after another are mostly of one day: the calendar is asked once for it.
-  if (day !== lastDay.day) lastDay = { day, text: new Date(day * DAY_MS).toISOString().slice(0, 11) };
   const of = ms - day * DAY_MS;
-  return `${lastDay.text}${two(of / HOUR_MS)}:${two((of / MINUTE_MS) % 60)}:${two((of / SECOND_MS) % 60)}.${three(of % 1000)}Z`;
+  // Times that are written one after another are mostly of one day, or of one time of the day; the calendar is asked once a month.
+  if (day !== lastDay.day) lastDay = { day, text: dateOf(day) };
+  if (of !== lastClock.of) lastClock = { of, text: clockOf(of) };
+  return lastDay.text + lastClock.text;
 }
 
 /** The year 10000: from there on a year has six digits and a sign. */
 const FOUR_DIGIT_YEARS_END_MS = 253_402_300_800_000;
+/** Days since 1970, from the first of a month until the next. */
+let lastMonth = { from: 0, until: 0, text: '' };
 let lastDay = { day: -1, text: '' };
+let lastClock = { of: -1, text: '' };
+
+function dateOf(day: number): string {
+  if (day < lastMonth.from || day >= lastMonth.until) {
+    const date = new Date(day * DAY_MS);
+    const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+    const [from, until] = [Date.UTC(year, month) / DAY_MS, Date.UTC(year, month + 1) / DAY_MS];
+    lastMonth = { from, until, text: date.toISOString().slice(0, 8) };
+  }
+  return `${lastMonth.text}${two(day - lastMonth.from + 1)}T`;
+}
+
+const clockOf = (ms: number): string =>
+  `${two(ms / HOUR_MS)}:${two((ms / MINUTE_MS) % 60)}:${two((ms / SECOND_MS) % 60)}.${three(ms % 1000)}Z`;
+
 const TWO_DIGITS = Array.from({ length: 60 }, (_, count) => String(count).padStart(2, '0'));
 const two = (count: number): string => TWO_DIGITS[Math.trunc(count)] ?? '';
 const three = (count: number): string => (count < 10 ? `00${count}` : count < 100 ? `0${count}` : `${count}`);

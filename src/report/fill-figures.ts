@@ -102,5 +102,5 @@ const midOf = ({ attempt }: FillFacts): Price | undefined =>
 function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): Price | undefined {
   const tape = prices.tape(record.pair);
   if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return undefined;
-  return prices.newerAt(tape, record.executed_at + minutes * MINUTE_MS, record.executed_at);
+  return prices.newerAt(record.pair, record.executed_at + minutes * MINUTE_MS, record.executed_at);
 }

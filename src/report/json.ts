@@ -6,6 +6,7 @@ import { againstPrice, benchmark } from './figures.ts';
 import type { Against, Costs, Figures, Group } from './figures.ts';
 import type { UntradedFacts } from './facts.ts';
 import type { FillsFigures } from './fill-figures.ts';
+import { nineDigits } from './digits.ts';
 import { gapsOf } from './gaps.ts';
 import { notesOf } from './notes.ts';
 import { passedOf } from './passed.ts';
@@ -361,31 +362,34 @@ const valuationJson = ({
 
 type CourseJson = NonNullable<Report['portfolios'][number]['course']>;
 function courseJson(course: NonNullable<PortfolioFigures['course']>): CourseJson {
-  const { points, drawdownAt } = course;
-  const nine = (value: number): number => Number(value.toPrecision(9));
+  const { points, currencies, drawdownAt } = course;
+  const unweighed = Object.fromEntries(currencies.map((currency) => [currency, 0]));
+  const weighed = (weights: readonly number[]): Record<string, number> => {
+    const all = { ...unweighed };
+    for (const [i, currency] of currencies.entries()) all[currency] = nineDigits(weights[i] ?? 0);
+    return all;
+  };
   return {
     step_ms: course.stepMs,
-    mean_value: nine(course.meanValue),
-    turnover: nine(course.turnover),
-    return: nine(course.return),
-    target_return: nine(course.targetReturn),
-    drawdown: nine(course.drawdown),
-    drift_mean: nine(course.driftMean),
-    drift_max: nine(course.driftMax),
-    outside: nine(course.outside),
-    flows: nine(course.flows),
+    mean_value: nineDigits(course.meanValue),
+    turnover: nineDigits(course.turnover),
+    return: nineDigits(course.return),
+    target_return: nineDigits(course.targetReturn),
+    drawdown: nineDigits(course.drawdown),
+    drift_mean: nineDigits(course.driftMean),
+    drift_max: nineDigits(course.driftMax),
+    outside: nineDigits(course.outside),
+    flows: nineDigits(course.flows),
     ...known({
-      tracking_error: course.trackingError === undefined ? undefined : nine(course.trackingError),
+      tracking_error: course.trackingError === undefined ? undefined : nineDigits(course.trackingError),
       drawdown_at: drawdownAt && isoOf(drawdownAt),
     }),
     points: points.map(({ at, value, index, drawdown, weights }) => ({
       at: isoOf(at),
-      value: nine(value),
-      index: nine(index),
-      drawdown: nine(drawdown),
-      weights: Object.fromEntries(
-        Object.entries(weights).map(([currency, weight]) => [currency, nine(weight)]),
-      ),
+      value: nineDigits(value),
+      index: nineDigits(index),
+      drawdown: nineDigits(drawdown),
+      weights: weighed(weights),
     })),
   };
 }

@@ -19,6 +19,13 @@ export interface PriceColumns {
   readonly hash: string;
 }
 
+/** Evenly spaced moments, Unix ms. */
+export interface Moments {
+  readonly from: number;
+  readonly stepMs: number;
+  readonly count: number;
+}
+
 /** A price, when it was known, and who knew it. */
 export interface Seen {
   readonly price: Price;
@@ -37,11 +44,11 @@ const BENCHMARK_DIGITS = 12;
  * Nothing looks ahead: a bar counts from its end on.
  */
 export class PriceBook {
-  readonly #tapes: ReadonlyMap<string, PriceColumns>;
+  readonly #histories: ReadonlyMap<string, History>;
   readonly #noted = new Map<string, { readonly at: Instant; readonly text: string }[]>();
 
   constructor(tapes: Iterable<PriceColumns> = []) {
-    this.#tapes = new Map([...tapes].map((tape) => [tape.pair, tape]));
+    this.#histories = new Map([...tapes].map((tape) => [tape.pair, new History(tape)]));
   }
 
   /** A reference price of the journal. Records come oldest first; a clock that was set back does not change that. */
@@ -52,11 +59,11 @@ export class PriceBook {
   }
 
   get tapes(): readonly PriceColumns[] {
-    return [...this.#tapes.values()];
+    return [...this.#histories.values()].map(({ tape }) => tape);
   }
 
   tape(pair: string): PriceColumns | undefined {
-    return this.#tapes.get(pair);
+    return this.#histories.get(pair)?.tape;
   }
 
   /** The newest price known at `at`. One of the journal may be as old as `journalAgeMaxMs`. */
@@ -66,18 +73,21 @@ export class PriceBook {
 
   /** The newest price of the tape that was known at `at`; `undefined` when it is too old to say anything. */
   tapeAt(pair: string, at: Instant): Seen | undefined {
-    const tape = this.#tapes.get(pair);
-    if (tape === undefined) return undefined;
-    const row = rowKnownAt(tape, at);
-    if (row < 0) return undefined;
-    if (!isFresh(tape, row, at)) return undefined;
+    const history = this.#histories.get(pair);
+    if (history === undefined) return undefined;
+    const { tape } = history;
+    const row = history.rowAt(at);
+    if (row < 0 || !isFresh(tape, row, at)) return undefined;
     const known = instant((tape.times[row] ?? 0) + tape.barMs);
     return { price: exactPrice(tape.close[row] ?? 0), at: known, from: 'prices' };
   }
 
-  /** The price of a tape at `at`, where that is newer than `since`. */
-  newerAt(tape: PriceColumns, at: number, since: number): Price | undefined {
-    const row = rowKnownAt(tape, at);
+  /** The price of the tape at `at`, where that is newer than `since`. */
+  newerAt(pair: string, at: number, since: number): Price | undefined {
+    const history = this.#histories.get(pair);
+    if (history === undefined) return undefined;
+    const { tape } = history;
+    const row = history.rowAt(at);
     if (row < 0 || !isFresh(tape, row, at) || (tape.times[row] ?? 0) + tape.barMs <= since) return undefined;
     return exactPrice(tape.close[row] ?? 0);
   }
@@ -89,15 +99,14 @@ export class PriceBook {
     return { price: price(found.text), at: found.at, from: 'journal' };
   }
 
-  /** The price as a number, for charts and statistics of a portfolio; NaN when none is known. */
-  numberAt(pair: string, at: number): number {
-    const tape = this.#tapes.get(pair);
-    if (tape !== undefined) {
-      const row = rowKnownAt(tape, at);
-      return isFresh(tape, row, at) ? (tape.close[row] ?? Number.NaN) : Number.NaN;
-    }
-    const seen = this.#notedAt(pair, instant(at), Number.POSITIVE_INFINITY);
-    return seen === undefined ? Number.NaN : approximate(seen.price);
+  /** The prices of a pair as numbers at evenly spaced moments, for statistics of a portfolio; NaN where none is known. */
+  numbersAt(pair: string, { from, stepMs, count }: Moments): Float64Array {
+    const history = this.#histories.get(pair);
+    if (history !== undefined) return history.numbersAt({ from, stepMs, count });
+    return Float64Array.from({ length: count }, (_, i) => {
+      const seen = this.#notedAt(pair, instant(from + i * stepMs), Number.POSITIVE_INFINITY);
+      return seen === undefined ? Number.NaN : approximate(seen.price);
+    });
   }
 
   /**
@@ -105,10 +114,11 @@ export class PriceBook {
    * nearest. `undefined` without a tape that covers the interval. An interval without length has the price at its moment.
    */
   timeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
-    const tape = this.#tapes.get(pair);
-    if (tape === undefined) return undefined;
-    let row = rowKnownAt(tape, from);
-    if (row < 0 || !isFresh(tape, row, from) || !isFresh(tape, rowKnownAt(tape, to), to)) return undefined;
+    const history = this.#histories.get(pair);
+    if (history === undefined) return undefined;
+    const { tape } = history;
+    let row = history.rowAt(from);
+    if (row < 0 || !isFresh(tape, row, from) || !isFresh(tape, history.rowAt(to), to)) return undefined;
     if (to <= from) return exactPrice(tape.close[row] ?? 0);
     const sum = new Sum();
     let since: number = from;
@@ -127,11 +137,12 @@ export class PriceBook {
    * low and close; of trades, each at its price. `undefined` without a tape, or when nothing with a volume lies within.
    */
   volumeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
-    const tape = this.#tapes.get(pair);
-    if (tape === undefined) return undefined;
+    const history = this.#histories.get(pair);
+    if (history === undefined) return undefined;
+    const { tape } = history;
     const [amount, volume] = [new Sum(), new Sum()];
-    const last = rowKnownAt(tape, to);
-    for (let row = rowKnownAt(tape, from) + 1; row <= last; row++) {
+    const last = history.rowAt(to);
+    for (let row = history.rowAt(from) + 1; row <= last; row++) {
       const v = tape.volume[row] ?? Number.NaN;
       if (!(v > 0)) continue;
       const typical = ((tape.high[row] ?? 0) + (tape.low[row] ?? 0) + (tape.close[row] ?? 0)) / 3;
@@ -146,7 +157,7 @@ export class PriceBook {
     pair: string,
     { from, to, points }: { readonly from: number; readonly to: number; readonly points: number },
   ): readonly (readonly [at: number, price: number])[] {
-    const tape = this.#tapes.get(pair);
+    const tape = this.tape(pair);
     const noted = this.#noted.get(pair) ?? [];
     const [count, at] =
       tape === undefined
@@ -188,30 +199,57 @@ function exactPrice(close: number): Price {
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
 
-/** Where the last look into each history was: who reads on from there has not far to go. */
-const lastRows = new WeakMap<PriceColumns, { row: number }>();
+/** One tape, and where the last look into it was: who reads on from there has not far to go. */
+class History {
+  readonly tape: PriceColumns;
+  #row = 0;
+  #slot = 0;
 
-/** The last row that is known at `at`; -1 when none is. */
-function rowKnownAt(tape: PriceColumns, at: number): number {
-  const { times, rows, barMs } = tape;
-  const last = lastRows.get(tape) ?? { row: 0 };
-  if (last.row === 0) lastRows.set(tape, last);
-  const isKnown = (row: number): boolean => row < 0 || (times[row] ?? Number.POSITIVE_INFINITY) + barMs <= at;
-  // Away from the last look in steps that double, until the row lies between two of them.
-  let [low, high, step] = [Math.min(last.row, rows - 1), rows, 1];
-  if (isKnown(low)) {
-    while (low + step < high && isKnown(low + step)) [low, step] = [low + step, 2 * step];
-    high = Math.min(high, low + step);
-  } else {
-    while (low >= 0 && !isKnown(low)) [high, low, step] = [low, Math.max(-1, low - step), 2 * step];
+  constructor(tape: PriceColumns) {
+    this.tape = tape;
   }
-  while (high - low > 1) {
-    const middle = (low + high) >> 1;
-    if (isKnown(middle)) low = middle;
-    else high = middle;
+
+  /** One loop for each tape: it waits for many rows at once, which all lie in other places of the memory. */
+  numbersAt({ from, stepMs, count }: Moments): Float64Array {
+    const { tape } = this;
+    const numbers = new Float64Array(count).fill(Number.NaN);
+    for (let i = 0; i < count; i++) {
+      const at = from + i * stepMs;
+      const row = this.rowAt(at);
+      if (isFresh(tape, row, at)) numbers[i] = tape.close[row] ?? Number.NaN;
+    }
+    return numbers;
   }
-  last.row = Math.max(0, low);
-  return low;
+
+  /** The last row that is known at `at`; -1 when none is. */
+  rowAt(at: number): number {
+    const { times, rows, barMs } = this.tape;
+    // Without a hole since the last look a row is as far away as its time. With one it lies before: from there in steps that double.
+    const slot = barMs > 0 ? Math.floor((at - (times[0] ?? 0)) / barMs) : 0;
+    const guess = Math.max(0, Math.min(this.#row + slot - this.#slot, rows - 1));
+    this.#slot = slot;
+    let [low, high, step] = [guess, rows, 1];
+    if (this.#isKnown(guess, at)) {
+      for (; low + step < rows && this.#isKnown(low + step, at); step *= 2) low += step;
+      high = Math.min(rows, low + step);
+    } else {
+      for (low--, high = guess; low >= 0 && !this.#isKnown(low, at); step *= 2) {
+        high = low;
+        low = Math.max(-1, low - 2 * step);
+      }
+    }
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.#isKnown(middle, at)) low = middle;
+      else high = middle;
+    }
+    this.#row = Math.max(0, low);
+    return low;
+  }
+
+  #isKnown(row: number, at: number): boolean {
+    return (this.tape.times[row] ?? Number.POSITIVE_INFINITY) + this.tape.barMs <= at;
+  }
 }
 
 /** The last index below `count` for which `holds`, which holds up to some index and not beyond it; -1 when none. */

@@ -1,5 +1,6 @@
 import {
   add,
+  approximate,
   cost,
   fraction,
   money,
@@ -10,6 +11,7 @@ import {
   priceOf,
   quantity,
   quantityDown,
+  ratio,
   ratioOf,
   roundEven,
   scale,
@@ -18,6 +20,7 @@ import {
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import { MINUTE_MS, SECOND_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { nearestWhole } from './digits.ts';
 import type { Facts, FillFacts, ParentFacts, SliceFacts } from './facts.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
@@ -181,8 +184,14 @@ export const against = (side: 'buy' | 'sell', amount: Money): Money =>
   side === 'buy' ? amount : negate(amount);
 
 /** `part / whole` in basis points, to the nearest of four decimals; `undefined` of nothing. */
-export const bpsOf = (part: Money, whole: Money): Ratio | undefined =>
-  whole.isZero() ? undefined : roundEven(scale(fraction(part, whole), ratioOf(10_000)), 4);
+export function bpsOf(part: Money, whole: Money): Ratio | undefined {
+  if (whole.isZero()) return undefined;
+  // A ten thousandth of a basis point; the quotient of two doubles is wrong by far less.
+  const units = nearestWhole((approximate(part) / approximate(whole)) * 1e8);
+  if (units !== undefined) return scale(UNIT_BPS, ratioOf(units));
+  return roundEven(scale(fraction(part, whole), ratioOf(10_000)), 4);
+}
+const UNIT_BPS = ratio('0.0001');
 
 interface Sums {
   readonly traded: Quantity;
