@@ -62,7 +62,7 @@ const figureOf = ({ bootstrap }: Report, name: string): NonNullable<Report['boot
 }; // prettier-ignore
 
 describe('tranche backtest --bootstrap', () => {
-  it('says the same for the same seed, whatever the number of threads', { timeout: 120_000 }, async () => {
+  it('says the same for the same seed, whatever the number of threads', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const line = ['--bootstrap', '24', '--level', '90', '--json'];
     const [one, three, other] = [
@@ -87,7 +87,7 @@ describe('tranche backtest --bootstrap', () => {
     expect(figureOf(reportIn(other), 'cost_bps').history).toBe(cost.history);
   });
 
-  it('has no width where every return is the same', { timeout: 120_000 }, async () => {
+  it('has no width where every return is the same', { timeout: 300_000 }, async () => {
     const cwd = desk({ btc: Array.from({ length: 300 }, (_, n) => 60_000 * 1.00001 ** n) });
     const made = reportIn(await tranche(cwd, '--bootstrap', '20', '--level', '80', '--json'));
     for (const name of ['cost_bps', 'timing_bps', 'execution_bps', 'slippage_bps'] as const) {
@@ -99,7 +99,7 @@ describe('tranche backtest --bootstrap', () => {
     }
   });
 
-  it('tells of portfolios what they are worth and how far they fall', { timeout: 120_000 }, async () => {
+  it('tells of portfolios what they are worth and how far they fall', { timeout: 300_000 }, async () => {
     const strategy = `id: mix\nkind: rebalance\ncash: usd\ntarget_weights: { btc: '0.4', eth: '0.3', usd: '0.3' }\ndrift_type: absolute\ndrift_threshold: '0.02'\nmin_trade_notional: { amount: '50', currency: usd }\ncontinuous: true\n`;
     const cwd = desk({ strategy });
     const { code, out, err } = await tranche(cwd, '--data', 'ethusd=eth.csv', '--bootstrap', '20', '--level', '80', '--json'); // prettier-ignore
@@ -111,7 +111,7 @@ describe('tranche backtest --bootstrap', () => {
     expect(fall.history).toBeCloseTo(made.portfolios[0]?.course?.drawdown ?? Number.NaN, 5);
   });
 
-  it('shows the intervals with what they do not say, and in the report', { timeout: 120_000 }, async () => {
+  it('shows the intervals with what they do not say, and in the report', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const { code, err } = await tranche(cwd, '--bootstrap', '20', '--block', '4h', '--level', '80', '--no-trend', '--out', 'found'); // prettier-ignore
     expect(code).toBe(0);
@@ -146,7 +146,7 @@ describe('tranche backtest --bootstrap', () => {
     });
   }
 
-  it('writes nothing when it is stopped before there is an interval', { timeout: 120_000 }, async () => {
+  it('writes nothing when it is stopped before there is an interval', { timeout: 300_000 }, async () => {
     const cwd = desk();
     const ran = await interrupted(cwd, 0, '--bootstrap', '200', '--out', 'found');
     expect(ran.code).toBe(75);

@@ -24,6 +24,8 @@ import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 
 const TOKEN = 'token-of-this-machine';
+/** No system hands this port out, and nobody listens at it. */
+const NOBODY = 'http://127.0.0.1:1';
 /** A process that says which signal it got, and stays. */
 const STAND_IN = 'trap "echo SIGUSR2" USR2; echo ready; while :; do sleep 0.05; done';
 
@@ -83,7 +85,8 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
   });
   const standIn = spawn('sh', ['-c', STAND_IN], { stdio: ['ignore', 'pipe', 'ignore'] });
   await once(standIn.stdout, 'data');
-  const { url } = operate;
+  // A port that was closed a moment ago may be somebody else's by now.
+  const url = isDeaf ? NOBODY : operate.url;
   // The commands take only the holder of the journal for its daemon.
   sqliteJournal(join(folder, 'journal.db')).close();
   const held = takeLock(join(folder, 'journal.db'));

@@ -45,7 +45,7 @@ async function prepared(cwd: string, vary: readonly string[]): Promise<Prepared>
 }
 
 describe('a sweep on threads', () => {
-  it('finds what the same settings come to one by one, to the last hash', { timeout: 120_000 }, async () => {
+  it('finds what the same settings come to one by one, to the last hash', { timeout: 300_000 }, async () => {
     const vary = ['slices=4,6,12', 'side=buy,sell', 'limit_price=60200,60400'];
     const { base, tapes, jobs } = await prepared(sweepFolder(), vary);
     const found: (SweepOutcome | undefined)[] = jobs.map(() => undefined);
@@ -87,7 +87,7 @@ describe('a sweep on threads', () => {
     expect(unpackBase(packBase(base))).toEqual(base);
   });
 
-  it('gives its workers the index of a tape, and they look into no other', { timeout: 120_000 }, async () => {
+  it('gives its workers the index of a tape, and they look into no other', { timeout: 300_000 }, async () => {
     const strategy =
       'id: high\nkind: limit\npair: btcusd\nside: sell\nlimit_price: "60300"\ntotal_quantity: { amount: "0.5", currency: btc }\n';
     const { base, tapes, jobs } = await prepared(sweepFolder({ strategy }), ['limit_price=60300']);
@@ -117,7 +117,7 @@ describe('a sweep on threads', () => {
 
   it(
     'ends with an error when a worker dies, and has told of all that had ended',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     async () => {
       const { base, tapes, jobs } = await prepared(sweepFolder(), ['slices=1..20/1']);
       const ended: number[] = [];

@@ -121,7 +121,7 @@ const cases = Object.keys(everyKind).flatMap(
 describe('a backtest does not look ahead', () => {
   it.each(cases)(
     'of $name with a $model venue at minute $minutes',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     ({ minutes, ...told }) => {
       const past = run(tapes, told);
       const turn = START + minutes * MINUTE_MS;
@@ -144,7 +144,7 @@ describe('a backtest does not look ahead', () => {
 
   it.each(Object.keys(everyKind))(
     'nor within a bar, of %s: all but its close may be anything',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     (name) => {
       const wild = tapes.map((tape) =>
         tape.barMs === 0

@@ -155,7 +155,7 @@ const cases = Object.keys(everyKind).flatMap((desk) =>
 describe('what a backtest pays', () => {
   it.each(cases)(
     'is what a plain calculation of the model says: %s, %s venue',
-    { timeout: 60_000 },
+    { timeout: 300_000 },
     (desk, venue) => {
       const { pts, strategies, holdings, policy } = everyKind[desk] ?? { strategies: [], holdings: {} };
       const model = { ...presetModel('normal'), ...venues[venue], ...(pts === undefined ? {} : { pts }) };

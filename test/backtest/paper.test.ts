@@ -96,7 +96,7 @@ const fillsOf = (said: readonly string[]): readonly string[] => said.filter((lin
 describe('the same desk on paper and in a backtest', () => {
   it.each(Object.entries(everyKind))(
     'decides the same slices of the same size at the same time, which fill or fail for the same reason: %s',
-    { timeout: 120_000 },
+    { timeout: 300_000 },
     (_, one) => {
       const desk = { ...one, policy: { ...one.policy, minimumOf: () => ({}) } };
       const [paper, backtest] = [onPaper(desk), overTapes(desk)];

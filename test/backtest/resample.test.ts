@@ -167,7 +167,7 @@ describe('a 90 % interval of costs', () => {
     ['returns that depend on one another', 0.5, 25, 'removed', [0.83, 0.95]],
     // The mean of one window is mostly chance: the cost of another one lies outside more often. Of normal walks, 79 %.
     ['a random walk, its trend kept', 0, 10, 'kept', [0.72, 0.85]],
-  ] as const)('holds the cost of another stretch of %s as often as docs/backtest.md says', { timeout: 120_000 }, (_, phi, block, trend, [least, most]) => {
+  ] as const)('holds the cost of another stretch of %s as often as docs/backtest.md says', { timeout: 300_000 }, (_, phi, block, trend, [least, most]) => {
     const trials = 200;
     let held = 0;
     for (let trial = 1; trial <= trials; trial++) {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
@@ -140,13 +139,8 @@ const chunk = (text: string): string => `${text.length.toString(16)}\r\n${text}\
 
 describe('a failed exchange', () => {
   it('never left when nobody listens at the address', async () => {
-    const closed = createServer();
-    await once(closed.listen(0, '127.0.0.1'), 'listening');
-    const { port } = closed.address() as AddressInfo;
-    await new Promise((resolve) => {
-      closed.close(resolve);
-    });
-    const error = await failure(client(`http://127.0.0.1:${port}`), order);
+    // No system hands this port out: one that was closed a moment ago may be somebody else's by now.
+    const error = await failure(client('http://127.0.0.1:1'), order);
     expect(error).toMatchObject({ code: 'connect', applied: 'no', sent: false });
   });
 

@@ -95,7 +95,7 @@ describe('the ticker', () => {
     const listener = listen(server.url);
     await expect.poll(() => listener.prices.length).toBe(1);
     server.sockets[0]?.close(1012, `restart ${TOKEN}`);
-    await expect.poll(() => listener.prices.length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => listener.prices.length).toBe(2);
     expect(listener.events).toEqual([
       { event: 'open' },
       { event: 'closed', why: 'closed with 1012 restart [token]', retryMs: 1_000 },
