@@ -1,9 +1,8 @@
-import { holding } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
 import { limitAlgorithms } from '../wire/orders.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger, Trade } from './ledger.ts';
 import type { Listing } from './listing.ts';
 import type { Money } from '../core/money.ts';
 import type { OrderRegistry } from './orders.ts';
@@ -40,43 +39,29 @@ export class Booking {
     const { ledger, registry, positions, board } = this.setup;
     const { pair, base, quote } = listing;
     const { orderId, side, working } = order;
-    const tradeId = registry.nextNumber();
-    const before = { base: ledger.balance(account, base), quote: ledger.balance(account, quote) };
-    ledger.book(
-      account,
-      {
-        orderId,
-        tradeId,
-        pair,
-        base,
-        quote,
-        side,
-        clientId: order.clientId === '' ? undefined : order.clientId,
-        quantity: fill.quantity,
-        amount: holding(fill.amount),
-        fees: holding(fill.fees),
-        price: fill.price,
-        algorithm:
-          working === undefined
-            ? undefined
-            : { id: working.algorithm, name: limitAlgorithms[working.algorithm] },
-      },
-      now,
-    );
-    const trade = { listing, side, orderId, fill };
-    positions.traded(account, { ...trade, currency: quote, before: before.quote }, now);
-    positions.traded(account, { ...trade, currency: base, before: before.base }, now);
-    registry.addTrade(account, {
-      tradeId,
+    const [baseBefore, quoteBefore] = [ledger.balance(account, base), ledger.balance(account, quote)];
+    const trade: Trade = {
       orderId,
-      side,
-      pair,
+      clientId: order.clientId === '' ? undefined : order.clientId,
+      tradeId: registry.nextNumber(),
       at: instant(Math.floor(now)),
+      pair,
+      base,
+      quote,
+      side,
       quantity: fill.quantity,
       amount: fill.amount,
-      price: fill.price,
       fees: fill.fees,
-    });
-    board.traded(pair, { quantity: fill.quantity, amount: fill.amount }, now);
+      price: fill.price,
+      algorithm:
+        working === undefined
+          ? undefined
+          : { id: working.algorithm, name: limitAlgorithms[working.algorithm] },
+    };
+    ledger.book(account, trade);
+    positions.traded(account, { listing, orderId, fill, currency: quote, before: quoteBefore }, now);
+    positions.traded(account, { listing, orderId, fill, currency: base, before: baseBefore }, now);
+    registry.addTrade(account, trade);
+    board.traded(pair, fill, now);
   }
 }

@@ -20,6 +20,11 @@ export class Changes {
     };
   }
 
+  /** Whether anybody listens: without, no change has to be put into words. */
+  get isHeard(): boolean {
+    return this.listeners.size > 0;
+  }
+
   tell(change: Change): void {
     for (const listener of this.listeners) listener(change);
   }

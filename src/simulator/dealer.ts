@@ -19,6 +19,8 @@ import { assumed, created, documented } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 import { filledSize, isSame, sizeProblem } from './sizes.ts';
 
+const NO_PRICE = price('0');
+
 /** An order as it comes in; the client id may be left out where the quote had none. */
 export type PlacedOrder = Omit<OrderRequest, 'clientId'> & { readonly clientId?: string | undefined };
 
@@ -124,7 +126,7 @@ export class Dealer {
     const { options, registry } = this.setup;
     const quotedAt = instant(Math.floor(now));
     return {
-      quoteId: this.quoteId(Number(registry.nextNumber())),
+      quoteId: this.quoteId(registry.nextCount()),
       pair: request.pair,
       side: request.side,
       quantity,
@@ -204,7 +206,7 @@ export class Dealer {
       price: filled.price,
       filled: isFilled ? filled.quantity : NO_QUANTITY,
       filledAmount: isFilled ? filled.amount : NO_MONEY,
-      vwap: isFilled ? filled.price : price('0'),
+      vwap: isFilled ? filled.price : NO_PRICE,
       fees: isFilled ? fees : NO_MONEY,
       updatedAt: instant(Math.floor(now)),
     };

@@ -53,6 +53,7 @@ export interface ExchangeSetup {
 /** What a client may ask of the transactions; what is left out has the default of the specification. */
 export type TransactionsAsked = { readonly [Key in keyof LedgerQuery]?: LedgerQuery[Key] | undefined };
 
+type Source = Pick<Transit, 'nextDue' | 'runNext'>;
 const DEFAULT_LIMIT = 250;
 export const LIMIT_MAX = 1_000;
 
@@ -84,6 +85,8 @@ export class Exchange {
   private readonly history: ValueHistory;
   private readonly limits: Limits;
   private readonly board: TickerBoard;
+  /** What happens by itself. */
+  private readonly sources: readonly Source[];
   private time: Instant;
 
   /** @throws OperatorError (`config`) when the settings do not fit together. */
@@ -92,7 +95,7 @@ export class Exchange {
     this.time = startedAt;
     const market = new Market({ options, tapes, startedAt });
     const ledger = new Ledger(Math.floor(startedAt) + 1, (account) => {
-      this.changes.tell({ kind: 'balances', account });
+      if (this.changes.isHeard) this.changes.tell({ kind: 'balances', account });
     });
     const registry = new OrderRegistry(this.changes, startedAt);
     this.market = market;
@@ -108,6 +111,7 @@ export class Exchange {
     this.dealer = new Dealer({ options, market, registry, booking, credit: this.credit, random, startedAt });
     this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
     this.transit = new Transit({ ledger, market, positions: this.positions, seed: options.seed });
+    this.sources = [this.resting, this.positions, this.transit];
     const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
     this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });
     this.whitelist = new Whitelist({ options, market, registry });
@@ -152,11 +156,10 @@ export class Exchange {
    */
   advance(now: Instant): void {
     if (now < this.time) return;
-    const sources = [this.resting, this.positions, this.transit];
     for (;;) {
-      let next: (typeof sources)[number] | undefined;
+      let next: Source | undefined;
       let due = Infinity;
-      for (const source of sources) {
+      for (const source of this.sources) {
         const at = source.nextDue();
         if (at !== undefined && at <= now && at < due) [next, due] = [source, at];
       }

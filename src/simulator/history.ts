@@ -9,7 +9,13 @@ import type { Market } from './market.ts';
 /** Most points kept of an account: more than a year of hours. */
 const POINTS_MAX = 10_000;
 
-type Held = ReadonlyMap<string, Quantity>;
+/** What an account holds, in the order of the currencies. */
+interface Held {
+  readonly currencies: readonly string[];
+  readonly amounts: readonly Quantity[];
+  /** Count of the ledger at which it was so. */
+  readonly moves: number;
+}
 
 /** Points that follow each other by an hour of the market, with what was held at all of them. */
 interface Span {
@@ -20,7 +26,7 @@ interface Span {
   readonly held: Held;
   count: number;
   /** Values by place in the span. Worked out when somebody asks: few do. */
-  readonly usd: Map<number, Money>;
+  usd: Map<number, Money> | undefined;
 }
 
 /** The points of an account, oldest first. */
@@ -34,11 +40,17 @@ interface Line {
 export const accountValue = (
   account: string,
   { ledger, market, now }: { ledger: Ledger; market: Market; now: Instant },
-): Money => valueOf(ledger.balances(account), market, now);
-
-function valueOf(held: Held, market: Market, now: Instant): Money {
+): Money => {
   let total = NO_MONEY;
-  for (const [currency, amount] of held) total = add(total, market.usdValue(currency, amount, now));
+  for (const [currency, amount] of ledger.balances(account))
+    total = add(total, market.usdValue(currency, amount, now));
+  return roundDown(total, 2);
+};
+
+function valueOf({ currencies, amounts }: Held, market: Market, now: Instant): Money {
+  let total = NO_MONEY;
+  for (const [place, amount] of amounts.entries())
+    total = add(total, market.usdValue(currencies[place] ?? '', amount, now));
   return roundDown(total, 2);
 }
 
@@ -61,7 +73,7 @@ export class ValueHistory {
   /** Begins the history of an account with its value at `now`. */
   open(account: string, now: Instant): void {
     const held = this.heldBy(account, undefined);
-    const span = { market: this.market.timeAt(now), at: now, held, count: 1, usd: new Map<number, Money>() };
+    const span = { market: this.market.timeAt(now), at: now, held, count: 1, usd: undefined };
     this.lines.set(account, { spans: [span], count: 1 });
   }
 
@@ -78,7 +90,7 @@ export class ValueHistory {
       const held = this.heldBy(account, last?.held);
       const goesOn = last?.held === held && last.at === undefined && hourOf(last, last.count) === first;
       if (goesOn) last.count += count;
-      else line.spans.push({ market: first, at: undefined, held, count, usd: new Map() });
+      else line.spans.push({ market: first, at: undefined, held, count, usd: undefined });
       line.count += count;
       if (line.count > 2 * POINTS_MAX) shorten(line);
     }
@@ -120,19 +132,22 @@ export class ValueHistory {
   }
 
   private valued(span: Span, place: number): Money {
-    const known = span.usd.get(place);
+    const known = span.usd?.get(place);
     if (known !== undefined) return known;
     const usd = valueOf(span.held, this.market, this.timeOf(span, place));
+    span.usd ??= new Map();
     span.usd.set(place, usd);
     return usd;
   }
 
   /** What an account holds now: the same object as before while nothing has changed. */
   private heldBy(account: string, before: Held | undefined): Held {
+    const moves = this.ledger.moves(account);
+    if (before?.moves === moves) return before;
     const now = this.ledger.balances(account);
-    if (before?.size !== now.size) return new Map(now);
-    for (const [currency, amount] of now) if (before.get(currency) !== amount) return new Map(now);
-    return before;
+    // Currencies come and never go.
+    const currencies = before?.currencies.length === now.size ? before.currencies : [...now.keys()];
+    return { currencies, amounts: [...now.values()], moves };
   }
 }
 

@@ -1,6 +1,6 @@
 import { invariant } from '../core/errors.ts';
-import { add, negate, NO_QUANTITY, price, subtract } from '../core/money.ts';
-import type { Price, Quantity } from '../core/money.ts';
+import { add, holding, negate, NO_QUANTITY, price, subtract } from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side, Transaction } from '../core/venue.ts';
@@ -26,20 +26,22 @@ export interface Movement {
   readonly remarks?: Remarks | undefined;
 }
 
-/** Both legs of a trade, as they are booked. Amounts are unsigned. */
+/** A trade as it is booked, both legs. Amounts are unsigned. */
 export interface Trade {
   readonly orderId: string;
   readonly clientId: string | undefined;
   readonly tradeId: string;
+  /** Whole milliseconds. */
+  readonly at: Instant;
   readonly pair: string;
   readonly base: string;
   readonly quote: string;
   readonly side: Side;
   readonly quantity: Quantity;
   /** Quote currency, without the fee. */
-  readonly amount: Quantity;
+  readonly amount: Money;
   /** Quote currency. */
-  readonly fees: Quantity;
+  readonly fees: Money;
   readonly price: Price;
   /** Left out: `Instant`, as of every order against a quote. */
   readonly algorithm?: { readonly id: number; readonly name: string } | undefined;
@@ -64,11 +66,64 @@ interface Account {
   /** Part of the balances that is promised: to open orders, withdrawals, the collateral wallet. */
   readonly held: Map<string, Quantity>;
   /** Oldest first. */
-  readonly rows: LedgerRow[];
+  readonly rows: (LedgerRow | Leg)[];
+  /** How often a balance was changed. */
+  moves: number;
 }
 
 const DONE = 'done';
 const UNIT_PRICE = price('1');
+
+/** One leg of a trade. Most are never looked at: its row is made for who reads it. */
+class Leg {
+  readonly id: number;
+  readonly trade: Trade;
+  readonly isBase: boolean;
+  /** After it. */
+  readonly balance: Quantity;
+
+  constructor(id: number, trade: Trade, { isBase, balance }: { isBase: boolean; balance: Quantity }) {
+    this.id = id;
+    this.trade = trade;
+    this.isBase = isBase;
+    this.balance = balance;
+  }
+
+  get at(): Instant {
+    return this.trade.at;
+  }
+
+  get action(): Side {
+    return this.trade.side;
+  }
+
+  get status(): string {
+    return DONE;
+  }
+
+  row(): LedgerRow {
+    const { orderId, clientId, tradeId, at, side, pair, quantity, amount, algorithm } = this.trade;
+    const moved = this.isBase ? quantity : holding(amount);
+    return {
+      id: this.id,
+      orderId,
+      clientId,
+      tradeId,
+      at,
+      action: side,
+      status: DONE,
+      pair,
+      ...(algorithm === undefined ? {} : { algorithm: algorithm.name, algorithmId: String(algorithm.id) }),
+      currency: this.isBase ? this.trade.base : this.trade.quote,
+      amount: this.isBase === (side === 'buy') ? moved : negate(moved),
+      price: this.isBase ? this.trade.price : UNIT_PRICE,
+      fees: this.isBase ? NO_QUANTITY : holding(this.trade.fees),
+      balance: this.balance,
+    };
+  }
+}
+
+const rowOf = (entry: LedgerRow | Leg): LedgerRow => (entry instanceof Leg ? entry.row() : entry);
 
 /**
  * Who holds what, exactly, and how it came to be. Every trade is between an account and the dealer, so for each currency
@@ -91,7 +146,7 @@ export class Ledger {
 
   open(account: string): void {
     invariant(!this.accounts.has(account), `the account ${account} is opened once`);
-    this.accounts.set(account, { balances: new Map(), held: new Map(), rows: [] });
+    this.accounts.set(account, { balances: new Map(), held: new Map(), rows: [], moves: 0 });
   }
 
   balance(account: string, currency: string): Quantity {
@@ -101,6 +156,11 @@ export class Ledger {
   /** What the account holds, by currency; below zero is owed. */
   balances(account: string): ReadonlyMap<string, Quantity> {
     return this.of(account).balances;
+  }
+
+  /** How often a balance of the account was changed: who has seen them at the same count has seen the same. */
+  moves(account: string): number {
+    return this.of(account).moves;
   }
 
   /** What the dealer holds: the other side of every trade. */
@@ -125,7 +185,10 @@ export class Ledger {
 
   /** What the account can still promise; below zero when it owes. */
   available(account: string, currency: string): Quantity {
-    return subtract(this.balance(account, currency), this.held(account, currency));
+    const { balances, held } = this.of(account);
+    const promised = held.get(currency);
+    const balance = balances.get(currency) ?? NO_QUANTITY;
+    return promised === undefined ? balance : subtract(balance, promised);
   }
 
   held(account: string, currency: string): Quantity {
@@ -172,7 +235,7 @@ export class Ledger {
     const { rows } = this.of(account);
     const index = this.pendingAt(account, id);
     const row = rows[index];
-    if (row !== undefined) rows[index] = { ...row, ...change };
+    if (row !== undefined) rows[index] = { ...rowOf(row), ...change };
   }
 
   /**
@@ -180,8 +243,9 @@ export class Ledger {
    * balances. Its account transaction id stays.
    */
   settle(account: string, id: number, at: Instant): number {
-    const [row] = this.of(account).rows.splice(this.pendingAt(account, id), 1);
-    invariant(row !== undefined, `transaction ${id} of ${account} is pending`);
+    const [entry] = this.of(account).rows.splice(this.pendingAt(account, id), 1);
+    invariant(entry !== undefined, `transaction ${id} of ${account} is pending`);
+    const row = rowOf(entry);
     const { currency, amount, fees: fee } = row;
     const remarks = { ...row, accountTransactionId: row.accountTransactionId ?? String(id) };
     return this.move(account, { currency, amount, fee, remarks }, at);
@@ -194,28 +258,22 @@ export class Ledger {
   }
 
   /** Books a trade: two transactions, the base leg first, that share order and trade. */
-  book(account: string, trade: Trade, at: Instant): void {
-    const { side, quantity, amount, fees } = trade;
+  book(account: string, trade: Trade): void {
+    const { side, base, quote, quantity, fees } = trade;
+    const amount = holding(trade.amount);
     const isBuy = side === 'buy';
-    this.exchange(account, trade.base, isBuy ? quantity : negate(quantity));
-    this.append(account, {
-      ...this.leg(account, trade, at),
-      currency: trade.base,
-      amount: isBuy ? quantity : negate(quantity),
-      price: trade.price,
-      fees: NO_QUANTITY,
-      balance: this.balance(account, trade.base),
-    });
-    this.exchange(account, trade.quote, isBuy ? negate(amount) : amount);
-    this.take(account, { currency: trade.quote, amount: fees, into: this.feeHoldings });
-    this.append(account, {
-      ...this.leg(account, trade, at),
-      currency: trade.quote,
-      amount: isBuy ? negate(amount) : amount,
-      price: UNIT_PRICE,
-      fees,
-      balance: this.balance(account, trade.quote),
-    });
+    this.exchange(account, base, isBuy ? quantity : negate(quantity));
+    this.bookLeg(account, trade, true);
+    this.exchange(account, quote, isBuy ? negate(amount) : amount);
+    this.take(account, { currency: quote, amount: holding(fees), into: this.feeHoldings });
+    this.bookLeg(account, trade, false);
+  }
+
+  private bookLeg(account: string, trade: Trade, isBase: boolean): void {
+    const { balances, rows } = this.of(account);
+    const balance = balances.get(isBase ? trade.base : trade.quote) ?? NO_QUANTITY;
+    this.lastId += 1;
+    rows.push(new Leg(this.lastId, trade, { isBase, balance }));
   }
 
   /** Newest first. */
@@ -227,14 +285,14 @@ export class Ledger {
       const row = rows[index];
       if (row === undefined || !matches(row, query)) continue;
       if (skip > 0) skip -= 1;
-      else found.push(row);
+      else found.push(rowOf(row));
     }
     return found;
   }
 
   /** All transactions of an account, oldest first. */
   rows(account: string): readonly LedgerRow[] {
-    return this.of(account).rows;
+    return this.of(account).rows.map(rowOf);
   }
 
   private of(account: string): Account {
@@ -258,7 +316,9 @@ export class Ledger {
   }
 
   private change(account: string, currency: string, amount: Quantity): void {
-    this.of(account).balances.set(currency, add(this.balance(account, currency), amount));
+    const changed = this.of(account);
+    changed.balances.set(currency, add(changed.balances.get(currency) ?? NO_QUANTITY, amount));
+    changed.moves += 1;
     this.onChange(account);
   }
 
@@ -266,25 +326,6 @@ export class Ledger {
     this.lastId += 1;
     this.of(account).rows.push({ id: this.lastId, ...row });
     return this.lastId;
-  }
-
-  private leg(
-    account: string,
-    trade: Trade,
-    at: Instant,
-  ): Omit<LedgerRow, 'id' | 'currency' | 'amount' | 'price' | 'fees' | 'balance'> {
-    invariant(this.accounts.has(account), `the account ${account} is open`);
-    const { algorithm } = trade;
-    return {
-      orderId: trade.orderId,
-      clientId: trade.clientId,
-      tradeId: trade.tradeId,
-      at: whole(at),
-      action: trade.side,
-      status: DONE,
-      pair: trade.pair,
-      ...(algorithm === undefined ? {} : { algorithm: algorithm.name, algorithmId: String(algorithm.id) }),
-    };
   }
 
   private moved(account: string, movement: Movement, at: Instant): Omit<LedgerRow, 'id' | 'status'> {
@@ -313,7 +354,7 @@ export class Ledger {
 }
 
 /** Both ends of the time are meant to be in: a row of this very millisecond is not hidden from a reader. */
-function matches(row: LedgerRow, { from, to, after, types, pending }: LedgerQuery): boolean {
+function matches(row: LedgerRow | Leg, { from, to, after, types, pending }: LedgerQuery): boolean {
   if (row.at < from || row.at > to) return false;
   if (after !== undefined && row.id <= after) return false;
   if (types !== undefined && !types.has(row.action)) return false;

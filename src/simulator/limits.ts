@@ -70,7 +70,8 @@ const ADDRESS_COOLDOWN_MS = 60 * SECOND_MS;
  */
 export class Limits {
   private readonly options: VenueOptions['limits'];
-  private readonly windows = new Map<string, Gate>();
+  /** Of each route by account, and by address. */
+  private readonly gates = new Map<LimitedRoute | 'address', Map<string, Gate>>();
 
   constructor(options: VenueOptions['limits']) {
     this.options = options;
@@ -78,35 +79,35 @@ export class Limits {
 
   /** Milliseconds to wait when the request is one too many. */
   route(route: LimitedRoute, account: string, now: Instant): number | undefined {
-    return this.admit(
-      `${route} ${account}`,
-      now,
-      () => new Gate(this.windowOf(route), this.options.cooldowns ? ROUTE_COOLDOWN_MS : 0),
-    );
+    return this.admit(route, account, now);
   }
 
   /** As `route`, for all requests of one network address. */
   address(address: string, now: Instant): number | undefined {
-    return this.admit(
-      `address ${address}`,
-      now,
-      () =>
-        new Gate(
-          new SlidingWindow(this.options.addressPerTenSeconds, TEN_SECONDS_MS),
-          this.options.cooldowns ? ADDRESS_COOLDOWN_MS : 0,
-        ),
-    );
+    return this.admit('address', address, now);
   }
 
-  private admit(key: string, now: Instant, open: () => Gate): number | undefined {
+  private admit(what: LimitedRoute | 'address', of: string, now: Instant): number | undefined {
     if (!this.options.enforced) return undefined;
-    let window = this.windows.get(key);
-    if (window === undefined) {
-      if (this.windows.size >= KEYS_MAX) this.dropIdle(now);
-      window = open();
-      this.windows.set(key, window);
-    }
-    return window.admit(now);
+    const gate = this.gates.get(what)?.get(of) ?? this.open(what, of, now);
+    return gate.admit(now);
+  }
+
+  private open(what: LimitedRoute | 'address', of: string, now: Instant): Gate {
+    let known = 0;
+    for (const gates of this.gates.values()) known += gates.size;
+    if (known >= KEYS_MAX) this.dropIdle(now);
+    const { cooldowns, addressPerTenSeconds } = this.options;
+    const gate =
+      what === 'address'
+        ? new Gate(
+            new SlidingWindow(addressPerTenSeconds, TEN_SECONDS_MS),
+            cooldowns ? ADDRESS_COOLDOWN_MS : 0,
+          )
+        : new Gate(this.windowOf(what), cooldowns ? ROUTE_COOLDOWN_MS : 0);
+    const gates = this.gates.get(what) ?? new Map<string, Gate>();
+    this.gates.set(what, gates.set(of, gate));
+    return gate;
   }
 
   private windowOf(route: LimitedRoute): SlidingWindow {
@@ -125,6 +126,7 @@ export class Limits {
   }
 
   private dropIdle(now: Instant): void {
-    for (const [key, window] of this.windows) if (window.isIdle(now)) this.windows.delete(key);
+    for (const gates of this.gates.values())
+      for (const [of, gate] of gates) if (gate.isIdle(now)) gates.delete(of);
   }
 }

@@ -1,13 +1,13 @@
-import { negate } from '../core/money.ts';
+import { invariant } from '../core/errors.ts';
+import { add, subtract } from '../core/money.ts';
+import { DAY_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
-import { netProceeds } from '../wire/order-body.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
 import { ORDERS_PAGE_MAX } from '../wire/orders.ts';
 import type { OwnTrade } from '../wire/orders.ts';
-import { ByAccount } from './by-account.ts';
 import type { Changes } from './changes.ts';
-import { UsedIds } from './quotes.ts';
+import type { Trade } from './ledger.ts';
 
 /** Which orders are asked for. Source: public documentation, "Open orders" and "Done orders". */
 export interface OrdersAsked {
@@ -29,15 +29,23 @@ export const TRADES_PAGE_MAX = 1_000;
 const FINISHED = new Set(['Done', 'Canceled']);
 export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(status);
 
+/** What is kept of an account. */
+interface Kept {
+  /** In the order of their ids. */
+  readonly orders: OrderDetail[];
+  /** When each of them came. */
+  readonly cameAt: Instant[];
+  /** Where the newest order of a client id is. */
+  readonly places: Map<string, number>;
+  /** Ids of those that are not finished. */
+  readonly open: Set<string>;
+  /** Oldest first. */
+  readonly trades: Trade[];
+}
+
 /** Every order and every fill of every account, and the numbers that they get. */
 export class OrderRegistry {
-  private readonly orders = new ByAccount<OrderDetail>();
-  private readonly byClientId = new ByAccount<string>();
-  /** Ids by account, in the order in which they were given. */
-  private readonly ids = new Map<string, string[]>();
-  private readonly open = new Map<string, Set<string>>();
-  private readonly fills = new Map<string, OwnTrade[]>();
-  private readonly usedIds = new UsedIds();
+  private readonly accounts = new Map<string, Kept>();
   private readonly changes: Changes;
   private lastNumber: number;
 
@@ -49,66 +57,71 @@ export class OrderRegistry {
 
   /** A number that nothing else has: of a quote, an order, a trade, a rule, an address. */
   nextNumber(): string {
+    return String(this.nextCount());
+  }
+
+  /** As `nextNumber`, for who needs no text. */
+  nextCount(): number {
     this.lastNumber += 1;
-    return String(this.lastNumber);
+    return this.lastNumber;
   }
 
+  /** Whether the client order id came in the last 24 hours: none may come twice. */
   isTaken(account: string, clientId: string, now: Instant): boolean {
-    return this.usedIds.has(account, clientId, now);
+    const { cameAt, places } = this.of(account);
+    const at = cameAt[places.get(clientId) ?? -1];
+    return at !== undefined && at + DAY_MS > now;
   }
 
-  /** Keeps a new order. */
+  /** Keeps a new order: its id is above those of all before. */
   add(account: string, order: OrderDetail, now: Instant): void {
-    const ids = this.ids.get(account) ?? [];
-    ids.push(order.orderId);
-    this.ids.set(account, ids);
-    if (order.clientId !== '') {
-      this.usedIds.add(account, order.clientId, now);
-      this.byClientId.set(account, order.clientId, order.orderId);
-    }
-    this.update(account, order);
+    const { orders, cameAt, places, open } = this.of(account);
+    if (order.clientId !== '') places.set(order.clientId, orders.length);
+    orders.push(order);
+    cameAt.push(now);
+    if (!isFinished(order)) open.add(order.orderId);
+    if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
   /** Keeps what became of an order. */
   update(account: string, order: OrderDetail): void {
-    this.orders.set(account, order.orderId, order);
-    const open = this.open.get(account) ?? new Set();
-    this.open.set(account, open);
+    const { orders, open } = this.of(account);
+    const place = placeOf(orders, order.orderId);
+    invariant(orders[place]?.orderId === order.orderId, `order ${order.orderId} of ${account} is known`);
+    orders[place] = order;
     if (isFinished(order)) open.delete(order.orderId);
     else open.add(order.orderId);
-    this.changes.tell({ kind: 'order', account, order });
+    if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
   /** By the id of the venue alone. */
   byId(account: string, orderId: string): OrderDetail | undefined {
-    return this.orders.get(account, orderId);
+    const { orders } = this.of(account);
+    const order = orders[placeOf(orders, orderId)];
+    return order?.orderId === orderId ? order : undefined;
   }
 
   /** By the id of the venue or of the client. */
   find(account: string, id: string): OrderDetail | undefined {
-    return this.byId(account, id) ?? this.byId(account, this.byClientId.get(account, id) ?? '');
+    const { orders, places } = this.of(account);
+    return this.byId(account, id) ?? orders[places.get(id) ?? -1];
   }
 
   /** Newest first. */
   openOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
-    return this.pick(account, [...(this.open.get(account) ?? [])], asked);
+    const orders = [...this.of(account).open].flatMap((id) => this.byId(account, id) ?? []);
+    return pick(orders, asked);
   }
 
   /** Newest first. */
   doneOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
-    const open = this.open.get(account);
-    return this.pick(account, this.ids.get(account) ?? [], asked, (id) => open?.has(id) !== true);
+    return pick(this.of(account).orders, asked, isFinished);
   }
 
   /** Keeps a fill, and tells of it. */
-  addTrade(account: string, fill: Omit<OwnTrade, 'netAmount'>): void {
-    const { side, amount, fees } = fill;
-    const moved = netProceeds({ side, filledAmount: amount, fees });
-    const trade = { ...fill, netAmount: side === 'buy' ? negate(moved) : moved };
-    const fills = this.fills.get(account) ?? [];
-    fills.push(trade);
-    this.fills.set(account, fills);
-    this.changes.tell({ kind: 'trade', account, trade });
+  addTrade(account: string, trade: Trade): void {
+    this.of(account).trades.push(trade);
+    if (this.changes.isHeard) this.changes.tell({ kind: 'trade', account, trade: ownTrade(trade) });
   }
 
   /** Newest first, from the one after `lastSeenId` on. */
@@ -116,35 +129,65 @@ export class OrderRegistry {
     account: string,
     { limit = TRADES_PAGE, lastSeenId }: { limit?: number | undefined; lastSeenId?: string | undefined },
   ): readonly OwnTrade[] {
-    const fills = this.fills.get(account) ?? [];
-    const seen = lastSeenId === undefined ? -1 : fills.findLastIndex(({ tradeId }) => tradeId === lastSeenId);
-    const until = seen < 0 ? fills.length : seen;
-    return fills.slice(Math.max(0, until - Math.min(limit, TRADES_PAGE_MAX)), until).toReversed();
+    const { trades } = this.of(account);
+    const seen =
+      lastSeenId === undefined ? -1 : trades.findLastIndex(({ tradeId }) => tradeId === lastSeenId);
+    const until = seen < 0 ? trades.length : seen;
+    return trades
+      .slice(Math.max(0, until - Math.min(limit, TRADES_PAGE_MAX)), until)
+      .toReversed()
+      .map(ownTrade);
   }
 
   /** What an account traded from `since` on, oldest first. */
-  tradesSince(account: string, since: Instant): readonly OwnTrade[] {
-    const fills = this.fills.get(account) ?? [];
-    return fills.slice(fills.findLastIndex(({ at }) => at < since) + 1);
+  tradesSince(account: string, since: Instant): readonly Trade[] {
+    const { trades } = this.of(account);
+    return trades.slice(trades.findLastIndex(({ at }) => at < since) + 1);
   }
 
-  private pick(
-    account: string,
-    ids: readonly string[],
-    asked: OrdersAsked,
-    wanted: (id: string) => boolean = () => true,
-  ): readonly OrderDetail[] {
-    const limit = Math.min(asked.limit ?? ORDERS_PAGE_MAX, ORDERS_PAGE_MAX);
-    const found: OrderDetail[] = [];
-    for (let index = ids.length - 1; index >= 0 && found.length < limit; index--) {
-      const id = ids[index] ?? '';
-      if (Number(id) <= (asked.after ?? -1)) break;
-      if (Number(id) >= (asked.before ?? Infinity) || !wanted(id)) continue;
-      const order = this.byId(account, id);
-      if (order !== undefined && matches(order, asked)) found.push(order);
-    }
-    return found;
+  private of(account: string): Kept {
+    const known = this.accounts.get(account);
+    if (known !== undefined) return known;
+    const opened: Kept = { orders: [], cameAt: [], places: new Map(), open: new Set(), trades: [] };
+    this.accounts.set(account, opened);
+    return opened;
   }
+}
+
+/** Where an order of this id is, or would be: ids go up. */
+function placeOf(orders: readonly OrderDetail[], orderId: string): number {
+  const id = Number(orderId);
+  let [low, high] = [0, orders.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (Number(orders[middle]?.orderId) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function ownTrade(trade: Trade): OwnTrade {
+  const { tradeId, orderId, side, pair, at, quantity, amount, fees } = trade;
+  const netAmount = side === 'buy' ? add(amount, fees) : subtract(amount, fees);
+  return { tradeId, orderId, side, pair, at, quantity, amount, price: trade.price, fees, netAmount };
+}
+
+/** Newest first. */
+function pick(
+  orders: readonly OrderDetail[],
+  asked: OrdersAsked,
+  wanted: (order: OrderDetail) => boolean = () => true,
+): readonly OrderDetail[] {
+  const limit = Math.min(asked.limit ?? ORDERS_PAGE_MAX, ORDERS_PAGE_MAX);
+  const found: OrderDetail[] = [];
+  for (let index = orders.length - 1; index >= 0 && found.length < limit; index--) {
+    const order = orders[index];
+    if (order === undefined) continue;
+    const id = Number(order.orderId);
+    if (id <= (asked.after ?? -1)) break;
+    if (id < (asked.before ?? Infinity) && wanted(order) && matches(order, asked)) found.push(order);
+  }
+  return found;
 }
 
 const matches = (order: OrderDetail, { side, pair, algorithmId, status }: OrdersAsked): boolean =>

@@ -19,7 +19,7 @@ import {
 import type { Quantity, Ratio } from '../core/money.ts';
 import { instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { FundingRate, Side } from '../core/venue.ts';
+import type { FundingRate } from '../core/venue.ts';
 import type { InterestPayment, MarginType, PtsPosition } from '../wire/pts.ts';
 import type { Fill } from './booking.ts';
 import type { Ledger } from './ledger.ts';
@@ -37,7 +37,6 @@ export interface PositionsSetup {
 /** A trade as a position sees it: which balance it moved, and from where. */
 export interface CreditTrade {
   readonly listing: Listing;
-  readonly side: Side;
   readonly orderId: string;
   readonly fill: Fill;
   readonly currency: string;
@@ -94,7 +93,9 @@ export class Positions {
 
   /** Opens, grows, reduces or closes positions after a trade moved a balance. */
   traded(account: string, trade: CreditTrade, now: Instant): void {
-    const grown = subtract(debt(this.setup.ledger.balance(account, trade.currency)), debt(trade.before));
+    const balance = this.setup.ledger.balance(account, trade.currency);
+    if (!trade.before.isNegative() && !balance.isNegative()) return;
+    const grown = subtract(debt(balance), debt(trade.before));
     if (grown.gt(0)) this.grow(account, trade, grown, now);
     else if (grown.lt(0))
       this.repay(account, { currency: trade.currency, amount: negate(grown), by: trade }, now);
@@ -208,6 +209,7 @@ export class Positions {
   }
 
   private earliest(): Position | undefined {
+    if (this.active.size === 0) return undefined;
     let first: Position | undefined;
     for (const each of this.active.values())
       if (first === undefined || each.nextAccrual < first.nextAccrual) first = each;

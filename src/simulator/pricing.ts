@@ -3,6 +3,7 @@ import {
   add,
   cost,
   NO_MONEY,
+  NOTHING,
   quantity,
   quantityDown,
   ratio,
@@ -30,10 +31,14 @@ export interface Priced {
  * `usd` is the value of the size. Impact grows with its square root: `impactBps` is reached at one million USD.
  */
 export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money): Price {
-  const millions = Math.max(0, approximate(usd)) / 1_000_000;
-  const impact = ratio((listing.options.impactBps * Math.sqrt(millions)).toFixed(6));
-  const away = worsen(side, mid, add(listing.halfSpreadBps, impact));
+  const away = worsen(side, mid, add(listing.halfSpreadBps, impactOf(listing, usd)));
   return side === 'buy' ? roundUp(away, listing.pricePrecision) : roundDown(away, listing.pricePrecision);
+}
+
+function impactOf({ options: { impactBps } }: Listing, usd: Money): Ratio {
+  if (impactBps === 0) return NOTHING;
+  const millions = Math.max(0, approximate(usd)) / 1_000_000;
+  return ratio((impactBps * Math.sqrt(millions)).toFixed(6));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { DAY_MS, MINUTE_MS } from '../core/time.ts';
+import { MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Price } from '../core/money.ts';
 import type { Quote, QuoteRequest } from '../core/venue.ts';
@@ -22,58 +22,48 @@ const MEMORY_MS = 5 * MINUTE_MS;
 
 /** The quotes that live, and for a while those that did. */
 export class QuoteBook {
+  /** Nearly every order is about it, so that it is put with the others only when the next one comes. */
+  private newest: QuoteEntry | undefined;
   private readonly entries = new Map<string, QuoteEntry>();
   private readonly byClientId = new ByAccount<QuoteEntry>();
 
   add(entry: QuoteEntry): void {
-    this.forget(entry.quote.quotedAt);
-    this.entries.set(entry.quote.quoteId, entry);
-    const { clientId } = entry.request;
-    if (clientId !== undefined) this.byClientId.set(entry.account, clientId, entry);
+    const before = this.newest;
+    this.newest = entry;
+    const now = entry.quote.quotedAt;
+    if (this.entries.size > 0) this.forget(now);
+    if (before === undefined || isForgotten(before, now)) return;
+    this.entries.set(before.quote.quoteId, before);
+    const { clientId } = before.request;
+    if (clientId !== undefined) this.byClientId.set(before.account, clientId, before);
   }
 
   /** The account's own quote with this id. */
   find(account: string, quoteId: string): QuoteEntry | undefined {
-    const entry = this.entries.get(quoteId);
+    const { newest } = this;
+    const entry = newest?.quote.quoteId === quoteId ? newest : this.entries.get(quoteId);
     return entry?.account === account ? entry : undefined;
   }
 
   findByClientId(account: string, clientId: string): QuoteEntry | undefined {
-    return this.byClientId.get(account, clientId);
+    const { newest } = this;
+    if (newest?.request.clientId === clientId && newest.account === account) return newest;
+    return this.entries.size === 0 ? undefined : this.byClientId.get(account, clientId);
   }
 
   /** The map keeps the order of arrival, and all quotes live equally long: the oldest come first. */
   private forget(now: Instant): void {
-    for (const [id, { account, quote, request }] of this.entries) {
-      if (quote.expiresAt + MEMORY_MS > now) return;
+    for (const [id, entry] of this.entries) {
+      if (!isForgotten(entry, now)) return;
       this.entries.delete(id);
-      if (request.clientId === undefined) continue;
-      const { clientId } = request;
-      if (this.byClientId.get(account, clientId)?.quote.quoteId === id)
-        this.byClientId.delete(account, clientId);
+      const { account, request } = entry;
+      if (request.clientId !== undefined && this.byClientId.get(account, request.clientId) === entry)
+        this.byClientId.delete(account, request.clientId);
     }
   }
 }
 
-/** Client order ids of the last 24 hours: none may come twice. */
-export class UsedIds {
-  private readonly seen = new ByAccount<Instant>();
-
-  has(account: string, clientId: string, now: Instant): boolean {
-    const at = this.seen.get(account, clientId);
-    return at !== undefined && at + DAY_MS > now;
-  }
-
-  add(account: string, clientId: string, now: Instant): void {
-    const seen = this.seen.of(account);
-    for (const [id, at] of seen) {
-      if (at + DAY_MS > now) break;
-      seen.delete(id);
-    }
-    seen.delete(clientId); // so that it moves to the end: the map stays in order of time
-    seen.set(clientId, now);
-  }
-}
+const isForgotten = ({ quote }: QuoteEntry, now: Instant): boolean => quote.expiresAt + MEMORY_MS <= now;
 
 /** The UUID that belongs to a place in the life of a venue: never drawn, so a run can be repeated exactly. */
 export function uuidOf(text: string): string {

@@ -21,7 +21,9 @@ export interface Ticker {
   readonly market: Instant;
 }
 
-type Day = Omit<Ticker, 'last' | 'vwap' | 'market' | 'pair'> & { readonly number: number };
+type Day = { -readonly [Key in keyof Omit<Ticker, 'last' | 'vwap' | 'market' | 'pair'>]: Ticker[Key] } & {
+  readonly number: number;
+};
 
 /** Keeps the day summary of each pair. */
 export class TickerBoard {
@@ -37,9 +39,9 @@ export class TickerBoard {
     const day = this.dayOf(pair, now);
     const precision = this.market.listings.get(pair)?.pricePrecision ?? 8;
     const last = roundEven(this.market.mid(pair, now), precision);
-    const seen = { ...day, high: greatest(day.high, last), low: least(day.low, last) };
-    this.days.set(pair, seen);
-    const { number: _, ...figures } = seen;
+    day.high = greatest(day.high, last);
+    day.low = least(day.low, last);
+    const { number: _, ...figures } = day;
     const vwap = day.volume.isZero() ? last : roundEven(priceOf(day.amount, day.volume), precision);
     return { ...figures, pair, last, vwap, market: this.market.timeAt(now) };
   }
@@ -47,7 +49,8 @@ export class TickerBoard {
   /** Counts a trade of this venue into the day. */
   traded(pair: string, { quantity, amount }: { quantity: Quantity; amount: Money }, now: Instant): void {
     const day = this.dayOf(pair, now);
-    this.days.set(pair, { ...day, volume: add(day.volume, quantity), amount: add(day.amount, amount) });
+    day.volume = add(day.volume, quantity);
+    day.amount = add(day.amount, amount);
   }
 
   private dayOf(pair: string, now: Instant): Day {
@@ -57,6 +60,8 @@ export class TickerBoard {
     const precision = this.market.listings.get(pair)?.pricePrecision ?? 8;
     const begins = this.market.realTimeOf(instant(Math.max(number * DAY_MS, this.market.startsAt)));
     const open = roundEven(this.market.mid(pair, begins), precision);
-    return { number, open, high: open, low: open, volume: NO_QUANTITY, amount: NO_MONEY };
+    const opened = { number, open, high: open, low: open, volume: NO_QUANTITY, amount: NO_MONEY };
+    this.days.set(pair, opened);
+    return opened;
   }
 }

@@ -182,6 +182,7 @@ export class Transit {
   }
 
   private earliest(): Transfer | undefined {
+    if (this.transfers.size === 0) return undefined;
     let first: Transfer | undefined;
     for (const each of this.transfers.values())
       if (each.nextAt !== undefined && (first?.nextAt === undefined || each.nextAt < first.nextAt))

@@ -1,6 +1,6 @@
 import { defer, map, of, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { add, price, quantity, roundDown } from '../../src/core/money.ts';
+import { add, money, NO_MONEY, price, quantity, roundDown } from '../../src/core/money.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after, instant } from '../../src/core/time.ts';
 import type { Balance, Transaction } from '../../src/core/venue.ts';
@@ -417,19 +417,16 @@ describe('trades of others on the account', () => {
     });
     minutes(one, 8);
     const trade = { pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', price: price('60000') } as const;
-    one.bench.exchange.ledger.book(
-      name(one.bench),
-      {
-        ...trade,
-        orderId: 'theirs',
-        tradeId: '90001',
-        clientId: undefined,
-        quantity: quantity('0.1'),
-        amount: quantity('6000'),
-        fees: quantity('0'),
-      },
-      one.bench.clock.wall(),
-    );
+    one.bench.exchange.ledger.book(name(one.bench), {
+      ...trade,
+      orderId: 'theirs',
+      tradeId: '90001',
+      at: one.bench.clock.wall(),
+      clientId: undefined,
+      quantity: quantity('0.1'),
+      amount: money('6000'),
+      fees: NO_MONEY,
+    });
     minutes(one, 70);
     back = 90 * MINUTE_MS;
     minutes(one, 75);
@@ -442,19 +439,16 @@ describe('trades of others on the account', () => {
     const { ledger } = one.bench.exchange;
     const trade = { pair: 'btcusd', base: 'btc', quote: 'usd', side: 'buy', price: price('60000') } as const;
     for (const n of [1, 2]) {
-      ledger.book(
-        name(one.bench),
-        {
-          ...trade,
-          orderId: `theirs-${n}`,
-          tradeId: `9000${n}`,
-          clientId: n === 1 ? undefined : 'their-own-id',
-          quantity: quantity('0.1'),
-          amount: quantity('6000'),
-          fees: quantity('0'),
-        },
-        one.bench.clock.wall(),
-      );
+      ledger.book(name(one.bench), {
+        ...trade,
+        orderId: `theirs-${n}`,
+        tradeId: `9000${n}`,
+        at: one.bench.clock.wall(),
+        clientId: n === 1 ? undefined : 'their-own-id',
+        quantity: quantity('0.1'),
+        amount: money('6000'),
+        fees: NO_MONEY,
+      });
     }
     minutes(one, 25);
     const told = one.alerts.filter(({ id }) => id === 'foreign_trades');

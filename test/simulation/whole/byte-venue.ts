@@ -6,7 +6,7 @@ import { assumed } from '../../../src/simulator/reply.ts';
 import { routes } from '../../../src/simulator/routes.ts';
 import { Router } from '../../../src/simulator/routing.ts';
 import { strictProblem } from '../../../src/simulator/strict.ts';
-import { NO_MONEY, NO_QUANTITY, holding, price } from '../../../src/core/money.ts';
+import { NO_MONEY, NO_QUANTITY, price } from '../../../src/core/money.ts';
 import { instant } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import type { Outgoing } from '../../../src/venue/http.ts';
@@ -122,23 +122,20 @@ export class ByteVenue {
     this.hasBrokenQuote = true;
     const listing = exchange.market.listings.get(before.pair);
     const again = { ...before, orderId: exchange.registry.nextNumber() };
-    exchange.ledger.book(
-      this.#account,
-      {
-        orderId: again.orderId,
-        tradeId: exchange.registry.nextNumber(),
-        clientId: before.clientId,
-        pair: before.pair,
-        base: listing?.base ?? '',
-        quote: listing?.quote ?? '',
-        side: before.side,
-        quantity: before.filled,
-        amount: holding(before.filledAmount),
-        fees: holding(before.fees),
-        price: before.vwap,
-      },
-      at,
-    );
+    exchange.ledger.book(this.#account, {
+      orderId: again.orderId,
+      tradeId: exchange.registry.nextNumber(),
+      at: instant(Math.floor(at)),
+      clientId: before.clientId,
+      pair: before.pair,
+      base: listing?.base ?? '',
+      quote: listing?.quote ?? '',
+      side: before.side,
+      quantity: before.filled,
+      amount: before.filledAmount,
+      fees: before.fees,
+      price: before.vwap,
+    });
     return { ok: true, status: 201, value: orderBody(again) };
   }
 
