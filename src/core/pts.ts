@@ -54,7 +54,10 @@ const ZERO: Quantity = NO_QUANTITY;
 /** Cuts an order to own funds, what reduces a position, and the credit that mode, caps and carry allow. */
 export function sizeForPts(question: PtsQuestion): PtsAnswer {
   const { outgoing } = question;
-  const own = greatest(least(question.available, outgoing), ZERO);
+  const { available } = question;
+  // Own funds pay for all of it, as nearly always.
+  if (available.gte(outgoing) && outgoing.gt(0)) return { allowed: outgoing, credit: ZERO, cuts: [] };
+  const own = greatest(least(available, outgoing), ZERO);
   // To reduce a position with money that is not there is credit as well: `never` means never.
   const reducing = question.use === 'never' ? ZERO : least(question.reducing, outgoing);
   const free = greatest(own, reducing);

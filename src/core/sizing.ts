@@ -88,8 +88,13 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   if ('reason' in capped) return capped;
   const paid = outgoing(capped.size, question);
   const kept = keptBack(question, paid);
+  const { use, mode, creditLeft, carryBps, carryBpsMax } = question.pts;
   const asked = {
-    ...question.pts,
+    use,
+    mode,
+    creditLeft,
+    carryBps,
+    carryBpsMax,
     side,
     outgoing: kept.allowed,
     available: availableOf(question),

@@ -15,7 +15,7 @@ import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { changesOf, outgoing } from '../core/changes.ts';
 import { noteDebts } from './debts.ts';
-import { decided, NOTHING_TRADED, sliceKey, tradedBy } from './open.ts';
+import { decided, NOTHING_TRADED, removed, sliceKey, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
 import type { SavedState } from './keeper.ts';
 import { forgetOldest, oldestOf } from './oldest.ts';
@@ -255,15 +255,13 @@ export class DeskState {
       if (typeof parent === 'string' && typeof slice === 'number')
         this.strays.delete(sliceKey(parent, slice));
       const isTold = (one: Life['late'][number]): boolean => one.leg === leg && one.slice === slice;
-      const which = life.outcomes.findIndex(isTold);
-      const late = which >= 0 ? -1 : life.late.findIndex(isTold);
-      if (which >= 0) life.outcomes.splice(which, 1);
-      if (late >= 0) life.late.splice(late, 1);
+      if (!removed(life.outcomes, isTold)) removed(life.late, isTold);
     }
     for (const intent of body.intents) {
       const key = sliceKey(intent.parent, intent.slice);
-      this.slices.set(key, decided(body, intent, { at, traded: this.strays.get(key) ?? NOTHING_TRADED }));
-      this.strays.delete(key);
+      const traded = this.strays.size === 0 ? undefined : this.strays.get(key);
+      this.slices.set(key, decided(body, intent, { at, traded: traded ?? NOTHING_TRADED }));
+      if (traded !== undefined) this.strays.delete(key);
     }
   }
 
@@ -389,8 +387,8 @@ export class DeskState {
   #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
     where.set(clientId, what);
     for (;;) {
-      const at = where.get(oldestOf(where) ?? clientId)?.at ?? what.at;
-      if (where.size <= IDS_KEPT || at > what.at - 2 * DAY_MS) break;
+      const oldest = (): Instant => (where.get(oldestOf(where) ?? clientId) ?? what).at;
+      if (where.size <= IDS_KEPT || oldest() > what.at - 2 * DAY_MS) break;
       forgetOldest(where);
       this.rememberedSince = what.at - 2 * DAY_MS;
     }

@@ -5,6 +5,7 @@ import { follow } from '../core/cycle.ts';
 import type { CycleEvent, Phase } from '../core/cycle.ts';
 import { lastOrderStart } from '../core/doubts.ts';
 import { clientId } from '../core/ids.ts';
+import { unitOf } from '../core/instrument.ts';
 import type { Instrument } from '../core/instrument.ts';
 import { holding, price, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
@@ -110,7 +111,7 @@ function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observab
 function intentOf(desk: Desk, item: Paced): IntentRecord {
   const { slice, instrument, size } = item;
   const { parent, slice: number, pair, side } = slice.intent;
-  return {
+  const intent: { -readonly [K in keyof IntentRecord]: IntentRecord[K] } = {
     kind: 'intent',
     client_order_id: clientId({ desk: desk.policy.desk, parent, slice: number, attempt: slice.attempts }),
     strategy: slice.strategy,
@@ -127,9 +128,10 @@ function intentOf(desk: Desk, item: Paced): IntentRecord {
     reference_price: text(item.reference.mid),
     notional_usd: item.notional === undefined ? '0' : text(item.notional),
     cuts: item.cuts,
-    ...(item.notes.length === 0 ? {} : { cut_notes: item.notes }),
-    ...(item.override === undefined ? {} : { override: item.override }),
   };
+  if (item.notes.length > 0) intent.cut_notes = item.notes;
+  if (item.override !== undefined) intent.override = item.override;
+  return intent;
 }
 
 /** What a phase does; `undefined` when it is the last. */
@@ -346,4 +348,4 @@ const isGrave = ({ order, quote }: Phase & { state: 'filled' }, instrument: Inst
   isBeyond(order.filledAmount, quote.amount, instrument.quotePrecision);
 
 const isBeyond = <A extends Quantity | Money>(a: A, b: A, precision: number): boolean =>
-  !a.eq(b) && a.minus(b).abs().gt(`1e-${precision}`);
+  !a.eq(b) && a.minus(b).abs().gt(unitOf(precision));

@@ -109,3 +109,13 @@ export function sliceKey(parent: string, slice: number): string {
 
 /** One record after another is about the same slice: a text that is looked for again is found the faster. */
 let lastKey = { parent: '', slice: 0, key: '/0' };
+
+/** Takes the first outcome of this kind out of the list; whether there was one. */
+export function removed(outcomes: SliceOutcome[], isTold: (one: SliceOutcome) => boolean): boolean {
+  const which = outcomes.findIndex(isTold);
+  if (which < 0) return false;
+  // Nearly always the only one.
+  if (which === 0) outcomes.shift();
+  else outcomes.splice(which, 1);
+  return true;
+}

@@ -77,8 +77,11 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     return stopped(slice, 'no_balances', '', { do: 'again' });
 
   const collar = worsen(side, reference.mid, desk.policy.limits.collarBps);
-  const known = knownPrices(desk, slice.intent, reference.mid);
-  const allowed = tacticalLimit(side, limit === undefined ? undefined : price(limit), { tactics, known });
+  const own = limit === undefined ? undefined : price(limit);
+  const allowed =
+    tactics === undefined
+      ? own
+      : tacticalLimit(side, own, { tactics, known: knownPrices(desk, slice.intent, reference.mid) });
   const worst = tighter(side, worstPrice(side, collar, allowed));
   const pays = side === 'buy' ? instrument.quote : instrument.base;
   const question: SizingQuestion = {

@@ -39,7 +39,9 @@ export const tacticFault = (
   { intent }: OpenSlice,
   { price: each, mid }: { readonly price: Price; readonly mid: Price },
 ): Refusal | undefined =>
-  tacticRefusal(intent.tactics, { side: intent.side, price: each }, knownPrices(desk, intent, mid));
+  intent.tactics === undefined
+    ? undefined
+    : tacticRefusal(intent.tactics, { side: intent.side, price: each }, knownPrices(desk, intent, mid));
 
 /** What must stay of a currency: the reserve of the desk, or that of the strategy when it is larger. */
 export function keepOf(desk: Desk, { tactics }: IntentText, currency: string): Quantity | undefined {

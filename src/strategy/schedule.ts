@@ -134,21 +134,23 @@ function nextUnrolled(schedule: Due, at: Instant): Instant | undefined {
   return nextPeriod({ every, from: parseTime(first), zone }, at);
 }
 
-/** What was found lately of each schedule: one step of a strategy asks for the same times more than once. */
-const lookedUp = new WeakMap<Due, Map<Instant, Instant | undefined>>();
-const LOOKED_UP_MAX = 64;
+interface Found {
+  readonly at: Instant;
+  readonly next: Instant | undefined;
+}
+/** What was found last of each schedule, the newest first: one step of a strategy asks for the same times more than once. */
+const lookedUp = new WeakMap<Due, Found[]>();
+const LOOKED_UP_MAX = 16;
 
 function knownCron(schedule: Due, due: CronDue, at: Instant): Instant | undefined {
   let known = lookedUp.get(schedule);
   if (known === undefined) {
-    known = new Map();
+    known = [];
     lookedUp.set(schedule, known);
   }
-  const found = known.get(at);
-  if (found !== undefined || known.has(at)) return found;
+  for (const one of known) if (one.at === at) return one.next;
   const next = nextCron(due, at);
-  if (known.size >= LOOKED_UP_MAX) known.clear();
-  known.set(at, next);
+  if (known.unshift({ at, next }) > LOOKED_UP_MAX) known.pop();
   return next;
 }
 

@@ -103,6 +103,18 @@ type Jittered = Tactical &
 
 /** The tactics of a document, as its intents carry them; `undefined` when it has none. */
 export function tacticsOf(plan: Jittered): Tactics | undefined {
+  let known = read.get(plan);
+  if (known === undefined) {
+    known = { tactics: readTactics(plan) };
+    read.set(plan, known);
+  }
+  return known.tactics;
+}
+
+/** Those of a document stay the same, and each of its slices carries them. */
+const read = new WeakMap<Jittered, { readonly tactics: Tactics | undefined }>();
+
+function readTactics(plan: Jittered): Tactics | undefined {
   const { max_slippage_bps: slippage, max_spread_bps: spread, patience, keep, jitter } = plan;
   const least = plan.min_trade_notional;
   const tactics: Tactics = {
