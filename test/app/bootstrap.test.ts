@@ -159,6 +159,7 @@ describe('tranche backtest --bootstrap', () => {
     { timeout: 240_000 },
     async () => {
       const cwd = desk();
+      // One thread ends them in their order: of several, one may hold an early one for long.
       const ran = await interrupted(
         cwd,
         30,
@@ -169,6 +170,8 @@ describe('tranche backtest --bootstrap', () => {
         '--json',
         '--out',
         'found',
+        '--workers',
+        '1',
       );
       expect(ran.code).toBe(75);
       const { bootstrap } = reportIn(ran);
