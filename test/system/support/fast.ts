@@ -10,3 +10,10 @@ export function fastClock(speed = SPEED): string {
   url.search = String(new URLSearchParams({ speed: String(speed), from: String(Date.now()) }));
   return url.href;
 }
+
+/** A clock that stands at `from` until the process first listens on a port, and runs fast from there. */
+export function fastClockFrom(from: number, speed: number): string {
+  const url = pathToFileURL(join(import.meta.dirname, 'hooks/faster.ts'));
+  url.search = String(new URLSearchParams({ speed: String(speed), from: String(from), begins: 'listening' }));
+  return url.href;
+}

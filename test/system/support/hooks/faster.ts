@@ -3,6 +3,9 @@ import http from 'node:http';
 /**
  * Loaded before the program with `--import`: all clocks of the process run `speed` times as fast, wall time from the
  * instant `from` (Unix ms). Processes with the same two numbers agree about the time. Nothing of the program is changed.
+ *
+ * With `begins=listening` it is `from` until the process first listens on a port, however long that takes, and time begins then: what
+ * opens with the process, such as the market of its own simulated venue, opens at `from` exactly.
  */
 const query = new URL(import.meta.url).searchParams;
 const speed = Number(query.get('speed'));
@@ -11,8 +14,12 @@ if (!(speed >= 1) || !(from > 0)) throw new RangeError(`no speed and start in ${
 
 const realNow = performance.now.bind(performance);
 const { timeOrigin } = performance;
-performance.now = (): number => realNow() * speed;
-const wall = (): number => Math.floor(from + (timeOrigin + realNow() - from) * speed);
+/** When time begins, by the steady clock of the process; it has not begun while this is `undefined`. */
+let began = query.get('begins') === 'listening' ? undefined : from - timeOrigin;
+const loaded = realNow();
+const lived = (): number => (began === undefined ? 0 : realNow() - began);
+performance.now = (): number => (query.has('begins') ? loaded + lived() : realNow()) * speed;
+const wall = (): number => Math.floor(from + lived() * speed);
 
 const RealDate = Date;
 class FastDate extends RealDate {
@@ -41,6 +48,7 @@ type Emit = (this: http.Server, event: string, ...parts: readonly unknown[]) => 
 // oxlint-disable-next-line typescript/unbound-method -- called with its server below
 const realEmit = http.Server.prototype.emit as Emit;
 http.Server.prototype.emit = function emit(this: http.Server, event, ...parts) {
+  if (event === 'listening') began ??= realNow();
   const [, answer] = parts;
   if (event === 'request' && answer instanceof http.ServerResponse)
     answer.setHeader('date', new Date(wall()).toUTCString());
