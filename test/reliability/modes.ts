@@ -225,7 +225,7 @@ export const modes: readonly Mode[] = [
   { row: 89, what: 'the log cannot be written', alert: { none: 'the log is given up, trading is not' },
     tests: [['test/operate/log.test.ts', 'survives a reader that goes away'], ['test/operate/log.test.ts', 'does not throw, whatever it is given']] },
   { row: 90, what: 'a signal', alert: { none: 'the operator asked for it' },
-    tests: [[system('drain'), 'has its orders answered first, closes its journal and ends with exit 0: %s'], [engine('drain'), 'leaves nothing under way, whenever it comes, and a restart goes on without repeating a slice'], [system('drain'), 'trades on when its terminal is closed, and says that nothing has changed']] },
+    tests: [[system('drain'), 'has its orders answered first, closes its journal and ends with exit 0: %s'], [engine('drain'), 'leaves nothing under way, whenever it comes, and a restart goes on without repeating a slice'], [system('drain'), 'trades on when its terminal is closed, and says that nothing has changed'], [system('drain'), 'is obeyed once it does: SIGHUP reads the strategies again, and the desk trades'], [system('drain'), 'ends the daemon in good order: %s'], [system('drain'), 'halts the desk: SIGUSR2']] },
   { row: 91, what: 'SIGKILL, the killer of the kernel, a power cut', alert: { none: 'recovered by the next start' }, tests: [SIGKILL] },
   { row: 92, what: 'a new version in the middle of a parent', alert: { none: 'a parent keeps the document that it began with' },
     tests: [['test/journal/golden.test.ts', 'is read as it was then, and can be gone on with'], [journal('chain'), 'keeps its hashes from version to version'], [core('ids'), 'stays what it was: a journal of last year must still be read']] },
