@@ -10,7 +10,6 @@ import type { Step } from '../strategy/kernel.ts';
 import type { Desk, StrategySource } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
-import { hear } from './flow.ts';
 import { DeskView } from './view.ts';
 import type { StrategyWake } from './waker.ts';
 
@@ -49,16 +48,13 @@ export function decide(
 /** Makes a step durable, passes its slices on, and says when the last of them has gone. */
 function written(desk: Desk, record: WakeRecord, done: () => void): Observable<OpenSlice> {
   return new Observable((subscriber) => {
-    hear(desk.append([record, ...pauseOf(desk, record)]), subscriber, {
-      next: () => undefined,
-      complete: () => {
-        for (const intent of record.intents) {
-          if (subscriber.closed) return;
-          subscriber.next(openSlice(desk, intent));
-        }
-        if (!subscriber.closed) done();
-        subscriber.complete();
-      },
+    desk.write([record, ...pauseOf(desk, record)], subscriber, () => {
+      for (const intent of record.intents) {
+        if (subscriber.closed) return;
+        subscriber.next(openSlice(desk, intent));
+      }
+      if (!subscriber.closed) done();
+      subscriber.complete();
     });
   });
 }

@@ -1,4 +1,5 @@
 import { NEVER, Observable, Subject, map, share } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
@@ -15,6 +16,7 @@ import { instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
+import { guard } from './flow.ts';
 import { Footprint, NO_FOOTPRINT } from './footprint.ts';
 import { Ladders } from './ladder.ts';
 import { Continuity } from './continuity.ts';
@@ -158,27 +160,53 @@ export class Desk {
    */
   append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
     return new Observable((subscriber) => {
-      const { clock, journal } = this.ports;
-      const began = clock.monotonic();
+      this.write(bodies, subscriber, (stored) => {
+        subscriber.next(stored);
+        subscriber.complete();
+      });
+    });
+  }
+
+  /** The same for a stage that is written by hand: it goes on with `then`, unless `by` is gone. What fails is an error of `by`. */
+  write(
+    bodies: readonly RecordBody[],
+    by: Subscriber<never>,
+    then: (stored: readonly StoredRecord[]) => void,
+  ): void {
+    const { clock, journal } = this.ports;
+    const began = clock.monotonic();
+    const take = (stored: readonly StoredRecord[]): void => {
+      this.observer.committed(clock.monotonic() - began);
+      this.absorb(stored);
+    };
+    const goOn = (stored: readonly StoredRecord[]): void => {
+      if (!by.closed) then(stored);
+    };
+    guard(by, () => {
       for (const body of bodies) this.#latch(body);
+      const at = instant(Math.floor(clock.wall()));
+      if (journal.appendNow !== undefined) {
+        const stored = journal.appendNow(bodies, at);
+        take(stored);
+        goOn(stored);
+        return;
+      }
       let known: readonly StoredRecord[] | undefined;
       // Not a teardown: nothing calls back what is on its way to the journal.
-      journal.append(bodies, instant(Math.floor(clock.wall()))).subscribe({
+      journal.append(bodies, at).subscribe({
         next: (stored) => {
-          try {
-            this.observer.committed(clock.monotonic() - began);
-            this.absorb(stored);
+          guard(by, () => {
+            take(stored);
             known = stored;
-          } catch (error) {
-            subscriber.error(error);
-          }
+          });
         },
         error: (error: unknown) => {
-          subscriber.error(error);
+          by.error(error);
         },
         complete: () => {
-          if (known !== undefined) subscriber.next(known);
-          subscriber.complete();
+          guard(by, () => {
+            if (known !== undefined) goOn(known);
+          });
         },
       });
     });

@@ -1,5 +1,5 @@
-import { defer, finalize, map, mergeMap, of } from 'rxjs';
-import type { Observable, OperatorFunction } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { OperatorFunction, Subscriber } from 'rxjs';
 import { classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
 import type { CycleEvent, Phase } from '../core/cycle.ts';
@@ -16,10 +16,10 @@ import type { Quote } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
-import { lastState, mapOr, once } from './flow.ts';
+import { hear, soon, whenBoth } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Paced, Stopped } from './item.ts';
-import type { Permit, Wish } from './pacer.ts';
+import type { Wish } from './pacer.ts';
 import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
 import { passResendGate, sendOrder } from './send.ts';
@@ -62,50 +62,85 @@ export function execute(
   desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
-  return mergeMap(
-    (item) => (item.stage === 'stopped' ? of(item) : defer(() => begin(desk, item, drain$))),
+  return soon<Paced | Stopped, AttemptEnd | Stopped>(
+    (item) => (item.stage === 'stopped' ? item : begin(desk, item, drain$)),
     desk.policy.cyclesMax,
   );
 }
 
 /** An item may have waited for others to end: a halt since then comes before its quote. */
-function begin(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd | Stopped> {
+function begin(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd> | Stopped {
   if (desk.control !== 'halted') return attempt(desk, item, drain$);
   item.permit.giveBack();
-  return of(stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' }));
+  return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
 }
 
 /** The facts of one attempt that its effects share. */
 interface Run extends Sending {
   readonly item: Paced;
+  readonly by: Subscriber<AttemptEnd>;
+  phase: Phase;
+  /** What phases do and have not done yet. */
+  underWay: number;
 }
 
-function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd | Stopped> {
-  return defer(() => {
+function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd> {
+  return new Observable((by) => {
     const intent = intentOf(desk, item);
     const { pair, side } = intent;
     const run: Run = {
       desk,
       item,
+      by,
       intent,
       drain$,
       breaks: desk.continuity.count,
       orderPermit: undefined,
+      phase: { state: 'quoting' },
+      underWay: 0,
       request: { pair, side, size: item.size, clientId: intent.client_order_id },
     };
-    const cycle = lastState<Phase, CycleEvent>(
-      { state: 'quoting' },
-      (phase) => effectOf(run, phase),
-      (phase, event) => follow(phase, event, trustOf(desk.policy)),
-    );
-    return cycle.pipe(
-      map((phase) => endOf(run, phase)),
-      finalize(() => {
-        desk.leaving.delete(intent.client_order_id);
-        item.permit.settle();
-      }),
-    );
+    enter(run);
+    return () => {
+      desk.leaving.delete(intent.client_order_id);
+      item.permit.settle();
+    };
   });
+}
+
+/**
+ * Does what the phase does. It tells of one event, which leads to the next phase; the last phases do nothing. The end is
+ * told when all is done that led there: whoever grants a permit has then granted it.
+ */
+function enter(run: Run): void {
+  const { phase, by } = run;
+  const then = (event: CycleEvent): void => {
+    run.phase = follow(phase, event, trustOf(run.desk.policy));
+    enter(run);
+    run.underWay--;
+    if (run.underWay > 0 || by.closed) return;
+    by.next(endOf(run, run.phase));
+    by.complete();
+  };
+  run.underWay++;
+  switch (phase.state) {
+    case 'quoting':
+      askForQuote(run, then);
+      break;
+    case 'quoted':
+      passGate(run, phase, then);
+      break;
+    case 'ordering':
+      sendOrder(run, phase, then);
+      break;
+    case 'resending':
+      hear(passResendGate(run, phase), by, { next: then, complete: () => undefined });
+      break;
+    case 'filled':
+    case 'doubt':
+    case 'ended':
+      run.underWay--;
+  }
 }
 
 function intentOf(desk: Desk, item: Paced): IntentRecord {
@@ -134,52 +169,37 @@ function intentOf(desk: Desk, item: Paced): IntentRecord {
   return intent;
 }
 
-/** What a phase does; `undefined` when it is the last. */
-function effectOf(run: Run, phase: Phase): Observable<CycleEvent> | undefined {
-  switch (phase.state) {
-    case 'quoting':
-      return askForQuote(run);
-    case 'quoted':
-      return passGate(run, phase);
-    case 'ordering':
-      return sendOrder(run, phase);
-    case 'resending':
-      return passResendGate(run, phase);
-    case 'filled':
-    case 'doubt':
-    case 'ended':
-      return undefined;
-  }
-}
-
 /** The request leaves first; the intent becomes durable while it is under way. Both must have come before anything follows. */
-function askForQuote({ desk, item, intent, request }: Run): Observable<CycleEvent> {
+function askForQuote({ desk, item, intent, request, by }: Run, then: (event: CycleEvent) => void): void {
   const { clock, venue } = desk.ports;
-  return defer(() => {
-    const askedAt = clock.monotonic();
-    const asked = venue.quote(request).pipe(
-      map((answer) => {
-        item.permit.settle();
-        const at = clock.monotonic();
-        const meaning = classifyQuote(request, answer, item.instrument);
-        const result =
-          meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
-        desk.observer.quoted(request.pair, result, at - askedAt);
-        desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
-        return { on: 'quote_answer', meaning, askedAt, at } as const;
-      }),
-    );
-    return once(asked, { and: desk.append([intent]) });
+  const askedAt = clock.monotonic();
+  const both = whenBoth(then);
+  hear(venue.quote(request), by, {
+    next: (answer) => {
+      item.permit.settle();
+      const at = clock.monotonic();
+      const meaning = classifyQuote(request, answer, item.instrument);
+      const result =
+        meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
+      desk.observer.quoted(request.pair, result, at - askedAt);
+      desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
+      both.brings({ on: 'quote_answer', meaning, askedAt, at });
+    },
+    complete: both.ends,
   });
+  if (!by.closed) desk.write([intent], by, both.ends);
 }
 
 /** The gate: the only way to an order. What it reads and the write to the socket happen in one tick, unless the order limit is full. */
-function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<CycleEvent> {
+function passGate(run: Run, phase: Phase & { state: 'quoted' }, then: (event: CycleEvent) => void): void {
   const { desk, intent, drain$ } = run;
   const { quote, life } = phase;
   const lastStart = lastOrderStart(life, desk.policy);
   const fault = quoteFault(run, quote);
-  if (fault !== undefined) return of(fault);
+  if (fault !== undefined) {
+    then(fault);
+    return;
+  }
   const tooShort: CycleEvent = {
     on: 'stopped',
     reason: 'quote_too_short',
@@ -193,15 +213,17 @@ function passGate(run: Run, phase: Phase & { state: 'quoted' }): Observable<Cycl
     deadline: lastStart,
     until: { isOver: () => desk.isStopping, over$: drain$ },
   };
-  return mapOr<Permit, CycleEvent>(desk.pacer.take(wish), {
-    to: (permit) => {
+  desk.pacer.ask(wish, run.by, {
+    granted: (permit) => {
       desk.observer.paced('order', 'execute', permit.waitedMs);
       const refused = desk.ports.clock.monotonic() > lastStart ? tooShort : gateFault(run, quote);
       if (refused !== undefined) permit.giveBack();
       else run.orderPermit = permit;
-      return refused ?? { on: 'approved' };
+      then(refused ?? { on: 'approved' });
     },
-    otherwise: () => (desk.isStopping ? shutdown : tooShort),
+    refused: () => {
+      then(desk.isStopping ? shutdown : tooShort);
+    },
   });
 }
 

@@ -1,5 +1,6 @@
 import { Observable } from 'rxjs';
-import type { SchedulerLike, Subscriber, Subscription } from 'rxjs';
+import type { OperatorFunction, SchedulerLike, Subscriber, Subscription } from 'rxjs';
+import { invariant } from '../core/errors.ts';
 
 /**
  * Observables that would each be a handful of operators, written as one: what is traded passes through them many times, and
@@ -12,7 +13,16 @@ interface Heard<T> {
   readonly complete?: (() => void) | undefined;
 }
 
-/** Listens to `source` for an Observable written by hand: what a callback throws is an error of it, as with operators. */
+/** Does `work` for an Observable written by hand: what it throws is an error of it, as with operators. */
+export function guard(by: Subscriber<never>, work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    by.error(error);
+  }
+}
+
+/** Listens to `source` for an Observable written by hand, under the same guard. */
 export function hear<T>(
   source: Observable<T>,
   by: Subscriber<never>,
@@ -31,16 +41,114 @@ export function hear<T>(
     },
     complete: () => {
       if (complete === undefined) by.complete();
-      else
-        try {
-          complete();
-        } catch (error) {
-          by.error(error);
-        }
+      else guard(by, complete);
     },
   });
   by.add(heard);
   return heard;
+}
+
+/**
+ * What `to` makes of each value: the value itself where it is there at once, an Observable where something waits. At most
+ * `concurrent` values are on their way at a time; later ones wait for their turn. Stands for `mergeMap`.
+ */
+export function soon<T, R>(
+  to: (value: T) => R | Observable<R>,
+  concurrent = Number.POSITIVE_INFINITY,
+): OperatorFunction<T, R> {
+  return (source) =>
+    new Observable<R>((subscriber) => {
+      const waiting: (() => void)[] = [];
+      let active = 0;
+      let isLast = false;
+      let isGoingOn = false;
+      const canBegin = (): boolean => active < concurrent && waiting.length > 0 && !subscriber.closed;
+      const next = (value: R): void => {
+        subscriber.next(value);
+      };
+      const end = (): void => {
+        active--;
+        // One that ends while it begins only says so: the loop goes on, and the stack does not grow with what waits.
+        if (isGoingOn) return;
+        isGoingOn = true;
+        while (canBegin()) waiting.shift()?.();
+        isGoingOn = false;
+        if (isLast && active === 0) subscriber.complete();
+      };
+      const begin = (value: T): void => {
+        active++;
+        const made = to(value);
+        if (!(made instanceof Observable)) {
+          subscriber.next(made);
+          end();
+          return;
+        }
+        let isOver = false;
+        const complete = (): void => {
+          isOver = true;
+        };
+        // The next one begins once this one has torn down what it held.
+        hear(made, subscriber, { next, complete }).add(() => {
+          if (isOver) guard(subscriber, end);
+        });
+      };
+      hear(source, subscriber, {
+        next: (value) => {
+          if (subscriber.closed) return;
+          if (active < concurrent) begin(value);
+          else
+            waiting.push(() => {
+              begin(value);
+            });
+        },
+        complete: () => {
+          isLast = true;
+          if (active === 0) subscriber.complete();
+        },
+      });
+    });
+}
+
+/**
+ * Values go through `work` one after another, in their order. It calls `done` once, now or later, with what it came to, if
+ * anything; `by` is who listens to whatever it waits for. Stands for `concatMap` of an Observable of at most one value.
+ */
+export function inTurn<T, R>(
+  work: (value: T, by: Subscriber<R>, done: (result?: R) => void) => void,
+): OperatorFunction<T, R> {
+  return (source) =>
+    new Observable<R>((subscriber) => {
+      const waiting: (() => void)[] = [];
+      let isBusy = false;
+      let isLast = false;
+      let isGoingOn = false;
+      const canBegin = (): boolean => !isBusy && waiting.length > 0 && !subscriber.closed;
+      const goOn = (): void => {
+        if (isGoingOn) return;
+        isGoingOn = true;
+        while (canBegin()) waiting.shift()?.();
+        isGoingOn = false;
+        if (isLast && !isBusy) subscriber.complete();
+      };
+      const done = (result?: R): void => {
+        if (result !== undefined) subscriber.next(result);
+        isBusy = false;
+        goOn();
+      };
+      hear(source, subscriber, {
+        next: (value) => {
+          waiting.push(() => {
+            isBusy = true;
+            work(value, subscriber, done);
+          });
+          goOn();
+        },
+        complete: () => {
+          isLast = true;
+          goOn();
+        },
+      });
+    });
 }
 
 /** Emits what `look` finds: now, and then at each change. Nothing where it finds nothing. */
@@ -52,83 +160,6 @@ export function looking<T>(changes: Observable<unknown>, look: () => T | undefin
     };
     next();
     if (!subscriber.closed) hear(changes, subscriber, { next });
-  });
-}
-
-/** The last value of `wanted`, once `other` is complete as well. Empty when `wanted` is. */
-export function once<T>(
-  wanted: Observable<T>,
-  { and }: { readonly and: Observable<unknown> },
-): Observable<T> {
-  return new Observable<T>((subscriber) => {
-    let last: { readonly value: T } | undefined;
-    let open = 2;
-    const complete = (): void => {
-      open--;
-      if (open > 0) return;
-      if (last !== undefined) subscriber.next(last.value);
-      subscriber.complete();
-    };
-    hear(wanted, subscriber, {
-      next: (value) => {
-        last = { value };
-      },
-      complete,
-    });
-    if (!subscriber.closed) hear(and, subscriber, { next: () => undefined, complete });
-  });
-}
-
-/** What `to` makes of each value; what `otherwise` says when there is none. */
-export function mapOr<T, R>(
-  source: Observable<T>,
-  { to, otherwise }: { readonly to: (value: T) => R; readonly otherwise: () => R },
-): Observable<R> {
-  return new Observable<R>((subscriber) => {
-    let isEmpty = true;
-    hear(source, subscriber, {
-      next: (value) => {
-        isEmpty = false;
-        subscriber.next(to(value));
-      },
-      complete: () => {
-        if (isEmpty) subscriber.next(otherwise());
-        subscriber.complete();
-      },
-    });
-  });
-}
-
-/**
- * A machine that is moved by what its states do: `effect` emits events, each leads to the next state, whose effect begins
- * in the same tick. Emits the state that came last once no effect is under way.
- */
-export function lastState<State, Event>(
-  begin: State,
-  effect: (state: State) => Observable<Event> | undefined,
-  follow: (state: State, event: Event) => State,
-): Observable<State> {
-  return new Observable<State>((subscriber) => {
-    let last = begin;
-    let active = 0;
-    const enter = (state: State): void => {
-      last = state;
-      const events = effect(state);
-      if (events === undefined) return; // the effect that led here is still under way
-      active++;
-      hear(events, subscriber, {
-        next: (event) => {
-          enter(follow(state, event));
-        },
-        complete: () => {
-          active--;
-          if (active > 0) return;
-          subscriber.next(last);
-          subscriber.complete();
-        },
-      });
-    };
-    enter(begin);
   });
 }
 
@@ -154,33 +185,73 @@ export function firstOf<T, R>(sources: readonly Observable<T>[], to: (value: T) 
   });
 }
 
-/** The first value within `ms`. A source that takes longer is left before `late` is emitted instead, as is one that has none. */
-export function firstWithin<T>(
+interface Within<T> {
+  readonly ms: number;
+  readonly scheduler: SchedulerLike;
+  /** Told when nothing came in time, and when nothing came at all. */
+  readonly late: () => T;
+  readonly none: () => T;
+  readonly heard: (value: T) => void;
+}
+
+/**
+ * Hears the first value of `source` within `ms`. A source that takes longer is left before `late` is told instead. Stands
+ * for `timeout`, `take(1)` and `defaultIfEmpty`.
+ */
+export function hearWithin<T>(
   source: Observable<T>,
-  {
-    ms,
-    scheduler,
-    late,
-    none,
-  }: { readonly ms: number; readonly scheduler: SchedulerLike; readonly late: T; readonly none: T },
-): Observable<T> {
-  return new Observable<T>((subscriber) => {
-    const end = (value: T): void => {
-      subscriber.next(value);
-      subscriber.complete();
-    };
-    const heard = hear(source, subscriber, {
-      next: end,
-      complete: () => {
-        end(none);
-      },
-    });
-    // Most sources in this process answer at once, and need no alarm.
-    if (subscriber.closed) return;
-    const alarm = scheduler.schedule(() => {
-      heard.unsubscribe();
-      end(late);
-    }, ms);
-    subscriber.add(alarm);
+  by: Subscriber<never>,
+  { ms, scheduler, late, none, heard }: Within<T>,
+): void {
+  let isOver = false;
+  let listening: Subscription | undefined;
+  let alarm: Subscription | undefined;
+  const end = (value: T): void => {
+    isOver = true;
+    alarm?.unsubscribe();
+    heard(value);
+    listening?.unsubscribe();
+  };
+  listening = hear(source, by, {
+    next: (value) => {
+      if (!isOver) end(value);
+    },
+    complete: () => {
+      if (!isOver) end(none());
+    },
   });
+  // Most sources in this process answer at once, and need no alarm.
+  if (isOver) listening.unsubscribe();
+  if (isOver || by.closed) return;
+  alarm = scheduler.schedule(() => {
+    listening.unsubscribe();
+    guard(by, () => {
+      end(late());
+    });
+  }, ms);
+  by.add(alarm);
+}
+
+/** Two that are under way at the same time, of which the first brings something. */
+export interface Both<T> {
+  readonly brings: (value: T) => void;
+  /** Called by each of the two. */
+  readonly ends: () => void;
+}
+
+/** Goes on with what the first of two has brought, once both have ended. Stands for `forkJoin`. */
+export function whenBoth<T>(then: (value: T) => void): Both<T> {
+  let brought: { readonly value: T } | undefined;
+  let open = 2;
+  return {
+    brings(value) {
+      brought = { value };
+    },
+    ends() {
+      open--;
+      if (open > 0) return;
+      invariant(brought !== undefined, 'who brings something does so before it ends');
+      then(brought.value);
+    },
+  };
 }

@@ -1,9 +1,9 @@
-import { mergeMap, of } from 'rxjs';
-import type { Observable, OperatorFunction } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import { MINUTE_MS } from '../core/time.ts';
 import { controlled } from './control.ts';
 import type { Desk } from './desk.ts';
-import { mapOr } from './flow.ts';
+import { soon } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
 import { deadlineOf } from './pacer.ts';
@@ -21,22 +21,26 @@ export function pace(
   desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<Sized | Stopped, Paced | Stopped> {
-  return mergeMap((item) => {
-    if (item.stage === 'stopped') return of(item);
+  const until = { isOver: () => desk.isStopping, over$: drain$ };
+  return soon((item) => {
+    if (item.stage === 'stopped') return item;
     const { slice } = item;
-    const wish: Wish = {
-      route: 'quote',
-      priority: 'quote',
-      key: slice.strategy,
-      deadline: deadlineOf(desk.ports.clock, slice.intent.deadline),
-      until: { isOver: () => desk.isStopping, over$: drain$ },
-    };
-    return mapOr<Permit, Paced | Stopped>(desk.pacer.take(wish), {
-      to: (permit) => permitted(desk, item, permit),
-      otherwise: () => {
-        const reason = desk.isStopping ? 'shutdown' : 'deadline';
-        return stopped(slice, reason, 'no quote request could go in time', { do: 'again' });
-      },
+    return new Observable((subscriber) => {
+      const tell = (paced: Paced | Stopped): void => {
+        subscriber.next(paced);
+        subscriber.complete();
+      };
+      const deadline = deadlineOf(desk.ports.clock, slice.intent.deadline);
+      const wish: Wish = { route: 'quote', priority: 'quote', key: slice.strategy, deadline, until };
+      desk.pacer.ask(wish, subscriber, {
+        granted: (permit) => {
+          tell(permitted(desk, item, permit));
+        },
+        refused: () => {
+          const reason = desk.isStopping ? 'shutdown' : 'deadline';
+          tell(stopped(slice, reason, 'no quote request could go in time', { do: 'again' }));
+        },
+      });
     });
   });
 }

@@ -1,9 +1,11 @@
-import { Observable, finalize, mergeMap, tap } from 'rxjs';
-import type { Subscriber, Subscription } from 'rxjs';
+import { Observable, Subscription, finalize, mergeMap, tap } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import { HOUR_MS, SECOND_MS, monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
-import { hear } from './flow.ts';
+import { guard, hear } from './flow.ts';
+import { Log } from './pacer-log.ts';
+import type { Place, Window } from './pacer-log.ts';
 import type { Clock } from './ports.ts';
 
 /** What is limited. Every request also counts towards `all`. */
@@ -11,12 +13,6 @@ export type Route = 'quote' | 'order' | 'transactions' | 'read';
 /** Most urgent first. */
 export const priorities = ['doubt', 'execute', 'quote', 'valuation', 'history', 'probe'] as const;
 export type Priority = (typeof priorities)[number];
-
-/** At most `max` requests in any `perMs`, wherever the window begins. */
-export interface Window {
-  readonly max: number;
-  readonly perMs: number;
-}
 
 export interface PaceOptions {
   readonly windows: Readonly<Record<Route | 'all', Window | undefined>>;
@@ -47,21 +43,24 @@ export interface Permit {
   giveBack(): void;
 }
 
-interface Pending extends Wish {
-  readonly since: Monotonic;
-  readonly order: number;
-  readonly subscriber: Subscriber<Permit>;
-  /** Whether its deadline and its end are listened for: only once it really waits. */
-  isArmed: boolean;
+/** What becomes of a wish, told once. What it throws is an error of who asked. */
+export interface Granting {
+  granted(permit: Permit): void;
+  /** The deadline came first, or what it was for is over. */
+  refused(): void;
 }
 
-/**
- * Round trips that must be known before any is counted on. Of twenty the smallest is now and then so far from the smallest
- * there is that an eleventh request met ten in a window of ten: once in 6 000 networks.
- */
-const ROUND_TRIPS_NEEDED = 100;
-/** Weight of the newest round trip in their mean. */
-const MEAN_WEIGHT = 1 / 32;
+interface Pending {
+  readonly wish: Wish;
+  readonly since: Monotonic;
+  readonly order: number;
+  readonly by: Subscriber<never>;
+  readonly granting: Granting;
+  /** Takes the wish back; it holds its deadline and its end as well. Only once it really waits. */
+  waiting: Subscription | undefined;
+  /** Whether its deadline and its end are listened for. */
+  isArmed: boolean;
+}
 
 /** After a 429 that does not say how long. Source: the venue's public documentation of its limits. */
 const COOL_DOWN_MS = 10 * SECOND_MS;
@@ -106,42 +105,84 @@ export class Pacer {
    */
   take(wish: Wish): Observable<Permit> {
     return new Observable((subscriber) => {
-      const since = this.#clock.monotonic();
-      if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
-        subscriber.complete();
-        return undefined;
-      }
-      const pending: Pending = { ...wish, since, order: this.#order++, subscriber, isArmed: false };
-      this.#pending.add(pending);
-      subscriber.add(() => {
-        this.#pending.delete(pending);
+      this.ask(wish, subscriber, {
+        granted: (permit) => {
+          subscriber.next(permit);
+          subscriber.complete();
+        },
+        refused: () => {
+          subscriber.complete();
+        },
       });
-      this.#grant();
-      return undefined;
     });
+  }
+
+  /** The same for a stage that is written by hand: says what becomes of the wish, unless `by` is gone by then. */
+  ask(wish: Wish, by: Subscriber<never>, granting: Granting): void {
+    const since = this.#clock.monotonic();
+    if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
+      granting.refused();
+      return;
+    }
+    const pending: Pending = {
+      wish,
+      since,
+      order: this.#order++,
+      by,
+      granting,
+      waiting: undefined,
+      isArmed: false,
+    };
+    this.#pending.add(pending);
+    this.#grant();
+    if (this.#pending.has(pending)) this.#hold(pending);
+  }
+
+  /** Of a wish that was not granted at once: gone when who asked is. */
+  #hold(pending: Pending): Subscription {
+    if (pending.waiting !== undefined) return pending.waiting;
+    const waiting = new Subscription(() => {
+      this.#pending.delete(pending);
+    });
+    pending.waiting = waiting;
+    pending.by.add(waiting);
+    return waiting;
   }
 
   /** A wish that was not granted at once ends with its deadline, or with what it is for. */
   #arm(pending: Pending): void {
-    const { deadline, until, subscriber } = pending;
+    const { deadline, until } = pending.wish;
+    const waiting = this.#hold(pending);
     pending.isArmed = true;
-    if (deadline !== undefined) subscriber.add(this.#expire(deadline, subscriber));
-    if (until !== undefined)
-      hear(until.over$, subscriber, {
-        next: () => {
-          subscriber.complete();
-        },
-        complete: () => undefined,
-      });
+    if (deadline !== undefined) waiting.add(this.#expire(deadline, pending));
+    if (until === undefined) return;
+    const over = hear(until.over$, pending.by, {
+      next: () => {
+        this.#refuse(pending);
+      },
+      complete: () => undefined,
+    });
+    waiting.add(over);
   }
 
-  /** Completes `subscriber` at the deadline. Node fires timers longer than 2³¹ ms at once: long waits go in hours. */
-  #expire(deadline: Monotonic, subscriber: Subscriber<Permit>): Subscription {
+  #refuse(pending: Pending): void {
+    if (!this.#pending.delete(pending)) return;
+    pending.waiting?.unsubscribe();
+    guard(pending.by, () => {
+      pending.granting.refused();
+    });
+  }
+
+  /** Ends a wish at its deadline. Node fires timers longer than 2³¹ ms at once: long waits go in hours. */
+  #expire(deadline: Monotonic, pending: Pending): Subscription {
     const clock = this.#clock;
+    const refuse = (): void => {
+      this.#refuse(pending);
+    };
     return clock.scheduler.schedule(
       function expire() {
         const leftMs = deadline - clock.monotonic();
-        if (leftMs <= 0) subscriber.complete();
+        if (leftMs <= 0) refuse();
         else this.schedule(undefined, Math.min(leftMs, HOUR_MS));
       },
       Math.min(deadline - clock.monotonic(), HOUR_MS),
@@ -204,16 +245,19 @@ export class Pacer {
   }
 
   #serve(pending: Pending): void {
-    const { route, subscriber, since, until } = pending;
-    this.#pending.delete(pending);
+    const { wish, since, by, granting } = pending;
+    const { route, until, key } = wish;
     if (until?.isOver() === true) {
-      subscriber.complete();
+      this.#refuse(pending);
       return;
     }
+    this.#pending.delete(pending);
+    pending.waiting?.unsubscribe();
+    if (by.closed) return;
     const now = this.#clock.monotonic();
     const logs = this.#counted[route];
     const places = logs.map((log) => log.enter(now));
-    this.#servedAt.set(pending.key, this.#order++);
+    this.#servedAt.set(key, this.#order++);
     if (this.#servedAt.size > 10_000) this.#servedAt.clear();
     let blockedUntil = since;
     for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
@@ -227,7 +271,7 @@ export class Pacer {
       });
       this.#grant();
     };
-    subscriber.next({
+    const permit: Permit = {
       waitedMs: now - since,
       queuedMs: now - blockedUntil,
       settle: () => {
@@ -241,8 +285,10 @@ export class Pacer {
           log.leave(place);
         });
       },
+    };
+    guard(by, () => {
+      granting.granted(permit);
     });
-    subscriber.complete();
   }
 
   /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */
@@ -252,17 +298,19 @@ export class Pacer {
     const hasRoom = new Map<Route, boolean>();
     let best: Pending | undefined;
     for (const one of this.#pending) {
-      let room = hasRoom.get(one.route);
+      const { route } = one.wish;
+      let room = hasRoom.get(route);
       if (room === undefined) {
-        room = this.#counted[one.route].every((log) => log.freeAt(now) <= now);
-        hasRoom.set(one.route, room);
+        room = this.#counted[route].every((log) => log.freeAt(now) <= now);
+        hasRoom.set(route, room);
       }
       if (room && (best === undefined || this.#isBefore(one, best))) best = one;
     }
     return best;
   }
 
-  #isBefore(a: Pending, b: Pending): boolean {
+  #isBefore(one: Pending, other: Pending): boolean {
+    const [a, b] = [one.wish, other.wish];
     const byPriority = priorities.indexOf(a.priority) - priorities.indexOf(b.priority);
     if (byPriority !== 0) return byPriority < 0;
     if (a.key !== b.key) {
@@ -270,7 +318,7 @@ export class Pacer {
       if (byTurn !== 0) return byTurn < 0;
     }
     const byDeadline = (a.deadline ?? Number.POSITIVE_INFINITY) - (b.deadline ?? Number.POSITIVE_INFINITY);
-    return byDeadline === 0 || Number.isNaN(byDeadline) ? a.order < b.order : byDeadline < 0;
+    return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
   }
 
   /** Sets the alarm for the next place that comes free. Places of unanswered requests have no time yet. */
@@ -281,7 +329,7 @@ export class Pacer {
     if (this.#pending.size === 0) return;
     const now = this.#clock.monotonic();
     let soonest = Number.POSITIVE_INFINITY;
-    for (const route of new Set([...this.#pending].map((one) => one.route))) {
+    for (const route of new Set([...this.#pending].map(({ wish }) => wish.route))) {
       soonest = Math.min(soonest, Math.max(...this.#counted[route].map((log) => log.freeAt(now))));
     }
     if (!Number.isFinite(soonest)) return;
@@ -291,74 +339,6 @@ export class Pacer {
       },
       Math.max(soonest - now, 0),
     );
-  }
-}
-
-interface Place {
-  readonly sentAt: number;
-  /** When the place is free again; infinite while the request is unanswered. */
-  freeAt: number;
-}
-
-/** One window and who stands in it. */
-class Log {
-  readonly window: Window;
-  blockedUntil = 0;
-  readonly #guardMs: number;
-  readonly #places: Place[] = [];
-  #roundTrips = 0;
-  #smallestMs = Number.POSITIVE_INFINITY;
-  #meanMs = 0;
-
-  constructor(window: Window, guardMs: number) {
-    this.window = window;
-    this.#guardMs = guardMs;
-  }
-
-  enter(now: Monotonic): Place {
-    const place: Place = { sentAt: now, freeAt: Number.POSITIVE_INFINITY };
-    this.#places.push(place);
-    return place;
-  }
-
-  settle(place: Place, now: Monotonic): void {
-    const roundTripMs = now - place.sentAt;
-    place.freeAt = Math.max(place.sentAt, now - this.#certainMs()) + this.window.perMs + this.#guardMs;
-    this.#roundTrips++;
-    this.#smallestMs = Math.min(this.#smallestMs, roundTripMs);
-    this.#meanMs += (roundTripMs - this.#meanMs) * Math.max(MEAN_WEIGHT, 1 / this.#roundTrips);
-  }
-
-  leave(place: Place): void {
-    const at = this.#places.indexOf(place);
-    if (at >= 0) this.#places.splice(at, 1);
-  }
-
-  /** What every round trip takes at least, as far as can be told. Never forgotten: a slower network only costs pace. */
-  #certainMs(): number {
-    if (this.#roundTrips < ROUND_TRIPS_NEEDED) return 0;
-    return Math.max(0, 2 * this.#smallestMs - this.#meanMs);
-  }
-
-  used(now: Monotonic): number {
-    this.#clean(now);
-    return this.#places.length;
-  }
-
-  /** When the next place is free: `now` or before when one is. */
-  freeAt(now: Monotonic): number {
-    this.#clean(now);
-    if (this.#places.length < this.window.max) return this.blockedUntil;
-    // All places are taken: one is free when enough of the soonest have left.
-    const soonest = this.#places.map((place) => place.freeAt).toSorted((a, b) => a - b);
-    return Math.max(soonest[this.#places.length - this.window.max] ?? now, this.blockedUntil);
-  }
-
-  #clean(now: Monotonic): void {
-    for (let i = this.#places.length - 1; i >= 0; i--) {
-      const place = this.#places[i];
-      if (place !== undefined && place.freeAt <= now) this.#places.splice(i, 1);
-    }
   }
 }
 

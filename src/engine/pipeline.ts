@@ -9,6 +9,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { execute } from './execute.ts';
+import { soon } from './flow.ts';
 import { watchLadders } from './ladder.ts';
 import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
@@ -90,7 +91,7 @@ function watchTerms(desk: Desk): Observable<never> {
  * does one whose strategy is not run any more.
  */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
-  return mergeMap((slice) => {
+  return soon((slice) => {
     const { parent, slice: number, deadline } = slice.intent;
     if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined)
       return EMPTY;
@@ -106,6 +107,6 @@ function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
       return expireLater(desk, slice, { reason: 'quote_budget', detail });
     }
     if (slice.attempts >= ATTEMPTS_MAX) return expireLater(desk, slice, { reason: 'retry_budget' });
-    return of(slice);
+    return slice;
   });
 }

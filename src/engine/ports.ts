@@ -262,6 +262,12 @@ export interface JournalPort {
    */
   append(bodies: readonly RecordBody[], at: Instant): Observable<readonly StoredRecord[]>;
 
+  /**
+   * The same, of a journal that waits for nothing: the records are durable when it returns. Throws what `append` errors with.
+   * Left out: `append` is asked. Whoever wraps a journal wraps both.
+   */
+  readonly appendNow?: ((bodies: readonly RecordBody[], at: Instant) => readonly StoredRecord[]) | undefined;
+
   /** Found when the journal was opened. */
   readonly oddity?: Oddity | undefined;
 

@@ -1,4 +1,4 @@
-import { EMPTY, concat, concatMap, defer, map, mergeMap, of, takeUntil, tap, timer } from 'rxjs';
+import { EMPTY, concat, defer, map, mergeMap, of, takeUntil, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import type { Next } from '../core/cycle.ts';
 import { add, money, quantity, text } from '../core/money.ts';
@@ -13,6 +13,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import type { AttemptEnd } from './execute.ts';
+import { inTurn } from './flow.ts';
 import type { Stopped } from './item.ts';
 import { raisedMaximum, toldMaximum } from './maximum.ts';
 import { leftOfSlice } from './size.ts';
@@ -28,13 +29,27 @@ export function record(
 ): OperatorFunction<AttemptEnd | Stopped, OpenSlice> {
   return (ends) =>
     ends.pipe(
-      concatMap((end) => write(desk, end)),
-      mergeMap((again) => (again === EMPTY ? EMPTY : again.pipe(takeUntil(drain$)))),
+      inTurn<AttemptEnd | Stopped, Observable<OpenSlice>>((end, by, done) => {
+        const { bodies, after } = endingOf(desk, end);
+        if (bodies.length === 0) done(after?.());
+        else
+          desk.write(bodies, by, () => {
+            done(after?.());
+          });
+      }),
+      mergeMap((again) => again.pipe(takeUntil(drain$))),
     );
 }
 
-/** Emits one Observable: what comes later, if anything. */
-function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<OpenSlice>> {
+/** What an end comes to. */
+interface Ending {
+  /** To be made durable, all at once. */
+  readonly bodies: readonly RecordBody[];
+  /** Once they are: what comes later, if anything. */
+  readonly after?: (() => Observable<OpenSlice> | undefined) | undefined;
+}
+
+function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
   if ('stage' in end)
     return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
   const { intent } = end;
@@ -42,15 +57,19 @@ function write(desk: Desk, end: AttemptEnd | Stopped): Observable<Observable<Ope
   // Two sources may prove the same end: the first is written.
   if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
     end.word?.answer({ isDone: false, says: `${id} is not in doubt any more` });
-    return of(EMPTY);
+    return { bodies: [] };
   }
   desk.closing.add(id);
-  return writeEnd(desk, end).pipe(
-    tap(() => {
+  const { bodies, after } = attemptEnding(desk, end);
+  return {
+    bodies,
+    after: () => {
+      const again = after?.();
       desk.closing.delete(id);
       end.word?.answer({ isDone: true, says: `${id} ${became[end.end]}` });
-    }),
-  );
+      return again;
+    },
+  };
 }
 
 const became: Readonly<Record<AttemptEnd['end'], string>> = {
@@ -61,7 +80,7 @@ const became: Readonly<Record<AttemptEnd['end'], string>> = {
 
 const wordOf = ({ word }: AttemptEnd): readonly RecordBody[] => (word === undefined ? [] : [word.record]);
 
-function writeEnd(desk: Desk, end: AttemptEnd): Observable<Observable<OpenSlice>> {
+function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
   const { intent } = end;
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   const attemptRecord = (
@@ -89,7 +108,7 @@ function writeEnd(desk: Desk, end: AttemptEnd): Observable<Observable<OpenSlice>
           client_order_id: intent.client_order_id,
           why: end.phase.detail,
         });
-      return desk.append(bodies).pipe(map(() => EMPTY));
+      return { bodies };
     }
     case 'filled':
       desk.doubts.delete(intent.client_order_id);
@@ -112,7 +131,7 @@ function writeEnd(desk: Desk, end: AttemptEnd): Observable<Observable<OpenSlice>
         attemptRecord(phase.result, phase.reason, phase.detail),
         ...toldMaximum(intent, phase),
       ];
-      if (slice === undefined) return desk.append(bodies).pipe(map(() => EMPTY));
+      if (slice === undefined) return { bodies };
       return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
     }
   }
@@ -124,7 +143,7 @@ function settleFill(
   slice: OpenSlice | undefined,
   end: AttemptEnd & { end: 'filled' },
   attempt: readonly RecordBody[],
-): Observable<Observable<OpenSlice>> {
+): Ending {
   const booked = [
     ...wordOf(end),
     end.fill,
@@ -132,7 +151,7 @@ function settleFill(
     ...raisedMaximum(desk, end.fill, end.intent),
     ...afterFill(desk, end.fill),
   ];
-  if (slice === undefined) return desk.append(booked).pipe(map(() => EMPTY));
+  if (slice === undefined) return { bodies: booked };
   const after: OpenSlice = {
     ...slice,
     filled: add(slice.filled, quantity(end.fill.quantity)),
@@ -142,18 +161,14 @@ function settleFill(
   const cut = cuts.findIndex((reason) => !isPieceCut(reason));
   const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
   if (isWhole || cut >= 0) {
-    return desk
-      .append([
-        ...booked,
-        sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }),
-      ])
-      .pipe(map(() => EMPTY));
+    const why = isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] };
+    return { bodies: [...booked, sliceRecord(after, 'filled', why)] };
   }
   // What tactics cut gives the price time to recover; what the venue cut follows at once.
   const next = cuts.includes('size_impact')
     ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
     : of(slice);
-  return desk.append(booked).pipe(map(() => next));
+  return { bodies: booked, after: () => next };
 }
 
 /** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */
@@ -183,34 +198,29 @@ interface Turn {
 }
 
 /** After an attempt that did not trade: again later, or the end of the slice. */
-function settle(
-  desk: Desk,
-  slice: OpenSlice,
-  { reason, detail, next, bodies }: Turn,
-): Observable<Observable<OpenSlice>> {
+function settle(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: Turn): Ending {
   const braked = [...bodies, ...brakes(desk, slice, { reason, detail })];
-  const note = (more: readonly RecordBody[]): Observable<unknown> =>
-    braked.length + more.length === 0 ? of(undefined) : desk.append([...braked, ...more]);
   if (next.do === 'halt') {
     const isToken = reason === 'unauthorised';
     if (!isToken) desk.observer.alert('limit_breached', { reason, detail });
     const why = isToken ? `the venue refused the token: ${detail}` : `${reason}: ${detail}`;
-    return note(desk.state.control === 'halted' ? [] : [haltRecord(why)]).pipe(
-      map(() => retryAt(desk, slice, desk.policy.retry.capMs)),
-    );
+    return {
+      bodies: [...braked, ...(desk.state.control === 'halted' ? [] : [haltRecord(why)])],
+      after: () => retryAt(desk, slice, desk.policy.retry.capMs),
+    };
   }
-  if (next.do === 'stop')
-    return note([sliceRecord(slice, slice.filled.gt(0) ? 'filled' : 'skipped', { reason, detail })]).pipe(
-      map(() => EMPTY),
-    );
+  if (next.do === 'stop') {
+    const result = slice.filled.gt(0) ? 'filled' : 'skipped';
+    return { bodies: [...braked, sliceRecord(slice, result, { reason, detail })] };
+  }
   const waitMs = waitFor(desk, slice, reason, next.do === 'smaller' ? undefined : next.waitMs);
   if (waitMs === undefined)
-    return note([sliceRecord(slice, 'skipped', { reason: 'retry_budget', detail })]).pipe(map(() => EMPTY));
+    return { bodies: [...braked, sliceRecord(slice, 'skipped', { reason: 'retry_budget', detail })] };
   if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
     // Nothing more can be tried; the slice ends when its time does, so that the strategy keeps its pace.
-    return note([]).pipe(map(() => expireLater(desk, slice, { reason, detail })));
+    return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
   }
-  return note([]).pipe(map(() => retryAt(desk, slice, waitMs, reason)));
+  return { bodies: braked, after: () => retryAt(desk, slice, waitMs, reason) };
 }
 
 function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason): Observable<OpenSlice> {

@@ -1,5 +1,5 @@
-import { concat, defaultIfEmpty, defer, ignoreElements, map, takeUntil, timer } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'rxjs';
+import type { Observable, Subscriber } from 'rxjs';
 import { classifyOrder } from '../core/answer.ts';
 import { deskRefusal } from '../core/controls.ts';
 import { lastResendStart } from '../core/cycle.ts';
@@ -8,12 +8,14 @@ import { text } from '../core/money.ts';
 import type { IntentRecord, QuoteRecord } from '../core/record.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
-import { firstWithin, once } from './flow.ts';
+import { hearWithin, whenBoth } from './flow.ts';
 import type { Permit } from './pacer.ts';
 
 /** What sending an order needs to know of its attempt. */
 export interface Sending {
   readonly desk: Desk;
+  /** Who listens to the attempt. */
+  readonly by: Subscriber<never>;
   readonly intent: IntentRecord;
   readonly request: QuoteRequest;
   readonly drain$: Observable<unknown>;
@@ -27,44 +29,49 @@ export interface Sending {
  * Sends the order, and writes down which quote it was for while the answer is under way. Whatever ends the wait closes the
  * exchange as well: there are never two copies in flight.
  */
-export function sendOrder(run: Sending, phase: Phase & { state: 'ordering' }): Observable<CycleEvent> {
-  const { desk, intent, request } = run;
+export function sendOrder(
+  run: Sending,
+  phase: Phase & { state: 'ordering' },
+  then: (event: CycleEvent) => void,
+): void {
+  const { desk, intent, request, by } = run;
   const { quote, copies } = phase;
   const { receivedAt } = phase.life;
   const { clock, venue } = desk.ports;
-  return defer(() => {
-    const sentAt = clock.monotonic();
-    // The same for every copy: it is a function of the attempt and its quote alone.
-    const order: OrderRequest = {
-      pair: request.pair,
-      side: request.side,
-      quoteId: quote.quoteId,
-      size: request.size,
-      clientId: intent.client_order_id,
-    };
-    const { orderTimeoutMs: ms } = desk.policy;
-    const lost = (why: string): OrderAnswer => ({ kind: 'lost', sent: true, why });
-    const answered = firstWithin(venue.order(order), {
-      ms,
-      scheduler: clock.scheduler,
-      late: lost(`no answer in ${ms} ms`),
-      none: lost('no answer'),
-    }).pipe(
-      map((answer): CycleEvent => {
-        run.orderPermit?.settle();
-        const at = clock.monotonic();
-        const meaning = classifyOrder(order, quote, answer);
-        desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
-        if (answer.kind === 'error' && answer.status === 429)
-          desk.pacer.block('order', answer.retryAfterMs ?? 2_000);
-        return { on: 'order_answer', meaning, at };
-      }),
-    );
-    if (copies > 1) return answered;
-    const noted = desk.append([quoteRecord(intent, quote, sentAt - receivedAt)]);
-    return once(answered, { and: noted });
+  const sentAt = clock.monotonic();
+  // The same for every copy: it is a function of the attempt and its quote alone.
+  const order: OrderRequest = {
+    pair: request.pair,
+    side: request.side,
+    quoteId: quote.quoteId,
+    size: request.size,
+    clientId: intent.client_order_id,
+  };
+  const { orderTimeoutMs: ms } = desk.policy;
+  const both = whenBoth(then);
+  hearWithin<OrderAnswer>(venue.order(order), by, {
+    ms,
+    scheduler: clock.scheduler,
+    late: () => lost(`no answer in ${ms} ms`),
+    none: () => lost('no answer'),
+    heard: (answer) => {
+      run.orderPermit?.settle();
+      const at = clock.monotonic();
+      const meaning = classifyOrder(order, quote, answer);
+      desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
+      if (answer.kind === 'error' && answer.status === 429)
+        desk.pacer.block('order', answer.retryAfterMs ?? 2_000);
+      both.brings({ on: 'order_answer', meaning, at });
+      both.ends();
+    },
   });
+  if (by.closed) return;
+  // Only the first copy is noted.
+  if (copies > 1) both.ends();
+  else desk.write([quoteRecord(intent, quote, sentAt - receivedAt)], by, both.ends);
 }
+
+const lost = (why: string): OrderAnswer => ({ kind: 'lost', sent: true, why });
 
 /** The gate for a further copy: waits, takes leave, and looks once more in the tick in which it leaves. */
 export function passResendGate(run: Sending, phase: Phase & { state: 'resending' }): Observable<CycleEvent> {

@@ -1,4 +1,4 @@
-import { map, mergeMap, of, takeUntil } from 'rxjs';
+import { map, takeUntil } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { deskRefusal, worstPrice } from '../core/controls.ts';
 import {
@@ -26,6 +26,7 @@ import type { Side, Size } from '../core/venue.ts';
 import { nextAfter } from './control.ts';
 import type { Desk } from './desk.ts';
 import type { OpenSlice } from './desk-state.ts';
+import { soon } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
 import { CRUMBS_AGE_MS, maximumOf } from './maximum.ts';
@@ -33,13 +34,13 @@ import { keepOf, knownPrices, pieceOf } from './tactics.ts';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
-  return mergeMap((slice) => {
+  return soon((slice) => {
     const { pair } = slice.intent;
     const refused = deskRefusal({ control: desk.control, isStopping: desk.isStopping });
     // A desk that may not trade asks for no prices either.
-    if (refused !== undefined) return of(stopped(slice, refused.reason, refused.detail, { do: 'again' }));
+    if (refused !== undefined) return stopped(slice, refused.reason, refused.detail, { do: 'again' });
     const pairs = pricedPairs(desk, pair);
-    if (desk.references.hasAll(pairs)) return of(sizeNow(desk, slice));
+    if (desk.references.hasAll(pairs)) return sizeNow(desk, slice);
     return desk.references.ready(pairs).pipe(
       takeUntil(drain$),
       map(() => sizeNow(desk, slice)),

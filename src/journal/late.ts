@@ -27,6 +27,7 @@ export function lateJournal(): Journal {
         subscriber.next(append(bodies, at));
         subscriber.complete();
       }),
+    appendNow: append,
     read(after = 0) {
       chain.tie();
       return chain.records.slice(after);

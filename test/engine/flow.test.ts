@@ -3,26 +3,28 @@ import {
   NEVER,
   Observable,
   Subject,
+  concatMap,
   defaultIfEmpty,
   defer,
-  expand,
   filter,
+  finalize,
   forkJoin,
-  last,
   map,
   merge,
+  mergeMap,
   of,
   startWith,
   take,
   timeout,
 } from 'rxjs';
+import type { OperatorFunction, SchedulerLike } from 'rxjs';
 import { isDeepStrictEqual } from 'node:util';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
-import { firstOf, firstWithin, lastState, looking, mapOr, once } from '../../src/engine/flow.ts';
+import { firstOf, hear, hearWithin, inTurn, looking, soon, whenBoth } from '../../src/engine/flow.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
 
@@ -55,26 +57,71 @@ const SOURCES = [
 ];
 
 describe('a stage written as one Observable does what its operators do', () => {
-  it('mapOr is map and defaultIfEmpty', () => {
+  it('soon is mergeMap, also where fewer may be on their way than there are', () => {
     const found = differences(({ cold, expectObservable }) => {
-      for (const source of SOURCES) {
-        const known = cold(source).pipe(
-          map((value) => `${value}!`),
-          defaultIfEmpty('none'),
-        );
-        const own = mapOr(cold(source), { to: (value) => `${value}!`, otherwise: () => 'none' });
-        expectObservable(own).toEqual(known);
-      }
+      for (const source of SOURCES)
+        for (const inner of SOURCES)
+          for (const most of [1, 2, undefined]) {
+            // What one of them makes of its value is there at once.
+            const made = (value: string): string | Observable<string> =>
+              value === 'b' ? 'now' : cold(inner);
+            const known = cold(source).pipe(
+              mergeMap((value) => {
+                const one = made(value);
+                return typeof one === 'string' ? of(one) : one;
+              }, most),
+            );
+            expectObservable(cold(source).pipe(soon(made, most))).toEqual(known);
+            expectObservable(cold(source).pipe(soon(made, most), take(1))).toEqual(known.pipe(take(1)));
+          }
     });
     expect(found).toEqual([]);
   });
 
-  it('once is forkJoin of two, of which the first counts', () => {
+  it('inTurn is concatMap of at most one value', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      for (const source of SOURCES)
+        for (const inner of ['|', '--|', '#', '--#', '(x|)', '--(x|)', '-'])
+          for (const isNow of [true, false]) {
+            const isThere = (value: string): boolean => isNow && value === 'b';
+            const known = cold(source).pipe(concatMap((value) => (isThere(value) ? of('now') : cold(inner))));
+            const own = cold(source).pipe(
+              inTurn<string, string>((value, by, done) => {
+                if (isThere(value)) {
+                  done('now');
+                  return;
+                }
+                let last: string | undefined;
+                hear(cold(inner), by, {
+                  next: (one) => {
+                    last = one;
+                  },
+                  complete: () => {
+                    done(last);
+                  },
+                });
+              }),
+            );
+            expectObservable(own).toEqual(known);
+          }
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('whenBoth is forkJoin of two, of which the first counts', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const a of SOURCES.filter((source) => !['|', '--|'].includes(source)))
         for (const b of ['(x|)', '--x|', '----(x|)', '-#', '-']) {
           const known = forkJoin([cold(a), cold(b)]).pipe(map(([value]) => value));
-          expectObservable(once<string>(cold(a), { and: cold(b) })).toEqual(known);
+          const own = new Observable<string>((subscriber) => {
+            const both = whenBoth<string>((value) => {
+              subscriber.next(value);
+              subscriber.complete();
+            });
+            hear<string>(cold(a), subscriber, { next: both.brings, complete: both.ends });
+            hear(cold(b), subscriber, { next: () => undefined, complete: both.ends });
+          });
+          expectObservable(own).toEqual(known);
         }
     });
     expect(found).toEqual([]);
@@ -116,7 +163,7 @@ describe('a stage written as one Observable does what its operators do', () => {
     expect(found).toEqual([]);
   });
 
-  it('firstWithin is timeout, take(1) and defaultIfEmpty', () => {
+  it('hearWithin is timeout, take(1) and defaultIfEmpty', () => {
     const found = differences(({ cold, expectObservable }, scheduler) => {
       for (const source of [...SOURCES, '9ms a|', '11ms a|', '10ms a|']) {
         const known = cold(source).pipe(
@@ -124,28 +171,111 @@ describe('a stage written as one Observable does what its operators do', () => {
           take(1),
           defaultIfEmpty('none'),
         );
-        const own = firstWithin(cold(source), { ms: 10, scheduler, late: 'late', none: 'none' });
-        expectObservable(own).toEqual(known);
+        expectObservable(within(cold(source), scheduler)).toEqual(known);
       }
     });
     expect(found).toEqual([]);
   });
+});
 
-  it('lastState is expand and last', () => {
-    const found = differences(({ cold, expectObservable }) => {
-      for (const [one, two] of SOURCES.flatMap((a) => SOURCES.map((b) => [a, b] as const))) {
-        const effect = (state: string): Observable<string> | undefined =>
-          [cold(one), cold(two)][state.length];
-        const known = of<string>('').pipe(
-          expand((state) => (effect(state) ?? EMPTY).pipe(map((event) => state + event))),
-          last(),
-        );
-        expectObservable(lastState<string, string>('', effect, (state, event) => state + event)).toEqual(
-          known,
-        );
-      }
+/** `hearWithin` of 10 ms as an Observable. */
+const within = (source: Observable<string>, scheduler: SchedulerLike): Observable<string> =>
+  new Observable((subscriber) => {
+    hearWithin(source, subscriber, {
+      ms: 10,
+      scheduler,
+      late: () => 'late',
+      none: () => 'none',
+      heard(value) {
+        subscriber.next(value);
+        subscriber.complete();
+      },
     });
-    expect(found).toEqual([]);
+  });
+
+/** What happens in which order when each value that comes out puts another one in, and some take their time. */
+function story(stage: OperatorFunction<number, number>, source: Subject<number>, told: string[]): void {
+  source.pipe(stage).subscribe({
+    next(value) {
+      told.push(`out ${value}`);
+      if (value < 40) source.next(value + 10);
+      told.push(`after ${value}`);
+    },
+    error: (error: unknown) => told.push(String(error)),
+    complete: () => told.push('complete'),
+  });
+  for (const value of [1, 2, 3, 4]) source.next(value);
+  source.complete();
+}
+
+describe('a stage that is entered again by what it has let out', () => {
+  const slowly = (value: number, told: string[], later: Subject<void>): Observable<number> =>
+    later.pipe(
+      take(1),
+      map(() => value),
+      finalize(() => told.push(`torn down ${value}`)),
+    );
+
+  it.each([1, 2, undefined])('goes on in the order of mergeMap, %s at a time', (most) => {
+    const stories = [true, false].map((isOwn) => {
+      const told: string[] = [];
+      const later = new Subject<void>();
+      const made = (value: number): number | Observable<number> => {
+        told.push(`in ${value}`);
+        return value % 2 === 0 ? slowly(value, told, later) : value;
+      };
+      const known = mergeMap((value: number) => {
+        const one = made(value);
+        return typeof one === 'number' ? of(one) : one;
+      }, most);
+      story(isOwn ? soon(made, most) : known, new Subject<number>(), told);
+      for (let i = 0; i < 10; i++) later.next();
+      return told;
+    });
+    expect(stories[0]).toContain('complete');
+    expect(stories[0]).toEqual(stories[1]);
+  });
+
+  it('goes on in the order of concatMap', () => {
+    const stories = [true, false].map((isOwn) => {
+      const told: string[] = [];
+      const later = new Subject<void>();
+      const slow = (value: number): Observable<number> => slowly(value, told, later);
+      const own = inTurn<number, number>((value, by, done) => {
+        told.push(`in ${value}`);
+        if (value % 2 !== 0) done(value);
+        else hear(slow(value), by, { next: done, complete: () => undefined });
+      });
+      const known = concatMap((value: number) => {
+        told.push(`in ${value}`);
+        return value % 2 === 0 ? slow(value) : of(value);
+      });
+      story(isOwn ? own : known, new Subject<number>(), told);
+      for (let i = 0; i < 10; i++) later.next();
+      return told.filter((one) => !one.startsWith('torn down'));
+    });
+    expect(stories[0]).toContain('complete');
+    expect(stories[0]).toEqual(stories[1]);
+  });
+
+  it.each([
+    ['soon', soon<number, number>((value) => value, 1)],
+    [
+      'inTurn',
+      inTurn<number, number>((value, _, done) => {
+        done(value);
+      }),
+    ],
+  ] as const)('%s does not grow the stack with what waits', (_, stage) => {
+    const source = new Subject<number>();
+    const begun = new Subject<number>();
+    let last = 0;
+    merge(source.pipe(stage), begun).subscribe((value) => {
+      last = value;
+      if (value === 0) for (let i = 1; i <= 20_000; i++) source.next(i);
+    });
+    source.next(0);
+    expect(last).toBe(20_000);
   });
 });
 
@@ -154,10 +284,10 @@ describe('a stage written as one Observable', () => {
     throw new Error('a bug');
   };
   const stages: readonly (readonly [string, (source: Observable<unknown>) => Observable<unknown>])[] = [
-    ['mapOr', (source) => mapOr(source, { to: failing, otherwise: failing })],
+    ['soon', (source) => source.pipe(soon(failing))],
+    ['inTurn', (source) => source.pipe(inTurn(failing))],
     ['looking', (source) => looking(source, throwingLater())],
     ['firstOf', (source) => firstOf([source], failing)],
-    ['lastState', (source) => lastState<unknown, unknown>(0, () => source, failing)],
   ];
   /** Finds nothing the first time, so that it is the change that throws. */
   function throwingLater(): () => undefined {
@@ -186,18 +316,30 @@ describe('a stage written as one Observable', () => {
     const clock = new VirtualClock(instant(0));
     const said: string[] = [];
     const exchange = new Observable<string>(() => () => said.push('closed'));
-    firstWithin(exchange, { ms: 5, scheduler: clock, late: 'lost', none: 'none' }).subscribe((answer) => {
+    within(exchange, clock).subscribe((answer) => {
       said.push(answer);
     });
     clock.run();
-    expect(said).toEqual(['closed', 'lost']);
+    expect(said).toEqual(['closed', 'late']);
   });
 
   it('sets no alarm for an answer that is there at once', () => {
     const clock = new VirtualClock(instant(0));
-    firstWithin(of('answer'), { ms: 5, scheduler: clock, late: 'lost', none: 'none' }).subscribe();
+    within(of('answer'), clock).subscribe();
     expect(clock.pending).toBe(0);
-    firstWithin(NEVER, { ms: 5, scheduler: clock, late: 'lost', none: 'none' }).subscribe();
+    const waiting = within(NEVER, clock).subscribe();
     expect(clock.pending).toBe(1);
+    waiting.unsubscribe();
+    expect(clock.pending).toBe(0);
+  });
+
+  it('takes it for a bug when nothing came of what must bring something', () => {
+    const errors: unknown[] = [];
+    new Observable((subscriber) => {
+      const both = whenBoth(() => undefined);
+      hear(EMPTY, subscriber, { next: both.brings, complete: both.ends });
+      hear(EMPTY, subscriber, { next: both.brings, complete: both.ends });
+    }).subscribe({ error: (error: unknown) => errors.push(String(error)) });
+    expect(errors).toEqual([expect.stringContaining('before it ends')]);
   });
 });

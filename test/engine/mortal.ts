@@ -60,6 +60,8 @@ export function mortalJournal(
           mergeMap(() => NEVER),
         );
       }),
+    // Whoever dies meanwhile does not hear of it.
+    appendNow: undefined,
   };
 }
 

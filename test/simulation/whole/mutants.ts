@@ -17,8 +17,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the order leaves before the intent is durable',
     file: 'src/engine/execute.ts',
-    find: 'return once(asked, { and: desk.append([intent]) });',
-    put: 'desk.append([intent]).subscribe(); return asked;',
+    find: 'if (!by.closed) desk.write([intent], by, both.ends);',
+    put: 'both.ends(); if (!by.closed) desk.write([intent], by, () => undefined);',
   },
   {
     name: 'an open intent of a dead process is forgotten',
