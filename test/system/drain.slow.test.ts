@@ -85,7 +85,7 @@ describe('a daemon that is told to stop', () => {
 
   it('ends at once when Ctrl-C is pressed again, and the next start takes the open order up', async () => {
     const seen = watched();
-    const venue = await aServedVenue(TOKEN, { orderLatencyMs: 5_000 }, seen.hooks);
+    const venue = await aServedVenue(TOKEN, { orderLatencyMs: 7_000 }, seen.hooks);
     const plan = twapOf({ id: 'btc', slices: 2, everyMs: 20_000 });
     const desk = aDesk({ venue, strategies: [plan] });
     const daemon = desk.run();
