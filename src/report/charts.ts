@@ -228,7 +228,7 @@ export function priceChart(
 function untradedSlots({ facts: { slices, fills } }: ParentFigures): readonly SliceFacts[] {
   if (fills.length > 0 && slices.size === 1) return [];
   const traded = new Set(fills.map(({ record }) => record.slice));
-  return [...slices.values()].filter(({ slice, end }) => end !== undefined && !traded.has(slice));
+  return slices.values().filter(({ slice, end }) => end !== undefined && !traded.has(slice));
 }
 
 function thinned<Item>(items: readonly Item[]): readonly Item[] {

@@ -12,6 +12,7 @@ import type {
   StrategyRecord,
 } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
+import type { Slices } from './slices.ts';
 
 /** What the records of a journal tell of parents, slices and attempts, before anything is computed. Filled by `gather`. */
 export interface Facts {
@@ -54,7 +55,7 @@ export interface ParentFacts {
   readonly arrival: string | undefined;
   /** All that it should trade, as its strategy told it; left out when it did not. */
   readonly told: string | undefined;
-  readonly slices: Map<number, SliceFacts>;
+  readonly slices: Slices;
   /** Slices that passed without a try. */
   readonly missed: MissedFacts[];
   fills: FillFacts[];
@@ -73,7 +74,8 @@ export interface SliceFacts {
   readonly at: Instant;
   readonly intent: IntentText;
   attempts: number;
-  end?: { readonly at: Instant; readonly body: SliceRecord };
+  /** `undefined` while it is open. */
+  end: { readonly at: Instant; readonly body: SliceRecord } | undefined;
 }
 
 export interface FillFacts {
@@ -95,11 +97,11 @@ export interface FillAmounts {
 export interface AttemptFacts {
   readonly intent: IntentRecord;
   readonly at: Instant;
-  quote?: QuoteRecord;
-  /** Left out while nothing is known. */
-  result?: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
-  reason?: Reason | undefined;
-  wasDoubt?: boolean;
+  quote: QuoteRecord | undefined;
+  /** `undefined` while nothing is known. */
+  result: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled' | undefined;
+  reason: Reason | undefined;
+  wasDoubt: boolean;
 }
 
 export interface UntradedFacts {

@@ -145,11 +145,9 @@ function groupsOf(
   attempts: readonly AttemptFacts[],
   prices: PriceBook,
 ): readonly Group[] {
-  const keyOf = ({ facts: { strategy, pair, side } }: ParentFigures): string =>
-    `${strategy}\n${pair}\n${side}`;
-  const groupOf = new Map(parents.map((parent) => [parent.facts.parent, keyOf(parent)]));
+  const { groups, groupOf } = membersOf(parents);
   const asked = Map.groupBy(attempts, ({ intent }) => groupOf.get(intent.parent));
-  return [...Map.groupBy(parents, keyOf)].flatMap(([key, members]) => {
+  return groups.flatMap((members) => {
     const [first] = members;
     if (first === undefined) return [];
     const { strategy, pair, side } = first.facts;
@@ -175,10 +173,32 @@ function groupsOf(
           members.flatMap(({ facts }) => facts.fills),
           prices,
         ),
-        quoting: quotingOf(asked.get(key) ?? []),
+        quoting: quotingOf(asked.get(members) ?? []),
       },
     ];
   });
+}
+
+/** Parents of one strategy, pair and side, and which of the lists holds which parent. Most parents are of the group of the one before. */
+function membersOf(parents: readonly ParentFigures[]): {
+  readonly groups: readonly (readonly ParentFigures[])[];
+  readonly groupOf: ReadonlyMap<string, readonly ParentFigures[]>;
+} {
+  const groups = new Map<string, ParentFigures[]>();
+  const groupOf = new Map<string, readonly ParentFigures[]>();
+  let [last, members]: [ParentFigures | undefined, ParentFigures[]] = [undefined, []];
+  for (const parent of parents) {
+    const { parent: id, strategy, pair, side } = parent.facts;
+    if (last?.facts.strategy !== strategy || last.facts.pair !== pair || last.facts.side !== side) {
+      const key = `${strategy}\n${pair}\n${side}`;
+      members = groups.get(key) ?? [];
+      groups.set(key, members);
+    }
+    members.push(parent);
+    groupOf.set(id, members);
+    last = parent;
+  }
+  return { groups: [...groups.values()], groupOf };
 }
 
 /** The mean price of the interval of a parent: from its first slice to its end. */

@@ -1,6 +1,7 @@
 import { add, approximate, cost, NO_MONEY, price, subtract } from '../core/money.ts';
 import type { Money, Price, Ratio } from '../core/money.ts';
 import { MINUTE_MS } from '../core/time.ts';
+import { fourDecimals } from './digits.ts';
 import type { FillFacts } from './facts.ts';
 import type { PriceBook } from './prices.ts';
 import { spreadOf } from './quoting.ts';
@@ -60,33 +61,57 @@ export function fillFigures(fill: FillFacts, prices: PriceBook): FillFigures {
 export function fillsFigures(fills: readonly FillFacts[], prices: PriceBook): FillsFigures {
   let [paid, paper] = [NO_MONEY, NO_MONEY];
   const spreads: number[] = [];
+  const marks = MARK_OUT_MINUTES.map((minutes) => new Mark(minutes));
+  const amounts = { buy: NO_MONEY, sell: NO_MONEY };
   for (const fill of fills) {
+    const { side } = fill.record;
+    const { amount } = fill.figures;
+    amounts[side] = add(amounts[side], amount);
+    for (const mark of marks) mark.take(fill, priceAfter(fill, mark.minutes, prices));
     const mid = midOf(fill);
     if (mid === undefined) continue;
     const [over, at] = spreadSums(fill, mid);
     paid = add(paid, over);
     paper = add(paper, at);
-    if (!at.isZero()) spreads.push(Number(((10_000 * approximate(over)) / approximate(at)).toFixed(4)));
+    if (!at.isZero()) spreads.push(fourDecimals((10_000 * approximate(over)) / approximate(at)));
   }
   return {
     fills: fills.length,
     spreadBps: bpsOf(paid, paper),
     spreadBpsOfFills: spreadOf(spreads),
-    markOuts: MARK_OUT_MINUTES.map((minutes) => markOutOf(fills, minutes, prices)),
+    markOuts: marks.map((mark) => mark.figures(fills.length, amounts)),
   };
 }
 
-function markOutOf(fills: readonly FillFacts[], minutes: number, prices: PriceBook): MarkOut {
-  let [gained, amounts, count] = [NO_MONEY, NO_MONEY, 0];
-  for (const fill of fills) {
-    const later = priceAfter(fill, minutes, prices);
-    if (later === undefined) continue;
-    const { quantity: traded, amount } = fill.figures;
-    gained = add(gained, against(fill.record.side, subtract(cost(later, traded), amount)));
-    amounts = add(amounts, amount);
-    count++;
+interface Sides {
+  readonly buy: Money;
+  readonly sell: Money;
+}
+
+/** Sums of the fills with a price so many minutes later. Nearly all of them have one: the amounts of the others are taken out. */
+class Mark {
+  readonly minutes: number;
+  readonly #worth = { buy: NO_MONEY, sell: NO_MONEY };
+  readonly #unmarked = { buy: NO_MONEY, sell: NO_MONEY };
+  #left = 0;
+
+  constructor(minutes: number) {
+    this.minutes = minutes;
   }
-  return { minutes, fills: count, bps: bpsOf(gained, amounts) };
+
+  take({ record: { side }, figures: { quantity, amount } }: FillFacts, later: Price | undefined): void {
+    if (later === undefined) {
+      this.#unmarked[side] = add(this.#unmarked[side], amount);
+      this.#left++;
+    } else this.#worth[side] = add(this.#worth[side], cost(later, quantity));
+  }
+
+  figures(fills: number, amounts: Sides): MarkOut {
+    const buys = subtract(amounts.buy, this.#unmarked.buy);
+    const sells = subtract(amounts.sell, this.#unmarked.sell);
+    const gained = subtract(subtract(this.#worth.buy, buys), subtract(this.#worth.sell, sells));
+    return { minutes: this.minutes, fills: fills - this.#left, bps: bpsOf(gained, add(buys, sells)) };
+  }
 }
 
 /** What was paid beyond the middle price, and what the middle price comes to. */

@@ -24,12 +24,37 @@ import type {
   UntradedFacts,
 } from './facts.ts';
 import type { PriceBook } from './prices.ts';
+import { Slices } from './slices.ts';
 
 /** What was known of a parent before its first slice. */
 interface Before {
   at: Instant;
   missed: MissedFacts[];
   told: string | undefined;
+}
+
+/** The legs of one life of a strategy. */
+interface Legs {
+  readonly strategy: string;
+  readonly hash: string;
+  /** Key of the life. */
+  readonly life: string;
+  readonly before: Map<string, Before>;
+  readonly parentOf: Map<string, ParentFacts>;
+}
+
+const legsOfLife = (strategy: string, hash: string): Legs => ({
+  strategy,
+  hash,
+  life: lifeKey({ strategy, hash }),
+  before: new Map(),
+  parentOf: new Map(),
+});
+
+function know(all: Map<string, Before>, leg: string, first: Before): Before {
+  const known = all.get(leg) ?? first;
+  all.set(leg, known);
+  return known;
 }
 
 /** Reads the records of a journal, oldest first, into facts. Reference prices that they hold go into `prices`. */
@@ -50,22 +75,27 @@ class Gatherer implements Facts {
   records = 0;
   first: Instant | undefined;
   last: Instant | undefined;
-  head: string | undefined;
-  readonly #before = new Map<string, Before>();
+  #newest: StoredRecord | undefined;
   /** Fills by client id: what is written twice counts once. */
   readonly #filled = new Set<string>();
-  readonly #parentOf = new Map<string, ParentFacts>();
+  readonly #legsOf = new Map<string, Legs>();
+  #legs: Legs | undefined;
   readonly #prices: PriceBook;
 
   constructor(prices: PriceBook) {
     this.#prices = prices;
   }
 
-  take({ at, body, hash }: StoredRecord): void {
+  get head(): string | undefined {
+    return this.#newest?.hash;
+  }
+
+  take(record: StoredRecord): void {
+    const { at, body } = record;
     this.records++;
     this.first ??= at;
     this.last = at;
-    this.head = hash;
+    this.#newest = record;
     this.#untraded(at, body);
     switch (body.kind) {
       case 'started':
@@ -79,7 +109,7 @@ class Gatherer implements Facts {
         break;
       case 'intent': {
         this.#prices.note(body.pair, at, body.reference_price);
-        this.attempts.set(body.client_order_id, { intent: body, at });
+        this.attempts.set(body.client_order_id, { intent: body, at, quote: undefined, result: undefined, reason: undefined, wasDoubt: false }); // prettier-ignore
         const slice = this.parents.get(body.parent)?.slices.get(body.slice);
         if (slice !== undefined) slice.attempts++;
         break;
@@ -123,40 +153,45 @@ class Gatherer implements Facts {
   }
 
   #wake(at: Instant, wake: WakeRecord): void {
-    const life = lifeKey(wake);
+    const legs = this.#lifeOf(wake);
+    const { life, before, parentOf } = legs;
     const due = wake.on === 'at' ? wake.detail['due'] : undefined;
     const since = typeof due === 'number' && due < at ? instant(due) : at;
     if (wake.finished !== undefined) {
       const facts = this.lives.get(life);
       if (facts !== undefined) facts.finished = { at, reason: wake.finished };
     }
-    for (const { leg, told } of legsIn(wake.state)) this.#know(`${life}\n${leg}`, since, told);
+    for (const { leg, told } of legsIn(wake.state)) know(before, leg, { at: since, missed: [], told });
     for (const slice of wake.missed) {
       const parent =
-        this.#parentOf.get(`${life}\n${slice.leg}`) ?? this.#know(`${life}\n${slice.leg}`, since);
+        parentOf.get(slice.leg) ?? know(before, slice.leg, { at: since, missed: [], told: undefined });
       parent.missed.push({ ...slice, at });
     }
     for (const intent of wake.intents) {
       if (intent.decision_price !== undefined) this.#prices.note(intent.pair, at, intent.decision_price);
-      const parent = this.parents.get(intent.parent) ?? this.#begin(intent, wake, { at, since, life });
-      parent.slices.set(intent.slice, { slice: intent.slice, slot: since, at, intent, attempts: 0 });
+      const parent = this.parents.get(intent.parent) ?? this.#begin(intent, wake, { at, since, legs });
+      parent.slices.set({ slice: intent.slice, slot: since, at, intent, attempts: 0, end: undefined });
     }
   }
 
-  #know(key: string, at: Instant, told?: string): Before {
-    const known = this.#before.get(key) ?? { at, missed: [], told };
-    this.#before.set(key, known);
-    return known;
+  /** What is known of the legs of a life; of one after the other mostly the same. */
+  #lifeOf({ strategy, hash }: WakeRecord): Legs {
+    if (this.#legs?.strategy === strategy && this.#legs.hash === hash) return this.#legs;
+    const made = legsOfLife(strategy, hash);
+    const legs = this.#legsOf.get(made.life) ?? made;
+    this.#legsOf.set(legs.life, legs);
+    this.#legs = legs;
+    return legs;
   }
 
   #begin(
     { parent, leg, pair, side, by, decision_price: arrival }: IntentText,
     { strategy }: WakeRecord,
-    { at, since, life }: { readonly at: Instant; readonly since: Instant; readonly life: string },
+    { at, since, legs }: { readonly at: Instant; readonly since: Instant; readonly legs: Legs },
   ): ParentFacts {
-    const key = `${life}\n${leg}`;
-    const before = this.#before.get(key);
-    this.#before.delete(key);
+    const { life } = legs;
+    const before = legs.before.get(leg);
+    if (before !== undefined) legs.before.delete(leg);
     const facts: ParentFacts = {
       parent,
       strategy,
@@ -169,12 +204,12 @@ class Gatherer implements Facts {
       begunAt: at,
       arrival,
       told: before?.told ?? totalOf(this.lives.get(life)?.record.document, leg),
-      slices: new Map(),
+      slices: new Slices(),
       missed: before?.missed ?? [],
       fills: [],
     };
     this.parents.set(parent, facts);
-    this.#parentOf.set(key, facts);
+    legs.parentOf.set(leg, facts);
     return facts;
   }
 
@@ -208,7 +243,7 @@ class Gatherer implements Facts {
       begunAt: fill.executed_at,
       arrival: fill.decision_price === '' ? undefined : fill.decision_price,
       told: undefined,
-      slices: new Map(),
+      slices: new Slices(),
       missed: [],
       fills: [],
     };

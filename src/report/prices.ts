@@ -19,6 +19,14 @@ export interface PriceColumns {
   readonly hash: string;
 }
 
+/** Reference prices of a journal, oldest first. */
+interface Noted {
+  /** Unix ms. */
+  readonly times: number[];
+  readonly texts: string[];
+}
+const NOTHING_NOTED: Noted = { times: [], texts: [] };
+
 /** Evenly spaced moments, Unix ms. */
 export interface Moments {
   readonly from: number;
@@ -45,7 +53,8 @@ const BENCHMARK_DIGITS = 12;
  */
 export class PriceBook {
   readonly #histories: ReadonlyMap<string, History>;
-  readonly #noted = new Map<string, { readonly at: Instant; readonly text: string }[]>();
+  #last: History | undefined;
+  readonly #noted = new Map<string, Noted>();
 
   constructor(tapes: Iterable<PriceColumns> = []) {
     this.#histories = new Map([...tapes].map((tape) => [tape.pair, new History(tape)]));
@@ -53,9 +62,10 @@ export class PriceBook {
 
   /** A reference price of the journal. Records come oldest first; a clock that was set back does not change that. */
   note(pair: string, at: Instant, text: string): void {
-    const noted = this.#noted.get(pair) ?? [];
-    if (noted.length === 0) this.#noted.set(pair, noted);
-    noted.push({ at: instant(Math.max(at, noted.at(-1)?.at ?? at)), text });
+    const noted = this.#noted.get(pair) ?? { times: [], texts: [] };
+    if (noted.times.length === 0) this.#noted.set(pair, noted);
+    noted.times.push(Math.max(at, noted.times.at(-1) ?? at));
+    noted.texts.push(text);
   }
 
   get tapes(): readonly PriceColumns[] {
@@ -63,7 +73,13 @@ export class PriceBook {
   }
 
   tape(pair: string): PriceColumns | undefined {
-    return this.#histories.get(pair)?.tape;
+    return this.#historyOf(pair)?.tape;
+  }
+
+  /** Who asks for a pair mostly asks for it again. */
+  #historyOf(pair: string): History | undefined {
+    if (this.#last?.tape.pair !== pair) this.#last = this.#histories.get(pair);
+    return this.#last;
   }
 
   /** The newest price known at `at`. One of the journal may be as old as `journalAgeMaxMs`. */
@@ -73,7 +89,7 @@ export class PriceBook {
 
   /** The newest price of the tape that was known at `at`; `undefined` when it is too old to say anything. */
   tapeAt(pair: string, at: Instant): Seen | undefined {
-    const history = this.#histories.get(pair);
+    const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
     const { tape } = history;
     const row = history.rowAt(at);
@@ -84,7 +100,7 @@ export class PriceBook {
 
   /** The price of the tape at `at`, where that is newer than `since`. */
   newerAt(pair: string, at: number, since: number): Price | undefined {
-    const history = this.#histories.get(pair);
+    const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
     const { tape } = history;
     const row = history.rowAt(at);
@@ -93,15 +109,16 @@ export class PriceBook {
   }
 
   #notedAt(pair: string, at: Instant, ageMaxMs: number): Seen | undefined {
-    const noted = this.#noted.get(pair) ?? [];
-    const found = noted[lastWhere(noted.length, (i) => (noted[i]?.at ?? at) <= at)];
-    if (found === undefined || at - found.at > ageMaxMs) return undefined;
-    return { price: price(found.text), at: found.at, from: 'journal' };
+    const { times, texts } = this.#noted.get(pair) ?? NOTHING_NOTED;
+    const row = lastWhere(times.length, (i) => (times[i] ?? at) <= at);
+    const [known, text] = [times[row], texts[row]];
+    if (known === undefined || text === undefined || at - known > ageMaxMs) return undefined;
+    return { price: price(text), at: instant(known), from: 'journal' };
   }
 
   /** The prices of a pair as numbers at evenly spaced moments, for statistics of a portfolio; NaN where none is known. */
   numbersAt(pair: string, { from, stepMs, count }: Moments): Float64Array {
-    const history = this.#histories.get(pair);
+    const history = this.#historyOf(pair);
     if (history !== undefined) return history.numbersAt({ from, stepMs, count });
     return Float64Array.from({ length: count }, (_, i) => {
       const seen = this.#notedAt(pair, instant(from + i * stepMs), Number.POSITIVE_INFINITY);
@@ -114,7 +131,7 @@ export class PriceBook {
    * nearest. `undefined` without a tape that covers the interval. An interval without length has the price at its moment.
    */
   timeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
-    const history = this.#histories.get(pair);
+    const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
     const { tape } = history;
     let row = history.rowAt(from);
@@ -137,7 +154,7 @@ export class PriceBook {
    * low and close; of trades, each at its price. `undefined` without a tape, or when nothing with a volume lies within.
    */
   volumeWeighted(pair: string, from: Instant, to: Instant): Price | undefined {
-    const history = this.#histories.get(pair);
+    const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
     const { tape } = history;
     const [amount, volume] = [new Sum(), new Sum()];
@@ -158,10 +175,10 @@ export class PriceBook {
     { from, to, points }: { readonly from: number; readonly to: number; readonly points: number },
   ): readonly (readonly [at: number, price: number])[] {
     const tape = this.tape(pair);
-    const noted = this.#noted.get(pair) ?? [];
+    const noted = this.#noted.get(pair) ?? NOTHING_NOTED;
     const [count, at] =
       tape === undefined
-        ? [noted.length, (i: number) => noted[i]?.at ?? 0]
+        ? [noted.times.length, (i: number) => noted.times[i] ?? 0]
         : [tape.rows, (i: number) => (tape.times[i] ?? 0) + tape.barMs];
     const first = Math.max(
       0,
@@ -171,7 +188,7 @@ export class PriceBook {
     const step = Math.max(1, Math.ceil((last - first + 1) / points));
     const line: [number, number][] = [];
     for (let i = first; i <= last; i += step)
-      line.push([Math.max(from, at(i)), tape === undefined ? Number(noted[i]?.text) : (tape.close[i] ?? 0)]);
+      line.push([Math.max(from, at(i)), tape === undefined ? Number(noted.texts[i]) : (tape.close[i] ?? 0)]);
     return line;
   }
 }

@@ -54,35 +54,42 @@ const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([
 const EXPIRED: ReadonlySet<Reason> = new Set<Reason>(['quote_too_short', 'discontinuity']);
 
 export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
-  const count = (holds: (attempt: AttemptFacts) => boolean): number => attempts.filter(holds).length;
-  const orders = attempts.filter(hasLeft);
-  const requests = attempts.length;
-  const quotes = count(hadQuote);
-  const fills = count(({ result }) => result === 'filled');
-  const open = orders.filter(({ result }) => result === undefined || result === 'doubt').length;
-  const expired = count(
-    ({ result, reason }) => result === 'discarded' && reason !== undefined && EXPIRED.has(reason),
-  );
+  let [quotes, orders, fills, open, expired, rejected, doubts] = [0, 0, 0, 0, 0, 0, 0];
+  const [ages, lives]: [number[], number[]] = [[], []];
   const reasons = new Map<Reason, number>();
-  for (const { result, reason } of attempts)
-    if (result !== 'filled' && result !== undefined && reason !== undefined)
+  for (const attempt of attempts) {
+    const { quote, result, reason, wasDoubt } = attempt;
+    if (hadQuote(attempt)) quotes++;
+    if (result === 'filled') fills++;
+    else if (result !== undefined && reason !== undefined)
       reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    if (result === 'rejected') rejected++;
+    if (result === 'discarded' && reason !== undefined && EXPIRED.has(reason)) expired++;
+    if (wasDoubt) doubts++;
+    if (!hasLeft(attempt)) continue;
+    orders++;
+    if (result === undefined || result === 'doubt') open++;
+    if (quote === undefined) continue;
+    ages.push(quote.age_ms);
+    lives.push(quote.life_ms);
+  }
+  const requests = attempts.length;
   return {
     requests,
     quotes,
-    orders: orders.length,
+    orders,
     fills,
-    rejected: count(({ result }) => result === 'rejected'),
-    doubts: count(({ wasDoubt }) => wasDoubt === true),
+    rejected,
+    doubts,
     open,
     expired,
     responseRatio: share(quotes, requests),
-    hitRatio: share(orders.length, quotes),
-    fillRatio: share(fills, orders.length - open),
-    expiryMissRatio: share(expired, expired + orders.length),
+    hitRatio: share(orders, quotes),
+    fillRatio: share(fills, orders - open),
+    expiryMissRatio: share(expired, expired + orders),
     attemptsPerFill: share(requests, fills),
-    ageMs: spreadOf(orders.flatMap(({ quote }) => (quote === undefined ? [] : [quote.age_ms]))),
-    lifeMs: spreadOf(orders.flatMap(({ quote }) => (quote === undefined ? [] : [quote.life_ms]))),
+    ageMs: spreadOf(ages),
+    lifeMs: spreadOf(lives),
     refusals: [...reasons]
       .map(([reason, times]) => ({ reason, attempts: times }))
       .toSorted((a, b) => b.attempts - a.attempts || (a.reason < b.reason ? -1 : 1)),
@@ -104,7 +111,7 @@ const share = (part: number, whole: number): number | undefined =>
 /** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
-  const sorted = values.toSorted((a, b) => a - b);
+  const sorted = Float64Array.from(values).toSorted();
   const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
   const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
   return {

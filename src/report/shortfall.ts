@@ -174,9 +174,9 @@ function slicesOf(
   end: Price | undefined,
 ): readonly SliceFigures[] {
   const fills = Map.groupBy(parent.fills, ({ record }) => record.slice);
-  return [...parent.slices.values()].map((slice) =>
-    sliceFigures(slice, { parent, arrival, end, fills: fills.get(slice.slice) ?? [] }),
-  );
+  return parent.slices
+    .values()
+    .map((slice) => sliceFigures(slice, { parent, arrival, end, fills: fills.get(slice.slice) ?? [] }));
 }
 
 /** `+x` for a buy, `−x` for a sell: a higher price is bad for a buy. */
@@ -200,11 +200,12 @@ interface Sums {
 }
 
 function sumsOf(fills: readonly FillFacts[]): Sums {
-  const [first, ...more] = fills;
+  const [first] = fills;
   if (first === undefined) return { traded: NO_QUANTITY, amount: NO_MONEY, fees: NO_MONEY };
-  if (more.length === 0) return { traded: first.figures.quantity, amount: first.figures.amount, fees: first.figures.fees }; // prettier-ignore
   let { quantity: traded, amount, fees } = first.figures;
-  for (const { figures } of more) {
+  for (let i = 1; i < fills.length; i++) {
+    const figures = fills[i]?.figures;
+    if (figures === undefined) continue;
     traded = add(traded, figures.quantity);
     amount = add(amount, figures.amount);
     fees = add(fees, figures.fees);
@@ -232,7 +233,7 @@ function plannedOf(
 ): Quantity {
   const { told, by } = parent;
   const leftOfLast = (): Quantity => {
-    const last = [...parent.slices.values()].at(-1);
+    const last = parent.slices.values().at(-1);
     if (last === undefined) return NO_QUANTITY;
     return leftOf(last, sumsOf(parent.fills.filter(({ record }) => record.slice === last.slice)));
   };
@@ -269,7 +270,8 @@ function endOf(
   const finished = facts.lives.get(parent.life)?.finished;
   if (finished !== undefined) return { endedAt: instant(Math.max(finished.at, lastFill)), isOpen: false };
   if (open || parent.leg === 'all') return { endedAt: until, isOpen: true };
-  const lastEnd = Math.max(...[...parent.slices.values()].map(({ at, end }) => end?.at ?? at), lastFill);
+  const ends = parent.slices.values().map(({ at, end }): number => end?.at ?? at);
+  const lastEnd = ends.reduce((latest, end) => Math.max(latest, end), lastFill);
   return { endedAt: instant(lastEnd), isOpen: false };
 }
 
