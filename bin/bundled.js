@@ -17,7 +17,7 @@ import { crc32 } from 'node:zlib';
 
 /** Another line of arguments may call other functions: that many are waited for, and then what there is is enough. */
 const LINES_MAX = 16;
-const ENTRY = 'backtest.cjs';
+const ENTRY = 'main.cjs';
 
 /**
  * Runs the command line of the bundle in this folder.

@@ -1,6 +1,5 @@
 /**
- * Bundles `tranche backtest` out of what `tsc` compiled: one file with all that every backtest loads, and more with what some of
- * them need. An installed package runs them (bin/bundled.js); all other commands, and a checkout, load module by module.
+ * Bundles `tranche backtest` out of what `tsc` compiled: a file for each part that is loaded on its own. An installed package runs them (bin/bundled.js); all other commands, and a checkout, load module by module.
  *
  * Run: `npm run build`.
  */
@@ -11,27 +10,23 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
 
-const ENTRY = 'bundled-backtest';
-
 /** Bundles what lies in that folder, into `bundle` below it. */
 export async function bundle(compiled: string): Promise<void> {
   const dist = realpathSync(compiled);
   const folder = join(dist, 'bundle');
   rmSync(folder, { recursive: true, force: true });
   const build = await rolldown({
-    input: ENTRY,
+    input: join(dist, 'app/main.js'),
     platform: 'node',
-    plugins: [entry(dist), placesOf(dist, folder), otherCommands, oneLanguage],
+    plugins: [placesOf(dist, folder), otherCommands, oneLanguage],
     onLog(level, log) {
-      // What is loaded on demand elsewhere is part of the entry on purpose.
-      if (log.code === 'INEFFECTIVE_DYNAMIC_IMPORT') return;
       throw new Error(`${level}: ${log.message}`);
     },
   });
   const { output } = await build.generate({
     format: 'cjs',
     strict: true,
-    entryFileNames: 'backtest.cjs',
+    entryFileNames: 'main.cjs',
     chunkFileNames: '[name].cjs',
     comments: { legal: false, annotation: false, jsdoc: false },
   });
@@ -51,21 +46,6 @@ export async function bundle(compiled: string): Promise<void> {
   const foreign = modules.filter((id) => !id.startsWith(dist) && id !== join(dist, '../package.json'));
   writeFileSync(join(folder, 'LICENSES.txt'), licences(foreign));
 }
-
-/** What every backtest loads. */
-const entry = (dist: string): Plugin => ({
-  name: 'entry',
-  resolveId: (id) => (id === ENTRY ? id : undefined),
-  load(id) {
-    if (id !== ENTRY) return undefined;
-    const from = (name: string): string => JSON.stringify(join(dist, name));
-    return [
-      `import ${from('app/backtest-cli.js')};`,
-      `import ${from('app/commands/backtest.js')};`,
-      `export { main } from ${from('app/main.js')};`,
-    ].join('\n');
-  },
-});
 
 /** A module goes on finding what lies beside it, threads before all: they run the compiled modules. */
 const placesOf = (dist: string, folder: string): Plugin => ({

@@ -26,6 +26,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     }
   });
   try {
+    if (SHORT.has(argv[2])) (await import('./read-once.ts')).readOnce();
     const cli = await program(io, argv[2]);
     await cli.parseAsync([...argv]);
     leaveAfter(argv[2]);

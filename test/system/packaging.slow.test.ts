@@ -29,7 +29,7 @@ describe('the package', () => {
       expect.arrayContaining([
         'bin/tranche.js',
         'dist/main.js',
-        'dist/bundle/backtest.cjs',
+        'dist/bundle/main.cjs',
         'dist/bundle/LICENSES.txt',
         'dist/strategy/sdk.d.ts',
         'src/main.ts',
