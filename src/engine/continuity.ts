@@ -1,9 +1,9 @@
 import { Observable, defer, ignoreElements, repeat, tap, timer } from 'rxjs';
-import type { Subscription } from 'rxjs';
+import type { Subscriber, Subscription } from 'rxjs';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Desk } from './desk.ts';
-import { hear } from './flow.ts';
+import { guard, hear } from './flow.ts';
 import type { Clock } from './ports.ts';
 import { skewTeller } from './skew.ts';
 
@@ -105,27 +105,39 @@ export function watchClocks(desk: Desk): Observable<never> {
 /** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. Long waits go in pieces, as in `waitUntil`. */
 export const untilTime = (desk: Desk, at: Instant): Observable<void> =>
   new Observable((subscriber) => {
-    const { clock } = desk.ports;
-    let known = desk.continuity.count;
-    let alarm: Subscription | undefined;
-    const wait = (): void => {
-      alarm?.unsubscribe();
-      const leftMs = at - clock.wall();
-      if (leftMs <= 0) {
-        subscriber.next();
-        subscriber.complete();
-        return;
-      }
-      alarm = clock.scheduler.schedule(wait, Math.min(leftMs, clock.pieceMs ?? HOUR_MS));
-      subscriber.add(alarm);
-    };
-    wait();
-    if (subscriber.closed) return;
-    hear(desk.breaks$, subscriber, {
-      next: (count) => {
-        if (count === known) return;
-        known = count;
-        wait();
-      },
+    atTime(desk, at, subscriber, () => {
+      subscriber.next();
+      subscriber.complete();
     });
   });
+
+/** The same for a stage that is written by hand: goes on with `then`, unless `by` is gone by that time. */
+export function atTime(desk: Desk, at: Instant, by: Subscriber<never>, then: () => void): void {
+  const { clock } = desk.ports;
+  let known = desk.continuity.count;
+  let isOver = false;
+  let alarm: Subscription | undefined;
+  let breaks: Subscription | undefined;
+  const wait = (): void => {
+    alarm?.unsubscribe();
+    const leftMs = at - clock.wall();
+    if (leftMs <= 0) {
+      isOver = true;
+      guard(by, then);
+      breaks?.unsubscribe();
+      return;
+    }
+    alarm = clock.scheduler.schedule(wait, Math.min(leftMs, clock.pieceMs ?? HOUR_MS));
+    by.add(alarm);
+  };
+  wait();
+  if (isOver || by.closed || desk.breaks$ === undefined) return;
+  breaks = hear(desk.breaks$, by, {
+    next: (count) => {
+      if (isOver || count === known) return;
+      known = count;
+      wait();
+    },
+    complete: () => undefined,
+  });
+}

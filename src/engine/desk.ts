@@ -1,4 +1,4 @@
-import { NEVER, Observable, Subject, map, share } from 'rxjs';
+import { Observable, Subject, map, share } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
@@ -64,8 +64,8 @@ export class Desk {
   readonly closing = new Set<string>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Subject<void>();
-  /** Breaks of time so far, after each change. Looked at once, however many strategies wait for an instant. */
-  readonly breaks$: Observable<number>;
+  /** Breaks of time so far, after each change. Looked at once, however many strategies wait for an instant. Left out: there are none. */
+  readonly breaks$: Observable<number> | undefined;
   /** Quote ids of this process: the venue must not repeat one. */
   readonly quoteIds = new Set<string>();
   /** Failures in a row to get a quote, by pair. */
@@ -139,7 +139,7 @@ export class Desk {
           map(() => this.continuity.count),
           share(),
         )
-      : NEVER;
+      : undefined;
     this.footprint = new Footprint(ports.clock, policy.footprint ?? NO_FOOTPRINT, observer);
     this.references = new References({
       ports,

@@ -151,6 +151,45 @@ export function inTurn<T, R>(
     });
 }
 
+/**
+ * Listens to what `to` makes of each value until the same value comes again: what it made before is left then. Stands for
+ * `groupBy`, `mergeMap` and `switchMap`.
+ */
+export function newestOf<T, R>(to: (value: T) => Observable<R>): OperatorFunction<T, R> {
+  return (source) =>
+    new Observable<R>((subscriber) => {
+      const newest = new Map<T, { listening: Subscription | undefined }>();
+      let isLast = false;
+      const mayEnd = (): void => {
+        if (isLast && newest.size === 0) subscriber.complete();
+      };
+      hear(source, subscriber, {
+        next: (value) => {
+          newest.get(value)?.listening?.unsubscribe();
+          const mine: { listening: Subscription | undefined } = { listening: undefined };
+          newest.set(value, mine);
+          const isMine = (): boolean => newest.get(value) === mine;
+          mine.listening = hear(to(value), subscriber, {
+            next: (made) => {
+              if (isMine()) subscriber.next(made);
+            },
+            complete: () => {
+              if (!isMine()) return;
+              newest.delete(value);
+              mayEnd();
+            },
+          });
+          // What it emitted at once may have brought the same value again.
+          if (!isMine()) mine.listening.unsubscribe();
+        },
+        complete: () => {
+          isLast = true;
+          mayEnd();
+        },
+      });
+    });
+}
+
 /** Emits what `look` finds: now, and then at each change. Nothing where it finds nothing. */
 export function looking<T>(changes: Observable<unknown>, look: () => T | undefined): Observable<T> {
   return new Observable<T>((subscriber) => {
@@ -160,28 +199,6 @@ export function looking<T>(changes: Observable<unknown>, look: () => T | undefin
     };
     next();
     if (!subscriber.closed) hear(changes, subscriber, { next });
-  });
-}
-
-/** The first value of any of these, as `to` makes it; whoever else is listened to is left then. */
-export function firstOf<T, R>(sources: readonly Observable<T>[], to: (value: T) => R): Observable<R> {
-  return new Observable<R>((subscriber) => {
-    let open = sources.length;
-    let isFound = false;
-    const heard: Heard<T> = {
-      next: (value) => {
-        if (isFound) return;
-        isFound = true;
-        subscriber.next(to(value));
-        subscriber.complete();
-      },
-      complete: () => {
-        open--;
-        if (open === 0) subscriber.complete();
-      },
-    };
-    for (const source of sources) if (!subscriber.closed) hear(source, subscriber, heard);
-    if (sources.length === 0) subscriber.complete();
   });
 }
 

@@ -1,9 +1,8 @@
 import {
   EMPTY,
-  defer,
+  Observable,
   distinctUntilChanged,
   filter,
-  groupBy,
   map,
   merge,
   mergeMap,
@@ -12,17 +11,18 @@ import {
   switchMap,
   take,
 } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { isBeyond } from '../core/market.ts';
 import { driftOf, isAdrift, tradedPair } from '../core/portfolio.ts';
 import { NO_QUANTITY, price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import { duesOf, earliest } from '../core/settling.ts';
+import type { Instant } from '../core/time.ts';
 import type { Wait, Wake } from '../core/wake.ts';
-import { untilTime } from './continuity.ts';
+import { atTime, untilTime } from './continuity.ts';
 import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
-import { firstOf, looking } from './flow.ts';
+import { hear, looking, newestOf } from './flow.ts';
 import type { Lookout } from './ports.ts';
 
 /** A wake of one strategy. */
@@ -33,27 +33,39 @@ export interface StrategyWake {
 
 /** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
 export function wakes(desk: Desk, armed$: Observable<string>): Observable<StrategyWake> {
-  return armed$.pipe(
-    groupBy((strategy) => strategy),
-    mergeMap((group) => group.pipe(switchMap((strategy) => nextWake(desk, strategy)))),
-  );
+  return armed$.pipe(newestOf((strategy) => nextWake(desk, strategy)));
 }
 
 function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
-  return defer(() => {
+  return new Observable((by) => {
     const life = desk.state.lives.get(strategy);
-    if (life === undefined || life.finished !== undefined || !desk.isRun(life)) return EMPTY;
-    if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return whenResumed(desk, strategy);
+    if (life === undefined || life.finished !== undefined || !desk.isRun(life)) {
+      by.complete();
+      return;
+    }
+    if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) {
+      hear(whenResumed(desk, strategy), by, {
+        next: (resumed) => {
+          by.next(resumed);
+        },
+      });
+      return;
+    }
+    let isFound = false;
+    const tell = (wake: Wake): void => {
+      if (isFound) return;
+      isFound = true;
+      by.next({ strategy, wake });
+      by.complete();
+    };
     const isNew = life.state === undefined;
     const [late] = life.late;
     // Only between slices: a strategy that waits for an outcome must not take this one for it.
-    if (!isNew && late !== undefined && life.waits.every((wait) => wait.on !== 'outcome')) {
-      return of({ strategy, wake: { on: 'outcome', at: desk.ports.clock.wall(), outcome: late } as const });
-    }
-    const waiting = isNew
-      ? [of<Wake>({ on: 'start', at: desk.ports.clock.wall() })]
-      : life.waits.map((wait) => when(desk, strategy, wait));
-    return firstOf(waiting, (wake) => ({ strategy, wake }));
+    if (!isNew && late !== undefined && life.waits.every((wait) => wait.on !== 'outcome'))
+      tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
+    else if (isNew) tell({ on: 'start', at: desk.ports.clock.wall() });
+    else if (life.waits.length === 0) by.complete();
+    else for (const wait of life.waits) if (!by.closed) when(desk, wait, { strategy, by, tell });
   });
 }
 
@@ -65,28 +77,51 @@ const whenResumed = (desk: Desk, strategy: string): Observable<StrategyWake> =>
     mergeMap(() => nextWake(desk, strategy)),
   );
 
-/** Emits when `wait` comes true. */
-function when(desk: Desk, strategy: string, wait: Wait): Observable<Wake> {
+interface Waiting {
+  readonly strategy: string;
+  readonly by: Subscriber<StrategyWake>;
+  readonly tell: (wake: Wake) => void;
+}
+
+/** Tells when `wait` comes true. */
+function when(desk: Desk, wait: Wait, { strategy, by, tell }: Waiting): void {
   const { clock } = desk.ports;
+  const later = (wakes$: () => Observable<Wake>, from: Instant): void => {
+    atTime(desk, from, by, () => {
+      hear(wakes$(), by, { next: tell, complete: () => undefined });
+    });
+  };
   switch (wait.on) {
     case 'at':
-      return untilTime(desk, wait.at).pipe(map(() => ({ on: 'at', at: clock.wall(), due: wait.at })));
-    case 'outcome':
-      return looking(desk.changed$, () => {
-        const { outcomes } = desk.state.lives.get(strategy) ?? { outcomes: [] };
-        const outcome = outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice);
-        return outcome === undefined ? undefined : { on: 'outcome', at: clock.wall(), outcome };
+      atTime(desk, wait.at, by, () => {
+        tell({ on: 'at', at: clock.wall(), due: wait.at });
       });
+      break;
+    case 'outcome': {
+      const look = (): void => {
+        const outcome = desk.state.lives
+          .get(strategy)
+          ?.outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice);
+        if (outcome !== undefined) tell({ on: 'outcome', at: clock.wall(), outcome });
+      };
+      look();
+      if (!by.closed) hear(desk.changed$, by, { next: look, complete: () => undefined });
+      break;
+    }
     case 'drift':
-      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenDrifted(desk, wait)));
+      later(() => whenDrifted(desk, wait), wait.notBefore);
+      break;
     case 'price':
-      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenPriced(desk, wait)));
+      later(() => whenPriced(desk, wait), wait.notBefore);
+      break;
     case 'inflow':
-      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenReceived(desk, wait)));
+      later(() => whenReceived(desk, wait), wait.notBefore);
+      break;
     case 'debt':
-      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenOwed(desk, wait)));
+      later(() => whenOwed(desk, wait), wait.notBefore);
+      break;
     case 'lifted':
-      return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenLifted(desk, wait)));
+      later(() => whenLifted(desk, wait), wait.notBefore);
   }
 }
 

@@ -9,11 +9,13 @@ import {
   filter,
   finalize,
   forkJoin,
+  groupBy,
   map,
   merge,
   mergeMap,
   of,
   startWith,
+  switchMap,
   take,
   timeout,
 } from 'rxjs';
@@ -24,7 +26,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
-import { firstOf, hear, hearWithin, inTurn, looking, soon, whenBoth } from '../../src/engine/flow.ts';
+import { hear, hearWithin, inTurn, looking, newestOf, soon, whenBoth } from '../../src/engine/flow.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
 
@@ -127,17 +129,18 @@ describe('a stage written as one Observable does what its operators do', () => {
     expect(found).toEqual([]);
   });
 
-  it('firstOf is merge and take(1)', () => {
+  it('newestOf is groupBy, mergeMap and switchMap', () => {
     const found = differences(({ cold, expectObservable }) => {
-      for (const a of SOURCES)
-        for (const b of SOURCES) {
-          const known = merge(cold(a), cold(b)).pipe(
-            take(1),
-            map((value) => `${value}!`),
-          );
-          expectObservable(firstOf([cold(a), cold(b)], (value) => `${value}!`)).toEqual(known);
-        }
-      expectObservable(firstOf<string, string>([], String)).toEqual(EMPTY);
+      for (const source of ['-a-b-a--b-|', '(aba)-b-|', ...SOURCES])
+        for (const inner of ['(x|)', '-x-y-|', '--x', '-#', '|', '-'])
+          for (const other of ['--z|', '(z|)']) {
+            const to = (value: string): Observable<string> => cold(value === 'a' ? inner : other);
+            const known = cold(source).pipe(
+              groupBy((value) => value),
+              mergeMap((group) => group.pipe(switchMap(to))),
+            );
+            expectObservable(cold(source).pipe(newestOf(to))).toEqual(known);
+          }
     });
     expect(found).toEqual([]);
   });
@@ -287,7 +290,7 @@ describe('a stage written as one Observable', () => {
     ['soon', (source) => source.pipe(soon(failing))],
     ['inTurn', (source) => source.pipe(inTurn(failing))],
     ['looking', (source) => looking(source, throwingLater())],
-    ['firstOf', (source) => firstOf([source], failing)],
+    ['newestOf', (source) => source.pipe(newestOf(failing))],
   ];
   /** Finds nothing the first time, so that it is the change that throws. */
   function throwingLater(): () => undefined {
