@@ -1,4 +1,4 @@
-import { approximate, NO_QUANTITY } from '../core/money.ts';
+import { approximate, NO_QUANTITY, NOTHING } from '../core/money.ts';
 import { tradedPair } from '../core/portfolio.ts';
 import type { Basis, Targets } from '../core/portfolio.ts';
 import { DAY_MS, HOUR_MS, instant } from '../core/time.ts';
@@ -18,9 +18,10 @@ export interface Plan {
 /** The portfolio at evenly spaced moments. For statistics and charts: no money is made of these numbers. */
 export interface Course {
   readonly stepMs: number;
-  /** Whose weights the points tell, in this order. */
-  readonly currencies: readonly string[];
   readonly points: readonly CoursePoint[];
+  readonly currencies: readonly string[];
+  /** Of each of the currencies at the first point, then at the second, and so on. */
+  readonly weights: readonly number[];
   readonly meanValue: number;
   /** Sold and bought value, halved, of the mean value: one-way. */
   readonly turnover: number;
@@ -44,8 +45,6 @@ export interface Course {
 export interface CoursePoint {
   readonly at: Instant;
   readonly value: number;
-  /** Of each of the currencies of the course. */
-  readonly weights: readonly number[];
   /** 1 at the first point; deposits and withdrawals taken out. */
   readonly index: number;
   /** Below its peak, a fraction; 0 or less. */
@@ -97,8 +96,9 @@ export function courseOf({ plan, prices, story, from, until, traded }: CourseSce
   const limit = Number(plan.threshold);
   return {
     stepMs,
-    currencies: walk.currencies,
     points,
+    currencies: walk.currencies,
+    weights: walk.weights,
     meanValue,
     turnover: traded / 2 / meanValue,
     return: last.index - 1,
@@ -113,23 +113,11 @@ export function courseOf({ plan, prices, story, from, until, traded }: CourseSce
   };
 }
 
-/** One currency of a portfolio on its way from point to point. */
-interface Part {
-  readonly currency: string;
-  readonly target: number;
-  /** Held, less what does not belong to the portfolio. */
-  amount: number;
-  /** Of one unit in cash, at each moment. */
-  readonly prices: Float64Array;
-  /** The same now and at the point before. */
-  price: number;
-  before: number;
-  worth: number;
-}
-
-/** Goes from point to point and keeps what the statistics need. */
+/** Goes from point to point and keeps what the statistics need. All lists that go by currency have its place in `currencies`. */
 class Walk {
+  readonly currencies: readonly string[];
   readonly points: CoursePoint[] = [];
+  readonly weights: number[] = [];
   readonly drifts: number[] = [];
   readonly differences: number[] = [];
   targetIndex = 1;
@@ -137,26 +125,25 @@ class Walk {
   #peak = 1;
   readonly #flowing = new Map<string, number>();
   readonly #plan: Plan;
-  readonly #parts: readonly Part[];
+  readonly #isAbsolute: boolean;
+  readonly #targets: Float64Array;
+  /** In cash, at each moment. */
+  readonly #prices: readonly Float64Array[];
+  /** Held, less what does not belong to the portfolio. */
+  readonly #amounts: Float64Array;
+  readonly #worths: Float64Array;
+  /** The moment of the point before. */
+  #before = 0;
 
   constructor(plan: Plan, prices: PriceBook, moments: Moments) {
     const { basis, targets } = plan;
-    const weights = [...targets].map(([currency, weight]) => [currency, approximate(weight)] as const);
-    const all = targets.has(basis.cash) ? weights : [...weights, [basis.cash, 0] as const];
+    this.currencies = targets.has(basis.cash) ? [...targets.keys()] : [...targets.keys(), basis.cash];
     this.#plan = plan;
-    this.#parts = all.map(([currency, target]) => ({
-      currency,
-      target,
-      amount: 0,
-      prices: pricesOf(currency, basis, (pair) => prices.numbersAt(pair, moments)),
-      price: Number.NaN,
-      before: Number.NaN,
-      worth: 0,
-    }));
-  }
-
-  get currencies(): readonly string[] {
-    return this.#parts.map(({ currency }) => currency);
+    this.#isAbsolute = plan.driftType === 'absolute';
+    this.#targets = Float64Array.from(this.currencies, (currency) => approximate(targets.get(currency) ?? NOTHING)); // prettier-ignore
+    this.#prices = this.currencies.map((currency) => pricesOf(currency, plan, { prices, moments }));
+    this.#amounts = new Float64Array(this.currencies.length);
+    this.#worths = new Float64Array(this.currencies.length);
   }
 
   /** What is held from now on. Changes that no fill explains count with the next point. */
@@ -165,47 +152,52 @@ class Walk {
     const { cash, aside } = this.#plan.basis;
     for (const [currency, change] of held.flows)
       this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + approximate(change));
-    for (const part of this.#parts) {
-      const amount = approximate(held.balances.get(part.currency) ?? NO_QUANTITY);
-      part.amount = part.currency === cash ? amount - Number(aside ?? 0) : amount;
+    for (const [i, currency] of this.currencies.entries()) {
+      const amount = approximate(held.balances.get(currency) ?? NO_QUANTITY);
+      this.#amounts[i] = currency === cash ? amount - Number(aside ?? 0) : amount;
     }
   }
 
   /** Where not everything has a price the moment is left out, and its flows count with the next. */
   step(moment: number, at: Instant): void {
+    const count = this.currencies.length;
     let value = 0;
-    for (const part of this.#parts) {
-      part.price = part.currency === this.#plan.basis.cash ? 1 : (part.prices[moment] ?? Number.NaN);
-      part.worth = part.amount * part.price;
-      value += part.worth;
+    for (let i = 0; i < count; i++) {
+      const worth = (this.#amounts[i] ?? 0) * this.#priceAt(i, moment);
+      this.#worths[i] = worth;
+      value += worth;
     }
     if (!(value > 0)) return;
-    const weights: number[] = [];
-    let drift = Number.NEGATIVE_INFINITY;
-    for (const part of this.#parts) {
-      const weight = part.worth / value;
-      weights.push(weight);
-      drift = Math.max(drift, this.#drift(weight, part.target));
+    let drift = 0;
+    for (let i = 0; i < count; i++) {
+      const weight = (this.#worths[i] ?? 0) / value;
+      this.weights.push(weight);
+      drift = Math.max(drift, this.#drift(weight, this.#targets[i] ?? 0));
     }
     const before = this.points.at(-1);
-    const index = before === undefined ? 1 : before.index * (1 + this.#returns(value, before));
-    for (const part of this.#parts) part.before = part.price;
+    const index = before === undefined ? 1 : before.index * (1 + this.#returns(moment, value, before));
+    this.#before = moment;
     this.#peak = Math.max(this.#peak, index);
-    this.points.push({ at, value, weights, index, drawdown: index / this.#peak - 1 });
+    this.points.push({ at, value, index, drawdown: index / this.#peak - 1 });
     this.drifts.push(drift);
     this.#flowing.clear();
   }
 
+  #priceAt(place: number, moment: number): number {
+    return this.#prices[place]?.[moment] ?? Number.NaN;
+  }
+
   /** The return since the point before; that of the targets is kept beside it. */
-  #returns(value: number, before: CoursePoint): number {
+  #returns(moment: number, value: number, before: CoursePoint): number {
     let [flow, wanted] = [0, 0];
     for (const [currency, amount] of this.#flowing) {
-      const part = this.#parts.find((one) => one.currency === currency);
-      flow += amount * (part?.price ?? 0);
+      const place = this.currencies.indexOf(currency);
+      flow += amount * (place < 0 ? 0 : this.#priceAt(place, moment));
     }
     this.flows += flow;
     const own = (value - flow) / before.value - 1;
-    for (const { target, price, before: was } of this.#parts) wanted += target * (price / was - 1);
+    for (let i = 0; i < this.#targets.length; i++)
+      wanted += (this.#targets[i] ?? 0) * (this.#priceAt(i, moment) / this.#priceAt(i, this.#before) - 1);
     this.targetIndex *= 1 + wanted;
     this.differences.push(own - wanted);
     return own;
@@ -214,21 +206,21 @@ class Walk {
   #drift(weight: number, target: number): number {
     const away = Math.abs(weight - target);
     // A currency with target 0 drifts absolutely in either case.
-    return this.#plan.driftType === 'absolute' || target === 0 ? away : away / target;
+    return this.#isAbsolute || target === 0 ? away : away / target;
   }
 }
 
 /** The prices of a currency in cash, through the one that it trades against where it has no pair of its own. */
 function pricesOf(
   currency: string,
-  basis: Basis,
-  pricesOfPair: (pair: string) => Float64Array,
+  { basis }: Plan,
+  { prices, moments }: { readonly prices: PriceBook; readonly moments: Moments },
 ): Float64Array {
-  if (currency === basis.cash) return new Float64Array();
-  const direct = pricesOfPair(tradedPair(currency, basis));
+  if (currency === basis.cash) return new Float64Array(moments.count).fill(1);
+  const direct = prices.numbersAt(tradedPair(currency, basis), moments);
   const bridge = basis.via?.[currency];
   if (bridge === undefined) return direct;
-  const onward = pricesOfPair(bridge + basis.cash);
+  const onward = prices.numbersAt(bridge + basis.cash, moments);
   return direct.map((price, i) => price * (onward[i] ?? Number.NaN));
 }
 

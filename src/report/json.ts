@@ -363,11 +363,12 @@ const valuationJson = ({
 
 type CourseJson = NonNullable<Report['portfolios'][number]['course']>;
 function courseJson(course: NonNullable<PortfolioFigures['course']>): CourseJson {
-  const { points, currencies, drawdownAt } = course;
-  const unweighed = Object.fromEntries(currencies.map((currency) => [currency, 0]));
-  const weighed = (weights: readonly number[]): Record<string, number> => {
-    const all = { ...unweighed };
-    for (const [i, currency] of currencies.entries()) all[currency] = nineDigits(weights[i] ?? 0);
+  const { points, currencies, weights, drawdownAt } = course;
+  const unknown = Object.fromEntries(currencies.map((currency) => [currency, Number.NaN]));
+  const weightsOf = (point: number): Record<string, number> => {
+    const all = { ...unknown };
+    for (let i = 0; i < currencies.length; i++)
+      all[currencies[i] ?? ''] = nineDigits(weights[point * currencies.length + i] ?? 0);
     return all;
   };
   return {
@@ -385,12 +386,12 @@ function courseJson(course: NonNullable<PortfolioFigures['course']>): CourseJson
       tracking_error: course.trackingError === undefined ? undefined : nineDigits(course.trackingError),
       drawdown_at: drawdownAt && isoOf(drawdownAt),
     }),
-    points: points.map(({ at, value, index, drawdown, weights }) => ({
+    points: points.map(({ at, value, index, drawdown }, i) => ({
       at: isoOf(at),
       value: nineDigits(value),
       index: nineDigits(index),
       drawdown: nineDigits(drawdown),
-      weights: weighed(weights),
+      weights: weightsOf(i),
     })),
   };
 }

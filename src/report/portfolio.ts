@@ -80,7 +80,8 @@ interface Scene {
 function portfolioOf(scene: Scene): PortfolioFigures {
   const { facts, life, plan, from, until } = scene;
   const { strategy } = life.record;
-  const own = [...facts.parents.values()].filter((parent) => parent.life === keyOf(life));
+  const key = keyOf(life);
+  const own = [...facts.parents.values()].filter((parent) => parent.life === key);
   const fills = own
     .flatMap((parent) => parent.fills.map(({ record }) => record))
     .filter(({ executed_at: at }) => at >= from && at <= until);

@@ -122,6 +122,7 @@ class Counted implements ParentFigures {
   readonly isOpen: boolean;
   readonly shortfall: Shortfall | undefined;
   readonly #prices: PriceBook;
+  #end: { readonly seen: Seen | undefined } | undefined;
   #slices: readonly SliceFigures[] | undefined;
 
   constructor(parent: ParentFacts, setting: Setting) {
@@ -156,7 +157,8 @@ class Counted implements ParentFigures {
   }
 
   get end(): Seen | undefined {
-    return this.#prices.midAt(this.facts.pair, this.endedAt);
+    this.#end ??= { seen: this.#prices.midAt(this.facts.pair, this.endedAt) };
+    return this.#end.seen;
   }
 
   get average(): Price | undefined {
