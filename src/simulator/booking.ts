@@ -1,7 +1,7 @@
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
-import { limitAlgorithms } from '../wire/orders.ts';
+import { limitAlgorithms } from '../wire/words.ts';
 import type { Ledger, Trade } from './ledger.ts';
 import type { Listing } from './listing.ts';
 import type { Money } from '../core/money.ts';

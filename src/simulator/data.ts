@@ -20,7 +20,7 @@ import { after, DAY_MS, instant, SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import type { BookLevel, Candle, CandlePeriod, FeeRates, OrderBook } from '../wire/market.ts';
-import { CANDLES_MAX } from '../wire/market.ts';
+import { CANDLES_MAX } from '../wire/words.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
 import type { VenueOptions } from './options.ts';

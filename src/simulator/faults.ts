@@ -22,7 +22,8 @@ const processing = z
     'Before: the exchange never sees the request. After: it has worked, and the client does not learn it',
   );
 
-const restFaultSchema = z.discriminatedUnion('kind', [
+const restFaultSchema = z.lazy(() =>
+  z.discriminatedUnion('kind', [
   z
     .strictObject({
       kind: z.literal('error'),
@@ -101,31 +102,34 @@ const restFaultSchema = z.discriminatedUnion('kind', [
   z
     .strictObject({ kind: z.literal('clock_skew'), ms: z.int().min(-86_400_000).max(86_400_000) })
     .describe('Every time in the answer, and its header Date, is off by this'),
-]); // prettier-ignore
+]),
+); // prettier-ignore
 
-const feedFaultSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('drop') }).describe('The connection breaks off without a close'),
-  z
-    .strictObject({
-      kind: z.literal('stall'),
-      ms: milliseconds.describe('Nothing is sent for so long, pings neither; the connection stays open'),
-    })
-    .describe('The feed goes silent'),
-  z
-    .strictObject({ kind: z.literal('gap'), messages: z.int().min(1).max(1_000).default(1) })
-    .describe('Messages are missing: their sequence numbers are used up'),
-  z
-    .strictObject({ kind: z.literal('reorder'), by: z.int().min(1).max(100).default(1) })
-    .describe('The message comes after the next ones, so many of them'),
-  z.strictObject({ kind: z.literal('duplicate') }).describe('The message comes twice'),
-  z
-    .strictObject({ kind: z.literal('garble'), text: z.string().max(4_096).default('{"sequence":') })
-    .describe('This text instead of the message'),
-  z.strictObject({ kind: z.literal('delay'), ms: milliseconds }).describe('The message comes late'),
-  z
-    .strictObject({ kind: z.literal('refuse_authentication') })
-    .describe('A good key is refused; for the event authenticate'),
-]);
+const feedFaultSchema = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('drop') }).describe('The connection breaks off without a close'),
+    z
+      .strictObject({
+        kind: z.literal('stall'),
+        ms: milliseconds.describe('Nothing is sent for so long, pings neither; the connection stays open'),
+      })
+      .describe('The feed goes silent'),
+    z
+      .strictObject({ kind: z.literal('gap'), messages: z.int().min(1).max(1_000).default(1) })
+      .describe('Messages are missing: their sequence numbers are used up'),
+    z
+      .strictObject({ kind: z.literal('reorder'), by: z.int().min(1).max(100).default(1) })
+      .describe('The message comes after the next ones, so many of them'),
+    z.strictObject({ kind: z.literal('duplicate') }).describe('The message comes twice'),
+    z
+      .strictObject({ kind: z.literal('garble'), text: z.string().max(4_096).default('{"sequence":') })
+      .describe('This text instead of the message'),
+    z.strictObject({ kind: z.literal('delay'), ms: milliseconds }).describe('The message comes late'),
+    z
+      .strictObject({ kind: z.literal('refuse_authentication') })
+      .describe('A good key is refused; for the event authenticate'),
+  ]),
+);
 
 /** How often a rule strikes; all that is given must hold. What is left out does not limit. */
 const frequency = {

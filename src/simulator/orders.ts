@@ -4,7 +4,7 @@ import { DAY_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
-import { ORDERS_PAGE_MAX } from '../wire/orders.ts';
+import { ORDERS_PAGE_MAX } from '../wire/words.ts';
 import type { OwnTrade } from '../wire/orders.ts';
 import type { Changes } from './changes.ts';
 import type { Trade } from './ledger.ts';

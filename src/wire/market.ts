@@ -10,6 +10,7 @@ import {
   wireQuantity,
   wireRatio,
 } from './message.ts';
+import { CANDLES_MAX } from './words.ts';
 
 /** Market data over REST, and what trading costs. Source: public documentation, not the specification. */
 
@@ -67,8 +68,6 @@ export function orderBookBody(book: OrderBook): object {
 /** Seconds that a candle may span. */
 export const candlePeriods = [60, 300, 900, 3_600, 21_600, 86_400] as const;
 export type CandlePeriod = (typeof candlePeriods)[number];
-export const CANDLES_MAX = 500;
-
 export interface Candle {
   readonly pair: string;
   /** Unix seconds. */

@@ -14,15 +14,13 @@ import {
   wireQuantity,
 } from './message.ts';
 import { orderSchemaWith } from './order.ts';
+import type { limitAlgorithms } from './words.ts';
 
 /** Orders that work until they fill, lists of orders, cancels and own trades. */
 
 /** How long an order works. Source: public documentation, "Create order". */
 export const timesInForce = ['GTC', 'IOC', 'FOK', 'GTD'] as const;
 export type TimeInForce = (typeof timesInForce)[number];
-
-/** Algorithms of a limit order. Source: public documentation: 200 `Smart` routes it, 201 `Limit` does not. */
-export const limitAlgorithms = { 200: 'Smart', 201: 'Limit' } as const;
 
 /** Body of `POST /v1/orders/:side` without a quote: a limit order. Source: public documentation, not the specification. */
 export const limitOrderSchema = z.object({
@@ -81,9 +79,6 @@ export const orderViewSchema = orderSchemaWith((body): Omit<OrderView, keyof Ord
 
 /** `GET /v1/orders` and `GET /v1/orders/done`: newest first. Source: public documentation. */
 export const ordersSchema = z.array(orderViewSchema).max(500);
-
-/** `GET /v1/orders` and `GET /v1/orders/done`: at most this many rows, and by default. */
-export const ORDERS_PAGE_MAX = 50;
 
 /** Answer of `DELETE /v1/orders/:order_id`, status 200. Spec: "Cancel one order": the words are lower case. */
 export const cancelOneStatuses = ['canceled', 'cancel pending', 'order already finished'] as const;

@@ -1,6 +1,6 @@
 import { OperatorError, VenueError } from '../../core/errors.ts';
 import type { Side } from '../../core/venue.ts';
-import { ORDERS_PAGE_MAX } from '../../wire/orders.ts';
+import { ORDERS_PAGE_MAX } from '../../wire/words.ts';
 import { orderColumns } from './account-columns.ts';
 import { column, figure, printOne, printRows } from './account-print.ts';
 import type { Column } from './account-print.ts';
