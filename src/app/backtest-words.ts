@@ -68,7 +68,7 @@ function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts 
 
 /** What a reader must know before believing a figure of a backtest: all of the model, what is left out of it too. */
 function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput): readonly string[] {
-  const unset = { last_look_bps: 'never', price_precision: 'by the first price of each pair' };
+  const unset = { last_look_bps: 'never', price_precision: 'six digits of each price or more' };
   const plain = settingsOf({ ...model, pts: undefined, pairs: undefined });
   const held = [...holdings].map(([currency, amount]) => `${text(amount)} ${currency}`);
   return [

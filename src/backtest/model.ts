@@ -38,7 +38,7 @@ const sizes = {
   price_precision: precision
     .optional()
     .describe(
-      'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits remain',
+      'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits of each remain',
     ),
 };
 

@@ -55,6 +55,16 @@ export function roundedOff(all: bigint, drop: number, rounding: Rounding): bigin
   return isUp ? kept + (all < 0n ? -1n : 1n) : kept;
 }
 
+/** How many digits a safe integer has. */
+export function digitsIn(n: number): number {
+  const size = Math.abs(n);
+  let digits = 1;
+  while (size >= powerOf(digits) && digits < SAFE_DIGITS) digits++;
+  return digits;
+}
+
+const SAFE_DIGITS = 16;
+
 /** How many zeros a safe integer takes at its end and stays one. */
 export function zerosAfter(n: number): number {
   const size = Math.abs(n);

@@ -1,6 +1,7 @@
 import {
   CUT,
   DIGITS,
+  digitsIn,
   FULL,
   isOver,
   isSafe,
@@ -67,8 +68,7 @@ export class Exact {
     const { length } = text;
     if (length > SHORT_MAX) return undefined;
     // The same few amounts are read again and again: of an order, its fill, and of the settings.
-    const place =
-      (length * 61 + text.charCodeAt(length - 1) * 31 + text.charCodeAt(length >> 1) * 7) & RECENT;
+    const place = (length * 61 + text.charCodeAt(length - 1) * 31 + text.charCodeAt(length >> 1) * 7) & 255;
     const known = recent[place];
     if (known !== undefined && known.#text === text) return known;
     const begin = text.charCodeAt(0) === MINUS ? 1 : 0;
@@ -316,7 +316,8 @@ export class Exact {
 
   /** Power of ten of the first digit; 0 for zero. */
   exponent(): number {
-    return this.n === 0 ? 0 : this.#digits().length - this.scale - 1;
+    const digits = this.wide === undefined ? digitsIn(this.n) : this.#digits().length;
+    return this.n === 0 ? 0 : digits - this.scale - 1;
   }
 
   /** Rounded to `places` decimals: `down` is towards zero, `up` away from it, `even` to the nearest with halves to even. */
@@ -391,8 +392,7 @@ export type Operand = Exact | string | number;
 const units = new Map<string, Exact>();
 const [UNITS_MAX, UNIT_LENGTH_MAX] = [100, 6];
 /** What was read last, by a few of the characters. */
-const RECENT = 255;
-const recent: (Exact | undefined)[] = Array.from({ length: RECENT + 1 }, () => undefined);
+const recent: (Exact | undefined)[] = Array.from({ length: 256 }, () => undefined);
 /** Sixteen digits, a sign and a point. */
 const SHORT_MAX = 18;
 const [MINUS, POINT, NOUGHT] = [45, 46, 48];

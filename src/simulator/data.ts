@@ -21,6 +21,7 @@ import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import type { BookLevel, Candle, CandlePeriod, FeeRates, OrderBook } from '../wire/market.ts';
 import { CANDLES_MAX } from '../wire/words.ts';
+import { shownPrice } from './listing.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
 import type { VenueOptions } from './options.ts';
@@ -84,7 +85,7 @@ export function candles(
 function candle(market: Market, listing: Listing, startsAt: number, period: CandlePeriod): Candle {
   const look = (step: number): Price => {
     const at = instant(startsAt * SECOND_MS + (period * SECOND_MS * step) / LOOKS);
-    return roundEven(market.mid(listing.pair, market.realTimeOf(at)), listing.pricePrecision);
+    return shownPrice(listing, market.mid(listing.pair, market.realTimeOf(at)));
   };
   const open = look(0);
   const seen = Array.from({ length: LOOKS }, (_, step) => look(step + 1));
@@ -96,12 +97,12 @@ function candle(market: Market, listing: Listing, startsAt: number, period: Cand
     high: greatest(open, ...seen),
     low: least(open, ...seen),
     close: seen.at(-1) ?? open,
-    vwap: roundEven(
+    vwap: shownPrice(
+      listing,
       priceOf(
         seen.reduce((sum, each) => add(sum, money(each.toFixed())), NO_MONEY),
         quantity(String(LOOKS)),
       ),
-      listing.pricePrecision,
     ),
     volume: NO_QUANTITY,
     trades: 0,

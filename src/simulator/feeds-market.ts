@@ -1,21 +1,11 @@
-import {
-  fraction,
-  money,
-  price,
-  quantity,
-  quantityDown,
-  ratio,
-  roundDown,
-  roundUp,
-  significant,
-  worsen,
-} from '../core/money.ts';
+import { fraction, money, price, quantity, quantityDown, ratio, significant, worsen } from '../core/money.ts';
 import { instant, SECOND_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { PublicTrade } from '../wire/feed-bodies.ts';
 import type { OrderBook } from '../wire/market.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
+import { roundedAgainst } from './pricing.ts';
 import { hash32 } from './random.ts';
 
 /** Value of the trades of the rest of the market, USD: evenly spread between these. */
@@ -35,7 +25,7 @@ export function marketTrade(
   const drawn = hash32(`${seed} ${listing.pair} ${at}`);
   const side = drawn % 2 === 0 ? 'buy' : 'sell';
   const away = worsen(side, market.mid(listing.pair, at), ratio(String(listing.options.halfSpreadBps)));
-  const each = side === 'buy' ? roundUp(away, listing.pricePrecision) : roundDown(away, listing.pricePrecision);
+  const each = roundedAgainst(listing, side, away);
   if (each.lte(0)) return undefined;
   const usd = money(String(USD_MIN + (drawn % (USD_MAX - USD_MIN))));
   const usdEach = market.usdValue(listing.quote, quantity('1'), at);

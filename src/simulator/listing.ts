@@ -1,5 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
-import { money, quantity, ratioOf } from '../core/money.ts';
+import { money, quantity, ratioOf, roundEven } from '../core/money.ts';
 import type { Money, Price, Ratio } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Currency } from '../core/venue.ts';
@@ -17,7 +17,10 @@ export interface Listing {
   readonly quote: string;
   readonly basePrecision: number;
   readonly quotePrecision: number;
-  readonly pricePrecision: number;
+  /** Decimals of every price, where they are set. */
+  readonly pricePrecision: number | undefined;
+  /** Fewest decimals of a price, where they are not. */
+  readonly priceDecimalsMin: number;
   /** Largest quote. */
   readonly maxUsd: Money;
   /** Distance of the dealer's price from the middle for the smallest size. */
@@ -94,11 +97,10 @@ function sidesOf(
   throw new OperatorError('config', `pairs.${pair}: ${sides.why}; set its base and quote`);
 }
 
-/** The pairs by name. `startPrice` chooses a sensible price precision where none is set. */
+/** The pairs by name. */
 export function listPairs(
   options: VenueOptions,
   currencies: ReadonlyMap<string, Currency>,
-  startPrice: (pair: string) => Price,
 ): ReadonlyMap<string, Listing> {
   const listings = Object.entries(options.pairs).map(([pair, set]): Listing => {
     const { base, quote } = sidesOf(pair, options, currencies.keys());
@@ -109,8 +111,8 @@ export function listPairs(
       quote,
       basePrecision: currencies.get(base)?.precision ?? 8,
       quotePrecision: quoteCurrency?.precision ?? 2,
-      pricePrecision:
-        set.pricePrecision ?? defaultPricePrecision(startPrice(pair), quoteCurrency?.isFiat ?? false),
+      pricePrecision: set.pricePrecision,
+      priceDecimalsMin: quoteCurrency?.isFiat === true ? 2 : 8,
       maxUsd: money(set.maxUsd),
       halfSpreadBps: ratioOf(set.halfSpreadBps),
       options: set,
@@ -120,12 +122,16 @@ export function listPairs(
 }
 
 /**
- * Crypto-quoted: 8 decimals. Quoted in money: 2. More for small prices, so that six digits remain of those of either kind:
- * with fewer, rounding alone would cost what no dealer takes.
+ * Decimals of this price: those that are set for its pair. Where none are: 8 when it is in crypto, 2 when it is in money, and
+ * more for small prices, so that six digits remain of those of either kind: with fewer, rounding alone would cost what no
+ * dealer takes. Each price decides for itself, so that a pair is quoted alike whenever a market begins.
  */
-function defaultPricePrecision(start: Price, isFiat: boolean): number {
-  const digitsBefore = start.exponent() + 1;
-  return Math.min(PRECISION_MAX, Math.max(isFiat ? 2 : 8, 6 - digitsBefore));
-}
+export const priceDecimals = ({ pricePrecision, priceDecimalsMin }: Listing, each: Price): number =>
+  pricePrecision ?? Math.min(PRECISION_MAX, Math.max(priceDecimalsMin, DIGITS - 1 - each.exponent()));
 
+/** A price for people, to the nearest. */
+export const shownPrice = (listing: Listing, each: Price): Price =>
+  roundEven(each, priceDecimals(listing, each));
+
+const DIGITS = 6;
 const PRECISION_MAX = 18;

@@ -59,8 +59,7 @@ export class Market {
       }),
     );
     this.currencies = listCurrencies(options);
-    const startPrice = (pair: string): Price => this.sourceOf(pair).midAt(this.startsAt);
-    this.listings = listPairs(options, this.currencies, startPrice);
+    this.listings = listPairs(options, this.currencies);
     this.rates = findRates(options, this.currencies, this.listings);
   }
 

@@ -82,7 +82,7 @@ const pairSchema = z
     price_precision: precision
       .optional()
       .describe(
-        'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits remain',
+        'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits of each remain',
       ),
     tradable: z.boolean().default(true).describe('false: known to the venue but not quoted (422)'),
   })

@@ -15,6 +15,7 @@ import {
 } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Side, Size } from '../core/venue.ts';
+import { priceDecimals } from './listing.ts';
 import type { Listing } from './listing.ts';
 
 /** A size with its price: what a quote promises. */
@@ -32,7 +33,13 @@ export interface Priced {
  */
 export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money): Price {
   const away = worsen(side, mid, add(listing.halfSpreadBps, impactOf(listing, usd)));
-  return side === 'buy' ? roundUp(away, listing.pricePrecision) : roundDown(away, listing.pricePrecision);
+  return roundedAgainst(listing, side, away);
+}
+
+/** Up for a buy, down for a sell. */
+export function roundedAgainst(listing: Listing, side: Side, each: Price): Price {
+  const decimals = priceDecimals(listing, each);
+  return side === 'buy' ? roundUp(each, decimals) : roundDown(each, decimals);
 }
 
 function impactOf({ options: { impactBps } }: Listing, usd: Money): Ratio {

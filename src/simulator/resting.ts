@@ -22,6 +22,7 @@ import type { OrderDetail } from '../wire/order-body.ts';
 import type { CanceledOrder, CancelOneStatus, LimitOrder } from '../wire/orders.ts';
 import type { Booking } from './booking.ts';
 import type { Ledger } from './ledger.ts';
+import { priceDecimals } from './listing.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
 import type { VenueOptions } from './options.ts';
@@ -155,7 +156,10 @@ export class RestingOrders {
     const { registry, market } = this.setup;
     const { quantity: size, price: limit, timeInForce, algorithm, clientId, expiresAt } = asked;
     const isFiat = market.currencies.get(listing.quote)?.isFiat ?? false;
-    const decimals = Math.max(isFiat ? PRICE_DECIMALS.fiat : PRICE_DECIMALS.crypto, listing.pricePrecision);
+    const decimals = Math.max(
+      isFiat ? PRICE_DECIMALS.fiat : PRICE_DECIMALS.crypto,
+      priceDecimals(listing, limit),
+    );
     if (!size.gt(0)) return assumed.invalidSize('quantity must be above zero');
     if (!limit.gt(0)) return assumed.invalidSize('price must be above zero');
     if (decimalsOf(size) > listing.basePrecision)

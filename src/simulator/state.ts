@@ -8,8 +8,8 @@ import type { Exchange } from './exchange.ts';
 import type { VenueOptions } from './options.ts';
 import type { PriceTape } from './tape.ts';
 
-/** Layout of the file; others are refused. */
-const VERSION = 1;
+/** Layout of the file, and the rules by which it is done again: other ones are refused. */
+const VERSION = 2;
 /** "TrVn": tells the file from databases of other programs. */
 const APPLICATION_ID = 0x54_72_56_6e;
 

@@ -2,6 +2,7 @@ import { add, greatest, least, NO_MONEY, NO_QUANTITY, priceOf, roundEven } from 
 import type { Money, Price, Quantity } from '../core/money.ts';
 import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { shownPrice } from './listing.ts';
 import type { Market } from './market.ts';
 
 /** The day of a pair since 00:00 GMT of the market. `high` and `low` are of the moments that somebody looked at. */
@@ -37,12 +38,11 @@ export class TickerBoard {
   /** The pair at the real time `now`. */
   look(pair: string, now: Instant): Ticker {
     const day = this.dayOf(pair, now);
-    const precision = this.market.listings.get(pair)?.pricePrecision ?? 8;
-    const last = roundEven(this.market.mid(pair, now), precision);
+    const last = this.shown(pair, this.market.mid(pair, now));
     day.high = greatest(day.high, last);
     day.low = least(day.low, last);
     const { number: _, ...figures } = day;
-    const vwap = day.volume.isZero() ? last : roundEven(priceOf(day.amount, day.volume), precision);
+    const vwap = day.volume.isZero() ? last : this.shown(pair, priceOf(day.amount, day.volume));
     return { ...figures, pair, last, vwap, market: this.market.timeAt(now) };
   }
 
@@ -53,13 +53,17 @@ export class TickerBoard {
     day.amount = add(day.amount, amount);
   }
 
+  private shown(pair: string, each: Price): Price {
+    const listing = this.market.listings.get(pair);
+    return listing === undefined ? roundEven(each, 8) : shownPrice(listing, each);
+  }
+
   private dayOf(pair: string, now: Instant): Day {
     const number = Math.floor(this.market.timeAt(now) / DAY_MS);
     const known = this.days.get(pair);
     if (known?.number === number) return known;
-    const precision = this.market.listings.get(pair)?.pricePrecision ?? 8;
     const begins = this.market.realTimeOf(instant(Math.max(number * DAY_MS, this.market.startsAt)));
-    const open = roundEven(this.market.mid(pair, begins), precision);
+    const open = this.shown(pair, this.market.mid(pair, begins));
     const opened = { number, open, high: open, low: open, volume: NO_QUANTITY, amount: NO_MONEY };
     this.days.set(pair, opened);
     return opened;

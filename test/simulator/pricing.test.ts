@@ -2,15 +2,17 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cost, decimalsOf, money, price, quantity, text } from '../../src/core/money.ts';
 import type { Side } from '../../src/core/venue.ts';
+import type { Exchange } from '../../src/simulator/exchange.ts';
+import { priceDecimals } from '../../src/simulator/listing.ts';
 import type { Listing } from '../../src/simulator/listing.ts';
 import { dealerPrice, priced } from '../../src/simulator/pricing.ts';
 import { anExchange, amountOf, DESK, quantityOf, START, aRequest, valueOf } from './world.ts';
 
+const exchangeOf = (options = {}): Exchange =>
+  anExchange({ pairs: { btcusd: { startPrice: '60000', ...options }, ethusd: { startPrice: '3000' } } });
+
 const listing = (options = {}): Listing => {
-  const exchange = anExchange({
-    pairs: { btcusd: { startPrice: '60000', ...options }, ethusd: { startPrice: '3000' } },
-  });
-  const found = exchange.market.listings.get('btcusd');
+  const found = exchangeOf(options).market.listings.get('btcusd');
   if (found === undefined) throw new Error('btcusd is listed');
   return found;
 };
@@ -61,11 +63,35 @@ describe('the dealer', () => {
   });
 
   it.each([
-    ['60000', 2],
-    ['500.5', 3],
-    ['80', 4],
-    ['0.35', 6],
-  ])('quotes a price near %s with %d decimals', (startPrice, decimals) => {
-    expect(listing({ startPrice }).pricePrecision).toBe(decimals);
+    ['60000', 2, '60030'],
+    ['500.5', 3, '500.751'],
+    ['80', 4, '80.04'],
+    ['0.35', 6, '0.350175'],
+    ['0.0000123456', 10, '0.0000123518'],
+  ])(
+    'quotes a price near %s with at most %d decimals, wherever the market began',
+    (mid, decimals, quoted) => {
+      for (const startPrice of ['60000', '0.02']) {
+        const exchange = exchangeOf({ startPrice, impactBps: 0 });
+        exchange.pin('btcusd', price(mid), START);
+        const quote = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('1000') }), START));
+        expect(text(quote.price)).toBe(quoted);
+        expect(decimalsOf(quote.price)).toBeLessThanOrEqual(decimals);
+        expect(decimalsOf(exchange.ticker('btcusd', START).last)).toBeLessThanOrEqual(decimals);
+      }
+    },
+  );
+
+  it('quotes with the decimals that are set, whatever the price', () => {
+    const exchange = exchangeOf({ impactBps: 0, pricePrecision: 3 });
+    exchange.pin('btcusd', price('0.3512345'), START);
+    const quote = valueOf(exchange.quote(DESK, aRequest({ size: amountOf('1000') }), START));
+    expect(text(quote.price)).toBe('0.352');
+  });
+
+  it('moves the fewer decimals of a larger price in with it', () => {
+    const of = (each: string): number => priceDecimals(listing({ startPrice: '1' }), price(each));
+    expect(['999.9', '1000', '9999.999', '10000'].map(of)).toEqual([3, 2, 2, 2]);
+    expect(of(`0.${'0'.repeat(30)}1`)).toBe(18);
   });
 });
