@@ -36,6 +36,13 @@ import type { StrategySource } from './source.ts';
 
 export type { StrategySource } from './source.ts';
 
+/** Who asked for records to be written, and when. */
+interface Asked {
+  readonly began: Monotonic;
+  readonly by: Subscriber<never>;
+  readonly goOn: (stored: readonly StoredRecord[]) => void;
+}
+
 /** One account, assembled: what every stage of the pipeline works on. */
 export class Desk {
   readonly ports: Ports;
@@ -173,43 +180,45 @@ export class Desk {
     by: Subscriber<never>,
     then: (stored: readonly StoredRecord[]) => void,
   ): void {
-    const { clock, journal } = this.ports;
-    const began = clock.monotonic();
-    const take = (stored: readonly StoredRecord[]): void => {
-      this.observer.committed(clock.monotonic() - began);
-      this.absorb(stored);
-    };
-    const goOn = (stored: readonly StoredRecord[]): void => {
-      if (!by.closed) then(stored);
-    };
     guard(by, () => {
+      const { clock, journal } = this.ports;
+      const began = clock.monotonic();
       for (const body of bodies) this.#latch(body);
       const at = instant(Math.floor(clock.wall()));
-      if (journal.appendNow !== undefined) {
-        const stored = journal.appendNow(bodies, at);
-        take(stored);
-        goOn(stored);
+      if (journal.appendNow === undefined) {
+        this.#hear(journal.append(bodies, at), { began, by, goOn: then });
         return;
       }
-      let known: readonly StoredRecord[] | undefined;
-      // Not a teardown: nothing calls back what is on its way to the journal.
-      journal.append(bodies, at).subscribe({
-        next: (stored) => {
-          guard(by, () => {
-            take(stored);
-            known = stored;
-          });
-        },
-        error: (error: unknown) => {
-          by.error(error);
-        },
-        complete: () => {
-          guard(by, () => {
-            if (known !== undefined) goOn(known);
-          });
-        },
-      });
+      const stored = journal.appendNow(bodies, at);
+      this.#take(stored, began);
+      if (!by.closed) then(stored);
     });
+  }
+
+  /** Not a teardown of who asked: nothing calls back what is on its way to the journal. */
+  #hear(appended: Observable<readonly StoredRecord[]>, { began, by, goOn }: Asked): void {
+    let known: readonly StoredRecord[] | undefined;
+    appended.subscribe({
+      next: (stored) => {
+        guard(by, () => {
+          this.#take(stored, began);
+          known = stored;
+        });
+      },
+      error: (error: unknown) => {
+        by.error(error);
+      },
+      complete: () => {
+        guard(by, () => {
+          if (known !== undefined && !by.closed) goOn(known);
+        });
+      },
+    });
+  }
+
+  #take(stored: readonly StoredRecord[], began: Monotonic): void {
+    this.observer.committed(this.ports.clock.monotonic() - began);
+    this.absorb(stored);
   }
 
   /** A halt holds before it is written: the disk may be what is wrong. */

@@ -190,6 +190,45 @@ export function newestOf<T, R>(to: (value: T) => Observable<R>): OperatorFunctio
     });
 }
 
+/**
+ * Whatever is told while something told before is still worked on is told after that, in order, however many sources it
+ * comes from: nothing is entered again from within, and a chain without an end does not grow the stack. Stands for
+ * `observeOn(queueScheduler)`, with a queue of its own.
+ */
+export class Turns {
+  readonly #waiting: (() => void)[] = [];
+  #isBusy = false;
+
+  /** An operator: the same source, heard in its turn. */
+  readonly observe = <T>(source: Observable<T>): Observable<T> =>
+    new Observable((subscriber) => {
+      hear(source, subscriber, {
+        next: (value) => {
+          this.#take(() => {
+            subscriber.next(value);
+          });
+        },
+        complete: () => {
+          this.#take(() => {
+            subscriber.complete();
+          });
+        },
+      });
+    });
+
+  #take(work: () => void): void {
+    this.#waiting.push(work);
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    try {
+      for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next();
+    } finally {
+      this.#isBusy = false;
+      this.#waiting.length = 0;
+    }
+  }
+}
+
 /** Emits what `look` finds: now, and then at each change. Nothing where it finds nothing. */
 export function looking<T>(changes: Observable<unknown>, look: () => T | undefined): Observable<T> {
   return new Observable<T>((subscriber) => {

@@ -295,18 +295,21 @@ export class Pacer {
   #next(): Pending | undefined {
     if (this.#pending.size === 0) return undefined;
     const now = this.#clock.monotonic();
-    const hasRoom = new Map<Route, boolean>();
+    const rooms = new Map<Route, boolean>();
     let best: Pending | undefined;
     for (const one of this.#pending) {
       const { route } = one.wish;
-      let room = hasRoom.get(route);
-      if (room === undefined) {
-        room = this.#counted[route].every((log) => log.freeAt(now) <= now);
-        hasRoom.set(route, room);
-      }
-      if (room && (best === undefined || this.#isBefore(one, best))) best = one;
+      // Mostly there is one wish alone.
+      const hasRoom = rooms.get(route) ?? this.#hasRoom(route, now);
+      if (this.#pending.size > 1) rooms.set(route, hasRoom);
+      if (hasRoom && (best === undefined || this.#isBefore(one, best))) best = one;
     }
     return best;
+  }
+
+  #hasRoom(route: Route, now: Monotonic): boolean {
+    for (const log of this.#counted[route]) if (log.freeAt(now) > now) return false;
+    return true;
   }
 
   #isBefore(one: Pending, other: Pending): boolean {

@@ -1,4 +1,4 @@
-import { EMPTY, Subject, merge, mergeMap, observeOn, of, queueScheduler, takeUntil, tap } from 'rxjs';
+import { EMPTY, Subject, merge, mergeMap, of, takeUntil, tap } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { ignoreElements } from 'rxjs';
 import { ATTEMPTS_MAX } from '../core/ids.ts';
@@ -9,7 +9,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { execute } from './execute.ts';
-import { soon } from './flow.ts';
+import { Turns, soon } from './flow.ts';
 import { watchLadders } from './ladder.ts';
 import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
@@ -33,15 +33,16 @@ export function pipeline(
 ): Observable<never> {
   const armed$ = new Subject<string>();
   const again$ = new Subject<OpenSlice>();
+  const turns = new Turns();
   const untilDrained = <T>(source: Observable<T>): Observable<T> => source.pipe(takeUntil(drain$));
 
-  const slices$ = wakes(desk, armed$.pipe(observeOn(queueScheduler), untilDrained)).pipe(
+  const slices$ = wakes(desk, armed$.pipe(turns.observe, untilDrained)).pipe(
     untilDrained,
     decide(desk, (strategy) => {
       armed$.next(strategy);
     }),
   );
-  const ends$ = merge(slices$, again$.pipe(observeOn(queueScheduler), untilDrained)).pipe(
+  const ends$ = merge(slices$, again$.pipe(turns.observe, untilDrained)).pipe(
     onlyOpen(desk),
     size(desk, drain$),
     control(desk),

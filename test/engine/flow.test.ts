@@ -13,7 +13,9 @@ import {
   map,
   merge,
   mergeMap,
+  observeOn,
   of,
+  queueScheduler,
   startWith,
   switchMap,
   take,
@@ -26,7 +28,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
-import { hear, hearWithin, inTurn, looking, newestOf, soon, whenBoth } from '../../src/engine/flow.ts';
+import { hear, hearWithin, inTurn, looking, newestOf, soon, Turns, whenBoth } from '../../src/engine/flow.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
 
@@ -141,6 +143,16 @@ describe('a stage written as one Observable does what its operators do', () => {
             );
             expectObservable(cold(source).pipe(newestOf(to))).toEqual(known);
           }
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('one of Turns is observeOn(queueScheduler)', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      for (const source of SOURCES.filter((one) => !one.includes('#'))) {
+        const known = cold(source).pipe(observeOn(queueScheduler));
+        expectObservable(cold(source).pipe(new Turns().observe)).toEqual(known);
+      }
     });
     expect(found).toEqual([]);
   });
@@ -261,6 +273,31 @@ describe('a stage that is entered again by what it has let out', () => {
     expect(stories[0]).toEqual(stories[1]);
   });
 
+  it('goes on in the order of queueScheduler, from however many sources, until nobody listens', () => {
+    const stories = [true, false].map((isOwn) => {
+      const told: string[] = [];
+      const turns = new Turns();
+      const inTurns = <T>(source: Observable<T>): Observable<T> =>
+        isOwn ? source.pipe(turns.observe) : source.pipe(observeOn(queueScheduler));
+      const [a, b] = [new Subject<number>(), new Subject<number>()];
+      const both = merge(inTurns(a), inTurns(b).pipe(take(5))).subscribe((value) => {
+        told.push(`in ${value}`);
+        if (value < 30) {
+          a.next(value + 10);
+          b.next(value + 20);
+        }
+        if (value === 33) both.unsubscribe();
+        told.push(`out ${value}`);
+      });
+      for (const value of [1, 2, 3, 4]) a.next(value);
+      a.complete();
+      return told;
+    });
+    expect(stories[0]).toContain('in 33');
+    expect(stories[0]).not.toContain('in 4');
+    expect(stories[0]).toEqual(stories[1]);
+  });
+
   it.each([
     ['soon', soon<number, number>((value) => value, 1)],
     [
@@ -269,6 +306,7 @@ describe('a stage that is entered again by what it has let out', () => {
         done(value);
       }),
     ],
+    ['a turn', new Turns().observe<number>],
   ] as const)('%s does not grow the stack with what waits', (_, stage) => {
     const source = new Subject<number>();
     const begun = new Subject<number>();
