@@ -1,13 +1,12 @@
 import { NEVER, Observable } from 'rxjs';
 import type { ReferencePrice } from '../core/market.ts';
-import { price } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { VirtualClock } from '../engine/clock.ts';
 import type { Lookout, MarketPort } from '../engine/ports.ts';
 import type { PriceTape } from '../simulator/tape.ts';
-import { decimalText, knownAt, lastKnownRow } from './tape.ts';
+import { knownAt, lastKnownRow, priceAt } from './tape.ts';
 import type { Tape } from './tape.ts';
 
 /**
@@ -207,8 +206,7 @@ export class TapeReader {
   }
 
   #priceOf(row: number): Price {
-    if (this.#price?.row !== row)
-      this.#price = { row, price: price(decimalText(this.#tape.close[row] ?? Number.NaN)) };
+    if (this.#price?.row !== row) this.#price = { row, price: priceAt(this.#tape.close, row) };
     return this.#price.price;
   }
 }

@@ -161,4 +161,13 @@ export function decimalText(value: number): string {
 }
 
 /** A price of a tape as money: the one place where its double becomes a decimal. */
-export const priceAt = (column: Float64Array, row: number): Price => price(String(column[row]));
+export function priceAt(column: Float64Array, row: number): Price {
+  const last = lastPrices.get(column);
+  if (last?.row === row) return last.price;
+  const read = { row, price: price(decimalText(column[row] ?? Number.NaN)) };
+  lastPrices.set(column, read);
+  return read.price;
+}
+
+/** The desk, the venue and the search for the next wake mostly read the same row. */
+const lastPrices = new WeakMap<Float64Array, { readonly row: number; readonly price: Price }>();

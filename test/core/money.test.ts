@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { exact } from '../../src/core/json.ts';
 import type { Money, Price, Quantity } from '../../src/core/money.ts';
 import {
-  add, cost, decimalsOf, fraction, greatest, isAmountText, least, middle, money, negate, NO_MONEY, price, quantity, quantityDown,
+  add, cost, decimalsOf, fraction, greatest, isAmountText, isNear, least, middle, money, negate, NO_MONEY, price, quantity, quantityDown,
   ratio, roundDown, roundEven, roundUp, scale, share, size, slippageBps, subtract, text, worsen,
 } from '../../src/core/money.ts'; // prettier-ignore
 import { readBody } from '../../src/wire/message.ts';
@@ -183,6 +183,22 @@ describe('arithmetic', () => {
     expect(text(cost(price('60001.000000000000000009'), quantity('0.100000000000000001')))).toBe(
       '6000.100000000000060001900000000000000009',
     );
+  });
+
+  it('finds a price near another where its slippage is within the bound, and nowhere else', () => {
+    const [one, other, bps] = [
+      fc.integer({ min: 1, max: 3_000 }),
+      fc.integer({ min: 1, max: 3_000 }),
+      fc.nat(20_000),
+    ];
+    fc.assert(
+      fc.property(one, other, bps, fc.constantFrom('buy', 'sell'), (paid, reference, most, side) => {
+        const [each, mid, bound] = [price(`${paid}`), price(`${reference}`), ratio(`${most / 2}`)];
+        expect(isNear(each, mid, bound)).toBe(slippageBps(side, each, mid).abs().lte(bound));
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(isNear(price('0.01'), price('0'), ratio('500'))).toBe(false);
   });
 
   it('says a slippage with its sign: positive is bad on either side', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { approximate, price, quantity, ratio, text } from '../../src/core/money.ts';
-import type { Price, Quantity } from '../../src/core/money.ts';
+import type { Price, Quantity, Ratio } from '../../src/core/money.ts';
 import { drifts, largestDrift, value } from '../../src/core/portfolio.ts';
 import type { Targets } from '../../src/core/portfolio.ts';
 
@@ -18,6 +18,21 @@ const TARGETS = targetsOf({ btc: '0.5', eth: '0.3', usd: '0.2' });
 const MIDS = midsOf({ btc: '60000', eth: '3000' });
 
 describe('the value of a portfolio', () => {
+  it('is that of what is held now and of the price of now, however often it was told before', () => {
+    const some = holdingsOf({ btc: '1', eth: '10', usd: '10000' });
+    const more = holdingsOf({ btc: '1', eth: '10', usd: '10001' });
+    const worth = (held: ReadonlyMap<string, Quantity>, btc: string): string | undefined =>
+      value(TARGETS, 'usd', held, midsOf({ btc, eth: '3000' }))?.value.toFixed();
+    expect([worth(some, '60000'), worth(some, '60000'), worth(more, '60000')]).toEqual([
+      '100000',
+      '100000',
+      '100001',
+    ]);
+    expect([worth(more, '60001'), worth(some, '60000')]).toEqual(['100002', '100000']);
+    const others = targetsOf({ btc: '0.5', usd: '0.5' });
+    expect(value(others, 'usd', some, MIDS)?.value.toFixed()).toBe('70000');
+  });
+
   it('is the sum of balances at mid, cash at one', () => {
     const valued = value(TARGETS, 'usd', holdingsOf({ btc: '1', eth: '10', usd: '10000' }), MIDS);
     expect(text(valued?.value ?? price('0'))).toBe('100000');
@@ -97,6 +112,17 @@ describe('drift', () => {
       ['eth', '0.27'],
       ['usd', '0.13'],
     ]);
+  });
+
+  it('is told anew for other weights, other targets and another kind', () => {
+    const told = (of: ReadonlyMap<string, Ratio>, targets: Targets, type: 'absolute' | 'relative') =>
+      text(drifts(of, targets, type).get('btc') ?? ratio('9'));
+    const others = new Map([...weights, ['btc', ratio('0.7')] as const]);
+    const first = told(weights, TARGETS, 'absolute');
+    expect(told(others, TARGETS, 'absolute')).not.toBe(first);
+    expect(told(others, TARGETS, 'relative')).toBe('0.4');
+    expect(told(others, targetsOf({ btc: '0.35' }), 'relative')).toBe('1');
+    expect(told(weights, TARGETS, 'absolute')).toBe(first);
   });
 
   it('at its largest is the one furthest away on either side', () => {

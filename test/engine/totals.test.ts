@@ -1,16 +1,34 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { text } from '../../src/core/money.ts';
+import { add, NO_MONEY, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import { DayClock } from '../../src/engine/day-clock.ts';
-import { Totals } from '../../src/engine/totals.ts';
+import { costOf, Totals } from '../../src/engine/totals.ts';
 import { aFill, everyKind } from '../journal/records.ts';
 
 const NIGHT = instant(Date.UTC(2026, 0, 5, 23, 59));
 const fillAt = (at: number, usd: string) => aFill({ executed_at: instant(at), notional_usd: usd });
 
 describe('the totals of a day', () => {
+  it('cost what its fills cost, each by itself, when there are thousands and when it is asked for seldom', () => {
+    const totals = new Totals();
+    const costs: unknown[] = [];
+    const sums: unknown[] = [];
+    let sum = NO_MONEY;
+    for (let each = 1; each <= 2_500; each++) {
+      const fill = aFill({ executed_at: NIGHT, notional_usd: `${each}`, fees: each % 3 === 0 ? '0' : '0.7' });
+      totals.book(fill);
+      sum = add(sum, costOf(fill));
+      if (each % 600 !== 0) continue;
+      costs.push(totals.dayCost(NIGHT));
+      sums.push(sum);
+    }
+    expect(costs).toEqual(sums);
+    totals.book(fillAt(NIGHT + 5 * DAY_MS, '1'));
+    expect(text(totals.dayCost(NIGHT))).toBe(text(costOf(fillAt(NIGHT, '1'))));
+  });
+
   it('begin anew at midnight UTC', () => {
     const totals = new Totals();
     totals.book(fillAt(NIGHT, '100'));
