@@ -18,7 +18,7 @@ export async function bundle(compiled: string): Promise<void> {
   const build = await rolldown({
     input: join(dist, 'app/main.js'),
     platform: 'node',
-    plugins: [placesOf(dist, folder), otherCommands, oneLanguage],
+    plugins: [placesOf(dist, folder), otherCommands, oneLanguage, modernStreams],
     onLog(level, log) {
       throw new Error(`${level}: ${log.message}`);
     },
@@ -75,6 +75,15 @@ const oneLanguage: Plugin = {
     /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/u.test(id)
       ? "export { default as en } from './en.js';"
       : undefined,
+};
+
+/** The build of rxjs with classes: Node is given the one for old engines, which cannot be cut to what is used. */
+const modernStreams: Plugin = {
+  name: 'modern streams',
+  async resolveId(id, importer) {
+    const found = id === 'rxjs' ? await this.resolve(id, importer, { skipSelf: true }) : undefined;
+    return found?.id.replace(/[\\/]dist[\\/]cjs[\\/]index\.js$/u, '/dist/esm/index.js');
+  },
 };
 
 /** What the packages whose code was bundled ask to be told along with it. */
