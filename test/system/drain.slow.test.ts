@@ -215,16 +215,18 @@ describe('a second daemon on one journal', () => {
   it('ends with exit 75 and names the process that has it; the first trades on', async () => {
     const seen = watched();
     const venue = await aServedVenue(TOKEN, {}, seen.hooks);
-    const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 5, everyMs: 3_000 })] });
-    const first = desk.run('--json', '--until-done');
+    const desk = aDesk({ venue, strategies: [twapOf({ id: 'btc', slices: 200, everyMs: 2_000 })] });
+    const first = desk.run('--json');
     await first.event('ready');
     const second = desk.run();
     expect(await second.ended()).toEqual({ code: 75, signal: null });
     expect(second.stderr).toContain(`in use by process ${first.pid}`);
 
+    await seen.orders(seen.orderCount() + 2);
+    first.signal('SIGTERM');
     expect(await first.ended()).toEqual({ code: 0, signal: null });
-    const [fills, records] = [await desk.fills(), await desk.records()];
-    expectSlicesOnce(fills, records, { id: 'btc', total: '0.5', isComplete: true });
+    expect((await desk.records()).filter(({ kind }) => kind === 'started')).toHaveLength(1);
+    expectSameStory(await desk.fills(), await readTrades(venue));
     await expectWholeJournal(desk);
     expectNoToken(desk);
   });
