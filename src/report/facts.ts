@@ -58,6 +58,8 @@ export interface ParentFacts {
   readonly slices: Slices;
   /** Slices that passed without a try. */
   readonly missed: MissedFacts[];
+  /** Nothing of it was ever tried; `overAt`: when it was known that nothing would be, left out while something may. */
+  readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;
   fills: FillFacts[];
 }
 

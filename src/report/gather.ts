@@ -1,5 +1,5 @@
 import { corrected } from '../core/figures.ts';
-import { isAmountText, money, NO_MONEY, quantity } from '../core/money.ts';
+import { money, NO_MONEY, quantity } from '../core/money.ts';
 import type {
   AttemptRecord,
   CorrectionRecord,
@@ -19,48 +19,19 @@ import type {
   FillFacts,
   HoldingFacts,
   LifeFacts,
-  MissedFacts,
   ParentFacts,
   UntradedFacts,
 } from './facts.ts';
+import { decide, legsOfLife, lifeKey, pass, totalOf, unbegunOf } from './legs.ts';
+import type { Legs } from './legs.ts';
 import type { PriceBook } from './prices.ts';
 import { Slices } from './slices.ts';
-
-/** What was known of a parent before its first slice. */
-interface Before {
-  at: Instant;
-  missed: MissedFacts[];
-  told: string | undefined;
-}
-
-/** The legs of one life of a strategy. */
-interface Legs {
-  readonly strategy: string;
-  readonly hash: string;
-  /** Key of the life. */
-  readonly life: string;
-  readonly before: Map<string, Before>;
-  readonly parentOf: Map<string, ParentFacts>;
-}
-
-const legsOfLife = (strategy: string, hash: string): Legs => ({
-  strategy,
-  hash,
-  life: lifeKey({ strategy, hash }),
-  before: new Map(),
-  parentOf: new Map(),
-});
-
-function know(all: Map<string, Before>, leg: string, first: Before): Before {
-  const known = all.get(leg) ?? first;
-  all.set(leg, known);
-  return known;
-}
 
 /** Reads the records of a journal, oldest first, into facts. Reference prices that they hold go into `prices`. */
 export function gather(records: Iterable<StoredRecord>, prices: PriceBook): Facts {
   const gatherer = new Gatherer(prices);
   for (const record of records) gatherer.take(record);
+  gatherer.close();
   return gatherer;
 }
 
@@ -154,19 +125,15 @@ class Gatherer implements Facts {
 
   #wake(at: Instant, wake: WakeRecord): void {
     const legs = this.#lifeOf(wake);
-    const { life, before, parentOf } = legs;
+    const { life } = legs;
     const due = wake.on === 'at' ? wake.detail['due'] : undefined;
     const since = typeof due === 'number' && due < at ? instant(due) : at;
     if (wake.finished !== undefined) {
       const facts = this.lives.get(life);
       if (facts !== undefined) facts.finished = { at, reason: wake.finished };
     }
-    for (const { leg, told } of legsIn(wake.state)) know(before, leg, { at: since, missed: [], told });
-    for (const slice of wake.missed) {
-      const parent =
-        parentOf.get(slice.leg) ?? know(before, slice.leg, { at: since, missed: [], told: undefined });
-      parent.missed.push({ ...slice, at });
-    }
+    decide(legs, wake.state, { at, since });
+    if (wake.missed.length > 0) pass(legs, wake, { at, since });
     for (const intent of wake.intents) {
       if (intent.decision_price !== undefined) this.#prices.note(intent.pair, at, intent.decision_price);
       const parent = this.parents.get(intent.parent) ?? this.#begin(intent, wake, { at, since, legs });
@@ -203,7 +170,7 @@ class Gatherer implements Facts {
       decidedAt: before?.at ?? since,
       begunAt: at,
       arrival,
-      told: before?.told ?? totalOf(this.lives.get(life)?.record.document, leg),
+      told: before?.decided?.told ?? totalOf(this.lives.get(life)?.record.document, leg),
       slices: new Slices(),
       missed: before?.missed ?? [],
       fills: [],
@@ -211,6 +178,18 @@ class Gatherer implements Facts {
     this.parents.set(parent, facts);
     legs.parentOf.set(leg, facts);
     return facts;
+  }
+
+  /** Parents of which nothing was ever tried take their places, once all records have been read. */
+  close(): void {
+    const desk = this.starts.at(-1)?.body.desk ?? '';
+    const unbegun = [...this.#legsOf.values()]
+      .flatMap((legs) => unbegunOf(legs, { record: this.lives.get(legs.life)?.record, desk }))
+      .filter(({ parent }) => !this.parents.has(parent));
+    if (unbegun.length === 0) return;
+    const all = [...this.parents.values(), ...unbegun].toSorted((a, b) => a.begunAt - b.begunAt);
+    this.parents.clear();
+    for (const parent of all) this.parents.set(parent.parent, parent);
   }
 
   #end({ client_order_id: id, result, reason }: AttemptRecord): void {
@@ -293,40 +272,3 @@ class Booked implements FillFacts {
     return (this.#figures ??= { quantity: quantity(traded), amount: money(amount), fees: fees === '0' ? NO_MONEY : money(fees) }); // prettier-ignore
   }
 }
-
-const lifeKey = ({ strategy, hash }: { readonly strategy: string; readonly hash: string }): string =>
-  `${strategy}\n${hash}`;
-
-/**
- * The trades that a rebalancing decided at once, with their sizes: its buys begin when its sells have ended, and are decided
- * with them. Other kinds keep no such list, and tell nothing here.
- */
-function legsIn(state: unknown): readonly { readonly leg: string; readonly told: string }[] {
-  if (!isRecord(state) || !Array.isArray(state['legs'])) return [];
-  return state['legs'].flatMap((one: unknown) => {
-    if (!isRecord(one)) return [];
-    const { leg, quantity: told } = one;
-    return typeof leg === 'string' && isAmount(told) ? [{ leg, told }] : [];
-  });
-}
-
-/** The size that a document gives a parent: of all its life, or of each time of its calendar. */
-function totalOf(document: unknown, leg: string): string | undefined {
-  if (!isRecord(document)) return undefined;
-  const keys =
-    leg === 'all'
-      ? ['total_quantity', 'total_notional']
-      : ISO.test(leg)
-        ? ['each_quantity', 'each_notional']
-        : [];
-  for (const key of keys) {
-    const size = document[key];
-    if (isRecord(size) && isAmount(size['amount'])) return size['amount'];
-  }
-  return undefined;
-}
-const ISO = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u;
-
-const isAmount = (value: unknown): value is string => typeof value === 'string' && isAmountText(value);
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -258,6 +258,7 @@ function parentJson(
     quote: parent.quote,
     due_at: isoOf(facts.decidedAt),
     begun_at: isoOf(facts.begunAt),
+    ...(facts.unbegun === undefined ? {} : { never_began: true as const }),
     ended_at: isoOf(parent.endedAt),
     open: parent.isOpen,
     traded: text(parent.traded),

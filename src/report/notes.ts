@@ -56,7 +56,12 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${facts.corrections} fills count with the figures of the account, which differ from those they were booked with.`;
   const late = figures.fills.filter(({ source }) => source !== 'order' && source !== 'dry_run').length;
   if (late > 0) yield `${late} fills were proven by the account or a person, not by the answer to the order.`;
-  const strays = parents.filter(({ facts: { slices } }) => slices.size === 0).length;
+  const unbegun = parents.filter((parent) => parent.facts.unbegun !== undefined).length;
+  if (unbegun > 0)
+    yield `${unbegun} of ${parents.length} parents never began: nothing of them was ever tried, and all that they cost is opportunity.`;
+  const strays = parents.filter(
+    (one) => one.facts.slices.size === 0 && one.facts.unbegun === undefined,
+  ).length;
   if (strays > 0)
     yield `${strays} parents were found in the account and not decided in this journal: they have fills and no plan.`;
   const borrows = facts.holdings.some(

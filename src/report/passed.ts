@@ -1,8 +1,9 @@
 import { add, cost, money, NO_MONEY, price, quantity, quantityDown, subtract } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
+import { SLOT_AGE_MAX_MS } from './begin.ts';
 import type { MissedFacts } from './facts.ts';
 import type { PriceBook } from './prices.ts';
-import { against, QUANTITY_DECIMALS, SLOT_AGE_MAX_MS } from './shortfall.ts';
+import { against, QUANTITY_DECIMALS } from './shortfall.ts';
 import type { ParentFigures } from './shortfall.ts';
 
 /** What slots that passed without a try came to cost later: a part of trading and opportunity, not besides them. */

@@ -70,7 +70,11 @@ export const parent = z
     base: z.string().describe('Base currency'),
     quote: z.string().describe('Quote currency'),
     due_at: time.describe('When it was due, or what began it happened'),
-    begun_at: time.describe('When its first slice was decided'),
+    begun_at: time.describe('When its first slice was decided; when it was due, where it never began'),
+    never_began: z
+      .literal(true)
+      .optional()
+      .describe('Nothing of it was ever tried: all of it is opportunity'),
     ended_at: time.describe(
       'With its last fill when it is whole, else when its strategy or its last slice ended',
     ),

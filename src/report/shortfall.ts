@@ -18,18 +18,15 @@ import {
   subtract,
 } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
-import { MINUTE_MS, SECOND_MS, instant } from '../core/time.ts';
+import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { beginOf } from './begin.ts';
 import { nearestWhole } from './digits.ts';
 import type { Facts, FillFacts, ParentFacts, SliceFacts } from './facts.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
 /** Decimals of a quantity that an amount still to be spent would have bought. */
 export const QUANTITY_DECIMALS = 18;
-/** Who decided so soon after the slot was on time: the price of the slot is the price of the decision. */
-const ON_TIME_MS = SECOND_MS;
-/** A price of the journal says nothing about a slot that is further away than this. */
-export const SLOT_AGE_MAX_MS = 5 * MINUTE_MS;
 
 /**
  * Where the money went, in quote currency; positive is bad. `total` is `s·[Σ amount − F·P_d] + s·(Q − F)·(P_end − P_d) + fees`,
@@ -129,9 +126,7 @@ class Counted implements ParentFigures {
     const { prices } = setting;
     const sums = sumsOf(parent.fills);
     const { traded, amount, fees } = sums;
-    const arrivalText = parent.arrival ?? prices.tapeAt(parent.pair, parent.begunAt)?.price.toFixed();
-    const arrival = arrivalText === undefined ? undefined : price(arrivalText);
-    const decision = arrival === undefined ? undefined : decisionOf(parent, arrival, prices);
+    const { arrival, decision } = beginOf(parent, prices);
     const planned =
       decision === undefined ? undefined : plannedOf(parent, { traded, amount, at: decision.price });
     const { endedAt, isOpen } = endOf(parent, setting, planned !== undefined && planned.lte(traded));
@@ -215,19 +210,6 @@ function sumsOf(fills: readonly FillFacts[]): Sums {
   return { traded, amount, fees };
 }
 
-/**
- * The price when the parent was due. Who began on time has that of arrival; who began late has that of the slot, as far as it
- * is known: a price that nobody knows adds no delay.
- */
-function decisionOf(
-  { pair, decidedAt, begunAt, arrival: noted }: ParentFacts,
-  arrival: Price,
-  prices: PriceBook,
-): Seen {
-  const late = begunAt - decidedAt > ON_TIME_MS ? prices.midAt(pair, decidedAt, SLOT_AGE_MAX_MS) : undefined;
-  return late ?? { price: arrival, at: begunAt, from: noted === undefined ? 'prices' : 'journal' };
-}
-
 /** What the parent should trade in all: as its strategy told it, else what it traded and what its last slice left. */
 function plannedOf(
   parent: ParentFacts,
@@ -265,6 +247,10 @@ function endOf(
   { facts, until }: Setting,
   isWhole: boolean,
 ): { readonly endedAt: Instant; readonly isOpen: boolean } {
+  if (parent.unbegun !== undefined) {
+    const overAt = parent.unbegun.overAt ?? facts.lives.get(parent.life)?.finished?.at;
+    return { endedAt: overAt ?? until, isOpen: overAt === undefined };
+  }
   let [open, lastFill] = [false, parent.begunAt];
   for (const { end } of parent.slices.values()) open ||= end === undefined;
   for (const { record } of parent.fills) if (record.executed_at > lastFill) lastFill = record.executed_at;

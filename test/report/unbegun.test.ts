@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { parentId } from '../../src/core/ids.ts';
+import type { RecordBody, StoredRecord, WakeRecord } from '../../src/core/record.ts';
+import { after } from '../../src/core/time.ts';
+import { figuresOf } from '../../src/report/figures.ts';
+import { reportOf } from '../../src/report/json.ts';
+import { reportSchema } from '../../src/report/schema.ts';
+import type { Report } from '../../src/report/schema.ts';
+import { bps, boughtFor, times, units, wideText } from './plain.ts';
+import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
+
+/** Known from nine on, a minute apart. */
+const CLOSES = [100, 102, 103.4, 105.1, 106, 107, 107];
+const closeAt = (minute: number): bigint => units(String(CLOSES[minute]));
+
+function made(from: readonly StoredRecord[], prices = [minutes('btcusd', CLOSES)]): Report {
+  const currencies = (pair: string) => ({ base: pair.slice(0, 3), quote: pair.slice(3) });
+  const report = reportOf(figuresOf(from, { version: 't', prices, currencies }));
+  expect(reportSchema.parse(report)).toEqual(report);
+  return report;
+}
+
+const slot = (slice: number, minute: number, size: string, leg = 'all') =>
+  ({ leg, slice, due: after(NINE, minute * MINUTE), size }) as const;
+/** Nothing ran from nine on: told of at the fourth minute. */
+const passed = (
+  missed: WakeRecord['missed'],
+  over: Partial<WakeRecord> = {},
+): readonly [number, RecordBody] => [
+  4 * MINUTE,
+  aWake({ detail: { due: NINE }, missed, reason: 'missed_slot', ...over }),
+];
+const pair = { pair: 'btcusd', side: 'buy' } as const;
+const btc = (amount: string): { amount: string; currency: string } => ({ amount, currency: 'btc' });
+
+/** All parts but opportunity are nothing, and they sum to the total. */
+function expectOpportunity(parent: Report['parents'][number] | undefined, cost: bigint, paper: bigint): void {
+  expect(parent).toMatchObject({ never_began: true, traded: '0', amount: '0', fees: '0', slices: [] });
+  expect(parent?.costs).toMatchObject({ delay: '0', trading: '0', timing: '0', execution: '0', fees: '0' });
+  expect(parent?.costs).toMatchObject({ opportunity: wideText(cost), total: wideText(cost), paper: wideText(paper) }); // prettier-ignore
+  expect(parent?.costs?.bps?.total).toBe(bps(cost, paper));
+}
+
+describe('a parent of which nothing was ever tried', () => {
+  it.each(['buy', 'sell'] as const)(
+    'costs what the price did from when it was due until its life ended: a %s',
+    (side) => {
+      const report = made(records(
+      [0, aStart()],
+      [0, aLife('twap', { ...pair, side, total_quantity: btc('3') })],
+      passed([slot(0, 0, '1.25'), slot(1, 1, '1.75')], { finished: 'window_over' }),
+    )); // prettier-ignore
+      const sign = side === 'buy' ? 1n : -1n;
+      const [parent] = report.parents;
+      expect(parent).toMatchObject({
+        planned: '3',
+        open: false,
+        due_at: '2026-12-01T09:00:00.000Z',
+        missed: 2,
+      });
+      expectOpportunity(
+        parent,
+        sign * times(units('3'), closeAt(4) - closeAt(0)),
+        times(units('3'), closeAt(0)),
+      );
+      // Slot by slot it explains a part of that, each from its own price.
+      const slots =
+        times(units('1.25'), closeAt(4) - closeAt(0)) + times(units('1.75'), closeAt(4) - closeAt(1));
+      expect(parent?.passed_cost).toBe(wideText(sign * slots));
+      expect(report.totals).toMatchObject([{ quote: 'usd', amount: '0', costs: { parents: 1, without_price: 0, total: parent?.costs?.total } }]); // prettier-ignore
+      expect(report.warnings.join('\n')).toContain('1 of 1 parents never began');
+      expect(report.warnings.join('\n')).not.toContain('found in the account');
+    },
+  );
+
+  it('has the id that it would have had', () => {
+    const report = made(
+      records(
+        [0, aStart()],
+        [0, aLife('twap', { ...pair, total_quantity: btc('3') })],
+        passed([slot(0, 0, '3')]),
+      ),
+    );
+    expect(report.parents.map(({ parent }) => parent)).toEqual([
+      parentId('main', 'buyer', 'h', String(NINE), 'all'),
+    ]);
+  });
+
+  it('is judged by the last price while its window goes on, and begins like any other when a slice is decided', () => {
+    const story = [
+      [0, aStart()],
+      [0, aLife('twap', { ...pair, total_quantity: btc('2') })],
+      passed([slot(0, 0, '1')]),
+    ] as const;
+    const [open] = made(records(...story)).parents;
+    expect(open?.open).toBe(true);
+    expectOpportunity(open, times(units('2'), closeAt(4) - closeAt(0)), times(units('2'), closeAt(0)));
+
+    const begun = made(records(
+      ...story,
+      [5 * MINUTE, aWake({ intents: [wanted({ slice: 1, decision_price: '107' })] })],
+      [5 * MINUTE, anIntent({ slice: 1, reference_price: '107' })],
+      [5 * MINUTE + 20, aFill(5 * MINUTE + 20, { slice: 1, quantity: '1', price: '107', amount: '107' })],
+      [5 * MINUTE + 20, anEnd(idOf('p', 1), 'filled')],
+      [5 * MINUTE + 20, aSlice({ slice: 1 })],
+    )); // prettier-ignore
+    expect(begun.parents).toHaveLength(1);
+    expect(begun.parents[0]).toMatchObject({ parent: 'p', missed: 1 });
+    expect(begun.parents[0]).not.toHaveProperty('never_began');
+  });
+
+  it('is each time of a calendar that passed as a whole, until it was seen to have; an amount counts at the price when it was due', () => {
+    const legs = ['2026-12-01T09:00:00.000Z', '2026-12-01T09:01:00.000Z'];
+    const report = made(records(
+      [0, aStart()],
+      [0, aLife('recurring', { ...pair, each_notional: { amount: '1000', currency: 'usd' } })],
+      passed(legs.map((leg, i) => slot(0, i, '1000', leg)), { reason: 'misfire' }),
+      [6 * MINUTE, aWake({ finished: 'window_over' })],
+    )); // prettier-ignore
+    expect(report.parents.map(({ leg, open }) => [leg, open])).toEqual(legs.map((leg) => [leg, false]));
+    for (const [i, parent] of report.parents.entries()) {
+      const bought = boughtFor(units('1000'), closeAt(i));
+      expectOpportunity(parent, times(bought, closeAt(4) - closeAt(i)), times(bought, closeAt(i)));
+    }
+  });
+
+  it('is not what a calendar that was closed left out: nothing was to be traded', () => {
+    const leg = '2026-12-01T09:00:00.000Z';
+    const report = made(records(
+      [0, aStart()],
+      [0, aLife('recurring', { ...pair, each_quantity: btc('1') })],
+      passed([slot(0, 0, '1', leg)], { reason: 'blackout' }),
+    )); // prettier-ignore
+    expect(report.parents).toEqual([]);
+  });
+
+  it('is a trade of a rebalancing that never came to its turn, from its decision until it was dropped', () => {
+    const decided = (leg: string, side: string) => ({
+      leg,
+      pair: 'btcusd',
+      side,
+      quantity: '0.5',
+      ended: false,
+    });
+    const legs = [decided('1.btcusd.buy', 'buy')];
+    const report = made(records(
+      [0, aStart()],
+      [0, aLife('rebalance', {})],
+      [MINUTE, aWake({ on: 'drift', state: { decisions: 1, legs } })],
+      [2 * MINUTE, aWake({ on: 'outcome', state: { decisions: 1, legs } })],
+      [3 * MINUTE, aWake({ on: 'outcome', state: { decisions: 1, legs: [] } })],
+      [5 * MINUTE, aWake({ on: 'drift', state: { decisions: 1, legs: [] } })],
+    )); // prettier-ignore
+    expect(report.parents).toHaveLength(1);
+    expectOpportunity(
+      report.parents[0],
+      times(units('0.5'), closeAt(3) - closeAt(1)),
+      times(units('0.5'), closeAt(1)),
+    );
+  });
+
+  it('is counted alone where the price is not known, and in nothing where its size is not', () => {
+    const story = (document: object): readonly StoredRecord[] =>
+      records(
+        [0, aStart()],
+        [0, aLife('twap', { ...pair, ...document })],
+        passed([{ leg: 'all', slice: 0 }]),
+      );
+    const blind = made(story({ total_quantity: btc('3') }), []);
+    expect(blind.parents[0]).not.toHaveProperty('costs');
+    expect(blind.totals[0]?.costs).toMatchObject({ parents: 1, without_price: 1, total: '0' });
+    expect(made(story({})).parents).toEqual([]);
+  });
+});
