@@ -44,9 +44,7 @@ export function worldOf(desk: Desk, trial: Trial): World {
   const doubts = doubtsOf(desk, trial);
   const today = desk.limitDay.now();
   const { totals } = desk.state;
-  const { positionMin, positionMax, pairDayNotionalMax } = desk.policy.limits;
-  // An override may give a limit to a pair that has none.
-  const isPairLimited = pairDayNotionalMax?.has(pair) === true || !desk.state.overrides.isEmpty;
+  const { positionMin, positionMax } = desk.policy.limits;
   const [pays, brings] = side === 'buy' ? [quote, base] : [base, quote];
   const [paid, brought] = side === 'buy' ? [trial.amount, trial.quantity] : [trial.quantity, trial.amount];
   return {
@@ -60,11 +58,9 @@ export function worldOf(desk: Desk, trial: Trial): World {
     pairDoubts: doubts.ofPair,
     doubtNotional: doubts.notional,
     dayNotional: add(totals.dayNotional(today), desk.state.openNotional(undefined, clientId)),
-    // Only what a limit looks at is added up: every attempt under way counts in it.
-    pairDayNotional: isPairLimited
-      ? add(totals.dayNotional(today, pair), desk.state.openNotional(pair, clientId))
-      : NO_MONEY,
+    pairDayNotional: add(totals.dayNotional(today, pair), desk.state.openNotional(pair, clientId)),
     referenceGapBps: desk.references.gapBps(pair),
+    // Only what a limit looks at is added up: every attempt under way counts in it.
     isReducing: desk.control === 'reducing' && isReducing(desk, trial, { brings, brought }),
     gives: positionMin?.has(pays) === true ? givenPosition(desk, pays, paid, clientId) : unasked(pays),
     gets:
