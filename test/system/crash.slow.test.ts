@@ -17,7 +17,7 @@ describe('a daemon that is killed', () => {
     const desk = aDesk({
       venue,
       // Long enough for four starts, each of which may wait ten seconds for its turn to read the account.
-      strategies: [twapOf({ id: 'btc', slices: 30, everyMs: 2_000 })],
+      strategies: [twapOf({ id: 'btc', slices: 40, everyMs: 2_000 })],
       config: { in_doubt: inDoubt },
     });
     for (const orders of [2, 4, 6]) {
@@ -32,7 +32,7 @@ describe('a daemon that is killed', () => {
 
     const [fills, records] = [await desk.fills(), await desk.records()];
     expectSameStory(fills, await readTrades(venue));
-    expectSlicesOnce(fills, records, { id: 'btc', total: '3.0', isComplete: false });
+    expectSlicesOnce(fills, records, { id: 'btc', total: '4.0', isComplete: false });
     expect(records.filter(({ kind }) => kind === 'started')).toHaveLength(4);
     // What the killed ones had bought was found in the account, not bought again.
     expect(records.some(({ kind, source }) => kind === 'fill' && source !== 'order')).toBe(true);
