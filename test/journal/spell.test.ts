@@ -99,6 +99,13 @@ describe('the short way to the text of a record', () => {
     for (const body of bodies()) expect([body.kind, spelled(body)]).toEqual([body.kind, textOf(body)]);
   });
 
+  it('takes an amount for what its pattern says', () => {
+    const texts = ['0', '-0', '12', '-1.5', '00.10', '1e5', '', '-', '.', '-.', '.5', '-.5', '1.', '-1.', '1.2.3', '1..2', '--1', '+1', ' 1', '1 ', '1\n', '１', '1,5', '1/2', '1:2', 'a', '9'.repeat(60)]; // prettier-ignore
+    const known = texts.map((usd) => spelled({ kind: 'maximum', pair: 'btcusd', usd }) !== undefined);
+    expect(known).toEqual(texts.map((usd) => problemWith({ kind: 'maximum', pair: 'btcusd', usd }) === undefined)); // prettier-ignore
+    expect(known.filter(Boolean)).toHaveLength(6);
+  });
+
   it('spells nothing that the long way would not, and nothing otherwise', () => {
     let [short, long, none] = [0, 0, 0];
     fc.assert(
