@@ -15,9 +15,9 @@ import type { Event } from './support/program.ts';
  *
  * What is not, because real time makes it differ: instants to the millisecond (they are held to each other within `APART_MS`), and
  * with them deadlines that count from a wake by a price; how often a price that did not suit was asked for again, and so whether a slice that
- * found none in its time ended with the word of its last try (`limit_price`) or of its end (`deadline`); the order of
- * records of different strategies; ids that are made from the beginning of a life; and what a live desk does besides, such as reading
- * its account. Slots lie three minutes apart, and prices become known 75 and 120 seconds after them, so that what a desk knows when it
+ * found none in its time ended with the word of its last try (`limit_price`) or of its end (`deadline`); which of the
+ * slices that were asked for together is answered first; the order of records of different strategies; ids that are made from the
+ * beginning of a life; and what a live desk does besides, such as reading its account. Slots lie three minutes apart, and prices become known 75 and 120 seconds after them, so that what a desk knows when it
  * decides does not hang on how quick the machine is. The portfolio has a desk of its own: on one account it would hear of the
  * trades of others that are due at the same instant in the order in which they are answered.
  */
@@ -53,7 +53,7 @@ const schedules: readonly Document[] = [
   { id: 'plan', kind: 'recurring', pair: 'ethusd', side: 'buy', each_notional: usd('700'), window: 'PT2M', schedule: { cron: '*/6 * * * *' }, start_time: iso(BEGINS), end_time: iso(ENDS) },
   // More than an order may be: each is refused.
   { id: 'large', kind: 'recurring', pair: 'ethusd', side: 'buy', each_notional: usd('90000'), window: 'PT2M', schedule: { cron: '*/12 * * * *' }, start_time: iso(BEGINS), end_time: iso(ENDS) },
-  { id: 'dip', kind: 'limit', pair: 'ethusd', side: 'buy', limit_price: '2990', total_quantity: { amount: '4', currency: 'eth' }, max_slice_quantity: { amount: '1', currency: 'eth' }, interval: 'PT50S', start_time: iso(BEGINS) },
+  { id: 'dip', kind: 'limit', pair: 'ethusd', side: 'buy', limit_price: '2990', total_quantity: { amount: '4', currency: 'eth' }, max_slice_quantity: { amount: '1', currency: 'eth' }, interval: 'PT50S', start_time: iso(BEGINS), good_til: iso(ENDS) },
   { id: 'own', kind: 'module', module: './own.ts', pairs: ['ethusd'], side: 'sell', total_quantity: { amount: '5', currency: 'eth' }, params: { from: BEGINS, until: ENDS, each: '0.4' } },
 ]; // prettier-ignore
 const portfolio: readonly Document[] = [
@@ -177,7 +177,16 @@ function linesOf(body: Event): readonly string[] {
 }
 
 const [LATE, NO_PRICE] = ['expired reason deadline', 'expired reason limit_price'];
-const whatOf = (all: readonly Deed[] = []): readonly string[] => all.map(({ what }) => what);
+
+/** In order, but for what comes of slices that were asked for together. */
+function whatOf(all: readonly Deed[] = []): readonly string[] {
+  const blocks: string[][] = [[]];
+  for (const { what } of all) {
+    if (what.startsWith('slice ')) blocks.push([]);
+    blocks.at(-1)?.push(what);
+  }
+  return blocks.flatMap(([first, ...rest]) => (first === undefined ? [] : [first, ...rest.toSorted()]));
+}
 
 /** How long the process stood still, by the words of the desk itself: it looks at its clocks every second. */
 function longestStall(cwd: string): number {
