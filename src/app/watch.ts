@@ -56,7 +56,10 @@ export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
 });
 
 /** Brings the gauges up to date that are looked at, not reported. Figures only: they never become money again. */
-export function showDesk(desk: Desk, metrics: Metrics): void {
+export function showDesk(
+  desk: Desk,
+  metrics: Pick<Metrics, 'budget' | 'portfolioValue' | 'portfolioDrift'>,
+): void {
   for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
     metrics.budget(route, desk.pacer.utilisation(route));
   }
@@ -69,8 +72,8 @@ export function showDesk(desk: Desk, metrics: Metrics): void {
   }
   if (total !== undefined) metrics.portfolioValue(approximate(total));
   for (const { strategy, waits } of desk.state.lives.values()) {
-    for (const wait of waits) {
-      if (wait.on !== 'drift') continue;
+    // The first is the band of the strategy: one that limits block also waits for its weights to move from where they are.
+    for (const wait of waits.filter((one) => one.on === 'drift').slice(0, 1)) {
       const targets = new Map(
         Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
       );

@@ -99,7 +99,7 @@ export class Desk {
   readonly proposals = new Map<string, { readonly until: Monotonic; readonly token: string | undefined }>();
   isStopping = false;
   readonly #startedAt: Instant;
-  /** When this process last heard that a pause or a halt is over. */
+  /** When this process last heard that a limit may let pass what it refused. */
   #freedAt: Instant | undefined;
   /** Recent fills whose rows a read of the account has shown whole: a later read may begin after them. */
   shown: ReadonlySet<string> = new Set();
@@ -238,7 +238,7 @@ export class Desk {
     return this.latch.halt?.why ?? this.state.controlWhy;
   }
 
-  /** Whether limits may be others than at `at`: this process began after it, maybe with another config, or a pause or a halt is over. */
+  /** Whether limits may be others than at `at`: this process began after it, maybe with another config, or a person has lifted one. */
   isFreerSince(at: Instant): boolean {
     return this.#startedAt > at || (this.#freedAt !== undefined && this.#freedAt >= at);
   }
@@ -247,8 +247,7 @@ export class Desk {
   absorb(stored: Iterable<StoredRecord>): void {
     for (const record of stored) {
       this.state.apply(record);
-      const { body } = record;
-      if (body.kind === 'control' && body.state === 'active') this.#freedAt = this.ports.clock.wall();
+      if (isFreeing(record.body)) this.#freedAt = this.ports.clock.wall();
       // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
       this.keeper.saw(record);
       this.observer.record(record);
@@ -366,3 +365,8 @@ export class Desk {
     return plan;
   }
 }
+
+/** What may let pass what a limit refused: a pause or a halt that is over, or is only a reducing now, and an override that is approved. */
+const isFreeing = (body: RecordBody): boolean =>
+  (body.kind === 'control' && (body.state === 'active' || body.state === 'reducing')) ||
+  (body.kind === 'override' && body.step === 'approved');

@@ -19,14 +19,15 @@ export const blockedShape = z.strictObject({
 });
 export type Blocked = z.output<typeof blockedShape>;
 
-/** Limits that stay as they are until a day, a person, a trade or another price changes what they are held against. */
+/**
+ * Limits that stay as they are until a day, a person, a trade or another price changes what they are held against. Terms of the venue,
+ * such as its risk mode, are not among them: nobody is told when they come back.
+ */
 const STANDING: ReadonlySet<string> = new Set<Reason>([
   'no_funds',
   'below_minimum',
-  'pts_mode',
   'pts_never',
   'pts_max_credit',
-  'pts_max_carry',
   'halted',
   'paused',
   'parent_paused',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { quantity } from '../../src/core/money.ts';
+import { showDesk } from '../../src/app/watch.ts';
+import { money, quantity } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { aBench, aPolicy, aStrategy, nextProcess, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
@@ -27,6 +28,10 @@ const OPTIONS: BenchOptions = {
 const refused: BenchOptions = {
   ...OPTIONS,
   policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, pairs: new Set(['ethusd']) } },
+};
+const small: BenchOptions = {
+  ...OPTIONS,
+  policy: { ...OPTIONS.policy, limits: { ...aPolicy().limits, orderNotionalMax: money('1000') } },
 };
 
 function ran(options: BenchOptions, forMs: number): Bench {
@@ -90,5 +95,62 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     expect(decisions(bench).slice(before.length, before.length + 1)).toEqual([
       [expect.any(Number), 'lifted'],
     ]);
+  });
+
+  it('is tried at once when an override is approved, and uses it', () => {
+    const bench = ran(small, 130 * MINUTE_MS);
+    const before = decisions(bench).length;
+    const { operator$ } = bench;
+    const answer = (): void => undefined;
+    const wish = { limit: 'max_order_notional', value: '30000', pair: 'btcusd', side: 'sell' } as const;
+    operator$.next({ do: 'propose', by: 'ann', why: 'x', minutes: 15, ...wish, answer });
+    bench.clock.run(instant(START + 131 * MINUTE_MS));
+    expect(fills(bench)).toBe(0);
+    operator$.next({ do: 'approve', override: 'ov-1', by: 'ben', why: 'ok', answer });
+    bench.clock.run(instant(START + 132 * MINUTE_MS));
+    expect(decisions(bench).slice(before)).toEqual([[131 * MINUTE_MS, 'lifted']]);
+    expect(fills(bench)).toBe(1);
+  });
+
+  it('is tried at once when a pause lets through what reduces a debt', () => {
+    const bench = aBench({
+      ...OPTIONS,
+      venue: {
+        accounts: [{ balances: { usd: '20000', btc: '1' } }],
+        pairs: { btcusd: flat('50000') },
+      },
+      strategies: [
+        aStrategy('r', 'rebalance', {
+          target_weights: { btc: '1' },
+          drift_threshold: '0.05',
+          continuous: true,
+          valuation_tolerance: '0.9',
+        }),
+      ],
+    });
+    const account = bench.exchange.accounts[0]?.name ?? '';
+    bench.exchange.deposit(account, 'usd', quantity('-30000'), bench.clock.wall());
+    bench.start();
+    bench.clock.run(instant(START));
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'test' });
+    bench.clock.run(instant(START + 130 * MINUTE_MS));
+    const before = decisions(bench).length;
+    expect(fills(bench)).toBe(0);
+    bench.operator$.next({ do: 'pause', isReducing: true, by: 'ops', why: 'test' });
+    bench.clock.run(instant(START + 131 * MINUTE_MS));
+    const [woken] = decisions(bench).slice(before);
+    expect(woken).toEqual([expect.closeTo(130 * MINUTE_MS, -3), 'lifted']);
+    expect(fills(bench)).toBe(1);
+  });
+
+  it('still shows how far it is from its targets, not from the weights that it waits to move', () => {
+    const bench = ran(small, 30 * MINUTE_MS);
+    const shown = new Map<string, number>();
+    showDesk(bench.desk, {
+      budget: () => undefined,
+      portfolioValue: () => undefined,
+      portfolioDrift: (_strategy, currency, drift) => shown.set(currency, drift),
+    });
+    expect(shown.get('btc')).toBeCloseTo(1 / 3, 4);
   });
 });
