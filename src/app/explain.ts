@@ -140,10 +140,12 @@ function childOf(schema: z.ZodType, step: PropertyKey): readonly z.ZodType[] {
   return [];
 }
 
-/** Takes off what does not change the shape: optional, defaults, transforms. */
+/** Takes off what does not change the shape: optional, defaults, transforms, shapes that are made when they are needed. */
 function bare(schema: z.ZodType): readonly z.ZodType[] {
   let inner: z.core.$ZodType | undefined;
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
+    inner = schema.unwrap();
+  } else if (schema instanceof z.ZodLazy) {
     inner = schema.unwrap();
   } else if (schema instanceof z.ZodPipe) {
     inner = schema.in;

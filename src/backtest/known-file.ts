@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
 
@@ -12,18 +12,35 @@ export interface Sighting {
   readonly path: string;
   /** Changes whenever the file is written, replaced or renamed over. */
   readonly stamp: string;
+  /** When it was seen, by the file system that keeps the hash, Unix ms; `undefined` when nobody asked. */
+  readonly seenMs?: number | undefined;
 }
 
-/** What is there to be read; `undefined` for what is no large file. */
-export function sight(path: string): Sighting | undefined {
+/** What is there to be read; `undefined` for what is no large file. With a folder it can be kept there what was read. */
+export function sight(path: string, folder?: string): Sighting | undefined {
   const found = statOf(path);
   if (found?.isFile() !== true || found.size < KNOWN_BYTES_MIN) return undefined;
-  return { path, stamp: stampOf(found) };
+  const stamp = stampOf(found);
+  return folder === undefined ? { path, stamp } : { path, stamp, seenMs: timeIn(folder) };
+}
+
+/** The time that the file system of this folder would stamp now. */
+function timeIn(folder: string): number | undefined {
+  try {
+    const made = mkdtempSync(join(folder, 'seen.new-'));
+    try {
+      return statSync(made).mtimeMs;
+    } finally {
+      rmSync(made, { recursive: true });
+    }
+  } catch {
+    return undefined; // what cannot be kept is hashed again the next time
+  }
 }
 
 /**
  * The SHA-256 that was kept for this file, when it has not changed since. Times of files are coarse: a file that was written within
- * two seconds of keeping its hash could have been written again at the same time, so that its hash is not believed.
+ * two seconds of being seen could have been written again at the same time, so that its hash is not believed.
  */
 export function knownHash(folder: string, { path, stamp }: Sighting): string | undefined {
   try {
@@ -41,15 +58,19 @@ export function knownHash(folder: string, { path, stamp }: Sighting): string | u
 }
 
 /** Keeps the hash of what was read after the sighting, unless the file has changed meanwhile. */
-export function keepHash(folder: string, { path, stamp }: Sighting, sha256: string): void {
+export function keepHash(folder: string, { path, stamp, seenMs }: Sighting, sha256: string): void {
+  if (seenMs === undefined) return;
   try {
     const source = statOf(path);
     if (source === undefined || stampOf(source) !== stamp) return;
     const file = noteOf(folder, path);
     const aside = mkdtempSync(`${file}.new-`);
     try {
-      writeFileSync(join(aside, 'source'), `${stamp}\n${sha256}\n`);
-      renameSync(join(aside, 'source'), file);
+      const note = join(aside, 'source');
+      writeFileSync(note, `${stamp}\n${sha256}\n`);
+      // Whatever was written since it was seen, in the seconds of an import, is not what was hashed.
+      utimesSync(note, seenMs / 1000, seenMs / 1000);
+      renameSync(note, file);
     } finally {
       rmSync(aside, { recursive: true, force: true });
     }
@@ -60,8 +81,14 @@ export function keepHash(folder: string, { path, stamp }: Sighting, sha256: stri
 
 const COARSE_NS = 2_000_000_000n;
 
-const statOf = (path: string): BigIntStats | undefined =>
-  statSync(path, { bigint: true, throwIfNoEntry: false });
+/** `undefined` for what is not there or not to be looked at: whoever reads it says why. */
+function statOf(path: string): BigIntStats | undefined {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
 
 const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(' ');

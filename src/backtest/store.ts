@@ -49,7 +49,7 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
     options.cacheFolder === undefined ? undefined : resolve(options.cwd, options.cacheFolder);
   const unread = cacheFolder === undefined ? undefined : knownTape(files, options, cacheFolder);
   if (unread !== undefined) return unread;
-  const seen = files.map((name) => sight(resolve(options.cwd, name)));
+  const seen = files.map((name) => sight(resolve(options.cwd, name), madeFolder(cacheFolder)));
   const sources = files.map((name) => ({ name, bytes: readBytes(resolve(options.cwd, name), name) }));
   const [only] = sources;
   if (only === undefined) throw new OperatorError('usage', 'name a file with market history');
@@ -75,6 +75,17 @@ export async function openTape(files: readonly string[], options: OpenTape): Pro
     if (sighting !== undefined && opened.file !== undefined)
       keepHash(cacheFolder, sighting, hashed[n]?.sha256 ?? '');
   return opened;
+}
+
+/** The folder of tapes, made where it can be. */
+function madeFolder(folder: string | undefined): string | undefined {
+  if (folder === undefined) return undefined;
+  try {
+    makeFolder(folder);
+    return folder;
+  } catch {
+    return undefined; // said where the tape cannot be kept
+  }
 }
 
 /** The tape of files that have not changed since they were hashed: they are not read again. */

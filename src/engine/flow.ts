@@ -95,7 +95,8 @@ export function soon<T, R>(
       hear(source, subscriber, {
         next: (value) => {
           if (subscriber.closed) return;
-          if (active < concurrent) begin(value);
+          // While the loop begins those that wait there may be room for a moment: it is theirs.
+          if (active < concurrent && waiting.length === 0) begin(value);
           else
             waiting.push(() => {
               begin(value);

@@ -22,7 +22,7 @@ import type {
   ParentFacts,
   UntradedFacts,
 } from './facts.ts';
-import { decide, legsOfLife, lifeKey, pass, totalOf, unbegunOf } from './legs.ts';
+import { decide, dueOf, legsOfLife, lifeKey, pass, totalOf, unbegunOf } from './legs.ts';
 import type { Legs } from './legs.ts';
 import type { PriceBook } from './prices.ts';
 import { Slices } from './slices.ts';
@@ -167,7 +167,7 @@ class Gatherer implements Facts {
       pair,
       side,
       by,
-      decidedAt: before?.at ?? since,
+      decidedAt: dueOf(leg, before?.at ?? since),
       begunAt: at,
       arrival,
       told: before?.decided?.told ?? totalOf(this.lives.get(life)?.record.document, leg),

@@ -68,6 +68,8 @@ export function decide(legs: Legs, state: unknown, { at, since }: When): void {
 
 /** Notes the slices that passed without a try. */
 export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: When): void {
+  // Of several times that passed together the last alone is closed for certain: an outage must not hide behind it.
+  const isClosed = reason === 'blackout' && missed.every(({ leg }) => leg === missed[0]?.leg);
   for (const slice of missed) {
     const parent = legs.parentOf.get(slice.leg);
     if (parent !== undefined) {
@@ -76,7 +78,7 @@ export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: 
     }
     const before = know(legs, slice.leg, since);
     before.missed.push({ ...slice, at });
-    if (reason === 'blackout') before.isClosed = true;
+    if (isClosed) before.isClosed = true;
   }
 }
 
@@ -94,7 +96,7 @@ export function unbegunOf(legs: Legs, { record, desk }: Life): readonly ParentFa
     const plan = decided ?? planIn(record.document, leg);
     if (isClosed || legs.parentOf.has(leg) || plan === undefined || plan.pair === '') return [];
     const dues = missed.flatMap(({ due }) => due ?? []);
-    const decidedAt = dues.length === 0 ? at : instant(Math.min(...dues));
+    const decidedAt = dues.length === 0 ? dueOf(leg, at) : instant(Math.min(...dues));
     // A time of a calendar is over when it was seen to have passed; a window lasts as long as its strategy.
     const seenAt = decided === undefined && leg !== 'all' ? missed.at(-1)?.at : undefined;
     const facts: ParentFacts = {
@@ -166,6 +168,9 @@ export function totalOf(document: unknown, leg: string): string | undefined {
   }
   return undefined;
 }
+/** When a parent was due: one of a calendar is named by its time; of others the wake tells it. */
+export const dueOf = (leg: string, told: Instant): Instant =>
+  ISO.test(leg) ? instant(Date.parse(leg)) : told;
 const ISO = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/u;
 
 const isAmount = (value: unknown): value is string => typeof value === 'string' && isAmountText(value);

@@ -7,6 +7,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { KNOWN_BYTES_MIN, keepHash, knownHash, sight } from '../../src/backtest/known-file.ts';
+import type { Sighting } from '../../src/backtest/known-file.ts';
 import { openTape } from '../../src/backtest/store.ts';
 
 const AGO_S = 1_000_000_000;
@@ -38,12 +40,15 @@ function letPass(cwd: string, seconds = PAUSE_S): void {
 }
 
 const HASH = 'a'.repeat(64);
+function seen(cwd: string, path: string): Sighting {
+  const sighting = sight(path, join(cwd, 'tapes'));
+  if (sighting === undefined) throw new Error('it is large enough');
+  return sighting;
+}
 function kept(cwd: string, text = 'x'.repeat(KNOWN_BYTES_MIN)) {
   const path = join(cwd, 'a.csv');
   writeFileSync(path, text);
-  const sighting = sight(path);
-  if (sighting === undefined) throw new Error('it is large enough');
-  keepHash(join(cwd, 'tapes'), sighting, HASH);
+  keepHash(join(cwd, 'tapes'), seen(cwd, path), HASH);
   return path;
 }
 const known = (cwd: string, path: string): string | undefined => {
@@ -70,6 +75,17 @@ describe('the hash of a file that was read before', () => {
     letPass(cwd, 1);
     expect(known(cwd, path)).toBe(HASH);
   });
+
+  it('is not believed when the file was seen right after it was written, however long its import took', () => {
+    const cwd = folder();
+    const path = kept(cwd);
+    const sighting = seen(cwd, path);
+    const changedMs = statSync(path).mtimeMs;
+    for (const [ms, is] of [[1_500, undefined], [2_500, HASH]] as const) {
+      keepHash(join(cwd, 'tapes'), { ...sighting, seenMs: changedMs + ms }, HASH);
+      expect(known(cwd, path)).toBe(is);
+    }
+  }); // prettier-ignore
 
   it.each([
     ['other bytes', (path: string) => { writeFileSync(path, 'y'.repeat(KNOWN_BYTES_MIN)); }],
@@ -100,9 +116,8 @@ describe('the hash of a file that was read before', () => {
     const cwd = folder();
     const path = join(cwd, 'a.csv');
     writeFileSync(path, 'x'.repeat(KNOWN_BYTES_MIN));
-    const before = sight(path);
+    const before = seen(cwd, path);
     writeFileSync(path, 'y'.repeat(KNOWN_BYTES_MIN + 1));
-    if (before === undefined) throw new Error('it is large enough');
     keepHash(join(cwd, 'tapes'), before, HASH);
     expect(readdirSync(join(cwd, 'tapes'))).toEqual([]);
     writeFileSync(path, 'x'.repeat(KNOWN_BYTES_MIN - 1));
@@ -156,19 +171,20 @@ describe('opening the tape of a large file again', () => {
     expect((await open(cwd)).origin).toBe('imported');
     rmSync(path);
     await expect(open(cwd)).rejects.toThrow('cannot read a.csv: there is no such file');
+    symlinkSync('a.csv', path);
+    await expect(open(cwd)).rejects.toThrow(/^cannot read a\.csv: /u);
   });
 
   it('takes the word of what was kept, so that nothing is read', async () => {
     const cwd = folder();
     writeFileSync(join(cwd, 'a.csv'), csv('2'));
     expect((await open(cwd)).tape.close.at(-1)).toBe(2);
-    const before = sight(join(cwd, 'a.csv'));
+    const before = seen(cwd, join(cwd, 'a.csv'));
     const other = csv('3');
     mkdirSync(join(cwd, 'other'));
     writeFileSync(join(cwd, 'other/a.csv'), other);
     await openTape(['other/a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd' });
     // A lie, which reading the file would find out.
-    if (before === undefined) throw new Error('it is large enough');
     keepHash(join(cwd, 'tapes'), before, createHash('sha256').update(other).digest('hex'));
     letPass(cwd);
     expect((await open(cwd)).tape.close.at(-1)).toBe(3);

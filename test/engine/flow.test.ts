@@ -251,6 +251,34 @@ describe('a stage that is entered again by what it has let out', () => {
     expect(stories[0]).toEqual(stories[1]);
   });
 
+  it('lets nobody overtake those that wait while the next of them begins', () => {
+    const orders = [true, false].map((isOwn) => {
+      const source = new Subject<string>();
+      const ends = new Map([
+        ['a', new Subject<string>()],
+        ['b', new Subject<string>()],
+        ['first', of('at once')],
+      ]);
+      const began: string[] = [];
+      const made = (value: string): Observable<string> => {
+        began.push(value);
+        return ends.get(value) ?? NEVER;
+      };
+      const operator = isOwn ? soon(made, 2) : mergeMap(made, 2);
+      source.pipe(operator).subscribe(() => {
+        const b = ends.get('b');
+        if (b instanceof Subject) b.complete();
+        source.next('new');
+      });
+      for (const value of ['a', 'b', 'first', 'second', 'third']) source.next(value);
+      const a = ends.get('a');
+      if (a instanceof Subject) a.complete();
+      return began;
+    });
+    expect(orders[0]).toEqual(['a', 'b', 'first', 'second', 'third']);
+    expect(orders[0]).toEqual(orders[1]);
+  });
+
   it('goes on in the order of concatMap', () => {
     const stories = [true, false].map((isOwn) => {
       const told: string[] = [];

@@ -217,6 +217,19 @@ describe('the pacer', () => {
     expect(traffic.pacer.waiting).toBe(0);
   });
 
+  it('takes no place for a wish that ends in the tick in which one comes free', () => {
+    const traffic = new Traffic({ ...windows({ quote: { max: 1, perMs: 1_000 } }), guardMs: 0 });
+    traffic.ask('now', {}, 0);
+    // What follows from its end asks at once, while the pacer goes through who waits.
+    traffic.pacer.take(aWish({ deadline: monotonic(START + 1_000) })).subscribe({
+      next: () => traffic.went.push({ name: 'too late', at: 0 }),
+      complete: () => traffic.ask('next', {}, 0),
+    });
+    traffic.run(MINUTE_MS);
+    expect(traffic.names()).toEqual(['now', 'next']);
+    expect([traffic.pacer.waiting, traffic.pacer.utilisation('quote')]).toEqual([0, 0]);
+  });
+
   it('waits for deadlines that are further away than a timer of Node can be', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
     const delays: number[] = [];

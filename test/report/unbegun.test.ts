@@ -124,6 +124,40 @@ describe('a parent of which nothing was ever tried', () => {
     }
   });
 
+  it('is each time of a calendar from that time on, also where the journal names nothing but the time', () => {
+    const legs = ['2026-12-01T09:00:00.000Z', '2026-12-01T09:01:00.000Z'];
+    const missed = legs.map((leg) => ({ leg, slice: 0 }));
+    // Whoever comes back while the calendar is closed tells of all that passed with the reason of the last.
+    for (const reason of ['misfire', 'blackout'] as const) {
+      const report = made(records(
+        [0, aStart()],
+        [0, aLife('recurring', { ...pair, each_quantity: btc('2') })],
+        passed(missed, { reason }),
+        [6 * MINUTE, aWake({ finished: 'window_over' })],
+      )); // prettier-ignore
+      expect(report.parents.map(({ due_at: due }) => due)).toEqual(legs);
+      for (const [i, parent] of report.parents.entries())
+        expectOpportunity(parent, times(units('2'), closeAt(4) - closeAt(i)), times(units('2'), closeAt(i)));
+    }
+  });
+
+  it('is not the one that is made up for, which is late from its own time on', () => {
+    const [passedBy, leg] = ['2026-12-01T09:00:00.000Z', '2026-12-01T09:02:00.000Z'];
+    const report = made(records(
+      [0, aStart()],
+      [0, aLife('recurring', { ...pair, each_quantity: btc('1') })],
+      passed([{ leg: passedBy, slice: 0 }], { reason: 'misfire', intents: [wanted({ leg, decision_price: '106' })] }),
+      [4 * MINUTE, anIntent({ reference_price: '106' })],
+      [4 * MINUTE + 20, aFill(4 * MINUTE + 20, { quantity: '1', price: '106', amount: '106' })],
+      [4 * MINUTE + 20, anEnd(idOf('p', 0), 'filled')],
+      [4 * MINUTE + 20, aSlice({ leg })],
+    )); // prettier-ignore
+    const [missed, late] = report.parents.toSorted((a, b) => a.due_at.localeCompare(b.due_at));
+    expect([missed?.due_at, late?.due_at]).toEqual([passedBy, leg]);
+    expect(late?.costs?.delay).toBe(wideText(times(units('1'), closeAt(4) - closeAt(2))));
+    expectOpportunity(missed, times(units('1'), closeAt(4) - closeAt(0)), times(units('1'), closeAt(0)));
+  });
+
   it('is not what a calendar that was closed left out: nothing was to be traded', () => {
     const leg = '2026-12-01T09:00:00.000Z';
     const report = made(records(

@@ -1,6 +1,7 @@
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadFaultPlan } from '../../src/app/venue-file.ts';
 import { monotonic } from '../../src/core/time.ts';
 import { Faults } from '../../src/simulator/faults-plan.ts';
@@ -32,6 +33,21 @@ describe('a plan of faults', () => {
     expect(struck(plan(1), 64)).not.toBe(struck(plan(2), 64));
     expect(struck(plan(1), 1_000).replaceAll('0', '').length).toBeGreaterThan(430);
     expect(struck(plan(1), 1_000).replaceAll('0', '').length).toBeLessThan(570);
+  });
+
+  it('that is misspelt is explained with what may stand there', () => {
+    const cwd = mkdtempSync(join(tmpdir(), 'tranche-plan-'));
+    onTestFinished(() => {
+      rmSync(cwd, { recursive: true, force: true });
+    });
+    const fault = '{ kind: error, statsu: 500, status: 503 }';
+    writeFileSync(
+      join(cwd, 'plan.yaml'),
+      `rules:\n  - { name: a, route: POST /v1/quote, fault: ${fault} }\n`,
+    );
+    expect(() => loadFaultPlan('plan.yaml', { cwd, env: {} })).toThrow(
+      /"statsu" is not a setting: did you mean "status"\?/u,
+    );
   });
 
   it('lets one rule draw undisturbed by the requests that only others meet', () => {

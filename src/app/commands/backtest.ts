@@ -80,7 +80,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   const drawn = await anew?.bootstrapOf({ input, named, options, io });
   if (drawn !== undefined && drawn.facts === undefined) {
     io.stderr.write(
-      `stopped after ${drawn.drawn} resamples, too few for an interval: nothing is written, and the same command begins anew\n`,
+      `stopped after ${drawn.drawn} resamples, too few for an interval: ${file === undefined ? 'nothing' : 'nothing but the journal'} is written, and ${anewWith({ file })}\n`,
     );
     return exitCodes.again;
   }
@@ -98,11 +98,26 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     io.stderr.write(`written to ${forTerminal(shownPath(folder, io.cwd))}: ${REPORT_FILES.join(', ')}\n`);
   if (drawn?.isStopped === true) {
     io.stderr.write(
-      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals are of those; the same command begins anew\n`,
+      `stopped after ${drawn.drawn} of ${bootstrap?.asked ?? 0} resamples: the intervals are of those; ${anewWith({ folder, file })}\n`,
     );
     return exitCodes.again;
   }
   return running.desk.control === 'halted' ? exitCodes.software : 0;
+}
+
+/** What a command that was stopped is begun anew with: what it wrote is in the way of the same one. */
+function anewWith({
+  folder,
+  file,
+}: {
+  readonly folder?: string | undefined;
+  readonly file: string | undefined;
+}): string {
+  const more = [
+    ...(folder === undefined ? [] : ['--overwrite']),
+    ...(file === undefined ? [] : ['another --journal']),
+  ];
+  return `the same command begins anew${more.length === 0 ? '' : ` with ${more.join(' and ')}`}`;
 }
 
 /** A backtest keeps its journal in a file; that may be named as other commands name one. */
