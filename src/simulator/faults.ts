@@ -132,7 +132,7 @@ const feedFaultSchema = z.lazy(() =>
 );
 
 /** How often a rule strikes; all that is given must hold. What is left out does not limit. */
-const frequency = {
+const frequency = () => ({
   name: z.string().min(1).max(64).describe('Distinct; counts and the admin API go by it'),
   enabled: z.boolean().default(true).describe('false: waits to be switched on through the admin API'),
   account: z.string().min(1).max(64).optional().describe('Only requests of this account'),
@@ -148,13 +148,13 @@ const frequency = {
   times: z.int().min(1).max(1_000_000).optional().describe('Strikes at most so often'),
   from_ms: z.int().min(0).default(0).describe('Not before so long after the start of the plan'),
   until_ms: z.int().min(1).optional().describe('Not after'),
-};
+});
 
 const isDistinct = (rules: readonly { readonly name: string }[]): boolean =>
   new Set(rules.map(({ name }) => name)).size === rules.length;
 const distinct = { error: 'two rules have the same name' };
 
-export const faultPlanSchema = z.strictObject({
+export const faultPlanSchema = z.lazy(() => z.strictObject({
   description: z.string().max(2_000).optional().describe('What the drill is for, and what is expected of the desk'),
   seed: z
     .union([z.string(), z.int()])
@@ -164,7 +164,7 @@ export const faultPlanSchema = z.strictObject({
   rules: z
     .array(
       z.strictObject({
-        ...frequency,
+        ...frequency(),
         route: z
           .string()
           .regex(/^(?:\*|(?:\*|[A-Z]+) \/\S{1,200})$/u, { error: 'expected a method and a path, such as "POST /v1/quote", or *' })
@@ -179,7 +179,7 @@ export const faultPlanSchema = z.strictObject({
   feeds: z
     .array(
       z.strictObject({
-        ...frequency,
+        ...frequency(),
         on: z
           .string()
           .min(1)
@@ -193,4 +193,4 @@ export const faultPlanSchema = z.strictObject({
     .refine(isDistinct, distinct)
     .default([])
     .describe('For messages of the WebSocket. The first rule that strikes is applied'),
-}); // prettier-ignore
+})); // prettier-ignore

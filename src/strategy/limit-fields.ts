@@ -20,42 +20,44 @@ import { amountOf, durationText, pairSymbol, plainNumber, positiveText, timeText
 import { jitterField, tacticFields } from './tactic-fields.ts';
 
 /** The fields of a limit document. */
-export const params = z.strictObject({
-  pair: pairSymbol.describe('Pair to trade, such as btcusd'),
-  side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
-  total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
-  total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
-  ...tacticFields,
-  limit_price: positiveText.describe('Buys at or below it, sells at or above it, quote per base'),
-  margin_bps: plainNumber
-    .min(0)
-    .max(1_000)
-    .default(0)
-    .describe(
-      'How much better than limit_price the reference price must be before a quote is asked for, basis points: about as much as quotes are worse than the reference price',
-    ),
-  max_slice_quantity: amountOf(
-    'Largest piece in base currency; for a total_quantity, instead of max_slice_notional',
-  ).optional(),
-  max_slice_notional: amountOf(
-    'Largest piece in quote currency; the total is traded in as few pieces as it allows. Without a largest piece: in one',
-  ).optional(),
-  interval: durationText
-    .default('PT15S')
-    .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
-  start_time: timeText
-    .optional()
-    .describe('Nothing is traded before, with its zone; left out: when the strategy is first run'),
-  good_til: timeText
-    .optional()
-    .describe('Nothing is traded from here on, with its zone; left out: until the total is traded'),
-  jitter: jitterField({
-    time: 'Largest lengthening of the time to the next piece, and to the next quote, percent',
-    size: 'How much smaller a piece may be, percent; the total stays',
-    seed: 'The same seed gives the same pieces',
-    all: 'Varies pieces and the time between them, so that others cannot read them',
+export const params = z.lazy(() =>
+  z.strictObject({
+    pair: pairSymbol.describe('Pair to trade, such as btcusd'),
+    side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
+    total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
+    total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
+    ...tacticFields,
+    limit_price: positiveText.describe('Buys at or below it, sells at or above it, quote per base'),
+    margin_bps: plainNumber
+      .min(0)
+      .max(1_000)
+      .default(0)
+      .describe(
+        'How much better than limit_price the reference price must be before a quote is asked for, basis points: about as much as quotes are worse than the reference price',
+      ),
+    max_slice_quantity: amountOf(
+      'Largest piece in base currency; for a total_quantity, instead of max_slice_notional',
+    ).optional(),
+    max_slice_notional: amountOf(
+      'Largest piece in quote currency; the total is traded in as few pieces as it allows. Without a largest piece: in one',
+    ).optional(),
+    interval: durationText
+      .default('PT15S')
+      .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
+    start_time: timeText
+      .optional()
+      .describe('Nothing is traded before, with its zone; left out: when the strategy is first run'),
+    good_til: timeText
+      .optional()
+      .describe('Nothing is traded from here on, with its zone; left out: until the total is traded'),
+    jitter: jitterField({
+      time: 'Largest lengthening of the time to the next piece, and to the next quote, percent',
+      size: 'How much smaller a piece may be, percent; the total stays',
+      seed: 'The same seed gives the same pieces',
+      all: 'Varies pieces and the time between them, so that others cannot read them',
+    }),
   }),
-});
+);
 export type Params = z.output<typeof params>;
 
 export const totalOf = (plan: Params): Quantity | Money =>

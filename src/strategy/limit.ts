@@ -24,16 +24,18 @@ import type { Params } from './limit-fields.ts';
 import { pausesAfter, pieceOf, piecesOf } from './pieces.ts';
 import { tacticsOf } from './tactic-fields.ts';
 
-const state = z.strictObject({
-  /** Not yet traded, in the currency of the total: what was decided counts only once it has traded. */
-  left: z.string(),
-  /** Number of the next piece. */
-  slice: z.int().min(0),
-  /** Nothing is started before, Unix ms. */
-  until: z.number(),
-  /** Pieces in a row that did not trade. */
-  misses: z.int().min(0),
-});
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Not yet traded, in the currency of the total: what was decided counts only once it has traded. */
+    left: z.string(),
+    /** Number of the next piece. */
+    slice: z.int().min(0),
+    /** Nothing is started before, Unix ms. */
+    until: z.number(),
+    /** Pieces in a row that did not trade. */
+    misses: z.int().min(0),
+  }),
+);
 type State = z.output<typeof state>;
 
 const LEG = 'all';

@@ -12,37 +12,39 @@ export class BrokenRule extends Error {
 
 const PAIRS_MAX = 20;
 
-export const params = z.strictObject({
-  module: z
-    .string()
-    .regex(/^(?:\.\/)?[\w.-]+(?:\/[\w.-]+)*\.(?:ts|js)$/u, {
-      error: 'expected a .ts or .js file in the folder of this file or below, such as ./my-kernel.ts',
-    })
-    .describe(
-      'File with the code, as seen from this file: a .ts or .js in its folder or below, at most 64 KiB',
-    ),
-  pairs: z
-    .array(pairSymbol)
-    .min(1)
-    .max(PAIRS_MAX)
-    .describe('Pairs that it may trade and see the price of, such as [btcusd]'),
-  side: z
-    .enum(['buy', 'sell', 'both'], { error: 'expected buy, sell or both' })
-    .default('both')
-    .describe('What it may do'),
-  total_quantity: amountOf(
-    'Most that it may trade, buys and sells added up, in the base currency of all its pairs; give this or total_notional',
-  ).optional(),
-  total_notional: amountOf(
-    'Most that it may trade, buys and sells added up, in the quote currency of all its pairs; give this or total_quantity',
-  ).optional(),
-  max_intents_per_minute: whole
-    .min(1)
-    .max(60)
-    .default(2)
-    .describe('Intents that it may have in any minute; more pause it'),
-  params: z.record(z.string(), z.unknown()).default({}).describe('Settings of its own, read by the module'),
-});
+export const params = z.lazy(() =>
+  z.strictObject({
+    module: z
+      .string()
+      .regex(/^(?:\.\/)?[\w.-]+(?:\/[\w.-]+)*\.(?:ts|js)$/u, {
+        error: 'expected a .ts or .js file in the folder of this file or below, such as ./my-kernel.ts',
+      })
+      .describe(
+        'File with the code, as seen from this file: a .ts or .js in its folder or below, at most 64 KiB',
+      ),
+    pairs: z
+      .array(pairSymbol)
+      .min(1)
+      .max(PAIRS_MAX)
+      .describe('Pairs that it may trade and see the price of, such as [btcusd]'),
+    side: z
+      .enum(['buy', 'sell', 'both'], { error: 'expected buy, sell or both' })
+      .default('both')
+      .describe('What it may do'),
+    total_quantity: amountOf(
+      'Most that it may trade, buys and sells added up, in the base currency of all its pairs; give this or total_notional',
+    ).optional(),
+    total_notional: amountOf(
+      'Most that it may trade, buys and sells added up, in the quote currency of all its pairs; give this or total_quantity',
+    ).optional(),
+    max_intents_per_minute: whole
+      .min(1)
+      .max(60)
+      .default(2)
+      .describe('Intents that it may have in any minute; more pause it'),
+    params: z.record(z.string(), z.unknown()).default({}).describe('Settings of its own, read by the module'),
+  }),
+);
 export type ModulePlan = z.output<typeof params>;
 
 const asking = z.strictObject({
@@ -52,21 +54,23 @@ const asking = z.strictObject({
   /** In the unit of the total. */
   size: z.string(),
 });
-export const state = z.strictObject({
-  /** What the kernel keeps: nobody else looks into it. */
-  own: z.unknown(),
-  /** Number of the next intent: names its parent. */
-  next: z.int().min(0),
-  /** In the unit of the total. */
-  traded: z.string(),
-  /** Intents that have not ended, by number. */
-  open: z.record(z.string(), asking),
-  ended: z.record(z.string(), asking),
-  /** When the intents of the last minute were decided, Unix ms. */
-  recent: z.array(z.number()),
-  /** It wants nothing more, and ends with its last open intent. */
-  isEnding: z.boolean(),
-});
+export const state = z.lazy(() =>
+  z.strictObject({
+    /** What the kernel keeps: nobody else looks into it. */
+    own: z.unknown(),
+    /** Number of the next intent: names its parent. */
+    next: z.int().min(0),
+    /** In the unit of the total. */
+    traded: z.string(),
+    /** Intents that have not ended, by number. */
+    open: z.record(z.string(), asking),
+    ended: z.record(z.string(), asking),
+    /** When the intents of the last minute were decided, Unix ms. */
+    recent: z.array(z.number()),
+    /** It wants nothing more, and ends with its last open intent. */
+    isEnding: z.boolean(),
+  }),
+);
 export type ModuleState = z.output<typeof state>;
 export const FIRST: ModuleState = {
   own: {},

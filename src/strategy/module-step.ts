@@ -43,51 +43,57 @@ function amountText(value: unknown): string | undefined {
 
 const instantMs = z.int({ error: 'expected an instant in Unix ms, such as later(view.at, "PT10M")' }).min(0);
 
-const wait = z.discriminatedUnion('on', [
-  z.strictObject({ on: z.literal('at'), at: instantMs }),
+const wait = z.lazy(() =>
+  z.discriminatedUnion('on', [
+    z.strictObject({ on: z.literal('at'), at: instantMs }),
+    z.strictObject({
+      on: z.literal('price'),
+      pair: z.string(),
+      is: z.enum(['at_or_below', 'at_or_above']),
+      level: amount,
+      notBefore: instantMs.optional(),
+    }),
+    z.strictObject({
+      on: z.literal('inflow'),
+      currency: z.string(),
+      above: amount,
+      notBefore: instantMs.optional(),
+    }),
+    z.strictObject({
+      on: z.literal('drift'),
+      targets: z.record(z.string(), z.string().refine(isAmountText)),
+      cash: z.string(),
+      driftType: z.enum(['absolute', 'relative']),
+      threshold: z.string().refine(isAmountText),
+      notBefore: instantMs,
+    }),
+  ]),
+);
+
+const intent = z.lazy(() =>
   z.strictObject({
-    on: z.literal('price'),
     pair: z.string(),
-    is: z.enum(['at_or_below', 'at_or_above']),
-    level: amount,
-    notBefore: instantMs.optional(),
+    side: z.enum(['buy', 'sell']),
+    quantity: amount.optional(),
+    notional: amount.optional(),
+    limit: amount.optional(),
+    within: z.string().optional(),
+    tag: z
+      .string()
+      .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
+      .optional(),
   }),
-  z.strictObject({
-    on: z.literal('inflow'),
-    currency: z.string(),
-    above: amount,
-    notBefore: instantMs.optional(),
-  }),
-  z.strictObject({
-    on: z.literal('drift'),
-    targets: z.record(z.string(), z.string().refine(isAmountText)),
-    cash: z.string(),
-    driftType: z.enum(['absolute', 'relative']),
-    threshold: z.string().refine(isAmountText),
-    notBefore: instantMs,
-  }),
-]);
+);
 
-const intent = z.strictObject({
-  pair: z.string(),
-  side: z.enum(['buy', 'sell']),
-  quantity: amount.optional(),
-  notional: amount.optional(),
-  limit: amount.optional(),
-  within: z.string().optional(),
-  tag: z
-    .string()
-    .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
-    .optional(),
-});
-
-const step = z.strictObject({
-  state: z.unknown(),
-  waits: z.array(wait).max(20).optional(),
-  intents: z.array(intent).max(20).optional(),
-  note: z.string().max(300).optional(),
-  finished: z.boolean().optional(),
-});
+const step = z.lazy(() =>
+  z.strictObject({
+    state: z.unknown(),
+    waits: z.array(wait).max(20).optional(),
+    intents: z.array(intent).max(20).optional(),
+    note: z.string().max(300).optional(),
+    finished: z.boolean().optional(),
+  }),
+);
 type OwnStep = z.output<typeof step>;
 type OwnIntent = z.output<typeof intent>;
 

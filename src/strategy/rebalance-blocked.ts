@@ -11,12 +11,14 @@ import type { Params } from './rebalance-fields.ts';
 import type { Leg } from './rebalance-legs.ts';
 
 /** What stood in the way of the last rebalancings, none of which traded anything. Kept in the state. */
-export const blockedShape = z.strictObject({
-  /** `pair side reason` of each trade of the last one. */
-  by: z.array(z.string()).readonly(),
-  /** How many in a row, up to `TIMES_MAX`. */
-  times: z.int().min(1),
-});
+export const blockedShape = z.lazy(() =>
+  z.strictObject({
+    /** `pair side reason` of each trade of the last one. */
+    by: z.array(z.string()).readonly(),
+    /** How many in a row, up to `TIMES_MAX`. */
+    times: z.int().min(1),
+  }),
+);
 export type Blocked = z.output<typeof blockedShape>;
 
 /**

@@ -5,67 +5,72 @@ import { amountOf, currencySymbol, durationText, fractionText, timeText } from '
 import { hoursFields, scheduleFields } from './schedule.ts';
 
 /** The fields of a rebalance document. */
-export const params = z.strictObject({
-  target_weights: z
-    .record(currencySymbol, fractionText)
-    .describe('Target share of portfolio value of each currency, in quotes; the shares sum to 1'),
-  cash: currencySymbol
-    .default('usd')
-    .describe('Currency that is bought and sold against, and that values the portfolio'),
-  drift_type: z
-    .enum(['absolute', 'relative'])
-    .default('absolute')
-    .describe('absolute: weight minus target. relative: that, divided by the target'),
-  drift_threshold: fractionText.describe(
-    'Drift beyond which the portfolio is rebalanced, a fraction: 2 % is "0.02"',
-  ),
-  rebalance_to: z
-    .enum(['target', 'band_edge'])
-    .default('target')
-    .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
-  only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
-  cash_buffer: amountOf(
-    'Cash that stays out of the portfolio: neither valued with it nor spent. When less than this is there, assets are sold',
-  ).optional(),
-  via: z
-    .record(currencySymbol, currencySymbol)
-    .default({})
-    .describe(
-      'Currencies that have no pair against cash, each with the one it is traded against: sol: btc trades solbtc, and btc for cash. That one is a target too and has a pair against cash',
+export const params = z.lazy(() =>
+  z.strictObject({
+    target_weights: z
+      .record(currencySymbol, fractionText)
+      .describe('Target share of portfolio value of each currency, in quotes; the shares sum to 1'),
+    cash: currencySymbol
+      .default('usd')
+      .describe('Currency that is bought and sold against, and that values the portfolio'),
+    drift_type: z
+      .enum(['absolute', 'relative'])
+      .default('absolute')
+      .describe('absolute: weight minus target. relative: that, divided by the target'),
+    drift_threshold: fractionText.describe(
+      'Drift beyond which the portfolio is rebalanced, a fraction: 2 % is "0.02"',
     ),
-  min_trade_notional: amountOf('Smaller trades are left out; in cash').default({
-    amount: '10',
-    currency: 'usd',
+    rebalance_to: z
+      .enum(['target', 'band_edge'])
+      .default('target')
+      .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
+    only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
+    cash_buffer: amountOf(
+      'Cash that stays out of the portfolio: neither valued with it nor spent. When less than this is there, assets are sold',
+    ).optional(),
+    via: z
+      .record(currencySymbol, currencySymbol)
+      .default({})
+      .describe(
+        'Currencies that have no pair against cash, each with the one it is traded against: sol: btc trades solbtc, and btc for cash. That one is a target too and has a pair against cash',
+      ),
+    min_trade_notional: amountOf('Smaller trades are left out; in cash').default({
+      amount: '10',
+      currency: 'usd',
+    }),
+    max_turnover: fractionText
+      .optional()
+      .describe('Largest traded share of portfolio value in one rebalancing, one-way'),
+    valuation_tolerance: fractionText
+      .default('0.1')
+      .describe(
+        "Largest relative difference between our valuation and the venue's own; beyond it nothing trades",
+      ),
+    schedule: scheduleFields
+      .optional()
+      .describe('Look at the portfolio at these times; give this or continuous'),
+    continuous: z
+      .boolean()
+      .optional()
+      .describe('Look at the portfolio at every price; give this or schedule'),
+    hours: hoursFields
+      .optional()
+      .describe('When a continuous rebalancing decides nothing: calendar, blackouts, quiet hours, cut-off'),
+    min_interval: durationText
+      .default('PT1M')
+      .describe(
+        'Least time between two decisions when continuous, ISO 8601; longer, up to an hour, while limits block all trades',
+      ),
+    leg_timeout: durationText
+      .default('PT2M')
+      .describe('How long a trade of a rebalancing may be tried, ISO 8601'),
+    start_time: timeText
+      .optional()
+      .describe('Not before, with its zone; left out: when the strategy is first run'),
+    end_time: timeText.optional().describe('No new decision from here on, with its zone'),
+    duration: durationText.optional().describe('No new decision after this long from the start, ISO 8601'),
   }),
-  max_turnover: fractionText
-    .optional()
-    .describe('Largest traded share of portfolio value in one rebalancing, one-way'),
-  valuation_tolerance: fractionText
-    .default('0.1')
-    .describe(
-      "Largest relative difference between our valuation and the venue's own; beyond it nothing trades",
-    ),
-  schedule: scheduleFields
-    .optional()
-    .describe('Look at the portfolio at these times; give this or continuous'),
-  continuous: z.boolean().optional().describe('Look at the portfolio at every price; give this or schedule'),
-  hours: hoursFields
-    .optional()
-    .describe('When a continuous rebalancing decides nothing: calendar, blackouts, quiet hours, cut-off'),
-  min_interval: durationText
-    .default('PT1M')
-    .describe(
-      'Least time between two decisions when continuous, ISO 8601; longer, up to an hour, while limits block all trades',
-    ),
-  leg_timeout: durationText
-    .default('PT2M')
-    .describe('How long a trade of a rebalancing may be tried, ISO 8601'),
-  start_time: timeText
-    .optional()
-    .describe('Not before, with its zone; left out: when the strategy is first run'),
-  end_time: timeText.optional().describe('No new decision from here on, with its zone'),
-  duration: durationText.optional().describe('No new decision after this long from the start, ISO 8601'),
-});
+);
 export type Params = z.output<typeof params>;
 
 export const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });

@@ -19,24 +19,26 @@ import { turns } from './rebalance-trades.ts';
 import type { Trade } from './rebalance-trades.ts';
 
 /** A trade of a rebalancing that was decided, and what became of it. Kept in the state, amounts as text. */
-export const legShape = z.strictObject({
-  leg: z.string(),
-  /** Base currency of the pair; left out by versions that knew no cross pairs. */
-  asset: z.string().optional(),
-  pair: z.string(),
-  side: z.enum(['buy', 'sell']),
-  /** As decided, base currency. */
-  quantity: z.string(),
-  ended: z.boolean(),
-  /** Left out: 1 for a sell, 2 for a buy. See `turns`. */
-  turn: z.int().min(0).max(3).optional(),
-  /** The currency other than cash that it is paid in, and how much of it, for a cross pair. */
-  bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
-  /** Once it has ended, base currency; left out: all of it. */
-  filled: z.string().optional(),
-  /** Why it traded nothing at all. */
-  reason: z.string().optional(),
-});
+export const legShape = z.lazy(() =>
+  z.strictObject({
+    leg: z.string(),
+    /** Base currency of the pair; left out by versions that knew no cross pairs. */
+    asset: z.string().optional(),
+    pair: z.string(),
+    side: z.enum(['buy', 'sell']),
+    /** As decided, base currency. */
+    quantity: z.string(),
+    ended: z.boolean(),
+    /** Left out: 1 for a sell, 2 for a buy. See `turns`. */
+    turn: z.int().min(0).max(3).optional(),
+    /** The currency other than cash that it is paid in, and how much of it, for a cross pair. */
+    bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
+    /** Once it has ended, base currency; left out: all of it. */
+    filled: z.string().optional(),
+    /** Why it traded nothing at all. */
+    reason: z.string().optional(),
+  }),
+);
 export type Leg = z.output<typeof legShape>;
 
 export const legOf = (trade: Trade, decision: number): Leg => ({

@@ -19,14 +19,16 @@ import { tradesFor } from './rebalance-trades.ts';
 import type { Market, Trade } from './rebalance-trades.ts';
 import { nextTime, occurrencesOf } from './schedule.ts';
 
-const state = z.strictObject({
-  /** Rebalancings decided so far. */
-  decisions: z.int().min(0),
-  /** Trades of the one under way: decided once, then only finished. Sells come first. */
-  legs: z.array(legShape).readonly(),
-  /** Why the last ones traded nothing; left out when they did. */
-  blocked: blockedShape.optional(),
-});
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Rebalancings decided so far. */
+    decisions: z.int().min(0),
+    /** Trades of the one under way: decided once, then only finished. Sells come first. */
+    legs: z.array(legShape).readonly(),
+    /** Why the last ones traded nothing; left out when they did. */
+    blocked: blockedShape.optional(),
+  }),
+);
 type State = z.output<typeof state>;
 
 /**

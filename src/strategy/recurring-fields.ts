@@ -14,41 +14,45 @@ import { jitterField, ladderFields, tacticFields } from './tactic-fields.ts';
 const SLICES_MAX = 50;
 
 /** The fields of a recurring document. */
-export const params = z.strictObject({
-  pair: pairSymbol.describe('Pair to trade, such as btcusd'),
-  side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
-  each_quantity: amountOf('Size of every occurrence in base currency; give this or each_notional').optional(),
-  each_notional: amountOf(
-    'Size of every occurrence in quote currency; give this or each_quantity',
-  ).optional(),
-  schedule: countedScheduleFields.describe('When it trades'),
-  window: durationText
-    .default('PT10M')
-    .describe('How long an occurrence may trade, ISO 8601; what is left at its end stays undone'),
-  slices: whole
-    .min(1)
-    .max(SLICES_MAX)
-    .default(1)
-    .describe('Number of equal slices over the window, the first at the time of the schedule'),
-  catch_up: z
-    .enum(['pace', 'skip'], { error: 'expected pace or skip' })
-    .default('pace')
-    .describe(
-      'What becomes of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it stays undone',
-    ),
-  ...tacticFields,
-  ...ladderFields,
-  jitter: jitterField({
-    time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
-    size: 'Largest change of a slice, percent; the sum of the occurrence stays',
-    seed: 'The same seed gives the same slots; each occurrence has its own',
-    all: 'Moves slots and sizes so that others cannot read the schedule',
+export const params = z.lazy(() =>
+  z.strictObject({
+    pair: pairSymbol.describe('Pair to trade, such as btcusd'),
+    side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
+    each_quantity: amountOf(
+      'Size of every occurrence in base currency; give this or each_notional',
+    ).optional(),
+    each_notional: amountOf(
+      'Size of every occurrence in quote currency; give this or each_quantity',
+    ).optional(),
+    schedule: countedScheduleFields.describe('When it trades'),
+    window: durationText
+      .default('PT10M')
+      .describe('How long an occurrence may trade, ISO 8601; what is left at its end stays undone'),
+    slices: whole
+      .min(1)
+      .max(SLICES_MAX)
+      .default(1)
+      .describe('Number of equal slices over the window, the first at the time of the schedule'),
+    catch_up: z
+      .enum(['pace', 'skip'], { error: 'expected pace or skip' })
+      .default('pace')
+      .describe(
+        'What becomes of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it stays undone',
+      ),
+    ...tacticFields,
+    ...ladderFields,
+    jitter: jitterField({
+      time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
+      size: 'Largest change of a slice, percent; the sum of the occurrence stays',
+      seed: 'The same seed gives the same slots; each occurrence has its own',
+      all: 'Moves slots and sizes so that others cannot read the schedule',
+    }),
+    start_time: timeText
+      .optional()
+      .describe('No occurrence before, with its zone; left out: after it is first run'),
+    end_time: timeText.optional().describe('No occurrence from here on, with its zone; left out: for ever'),
   }),
-  start_time: timeText
-    .optional()
-    .describe('No occurrence before, with its zone; left out: after it is first run'),
-  end_time: timeText.optional().describe('No occurrence from here on, with its zone; left out: for ever'),
-});
+);
 export type Params = z.output<typeof params>;
 
 export const eachOf = (plan: Params): Quantity | Money =>

@@ -22,27 +22,29 @@ const PASSED_MAX = 31;
 /** Between two occurrences that are made up for: well below what the controls let a desk execute in a minute. */
 const MADE_UP_APART_MS = 30_000;
 
-const state = z.strictObject({
-  /** Times of the schedule up to here are dealt with, Unix ms. */
-  after: z.number(),
-  /** Occurrences begun. */
-  begun: z.int().min(0),
-  /** The one under way. */
-  now: z
-    .strictObject({
-      /** When the schedule said; names the parent. Unix ms. */
-      due: z.number(),
-      /** Beginning of its window, Unix ms: `due`, or when it was made up for. */
-      start: z.number(),
-      /** Length of its window, ms: shorter than planned when the next time comes sooner, as on a day of 23 hours. */
-      length: z.number().min(0),
-      /** Next slice to start. */
-      slice: z.int().min(0),
-      /** Not yet traded, in the currency of the size. */
-      left: z.string(),
-    })
-    .optional(),
-});
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Times of the schedule up to here are dealt with, Unix ms. */
+    after: z.number(),
+    /** Occurrences begun. */
+    begun: z.int().min(0),
+    /** The one under way. */
+    now: z
+      .strictObject({
+        /** When the schedule said; names the parent. Unix ms. */
+        due: z.number(),
+        /** Beginning of its window, Unix ms: `due`, or when it was made up for. */
+        start: z.number(),
+        /** Length of its window, ms: shorter than planned when the next time comes sooner, as on a day of 23 hours. */
+        length: z.number().min(0),
+        /** Next slice to start. */
+        slice: z.int().min(0),
+        /** Not yet traded, in the currency of the size. */
+        left: z.string(),
+      })
+      .optional(),
+  }),
+);
 type State = z.output<typeof state>;
 type Under = State & { readonly now: NonNullable<State['now']> };
 

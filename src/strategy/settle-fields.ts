@@ -10,50 +10,54 @@ import type { CheckWorld, Problem } from './kernel.ts';
 const PAIRS_MAX = 50;
 
 /** The fields of a settle document. */
-export const params = z.strictObject({
-  pairs: z
-    .array(pairSymbol)
-    .min(1)
-    .max(PAIRS_MAX)
-    .describe(
-      'Pairs by which positions are closed, the first that can being used: what is owed in the quote currency by selling the base currency, what is owed in the base currency by buying it',
-    ),
-  before_grace_ends: durationText
-    .optional()
-    .describe(
-      'Closes a position this long before its grace period ends, so that no interest is charged, ISO 8601',
-    ),
-  max_carry_bps: plainNumber
-    .min(0)
-    .max(10_000)
-    .optional()
-    .describe('Closes a position before the interest on it is more than this, basis points of what is owed'),
-  lead_time: durationText
-    .default('PT15M')
-    .describe('How long before the charge that would pass max_carry_bps it begins, ISO 8601'),
-  close_in_modes: z
-    .array(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only']))
-    .default([])
-    .describe('Risk modes of a pair in which positions in its currencies are closed at once'),
-  buffer_bps: plainNumber
-    .min(0)
-    .max(1_000)
-    .default(0)
-    .describe(
-      'How much more than what is owed is traded, so that fees and interest leave no rest, basis points',
-    ),
-  max_slice_notional: amountOf(
-    'Largest piece in quote currency; a position is closed in as few equal pieces as it allows. Left out: in one',
-  ).optional(),
-  interval: durationText
-    .default('PT15S')
-    .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
-  rates_timeout: durationText
-    .default('PT10M')
-    .describe(
-      'When the venue tells no funding rate for so long, a position in the currency is closed, ISO 8601',
-    ),
-});
+export const params = z.lazy(() =>
+  z.strictObject({
+    pairs: z
+      .array(pairSymbol)
+      .min(1)
+      .max(PAIRS_MAX)
+      .describe(
+        'Pairs by which positions are closed, the first that can being used: what is owed in the quote currency by selling the base currency, what is owed in the base currency by buying it',
+      ),
+    before_grace_ends: durationText
+      .optional()
+      .describe(
+        'Closes a position this long before its grace period ends, so that no interest is charged, ISO 8601',
+      ),
+    max_carry_bps: plainNumber
+      .min(0)
+      .max(10_000)
+      .optional()
+      .describe(
+        'Closes a position before the interest on it is more than this, basis points of what is owed',
+      ),
+    lead_time: durationText
+      .default('PT15M')
+      .describe('How long before the charge that would pass max_carry_bps it begins, ISO 8601'),
+    close_in_modes: z
+      .array(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only']))
+      .default([])
+      .describe('Risk modes of a pair in which positions in its currencies are closed at once'),
+    buffer_bps: plainNumber
+      .min(0)
+      .max(1_000)
+      .default(0)
+      .describe(
+        'How much more than what is owed is traded, so that fees and interest leave no rest, basis points',
+      ),
+    max_slice_notional: amountOf(
+      'Largest piece in quote currency; a position is closed in as few equal pieces as it allows. Left out: in one',
+    ).optional(),
+    interval: durationText
+      .default('PT15S')
+      .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
+    rates_timeout: durationText
+      .default('PT10M')
+      .describe(
+        'When the venue tells no funding rate for so long, a position in the currency is closed, ISO 8601',
+      ),
+  }),
+);
 export type Params = z.output<typeof params>;
 
 export const ruleOf = (plan: Params): SettleRule => ({

@@ -14,23 +14,25 @@ import type { Params } from './settle-fields.ts';
 import { orderFor } from './settle-order.ts';
 import type { Order } from './settle-order.ts';
 
-const state = z.strictObject({
-  /** Closings begun: the newest is part of the name of the parent. */
-  closings: z.int().min(0),
-  /** Nothing is looked at before, Unix ms. */
-  rest: z.number(),
-  /** Since when a funding rate that matters is not known, Unix ms. */
-  unknownSince: z.number().optional(),
-  /** The closing under way. */
-  now: z
-    .strictObject({
-      /** Number of the next piece. */
-      slice: z.int().min(0),
-      /** Pieces in a row that did not trade. */
-      misses: z.int().min(0),
-    })
-    .optional(),
-});
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Closings begun: the newest is part of the name of the parent. */
+    closings: z.int().min(0),
+    /** Nothing is looked at before, Unix ms. */
+    rest: z.number(),
+    /** Since when a funding rate that matters is not known, Unix ms. */
+    unknownSince: z.number().optional(),
+    /** The closing under way. */
+    now: z
+      .strictObject({
+        /** Number of the next piece. */
+        slice: z.int().min(0),
+        /** Pieces in a row that did not trade. */
+        misses: z.int().min(0),
+      })
+      .optional(),
+  }),
+);
 type State = z.output<typeof state>;
 
 /** A parent has no more pieces than the controls allow one without a plan; what is left then is another closing. */

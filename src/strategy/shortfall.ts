@@ -17,40 +17,42 @@ const YEAR_HOURS = 365 * 24;
 const SHARE_DECIMALS = 14;
 const VOLATILITY_MAX = 10;
 
-const params = z.strictObject({
-  ...slicedFields,
-  risk_aversion: plainNumber
-    .min(0, { error: 'expected 0 (equal slices) or more' })
-    .max(1e6)
-    .describe(
-      'Basis points of cost worth paying to take away a variance of 1 %² of the price: 0 gives equal slices, more gives larger ones first',
-    ),
-  volatility: positiveText
-    .refine((value) => ratio(value).lte(VOLATILITY_MAX), {
-      error: `expected a fraction of at most ${VOLATILITY_MAX}: 60 % a year is "0.6"`,
-    })
-    .describe(
-      'Standard deviation of the price over a year of 365 days, as a fraction: "0.6" is 60 % a year. Range: above 0, at most 10',
-    ),
-  impact: z
-    .strictObject({
-      bps: plainNumber
-        .min(0.001, { error: 'expected at least 0.001: without impact there is nothing to wait for' })
-        .max(10_000)
-        .describe('What trading at the pace of per_hour costs against the price without it, basis points'),
-      per_hour: amountOf(
-        'Pace that costs bps, in the currency of the total; twice the pace costs twice the basis points',
+const params = z.lazy(() =>
+  z.strictObject({
+    ...slicedFields,
+    risk_aversion: plainNumber
+      .min(0, { error: 'expected 0 (equal slices) or more' })
+      .max(1e6)
+      .describe(
+        'Basis points of cost worth paying to take away a variance of 1 %² of the price: 0 gives equal slices, more gives larger ones first',
       ),
-      half_spread_bps: plainNumber
-        .min(0)
-        .max(10_000)
-        .default(0)
-        .describe(
-          'What a trade costs however small it is, basis points; counts in the expected cost, not in the schedule',
+    volatility: positiveText
+      .refine((value) => ratio(value).lte(VOLATILITY_MAX), {
+        error: `expected a fraction of at most ${VOLATILITY_MAX}: 60 % a year is "0.6"`,
+      })
+      .describe(
+        'Standard deviation of the price over a year of 365 days, as a fraction: "0.6" is 60 % a year. Range: above 0, at most 10',
+      ),
+    impact: z
+      .strictObject({
+        bps: plainNumber
+          .min(0.001, { error: 'expected at least 0.001: without impact there is nothing to wait for' })
+          .max(10_000)
+          .describe('What trading at the pace of per_hour costs against the price without it, basis points'),
+        per_hour: amountOf(
+          'Pace that costs bps, in the currency of the total; twice the pace costs twice the basis points',
         ),
-    })
-    .describe('What own trading does to the price while it lasts'),
-});
+        half_spread_bps: plainNumber
+          .min(0)
+          .max(10_000)
+          .default(0)
+          .describe(
+            'What a trade costs however small it is, basis points; counts in the expected cost, not in the schedule',
+          ),
+      })
+      .describe('What own trading does to the price while it lasts'),
+  }),
+);
 type Params = z.output<typeof params>;
 
 /** Works a total off in slices that start large: what they cost more in impact they save in risk. */

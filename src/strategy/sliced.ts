@@ -18,14 +18,16 @@ import { tacticsOf } from './tactic-fields.ts';
 /** `extend` moves the end by at most this part of the window. */
 const EXTENSION_MAX = 0.25;
 
-const state = z.strictObject({
-  /** Next slice to start. */
-  next: z.int().min(0),
-  /** Not yet traded, in the currency of the total. */
-  left: z.string(),
-  /** How far `extend` has moved the slots, ms. */
-  shiftMs: z.number().min(0),
-});
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Next slice to start. */
+    next: z.int().min(0),
+    /** Not yet traded, in the currency of the total. */
+    left: z.string(),
+    /** How far `extend` has moved the slots, ms. */
+    shiftMs: z.number().min(0),
+  }),
+);
 type State = z.output<typeof state>;
 
 const LEG = 'all';

@@ -37,25 +37,27 @@ import {
 } from './sweep-fields.ts';
 import type { Params } from './sweep-fields.ts';
 
-const state = z.strictObject({
-  /** Sweeps begun: the newest names the parent. */
-  sweeps: z.int().min(0),
-  /** No sweep begins before, Unix ms. */
-  rest: z.number(),
-  /** The sweep under way. */
-  now: z
-    .strictObject({
-      /** Not yet traded of what was decided, in `from`. */
-      left: z.string(),
-      /** Number of the next piece. */
-      slice: z.int().min(0),
-      /** No piece begins before, Unix ms. */
-      until: z.number(),
-      /** Pieces in a row that did not trade. */
-      misses: z.int().min(0),
-    })
-    .optional(),
-});
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Sweeps begun: the newest names the parent. */
+    sweeps: z.int().min(0),
+    /** No sweep begins before, Unix ms. */
+    rest: z.number(),
+    /** The sweep under way. */
+    now: z
+      .strictObject({
+        /** Not yet traded of what was decided, in `from`. */
+        left: z.string(),
+        /** Number of the next piece. */
+        slice: z.int().min(0),
+        /** No piece begins before, Unix ms. */
+        until: z.number(),
+        /** Pieces in a row that did not trade. */
+        misses: z.int().min(0),
+      })
+      .optional(),
+  }),
+);
 type State = z.output<typeof state>;
 type Under = State & { readonly now: NonNullable<State['now']> };
 

@@ -46,7 +46,7 @@ const profile = z
   );
 export type Profile = z.output<typeof profile>;
 
-const params = z.strictObject({ ...slicedFields, profile });
+const params = z.lazy(() => z.strictObject({ ...slicedFields, profile }));
 type Params = z.output<typeof params>;
 
 /** Works a total off in slices that are as large as the volume that the profile expects until the next slot. */
