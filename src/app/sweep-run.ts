@@ -23,9 +23,10 @@ import {
 } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { pack, unpack } from '../core/pack.ts';
-import type { FillRecord, StoredRecord } from '../core/record.ts';
+import type { FillRecord } from '../core/record.ts';
 import type { Desk } from '../engine/desk.ts';
 import type { BegunDocument, StrategySource } from '../engine/source.ts';
+import type { Journal } from '../journal/journal.ts';
 import { lateJournal } from '../journal/late.ts';
 import { figuresOf } from '../report/figures.ts';
 import type { Figures } from '../report/figures.ts';
@@ -97,7 +98,6 @@ export class SettingRunner {
     if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);
     const { config, configHash, model, holdings, seed } = this.#base;
     const journal = lateJournal();
-    const records: StoredRecord[] = [];
     try {
       const running = backtest({
         tapes: this.#tapes,
@@ -111,7 +111,6 @@ export class SettingRunner {
         currencies: config.venue.simulated?.currencies,
         journal,
         nextPossible: this.#nextPossible,
-        observer: { record: (stored) => records.push(stored) },
       });
       const { exchange, desk } = running;
       const account = exchange.accounts[0]?.name ?? '';
@@ -120,7 +119,7 @@ export class SettingRunner {
       // A desk that has finished early holds what it holds: settings are only compared at the same prices.
       const value = exchange.valueOf(account, until);
       const { seq, hash: head } = journal.head();
-      const figures = this.#report(records, desk);
+      const figures = this.#report(journal, desk);
       return {
         figures: this.#figures(figures, { before, value }),
         ...(resample === undefined ? {} : { parts: partsOf(figures) }),
@@ -149,8 +148,8 @@ export class SettingRunner {
     return again.run({ ...job, resample: { ...resampling, index: 0 } });
   }
 
-  #report(records: readonly StoredRecord[], desk: Desk): Figures {
-    return figuresOf(records, {
+  #report(journal: Journal, desk: Desk): Figures {
+    return figuresOf(journal.read(), {
       version,
       prices: this.#tapes,
       currencies: (pair) => {

@@ -5,6 +5,8 @@ import { after } from '../../src/core/time.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { lateJournal } from '../../src/journal/late.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
+import { figuresOf } from '../../src/report/figures.ts';
+import { reportOf } from '../../src/report/json.ts';
 import { control, describeChain, strategyOf } from './describe-journal.ts';
 import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 
@@ -85,6 +87,10 @@ describe('late journal', () => {
     expect(good?.hash).toMatch(/^[0-9a-f]{64}$/u);
     expect(() => worse?.hash).toThrow(why);
     for (const look of Object.values(looks)) expect(() => look(journal)).toThrow(why);
+    // Figures are worked out of bodies that nobody has checked; what tells of them names the head.
+    const figures = figuresOf(journal.read(), { version: 't' });
+    expect(figures.facts.records).toBe(3);
+    expect(() => reportOf(figures)).toThrow(why);
   });
 
   it('takes no time that is not whole milliseconds', async () => {
