@@ -5,14 +5,11 @@ import {
   concatMap,
   defer,
   ignoreElements,
-  map,
   merge,
   mergeMap,
   of,
   repeat,
   timer,
-  distinctUntilChanged,
-  startWith,
   switchMap,
   take,
   tap,
@@ -48,11 +45,7 @@ const HINT_MS = 1_000;
  */
 export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   const { ports } = desk;
-  const waitMs$ = desk.changed$.pipe(
-    startWith(undefined),
-    map(() => untilNextRead(desk)),
-    distinctUntilChanged(),
-  );
+  const waitMs$ = desk.changed$.seen(() => untilNextRead(desk));
   // A minute from the beginning of a read to that of the next: one of many pages takes as long by itself. What shortens the
   // wait, a doubt or a hint, does so from when it came up: a read at once would be too early to show anything of it.
   let begunAt = ports.clock.monotonic();

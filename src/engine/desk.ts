@@ -1,4 +1,4 @@
-import { Observable, Subject, map, share } from 'rxjs';
+import { Observable, map, share } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
@@ -16,6 +16,7 @@ import { instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
+import { Changes } from './changes.ts';
 import { guard } from './flow.ts';
 import { Footprint, NO_FOOTPRINT } from './footprint.ts';
 import { Ladders } from './ladder.ts';
@@ -70,7 +71,7 @@ export class Desk {
   /** Attempts whose end is being written. */
   readonly closing = new Set<string>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
-  readonly changed$ = new Subject<void>();
+  readonly changed$ = new Changes();
   /** Breaks of time so far, after each change. Looked at once, however many strategies wait for an instant. Left out: there are none. */
   readonly breaks$: Observable<number> | undefined;
   /** Quote ids of this process: the venue must not repeat one. */

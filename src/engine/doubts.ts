@@ -1,15 +1,4 @@
-import {
-  NEVER,
-  defer,
-  distinctUntilChanged,
-  ignoreElements,
-  map,
-  repeat,
-  startWith,
-  switchMap,
-  take,
-  tap,
-} from 'rxjs';
+import { NEVER, defer, ignoreElements, repeat, switchMap, take, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Alert } from '../core/alerts.ts';
 import { earliestProof } from '../core/doubts.ts';
@@ -92,10 +81,7 @@ export function watchDoubts(desk: Desk): Observable<never> {
     }
   };
   return defer(() =>
-    desk.changed$.pipe(
-      startWith(undefined),
-      map(due),
-      distinctUntilChanged(),
+    desk.changed$.seen(due).pipe(
       switchMap((at) => (at === undefined ? NEVER : waitUntil(clock, at))),
       take(1),
       tap(tell),

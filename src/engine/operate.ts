@@ -2,7 +2,6 @@ import {
   EMPTY,
   catchError,
   defer,
-  distinctUntilChanged,
   filter,
   ignoreElements,
   map,
@@ -10,7 +9,6 @@ import {
   mergeMap,
   of,
   repeat,
-  startWith,
   switchMap,
   tap,
   timer,
@@ -97,19 +95,18 @@ function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }
 
 /** Ends a pause that was given an end, also one that a process before this one was told of. */
 function resumeInTime(desk: Desk): Observable<unknown> {
-  return desk.changed$.pipe(
-    startWith(undefined),
-    map(() => desk.state.controlUntil),
-    distinctUntilChanged(),
-    switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
-    mergeMap((until) => {
-      // A halt that came in between holds, and so does whatever else was said since.
-      if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
-      return desk.append([
-        { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
-      ]);
-    }),
-  );
+  return desk.changed$
+    .seen(() => desk.state.controlUntil)
+    .pipe(
+      switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
+      mergeMap((until) => {
+        // A halt that came in between holds, and so does whatever else was said since.
+        if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
+        return desk.append([
+          { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
+        ]);
+      }),
+    );
 }
 
 /** Why it cannot be paused or resumed, in words; `undefined` when it can. */

@@ -63,11 +63,9 @@ export function pipeline(
       for (const strategy of desk.strategies.keys()) armed$.next(strategy);
     }),
   );
-  const changing = desk.changed$.pipe(
-    tap(() => {
-      for (const strategy of desk.takeChanged()) armed$.next(strategy);
-    }),
-  );
+  const changing = desk.changed$.each(() => {
+    for (const strategy of desk.takeChanged()) armed$.next(strategy);
+  });
   const watching = merge(changing, desk.references.listen(), watchTerms(desk), watchLadders(desk)).pipe(
     untilDrained,
   );

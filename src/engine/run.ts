@@ -37,7 +37,7 @@ export interface RunOptions extends TakeOverOptions {
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready'> {
   const { isUntilDone = false } = options;
   const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
-  const done = desk.changed$.pipe(filter(() => isDone(desk)));
+  const done = desk.changed$.when(() => isDone(desk));
   let why = 'done';
   const told = drains.pipe(
     tap((command) => {
@@ -88,13 +88,14 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
 
 /** Emits once the journal lives on its reserve: what is under way is written down with it, and nothing new begins. */
 const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
-  changed$.pipe(
-    filter(() => ports.journal.isSpent === true),
-    take(1),
-    tap(() => {
-      observer.alert('disk_full');
-    }),
-  );
+  changed$
+    .when(() => ports.journal.isSpent === true)
+    .pipe(
+      take(1),
+      tap(() => {
+        observer.alert('disk_full');
+      }),
+    );
 
 /** A desk that stopped for want of room has not stopped in good order. */
 const endOfDisk = ({ ports }: Desk): Observable<never> =>
@@ -109,5 +110,6 @@ const endOfDisk = ({ ports }: Desk): Observable<never> =>
 /** Every strategy has finished, and no slice or attempt is open. */
 export function isDone({ strategies, state }: Desk): boolean {
   if (state.slices.size > 0 || state.attempts.size > 0) return false;
-  return [...strategies.keys()].every((id) => state.lives.get(id)?.finished !== undefined);
+  for (const id of strategies.keys()) if (state.lives.get(id)?.finished === undefined) return false;
+  return true;
 }

@@ -71,11 +71,12 @@ function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
 
 /** What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then. */
 const whenResumed = (desk: Desk, strategy: string): Observable<StrategyWake> =>
-  desk.changed$.pipe(
-    filter(() => desk.state.totals.strategyPausedWhy(strategy) === undefined),
-    take(1),
-    mergeMap(() => nextWake(desk, strategy)),
-  );
+  desk.changed$
+    .when(() => desk.state.totals.strategyPausedWhy(strategy) === undefined)
+    .pipe(
+      take(1),
+      mergeMap(() => nextWake(desk, strategy)),
+    );
 
 interface Waiting {
   readonly strategy: string;
@@ -105,7 +106,7 @@ function when(desk: Desk, wait: Wait, { strategy, by, tell }: Waiting): void {
         if (outcome !== undefined) tell({ on: 'outcome', at: clock.wall(), outcome });
       };
       look();
-      if (!by.closed) hear(desk.changed$, by, { next: look, complete: () => undefined });
+      if (!by.closed) desk.changed$.listen(by, look);
       break;
     }
     case 'drift':
@@ -177,19 +178,16 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
     modes,
     carryBpsMax: carryBpsMax === undefined ? undefined : ratio(carryBpsMax),
   };
-  return desk.changed$.pipe(
-    startWith(undefined),
-    map(() =>
-      earliest(
-        duesOf(pairs, rule, {
-          debts: debtsOf(desk.state),
-          rateOf: (currency) => desk.pts.rate(currency),
-          modeOf: (pair) => desk.pts.mode(pair),
-        }),
-      ),
-    ),
-    distinctUntilChanged(),
-    switchMap((due) => (due === undefined ? EMPTY : untilTime(desk, due))),
+  const due = (): Instant | undefined =>
+    earliest(
+      duesOf(pairs, rule, {
+        debts: debtsOf(desk.state),
+        rateOf: (currency) => desk.pts.rate(currency),
+        modeOf: (pair) => desk.pts.mode(pair),
+      }),
+    );
+  return desk.changed$.seen(due).pipe(
+    switchMap((at) => (at === undefined ? EMPTY : untilTime(desk, at))),
     map((): Wake => ({ on: 'debt', at: desk.ports.clock.wall() })),
   );
 }
