@@ -38,11 +38,7 @@ export interface TapeMarketOptions {
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
   const { clock, tapes, gapMaxMs } = options;
   const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
-  const look = (pair: string): ReferencePrice | undefined => {
-    const at = clock.wall();
-    const mid = readers.get(pair)?.fresh(at, gapMaxMs);
-    return mid === undefined ? undefined : { pair, mid, at, source: 'tape' };
-  };
+  const look = (pair: string): ReferencePrice | undefined => readers.get(pair)?.fresh(clock.wall(), gapMaxMs);
   const tell = (at: Instant, next: (told: ReferencePrice) => void): void => {
     for (const [pair, reader] of readers) {
       if (!reader.turnsAt(at)) continue;
@@ -170,44 +166,58 @@ function onDemand(
 /** Reads the closes of a tape as they become known. Remembers where it is: time mostly goes on by a little. */
 export class TapeReader {
   readonly #tape: Tape;
+  /** The last row that is known from `#from` on, until `#until`; none before the first. */
   #row = -1;
-  #price: { readonly row: number; readonly price: Price } | undefined;
+  #from = Infinity;
+  #until = -Infinity;
+  /** Its close, once somebody asked. */
+  #price: Price | undefined;
+  #told: ReferencePrice | undefined;
 
   constructor(tape: Tape) {
     this.#tape = tape;
   }
 
   /** The last close that is known at `at`; `undefined` before the first, and when it is too old. */
-  fresh(at: Instant, gapMaxMs: number): Price | undefined {
-    const row = this.#seek(at);
-    if (row < 0 || at - knownAt(this.#tape, row) > this.#tape.barMs + gapMaxMs) return undefined;
-    return this.#priceOf(row);
+  fresh(at: Instant, gapMaxMs: number): ReferencePrice | undefined {
+    // One instant looks at it many times.
+    if (this.#told?.at === at) return this.#told;
+    this.#seek(at);
+    if (this.#row < 0 || at - this.#from > this.#tape.barMs + gapMaxMs) return undefined;
+    this.#told = { pair: this.#tape.pair, mid: this.#close(), at, source: 'tape' };
+    return this.#told;
   }
 
   /** The last close that is known at `at`, however old; the first one before that. */
   last(at: Instant): Price {
-    return this.#priceOf(Math.max(0, this.#seek(at)));
+    this.#seek(at);
+    return this.#close();
   }
 
   /** Whether a row becomes known at `at`. */
   turnsAt(at: Instant): boolean {
-    const row = this.#seek(at);
-    return row >= 0 && knownAt(this.#tape, row) === at;
+    this.#seek(at);
+    return this.#from === at;
   }
 
-  #seek(at: Instant): number {
+  #seek(at: Instant): void {
+    if (at >= this.#from && at < this.#until) return;
+    const next = this.#row + 1;
+    this.#stand(next);
+    if (at >= this.#from && at < this.#until) return;
+    this.#stand(lastKnownRow(this.#tape, at));
+  }
+
+  #stand(row: number): void {
     const tape = this.#tape;
-    const isKnown = (row: number): boolean => row < 0 || knownAt(tape, row) <= at;
-    const isLast = (row: number): boolean => row + 1 >= tape.rows || !isKnown(row + 1);
-    const row = this.#row;
-    if (isKnown(row) && isLast(row)) return row;
-    this.#row = isKnown(row + 1) && isLast(row + 1) ? row + 1 : lastKnownRow(tape, at);
-    return this.#row;
+    this.#row = row;
+    this.#from = row < 0 ? -Infinity : knownAt(tape, row);
+    this.#until = row + 1 < tape.rows ? knownAt(tape, row + 1) : Infinity;
+    this.#price = undefined;
   }
 
-  #priceOf(row: number): Price {
-    if (this.#price?.row !== row) this.#price = { row, price: priceAt(this.#tape.close, row) };
-    return this.#price.price;
+  #close(): Price {
+    return (this.#price ??= priceAt(this.#tape.close, Math.max(0, this.#row)));
   }
 }
 

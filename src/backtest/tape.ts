@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '../core/errors.ts';
-import { price } from '../core/money.ts';
+import { price, shortPrice } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { after, instant, isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -164,7 +164,8 @@ export function decimalText(value: number): string {
 export function priceAt(column: Float64Array, row: number): Price {
   const last = lastPrices.get(column);
   if (last?.row === row) return last.price;
-  const read = { row, price: price(decimalText(column[row] ?? Number.NaN)) };
+  const value = column[row] ?? Number.NaN;
+  const read = { row, price: shortPrice(value) ?? price(decimalText(value)) };
   lastPrices.set(column, read);
   return read.price;
 }

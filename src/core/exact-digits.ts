@@ -55,6 +55,22 @@ export function roundedOff(all: bigint, drop: number, rounding: Rounding): bigin
   return isUp ? kept + (all < 0n ? -1n : 1n) : kept;
 }
 
+/**
+ * How many decimals the shortest text of a double has, where it has at most 15 digits in all; `undefined` otherwise. No double
+ * stands for two decimals of so few digits, so that the first whose quotient it is, rounded once, is that of its text.
+ */
+export function shortScale(value: number): number | undefined {
+  for (let scale = 0; scale < SHORT_SCALES; scale++) {
+    const power = powerOf(scale);
+    const n = Math.round(value * power);
+    if (!(n < 1e15 && n > -1e15)) return undefined;
+    if (n / power === value) return scale;
+  }
+  return undefined;
+}
+
+export const SHORT_SCALES = 16;
+
 /** How many digits a safe integer has. */
 export function digitsIn(n: number): number {
   const size = Math.abs(n);

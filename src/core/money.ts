@@ -1,3 +1,4 @@
+import { powerOf, SHORT_SCALES, shortScale } from './exact-digits.ts';
 import { Exact } from './exact.ts';
 
 /**
@@ -48,6 +49,16 @@ export const price = (text: string): Price => read('price', text) as Price;
 export const quantity = (text: string): Quantity => read('quantity', text) as Quantity;
 export const money = (text: string): Money => read('money', text) as Money;
 export const ratio = (text: string): Ratio => read('ratio', text) as Ratio;
+
+/** The price whose text is the shortest of a double, where that is a short one; `undefined` otherwise. */
+export function shortPrice(value: number): Price | undefined {
+  const scale = shortScale(value);
+  if (scale === undefined) return undefined;
+  return Exact.of(Math.round(value * powerOf(scale))).times(STEPS[scale] ?? 1) as Price;
+}
+
+/** One, a tenth, a hundredth and so on. */
+const STEPS = Array.from({ length: SHORT_SCALES }, (_, scale) => Exact.of(`1e-${scale}`));
 
 export const NO_QUANTITY = quantity('0');
 export const NO_MONEY = money('0');

@@ -117,4 +117,13 @@ describe('the decimal of a price', () => {
       }),
     );
   });
+
+  it('is that text where it has more digits too', () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-9, max: 1e18, noNaN: true }), (value) => {
+        const shortest = decimalText(value);
+        expect(text(priceAt(Float64Array.of(value), 0))).toBe(shortest);
+      }),
+    );
+  });
 });
