@@ -5,8 +5,8 @@
  * from wake to wake, visiting every row (`--every-tick`), and telling the desk of every row (`--tell-every-tick`). The hash chain,
  * which that journal makes for who asks for it, is timed in a column of its own.
  *
- * All work runs in turn, round after round, what is short several times a round. The first round has nothing compiled and stands
- * by itself; the rest is told by its median. The index of the tapes, which a backtest builds once and keeps beside them, is built outside of what is timed and has
+ * All work runs in turn, round after round, what is short several times a round. The very first run has nothing compiled and
+ * stands by itself; each work then runs for a while before it is measured, and is told by its median. The index of the tapes, which a backtest builds once and keeps beside them, is built outside of what is timed and has
  * a row of its own. Runs that tell the desk of every row go over fewer minutes, and are compared with a loop over as many.
  *
  * Exit code 1 when two runs of the same work, or of the same tapes in another way, wrote different journals; with
@@ -45,7 +45,9 @@ const TARGETS = {
   buys: { usATrade: [20, 10] },
 } as const;
 
-/** What is shorter runs again within a round: so often is as warm as a sweep is, which runs it thousands of times. */
+/** Each runs so long before it is measured, as a sweep runs it thousands of times. */
+const WARM_UP_MS = 1_500;
+/** What is shorter runs again within a round. */
 const SAMPLE_MS = 200;
 
 const { values } = parseArgs({
@@ -253,8 +255,10 @@ for (let round = 0; round < Number(values.rounds); round++)
   for (const { work, runs, memory } of measured) {
     if (work.isOnce === true && round > 0) continue;
     const begun = performance.now();
-    do runs.push(work.run());
-    while (round > 0 && performance.now() - begun < SAMPLE_MS);
+    runs.push(work.run());
+    const passed = (): number => performance.now() - begun;
+    if (round === 0) while (work.isOnce !== true && passed() < WARM_UP_MS) work.run();
+    else while (passed() < SAMPLE_MS) runs.push(work.run());
     memory.push(process.memoryUsage.rss() / 1e6);
   }
 
