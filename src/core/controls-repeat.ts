@@ -40,7 +40,7 @@ const UNPLANNED_MAX = 50;
 /** How much more than planned a slice may be. */
 const SLICE_SHARE = ratio('1.5');
 
-export function duplicateRefusal(_: Proposal, { repeats }: World): Refusal | undefined {
+export function duplicateRefusal({ repeats }: World): Refusal | undefined {
   if (repeats.isReused) return stop('reused_key', 'one order a client id', 'used before');
   return repeats.twin === undefined ? undefined : stop('duplicate_order', 'none alike', repeats.twin);
 }
@@ -62,7 +62,7 @@ export function repeatRefusal(
     : undefined;
 }
 
-export function capRefusal(_: Proposal, { caps }: World): Refusal | undefined {
+export function capRefusal({ caps }: World): Refusal | undefined {
   const { asked, parentDone, parentMax, slice, slicePlanned } = caps;
   const whole = add(parentDone, asked);
   if (parentMax !== undefined && !whole.lte(parentMax))

@@ -112,40 +112,33 @@ export function deskRefusal({
   return isStopping ? stop('shutdown', 'active', 'stopping') : undefined;
 }
 
-type Check = (proposal: Proposal, world: World, limits: Limits) => Refusal | undefined;
-
-/** Every check, in the order in which their reasons are told. */
-const checks: readonly Check[] = [
-  (_, world) => deskRefusal(world),
-  stateRefusal,
-  allowListRefusal,
-  duplicateRefusal,
-  repeatRefusal,
-  capRefusal,
-  sizeRefusal,
-  dayRefusal,
-  positionRefusal,
-  referenceRefusal,
-  priceRefusal,
-];
-
 /**
  * Why this proposal may not go ahead; `undefined` when it may. Checked when planned, and again in the gate. A check that
  * throws refuses: what cannot be checked is not sent.
  */
 export function refusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
   try {
-    for (const check of checks) {
-      const refused = check(proposal, world, limits);
-      if (refused !== undefined) return refused;
-    }
-    return undefined;
+    return firstRefusal(proposal, world, limits);
   } catch (error) {
     return stop('control_failed', 'a check that ends', error instanceof Error ? error.message : 'a throw');
   }
 }
 
-function stateRefusal(_: Proposal, world: World, limits: Limits): Refusal | undefined {
+/** Every check, in the order in which their reasons are told. */
+const firstRefusal = (proposal: Proposal, world: World, limits: Limits): Refusal | undefined =>
+  deskRefusal(world) ??
+  stateRefusal(world, limits) ??
+  allowListRefusal(proposal, limits) ??
+  duplicateRefusal(world) ??
+  repeatRefusal(proposal, world, limits) ??
+  capRefusal(world) ??
+  sizeRefusal(proposal, world, limits) ??
+  dayRefusal(proposal, world, limits) ??
+  positionRefusal(world, limits) ??
+  referenceRefusal(world, limits) ??
+  priceRefusal(proposal, limits);
+
+function stateRefusal(world: World, limits: Limits): Refusal | undefined {
   if (world.pausedWhy !== undefined) return stop('parent_paused', 'active', world.pausedWhy);
   if (world.control === 'reducing' && !world.isReducing)
     return stop('reducing', 'orders that reduce a borrowed balance', 'another');
@@ -155,7 +148,7 @@ function stateRefusal(_: Proposal, world: World, limits: Limits): Refusal | unde
   return world.blind === undefined ? undefined : stop('account_stale', world.blind.limit, world.blind.value);
 }
 
-function allowListRefusal({ pair, side }: Proposal, _: World, limits: Limits): Refusal | undefined {
+function allowListRefusal({ pair, side }: Proposal, limits: Limits): Refusal | undefined {
   if (limits.pairs !== undefined && !limits.pairs.has(pair))
     return stop('pair_not_allowed', [...limits.pairs].join(','), pair);
   if (!limits.sides.has(side)) return stop('side_not_allowed', [...limits.sides].join(','), side);
@@ -176,11 +169,10 @@ function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal 
   if (orderNotionalMax === undefined) return undefined;
   if (!notional.lte(orderNotionalMax))
     return stop('order_notional', orderNotionalMax.toFixed(), notional.toFixed(2));
+  if (world.openDoubts === 0) return undefined;
   const doubtMax = scale(orderNotionalMax, ratio('2'));
   const doubts = add(world.doubtNotional, notional);
-  return world.openDoubts === 0 || doubts.lte(doubtMax)
-    ? undefined
-    : stop('doubt_notional', doubtMax.toFixed(), doubts.toFixed(2));
+  return doubts.lte(doubtMax) ? undefined : stop('doubt_notional', doubtMax.toFixed(), doubts.toFixed(2));
 }
 
 function dayRefusal({ pair, notional }: Proposal, world: World, limits: Limits): Refusal | undefined {
@@ -197,7 +189,7 @@ function dayRefusal({ pair, notional }: Proposal, world: World, limits: Limits):
 }
 
 /** An order may not take a balance below its floor, nor lift one above its ceiling, everything under way counted at worst. */
-function positionRefusal(_: Proposal, { gives, gets }: World, limits: Limits): Refusal | undefined {
+function positionRefusal({ gives, gets }: World, limits: Limits): Refusal | undefined {
   const floor = limits.positionMin?.get(gives.currency);
   if (floor !== undefined && gives.after?.gte(floor) !== true)
     return stop(
@@ -215,8 +207,8 @@ function positionRefusal(_: Proposal, { gives, gets }: World, limits: Limits): R
   return undefined;
 }
 
-function referenceRefusal(_: Proposal, { referenceGapBps: gap }: World, limits: Limits): Refusal | undefined {
-  const most = limits.referenceGapBpsMax;
+function referenceRefusal(world: World, { referenceGapBpsMax: most }: Limits): Refusal | undefined {
+  const gap = most && world.referenceGapBps;
   if (most === undefined || gap === undefined || gap.lte(most)) return undefined;
   return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);
 }
@@ -227,7 +219,6 @@ const FAR = ratio('3');
 /** A price is refused only when it is worse for us; a price that is much better is outside the collar as well. */
 function priceRefusal(
   { side, price, limit, reference, decisionPrice }: Proposal,
-  _: World,
   limits: Limits,
 ): Refusal | undefined {
   if (limit !== undefined && (side === 'buy' ? price.gt(limit) : price.lt(limit))) {

@@ -1,5 +1,5 @@
-import { EMPTY, Observable, catchError, defer, map, mergeMap, of } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
+import { EMPTY, catchError, map, mergeMap, of } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
 import { text } from '../core/money.ts';
@@ -10,6 +10,7 @@ import type { Step } from '../strategy/kernel.ts';
 import type { Desk, StrategySource } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
+import { atOnce, hear } from './flow.ts';
 import { DeskView } from './view.ts';
 import type { StrategyWake } from './waker.ts';
 
@@ -26,36 +27,36 @@ export function decide(
   desk: Desk,
   onStep: (strategy: string) => void,
 ): OperatorFunction<StrategyWake, OpenSlice> {
-  return mergeMap(({ strategy, wake }) => {
+  return atOnce(({ strategy, wake }, by, done) => {
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
-    if (source === undefined || life === undefined) return EMPTY;
-    const step = (): Observable<OpenSlice> => {
+    if (source === undefined || life === undefined) {
+      done();
+      return;
+    }
+    const step = (): void => {
       // The strategies may have been read again meanwhile: who woke is not run any more.
-      if (desk.isStopping || !desk.isRun(life)) return EMPTY;
-      const rearm = (): void => {
-        onStep(strategy);
-      };
+      if (desk.isStopping || !desk.isRun(life)) {
+        done();
+        return;
+      }
       // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
-      if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) return defer(() => (rearm(), EMPTY));
-      return written(desk, wakeRecord(desk, { source, life, wake }), rearm);
+      if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) {
+        onStep(strategy);
+        done();
+        return;
+      }
+      const record = wakeRecord(desk, { source, life, wake });
+      desk.write(withPause(desk, record), by, () => {
+        for (const intent of record.intents) if (!by.closed) by.next(openSlice(desk, intent));
+        if (!by.closed) onStep(strategy);
+        done();
+      });
     };
     const ready = prepare(desk, source, wake);
-    return ready === undefined ? step() : ready.pipe(mergeMap(step));
-  });
-}
-
-/** Makes a step durable, passes its slices on, and says when the last of them has gone. */
-function written(desk: Desk, record: WakeRecord, done: () => void): Observable<OpenSlice> {
-  return new Observable((subscriber) => {
-    desk.write([record, ...pauseOf(desk, record)], subscriber, () => {
-      for (const intent of record.intents) {
-        if (subscriber.closed) return;
-        subscriber.next(openSlice(desk, intent));
-      }
-      if (!subscriber.closed) done();
-      subscriber.complete();
-    });
+    if (ready === undefined) step();
+    // It tells once.
+    else hear(ready, by, { next: step, complete: () => undefined });
   });
 }
 
@@ -65,8 +66,7 @@ export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Obse
   const bodies = sources.flatMap((source): readonly RecordBody[] => {
     const life = desk.state.lives.get(source.id);
     if (life === undefined || desk.state.totals.strategyPausedWhy(source.id) !== undefined) return [];
-    const record = wakeRecord(desk, { source, life, wake });
-    return [record, ...pauseOf(desk, record)];
+    return withPause(desk, wakeRecord(desk, { source, life, wake }));
   });
   return bodies.length === 0 ? EMPTY : desk.append(bodies);
 }
@@ -205,12 +205,16 @@ const failedRecord = (life: Life, { on }: Wake, fault: string): WakeRecord => ({
   missed: [],
 });
 
-/** The pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
-function pauseOf(desk: Desk, { strategy, reason, note }: WakeRecord): readonly RecordBody[] {
-  if (reason !== 'strategy_failed') return [];
+/** With the pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
+function withPause(desk: Desk, record: WakeRecord): readonly RecordBody[] {
+  const { strategy, reason, note } = record;
+  if (reason !== 'strategy_failed') return [record];
   const why = note ?? '';
   desk.observer.alert('strategy_paused', { strategy, why });
-  return [{ kind: 'control', state: 'paused', strategy, by: 'tranche', why: `strategy_failed: ${why}` }];
+  return [
+    record,
+    { kind: 'control', state: 'paused', strategy, by: 'tranche', why: `strategy_failed: ${why}` },
+  ];
 }
 
 function detailOf(wake: Wake): WakeRecord['detail'] {
@@ -230,7 +234,7 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
       return {};
     case 'outcome': {
       const { leg, slice, result, reason } = wake.outcome;
-      return { leg, slice, result, ...(reason === undefined ? {} : { reason }) };
+      return reason === undefined ? { leg, slice, result } : { leg, slice, result, reason };
     }
   }
 }

@@ -153,6 +153,34 @@ export function inTurn<T, R>(
 }
 
 /**
+ * Values go through `work` as they come, however many are under way. It tells `by` what it came to, now or later, and calls
+ * `done` once, last of all. Stands for `mergeMap`.
+ */
+export function atOnce<T, R>(
+  work: (value: T, by: Subscriber<R>, done: () => void) => void,
+): OperatorFunction<T, R> {
+  return (source) =>
+    new Observable<R>((subscriber) => {
+      let active = 0;
+      let isLast = false;
+      const done = (): void => {
+        active--;
+        if (isLast && active === 0) subscriber.complete();
+      };
+      hear(source, subscriber, {
+        next: (value) => {
+          active++;
+          work(value, subscriber, done);
+        },
+        complete: () => {
+          isLast = true;
+          if (active === 0) subscriber.complete();
+        },
+      });
+    });
+}
+
+/**
  * Listens to what `to` makes of each value until the same value comes again: what it made before is left then. Stands for
  * `groupBy`, `mergeMap` and `switchMap`.
  */

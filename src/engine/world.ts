@@ -15,7 +15,7 @@ import {
   scale,
   subtract,
 } from '../core/money.ts';
-import type { Money, Quantity } from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { IntentRecord } from '../core/record.ts';
 import { MINUTE_MS, after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -23,8 +23,9 @@ import type { Size } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenAttempt, OpenSlice } from './desk-state.ts';
+import type { Plan } from './plan.ts';
 import { doneOf, leftOrder } from './totals.ts';
-import type { LeftOrder } from './totals.ts';
+import type { LeftOrder, ParentTotals } from './totals.ts';
 
 /** What an attempt would do, and which it is. */
 export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
@@ -37,37 +38,111 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 }
 
 /** Everything that the limits are held against, for one attempt at this moment. */
-export function worldOf(desk: Desk, trial: Trial): World {
-  const { pair, side, parent } = trial.slice.intent;
-  const { base, quote } = desk.instrument(pair);
-  const { clientId } = trial;
-  const doubts = doubtsOf(desk, trial);
-  const today = desk.limitDay.now();
-  const { totals } = desk.state;
-  const { positionMin, positionMax } = desk.policy.limits;
-  const [pays, brings] = side === 'buy' ? [quote, base] : [base, quote];
-  const [paid, brought] = side === 'buy' ? [trial.amount, trial.quantity] : [trial.quantity, trial.amount];
-  return {
+export const worldOf = (desk: Desk, trial: Trial): World => new DeskWorld(desk, trial);
+
+/** Figures are added up when a limit looks at them: most desks have few limits, and every attempt under way counts in a sum. */
+class DeskWorld implements World {
+  readonly #desk: Desk;
+  readonly #trial: Trial;
+  readonly #today: Instant;
+  readonly #doubts: Doubts;
+  readonly control: World['control'];
+  readonly at: Instant;
+  readonly repeats: Repeats;
+  readonly caps: Caps;
+
+  constructor(desk: Desk, trial: Trial) {
+    const { control } = desk;
+    const plan = desk.plan(trial.slice.strategy);
+    const known = desk.state.totals.parent(trial.slice.intent.parent);
+    this.#desk = desk;
+    this.#trial = trial;
+    this.#today = desk.limitDay.now();
+    this.#doubts = doubtsOf(desk, trial);
     // A pause ends nothing that was begun: what has asked for its quote may go on to its order.
-    control: clientId !== undefined && desk.control === 'paused' ? 'active' : desk.control,
-    isStopping: desk.isStopping,
-    at: desk.ports.clock.wall(),
-    pausedWhy: notRunWhy(desk, trial.slice) ?? totals.pausedWhy(parent, pair),
-    blind: blindness(desk),
-    openDoubts: doubts.open,
-    pairDoubts: doubts.ofPair,
-    doubtNotional: doubts.notional,
-    dayNotional: add(totals.dayNotional(today), desk.state.openNotional(undefined, clientId)),
-    pairDayNotional: add(totals.dayNotional(today, pair), desk.state.openNotional(pair, clientId)),
-    referenceGapBps: desk.references.gapBps(pair),
-    // Only what a limit looks at is added up: every attempt under way counts in it.
-    isReducing: desk.control === 'reducing' && isReducing(desk, trial, { brings, brought }),
-    gives: positionMin?.has(pays) === true ? givenPosition(desk, pays, paid, clientId) : unasked(pays),
-    gets:
-      positionMax?.has(brings) === true ? gottenPosition(desk, brings, brought, clientId) : unasked(brings),
-    repeats: repeatsOf(desk, trial),
-    caps: capsOf(desk, trial),
-  };
+    this.control = trial.clientId !== undefined && control === 'paused' ? 'active' : control;
+    this.at = desk.ports.clock.wall();
+    this.repeats = repeatsOf(desk, trial, { at: this.at, known, planned: plan?.slices });
+    this.caps = capsOf(desk, trial, { known, plan });
+  }
+
+  get isStopping(): boolean {
+    return this.#desk.isStopping;
+  }
+
+  get pausedWhy(): string | undefined {
+    const { slice } = this.#trial;
+    const { parent, pair } = slice.intent;
+    return notRunWhy(this.#desk, slice) ?? this.#desk.state.totals.pausedWhy(parent, pair);
+  }
+
+  get blind(): World['blind'] {
+    return blindness(this.#desk);
+  }
+
+  get openDoubts(): number {
+    return this.#doubts.open;
+  }
+
+  get pairDoubts(): number {
+    return this.#doubts.ofPair;
+  }
+
+  get doubtNotional(): Money {
+    return this.#doubts.notional;
+  }
+
+  get dayNotional(): Money {
+    return this.#dayNotional(undefined);
+  }
+
+  get pairDayNotional(): Money {
+    return this.#dayNotional(this.#trial.slice.intent.pair);
+  }
+
+  #dayNotional(pair: string | undefined): Money {
+    const { totals } = this.#desk.state;
+    return add(
+      totals.dayNotional(this.#today, pair),
+      this.#desk.state.openNotional(pair, this.#trial.clientId),
+    );
+  }
+
+  get referenceGapBps(): Ratio | undefined {
+    return this.#desk.references.gapBps(this.#trial.slice.intent.pair);
+  }
+
+  get isReducing(): boolean {
+    return isReducing(this.#desk, this.#trial, broughtBy(this.#desk, this.#trial));
+  }
+
+  get gives(): Position {
+    const { slice, quantity: sold, amount, clientId } = this.#trial;
+    const { base, quote } = this.#desk.instrument(slice.intent.pair);
+    const [pays, paid] = slice.intent.side === 'buy' ? [quote, amount] : [base, sold];
+    return this.#desk.policy.limits.positionMin?.has(pays) === true
+      ? givenPosition(this.#desk, pays, paid, clientId)
+      : unasked(pays);
+  }
+
+  get gets(): Position {
+    const { brings, brought } = broughtBy(this.#desk, this.#trial);
+    return this.#desk.policy.limits.positionMax?.has(brings) === true
+      ? gottenPosition(this.#desk, brings, brought, this.#trial.clientId)
+      : unasked(brings);
+  }
+}
+
+interface Brought {
+  readonly brings: string;
+  readonly brought: Quantity;
+}
+
+/** The currency that a trial adds to, and how much. */
+function broughtBy(desk: Desk, { slice, quantity: bought, amount }: Trial): Brought {
+  const { pair, side } = slice.intent;
+  const { base, quote } = desk.instrument(pair);
+  return side === 'buy' ? { brings: base, brought: bought } : { brings: quote, brought: amount };
 }
 
 interface Doubts {
@@ -80,6 +155,7 @@ const NO_DOUBTS: Doubts = { open: 0, ofPair: 0, notional: NO_MONEY };
 
 /** Attempts whose outcome is unknown, without the one that asks. */
 function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
+  if (desk.state.attempts.size === 0) return NO_DOUBTS;
   let doubts = NO_DOUBTS;
   for (const { intent, doubt } of desk.state.attempts.values()) {
     if (doubt === undefined || intent.client_order_id === clientId) continue;
@@ -146,19 +222,14 @@ function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<
 }
 
 /** A balance below zero comes nearer to zero, and does not pass it. */
-function isReducing(
-  desk: Desk,
-  { clientId }: Trial,
-  { brings, brought }: { readonly brings: string; readonly brought: Quantity },
-): boolean {
+function isReducing(desk: Desk, { clientId }: Trial, { brings, brought }: Brought): boolean {
   const { after: sum } = gottenPosition(desk, brings, brought, clientId);
   const borrowed = negate(desk.state.balances?.get(brings) ?? NO_QUANTITY);
   return borrowed.gt(0) && sum?.lte(0) === true;
 }
 
 /** Orders that left in the last minute, those whose record is not written yet included. */
-function recentOrders(desk: Desk): readonly LeftOrder[] {
-  const now = desk.ports.clock.wall();
+function recentOrders(desk: Desk, now: Instant): readonly LeftOrder[] {
   const known = desk.state.totals.ordersSince(after(now, -MINUTE_MS));
   if (desk.leaving.size === 0) return known;
   const ids = new Set(known.map((order) => order.clientId));
@@ -166,34 +237,42 @@ function recentOrders(desk: Desk): readonly LeftOrder[] {
   return [...known, ...unwritten.map((intent) => leftOrder(intent, now))];
 }
 
-function repeatsOf(desk: Desk, { slice, size, clientId }: Trial): Repeats {
-  const { parent, slice: number, pair, side } = slice.intent;
+interface Before {
+  readonly at: Instant;
+  readonly known: ParentTotals | undefined;
+  readonly planned: number | undefined;
+}
+
+function repeatsOf(desk: Desk, trial: Trial, { at, known, planned }: Before): Repeats {
+  const { slice, clientId } = trial;
+  const { parent, slice: number, pair } = slice.intent;
   const { filledIds, closedIds } = desk.state;
-  const known = desk.state.totals.parent(parent);
-  const since = after(desk.ports.clock.wall(), -(desk.policy.limits.duplicateMs ?? 0));
-  const figure = size.by === 'quantity' ? size.quantity : size.amount;
-  const isTwin = (order: LeftOrder): boolean =>
-    order.at > since &&
-    order.parent !== parent &&
-    order.side === side &&
-    order.size === `${figure.toFixed()} ${size.by}`;
-  let twin: LeftOrder | undefined;
+  const since = after(at, -(desk.policy.limits.duplicateMs ?? 0));
+  let twin: string | undefined;
   let others: Set<string> | undefined;
-  for (const order of recentOrders(desk)) {
+  for (const order of recentOrders(desk, at)) {
     if (order.clientId === clientId || order.pair !== pair) continue;
-    if (twin === undefined && isTwin(order)) twin = order;
+    if (twin === undefined && order.at > since && isTwin(order, trial)) twin = order.clientId;
     if (order.parent === parent && order.slice === number) continue;
     others ??= new Set();
     others.add(sliceKey(order.parent, order.slice));
   }
   return {
     isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
-    twin: twin?.clientId,
+    twin,
     inMinute: others?.size ?? 0,
     ofParent: othersExecuted(desk, slice.intent, known?.executed),
-    planned: desk.plan(slice.strategy)?.slices,
+    planned,
     gapUntil: known && lastGap(known.gaps, number),
   };
+}
+
+/** Whether an order of another parent is alike. */
+function isTwin(order: LeftOrder, { slice, size }: Trial): boolean {
+  const { parent, side } = slice.intent;
+  if (order.parent === parent || order.side !== side) return false;
+  const figure = size.by === 'quantity' ? size.quantity : size.amount;
+  return order.size === `${figure.toFixed()} ${size.by}`;
 }
 
 /** When the last of the gaps of the slices before `slice` ends. */
@@ -220,10 +299,12 @@ function othersExecuted(
 
 const NONE: ReadonlySet<number> = new Set();
 
-function capsOf(desk: Desk, { slice, size, clientId }: Trial): Caps {
+function capsOf(
+  desk: Desk,
+  { slice, size, clientId }: Trial,
+  { known, plan }: { readonly known: ParentTotals | undefined; readonly plan: Plan | undefined },
+): Caps {
   const { intent } = slice;
-  const known = desk.state.totals.parent(intent.parent);
-  const plan = desk.plan(slice.strategy);
   const isOfPlan = plan !== undefined && plan.by === intent.by;
   let done = known === undefined ? NO_QUANTITY : doneOf(known, intent.by);
   for (const open of desk.state.attempts.values()) {

@@ -28,7 +28,17 @@ import { describe, expect, it } from 'vitest';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
-import { hear, hearWithin, inTurn, looking, newestOf, soon, Turns, whenBoth } from '../../src/engine/flow.ts';
+import {
+  atOnce,
+  hear,
+  hearWithin,
+  inTurn,
+  looking,
+  newestOf,
+  soon,
+  Turns,
+  whenBoth,
+} from '../../src/engine/flow.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
 
@@ -107,6 +117,33 @@ describe('a stage written as one Observable does what its operators do', () => {
               }),
             );
             expectObservable(own).toEqual(known);
+          }
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('atOnce is mergeMap', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      for (const source of SOURCES)
+        for (const inner of SOURCES)
+          for (const isNow of [true, false]) {
+            const isThere = (value: string): boolean => isNow && value === 'b';
+            const known = cold(source).pipe(mergeMap((value) => (isThere(value) ? of('now') : cold(inner))));
+            const own = cold(source).pipe(
+              atOnce<string, string>((value, by, done) => {
+                if (!isThere(value)) {
+                  const next = (one: string): void => {
+                    by.next(one);
+                  };
+                  hear<string>(cold(inner), by, { next, complete: done });
+                  return;
+                }
+                by.next('now');
+                done();
+              }),
+            );
+            expectObservable(own).toEqual(known);
+            expectObservable(own.pipe(take(1))).toEqual(known.pipe(take(1)));
           }
     });
     expect(found).toEqual([]);
