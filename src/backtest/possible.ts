@@ -27,11 +27,13 @@ export function solvedOver(
     histories.set(pair, history);
     return history;
   };
-  const solvers = new WeakMap<DriftWait, ReturnType<typeof driftSolver>>();
-  const solverOf = (wait: DriftWait): ReturnType<typeof driftSolver> => {
-    const solver = solvers.get(wait) ?? driftSolver(histories, wait);
-    solvers.set(wait, solver);
-    return solver;
+  const solvers = new WeakMap<DriftWait['targets'], Solver>();
+  const solverOf = (wait: DriftWait): Solver['solve'] => {
+    const known = solvers.get(wait.targets);
+    if (known !== undefined && isSameBand(known.wait, wait)) return known.solve;
+    const solve = driftSolver(histories, wait);
+    solvers.set(wait.targets, { wait, solve });
+    return solve;
   };
   return ({ pairs, wait, holdings }, from): Instant | undefined => {
     const known = pairs.map(historyOf).filter((history) => history !== undefined);
@@ -46,3 +48,16 @@ export function solvedOver(
     return history && nextCrossing(history, wait, { from: next });
   };
 }
+
+/** Serves each wait for the same band: a strategy waits for it after every trade, with its own targets, and `notBefore` is asked elsewhere. */
+interface Solver {
+  readonly wait: DriftWait;
+  readonly solve: ReturnType<typeof driftSolver>;
+}
+
+const isSameBand = (a: DriftWait, b: DriftWait): boolean =>
+  a.cash === b.cash &&
+  a.aside === b.aside &&
+  a.via === b.via &&
+  a.driftType === b.driftType &&
+  a.threshold === b.threshold;
