@@ -1,11 +1,13 @@
 // Runs the files that scripts/bundle.ts made, with the code that earlier runs compiled. Node's own cache holds of a file what it
 // needs to start; this one also holds the functions that were called, which is most of a short command.
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire, getCompileCacheDir } from 'node:module';
 import { join } from 'node:path';
-import process from 'node:process';
 import { Script, constants } from 'node:vm';
-import { crc32 } from 'node:zlib';
+
+// Imports of these would load all that they export (bin/tranche.js).
+const { closeSync, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } =
+  process.getBuiltinModule('node:fs');
+const { crc32 } = process.getBuiltinModule('node:zlib');
 
 /**
  * @typedef {object} Kept
@@ -43,7 +45,7 @@ export async function runBundled(folder) {
     if (had !== undefined) return had.exports;
     const path = join(folder, name);
     const cachedData = kept?.code.get(name);
-    const script = new Script(readFileSync(path, 'utf8'), {
+    const script = new Script(readFileSync(path, 'latin1'), {
       filename: path,
       ...(cachedData && { cachedData }),
       importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,

@@ -36,7 +36,7 @@ export async function bundle(compiled: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const { fileName, code } of chunks) {
     // A function, as `bin/bundled.js` calls it.
-    const text = `(function (exports, require, module, __filename, __dirname) {${code}\n})\n`;
+    const text = `(function (exports, require, module, __filename, __dirname) {${plain(late(code))}\n})\n`;
     hash.update(fileName).update(text);
     writeFileSync(join(folder, fileName), text);
   }
@@ -85,6 +85,31 @@ const modernStreams: Plugin = {
     return found?.id.replace(/[\\/]dist[\\/]cjs[\\/]index\.js$/u, '/dist/esm/index.js');
   },
 };
+
+/**
+ * Modules that Node has not loaded by itself are loaded where something of them is used: a short backtest does without most of them,
+ * and child_process and crypto alone take as long as a year of hours.
+ */
+const late = (code: string): string =>
+  code.replaceAll(BUILTIN, (whole, name: string, id: string) => {
+    const uses = code.replace(whole, '').matchAll(new RegExp(String.raw`\b${name}\b(?:\.(\w+))?`, 'gu'));
+    const getters = [...new Set(Array.from(uses, ([, what]) => what))].map((what) => {
+      if (what === undefined) throw new Error(`${id} is used as a whole`);
+      const value = `require("${id}")${what === 'default' ? '' : `.${what}`}`;
+      return `\tget ${what}() { return Object.defineProperty(this, "${what}", { value: ${value} }).${what}; }`;
+    });
+    return `const ${name} = {\n${getters.join(',\n')}\n};\n`;
+  });
+const BUILTIN =
+  /^let (?<name>\w+) = require\("(?<id>node:(?!(?:events|fs|module|path|process|url)")[\w/]+)"\);\n(?:\k<name> = require_rolldown_runtime\.__toESM\(\k<name>, 1\);\n)?/gmu;
+
+/** ASCII alone: with one other sign V8 would keep the whole text in two bytes for each. They stand in texts and patterns only. */
+const plain = (code: string): string => code.replaceAll(/\P{ASCII}/gu, escaped);
+const escaped = (sign: string): string =>
+  Array.from(
+    { length: sign.length },
+    (_, at) => `\\u${sign.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 
 /** What the packages whose code was bundled ask to be told along with it. */
 function licences(modules: readonly string[]): string {
