@@ -1,9 +1,9 @@
 import { Observable } from 'rxjs';
-import type { Subscriber } from 'rxjs';
 import { guard } from './flow.ts';
+import type { Listening } from './flow.ts';
 
 interface Listener {
-  readonly by: Subscriber<never>;
+  readonly by: Listening;
   readonly tell: () => void;
 }
 
@@ -46,7 +46,7 @@ export class Changes extends Observable<void> {
   }
 
   /** Tells of every change until `by` is gone. What it throws is an error of `by`. */
-  listen(by: Subscriber<never>, tell: () => void): void {
+  listen(by: Listening, tell: () => void): void {
     if (this.#listeners.length >= this.#lookAt) this.#forget();
     this.#listeners.push({ by, tell });
   }

@@ -1,9 +1,10 @@
 import { Observable, defer, ignoreElements, repeat, tap, timer } from 'rxjs';
-import type { Subscriber, Subscription } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Desk } from './desk.ts';
 import { guard, hear } from './flow.ts';
+import type { Listening } from './flow.ts';
 import type { Clock } from './ports.ts';
 import { skewTeller } from './skew.ts';
 
@@ -112,7 +113,7 @@ export const untilTime = (desk: Desk, at: Instant): Observable<void> =>
   });
 
 /** The same for a stage that is written by hand: goes on with `then`, unless `by` is gone by that time. */
-export function atTime(desk: Desk, at: Instant, by: Subscriber<never>, then: () => void): void {
+export function atTime(desk: Desk, at: Instant, by: Listening, then: () => void): void {
   const { clock } = desk.ports;
   let known = desk.continuity.count;
   let isOver = false;

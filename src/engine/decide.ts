@@ -10,7 +10,7 @@ import type { Step } from '../strategy/kernel.ts';
 import type { Desk, StrategySource } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
-import { atOnce, hear } from './flow.ts';
+import { hear, soon } from './flow.ts';
 import { DeskView } from './view.ts';
 import type { StrategyWake } from './waker.ts';
 
@@ -27,7 +27,7 @@ export function decide(
   desk: Desk,
   onStep: (strategy: string) => void,
 ): OperatorFunction<StrategyWake, OpenSlice> {
-  return atOnce(({ strategy, wake }, by, done) => {
+  return soon(({ strategy, wake }, by, done) => {
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
     if (source === undefined || life === undefined) {

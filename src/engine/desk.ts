@@ -1,5 +1,4 @@
 import { Observable, map, share } from 'rxjs';
-import type { Subscriber } from 'rxjs';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
@@ -18,6 +17,7 @@ import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
 import { Changes } from './changes.ts';
 import { guard } from './flow.ts';
+import type { Listening } from './flow.ts';
 import { Footprint, NO_FOOTPRINT } from './footprint.ts';
 import { Ladders } from './ladder.ts';
 import { Continuity } from './continuity.ts';
@@ -40,7 +40,7 @@ export type { StrategySource } from './source.ts';
 /** Who asked for records to be written, and when. */
 interface Asked {
   readonly began: Monotonic;
-  readonly by: Subscriber<never>;
+  readonly by: Listening;
   readonly goOn: (stored: readonly StoredRecord[]) => void;
 }
 
@@ -176,11 +176,7 @@ export class Desk {
   }
 
   /** The same for a stage that is written by hand: it goes on with `then`, unless `by` is gone. What fails is an error of `by`. */
-  write(
-    bodies: readonly RecordBody[],
-    by: Subscriber<never>,
-    then: (stored: readonly StoredRecord[]) => void,
-  ): void {
+  write(bodies: readonly RecordBody[], by: Listening, then: (stored: readonly StoredRecord[]) => void): void {
     guard(by, () => {
       const { clock, journal } = this.ports;
       const began = clock.monotonic();

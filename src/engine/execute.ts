@@ -1,5 +1,4 @@
-import { Observable } from 'rxjs';
-import type { OperatorFunction, Subscriber } from 'rxjs';
+import type { Observable, OperatorFunction, Subscriber } from 'rxjs';
 import { classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
 import type { CycleEvent, Phase } from '../core/cycle.ts';
@@ -16,7 +15,7 @@ import type { Quote } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
-import { hear, soon, whenBoth } from './flow.ts';
+import { Part, hear, soon, whenBoth } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Paced, Stopped } from './item.ts';
 import type { Wish } from './pacer.ts';
@@ -62,50 +61,65 @@ export function execute(
   desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
-  return soon<Paced | Stopped, AttemptEnd | Stopped>(
-    (item) => (item.stage === 'stopped' ? item : begin(desk, item, drain$)),
-    desk.policy.cyclesMax,
-  );
-}
-
-/** An item may have waited for others to end: a halt since then comes before its quote. */
-function begin(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd> | Stopped {
-  if (desk.control !== 'halted') return attempt(desk, item, drain$);
-  item.permit.giveBack();
-  return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
+  return soon<Paced | Stopped, AttemptEnd | Stopped>((item, stage, done) => {
+    if (item.stage === 'stopped') done(item);
+    else if (desk.control === 'halted') {
+      // It may have waited for others to end: a halt since then comes before its quote.
+      item.permit.giveBack();
+      done(stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' }));
+    } else attempt({ desk, item, drain$ }, stage, done);
+  }, desk.policy.cyclesMax);
 }
 
 /** The facts of one attempt that its effects share. */
 interface Run extends Sending {
   readonly item: Paced;
-  readonly by: Subscriber<AttemptEnd>;
   phase: Phase;
   /** What phases do and have not done yet. */
   underWay: number;
+  /** Told of the end. */
+  readonly end: (ended: AttemptEnd) => void;
 }
 
-function attempt(desk: Desk, item: Paced, drain$: Observable<unknown>): Observable<AttemptEnd> {
-  return new Observable((by) => {
-    const intent = intentOf(desk, item);
-    const { pair, side } = intent;
-    const run: Run = {
-      desk,
-      item,
-      by,
-      intent,
-      drain$,
-      breaks: desk.continuity.count,
-      orderPermit: undefined,
-      phase: { state: 'quoting' },
-      underWay: 0,
-      request: { pair, side, size: item.size, clientId: intent.client_order_id },
-    };
-    enter(run);
-    return () => {
-      desk.leaving.delete(intent.client_order_id);
-      item.permit.settle();
-    };
+function attempt(
+  { desk, item, drain$ }: Pick<Run, 'desk' | 'item' | 'drain$'>,
+  stage: Subscriber<AttemptEnd>,
+  done: () => void,
+): void {
+  const intent = intentOf(desk, item);
+  const { pair, side } = intent;
+  const by = new Part(stage);
+  by.add(() => {
+    desk.leaving.delete(intent.client_order_id);
+    item.permit.settle();
   });
+  let isBeginning = true;
+  let isOver = false;
+  const leave = (): void => {
+    by.unsubscribe();
+    done();
+  };
+  const run: Run = {
+    desk,
+    item,
+    by,
+    intent,
+    drain$,
+    breaks: desk.continuity.count,
+    orderPermit: undefined,
+    phase: { state: 'quoting' },
+    underWay: 0,
+    request: { pair, side, size: item.size, clientId: intent.client_order_id },
+    end: (ended) => {
+      stage.next(ended);
+      isOver = true;
+      if (!isBeginning) leave();
+    },
+  };
+  enter(run);
+  isBeginning = false;
+  // The next one begins when all has returned that led to the end of this one.
+  if (isOver) leave();
 }
 
 /**
@@ -118,9 +132,7 @@ function enter(run: Run): void {
     run.phase = follow(phase, event, trustOf(run.desk.policy));
     enter(run);
     run.underWay--;
-    if (run.underWay > 0 || by.closed) return;
-    by.next(endOf(run, run.phase));
-    by.complete();
+    if (run.underWay === 0 && !by.closed) run.end(endOf(run, run.phase));
   };
   run.underWay++;
   switch (phase.state) {

@@ -1,5 +1,5 @@
-import { Observable } from 'rxjs';
-import type { OperatorFunction, SchedulerLike, Subscriber, Subscription } from 'rxjs';
+import { Observable, Subscription } from 'rxjs';
+import type { OperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { invariant } from '../core/errors.ts';
 
 /**
@@ -7,14 +7,31 @@ import { invariant } from '../core/errors.ts';
  * every operator costs a subscription.
  */
 
+/** Who listens, as far as what is written by hand looks at it: the subscriber of a stage, or a part of it. */
+export type Listening = Pick<Subscriber<never>, 'closed' | 'add' | 'error'>;
+
+/** What can be left before its stage is: one arming, one attempt. What fails in it is an error of the stage. */
+export class Part extends Subscription implements Listening {
+  readonly #stage: Listening;
+
+  constructor(stage: Listening) {
+    super();
+    this.#stage = stage;
+    stage.add(this);
+  }
+
+  error(error: unknown): void {
+    this.#stage.error(error);
+  }
+}
+
 interface Heard<T> {
   readonly next: (value: T) => void;
-  /** Left out: the end of `source` is that of who hears it. */
-  readonly complete?: (() => void) | undefined;
+  readonly complete: () => void;
 }
 
 /** Does `work` for an Observable written by hand: what it throws is an error of it, as with operators. */
-export function guard(by: Subscriber<never>, work: () => void): void {
+export function guard(by: Listening, work: () => void): void {
   try {
     work();
   } catch (error) {
@@ -23,11 +40,7 @@ export function guard(by: Subscriber<never>, work: () => void): void {
 }
 
 /** Listens to `source` for an Observable written by hand, under the same guard. */
-export function hear<T>(
-  source: Observable<T>,
-  by: Subscriber<never>,
-  { next, complete }: Heard<T>,
-): Subscription {
+export function hear<T>(source: Observable<T>, by: Listening, { next, complete }: Heard<T>): Subscription {
   const heard = source.subscribe({
     next: (value) => {
       try {
@@ -40,22 +53,21 @@ export function hear<T>(
       by.error(error);
     },
     complete: () => {
-      if (complete === undefined) by.complete();
-      else guard(by, complete);
+      guard(by, complete);
     },
   });
   by.add(heard);
   return heard;
 }
 
+/** Does what has to be done for a value, and calls `done` once, now or later, with what came of it, if anything. */
+export type Work<T, R> = (value: T, by: Subscriber<R>, done: (result?: R) => void) => void;
+
 /**
- * What `to` makes of each value: the value itself where it is there at once, an Observable where something waits. At most
- * `concurrent` values are on their way at a time; later ones wait for their turn. Stands for `mergeMap`.
+ * Does `work` for each value; `by` is who listens to whatever that waits for. At most `concurrent` values are on their way at
+ * a time; later ones wait for their turn. Stands for `mergeMap`, and with one at a time for `concatMap`.
  */
-export function soon<T, R>(
-  to: (value: T) => R | Observable<R>,
-  concurrent = Number.POSITIVE_INFINITY,
-): OperatorFunction<T, R> {
+export function soon<T, R>(work: Work<T, R>, concurrent = Number.POSITIVE_INFINITY): OperatorFunction<T, R> {
   return (source) =>
     new Observable<R>((subscriber) => {
       const waiting: (() => void)[] = [];
@@ -63,10 +75,8 @@ export function soon<T, R>(
       let isLast = false;
       let isGoingOn = false;
       const canBegin = (): boolean => active < concurrent && waiting.length > 0 && !subscriber.closed;
-      const next = (value: R): void => {
-        subscriber.next(value);
-      };
-      const end = (): void => {
+      const done = (result?: R): void => {
+        if (result !== undefined) subscriber.next(result);
         active--;
         // One that ends while it begins only says so: the loop goes on, and the stack does not grow with what waits.
         if (isGoingOn) return;
@@ -77,20 +87,7 @@ export function soon<T, R>(
       };
       const begin = (value: T): void => {
         active++;
-        const made = to(value);
-        if (!(made instanceof Observable)) {
-          subscriber.next(made);
-          end();
-          return;
-        }
-        let isOver = false;
-        const complete = (): void => {
-          isOver = true;
-        };
-        // The next one begins once this one has torn down what it held.
-        hear(made, subscriber, { next, complete }).add(() => {
-          if (isOver) guard(subscriber, end);
-        });
+        work(value, subscriber, done);
       };
       hear(source, subscriber, {
         next: (value) => {
@@ -110,106 +107,51 @@ export function soon<T, R>(
     });
 }
 
-/**
- * Values go through `work` one after another, in their order. It calls `done` once, now or later, with what it came to, if
- * anything; `by` is who listens to whatever it waits for. Stands for `concatMap` of an Observable of at most one value.
- */
-export function inTurn<T, R>(
-  work: (value: T, by: Subscriber<R>, done: (result?: R) => void) => void,
-): OperatorFunction<T, R> {
-  return (source) =>
-    new Observable<R>((subscriber) => {
-      const waiting: (() => void)[] = [];
-      let isBusy = false;
-      let isLast = false;
-      let isGoingOn = false;
-      const canBegin = (): boolean => !isBusy && waiting.length > 0 && !subscriber.closed;
-      const goOn = (): void => {
-        if (isGoingOn) return;
-        isGoingOn = true;
-        while (canBegin()) waiting.shift()?.();
-        isGoingOn = false;
-        if (isLast && !isBusy) subscriber.complete();
-      };
-      const done = (result?: R): void => {
-        if (result !== undefined) subscriber.next(result);
-        isBusy = false;
-        goOn();
-      };
-      hear(source, subscriber, {
-        next: (value) => {
-          waiting.push(() => {
-            isBusy = true;
-            work(value, subscriber, done);
-          });
-          goOn();
-        },
-        complete: () => {
-          isLast = true;
-          goOn();
-        },
-      });
-    });
+/** For work that waits: passes on what `source` emits. It is done once that has ended, and torn down what it held. */
+export function passOn<R>(source: Observable<R>, by: Subscriber<R>, done: () => void): void {
+  let isOver = false;
+  const next = (value: R): void => {
+    by.next(value);
+  };
+  const complete = (): void => {
+    isOver = true;
+  };
+  hear(source, by, { next, complete }).add(() => {
+    if (isOver) guard(by, done);
+  });
 }
 
-/**
- * Values go through `work` as they come, however many are under way. It tells `by` what it came to, now or later, and calls
- * `done` once, last of all. Stands for `mergeMap`.
- */
-export function atOnce<T, R>(
-  work: (value: T, by: Subscriber<R>, done: () => void) => void,
-): OperatorFunction<T, R> {
-  return (source) =>
-    new Observable<R>((subscriber) => {
-      let active = 0;
-      let isLast = false;
-      const done = (): void => {
-        active--;
-        if (isLast && active === 0) subscriber.complete();
-      };
-      hear(source, subscriber, {
-        next: (value) => {
-          active++;
-          work(value, subscriber, done);
-        },
-        complete: () => {
-          isLast = true;
-          if (active === 0) subscriber.complete();
-        },
-      });
-    });
+/** What is armed for a value until the same value comes again: `tell` lets something out, `end` says that it is over. */
+export interface Arming<R> {
+  readonly by: Listening;
+  readonly tell: (made: R) => void;
+  readonly end: () => void;
 }
 
-/**
- * Listens to what `to` makes of each value until the same value comes again: what it made before is left then. Stands for
- * `groupBy`, `mergeMap` and `switchMap`.
- */
-export function newestOf<T, R>(to: (value: T) => Observable<R>): OperatorFunction<T, R> {
+/** Arms each value; what was armed before for the same value is left then. Stands for `groupBy`, `mergeMap` and `switchMap`. */
+export function newestOf<T, R>(arm: (value: T, arming: Arming<R>) => void): OperatorFunction<T, R> {
   return (source) =>
     new Observable<R>((subscriber) => {
-      const newest = new Map<T, { listening: Subscription | undefined }>();
+      const newest = new Map<T, Part>();
       let isLast = false;
       const mayEnd = (): void => {
         if (isLast && newest.size === 0) subscriber.complete();
       };
       hear(source, subscriber, {
         next: (value) => {
-          newest.get(value)?.listening?.unsubscribe();
-          const mine: { listening: Subscription | undefined } = { listening: undefined };
-          newest.set(value, mine);
-          const isMine = (): boolean => newest.get(value) === mine;
-          mine.listening = hear(to(value), subscriber, {
-            next: (made) => {
-              if (isMine()) subscriber.next(made);
-            },
-            complete: () => {
-              if (!isMine()) return;
-              newest.delete(value);
-              mayEnd();
-            },
-          });
-          // What it emitted at once may have brought the same value again.
-          if (!isMine()) mine.listening.unsubscribe();
+          newest.get(value)?.unsubscribe();
+          const by = new Part(subscriber);
+          newest.set(value, by);
+          const tell = (made: R): void => {
+            if (!by.closed) subscriber.next(made);
+          };
+          const end = (): void => {
+            if (by.closed) return;
+            newest.delete(value);
+            by.unsubscribe();
+            mayEnd();
+          };
+          arm(value, { by, tell, end });
         },
         complete: () => {
           isLast = true;
@@ -266,7 +208,13 @@ export function looking<T>(changes: Observable<unknown>, look: () => T | undefin
       if (found !== undefined) subscriber.next(found);
     };
     next();
-    if (!subscriber.closed) hear(changes, subscriber, { next });
+    if (subscriber.closed) return;
+    hear(changes, subscriber, {
+      next,
+      complete: () => {
+        subscriber.complete();
+      },
+    });
   });
 }
 
@@ -285,7 +233,7 @@ interface Within<T> {
  */
 export function hearWithin<T>(
   source: Observable<T>,
-  by: Subscriber<never>,
+  by: Listening,
   { ms, scheduler, late, none, heard }: Within<T>,
 ): void {
   let isOver = false;

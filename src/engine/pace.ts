@@ -1,5 +1,4 @@
-import { Observable } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import { MINUTE_MS } from '../core/time.ts';
 import { controlled } from './control.ts';
 import type { Desk } from './desk.ts';
@@ -22,25 +21,22 @@ export function pace(
   drain$: Observable<unknown>,
 ): OperatorFunction<Sized | Stopped, Paced | Stopped> {
   const until = { isOver: () => desk.isStopping, over$: drain$ };
-  return soon((item) => {
-    if (item.stage === 'stopped') return item;
+  return soon((item, by, done) => {
+    if (item.stage === 'stopped') {
+      done(item);
+      return;
+    }
     const { slice } = item;
-    return new Observable((subscriber) => {
-      const tell = (paced: Paced | Stopped): void => {
-        subscriber.next(paced);
-        subscriber.complete();
-      };
-      const deadline = deadlineOf(desk.ports.clock, slice.intent.deadline);
-      const wish: Wish = { route: 'quote', priority: 'quote', key: slice.strategy, deadline, until };
-      desk.pacer.ask(wish, subscriber, {
-        granted: (permit) => {
-          tell(permitted(desk, item, permit));
-        },
-        refused: () => {
-          const reason = desk.isStopping ? 'shutdown' : 'deadline';
-          tell(stopped(slice, reason, 'no quote request could go in time', { do: 'again' }));
-        },
-      });
+    const deadline = deadlineOf(desk.ports.clock, slice.intent.deadline);
+    const wish: Wish = { route: 'quote', priority: 'quote', key: slice.strategy, deadline, until };
+    desk.pacer.ask(wish, by, {
+      granted: (permit) => {
+        done(permitted(desk, item, permit));
+      },
+      refused: () => {
+        const reason = desk.isStopping ? 'shutdown' : 'deadline';
+        done(stopped(slice, reason, 'no quote request could go in time', { do: 'again' }));
+      },
     });
   });
 }

@@ -1,9 +1,9 @@
 import { Observable, Subscription, finalize, mergeMap, tap } from 'rxjs';
-import type { Subscriber } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import { HOUR_MS, SECOND_MS, monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import { guard, hear } from './flow.ts';
+import type { Listening } from './flow.ts';
 import { Log } from './pacer-log.ts';
 import type { Place, Window } from './pacer-log.ts';
 import type { Clock } from './ports.ts';
@@ -54,7 +54,7 @@ interface Pending {
   readonly wish: Wish;
   readonly since: Monotonic;
   readonly order: number;
-  readonly by: Subscriber<never>;
+  readonly by: Listening;
   readonly granting: Granting;
   /** Takes the wish back; it holds its deadline and its end as well. Only once it really waits. */
   waiting: Subscription | undefined;
@@ -118,7 +118,7 @@ export class Pacer {
   }
 
   /** The same for a stage that is written by hand: says what becomes of the wish, unless `by` is gone by then. */
-  ask(wish: Wish, by: Subscriber<never>, granting: Granting): void {
+  ask(wish: Wish, by: Listening, granting: Granting): void {
     const since = this.#clock.monotonic();
     if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
       granting.refused();

@@ -9,7 +9,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { execute } from './execute.ts';
-import { Turns, soon } from './flow.ts';
+import { Turns, passOn, soon } from './flow.ts';
 import { watchLadders } from './ladder.ts';
 import { watchLookups } from './lookup.ts';
 import { pace } from './pace.ts';
@@ -90,22 +90,30 @@ function watchTerms(desk: Desk): Observable<never> {
  * does one whose strategy is not run any more.
  */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
-  return soon((slice) => {
-    const { parent, slice: number, deadline } = slice.intent;
-    if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined)
-      return EMPTY;
-    if (desk.ports.clock.wall() >= deadline) {
-      return expireLater(desk, slice, { reason: desk.control === 'halted' ? 'halted' : 'deadline' });
+  return soon((slice, by, done) => {
+    const { parent, slice: number } = slice.intent;
+    if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined) {
+      done();
+      return;
     }
-    if (!desk.isRun(slice)) {
-      const result = slice.filled.gt(0) ? 'filled' : 'skipped';
-      return desk.append([sliceRecord(slice, result, { reason: 'aborted' })]).pipe(mergeMap(() => EMPTY));
-    }
-    if (hasNoQuotesLeft(slice)) {
-      const detail = `limit=${slice.intent.tactics?.quotes_max ?? 0} quotes value=${slice.attempts - slice.settled}`;
-      return expireLater(desk, slice, { reason: 'quote_budget', detail });
-    }
-    if (slice.attempts >= ATTEMPTS_MAX) return expireLater(desk, slice, { reason: 'retry_budget' });
-    return slice;
+    const ending = endingOf(desk, slice);
+    if (ending === undefined) done(slice);
+    else passOn(ending, by, done);
   });
+}
+
+/** Ends a slice that is not tried any more; `undefined` when it is. */
+function endingOf(desk: Desk, slice: OpenSlice): Observable<never> | undefined {
+  if (desk.ports.clock.wall() >= slice.intent.deadline) {
+    return expireLater(desk, slice, { reason: desk.control === 'halted' ? 'halted' : 'deadline' });
+  }
+  if (!desk.isRun(slice)) {
+    const result = slice.filled.gt(0) ? 'filled' : 'skipped';
+    return desk.append([sliceRecord(slice, result, { reason: 'aborted' })]).pipe(mergeMap(() => EMPTY));
+  }
+  if (hasNoQuotesLeft(slice)) {
+    const detail = `limit=${slice.intent.tactics?.quotes_max ?? 0} quotes value=${slice.attempts - slice.settled}`;
+    return expireLater(desk, slice, { reason: 'quote_budget', detail });
+  }
+  return slice.attempts >= ATTEMPTS_MAX ? expireLater(desk, slice, { reason: 'retry_budget' }) : undefined;
 }

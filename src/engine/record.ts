@@ -13,7 +13,7 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import type { AttemptEnd } from './execute.ts';
-import { inTurn } from './flow.ts';
+import { soon } from './flow.ts';
 import type { Stopped } from './item.ts';
 import { raisedMaximum, toldMaximum } from './maximum.ts';
 import { leftOfSlice } from './size.ts';
@@ -29,14 +29,14 @@ export function record(
 ): OperatorFunction<AttemptEnd | Stopped, OpenSlice> {
   return (ends) =>
     ends.pipe(
-      inTurn<AttemptEnd | Stopped, Observable<OpenSlice>>((end, by, done) => {
+      soon<AttemptEnd | Stopped, Observable<OpenSlice>>((end, by, done) => {
         const { bodies, after } = endingOf(desk, end);
         if (bodies.length === 0) done(after?.());
         else
           desk.write(bodies, by, () => {
             done(after?.());
           });
-      }),
+      }, 1),
       mergeMap((again) => again.pipe(takeUntil(drain$))),
     );
 }

@@ -1,5 +1,5 @@
 import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'rxjs';
-import type { Observable, Subscriber } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { classifyOrder } from '../core/answer.ts';
 import { deskRefusal } from '../core/controls.ts';
 import { lastResendStart } from '../core/cycle.ts';
@@ -9,13 +9,14 @@ import type { IntentRecord, QuoteRecord } from '../core/record.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
 import { hearWithin, whenBoth } from './flow.ts';
+import type { Listening } from './flow.ts';
 import type { Permit } from './pacer.ts';
 
 /** What sending an order needs to know of its attempt. */
 export interface Sending {
   readonly desk: Desk;
   /** Who listens to the attempt. */
-  readonly by: Subscriber<never>;
+  readonly by: Listening;
   readonly intent: IntentRecord;
   readonly request: QuoteRequest;
   readonly drain$: Observable<unknown>;

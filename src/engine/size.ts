@@ -26,7 +26,7 @@ import type { Side, Size } from '../core/venue.ts';
 import { nextAfter } from './control.ts';
 import type { Desk } from './desk.ts';
 import type { OpenSlice } from './desk-state.ts';
-import { soon } from './flow.ts';
+import { passOn, soon } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
 import { CRUMBS_AGE_MS, maximumOf } from './maximum.ts';
@@ -34,17 +34,23 @@ import { keepOf, knownPrices, pieceOf } from './tactics.ts';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
-  return soon((slice) => {
+  return soon((slice, by, done) => {
     const { pair } = slice.intent;
     const refused = deskRefusal({ control: desk.control, isStopping: desk.isStopping });
     // A desk that may not trade asks for no prices either.
-    if (refused !== undefined) return stopped(slice, refused.reason, refused.detail, { do: 'again' });
+    if (refused !== undefined) {
+      done(stopped(slice, refused.reason, refused.detail, { do: 'again' }));
+      return;
+    }
     const pairs = pricedPairs(desk, pair);
-    if (desk.references.hasAll(pairs)) return sizeNow(desk, slice);
-    return desk.references.ready(pairs).pipe(
-      takeUntil(drain$),
-      map(() => sizeNow(desk, slice)),
-    );
+    if (desk.references.hasAll(pairs)) done(sizeNow(desk, slice));
+    else {
+      const priced = desk.references.ready(pairs).pipe(
+        takeUntil(drain$),
+        map(() => sizeNow(desk, slice)),
+      );
+      passOn(priced, by, done);
+    }
   });
 }
 

@@ -1,17 +1,5 @@
-import {
-  EMPTY,
-  Observable,
-  distinctUntilChanged,
-  filter,
-  map,
-  merge,
-  mergeMap,
-  of,
-  startWith,
-  switchMap,
-  take,
-} from 'rxjs';
-import type { Subscriber } from 'rxjs';
+import { EMPTY, distinctUntilChanged, filter, map, merge, of, startWith, switchMap, take } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { isBeyond } from '../core/market.ts';
 import { driftOf, isAdrift, tradedPair } from '../core/portfolio.ts';
 import { NO_QUANTITY, price, quantity, ratio } from '../core/money.ts';
@@ -23,6 +11,7 @@ import { atTime, untilTime } from './continuity.ts';
 import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
 import { hear, looking, newestOf } from './flow.ts';
+import type { Arming, Listening } from './flow.ts';
 import type { Lookout } from './ports.ts';
 
 /** A wake of one strategy. */
@@ -33,54 +22,52 @@ export interface StrategyWake {
 
 /** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
 export function wakes(desk: Desk, armed$: Observable<string>): Observable<StrategyWake> {
-  return armed$.pipe(newestOf((strategy) => nextWake(desk, strategy)));
+  return armed$.pipe(
+    newestOf((strategy, arming) => {
+      armNext(desk, strategy, arming);
+    }),
+  );
 }
 
-function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
-  return new Observable((by) => {
-    const life = desk.state.lives.get(strategy);
-    if (life === undefined || life.finished !== undefined || !desk.isRun(life)) {
-      by.complete();
-      return;
-    }
-    if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) {
-      hear(whenResumed(desk, strategy), by, {
-        next: (resumed) => {
-          by.next(resumed);
-        },
-      });
-      return;
-    }
-    let isFound = false;
-    const tell = (wake: Wake): void => {
-      if (isFound) return;
-      isFound = true;
-      by.next({ strategy, wake });
-      by.complete();
-    };
-    const isNew = life.state === undefined;
-    const [late] = life.late;
-    // Only between slices: a strategy that waits for an outcome must not take this one for it.
-    if (!isNew && late !== undefined && life.waits.every((wait) => wait.on !== 'outcome'))
-      tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
-    else if (isNew) tell({ on: 'start', at: desk.ports.clock.wall() });
-    else if (life.waits.length === 0) by.complete();
-    else for (const wait of life.waits) if (!by.closed) when(desk, wait, { strategy, by, tell });
-  });
+function armNext(desk: Desk, strategy: string, arming: Arming<StrategyWake>): void {
+  const { by, end } = arming;
+  const life = desk.state.lives.get(strategy);
+  if (life === undefined || life.finished !== undefined || !desk.isRun(life)) {
+    end();
+    return;
+  }
+  const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
+  if (isPaused()) {
+    // What it waits for holds again once it is resumed: what came true meanwhile wakes it then.
+    const resumed$ = desk.changed$.when(() => !isPaused()).pipe(take(1));
+    hear(resumed$, by, {
+      next: () => {
+        armNext(desk, strategy, arming);
+      },
+      complete: () => undefined,
+    });
+    return;
+  }
+  let isFound = false;
+  const tell = (wake: Wake): void => {
+    if (isFound) return;
+    isFound = true;
+    arming.tell({ strategy, wake });
+    end();
+  };
+  const isNew = life.state === undefined;
+  const [late] = life.late;
+  // Only between slices: a strategy that waits for an outcome must not take this one for it.
+  if (!isNew && late !== undefined && life.waits.every((wait) => wait.on !== 'outcome'))
+    tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
+  else if (isNew) tell({ on: 'start', at: desk.ports.clock.wall() });
+  else if (life.waits.length === 0) end();
+  else for (const wait of life.waits) if (!by.closed) when(desk, wait, { strategy, by, tell });
 }
-
-/** What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then. */
-const whenResumed = (desk: Desk, strategy: string): Observable<StrategyWake> =>
-  desk.changed$
-    .when(() => desk.state.totals.strategyPausedWhy(strategy) === undefined)
-    .pipe(
-      take(1),
-      mergeMap(() => nextWake(desk, strategy)),
-    );
 
 interface Waiting {
   readonly strategy: string;
-  readonly by: Subscriber<StrategyWake>;
+  readonly by: Listening;
   readonly tell: (wake: Wake) => void;
 }
 

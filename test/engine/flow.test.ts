@@ -29,16 +29,17 @@ import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import {
-  atOnce,
   hear,
   hearWithin,
-  inTurn,
   looking,
   newestOf,
+  Part,
+  passOn,
   soon,
   Turns,
   whenBoth,
 } from '../../src/engine/flow.ts';
+import type { Arming, Work } from '../../src/engine/flow.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
 
@@ -53,6 +54,15 @@ function differences(run: Run): readonly unknown[] {
   });
   return found;
 }
+
+/** The work of a stage: a value that is there at once is passed on by `done`, whatever waits as it comes. */
+const workOf =
+  <T, R extends string | number>(made: (value: T) => R | Observable<R>): Work<T, R> =>
+  (value, by, done) => {
+    const one = made(value);
+    if (one instanceof Observable) passOn(one, by, done);
+    else done(one);
+  };
 
 /** Sources with values, ends and errors at every place that matters to a stage. */
 const SOURCES = [
@@ -70,6 +80,13 @@ const SOURCES = [
   '-',
 ];
 
+/** Arms what an Observable emits. */
+const armed =
+  <T, R>(to: (value: T) => Observable<R>) =>
+  (value: T, { by, tell, end }: Arming<R>): void => {
+    hear(to(value), by, { next: tell, complete: end });
+  };
+
 describe('a stage written as one Observable does what its operators do', () => {
   it('soon is mergeMap, also where fewer may be on their way than there are', () => {
     const found = differences(({ cold, expectObservable }) => {
@@ -85,14 +102,16 @@ describe('a stage written as one Observable does what its operators do', () => {
                 return typeof one === 'string' ? of(one) : one;
               }, most),
             );
-            expectObservable(cold(source).pipe(soon(made, most))).toEqual(known);
-            expectObservable(cold(source).pipe(soon(made, most), take(1))).toEqual(known.pipe(take(1)));
+            expectObservable(cold(source).pipe(soon(workOf(made), most))).toEqual(known);
+            expectObservable(cold(source).pipe(soon(workOf(made), most), take(1))).toEqual(
+              known.pipe(take(1)),
+            );
           }
     });
     expect(found).toEqual([]);
   });
 
-  it('inTurn is concatMap of at most one value', () => {
+  it('soon with one at a time is concatMap of at most one value', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of SOURCES)
         for (const inner of ['|', '--|', '#', '--#', '(x|)', '--(x|)', '-'])
@@ -100,7 +119,7 @@ describe('a stage written as one Observable does what its operators do', () => {
             const isThere = (value: string): boolean => isNow && value === 'b';
             const known = cold(source).pipe(concatMap((value) => (isThere(value) ? of('now') : cold(inner))));
             const own = cold(source).pipe(
-              inTurn<string, string>((value, by, done) => {
+              soon<string, string>((value, by, done) => {
                 if (isThere(value)) {
                   done('now');
                   return;
@@ -114,7 +133,7 @@ describe('a stage written as one Observable does what its operators do', () => {
                     done(last);
                   },
                 });
-              }),
+              }, 1),
             );
             expectObservable(own).toEqual(known);
           }
@@ -122,7 +141,7 @@ describe('a stage written as one Observable does what its operators do', () => {
     expect(found).toEqual([]);
   });
 
-  it('atOnce is mergeMap', () => {
+  it('soon is mergeMap also for work that tells its subscriber by itself', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of SOURCES)
         for (const inner of SOURCES)
@@ -130,7 +149,7 @@ describe('a stage written as one Observable does what its operators do', () => {
             const isThere = (value: string): boolean => isNow && value === 'b';
             const known = cold(source).pipe(mergeMap((value) => (isThere(value) ? of('now') : cold(inner))));
             const own = cold(source).pipe(
-              atOnce<string, string>((value, by, done) => {
+              soon<string, string>((value, by, done) => {
                 if (!isThere(value)) {
                   const next = (one: string): void => {
                     by.next(one);
@@ -178,7 +197,7 @@ describe('a stage written as one Observable does what its operators do', () => {
               groupBy((value) => value),
               mergeMap((group) => group.pipe(switchMap(to))),
             );
-            expectObservable(cold(source).pipe(newestOf(to))).toEqual(known);
+            expectObservable(cold(source).pipe(newestOf(armed(to)))).toEqual(known);
           }
     });
     expect(found).toEqual([]);
@@ -280,7 +299,7 @@ describe('a stage that is entered again by what it has let out', () => {
         const one = made(value);
         return typeof one === 'number' ? of(one) : one;
       }, most);
-      story(isOwn ? soon(made, most) : known, new Subject<number>(), told);
+      story(isOwn ? soon(workOf(made), most) : known, new Subject<number>(), told);
       for (let i = 0; i < 10; i++) later.next();
       return told;
     });
@@ -301,7 +320,7 @@ describe('a stage that is entered again by what it has let out', () => {
         began.push(value);
         return ends.get(value) ?? NEVER;
       };
-      const operator = isOwn ? soon(made, 2) : mergeMap(made, 2);
+      const operator = isOwn ? soon(workOf(made), 2) : mergeMap(made, 2);
       source.pipe(operator).subscribe(() => {
         const b = ends.get('b');
         if (b instanceof Subject) b.complete();
@@ -321,11 +340,11 @@ describe('a stage that is entered again by what it has let out', () => {
       const told: string[] = [];
       const later = new Subject<void>();
       const slow = (value: number): Observable<number> => slowly(value, told, later);
-      const own = inTurn<number, number>((value, by, done) => {
+      const own = soon<number, number>((value, by, done) => {
         told.push(`in ${value}`);
         if (value % 2 !== 0) done(value);
         else hear(slow(value), by, { next: done, complete: () => undefined });
-      });
+      }, 1);
       const known = concatMap((value: number) => {
         told.push(`in ${value}`);
         return value % 2 === 0 ? slow(value) : of(value);
@@ -364,12 +383,11 @@ describe('a stage that is entered again by what it has let out', () => {
   });
 
   it.each([
-    ['soon', soon<number, number>((value) => value, 1)],
     [
-      'inTurn',
-      inTurn<number, number>((value, _, done) => {
+      'soon',
+      soon<number, number>((value, _, done) => {
         done(value);
-      }),
+      }, 1),
     ],
     ['a turn', new Turns().observe<number>],
   ] as const)('%s does not grow the stack with what waits', (_, stage) => {
@@ -391,7 +409,7 @@ describe('a stage written as one Observable', () => {
   };
   const stages: readonly (readonly [string, (source: Observable<unknown>) => Observable<unknown>])[] = [
     ['soon', (source) => source.pipe(soon(failing))],
-    ['inTurn', (source) => source.pipe(inTurn(failing))],
+    ['soon, one at a time', (source) => source.pipe(soon(failing, 1))],
     ['looking', (source) => looking(source, throwingLater())],
     ['newestOf', (source) => source.pipe(newestOf(failing))],
   ];
@@ -416,6 +434,26 @@ describe('a stage written as one Observable', () => {
     expect(source.observed).toBe(true);
     listening.unsubscribe();
     expect(source.observed).toBe(false);
+  });
+
+  it('has parts that can be left by themselves, go with it, and fail as it does', () => {
+    const told: unknown[] = [];
+    const parts: Part[] = [];
+    const stage = new Observable((by) => {
+      for (const name of ['a', 'b', 'c']) {
+        const part = new Part(by);
+        part.add(() => told.push(`${name} is left`));
+        parts.push(part);
+      }
+    });
+    stage.subscribe({ error: (error: unknown) => told.push(error) });
+    parts[0]?.unsubscribe();
+    parts[1]?.error('an error');
+    expect(told).toEqual(['a is left', 'an error', 'b is left', 'c is left']);
+    expect(parts.map(({ closed }) => closed)).toEqual([true, true, true]);
+    const gone = stage.subscribe();
+    gone.unsubscribe();
+    expect(told.slice(4)).toEqual(['a is left', 'b is left', 'c is left']);
   });
 
   it('closes an exchange before it says that no answer came', () => {
