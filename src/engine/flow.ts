@@ -1,6 +1,7 @@
 import { Observable, Subscription } from 'rxjs';
 import type { OperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { invariant } from '../core/errors.ts';
+import { AtOnce } from './ports.ts';
 
 /**
  * Observables that would each be a handful of operators, written as one: what is traded passes through them many times, and
@@ -41,6 +42,13 @@ export function guard(by: Listening, work: () => void): void {
 
 /** Listens to `source` for an Observable written by hand, under the same guard. */
 export function hear<T>(source: Observable<T>, by: Listening, { next, complete }: Heard<T>): Subscription {
+  if (isAtOnce(source)) {
+    guard(by, () => {
+      next(source.make());
+      if (!by.closed) complete();
+    });
+    return Subscription.EMPTY;
+  }
   const heard = source.subscribe({
     next: (value) => {
       try {
@@ -59,6 +67,8 @@ export function hear<T>(source: Observable<T>, by: Listening, { next, complete }
   by.add(heard);
   return heard;
 }
+
+const isAtOnce = <T>(source: Observable<T>): source is AtOnce<T> => source instanceof AtOnce;
 
 /** Does what has to be done for a value, and calls `done` once, now or later, with what came of it, if anything. */
 export type Work<T, R> = (value: T, by: Subscriber<R>, done: (result?: R) => void) => void;

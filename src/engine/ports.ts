@@ -1,4 +1,5 @@
-import type { Observable, SchedulerLike } from 'rxjs';
+import { Observable } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Quantity } from '../core/money.ts';
 import type { OverrideWish } from '../core/override.ts';
@@ -42,6 +43,22 @@ export interface Clock {
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
+}
+
+/**
+ * What a port answers in the tick in which it is asked. An Observable like any other; who knows what it is may `make` the
+ * answer instead of subscribing.
+ */
+export class AtOnce<T> extends Observable<T> {
+  readonly make: () => T;
+
+  constructor(make: () => T) {
+    super((by) => {
+      by.next(make());
+      by.complete();
+    });
+    this.make = make;
+  }
 }
 
 /**

@@ -1,19 +1,9 @@
-import {
-  Observable,
-  concatMap,
-  defer,
-  from,
-  interval,
-  map,
-  of,
-  startWith,
-  switchMap,
-  throwError,
-  timer,
-} from 'rxjs';
+import { concatMap, defer, from, interval, map, of, startWith, switchMap, throwError, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
+import { AtOnce } from '../engine/ports.ts';
 import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange.ts';
 import type { LimitedRoute } from './limits.ts';
@@ -106,11 +96,7 @@ export function inProcessMarket(
 
 /** Half the way there, the exchange's work, half the way back. */
 function travelled<T>(clock: Clock, latencyMs: number, work: () => T): Observable<T> {
-  if (latencyMs === 0)
-    return new Observable((subscriber) => {
-      subscriber.next(work());
-      subscriber.complete();
-    });
+  if (latencyMs === 0) return new AtOnce(work);
   const half = latencyMs / 2;
   return timer(half, clock.scheduler).pipe(
     map(work),

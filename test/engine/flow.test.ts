@@ -28,6 +28,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
+import { AtOnce } from '../../src/engine/ports.ts';
 import {
   hear,
   hearWithin,
@@ -454,6 +455,39 @@ describe('a stage written as one Observable', () => {
     const gone = stage.subscribe();
     gone.unsubscribe();
     expect(told.slice(4)).toEqual(['a is left', 'b is left', 'c is left']);
+  });
+
+  it('hears what is answered at once as it would any other Observable', () => {
+    const works: readonly (() => number)[] = [() => 1, failing];
+    for (const work of works)
+      for (const what of ['goes on', 'is gone', 'throws']) {
+        const stories = [new AtOnce(work), defer(() => of(work()))].map((source) => {
+          const told: string[] = [];
+          new Observable<string>((by) => {
+            const heard = hear<number>(source, by, {
+              next: (value) => {
+                by.next(`next ${value}`);
+                if (what === 'is gone') by.unsubscribe();
+                if (what === 'throws') failing();
+              },
+              complete: () => {
+                by.next('ends');
+                by.complete();
+              },
+            });
+            told.push(`closed ${heard.closed}`);
+          }).subscribe({
+            next: (value) => told.push(value),
+            error: (error: unknown) => told.push(String(error)),
+            complete: () => told.push('complete'),
+          });
+          return told;
+        });
+        expect(stories[0]).toEqual(stories[1]);
+      }
+    const values: unknown[] = [];
+    new AtOnce(() => 1).pipe(map((one) => one + 1)).subscribe((value) => values.push(value));
+    expect(values).toEqual([2]);
   });
 
   it('closes an exchange before it says that no answer came', () => {
