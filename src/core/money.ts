@@ -115,6 +115,14 @@ export const quantityUp = (amount: Money, each: Price, precision: number): Quant
 /** The price that makes `of` cost `amount`. 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
 
+/** The same to the nearest of `precision` decimals, halves to even. One decimal more decides, unless it is a five: then all that follow it. */
+export function priceEven(amount: Money, of: Quantity, precision: number): Price {
+  const cut = amount.divDown(of, precision + 1);
+  const digit = cut.wide === undefined ? cut.n % 10 : Number(cut.wide % 10n);
+  const isFive = cut.decimalPlaces() > precision && Math.abs(digit) === 5;
+  return (isFive ? amount.div(of) : cut).toDecimalPlaces(precision, 'even') as Price;
+}
+
 /** The price of a base currency in the quote currency of `onward`, whose base is the quote currency of `first`. Exact. */
 export const through = (first: Price, onward: Price): Price => first.times(onward) as Price;
 

@@ -1,4 +1,4 @@
-import { approximate, NO_QUANTITY, NOTHING } from '../core/money.ts';
+import { approximate, NOTHING } from '../core/money.ts';
 import { tradedPair } from '../core/portfolio.ts';
 import type { Basis, Targets } from '../core/portfolio.ts';
 import { DAY_MS, HOUR_MS, instant } from '../core/time.ts';
@@ -18,10 +18,8 @@ export interface Plan {
 /** The portfolio at evenly spaced moments. For statistics and charts: no money is made of these numbers. */
 export interface Course {
   readonly stepMs: number;
-  readonly points: readonly CoursePoint[];
+  readonly points: CoursePoints;
   readonly currencies: readonly string[];
-  /** Of each of the currencies at the first point, then at the second, and so on. */
-  readonly weights: readonly number[];
   readonly meanValue: number;
   /** Sold and bought value, halved, of the mean value: one-way. */
   readonly turnover: number;
@@ -42,13 +40,18 @@ export interface Course {
   readonly flows: number;
 }
 
-export interface CoursePoint {
-  readonly at: Instant;
-  readonly value: number;
+/** In columns; what is behind the first `count` rows is no point. */
+export interface CoursePoints {
+  readonly count: number;
+  /** Unix ms. */
+  readonly times: Float64Array;
+  readonly values: Float64Array;
   /** 1 at the first point; deposits and withdrawals taken out. */
-  readonly index: number;
+  readonly indexes: Float64Array;
   /** Below its peak, a fraction; 0 or less. */
-  readonly drawdown: number;
+  readonly drawdowns: Float64Array;
+  /** Of each of the currencies at the first point, then at the second, and so on. */
+  readonly weights: Float64Array;
 }
 
 /** Most points: more than a chart or a year of days needs. */
@@ -86,46 +89,35 @@ export function courseOf({ plan, prices, story, from, until, traded }: CourseSce
   for (let i = 0; i < moments.count; i++) {
     const at = from + i * stepMs;
     for (; row < story.length && (story[row]?.at ?? at) <= at; row++) walk.hold(story[row]);
-    if (row > 0) walk.step(i, instant(at));
+    if (row > 0) walk.step(i, at);
   }
-  const { points, drifts } = walk;
-  const last = points.at(-1);
-  if (last === undefined || points.length < 2) return undefined;
-  const meanValue = points.reduce((sum, { value }) => sum + value, 0) / points.length;
-  const deepest = points.reduce((a, b) => (b.drawdown < a.drawdown ? b : a));
-  const limit = Number(plan.threshold);
-  return {
-    stepMs,
-    points,
-    currencies: walk.currencies,
-    weights: walk.weights,
-    meanValue,
-    turnover: traded / 2 / meanValue,
-    return: last.index - 1,
-    targetReturn: walk.targetIndex - 1,
-    trackingError: deviation(walk.differences, (YEAR_DAYS * DAY_MS) / stepMs),
-    drawdown: -deepest.drawdown,
-    drawdownAt: deepest.drawdown < 0 ? deepest.at : undefined,
-    driftMean: drifts.reduce((sum, drift) => sum + drift, 0) / drifts.length,
-    driftMax: drifts.reduce((a, b) => Math.max(a, b)),
-    outside: drifts.filter((drift) => drift > limit).length / drifts.length,
-    flows: walk.flows,
-  };
+  return walk.count < 2 ? undefined : walk.course(stepMs, traded);
 }
 
 /** Goes from point to point and keeps what the statistics need. All lists that go by currency have its place in `currencies`. */
-class Walk {
+class Walk implements CoursePoints {
   readonly currencies: readonly string[];
-  readonly points: CoursePoint[] = [];
-  readonly weights: number[] = [];
-  readonly drifts: number[] = [];
-  readonly differences: number[] = [];
-  targetIndex = 1;
-  flows = 0;
+  count = 0;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly indexes: Float64Array;
+  readonly drawdowns: Float64Array;
+  readonly weights: Float64Array;
+  /** Of the return of a point to that of the targets; none of the first. */
+  readonly #differences: Float64Array;
+  #targetIndex = 1;
   #peak = 1;
+  #lowest = 0;
+  #sum = 0;
+  #drift = 0;
+  #driftMax = 0;
+  #outside = 0;
+  #flows = 0;
   readonly #flowing = new Map<string, number>();
-  readonly #plan: Plan;
+  readonly #aside: number;
+  readonly #cash: number;
   readonly #isAbsolute: boolean;
+  readonly #threshold: number;
   readonly #targets: Float64Array;
   /** In cash, at each moment. */
   readonly #prices: readonly Float64Array[];
@@ -138,75 +130,122 @@ class Walk {
   constructor(plan: Plan, prices: PriceBook, moments: Moments) {
     const { basis, targets } = plan;
     this.currencies = targets.has(basis.cash) ? [...targets.keys()] : [...targets.keys(), basis.cash];
-    this.#plan = plan;
+    const { length } = this.currencies;
+    const { count } = moments;
+    this.times = new Float64Array(count);
+    this.values = new Float64Array(count);
+    this.indexes = new Float64Array(count);
+    this.drawdowns = new Float64Array(count);
+    this.weights = new Float64Array(count * length);
+    this.#differences = new Float64Array(count);
     this.#isAbsolute = plan.driftType === 'absolute';
+    this.#threshold = Number(plan.threshold);
     this.#targets = Float64Array.from(this.currencies, (currency) => approximate(targets.get(currency) ?? NOTHING)); // prettier-ignore
     this.#prices = this.currencies.map((currency) => pricesOf(currency, plan, { prices, moments }));
-    this.#amounts = new Float64Array(this.currencies.length);
-    this.#worths = new Float64Array(this.currencies.length);
+    this.#amounts = new Float64Array(length);
+    this.#worths = new Float64Array(length);
+    this.#cash = this.currencies.indexOf(basis.cash);
+    this.#aside = Number(basis.aside ?? 0);
+    this.#amounts[this.#cash] = 0 - this.#aside;
   }
 
   /** What is held from now on. Changes that no fill explains count with the next point. */
   hold(held: Held | undefined): void {
     if (held === undefined) return;
-    const { cash, aside } = this.#plan.basis;
     for (const [currency, change] of held.flows)
       this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + approximate(change));
-    for (const [i, currency] of this.currencies.entries()) {
-      const amount = approximate(held.balances.get(currency) ?? NO_QUANTITY);
-      this.#amounts[i] = currency === cash ? amount - Number(aside ?? 0) : amount;
+    for (const { currency, now } of held.changed) {
+      const place = this.currencies.indexOf(currency);
+      if (place >= 0) this.#amounts[place] = approximate(now) - (place === this.#cash ? this.#aside : 0);
     }
   }
 
   /** Where not everything has a price the moment is left out, and its flows count with the next. */
-  step(moment: number, at: Instant): void {
-    const count = this.currencies.length;
+  step(moment: number, at: number): void {
+    const { count, weights } = this;
+    const [targets, worths] = [this.#targets, this.#worths];
+    const { length } = worths;
     let value = 0;
-    for (let i = 0; i < count; i++) {
+    for (let i = 0; i < length; i++) {
       const worth = (this.#amounts[i] ?? 0) * this.#priceAt(i, moment);
-      this.#worths[i] = worth;
+      worths[i] = worth;
       value += worth;
     }
     if (!(value > 0)) return;
     let drift = 0;
-    for (let i = 0; i < count; i++) {
-      const weight = (this.#worths[i] ?? 0) / value;
-      this.weights.push(weight);
-      drift = Math.max(drift, this.#drift(weight, this.#targets[i] ?? 0));
+    for (let i = 0; i < length; i++) {
+      const target = targets[i] ?? 0;
+      const weight = (worths[i] ?? 0) / value;
+      const away = Math.abs(weight - target);
+      weights[count * length + i] = weight;
+      // A currency with target 0 drifts absolutely in either case.
+      drift = Math.max(drift, this.#isAbsolute || target === 0 ? away : away / target);
     }
-    const before = this.points.at(-1);
-    const index = before === undefined ? 1 : before.index * (1 + this.#returns(moment, value, before));
-    this.#before = moment;
+    const index = count === 0 ? 1 : (this.indexes[count - 1] ?? 1) * (1 + this.#return(moment, value));
     this.#peak = Math.max(this.#peak, index);
-    this.points.push({ at, value, index, drawdown: index / this.#peak - 1 });
-    this.drifts.push(drift);
-    this.#flowing.clear();
+    const drawdown = index / this.#peak - 1;
+    if (drawdown < (this.drawdowns[this.#lowest] ?? 0)) this.#lowest = count;
+    this.times[count] = at;
+    this.values[count] = value;
+    this.indexes[count] = index;
+    this.drawdowns[count] = drawdown;
+    this.#sum += value;
+    this.#drift += drift;
+    this.#driftMax = Math.max(this.#driftMax, drift);
+    if (drift > this.#threshold) this.#outside++;
+    this.#before = moment;
+    this.count++;
+    if (this.#flowing.size > 0) this.#flowing.clear();
   }
 
   #priceAt(place: number, moment: number): number {
     return this.#prices[place]?.[moment] ?? Number.NaN;
   }
 
-  /** The return since the point before; that of the targets is kept beside it. */
-  #returns(moment: number, value: number, before: CoursePoint): number {
-    let [flow, wanted] = [0, 0];
+  /** Since the point before; its difference to that of the targets is kept. */
+  #return(moment: number, value: number): number {
+    const [targets, before] = [this.#targets, this.#before];
+    const flow = this.#flowing.size === 0 ? 0 : this.#flow(moment);
+    const own = (value - flow) / (this.values[this.count - 1] ?? 0) - 1;
+    let wanted = 0;
+    for (let i = 0; i < targets.length; i++)
+      wanted += (targets[i] ?? 0) * (this.#priceAt(i, moment) / this.#priceAt(i, before) - 1);
+    this.#targetIndex *= 1 + wanted;
+    this.#differences[this.count] = own - wanted;
+    return own;
+  }
+
+  /** What came and went since the point before, in cash. */
+  #flow(moment: number): number {
+    let flow = 0;
     for (const [currency, amount] of this.#flowing) {
       const place = this.currencies.indexOf(currency);
       flow += amount * (place < 0 ? 0 : this.#priceAt(place, moment));
     }
-    this.flows += flow;
-    const own = (value - flow) / before.value - 1;
-    for (let i = 0; i < this.#targets.length; i++)
-      wanted += (this.#targets[i] ?? 0) * (this.#priceAt(i, moment) / this.#priceAt(i, this.#before) - 1);
-    this.targetIndex *= 1 + wanted;
-    this.differences.push(own - wanted);
-    return own;
+    this.#flows += flow;
+    return flow;
   }
 
-  #drift(weight: number, target: number): number {
-    const away = Math.abs(weight - target);
-    // A currency with target 0 drifts absolutely in either case.
-    return this.#isAbsolute || target === 0 ? away : away / target;
+  course(stepMs: number, traded: number): Course {
+    const { count } = this;
+    const meanValue = this.#sum / count;
+    const drawdown = this.drawdowns[this.#lowest] ?? 0;
+    return {
+      stepMs,
+      points: this,
+      currencies: this.currencies,
+      meanValue,
+      turnover: traded / 2 / meanValue,
+      return: (this.indexes[count - 1] ?? 1) - 1,
+      targetReturn: this.#targetIndex - 1,
+      trackingError: deviation(this.#differences.subarray(1, count), (YEAR_DAYS * DAY_MS) / stepMs),
+      drawdown: -drawdown,
+      drawdownAt: drawdown < 0 ? instant(this.times[this.#lowest] ?? 0) : undefined,
+      driftMean: this.#drift / count,
+      driftMax: this.#driftMax,
+      outside: this.#outside / count,
+      flows: this.#flows,
+    };
   }
 }
 
@@ -225,9 +264,11 @@ function pricesOf(
 }
 
 /** Standard deviation (of a sample) of values per period, per year; `undefined` of fewer than ten. */
-function deviation(values: readonly number[], perYear: number): number | undefined {
+function deviation(values: Float64Array, perYear: number): number | undefined {
   if (values.length < 10) return undefined;
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  let [sum, squares] = [0, 0];
+  for (const value of values) sum += value;
+  const mean = sum / values.length;
+  for (const value of values) squares += (value - mean) ** 2;
   return Math.sqrt((squares / (values.length - 1)) * perYear);
 }

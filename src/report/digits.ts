@@ -15,7 +15,7 @@ export function nineDigits(value: number): number {
   if (value === 0) return 0;
   const size = Math.abs(value);
   // From the first power that gives nine digits before the point.
-  let power = size < 1 ? 9 : 0;
+  let power = size < 1 ? 9 : size < 10_000 ? 5 : 0;
   while (power < TENS.length && size * (TENS[power] ?? NINE) < NINE / 10) power++;
   return roundedAt(value, power) ?? Number(value.toPrecision(9));
 }
@@ -24,6 +24,13 @@ export function nineDigits(value: number): number {
 export function fourDecimals(value: number): number {
   if (value === 0) return 0;
   return roundedAt(value, 4) ?? Number(value.toFixed(4));
+}
+
+/** So many ten thousandths as text, with all four decimals. */
+export function withFourDecimals(units: number): string {
+  const size = Math.abs(units);
+  const whole = Math.trunc(size / 10_000);
+  return `${units < 0 ? '-' : ''}${whole}.${String(size - whole * 10_000).padStart(4, '0')}`;
 }
 
 /** To so many decimals. */

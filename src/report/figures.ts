@@ -1,4 +1,4 @@
-import { add, cost, NO_MONEY, NO_QUANTITY, priceOf, subtract } from '../core/money.ts';
+import { add, cost, NO_MONEY, NO_QUANTITY, subtract } from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import type { FillRecord, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
@@ -70,7 +70,6 @@ export interface Group {
   readonly traded: Quantity;
   readonly amount: Money;
   readonly fees: Money;
-  readonly average: Price | undefined;
   readonly costs: Costs;
   /** `s·(Σ amount − F·B)` and `F·B` over the parents that have the benchmark. */
   readonly twap: Against | undefined;
@@ -165,7 +164,6 @@ function groupsOf(
         traded,
         amount,
         fees: members.reduce((sum, one) => add(sum, one.fees), NO_MONEY),
-        average: traded.isZero() ? undefined : priceOf(amount, traded),
         costs: costsOf(members, prices),
         twap: againstAll(members, (one) => benchmark(one, prices, 'time')),
         vwap: againstAll(members, (one) => benchmark(one, prices, 'volume')),

@@ -4,37 +4,58 @@ import type { Quantity } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
 import type { HoldingFacts } from './facts.ts';
 
-/** What the account held from a moment on. */
+/** How what the account held changed at a moment. */
 export interface Held {
   readonly at: Instant;
-  readonly balances: ReadonlyMap<string, Quantity>;
+  /** What is held from then on of each currency of which that changed. */
+  readonly changed: readonly Holding[];
   /** Changes that no fill explains: deposits, withdrawals, interest. Only with a read of the account. */
   readonly flows: ReadonlyMap<string, Quantity>;
+}
+
+interface Holding {
+  readonly currency: string;
+  readonly now: Quantity;
 }
 
 /** The holdings since the first read of the account: reads tell them, fills change them in between. Oldest first. */
 export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
   const story: Held[] = [];
-  let balances: ReadonlyMap<string, Quantity> | undefined;
+  const balances = new Map<string, Quantity>();
+  const hold = (currency: string, now: Quantity): Holding => {
+    balances.set(currency, now);
+    return { currency, now };
+  };
   for (const fact of facts) {
+    const { at } = fact;
     if ('read' in fact) {
       const read = new Map(
         Object.entries(fact.read).map(([currency, amount]) => [currency, quantity(amount)]),
       );
-      const flows = balances === undefined ? NONE : differences(balances, read);
+      const flows = story.length === 0 ? NONE : differences(balances, read);
       // Most reads of the account tell what is known.
-      if (balances !== undefined && flows.size === 0) continue;
-      balances = read;
-      story.push({ at: fact.at, balances, flows });
-    } else if (balances !== undefined) {
-      const now = new Map(balances);
-      for (const [currency, change] of changesOf(fact.fill))
-        now.set(currency, add(now.get(currency) ?? NO_QUANTITY, change));
-      balances = now;
-      story.push({ at: fact.at, balances, flows: NONE });
+      if (story.length > 0 && flows.size === 0) continue;
+      const currencies = story.length === 0 ? read.keys() : flows.keys();
+      const changed = Array.from(currencies, (currency) => hold(currency, read.get(currency) ?? NO_QUANTITY));
+      story.push({ at, changed, flows });
+    } else if (story.length > 0) {
+      const changed = changesOf(fact.fill).map(([currency, change]) =>
+        hold(currency, add(balances.get(currency) ?? NO_QUANTITY, change)),
+      );
+      story.push({ at, changed, flows: NONE });
     }
   }
   return story;
+}
+
+/** What was held at a moment; `undefined` before the first read of the account. */
+export function heldAt(story: readonly Held[], moment: Instant): ReadonlyMap<string, Quantity> | undefined {
+  const last = story.findLastIndex(({ at }) => at <= moment);
+  if (last < 0) return undefined;
+  const balances = new Map<string, Quantity>();
+  for (let i = 0; i <= last; i++)
+    for (const { currency, now } of story[i]?.changed ?? []) balances.set(currency, now);
+  return balances;
 }
 
 const NONE: ReadonlyMap<string, Quantity> = new Map();

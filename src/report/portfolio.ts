@@ -1,25 +1,14 @@
-import {
-  add,
-  approximate,
-  cost,
-  isAmountText,
-  money,
-  NO_MONEY,
-  quantity,
-  ratio,
-  text,
-} from '../core/money.ts';
+import { add, approximate, cost, holding, isAmountText, NO_MONEY, ratio, text } from '../core/money.ts';
 import type { Money, Price } from '../core/money.ts';
 import { drifts, largestDrift, priceIn, valueOn } from '../core/portfolio.ts';
 import type { Valued } from '../core/portfolio.ts';
-import type { FillRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { DriftType } from '../core/wake.ts';
 import { courseOf } from './course.ts';
 import type { Course, Plan } from './course.ts';
-import type { Facts, LifeFacts } from './facts.ts';
-import { holdingsOf } from './holdings.ts';
+import type { Facts, FillFacts, LifeFacts } from './facts.ts';
+import { heldAt, holdingsOf } from './holdings.ts';
 import type { Held } from './holdings.ts';
 import type { PriceBook } from './prices.ts';
 
@@ -81,11 +70,19 @@ function portfolioOf(scene: Scene): PortfolioFigures {
   const { facts, life, plan, from, until } = scene;
   const { strategy } = life.record;
   const key = keyOf(life);
-  const own = [...facts.parents.values()].filter((parent) => parent.life === key);
-  const fills = own
-    .flatMap((parent) => parent.fills.map(({ record }) => record))
-    .filter(({ executed_at: at }) => at >= from && at <= until);
-  const traded = fills.map((fill) => inCash(fill, scene));
+  const decisions = new Set<Instant>();
+  let [traded, approximately] = [NO_MONEY, 0];
+  for (const { life: of, decidedAt, fills } of facts.parents.values()) {
+    if (of !== key) continue;
+    decisions.add(decidedAt);
+    for (const fill of fills) {
+      const { executed_at: at } = fill.record;
+      if (at < from || at > until) continue;
+      const worth = inCash(fill, scene);
+      traded = add(traded, worth);
+      approximately += approximate(worth);
+    }
+  }
   return {
     strategy,
     cash: plan.basis.cash,
@@ -94,27 +91,27 @@ function portfolioOf(scene: Scene): PortfolioFigures {
     targets: Object.fromEntries([...plan.targets].map(([currency, weight]) => [currency, text(weight)])),
     start: valuationAt(scene, from),
     end: valuationAt(scene, until),
-    decisions: new Set(own.map(({ decidedAt }) => decidedAt)).size,
-    traded: traded.reduce(add, NO_MONEY),
-    course: courseOf({ ...scene, traded: traded.reduce((sum, one) => sum + approximate(one), 0) }),
+    decisions: decisions.size,
+    traded,
+    course: courseOf({ ...scene, traded: approximately }),
   };
 }
 
 const keyOf = ({ record: { strategy, hash } }: LifeFacts): string => `${strategy}\n${hash}`;
 
 /** What a fill was worth in cash: its amount, for a cross pair at the price of its quote currency then. */
-function inCash(fill: FillRecord, { plan, prices }: Scene): Money {
-  if (fill.quote === plan.basis.cash) return money(fill.amount);
-  const each = priceIn(fill.quote, plan.basis, (pair) => prices.midAt(pair, fill.executed_at)?.price);
-  return each === undefined ? NO_MONEY : cost(each, quantity(fill.amount));
+function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money {
+  if (record.quote === plan.basis.cash) return figures.amount;
+  const each = priceIn(record.quote, plan.basis, (pair) => prices.midAt(pair, record.executed_at)?.price);
+  return each === undefined ? NO_MONEY : cost(each, holding(figures.amount));
 }
 
 /** Exact, from the newest prices known then; `undefined` when one is missing. */
 function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | undefined {
-  const held = story.findLast((one) => one.at <= at);
-  if (held === undefined) return undefined;
+  const holdings = heldAt(story, at);
+  if (holdings === undefined) return undefined;
   const midOf = (pair: string): Price | undefined => prices.midAt(pair, at)?.price;
-  const valued: Valued | undefined = valueOn(plan.targets, plan.basis, { holdings: held.balances, midOf });
+  const valued: Valued | undefined = valueOn(plan.targets, plan.basis, { holdings, midOf });
   if (valued === undefined) return undefined;
   const drift = largestDrift(drifts(valued.weights, plan.targets, plan.driftType));
   return {

@@ -1,4 +1,4 @@
-import { approximate, price, ratioOf, scale } from '../core/money.ts';
+import { approximate, price, shortPrice } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -91,21 +91,17 @@ export class PriceBook {
   tapeAt(pair: string, at: Instant): Seen | undefined {
     const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
-    const { tape } = history;
-    const row = history.rowAt(at);
-    if (row < 0 || !isFresh(tape, row, at)) return undefined;
-    const known = instant((tape.times[row] ?? 0) + tape.barMs);
-    return { price: exactPrice(tape.close[row] ?? 0), at: known, from: 'prices' };
+    const row = history.freshRowAt(at);
+    if (row < 0) return undefined;
+    return { price: history.priceIn(row), at: instant(history.knownAt(row)), from: 'prices' };
   }
 
   /** The price of the tape at `at`, where that is newer than `since`. */
   newerAt(pair: string, at: number, since: number): Price | undefined {
     const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
-    const { tape } = history;
-    const row = history.rowAt(at);
-    if (row < 0 || !isFresh(tape, row, at) || (tape.times[row] ?? 0) + tape.barMs <= since) return undefined;
-    return exactPrice(tape.close[row] ?? 0);
+    const row = history.freshRowAt(at);
+    return row < 0 || history.knownAt(row) <= since ? undefined : history.priceIn(row);
   }
 
   #notedAt(pair: string, at: Instant, ageMaxMs: number): Seen | undefined {
@@ -134,13 +130,13 @@ export class PriceBook {
     const history = this.#historyOf(pair);
     if (history === undefined) return undefined;
     const { tape } = history;
-    let row = history.rowAt(from);
-    if (row < 0 || !isFresh(tape, row, from) || !isFresh(tape, history.rowAt(to), to)) return undefined;
-    if (to <= from) return exactPrice(tape.close[row] ?? 0);
+    let row = history.freshRowAt(from);
+    if (row < 0 || history.freshRowAt(to) < 0) return undefined;
+    if (to <= from) return history.priceIn(row);
     const sum = new Sum();
     let since: number = from;
-    while (row + 1 < tape.rows && (tape.times[row + 1] ?? 0) + tape.barMs < to) {
-      const until = (tape.times[row + 1] ?? 0) + tape.barMs;
+    while (row + 1 < tape.rows && history.knownAt(row + 1) < to) {
+      const until = history.knownAt(row + 1);
       sum.add((tape.close[row] ?? 0) * (until - since));
       since = until;
       row++;
@@ -193,25 +189,8 @@ export class PriceBook {
   }
 }
 
-/** Whether a row says anything about `at`. */
-const isFresh = ({ times, barMs }: PriceColumns, row: number, at: number): boolean =>
-  at - (times[row] ?? Number.NaN) - barMs <= Math.max(AGE_MAX_MS, 3 * barMs);
-
-const UNITS = ['1', '0.1', '0.01', '0.001', '0.0001', '0.00001', '0.000001', '0.0000001', '0.00000001'].map(price); // prettier-ignore
-/** Whole numbers below this have at most 15 digits: there is but one decimal of so few that is nearest to a double. */
-const WHOLE_MAX = 1e15;
-
 /** The exact decimal that a row of a tape stands for: what its shortest text says, mostly without writing it. */
-function exactPrice(close: number): Price {
-  let tens = 1;
-  for (const unit of UNITS) {
-    const whole = Math.round(close * tens);
-    if (whole >= WHOLE_MAX) break;
-    if (whole / tens === close) return scale(unit, ratioOf(whole));
-    tens *= 10;
-  }
-  return price(String(close));
-}
+const exactPrice = (close: number): Price => shortPrice(close) ?? price(String(close));
 
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
@@ -219,30 +198,58 @@ const stated = (mean: number): Price | undefined =>
 /** One tape, and where the last look into it was: who reads on from there has not far to go. */
 class History {
   readonly tape: PriceColumns;
+  /** When the first row was known. */
+  readonly #begin: number;
+  /** Bars without a hole between them: their times need not be read. */
+  readonly #isWhole: boolean;
+  readonly #ageMaxMs: number;
   #row = 0;
   #slot = 0;
+  #exact: { readonly row: number; readonly price: Price } | undefined;
 
   constructor(tape: PriceColumns) {
+    const { times, rows, barMs } = tape;
     this.tape = tape;
+    this.#begin = (times[0] ?? 0) + barMs;
+    this.#isWhole = barMs > 0 && (times[rows - 1] ?? Number.NaN) + barMs - this.#begin === (rows - 1) * barMs;
+    this.#ageMaxMs = Math.max(AGE_MAX_MS, 3 * barMs);
   }
 
   /** One loop for each tape: it waits for many rows at once, which all lie in other places of the memory. */
   numbersAt({ from, stepMs, count }: Moments): Float64Array {
-    const { tape } = this;
+    const { close } = this.tape;
     const numbers = new Float64Array(count).fill(Number.NaN);
     for (let i = 0; i < count; i++) {
-      const at = from + i * stepMs;
-      const row = this.rowAt(at);
-      if (isFresh(tape, row, at)) numbers[i] = tape.close[row] ?? Number.NaN;
+      const row = this.freshRowAt(from + i * stepMs);
+      if (row >= 0) numbers[i] = close[row] ?? Number.NaN;
     }
     return numbers;
   }
 
+  /** When a row was known. */
+  knownAt(row: number): number {
+    const { times, barMs } = this.tape;
+    return this.#isWhole ? this.#begin + row * barMs : (times[row] ?? Number.NaN) + barMs;
+  }
+
+  /** Who asks for the price of a row mostly asks again. */
+  priceIn(row: number): Price {
+    if (this.#exact?.row !== row) this.#exact = { row, price: exactPrice(this.tape.close[row] ?? 0) };
+    return this.#exact.price;
+  }
+
+  /** The last row that is known at `at`; -1 when none is, or it is too old to say anything. */
+  freshRowAt(at: number): number {
+    const row = this.rowAt(at);
+    return row >= 0 && at - this.knownAt(row) <= this.#ageMaxMs ? row : -1;
+  }
+
   /** The last row that is known at `at`; -1 when none is. */
   rowAt(at: number): number {
-    const { times, rows, barMs } = this.tape;
+    const { rows, barMs } = this.tape;
+    const slot = barMs > 0 ? Math.floor((at - this.#begin) / barMs) : 0;
+    if (this.#isWhole) return Math.max(-1, Math.min(slot, rows - 1));
     // Without a hole since the last look a row is as far away as its time. With one it lies before: from there in steps that double.
-    const slot = barMs > 0 ? Math.floor((at - (times[0] ?? 0)) / barMs) : 0;
     const guess = Math.max(0, Math.min(this.#row + slot - this.#slot, rows - 1));
     this.#slot = slot;
     let [low, high, step] = [guess, rows, 1];

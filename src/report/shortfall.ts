@@ -8,7 +8,6 @@ import {
   NO_QUANTITY,
   negate,
   price,
-  priceOf,
   quantity,
   quantityDown,
   ratio,
@@ -21,7 +20,7 @@ import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { beginOf } from './begin.ts';
-import { nearestWhole } from './digits.ts';
+import { nearestWhole, withFourDecimals } from './digits.ts';
 import type { Facts, FillFacts, ParentFacts, SliceFacts } from './facts.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
@@ -60,7 +59,6 @@ export interface ParentFigures {
   readonly traded: Quantity;
   readonly amount: Money;
   readonly fees: Money;
-  readonly average: Price | undefined;
   readonly decision: Seen | undefined;
   readonly arrival: Price | undefined;
   /** When it ended; until then the figures are those of the end of the period. */
@@ -77,8 +75,6 @@ export interface SliceFigures {
   readonly facts: SliceFacts;
   readonly traded: Quantity;
   readonly amount: Money;
-  readonly fees: Money;
-  readonly average: Price | undefined;
   /** Reference price when it was decided. */
   readonly decision: Price | undefined;
   /** Against the arrival price of its parent. */
@@ -156,24 +152,19 @@ class Counted implements ParentFigures {
     return this.#end.seen;
   }
 
-  get average(): Price | undefined {
-    return this.traded.isZero() ? undefined : priceOf(this.amount, this.traded);
-  }
-
   get slices(): readonly SliceFigures[] {
-    return (this.#slices ??= slicesOf(this.facts, this.arrival, this.end?.price));
+    return (this.#slices ??= slicesOf(this));
   }
 }
 
-function slicesOf(
-  parent: ParentFacts,
-  arrival: Price | undefined,
-  end: Price | undefined,
-): readonly SliceFigures[] {
+function slicesOf(whole: ParentFigures): readonly SliceFigures[] {
+  const { facts: parent } = whole;
+  const slices = parent.slices.values();
+  const [only] = slices;
+  if (only !== undefined && parent.fills.every(({ record }) => record.slice === only.slice))
+    return slices.map((slice) => sliceFigures(slice, whole, slice === only ? whole : NO_SUMS));
   const fills = Map.groupBy(parent.fills, ({ record }) => record.slice);
-  return parent.slices
-    .values()
-    .map((slice) => sliceFigures(slice, { parent, arrival, end, fills: fills.get(slice.slice) ?? [] }));
+  return slices.map((slice) => sliceFigures(slice, whole, sumsOf(fills.get(slice.slice) ?? [])));
 }
 
 /** `+x` for a buy, `−x` for a sell: a higher price is bad for a buy. */
@@ -183,12 +174,22 @@ export const against = (side: 'buy' | 'sell', amount: Money): Money =>
 /** `part / whole` in basis points, to the nearest of four decimals; `undefined` of nothing. */
 export function bpsOf(part: Money, whole: Money): Ratio | undefined {
   if (whole.isZero()) return undefined;
-  // A ten thousandth of a basis point; the quotient of two doubles is wrong by far less.
-  const units = nearestWhole((approximate(part) / approximate(whole)) * 1e8);
+  const units = unitsOf(part, whole);
   if (units !== undefined) return scale(UNIT_BPS, ratioOf(units));
   return roundEven(scale(fraction(part, whole), ratioOf(10_000)), 4);
 }
 const UNIT_BPS = ratio('0.0001');
+
+/** The same as text, with its four decimals. */
+export function statedBps(part: Money, whole: Money): string | undefined {
+  if (whole.isZero()) return undefined;
+  const units = part.isZero() ? 0 : unitsOf(part, whole);
+  return units === undefined ? bpsOf(part, whole)?.toFixed(4) : withFourDecimals(units);
+}
+
+/** Ten thousandths of a basis point; the quotient of two doubles is wrong by far less. */
+const unitsOf = (part: Money, whole: Money): number | undefined =>
+  nearestWhole((approximate(part) / approximate(whole)) * 1e8);
 
 interface Sums {
   readonly traded: Quantity;
@@ -196,9 +197,11 @@ interface Sums {
   readonly fees: Money;
 }
 
+const NO_SUMS: Sums = { traded: NO_QUANTITY, amount: NO_MONEY, fees: NO_MONEY };
+
 function sumsOf(fills: readonly FillFacts[]): Sums {
   const [first] = fills;
-  if (first === undefined) return { traded: NO_QUANTITY, amount: NO_MONEY, fees: NO_MONEY };
+  if (first === undefined) return NO_SUMS;
   let { quantity: traded, amount, fees } = first.figures;
   for (let i = 1; i < fills.length; i++) {
     const figures = fills[i]?.figures;
@@ -323,39 +326,29 @@ function decidedValue(
   }, NO_MONEY);
 }
 
-/** What a slice is counted with. */
-interface Around {
-  readonly parent: ParentFacts;
-  readonly arrival: Price | undefined;
-  /** Price at the end of the parent. */
-  readonly end: Price | undefined;
-  /** Those of the slice. */
-  readonly fills: readonly FillFacts[];
-}
-
-function sliceFigures(slice: SliceFacts, { parent, arrival, end, fills }: Around): SliceFigures {
-  const { side } = parent;
-  const sums = sumsOf(fills);
-  const { traded, amount, fees } = sums;
+function sliceFigures(slice: SliceFacts, parent: ParentFigures, sums: Sums): SliceFigures {
+  const { facts, arrival } = parent;
+  const { side } = facts;
+  const { traded, amount } = sums;
   const { decision_price: decided } = slice.intent;
   const decision = decided === undefined ? undefined : price(decided);
   const paper = arrival === undefined ? undefined : cost(arrival, traded);
-  const atDecision = decision === undefined ? undefined : cost(decision, traded);
+  const isAtArrival = decision !== undefined && arrival?.eq(decision) === true;
+  const atDecision = isAtArrival ? paper : decision && cost(decision, traded);
   const difference = (a: Money | undefined, b: Money | undefined): Money | undefined =>
     a === undefined || b === undefined ? undefined : against(side, subtract(a, b));
+  const paid = difference(amount, paper);
   const untraded = slice.end === undefined ? NO_QUANTITY : leftOf(slice, sums);
-  const later = untraded.isZero() ? undefined : priceAfter(slice, parent, end);
+  const later = untraded.isZero() ? undefined : priceAfter(slice, facts, parent.end?.price);
   return {
     facts: slice,
     traded,
     amount,
-    fees,
-    average: traded.isZero() ? undefined : priceOf(amount, traded),
     decision,
     paper,
-    cost: difference(amount, paper),
-    timing: difference(atDecision, paper),
-    execution: difference(amount, atDecision),
+    cost: paid,
+    timing: isAtArrival ? NO_MONEY : difference(atDecision, paper),
+    execution: isAtArrival ? paid : difference(amount, atDecision),
     untraded,
     missedCost:
       decision === undefined || later === undefined

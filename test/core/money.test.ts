@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { exact } from '../../src/core/json.ts';
 import type { Money, Price, Quantity } from '../../src/core/money.ts';
 import {
-  add, cost, decimalsOf, fraction, greatest, isAmountText, isNear, least, middle, money, negate, NO_MONEY, price, quantity, quantityDown,
-  ratio, roundDown, roundEven, roundUp, scale, share, size, slippageBps, subtract, text, worsen,
+  add, cost, decimalsOf, fraction, greatest, isAmountText, isNear, least, middle, money, negate, NO_MONEY, price, priceEven, priceOf,
+  quantity, quantityDown, ratio, roundDown, roundEven, roundUp, scale, share, size, slippageBps, subtract, text, worsen,
 } from '../../src/core/money.ts'; // prettier-ignore
 import { readBody } from '../../src/wire/message.ts';
 
@@ -67,6 +67,29 @@ describe('rounding', () => {
         expect(cost(each, add(bought, quantity(text(unit(decimals))))).gt(amount)).toBe(true);
       }),
     );
+  });
+
+  it('of a price is that of all its digits', () => {
+    const fives = fc.constantFrom('0.5', '1.5', '2.25', '0.125', '7.35').map(money);
+    fc.assert(
+      fc.property(
+        fc.oneof(anyMoney, fives),
+        positiveText.map(quantity),
+        precision,
+        (amount, of, decimals) => {
+          const rounded = roundEven(priceOf(amount, of), decimals);
+          expect(text(priceEven(amount, of, decimals))).toBe(text(rounded));
+        },
+      ),
+    );
+    const each = (amount: string, of: string): string => text(priceEven(money(amount), quantity(of), 0));
+    expect([
+      each('5', '2'),
+      each('7', '2'),
+      each('-5', '2'),
+      each('5.0000000001', '2'),
+      each('8', '3'),
+    ]).toEqual(['2', '4', '-2', '3', '3']);
   });
 });
 

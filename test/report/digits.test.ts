@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fourDecimals, nineDigits } from '../../src/report/digits.ts';
+import { fourDecimals, nineDigits, withFourDecimals } from '../../src/report/digits.ts';
 
 /** Numbers of all sizes, numbers near the middle between two, and the odd ones. */
 function* numbers(): Generator<number> {
@@ -34,5 +34,11 @@ describe('a number to so many digits', () => {
       if (!Object.is(fourDecimals(value), Number(value.toFixed(4)))) differing.push(value);
     }
     expect(differing).toEqual([]);
+  });
+
+  it('is written with all its four decimals', () => {
+    expect([0, -0, 1, -1, 9_999, 10_000, -123_456, 999_999_999].map(withFourDecimals)).toEqual([
+      '0.0000', '0.0000', '0.0001', '-0.0001', '0.9999', '1.0000', '-12.3456', '99999.9999',
+    ]); // prettier-ignore
   });
 });
