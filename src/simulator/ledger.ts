@@ -296,9 +296,7 @@ export class Ledger {
   }
 
   private of(account: string): Account {
-    const found = this.accounts.get(account);
-    invariant(found !== undefined, `the account ${account} is open`);
-    return found;
+    return this.accounts.get(account) ?? notOpen(account);
   }
 
   private exchange(account: string, currency: string, amount: Quantity): void {
@@ -351,6 +349,11 @@ export class Ledger {
       pair: undefined,
     };
   }
+}
+
+/** Said apart: the words are not put together for every account that is open. */
+function notOpen(account: string): never {
+  invariant(false, `the account ${account} is open`);
 }
 
 /** Both ends of the time are meant to be in: a row of this very millisecond is not hidden from a reader. */

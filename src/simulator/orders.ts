@@ -1,6 +1,6 @@
 import { invariant } from '../core/errors.ts';
 import { add, subtract } from '../core/money.ts';
-import { DAY_MS } from '../core/time.ts';
+import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
@@ -33,10 +33,13 @@ export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(sta
 interface Kept {
   /** In the order of their ids. */
   readonly orders: OrderDetail[];
-  /** When each of them came. */
-  readonly cameAt: Instant[];
-  /** Where the newest order of a client id is. */
+  /** Where the newest order of a client id is, of the first `placed` orders: the others come in when somebody asks. */
   readonly places: Map<string, number>;
+  placed: number;
+  /** When client ids came: those since `recentFrom`, and those of the time before, which was a day at least. */
+  recent: Map<string, Instant>;
+  older: Map<string, Instant>;
+  recentFrom: Instant;
   /** Ids of those that are not finished. */
   readonly open: Set<string>;
   /** Oldest first. */
@@ -68,18 +71,17 @@ export class OrderRegistry {
 
   /** Whether the client order id came in the last 24 hours: none may come twice. */
   isTaken(account: string, clientId: string, now: Instant): boolean {
-    const { cameAt, places } = this.of(account);
-    const at = cameAt[places.get(clientId) ?? -1];
+    const { recent, older } = this.of(account);
+    const at = recent.get(clientId) ?? older.get(clientId);
     return at !== undefined && at + DAY_MS > now;
   }
 
   /** Keeps a new order: its id is above those of all before. */
   add(account: string, order: OrderDetail, now: Instant): void {
-    const { orders, cameAt, places, open } = this.of(account);
-    if (order.clientId !== '') places.set(order.clientId, orders.length);
-    orders.push(order);
-    cameAt.push(now);
-    if (!isFinished(order)) open.add(order.orderId);
+    const kept = this.of(account);
+    kept.orders.push(order);
+    if (order.clientId !== '') cameNow(kept, order.clientId, now);
+    if (!isFinished(order)) kept.open.add(order.orderId);
     if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
@@ -103,8 +105,7 @@ export class OrderRegistry {
 
   /** By the id of the venue or of the client. */
   find(account: string, id: string): OrderDetail | undefined {
-    const { orders, places } = this.of(account);
-    return this.byId(account, id) ?? orders[places.get(id) ?? -1];
+    return this.byId(account, id) ?? byClientId(this.of(account), id);
   }
 
   /** Newest first. */
@@ -148,10 +149,38 @@ export class OrderRegistry {
   private of(account: string): Kept {
     const known = this.accounts.get(account);
     if (known !== undefined) return known;
-    const opened: Kept = { orders: [], cameAt: [], places: new Map(), open: new Set(), trades: [] };
+    const opened: Kept = {
+      orders: [],
+      places: new Map(),
+      placed: 0,
+      recent: new Map(),
+      older: new Map(),
+      recentFrom: instant(-Infinity),
+      open: new Set(),
+      trades: [],
+    };
     this.accounts.set(account, opened);
     return opened;
   }
+}
+
+/** Notes when a client id came, and forgets those that are free again for certain. */
+function cameNow(kept: Kept, clientId: string, now: Instant): void {
+  if (now >= kept.recentFrom + DAY_MS) {
+    kept.older = kept.recent;
+    kept.recent = new Map();
+    kept.recentFrom = now;
+  }
+  kept.recent.set(clientId, now);
+}
+
+function byClientId(kept: Kept, id: string): OrderDetail | undefined {
+  const { orders, places } = kept;
+  for (; kept.placed < orders.length; kept.placed++) {
+    const clientId = orders[kept.placed]?.clientId ?? '';
+    if (clientId !== '') places.set(clientId, kept.placed);
+  }
+  return orders[places.get(id) ?? -1];
 }
 
 /** Where an order of this id is, or would be: ids go up. */
