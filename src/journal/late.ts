@@ -100,15 +100,11 @@ class LateRecord implements StoredRecord {
 /** To the last member, those of frozen objects too: who froze them may have stopped at the first. */
 function freeze(value: object): void {
   Object.freeze(value);
-  if (Array.isArray(value)) {
-    for (const element of value as readonly unknown[]) if (isObject(element)) freeze(element);
-    return;
-  }
   const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
-  for (const key in members) {
-    const member = members[key];
-    if (isObject(member)) freeze(member);
-  }
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) freezeMember(value[i]);
+  else for (const key in members) freezeMember(members[key]);
 }
 
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+function freezeMember(value: unknown): void {
+  if (typeof value === 'object' && value !== null) freeze(value);
+}

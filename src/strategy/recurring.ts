@@ -132,9 +132,12 @@ function nextDue(plan: Params, at: Instant): Instant | undefined {
 function idle(was: State, plan: Params, told: Told = {}): Step<State> {
   const next = nextDue(plan, instant(was.after));
   if (next !== undefined) return { state: was, waits: [{ on: 'at', at: next }], ...told };
-  const note = [told.note, `${was.begun} occurrences`].filter((part) => part !== undefined).join('; ');
+  const note = noted(told.note, `${was.begun} occurrences`);
   return { state: was, waits: [], finished: 'finished', ...told, note };
 }
+
+const noted = (first: string | undefined, more: string): string =>
+  first === undefined ? more : `${first}; ${more}`;
 
 /** The newest times after `from` and up to `at`, oldest first; `isAll` is false when there are more. */
 function passedTimes(
@@ -271,7 +274,7 @@ const passedSlots = (
 /** What a turn told, and after it what became of its slots: they passed, or what closed one of them. */
 const together = (told: Told, closedBy: string | undefined, missed: Missed): Told => ({
   reason: told.reason ?? (closedBy === undefined ? 'missed_slot' : 'blackout'),
-  note: [told.note, closedBy ?? slotsPassed(missed.length)].filter((part) => part !== undefined).join('; '),
+  note: noted(told.note, closedBy ?? slotsPassed(missed.length)),
   missed: [...(told.missed ?? []), ...missed],
 });
 
@@ -285,9 +288,16 @@ const sizeOf = (plan: Params, size: Quantity | Money): Size =>
 
 const intentOf = (
   plan: Params,
-  { size, ...named }: Pick<Intent, 'leg' | 'slice' | 'deadline'> & { readonly size: Quantity | Money },
+  {
+    leg,
+    slice,
+    size,
+    deadline,
+  }: Pick<Intent, 'leg' | 'slice' | 'deadline'> & { readonly size: Quantity | Money },
 ): Intent => ({
-  ...named,
+  leg,
+  slice,
+  deadline,
   pair: plan.pair,
   side: plan.side,
   size: sizeOf(plan, size),
@@ -323,15 +333,14 @@ function endOccurrence(
   { at, told }: { readonly at: Instant; readonly told: Told },
   plan: Params,
 ): Step<State> {
-  const undone = leftOf(plan, now.left).gt(0)
-    ? `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`
-    : undefined;
-  const note = [told.note, undone].filter((part) => part !== undefined).join('; ');
-  const next = idle(
-    { after: dealtWith, begun },
-    plan,
-    undone === undefined ? told : { ...told, reason: told.reason ?? 'window_over', note },
-  );
+  const over: State = { after: dealtWith, begun };
+  const next = leftOf(plan, now.left).gt(0)
+    ? idle(over, plan, {
+        ...told,
+        reason: told.reason ?? 'window_over',
+        note: noted(told.note, `${now.left} of ${text(eachOf(plan))} ${currencyOf(plan)} not traded`),
+      })
+    : idle(over, plan, told);
   // Missed ones that are made up for in a row must not look like a strategy that has gone wild: those are halted.
   if (plan.schedule.misfire !== 'all') return next;
   const soonest = after(at, MADE_UP_APART_MS);

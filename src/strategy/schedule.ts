@@ -129,7 +129,7 @@ export function nextTime(schedule: Due, at: Instant): Instant | undefined {
 
 function nextUnrolled(schedule: Due, at: Instant): Instant | undefined {
   const { cron, every, first, time_zone: zone } = schedule;
-  if (cron !== undefined) return knownCron(schedule, { cron, time_zone: zone }, at);
+  if (cron !== undefined) return knownCron(schedule, cron, at);
   if (every === undefined || first === undefined) return undefined;
   return nextPeriod({ every, from: parseTime(first), zone }, at);
 }
@@ -138,19 +138,25 @@ interface Found {
   readonly at: Instant;
   readonly next: Instant | undefined;
 }
-/** What was found last of each schedule, the newest first: one step of a strategy asks for the same times more than once. */
-const lookedUp = new WeakMap<Due, Found[]>();
+/** What was found last of a schedule; a new one takes the place of the oldest. */
+interface LookedUp {
+  readonly found: Found[];
+  newest: number;
+}
+/** By schedule: one step of a strategy asks for the same times more than once. */
+const lookedUp = new WeakMap<Due, LookedUp>();
 const LOOKED_UP_MAX = 16;
 
-function knownCron(schedule: Due, due: CronDue, at: Instant): Instant | undefined {
+function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefined {
   let known = lookedUp.get(schedule);
   if (known === undefined) {
-    known = [];
+    known = { found: [], newest: -1 };
     lookedUp.set(schedule, known);
   }
-  for (const one of known) if (one.at === at) return one.next;
-  const next = nextCron(due, at);
-  if (known.unshift({ at, next }) > LOOKED_UP_MAX) known.pop();
+  for (const one of known.found) if (one.at === at) return one.next;
+  const next = nextCron({ cron, time_zone: schedule.time_zone }, at);
+  known.newest = (known.newest + 1) % LOOKED_UP_MAX;
+  known.found[known.newest] = { at, next };
   return next;
 }
 
@@ -162,6 +168,7 @@ function knownCron(schedule: Due, due: CronDue, at: Instant): Instant | undefine
  */
 function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
+  if (zone === 'UTC') return nextOfUtc(schedule.cron, at);
   const { isElapsed } = patternOf(schedule.cron);
   let wall = wallOf(at, zone);
   // In the second pass of a repeated hour the times of the first lie behind: they are passed over.
@@ -178,6 +185,12 @@ function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   return undefined;
 }
 
+/** A clock that nobody sets shows each time once. */
+function nextOfUtc(cron: string, at: Instant): Instant | undefined {
+  const next = nextWall(cron, wallOf(at, 'UTC'));
+  return next === undefined ? undefined : instant(next);
+}
+
 /** More times than are ever repeated or skipped, were there one every second: an island once left out a whole day. */
 const REPEATED_MAX = 100_000;
 
@@ -187,7 +200,6 @@ function earlierPass(
   { at, due }: { readonly at: Instant; readonly due: Instant },
 ): Instant {
   const zone = schedule.time_zone;
-  if (zone === 'UTC') return due;
   const local = zoned(at, zone);
   // Asking for the next change is slow, and mostly there is none so soon.
   if (local.offsetNanoseconds === zoned(due, zone).offsetNanoseconds) return due;

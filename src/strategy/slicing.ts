@@ -75,6 +75,7 @@ export function plannedBefore<A extends Sliceable>(plan: SlicePlan<A>, k: number
 
 /** Size of slice `k` without jitter. */
 function steadySize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
+  if (k === 0 && plan.slices === 1) return plan.total;
   if (plan.curve === undefined && k < plan.slices - 1) return share(plan.total, plan.slices, plan.precision);
   return subtract(steadyBefore(plan, k + 1), steadyBefore(plan, k));
 }
@@ -106,7 +107,7 @@ function movedSize<A extends Sliceable>(plan: SlicePlan<A>, k: number): A {
  */
 export function dueSize<A extends Sliceable>(plan: SlicePlan<A>, k: number, left: A, spread: boolean): A {
   const planned = plannedSize(plan, k);
-  const missed = subtract(left, subtract(plan.total, plannedBefore(plan, k)));
+  const missed = subtract(left, k === 0 ? plan.total : subtract(plan.total, plannedBefore(plan, k)));
   // Ahead of the plan, because the venue filled more than was asked for: the parent just ends the sooner.
   if (!spread || !missed.gt(0)) return least(planned, left);
   const isLast = k === plan.slices - 1;
