@@ -8,6 +8,7 @@ export interface Window {
 
 /** A request in a window. */
 export interface Place {
+  readonly log: Log;
   readonly sentAt: number;
   /** When the place is free again; infinite while the request is unanswered. */
   freeAt: number;
@@ -37,7 +38,7 @@ export class Log {
   }
 
   enter(now: Monotonic): Place {
-    const place: Place = { sentAt: now, freeAt: Number.POSITIVE_INFINITY };
+    const place: Place = { log: this, sentAt: now, freeAt: Number.POSITIVE_INFINITY };
     this.#places.push(place);
     return place;
   }
@@ -68,7 +69,8 @@ export class Log {
 
   /** When the next place is free: `now` or before when one is. */
   freeAt(now: Monotonic): number {
-    this.#clean(now);
+    // Who has left does not matter while there is room.
+    if (this.#places.length >= this.window.max) this.#clean(now);
     if (this.#places.length < this.window.max) return this.blockedUntil;
     // All places are taken: one is free when enough of the soonest have left.
     const soonest = this.#places.map((place) => place.freeAt).toSorted((a, b) => a - b);

@@ -58,8 +58,46 @@ interface Pending {
   readonly granting: Granting;
   /** Takes the wish back; it holds its deadline and its end as well. Only once it really waits. */
   waiting: Subscription | undefined;
-  /** Whether its deadline and its end are listened for. */
-  isArmed: boolean;
+}
+
+/** A request that was let go, with its place in every window in which it counts. */
+class Granted implements Permit {
+  readonly waitedMs: number;
+  readonly queuedMs: number;
+  readonly #clock: Clock;
+  readonly #places: readonly Place[];
+  readonly #onEnd: () => void;
+  #isOver = false;
+
+  constructor(
+    {
+      clock,
+      places,
+      onEnd,
+    }: { readonly clock: Clock; readonly places: readonly Place[]; readonly onEnd: () => void },
+    { waitedMs, queuedMs }: Pick<Permit, 'waitedMs' | 'queuedMs'>,
+  ) {
+    this.waitedMs = waitedMs;
+    this.queuedMs = queuedMs;
+    this.#clock = clock;
+    this.#places = places;
+    this.#onEnd = onEnd;
+  }
+
+  settle(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const at = this.#clock.monotonic();
+    for (const place of this.#places) place.log.settle(place, at);
+    this.#onEnd();
+  }
+
+  giveBack(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const place of this.#places) place.log.leave(place);
+    this.#onEnd();
+  }
 }
 
 /** After a 429 that does not say how long. Source: the venue's public documentation of its limits. */
@@ -77,11 +115,14 @@ export class Pacer {
   readonly #logs = new Map<Route | 'all', Log>();
   /** The windows in which a request of each route counts. */
   readonly #counted: Readonly<Record<Route, readonly Log[]>>;
-  readonly #pending = new Set<Pending>();
+  readonly #pending: Pending[] = [];
   readonly #servedAt = new Map<string, number>();
   #order = 0;
   #wakeUp: { unsubscribe(): void } | undefined;
   #isGranting = false;
+  readonly #again = (): void => {
+    this.#grant();
+  };
 
   constructor(clock: Clock, options: PaceOptions) {
     this.#clock = clock;
@@ -131,29 +172,20 @@ export class Pacer {
       by,
       granting,
       waiting: undefined,
-      isArmed: false,
     };
-    this.#pending.add(pending);
+    this.#pending.push(pending);
     this.#grant();
-    if (this.#pending.has(pending)) this.#hold(pending);
   }
 
-  /** Of a wish that was not granted at once: gone when who asked is. */
-  #hold(pending: Pending): Subscription {
-    if (pending.waiting !== undefined) return pending.waiting;
+  /** A wish that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
+  #arm(pending: Pending): void {
+    const { deadline, until } = pending.wish;
     const waiting = new Subscription(() => {
-      this.#pending.delete(pending);
+      this.#drop(pending);
     });
     pending.waiting = waiting;
     pending.by.add(waiting);
-    return waiting;
-  }
-
-  /** A wish that was not granted at once ends with its deadline, or with what it is for. */
-  #arm(pending: Pending): void {
-    const { deadline, until } = pending.wish;
-    const waiting = this.#hold(pending);
-    pending.isArmed = true;
+    if (waiting.closed) return;
     if (deadline !== undefined) waiting.add(this.#expire(deadline, pending));
     if (until === undefined) return;
     const over = hear(until.over$, pending.by, {
@@ -165,8 +197,15 @@ export class Pacer {
     waiting.add(over);
   }
 
+  /** Whether it was still waiting. */
+  #drop(pending: Pending): boolean {
+    const at = this.#pending.indexOf(pending);
+    if (at >= 0) this.#pending.splice(at, 1);
+    return at >= 0;
+  }
+
   #refuse(pending: Pending): void {
-    if (!this.#pending.delete(pending)) return;
+    if (!this.#drop(pending)) return;
     pending.waiting?.unsubscribe();
     guard(pending.by, () => {
       pending.granting.refused();
@@ -225,12 +264,12 @@ export class Pacer {
 
   /** Whether nobody waits for anything, and the window of `route` is empty: the next request delays no other. */
   isIdle(route: Route): boolean {
-    return this.#pending.size === 0 && this.utilisation(route) === 0;
+    return this.waiting === 0 && this.utilisation(route) === 0;
   }
 
   /** Wishes that wait. */
   get waiting(): number {
-    return this.#pending.size;
+    return this.#pending.length;
   }
 
   #grant(): void {
@@ -247,61 +286,44 @@ export class Pacer {
   #serve(pending: Pending): void {
     const { wish, since, by, granting } = pending;
     const { route, until, key } = wish;
-    if (until?.isOver() === true) {
+    if (!by.closed && until?.isOver() === true) {
       this.#refuse(pending);
       return;
     }
-    this.#pending.delete(pending);
+    this.#drop(pending);
     pending.waiting?.unsubscribe();
     if (by.closed) return;
     const now = this.#clock.monotonic();
     const logs = this.#counted[route];
-    const places = logs.map((log) => log.enter(now));
     this.#servedAt.set(key, this.#order++);
     if (this.#servedAt.size > 10_000) this.#servedAt.clear();
     let blockedUntil = since;
     for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
-    let isSettled = false;
-    const end = (how: (log: Log, place: Place) => void): void => {
-      if (isSettled) return;
-      isSettled = true;
-      logs.forEach((log, i) => {
-        const place = places[i];
-        if (place !== undefined) how(log, place);
-      });
-      this.#grant();
-    };
-    const permit: Permit = {
-      waitedMs: now - since,
-      queuedMs: now - blockedUntil,
-      settle: () => {
-        const at = this.#clock.monotonic();
-        end((log, place) => {
-          log.settle(place, at);
-        });
-      },
-      giveBack: () => {
-        end((log, place) => {
-          log.leave(place);
-        });
-      },
-    };
-    guard(by, () => {
+    const places = logs.map((log) => log.enter(now));
+    const permit = new Granted(
+      { clock: this.#clock, places, onEnd: this.#again },
+      { waitedMs: now - since, queuedMs: now - blockedUntil },
+    );
+    try {
       granting.granted(permit);
-    });
+    } catch (error) {
+      by.error(error);
+    }
   }
 
   /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */
   #next(): Pending | undefined {
-    if (this.#pending.size === 0) return undefined;
+    const [first, second] = this.#pending;
+    if (first === undefined) return undefined;
     const now = this.#clock.monotonic();
+    // Mostly there is one wish alone.
+    if (second === undefined) return this.#hasRoom(first.wish.route, now) ? first : undefined;
     const rooms = new Map<Route, boolean>();
     let best: Pending | undefined;
     for (const one of this.#pending) {
       const { route } = one.wish;
-      // Mostly there is one wish alone.
       const hasRoom = rooms.get(route) ?? this.#hasRoom(route, now);
-      if (this.#pending.size > 1) rooms.set(route, hasRoom);
+      rooms.set(route, hasRoom);
       if (hasRoom && (best === undefined || this.#isBefore(one, best))) best = one;
     }
     return best;
@@ -328,11 +350,13 @@ export class Pacer {
   #sleep(): void {
     this.#wakeUp?.unsubscribe();
     this.#wakeUp = undefined;
-    for (const pending of this.#pending) if (!pending.isArmed) this.#arm(pending);
-    if (this.#pending.size === 0) return;
+    if (this.#pending.length === 0) return;
+    // Who asked may be gone by now: it drops out while it is armed.
+    for (const pending of this.#pending.filter(({ waiting }) => waiting === undefined)) this.#arm(pending);
+    if (this.#pending.length === 0) return;
     const now = this.#clock.monotonic();
     let soonest = Number.POSITIVE_INFINITY;
-    for (const route of new Set([...this.#pending].map(({ wish }) => wish.route))) {
+    for (const route of new Set(this.#pending.map(({ wish }) => wish.route))) {
       soonest = Math.min(soonest, Math.max(...this.#counted[route].map((log) => log.freeAt(now))));
     }
     if (!Number.isFinite(soonest)) return;

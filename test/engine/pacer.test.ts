@@ -157,6 +157,23 @@ describe('the pacer', () => {
     expect(other.pacer.utilisation('quote')).toBe(1);
   });
 
+  it.each([1, 10])('forgets a wish that is taken back while another is granted, of %s places', (max) => {
+    const { pacer, clock } = new Traffic(windows({ quote: { max, perMs: 1_000 } }));
+    const told: string[] = [];
+    pacer.take(aWish()).subscribe(() => {
+      const asking = pacer.take(aWish()).subscribe({
+        next: () => told.push('granted'),
+        complete: () => told.push('refused'),
+      });
+      expect(pacer.waiting).toBe(1);
+      asking.unsubscribe();
+    });
+    expect(told).toEqual([]);
+    expect(pacer.waiting).toBe(0);
+    expect(pacer.utilisation('quote')).toBe(1 / max);
+    expect(clock.pending).toBe(0);
+  });
+
   it('serves what is more urgent first, whoever came first', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 1_000 } }));
     traffic.ask('now');
