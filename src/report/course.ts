@@ -119,8 +119,8 @@ class Walk implements CoursePoints {
   readonly #isAbsolute: boolean;
   readonly #threshold: number;
   readonly #targets: Float64Array;
-  /** In cash, at each moment. */
-  readonly #prices: readonly Float64Array[];
+  /** In cash: of each of the currencies at the first moment, then at the second, and so on. */
+  readonly #prices: Float64Array;
   /** Held, less what does not belong to the portfolio. */
   readonly #amounts: Float64Array;
   readonly #worths: Float64Array;
@@ -141,7 +141,11 @@ class Walk implements CoursePoints {
     this.#isAbsolute = plan.driftType === 'absolute';
     this.#threshold = Number(plan.threshold);
     this.#targets = Float64Array.from(this.currencies, (currency) => approximate(targets.get(currency) ?? NOTHING)); // prettier-ignore
-    this.#prices = this.currencies.map((currency) => pricesOf(currency, plan, { prices, moments }));
+    this.#prices = new Float64Array(count * length);
+    for (const [place, currency] of this.currencies.entries()) {
+      const column = pricesOf(currency, plan, { prices, moments });
+      for (let i = 0; i < count; i++) this.#prices[i * length + place] = column[i] ?? Number.NaN;
+    }
     this.#amounts = new Float64Array(length);
     this.#worths = new Float64Array(length);
     this.#cash = this.currencies.indexOf(basis.cash);
@@ -163,11 +167,13 @@ class Walk implements CoursePoints {
   /** Where not everything has a price the moment is left out, and its flows count with the next. */
   step(moment: number, at: number): void {
     const { count, weights } = this;
-    const [targets, worths] = [this.#targets, this.#worths];
+    const prices = this.#prices;
+    const targets = this.#targets;
+    const worths = this.#worths;
     const { length } = worths;
     let value = 0;
     for (let i = 0; i < length; i++) {
-      const worth = (this.#amounts[i] ?? 0) * this.#priceAt(i, moment);
+      const worth = (this.#amounts[i] ?? 0) * (prices[moment * length + i] ?? Number.NaN);
       worths[i] = worth;
       value += worth;
     }
@@ -198,18 +204,18 @@ class Walk implements CoursePoints {
     if (this.#flowing.size > 0) this.#flowing.clear();
   }
 
-  #priceAt(place: number, moment: number): number {
-    return this.#prices[place]?.[moment] ?? Number.NaN;
-  }
-
   /** Since the point before; its difference to that of the targets is kept. */
   #return(moment: number, value: number): number {
-    const [targets, before] = [this.#targets, this.#before];
+    const prices = this.#prices;
+    const targets = this.#targets;
+    const { length } = targets;
     const flow = this.#flowing.size === 0 ? 0 : this.#flow(moment);
     const own = (value - flow) / (this.values[this.count - 1] ?? 0) - 1;
     let wanted = 0;
-    for (let i = 0; i < targets.length; i++)
-      wanted += (targets[i] ?? 0) * (this.#priceAt(i, moment) / this.#priceAt(i, before) - 1);
+    for (let i = 0; i < length; i++) {
+      const now = prices[moment * length + i] ?? Number.NaN;
+      wanted += (targets[i] ?? 0) * (now / (prices[this.#before * length + i] ?? Number.NaN) - 1);
+    }
     this.#targetIndex *= 1 + wanted;
     this.#differences[this.count] = own - wanted;
     return own;
@@ -220,7 +226,8 @@ class Walk implements CoursePoints {
     let flow = 0;
     for (const [currency, amount] of this.#flowing) {
       const place = this.currencies.indexOf(currency);
-      flow += amount * (place < 0 ? 0 : this.#priceAt(place, moment));
+      const each = this.#prices[moment * this.currencies.length + place] ?? Number.NaN;
+      flow += amount * (place < 0 ? 0 : each);
     }
     this.#flows += flow;
     return flow;

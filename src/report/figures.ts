@@ -169,6 +169,7 @@ function groupsOf(
         vwap: againstAll(members, (one) => benchmark(one, prices, 'volume')),
         fills: fillsFigures(
           members.flatMap(({ facts }) => facts.fills),
+          side,
           prices,
         ),
         quoting: quotingOf(asked.get(members) ?? []),

@@ -1,26 +1,17 @@
 import { add, approximate, cost, NO_MONEY, price, subtract } from '../core/money.ts';
-import type { Money, Price, Ratio } from '../core/money.ts';
+import type { Money, Ratio } from '../core/money.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import { fourDecimals } from './digits.ts';
 import type { FillFacts } from './facts.ts';
+import { exactPrice } from './prices.ts';
 import type { PriceBook } from './prices.ts';
 import { spreadOf } from './quoting.ts';
 import type { Spread } from './quoting.ts';
-import { against, bpsOf } from './shortfall.ts';
+import { against, bpsOf, roundedBps } from './shortfall.ts';
+import { Sum } from './sum.ts';
 
 /** Minutes after a fill at which the price is looked at again. */
 export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
-
-/** What one fill says of the venue. Basis points, four decimals. */
-export interface FillFigures {
-  readonly facts: FillFacts;
-  /** Reference price of its attempt, before its quote: independent of the quote. */
-  readonly mid: Price | undefined;
-  /** `s·(amount/q − m)/m`: half of the spread that was paid. Positive is bad. */
-  readonly spreadBps: Ratio | undefined;
-  /** `s·(m(t+τ) − p)/p` after each of `MARK_OUT_MINUTES`: positive is GOOD, the price went our way. */
-  readonly markOuts: readonly (Ratio | undefined)[];
-}
 
 /** Fills together, weighted by notional. */
 export interface FillsFigures {
@@ -40,37 +31,22 @@ export interface MarkOut {
   readonly bps: Ratio | undefined;
 }
 
-export function fillFigures(fill: FillFacts, prices: PriceBook): FillFigures {
-  const { side } = fill.record;
-  const { quantity: traded, amount } = fill.figures;
-  const mid = midOf(fill);
-  const spread = mid === undefined ? undefined : bpsOf(...spreadSums(fill, mid));
-  return {
-    facts: fill,
-    mid,
-    spreadBps: spread,
-    markOuts: MARK_OUT_MINUTES.map((minutes) => {
-      const later = priceAfter(fill, minutes, prices);
-      if (later === undefined) return undefined;
-      const moved = subtract(cost(later, traded), amount);
-      return bpsOf(against(side, moved), amount);
-    }),
-  };
-}
-
-export function fillsFigures(fills: readonly FillFacts[], prices: PriceBook): FillsFigures {
-  let [paid, paper] = [NO_MONEY, NO_MONEY];
+/** Those of one side. */
+export function fillsFigures(
+  fills: readonly FillFacts[],
+  side: 'buy' | 'sell',
+  prices: PriceBook,
+): FillsFigures {
+  let [amount, paid, paper] = [NO_MONEY, NO_MONEY, NO_MONEY];
   const spreads: number[] = [];
-  const marks = MARK_OUT_MINUTES.map((minutes) => new Mark(minutes));
-  const amounts = { buy: NO_MONEY, sell: NO_MONEY };
-  for (const fill of fills) {
-    const { side } = fill.record;
-    const { amount } = fill.figures;
-    amounts[side] = add(amounts[side], amount);
-    for (const mark of marks) mark.take(fill, priceAfter(fill, mark.minutes, prices));
-    const mid = midOf(fill);
-    if (mid === undefined) continue;
-    const [over, at] = spreadSums(fill, mid);
+  const sizes = new Float64Array(fills.length);
+  let place = 0;
+  for (const { attempt, figures } of fills) {
+    sizes[place++] = approximate(figures.quantity);
+    amount = add(amount, figures.amount);
+    if (attempt === undefined) continue;
+    const at = cost(price(attempt.intent.reference_price), figures.quantity);
+    const over = against(side, subtract(figures.amount, at));
     paid = add(paid, over);
     paper = add(paper, at);
     if (!at.isZero()) spreads.push(fourDecimals((10_000 * approximate(over)) / approximate(at)));
@@ -79,53 +55,57 @@ export function fillsFigures(fills: readonly FillFacts[], prices: PriceBook): Fi
     fills: fills.length,
     spreadBps: bpsOf(paid, paper),
     spreadBpsOfFills: spreadOf(spreads),
-    markOuts: marks.map((mark) => mark.figures(fills.length, amounts)),
+    markOuts: MARK_OUT_MINUTES.map((minutes) => markOutOf({ fills, sizes, amount, side, minutes, prices })),
   };
 }
 
-interface Sides {
-  readonly buy: Money;
-  readonly sell: Money;
-}
-
-/** Sums of the fills with a price so many minutes later. Nearly all of them have one: the amounts of the others are taken out. */
-class Mark {
+interface Marked {
+  readonly fills: readonly FillFacts[];
+  /** Their quantities. */
+  readonly sizes: Float64Array;
+  /** Of all of them. */
+  readonly amount: Money;
+  readonly side: 'buy' | 'sell';
   readonly minutes: number;
-  readonly #worth = { buy: NO_MONEY, sell: NO_MONEY };
-  readonly #unmarked = { buy: NO_MONEY, sell: NO_MONEY };
-  #left = 0;
-
-  constructor(minutes: number) {
-    this.minutes = minutes;
-  }
-
-  take({ record: { side }, figures: { quantity, amount } }: FillFacts, later: Price | undefined): void {
-    if (later === undefined) {
-      this.#unmarked[side] = add(this.#unmarked[side], amount);
-      this.#left++;
-    } else this.#worth[side] = add(this.#worth[side], cost(later, quantity));
-  }
-
-  figures(fills: number, amounts: Sides): MarkOut {
-    const buys = subtract(amounts.buy, this.#unmarked.buy);
-    const sells = subtract(amounts.sell, this.#unmarked.sell);
-    const gained = subtract(subtract(this.#worth.buy, buys), subtract(this.#worth.sell, sells));
-    return { minutes: this.minutes, fills: fills - this.#left, bps: bpsOf(gained, add(buys, sells)) };
-  }
+  readonly prices: PriceBook;
 }
 
-/** What was paid beyond the middle price, and what the middle price comes to. */
-const spreadSums = ({ record, figures }: FillFacts, mid: Price): readonly [over: Money, at: Money] => {
-  const at = cost(mid, figures.quantity);
-  return [against(record.side, subtract(figures.amount, at)), at];
-};
+/**
+ * In doubles, whose sum is off by a few parts in 10^16: of a gain of less than eleven times the amount, which is as much as is
+ * rounded from doubles at all, that is less than the millionth of a unit that rounding leaves.
+ */
+function markOutOf(marked: Marked): MarkOut {
+  const { fills, sizes, amount, side, minutes, prices } = marked;
+  const worth = new Sum();
+  let [unmarked, place, count] = [NO_MONEY, 0, 0];
+  for (const fill of fills) {
+    const later = priceAfter(fill, minutes, prices);
+    const size = sizes[place++] ?? 0;
+    if (Number.isNaN(later)) unmarked = add(unmarked, fill.figures.amount);
+    else {
+      worth.add(later * size);
+      count++;
+    }
+  }
+  // Nearly all fills have a price: the amounts of the others are taken out.
+  const spent = subtract(amount, unmarked);
+  const moved = (worth.value - approximate(spent)) / approximate(spent);
+  const bps = spent.isZero() ? undefined : roundedBps(side === 'buy' ? moved : -moved);
+  return { minutes, fills: count, bps: bps ?? bpsOf(exactGain(marked, spent), spent) };
+}
 
-const midOf = ({ attempt }: FillFacts): Price | undefined =>
-  attempt === undefined ? undefined : price(attempt.intent.reference_price);
+function exactGain({ fills, side, minutes, prices }: Marked, spent: Money): Money {
+  let worth = NO_MONEY;
+  for (const fill of fills) {
+    const later = priceAfter(fill, minutes, prices);
+    if (!Number.isNaN(later)) worth = add(worth, cost(exactPrice(later), fill.figures.quantity));
+  }
+  return against(side, subtract(worth, spent));
+}
 
-/** The price of a tape some minutes after a fill. One that was known before the fill, or bars that are longer, say nothing of it. */
-function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): Price | undefined {
+/** The price of a tape some minutes after a fill. One that was known before the fill, or bars that are longer, say nothing of it: NaN. */
+function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): number {
   const tape = prices.tape(record.pair);
-  if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return undefined;
+  if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return Number.NaN;
   return prices.newerAt(record.pair, record.executed_at + minutes * MINUTE_MS, record.executed_at);
 }

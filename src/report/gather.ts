@@ -6,6 +6,7 @@ import type {
   FillRecord,
   IntentText,
   RecordBody,
+  SliceRecord,
   StoredRecord,
   WakeRecord,
 } from '../core/record.ts';
@@ -51,6 +52,9 @@ class Gatherer implements Facts {
   readonly #filled = new Set<string>();
   readonly #legsOf = new Map<string, Legs>();
   #legs: Legs | undefined;
+  /** Records of one order follow one another, and mostly those of one parent. */
+  #attempt: AttemptFacts | undefined;
+  #parent: ParentFacts | undefined;
   readonly #prices: PriceBook;
 
   constructor(prices: PriceBook) {
@@ -67,7 +71,6 @@ class Gatherer implements Facts {
     this.first ??= at;
     this.last = at;
     this.#newest = record;
-    this.#untraded(at, body);
     switch (body.kind) {
       case 'started':
         this.starts.push({ at, body });
@@ -76,17 +79,19 @@ class Gatherer implements Facts {
         this.lives.set(lifeKey(body), { record: body });
         break;
       case 'wake':
+        this.#untraded(at, body, body.note);
         this.#wake(at, body);
         break;
       case 'intent': {
         this.#prices.note(body.pair, at, body.reference_price);
-        this.attempts.set(body.client_order_id, { intent: body, at, quote: undefined, result: undefined, reason: undefined, wasDoubt: false }); // prettier-ignore
-        const slice = this.parents.get(body.parent)?.slices.get(body.slice);
+        this.#attempt = { intent: body, at, quote: undefined, result: undefined, reason: undefined, wasDoubt: false }; // prettier-ignore
+        this.attempts.set(body.client_order_id, this.#attempt);
+        const slice = this.#parentOf(body.parent)?.slices.get(body.slice);
         if (slice !== undefined) slice.attempts++;
         break;
       }
       case 'quote': {
-        const attempt = this.attempts.get(body.client_order_id);
+        const attempt = this.#attemptOf(body.client_order_id);
         if (attempt !== undefined) attempt.quote = body;
         break;
       }
@@ -97,8 +102,9 @@ class Gatherer implements Facts {
         this.#book(at, body);
         break;
       case 'slice': {
-        const slice = this.parents.get(body.parent)?.slices.get(body.slice);
+        const slice = this.#parentOf(body.parent)?.slices.get(body.slice);
         if (slice !== undefined) slice.end = { at, body };
+        this.#untraded(at, body, body.detail);
         break;
       }
       case 'balances':
@@ -116,11 +122,19 @@ class Gatherer implements Facts {
     }
   }
 
-  #untraded(at: Instant, body: RecordBody): void {
+  #attemptOf(id: string): AttemptFacts | undefined {
+    if (this.#attempt?.intent.client_order_id !== id) this.#attempt = this.attempts.get(id);
+    return this.#attempt;
+  }
+
+  #parentOf(id: string): ParentFacts | undefined {
+    if (this.#parent?.parent !== id) this.#parent = this.parents.get(id);
+    return this.#parent;
+  }
+
+  #untraded(at: Instant, body: SliceRecord | WakeRecord, note: string | undefined): void {
     const told = untradedBy(body);
-    if (told === undefined) return;
-    const note = body.kind === 'slice' ? body.detail : body.kind === 'wake' ? body.note : undefined;
-    this.untraded.push({ at, note, ...told });
+    if (told !== undefined) this.untraded.push({ at, note, ...told });
   }
 
   #wake(at: Instant, wake: WakeRecord): void {
@@ -136,7 +150,7 @@ class Gatherer implements Facts {
     if (wake.missed.length > 0) pass(legs, wake, { at, since });
     for (const intent of wake.intents) {
       if (intent.decision_price !== undefined) this.#prices.note(intent.pair, at, intent.decision_price);
-      const parent = this.parents.get(intent.parent) ?? this.#begin(intent, wake, { at, since, legs });
+      const parent = this.#parentOf(intent.parent) ?? this.#begin(intent, wake, { at, since, legs });
       parent.slices.set({ slice: intent.slice, slot: since, at, intent, attempts: 0, end: undefined });
     }
   }
@@ -193,7 +207,7 @@ class Gatherer implements Facts {
   }
 
   #end({ client_order_id: id, result, reason }: AttemptRecord): void {
-    const attempt = this.attempts.get(id);
+    const attempt = this.#attemptOf(id);
     if (attempt === undefined) return;
     attempt.result = result;
     attempt.reason = reason;
@@ -204,8 +218,8 @@ class Gatherer implements Facts {
     if (this.#filled.has(fill.client_order_id)) return;
     this.#filled.add(fill.client_order_id);
     this.holdings.push({ at, fill });
-    const parent = this.parents.get(fill.parent) ?? this.#stray(fill);
-    parent.fills.push(new Booked(fill, at, this.attempts.get(fill.client_order_id)));
+    const parent = this.#parentOf(fill.parent) ?? this.#stray(fill);
+    parent.fills.push(new Booked(fill, at, this.#attemptOf(fill.client_order_id)));
   }
 
   /** A trade of a parent that this journal has not decided: found in the account after an older copy was restored. */

@@ -56,8 +56,8 @@ function know({ before }: Legs, leg: string, at: Instant, decided?: DecidedLeg):
 
 /** Notes the trades of a rebalancing, from its decision until it is over. */
 export function decide(legs: Legs, state: unknown, { at, since }: When): void {
+  if (isDecided(legs.decided, state)) return;
   const now = legsIn(state);
-  if (now.length === 0 && legs.decided.length === 0) return;
   for (const { leg } of legs.decided) {
     const before = legs.before.get(leg);
     if (before !== undefined && now.every((one) => one.leg !== leg)) before.droppedAt ??= at;
@@ -142,6 +142,17 @@ function legsIn(state: unknown): readonly DecidedLeg[] {
   });
 }
 const NONE: readonly DecidedLeg[] = [];
+
+/** Whether a state names the legs that are known, one after another: how far they have come is told elsewhere. */
+function isDecided(decided: readonly DecidedLeg[], state: unknown): boolean {
+  const all = isRecord(state) && Array.isArray(state['legs']) ? (state['legs'] as readonly unknown[]) : NONE;
+  if (all.length !== decided.length) return false;
+  for (let i = 0; i < all.length; i++) {
+    const one = all[i];
+    if (!isRecord(one) || one['leg'] !== decided[i]?.leg) return false;
+  }
+  return true;
+}
 
 /** What a document gives a parent, where it says all of it. */
 function planIn(document: unknown, leg: string): Told | undefined {

@@ -2,6 +2,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../core/time.ts';
 import { MARK_OUT_MINUTES } from './fill-figures.ts';
 import type { Figures } from './figures.ts';
 import { gapsOf } from './gaps.ts';
+import type { PriceBook } from './prices.ts';
+import type { ParentFigures } from './shortfall.ts';
 
 /** How many names a sentence lists. */
 const NAMES_MAX = 8;
@@ -31,7 +33,8 @@ function* warningsOf(figures: Figures): Generator<string> {
   const { facts, parents, quoting, prices } = figures;
   if (parents.length === 0) yield 'No parent was begun in this period: there is nothing to judge.';
   yield* modesOf(figures);
-  yield* pricesOf(figures);
+  const byPair = Map.groupBy(parents, ({ facts: { pair } }) => pair);
+  yield* pricesOf(byPair, prices);
   const without = parents.filter(({ shortfall }) => shortfall === undefined);
   if (without.length > 0)
     yield `${without.length} of ${parents.length} parents have no price at their arrival and are in no cost: ${names(without.map(({ facts: { parent } }) => parent))}.`;
@@ -44,11 +47,11 @@ function* warningsOf(figures: Figures): Generator<string> {
     yield `${open.length} of ${parents.length} parents are still under way: what they have not traded is judged by the last price known.`;
   if (quoting.open > 0)
     yield `${quoting.open} orders have an unknown outcome: should one have traded, its fill is missing here.`;
-  const stale = parents.filter(
-    ({ facts: { pair }, end, endedAt, planned, traded }) =>
-      end !== undefined &&
-      planned?.eq(traded) === false &&
-      endedAt - end.at > END_AGE_MAX_MS + (prices.tape(pair)?.barMs ?? 0),
+  // Of the others no price of the end is asked for.
+  const short = parents.filter(({ planned, traded }) => planned?.eq(traded) === false);
+  const stale = short.filter(
+    ({ facts: { pair }, end, endedAt }) =>
+      end !== undefined && endedAt - end.at > END_AGE_MAX_MS + (prices.tape(pair)?.barMs ?? 0),
   );
   if (stale.length > 0)
     yield `${stale.length} parents ended without a price of then: opportunity cost takes the last one known, up to ${minutes(Math.max(...stale.map(({ end, endedAt }) => endedAt - (end?.at ?? endedAt))))} older.`;
@@ -70,8 +73,8 @@ function* warningsOf(figures: Figures): Generator<string> {
   if (borrows && figures.input.carry === undefined)
     yield 'The account has borrowed: interest is not written in the journal, so carry is in no cost here. tranche account pts interest tells what was paid.';
   if (prices.tapes.length > 0) {
-    yield* barsOf(figures);
-    yield* reachOf(figures);
+    yield* barsOf(byPair, prices);
+    yield* reachOf(byPair, prices);
     yield* holesOf(figures);
   }
 }
@@ -108,18 +111,17 @@ function* modesOf({ facts }: Figures): Generator<string> {
   if (modes.size > 1) yield `The journal holds runs in several modes: ${names([...modes])}.`;
 }
 
-function* pricesOf({ parents, prices }: Figures): Generator<string> {
-  const missing = new Set(
-    parents.map(({ facts: { pair } }) => pair).filter((pair) => prices.tape(pair) === undefined),
-  );
-  if (missing.size > 0)
-    yield `No market history of ${names([...missing])}: benchmarks over time and volume and mark-outs are left out (give --data ${[...missing][0] ?? 'pair'}=FILE).`;
+type ByPair = ReadonlyMap<string, readonly ParentFigures[]>;
+
+function* pricesOf(byPair: ByPair, prices: PriceBook): Generator<string> {
+  const missing = [...byPair.keys()].filter((pair) => prices.tape(pair) === undefined);
+  if (missing.length > 0)
+    yield `No market history of ${names(missing)}: benchmarks over time and volume and mark-outs are left out (give --data ${missing[0] ?? 'pair'}=FILE).`;
 }
 
 /** Bars that are longer than a mark-out say nothing of it. */
-function* barsOf({ parents, prices }: Figures): Generator<string> {
-  const traded = new Set(parents.map(({ facts: { pair } }) => pair));
-  const own = prices.tapes.filter(({ pair }) => traded.has(pair));
+function* barsOf(byPair: ByPair, prices: PriceBook): Generator<string> {
+  const own = prices.tapes.filter(({ pair }) => byPair.has(pair));
   for (const [barMs, tapes] of Map.groupBy(own, (tape) => tape.barMs)) {
     const short = MARK_OUT_MINUTES.filter((each) => each * MINUTE_MS < barMs);
     if (short.length > 0)
@@ -127,15 +129,12 @@ function* barsOf({ parents, prices }: Figures): Generator<string> {
   }
 }
 
-function* reachOf({ parents, prices }: Figures): Generator<string> {
+function* reachOf(byPair: ByPair, prices: PriceBook): Generator<string> {
   for (const { pair, times, rows, barMs } of prices.tapes) {
-    const own = parents.filter(({ facts }) => facts.pair === pair);
-    if (own.length === 0) continue;
-    const until = (times[rows - 1] ?? 0) + barMs;
-    const outside = own.filter(
-      ({ facts, endedAt }) =>
-        facts.begunAt < (times[0] ?? 0) + barMs || endedAt > until + Math.max(END_AGE_MAX_MS, 3 * barMs),
-    );
+    const own = byPair.get(pair) ?? [];
+    const begun = (times[0] ?? 0) + barMs;
+    const until = (times[rows - 1] ?? 0) + barMs + Math.max(END_AGE_MAX_MS, 3 * barMs);
+    const outside = own.filter(({ facts, endedAt }) => facts.begunAt < begun || endedAt > until);
     if (outside.length > 0)
       yield `The history of ${pair} does not reach over ${outside.length} of its ${own.length} parents: their benchmarks are left out.`;
   }

@@ -2,6 +2,7 @@ import { approximate, price, shortPrice } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { Sum } from './sum.ts';
 
 /** Market history of one pair in columns, as a tape has it. `close[i]` is known at `times[i] + barMs`; trades have `barMs` 0. */
 export interface PriceColumns {
@@ -96,12 +97,12 @@ export class PriceBook {
     return { price: history.priceIn(row), at: instant(history.knownAt(row)), from: 'prices' };
   }
 
-  /** The price of the tape at `at`, where that is newer than `since`. */
-  newerAt(pair: string, at: number, since: number): Price | undefined {
+  /** The price of the tape at `at`, where that is newer than `since`; NaN when it is not. */
+  newerAt(pair: string, at: number, since: number): number {
     const history = this.#historyOf(pair);
-    if (history === undefined) return undefined;
-    const row = history.freshRowAt(at);
-    return row < 0 || history.knownAt(row) <= since ? undefined : history.priceIn(row);
+    const row = history?.freshRowAt(at) ?? -1;
+    if (history === undefined || row < 0 || history.knownAt(row) <= since) return Number.NaN;
+    return history.tape.close[row] ?? Number.NaN;
   }
 
   #notedAt(pair: string, at: Instant, ageMaxMs: number): Seen | undefined {
@@ -190,7 +191,7 @@ export class PriceBook {
 }
 
 /** The exact decimal that a row of a tape stands for: what its shortest text says, mostly without writing it. */
-const exactPrice = (close: number): Price => shortPrice(close) ?? price(String(close));
+export const exactPrice = (close: number): Price => shortPrice(close) ?? price(String(close));
 
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;
@@ -285,21 +286,4 @@ function lastWhere(count: number, holds: (index: number) => boolean): number {
     else high = middle - 1;
   }
   return low;
-}
-
-/** Adds numbers up without losing the small ones to the large ones (Neumaier). */
-class Sum {
-  #sum = 0;
-  #lost = 0;
-
-  add(value: number): void {
-    const next = this.#sum + value;
-    this.#lost +=
-      Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - next + value : value - next + this.#sum;
-    this.#sum = next;
-  }
-
-  get value(): number {
-    return this.#sum + this.#lost;
-  }
 }

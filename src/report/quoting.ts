@@ -1,5 +1,6 @@
 import { ratioOf } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
+import { nearestWhole } from './digits.ts';
 import type { AttemptFacts } from './facts.ts';
 
 /** How asking for quotes went. Ratios are `part / whole`, as numbers; left out when the whole is 0. */
@@ -105,15 +106,20 @@ const hadQuote = (attempt: AttemptFacts): boolean =>
   (attempt.result === 'discarded' && attempt.reason !== undefined && !WITHOUT_QUOTE.has(attempt.reason));
 
 /** To the nearest of six decimals. */
-const share = (part: number, whole: number): number | undefined =>
-  whole === 0 ? undefined : Number(ratioOf(part).div(whole).toFixed(6, 'even'));
+function share(part: number, whole: number): number | undefined {
+  if (whole === 0) return undefined;
+  const millionths = nearestWhole((part / whole) * 1e6);
+  return millionths === undefined ? Number(ratioOf(part).div(whole).toFixed(6, 'even')) : millionths / 1e6;
+}
 
 /** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
-  const sorted = Float64Array.from(values).toSorted();
+  const sorted = new Float64Array(values).toSorted();
   const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
-  const mean = sorted.reduce((sum, value) => sum + value, 0) / sorted.length;
+  let sum = 0;
+  for (const value of sorted) sum += value;
+  const mean = sum / sorted.length;
   return {
     count: sorted.length,
     mean: Math.round(mean * 1000) / 1000,

@@ -174,22 +174,28 @@ export const against = (side: 'buy' | 'sell', amount: Money): Money =>
 /** `part / whole` in basis points, to the nearest of four decimals; `undefined` of nothing. */
 export function bpsOf(part: Money, whole: Money): Ratio | undefined {
   if (whole.isZero()) return undefined;
-  const units = unitsOf(part, whole);
-  if (units !== undefined) return scale(UNIT_BPS, ratioOf(units));
-  return roundEven(scale(fraction(part, whole), ratioOf(10_000)), 4);
+  return (
+    roundedBps(approximate(part) / approximate(whole)) ??
+    roundEven(scale(fraction(part, whole), ratioOf(10_000)), 4)
+  );
 }
-const UNIT_BPS = ratio('0.0001');
 
-/** The same as text, with its four decimals. */
+/** A fraction likewise; `undefined` where the last bits of a double decide. */
+export function roundedBps(fractionOf: number): Ratio | undefined {
+  const units = nearestWhole(fractionOf * UNITS);
+  return units === undefined ? undefined : scale(UNIT_BPS, ratioOf(units));
+}
+
+/** `bpsOf` as text, with its four decimals. */
 export function statedBps(part: Money, whole: Money): string | undefined {
   if (whole.isZero()) return undefined;
-  const units = part.isZero() ? 0 : unitsOf(part, whole);
+  const units = part.isZero() ? 0 : nearestWhole((approximate(part) / approximate(whole)) * UNITS);
   return units === undefined ? bpsOf(part, whole)?.toFixed(4) : withFourDecimals(units);
 }
 
 /** Ten thousandths of a basis point; the quotient of two doubles is wrong by far less. */
-const unitsOf = (part: Money, whole: Money): number | undefined =>
-  nearestWhole((approximate(part) / approximate(whole)) * 1e8);
+const UNITS = 1e8;
+const UNIT_BPS = ratio('0.0001');
 
 interface Sums {
   readonly traded: Quantity;
