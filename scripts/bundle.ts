@@ -16,9 +16,9 @@ export async function bundle(compiled: string): Promise<void> {
   const folder = join(dist, 'bundle');
   rmSync(folder, { recursive: true, force: true });
   const build = await rolldown({
-    input: join(dist, 'app/main.js'),
+    input: { main: join(dist, 'app/main.js'), sdk: join(dist, 'strategy/sdk.js') },
     platform: 'node',
-    plugins: [placesOf(dist, folder), otherCommands, oneLanguage, modernStreams],
+    plugins: [placesOf(dist, folder), otherCommands, sdkApart, oneLanguage, modernStreams],
     onLog(level, log) {
       throw new Error(`${level}: ${log.message}`);
     },
@@ -26,7 +26,7 @@ export async function bundle(compiled: string): Promise<void> {
   const { output } = await build.generate({
     format: 'cjs',
     strict: true,
-    entryFileNames: 'main.cjs',
+    entryFileNames: '[name].cjs',
     chunkFileNames: '[name].cjs',
     comments: { legal: false, annotation: false, jsdoc: false },
   });
@@ -36,7 +36,7 @@ export async function bundle(compiled: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const { fileName, code } of chunks) {
     // A function, as `bin/bundled.js` calls it.
-    const text = `(function (exports, require, module, __filename, __dirname) {${plain(late(code))}\n})\n`;
+    const text = `(function (exports, require, module, __filename, __dirname) {${plain(direct(late(code)))}\n})\n`;
     hash.update(fileName).update(text);
     writeFileSync(join(folder, fileName), text);
   }
@@ -67,6 +67,21 @@ const otherCommands: Plugin = {
     return isCommand && id !== './backtest-cli.js' ? { id: `not-bundled:${id}`, external: true } : undefined;
   },
 };
+
+/** What modules of users import holds all of zod: it is loaded when there is one. */
+const sdkApart: Plugin = {
+  name: 'sdk apart',
+  resolveId: (id) => (id === SDK ? { id, external: true } : undefined),
+  transform(code, id) {
+    if (!/[\\/]app[\\/]modules\.js$/u.test(id)) return undefined;
+    const apart = code
+      .replace("import * as sdk from '../strategy/sdk.js';", '')
+      .replace(/\breturn sdk;/u, `return require(${JSON.stringify(SDK)});`);
+    if (/\bsdk\b(?!\.cjs)/u.test(apart)) throw new Error(`${id} uses sdk in another way`);
+    return { code: apart, map: null };
+  },
+};
+const SDK = './sdk.cjs';
 
 /** Messages of zod in sixty languages, of which English is used. */
 const oneLanguage: Plugin = {
@@ -102,6 +117,18 @@ const late = (code: string): string =>
   });
 const BUILTIN =
   /^let (?<name>\w+) = require\("(?<id>node:(?!(?:events|fs|module|path|process|url)")[\w/]+)"\);\n(?:\k<name> = require_rolldown_runtime\.__toESM\(\k<name>, 1\);\n)?/gmu;
+
+/** What is exported and never set again needs no function that gives it: there were 500. */
+const direct = (code: string): string =>
+  code.replaceAll(EXPORT, (whole, name: string, own: string) => {
+    const sets = new RegExp(
+      String.raw`(?<![\w$.])${RegExp.escape(own)}\s*(?:[-+*/%&|^?<>]{0,3}=(?![=>])|\+\+|--)`,
+      'gu',
+    );
+    return [...code.matchAll(sets)].length > 1 ? whole : `exports.${name} = ${own};\n`;
+  });
+const EXPORT =
+  /^Object\.defineProperty\(exports, "(?<name>[\w$]+)", \{\n\tenumerable: true,\n\tget: function\(\) \{\n\t\treturn (?<own>[\w$]+);\n\t\}\n\}\);\n?/gmu;
 
 /** ASCII alone: with one other sign V8 would keep the whole text in two bytes for each. They stand in texts and patterns only. */
 const plain = (code: string): string => code.replaceAll(/\P{ASCII}/gu, escaped);

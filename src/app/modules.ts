@@ -21,9 +21,14 @@ const BYTES_MAX = 64 * 1024;
 const HOME = 'file:///tranche-module/';
 const SDK_NAME = 'tranche/strategy';
 const PRELUDE_NAME = 'tranche/strategy/prelude';
-/** What a module may import: the copies that the program itself uses, so that amounts of both are of one class. */
+/**
+ * What a module may import: the copies that the program itself uses, so that amounts of both are of one class. The bundle loads its
+ * file of them when it is asked for it.
+ */
 const shelf: Readonly<Record<string, object>> = {
-  [SDK_NAME]: sdk,
+  get [SDK_NAME]() {
+    return sdk;
+  },
   [PRELUDE_NAME]: { barredName, pureDate, pureMath, pureTemporal },
 };
 /** Under this name they lie while a module is loaded, and only then. */
@@ -35,7 +40,7 @@ const sources = new Map<
 >();
 /** What each version exports, or why it cannot be loaded. */
 const loaded = new Map<string, { readonly exported: unknown } | { readonly error: Error }>();
-const require = createRequire(import.meta.url);
+const requireModule = createRequire(import.meta.url);
 let isHooked = false;
 
 /**
@@ -100,7 +105,7 @@ function loadAs(url: string, text: string): { readonly exported: unknown } | { r
   sources.set(url, { source: preludeFrom(PRELUDE_NAME) + text, format });
   Object.defineProperty(globalThis, SHELF, { value: shelf, configurable: true });
   try {
-    return { exported: require(url) as unknown };
+    return { exported: requireModule(url) as unknown };
   } catch (cause) {
     return { error: new Error(inWords(cause), { cause }) };
   } finally {
