@@ -1,4 +1,5 @@
-import { inspect } from 'node:util';
+/** What `node:util` knows as `inspect.custom`, which is not loaded for it. */
+const INSPECTED = Symbol.for('nodejs.util.inspect.custom');
 
 /** A text that is never printed by accident: logs, JSON, templates and `inspect` all show `[redacted]`. */
 export class Secret {
@@ -21,7 +22,7 @@ export class Secret {
     return REDACTED;
   }
 
-  [inspect.custom](): string {
+  [INSPECTED](): string {
     return REDACTED;
   }
 }

@@ -64,7 +64,8 @@ export function readStrategies(
   kinds: ReadonlyMap<string, AnyStrategy> = registry,
 ): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
   const { documents, problems } = readDocuments(files, options);
-  const checked = checkDocuments(documents, config, { ...options, kinds });
+  const { env, cwd } = options; // and nothing else: what more there is may be worked out when it is read
+  const checked = checkDocuments(documents, config, { env, cwd, kinds });
   return { strategies: checked.strategies, problems: [...problems, ...checked.problems] };
 }
 

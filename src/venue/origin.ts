@@ -60,28 +60,41 @@ export const lookupHere: LookupFunction = (host, options, done) => {
   });
 };
 
-const here = new BlockList();
-here.addSubnet('127.0.0.0', 8);
-here.addAddress('::1', 'ipv6');
-export const isHere = (address: string, family: number): boolean =>
-  here.check(address, family === 6 ? 'ipv6' : 'ipv4') && !address.toLowerCase().startsWith('::ffff:');
+/** Made at the first look: a backtest connects to nobody. */
+interface Networks {
+  readonly here: BlockList;
+  /** Where no venue is, and from which machines hand out their own credentials. */
+  readonly nowhere: BlockList;
+  /** Forms of IPv6 that hold an IPv4 address: only there to get past lists like these. */
+  readonly disguised: BlockList;
+}
+let known: Networks | undefined;
+const networks = (): Networks => (known ??= listed());
 
-/** Networks where no venue is, and from which machines hand out their own credentials. */
-const nowhere = new BlockList();
-nowhere.addSubnet('0.0.0.0', 8); // this network
-nowhere.addSubnet('169.254.0.0', 16); // link-local: metadata of cloud machines
-nowhere.addAddress('100.100.100.200'); // the same, of another cloud
-nowhere.addAddress('192.0.0.192'); // and another
-nowhere.addSubnet('224.0.0.0', 3); // multicast, reserved, broadcast
-nowhere.addAddress('::', 'ipv6');
-nowhere.addSubnet('fe80::', 10, 'ipv6'); // link-local
-nowhere.addAddress('fd00:ec2::254', 'ipv6'); // metadata
-nowhere.addSubnet('ff00::', 8, 'ipv6'); // multicast
-/** Forms of IPv6 that hold an IPv4 address: only there to get past lists like this one. */
-const disguised = new BlockList();
-disguised.addSubnet('::ffff:0:0', 96, 'ipv6');
-disguised.addSubnet('64:ff9b::', 96, 'ipv6');
-disguised.addSubnet('2002::', 16, 'ipv6');
+function listed(): Networks {
+  const here = new BlockList();
+  here.addSubnet('127.0.0.0', 8);
+  here.addAddress('::1', 'ipv6');
+  const nowhere = new BlockList();
+  nowhere.addSubnet('0.0.0.0', 8); // this network
+  nowhere.addSubnet('169.254.0.0', 16); // link-local: metadata of cloud machines
+  nowhere.addAddress('100.100.100.200'); // the same, of another cloud
+  nowhere.addAddress('192.0.0.192'); // and another
+  nowhere.addSubnet('224.0.0.0', 3); // multicast, reserved, broadcast
+  nowhere.addAddress('::', 'ipv6');
+  nowhere.addSubnet('fe80::', 10, 'ipv6'); // link-local
+  nowhere.addAddress('fd00:ec2::254', 'ipv6'); // metadata
+  nowhere.addSubnet('ff00::', 8, 'ipv6'); // multicast
+  const disguised = new BlockList();
+  disguised.addSubnet('::ffff:0:0', 96, 'ipv6');
+  disguised.addSubnet('64:ff9b::', 96, 'ipv6');
+  disguised.addSubnet('2002::', 16, 'ipv6');
+  return { here, nowhere, disguised };
+}
+
+export const isHere = (address: string, family: number): boolean =>
+  networks().here.check(address, family === 6 ? 'ipv6' : 'ipv4') &&
+  !address.toLowerCase().startsWith('::ffff:');
 
 function hostProblem(text: string, hostname: string): string | undefined {
   const bare = hostname.replace(/^\[(?<address>.*)\]$/u, '$<address>');
@@ -89,6 +102,7 @@ function hostProblem(text: string, hostname: string): string | undefined {
   if (family === 0) return undefined;
   if (isIPv4(bare) && spelling(text) !== bare)
     return `this is another spelling of the address ${bare}: write it so`;
+  const { nowhere, disguised } = networks();
   const isDisguised = family === 6 && (disguised.check(bare, 'ipv6') || /^::[\da-f]{1,4}:/iu.test(bare));
   if (isDisguised) return 'an IPv6 address that stands for an IPv4 address: write that address itself';
   return nowhere.check(bare, family === 6 ? 'ipv6' : 'ipv4')
