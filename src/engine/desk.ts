@@ -32,6 +32,7 @@ import type { Plan } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { Ports } from './ports.ts';
 import { PtsWatch } from './pts-watch.ts';
+import { QuoteIds } from './quote-ids.ts';
 import { References } from './references.ts';
 import type { StrategySource } from './source.ts';
 
@@ -75,7 +76,7 @@ export class Desk {
   /** Breaks of time so far, after each change. Looked at once, however many strategies wait for an instant. Left out: there are none. */
   readonly breaks$: Observable<number> | undefined;
   /** Quote ids of this process: the venue must not repeat one. */
-  readonly quoteIds = new Set<string>();
+  readonly quoteIds = new QuoteIds();
   /** Failures in a row to get a quote, by pair. */
   readonly failures = new Map<
     string,

@@ -65,7 +65,7 @@ export function watchDoubts(desk: Desk): Observable<never> {
     return { at: after(open.doubt.since, stage.ageMs), alert: stage.alert };
   };
   const due = (): Instant | undefined => {
-    if (desk.state.attempts.size + told.size === 0) return undefined;
+    if (told.size === 0 && !desk.hasDoubts()) return undefined;
     const { doubts } = desk.state;
     for (const id of told.keys()) if (!desk.state.attempts.has(id)) told.delete(id);
     const all = doubts.flatMap((open) => nextOf(open)?.at ?? []);

@@ -255,7 +255,6 @@ function quoteFault({ desk }: Run, { quoteId, lifeMs }: Quote): CycleEvent | und
     return { on: 'stopped', reason: 'quote_reused', detail: quoteId, next: { do: 'again' } };
   }
   desk.quoteIds.add(quoteId);
-  if (desk.quoteIds.size > 100_000) desk.quoteIds.delete(desk.quoteIds.values().next().value ?? '');
   return undefined;
 }
 

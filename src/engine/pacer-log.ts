@@ -78,9 +78,8 @@ export class Log {
   }
 
   #clean(now: Monotonic): void {
-    for (let i = this.#places.length - 1; i >= 0; i--) {
-      const place = this.#places[i];
-      if (place !== undefined && place.freeAt <= now) this.#places.splice(i, 1);
-    }
+    let kept = 0;
+    for (const place of this.#places) if (place.freeAt > now) this.#places[kept++] = place;
+    this.#places.length = kept;
   }
 }
