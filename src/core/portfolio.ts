@@ -35,8 +35,8 @@ export interface Basis {
 }
 
 /** The pair in which a currency of a portfolio is traded. */
-export const tradedPair = (currency: string, { cash, via = {} }: Basis): string =>
-  currency + (via[currency] ?? cash);
+export const tradedPair = (currency: string, { cash, via }: Basis): string =>
+  currency + (via?.[currency] ?? cash);
 
 /** Price of one unit of a currency in cash, through the currency that it trades against where it has no pair of its own. */
 export function priceIn(

@@ -54,9 +54,20 @@ export function decide(
       });
     };
     const ready = prepare(desk, source, wake);
-    if (ready === undefined) step();
-    // It tells once.
-    else hear(ready, by, { next: step, complete: () => undefined });
+    if (ready === undefined) {
+      step();
+      return;
+    }
+    let isReady = false;
+    const next = (): void => {
+      if (isReady) return;
+      isReady = true;
+      step();
+    };
+    const complete = (): void => {
+      if (!isReady) done();
+    };
+    hear(ready, by, { next, complete });
   });
 }
 
@@ -83,33 +94,39 @@ function openSlice(desk: Desk, intent: IntentText): OpenSlice {
  */
 function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> | undefined {
   if (wake.on === 'outcome' || wake.on === 'start') return undefined;
-  const pairs = bound.needsValuation
-    ? [...new Set([...bound.pairs, ...pairsOfHoldings(desk, bound.pairs)])]
-    : bound.pairs;
-  if (!bound.needsTerms && !bound.needsValuation && desk.references.hasAll(pairs)) return undefined;
+  const { needsTerms, needsValuation } = bound;
+  const pairs = needsValuation ? withHoldings(desk, bound.pairs) : bound.pairs;
+  if (!needsTerms && desk.references.hasAll(pairs))
+    return needsValuation ? refreshValuation(desk) : undefined;
   const ready = desk.references.ready(pairs);
-  const terms = bound.needsTerms ? ready.pipe(mergeMap(() => desk.pts.ready())) : ready;
-  return bound.needsValuation ? terms.pipe(mergeMap(() => refreshValuation(desk))) : terms;
+  const terms = needsTerms ? ready.pipe(mergeMap(() => desk.pts.ready())) : ready;
+  return needsValuation ? terms.pipe(mergeMap(() => refreshValuation(desk) ?? of(undefined))) : terms;
 }
 
 /**
  * Everything that the account holds is valued when it is checked against the venue's own figure, which is in USD. What the
  * strategy prices in a pair of its own may have none in USD.
  */
-function pairsOfHoldings(desk: Desk, known: readonly string[]): readonly string[] {
-  const priced = new Set(
-    known.map((pair) => desk.pair(pair)).flatMap((pair) => ('problem' in pair ? [] : [pair.base])),
-  );
-  return [...(desk.state.balances ?? [])]
-    .filter(([currency, amount]) => currency !== 'usd' && !amount.isZero() && !priced.has(currency))
-    .map(([currency]) => `${currency}usd`)
-    .filter((pair) => !('problem' in desk.pair(pair)));
+function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
+  const isPriced = (currency: string): boolean =>
+    known.some((each) => {
+      const pair = desk.pair(each);
+      return !('problem' in pair) && pair.base === currency;
+    });
+  const pairs = [...known];
+  for (const [currency, amount] of desk.state.balances ?? []) {
+    if (currency === 'usd' || amount.isZero() || isPriced(currency)) continue;
+    const pair = `${currency}usd`;
+    if (!('problem' in desk.pair(pair))) pairs.push(pair);
+  }
+  return pairs;
 }
 
-function refreshValuation(desk: Desk): Observable<void> {
+/** `undefined` when it is fresh. */
+function refreshValuation(desk: Desk): Observable<void> | undefined {
   const { clock, venue } = desk.ports;
   const known = desk.valuation;
-  if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return of(undefined);
+  if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;
   const wish = { route: 'read', priority: 'valuation', key: 'valuation' } as const;
   return desk.pacer.through(wish, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
     map((points) => {

@@ -75,11 +75,29 @@ export type Params = z.output<typeof params>;
 
 export const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });
 
-export const assetsOf = (plan: Params): readonly string[] =>
-  Object.keys(plan.target_weights).filter((c) => c !== plan.cash);
+export const assetsOf = (plan: Params): readonly string[] => portfolioOf(plan).assets;
+export const basisOf = (plan: Params): Basis => portfolioOf(plan).basis;
 
-export const basisOf = (plan: Params): Basis => ({
-  cash: plan.cash,
-  ...(Object.keys(plan.via).length === 0 ? {} : { via: plan.via }),
-  ...(plan.cash_buffer === undefined ? {} : { aside: plan.cash_buffer.amount }),
-});
+interface Portfolio {
+  readonly assets: readonly string[];
+  readonly basis: Basis;
+}
+
+/** That of a document stays the same, and every wake looks at it. */
+const portfolios = new WeakMap<Params, Portfolio>();
+
+function portfolioOf(plan: Params): Portfolio {
+  let known = portfolios.get(plan);
+  if (known === undefined) {
+    known = {
+      assets: Object.keys(plan.target_weights).filter((c) => c !== plan.cash),
+      basis: {
+        cash: plan.cash,
+        ...(Object.keys(plan.via).length === 0 ? {} : { via: plan.via }),
+        ...(plan.cash_buffer === undefined ? {} : { aside: plan.cash_buffer.amount }),
+      },
+    };
+    portfolios.set(plan, known);
+  }
+  return known;
+}

@@ -77,12 +77,7 @@ export function tradesFor(question: Question): {
   const { valued, turnoverMax, basis } = question;
   const { via = {} } = basis;
   const wanted = wantedMoves(question);
-  const total = turnoverOf([...wanted.values()]);
-  const largest = turnoverMax === undefined ? total : scale(valued.value, turnoverMax);
-  const capped = total.gt(largest);
-  const moves = capped
-    ? new Map([...wanted].map(([asset, move]) => [asset, scale(move, fraction(largest, total))]))
-    : wanted;
+  const moves = turnoverMax === undefined ? wanted : cut(wanted, scale(valued.value, turnoverMax));
   const trades: Trade[] = [];
   const flows = new Map([...moves].filter(([asset]) => via[asset] === undefined));
   for (const [asset, move] of moves) {
@@ -105,7 +100,7 @@ export function tradesFor(question: Question): {
   }
   const order = (a: Trade, b: Trade): number =>
     a.turn - b.turn || b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1);
-  return { trades: trades.toSorted(order), capped };
+  return { trades: trades.toSorted(order), capped: moves !== wanted };
 }
 
 /** The trade that moves so much cash value into an asset, or out of it; `undefined` when it is too small. */
@@ -115,6 +110,14 @@ function tradeOf(move: Money, { pair, each, precision }: Market, tradeMin: Money
   const quantity = quantityDown(roundEven(notional, DECIMALS), each, precision);
   if (notional.lt(tradeMin) || quantity.isZero()) return undefined;
   return { pair, side: move.lt(0) ? 'sell' : 'buy', quantity, notional } as const;
+}
+
+/** All moves in proportion, so that no more than `largest` is turned over; the same ones where they turn over no more. */
+function cut(moves: ReadonlyMap<string, Money>, largest: Money): ReadonlyMap<string, Money> {
+  const total = turnoverOf([...moves.values()]);
+  return total.gt(largest)
+    ? new Map([...moves].map(([asset, move]) => [asset, scale(move, fraction(largest, total))]))
+    : moves;
 }
 
 /** One-way turnover, in cash: what leaves an asset for another counts once. */
@@ -127,16 +130,19 @@ function turnoverOf(moves: readonly Money[]): Money {
 /** By how much cash value each asset should grow (or shrink, when negative). */
 function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   const { valued, targets, basis } = question;
-  const assets = [...targets.keys()].filter((asset) => asset !== basis.cash);
   const some = question.onlyDrifted || question.rebalanceTo === 'band_edge';
-  const before = new Map(assets.map((asset) => [asset, valued.weights.get(asset) ?? NOTHING]));
-  const drifted = assets.filter((asset) => !some || isDrifted(question, asset, before.get(asset) ?? NOTHING));
-  const goals = new Map(before);
-  for (const asset of drifted) goals.set(asset, goalOf(question, asset, before.get(asset) ?? NOTHING));
+  const before = (asset: string): Ratio => valued.weights.get(asset) ?? NOTHING;
+  const goals = new Map<string, Ratio>();
+  for (const asset of targets.keys()) {
+    if (asset === basis.cash) continue;
+    const weight = before(asset);
+    const isMoved = !some || isDrifted(question, asset, weight);
+    goals.set(asset, isMoved ? goalOf(question, asset, weight) : weight);
+  }
   const settled = some ? withCash(question, goals) : goals;
   const moves = new Map<string, Money>();
   for (const [asset, goal] of settled) {
-    const change = subtract(goal, before.get(asset) ?? NOTHING);
+    const change = subtract(goal, before(asset));
     if (!change.isZero()) moves.set(asset, scale(valued.value, change));
   }
   return moves;

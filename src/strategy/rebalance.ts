@@ -162,7 +162,8 @@ function decide(plan: Params, view: View): Decision {
 function marketOf(asset: string, basis: Basis, view: View): Market | undefined {
   const midOf = (pair: string) => view.reference(pair)?.mid;
   const pair = tradedPair(asset, basis);
-  const [mid, each] = [midOf(pair), priceIn(asset, basis, midOf)];
+  const mid = midOf(pair);
+  const each = basis.via?.[asset] === undefined ? mid : priceIn(asset, basis, midOf);
   if (mid === undefined || each === undefined) return undefined;
   return { pair, mid, each, precision: view.instrument(pair).basePrecision };
 }
