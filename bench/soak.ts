@@ -9,6 +9,7 @@
  */
 import { parseArgs } from 'node:util';
 import { NEVER, Observable } from 'rxjs';
+import { IdMap } from '../src/core/id-map.ts';
 import { instant } from '../src/core/time.ts';
 import { VirtualClock } from '../src/engine/clock.ts';
 import { Desk } from '../src/engine/desk.ts';
@@ -98,7 +99,8 @@ interface Look {
 function sizesOf(owner: object, prefix: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(owner).flatMap(([name, value]: [string, unknown]) => {
-      if (value instanceof Map || value instanceof Set) return [[prefix + name, value.size]];
+      if (value instanceof Map || value instanceof Set || value instanceof IdMap)
+        return [[prefix + name, value.size]];
       return Array.isArray(value) ? [[prefix + name, value.length]] : [];
     }),
   );

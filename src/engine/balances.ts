@@ -157,9 +157,9 @@ const inWords = ({ currency, expected, told }: Difference): string =>
 
 /** Balances of the journal, as an earlier process left them: rows after them must explain what has changed meanwhile. */
 function inherited({ state }: Desk): ReadonlyMap<string, Anchor> {
-  const { lastBalances, bookedSince } = state;
+  const { lastBalances, filledIds, bookedFrom } = state;
   if (lastBalances === undefined) return new Map();
-  const booked = new Set(state.filledIds.keys()).difference(bookedSince);
+  const booked = new Set(filledIds.keys().slice(0, bookedFrom));
   return new Map(
     Object.entries(lastBalances.balances).map(([currency, amount]) => [
       currency,

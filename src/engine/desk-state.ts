@@ -1,4 +1,5 @@
 import { corrected } from '../core/figures.ts';
+import { IdMap } from '../core/id-map.ts';
 import { NO_MONEY, NO_QUANTITY, add, money, negate, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type {
@@ -17,9 +18,9 @@ import { changesOf, outgoing } from '../core/changes.ts';
 import { noteDebts } from './debts.ts';
 import { decided, NOTHING_TRADED, removed, sliceKey, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
-import type { SavedState } from './keeper.ts';
-import { forgetOldest, oldestOf } from './oldest.ts';
 import { Overrides } from './override-state.ts';
+import { restoreInto, savedOf } from './saved-state.ts';
+import type { SavedState } from './saved-state.ts';
 import { scopeOf, Totals } from './totals.ts';
 
 export { sliceKey } from './open.ts';
@@ -35,14 +36,14 @@ const IDS_KEPT = 10_000;
  */
 export class DeskState {
   readonly lives = new Map<string, Life>();
-  readonly slices = new Map<string, OpenSlice>();
-  readonly attempts = new Map<string, OpenAttempt>();
+  readonly slices = new IdMap<OpenSlice>();
+  readonly attempts = new IdMap<OpenAttempt>();
   /** Largest quotes, by pair. */
   readonly maximums = new Map<string, Maximum>();
   /** Client ids that traded, with the time: a fill is booked once, whoever reports it. */
-  readonly filledIds = new Map<string, { readonly at: Instant }>();
+  readonly filledIds = new IdMap<{ readonly at: Instant }>();
   /** Attempts whose order left and did not trade, with the time: a fill that turns up later is an incident. */
-  readonly closedIds = new Map<string, Closed>();
+  readonly closedIds = new IdMap<Closed>();
   /** Client ids older than this are forgotten. Unix ms. */
   rememberedSince = 0;
   control: 'active' | 'paused' | 'reducing' | 'halted' = 'active';
@@ -55,9 +56,9 @@ export class DeskState {
   balances: Map<string, Quantity> | undefined;
   balancesReadAt: Instant | undefined;
   readonly owedSince = new Map<string, Instant>(); // balances below zero: since when, at the earliest
-  /** Balances as they were written last, and what was booked since. */
+  /** Balances as they were written last, and how many of the newest `filledIds` were booked since. */
   lastBalances: BalancesRecord | undefined;
-  readonly bookedSince = new Set<string>();
+  bookedSince = 0;
   newestTransaction = 0;
   fills = 0;
   /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
@@ -75,7 +76,7 @@ export class DeskState {
   readonly totals = new Totals();
   recent: FillRecord[] = [];
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
-  readonly strays = new Map<string, Traded>();
+  readonly strays = new IdMap<Traded>();
 
   apply({ at, body }: StoredRecord): void {
     this.lastRecordAt = at;
@@ -159,16 +160,16 @@ export class DeskState {
 
   /** All that was folded, as plain data: a picture of the moment only until the next record. */
   saved(): SavedState {
-    const fields = Object.fromEntries(Object.entries(this)) as SavedState; // oxlint-disable-line typescript/no-unsafe-type-assertion -- its own fields
-    this.totals.settle();
-    return { ...fields, totals: this.totals.data, overrides: this.overrides.data };
+    return savedOf(this);
   }
 
-  restore({ totals, overrides, ...fields }: SavedState): void {
-    if (!(totals.days instanceof Map && overrides.known instanceof Map)) throw new TypeError('not a state');
-    Object.assign(this, fields);
-    this.totals.data = totals;
-    this.overrides.data = overrides;
+  restore(saved: SavedState): void {
+    restoreInto(this, saved);
+  }
+
+  /** Which of `filledIds` is the first that was booked after the balances were written last. */
+  get bookedFrom(): number {
+    return Math.max(0, this.filledIds.size - this.bookedSince);
   }
 
   /** How many of the processes that began since `from` died, asked before this one has written that it began. */
@@ -296,7 +297,7 @@ export class DeskState {
     this.#close(fill.client_order_id, undefined);
     if (this.filledIds.has(fill.client_order_id)) return;
     this.#remember(this.filledIds, fill.client_order_id, { at });
-    this.bookedSince.add(fill.client_order_id);
+    this.bookedSince++;
     this.fills++;
     // By the records, not by who asks when: a state that is folded anew must be the same.
     while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
@@ -376,7 +377,7 @@ export class DeskState {
     noteDebts(this, this.balancesReadAt ?? instant(0));
     this.balancesReadAt = body.read_at;
     this.lastBalances = body;
-    this.bookedSince.clear();
+    this.bookedSince = 0;
     this.newestTransaction = Math.max(this.newestTransaction, body.newest_id);
   }
 
@@ -384,12 +385,12 @@ export class DeskState {
    * Ids are kept for two days, because the venue refuses a client id for one; and the newest in any case, so that a clock
    * which is set right by days does not make us forget, and book again, what has just traded.
    */
-  #remember<T extends { readonly at: Instant }>(where: Map<string, T>, clientId: string, what: T): void {
+  #remember<T extends { readonly at: Instant }>(where: IdMap<T>, clientId: string, what: T): void {
     where.set(clientId, what);
     for (;;) {
-      const oldest = (): Instant => (where.get(oldestOf(where) ?? clientId) ?? what).at;
+      const oldest = (): Instant => (where.oldest() ?? what).at;
       if (where.size <= IDS_KEPT || oldest() > what.at - 2 * DAY_MS) break;
-      forgetOldest(where);
+      where.forgetOldest();
       this.rememberedSince = what.at - 2 * DAY_MS;
     }
   }

@@ -1,4 +1,5 @@
 import { Observable, map, share } from 'rxjs';
+import { IdMap } from '../core/id-map.ts';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
@@ -68,9 +69,9 @@ export class Desk {
   keptSaid = '';
   readonly mark: string;
   /** Attempts in doubt, with what it takes to prove each. Rebuilt at start. */
-  readonly doubts = new Map<string, Doubt>();
+  readonly doubts = new IdMap<Doubt>();
   /** Attempts whose end is being written. */
-  readonly closing = new Set<string>();
+  readonly closing = new IdMap<true>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
   readonly changed$ = new Changes();
   /** Breaks of time so far, after each change. Looked at once, however many strategies wait for an instant. Left out: there are none. */
@@ -93,7 +94,7 @@ export class Desk {
   /** Rows that could be an order in doubt and were told of. */
   readonly twins = new Set<string>();
   /** Attempts that the gate let through, until they end: the record of their order may still be under way. */
-  readonly leaving = new Map<string, IntentRecord>();
+  readonly leaving = new IdMap<IntentRecord>();
   /** The time by which days of limits are counted. */
   readonly limitDay: DayClock;
   /** Proposals of this process: when each of them is over, and with whose token it came. */

@@ -1,10 +1,10 @@
 import { pack, unpack } from '../core/pack.ts';
 import type { StoredRecord } from '../core/record.ts';
 import type { Desk } from './desk.ts';
-import type { DeskState } from './desk-state.ts';
 import type { KeptState } from './ports.ts';
-import type { OverridesData } from './override-state.ts';
-import type { TotalsData } from './totals.ts';
+import type { SavedState } from './saved-state.ts';
+
+export type { SavedState } from './saved-state.ts';
 
 /**
  * Number of the shape and the meaning of what is kept. Goes up whenever a fold changes: a state of another number is left
@@ -14,15 +14,6 @@ export const STATE_FORMAT = 6;
 
 /** At the end of a process, a state that spares less than this part of the usual number of records is not worth a file. */
 const WORTH = 50;
-
-type Field = {
-  [K in keyof DeskState]: DeskState[K] extends (...args: never) => unknown ? never : K;
-}[keyof DeskState];
-/** The fields of a `DeskState`, those of its totals among them. */
-export type SavedState = Omit<Pick<DeskState, Field>, 'totals' | 'overrides' | 'doubts'> & {
-  readonly totals: TotalsData;
-  readonly overrides: OverridesData;
-};
 
 interface Kept {
   readonly desk: SavedState;

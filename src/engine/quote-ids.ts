@@ -1,22 +1,18 @@
-/** So many of the newest are known at least. */
+import { IdMap } from '../core/id-map.ts';
+
+/** So many of the newest are known. */
 const KEPT = 100_000;
 
-/**
- * Ids of quotes that this process was given: the venue must not repeat one. Two sets take turns, because one from which the
- * oldest is deleted each time steps over all that was deleted before it: ten microseconds and more a quote, from the first 100 000 on.
- */
+/** Ids of quotes that this process was given: the venue must not repeat one. */
 export class QuoteIds {
-  #newest = new Set<string>();
-  #before: ReadonlySet<string> = new Set();
+  readonly #ids = new IdMap<true>();
 
   has(id: string): boolean {
-    return this.#newest.has(id) || this.#before.has(id);
+    return this.#ids.has(id);
   }
 
   add(id: string): void {
-    this.#newest.add(id);
-    if (this.#newest.size < KEPT) return;
-    this.#before = this.#newest;
-    this.#newest = new Set();
+    this.#ids.set(id, true);
+    if (this.#ids.size > KEPT) this.#ids.forgetOldest();
   }
 }

@@ -59,7 +59,7 @@ function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
     end.word?.answer({ isDone: false, says: `${id} is not in doubt any more` });
     return { bodies: [] };
   }
-  desk.closing.add(id);
+  desk.closing.set(id, true);
   const { bodies, after } = attemptEnding(desk, end);
   return {
     bodies,

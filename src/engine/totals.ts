@@ -17,7 +17,7 @@ import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import { LateCosts } from './late-costs.ts';
-import { forgetOldest } from './oldest.ts';
+import { IdMap } from '../core/id-map.ts';
 
 /** An order that left. */
 export interface LeftOrder {
@@ -90,7 +90,7 @@ export interface TotalsData {
   newestDay: number;
   readonly days: Map<number, Day>;
   orders: LeftOrder[];
-  readonly parents: Map<string, Parent>;
+  readonly parents: IdMap<Parent>;
   /** Orders in a row that the venue did not fill, by pair. */
   readonly rejects: Map<string, number>;
   /** Answers in a row that could not be used, by pair. */
@@ -99,14 +99,16 @@ export interface TotalsData {
   readonly paused: Map<string, string>;
 }
 
+export type SavedTotals = Omit<TotalsData, 'parents'> & { readonly parents: Map<string, Parent> };
+
 /** What limits are held against, as a fold of the journal: it survives a restart because it is rebuilt from it. */
 export class Totals {
-  /** All that there is to know, once `settle` was called: what a saved state holds of it is this object. */
+  /** All that there is to know, once `settle` was called. */
   data: TotalsData = {
     newestDay: 0,
     days: new Map(),
     orders: [],
-    parents: new Map(),
+    parents: new IdMap(),
     rejects: new Map(),
     malformed: new Map(),
     paused: new Map(),
@@ -118,6 +120,15 @@ export class Totals {
   /** Completes `data`. */
   settle(): void {
     this.late.count();
+  }
+
+  saved(): SavedTotals {
+    this.settle();
+    return { ...this.data, parents: new Map(this.data.parents) };
+  }
+
+  restore(saved: SavedTotals): void {
+    this.data = { ...saved, parents: new IdMap(saved.parents) };
   }
 
   /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
@@ -290,7 +301,7 @@ export class Totals {
     };
     this.data.parents.delete(parent);
     this.data.parents.set(parent, known);
-    if (this.data.parents.size > PARENTS_MAX) forgetOldest(this.data.parents);
+    if (this.data.parents.size > PARENTS_MAX) this.data.parents.forgetOldest();
     this.newest = { of: this.data, parent, known };
     return known;
   }

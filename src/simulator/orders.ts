@@ -1,3 +1,4 @@
+import { IdMap } from '../core/id-map.ts';
 import { invariant } from '../core/errors.ts';
 import { add, subtract } from '../core/money.ts';
 import { DAY_MS, instant } from '../core/time.ts';
@@ -37,8 +38,8 @@ interface Kept {
   readonly places: Map<string, number>;
   placed: number;
   /** When client ids came: those since `recentFrom`, and those of the time before, which was a day at least. */
-  recent: Map<string, Instant>;
-  older: Map<string, Instant>;
+  recent: IdMap<Instant>;
+  older: IdMap<Instant>;
   recentFrom: Instant;
   /** Ids of those that are not finished. */
   readonly open: Set<string>;
@@ -153,8 +154,8 @@ export class OrderRegistry {
       orders: [],
       places: new Map(),
       placed: 0,
-      recent: new Map(),
-      older: new Map(),
+      recent: new IdMap(),
+      older: new IdMap(),
       recentFrom: instant(-Infinity),
       open: new Set(),
       trades: [],
@@ -168,7 +169,7 @@ export class OrderRegistry {
 function cameNow(kept: Kept, clientId: string, now: Instant): void {
   if (now >= kept.recentFrom + DAY_MS) {
     kept.older = kept.recent;
-    kept.recent = new Map();
+    kept.recent = new IdMap();
     kept.recentFrom = now;
   }
   kept.recent.set(clientId, now);

@@ -125,9 +125,9 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'a state that is kept forgets the filled ids',
-    file: 'src/engine/desk-state.ts',
-    find: 'return { ...fields, totals: this.totals.data, overrides: this.overrides.data };',
-    put: 'return { ...fields, filledIds: new Map(), totals: this.totals.data, overrides: this.overrides.data };',
+    file: 'src/engine/saved-state.ts',
+    find: 'totals: state.totals.saved(),',
+    put: 'filledIds: new Map(), totals: state.totals.saved(),',
   },
   {
     name: 'a state of a journal that was rolled back is believed',
