@@ -3,7 +3,7 @@
  * 5 bps, and hourly buys of one asset. Kernels, sizing, controls, quote cycle, exchange, decimals, a journal in memory and all
  * figures of a report are in it, beside a tight loop over typed arrays in the same run, in the three ways of a backtest: jumping
  * from wake to wake, visiting every row (`--every-tick`), and telling the desk of every row (`--tell-every-tick`). The hash chain,
- * which that journal makes for who asks for it, is timed in a column of its own.
+ * which that journal makes for who asks for it, and the text of `report.json` are timed in columns of their own.
  *
  * All work runs in turn, round after round, what is short several times a round. The very first run has nothing compiled and
  * stands by itself; each work then runs for a while before it is measured, and is told by its median. The index of the tapes, which a backtest builds once and keeps beside them, is built outside of what is timed and has
@@ -27,6 +27,7 @@ import type { Backtest } from '../src/backtest/run.ts';
 import type { NextPossible } from '../src/backtest/tape-market.ts';
 import type { Tape } from '../src/backtest/tape.ts';
 import { quantity } from '../src/core/money.ts';
+import { reportText } from '../src/app/report-files.ts';
 import type { StrategySource } from '../src/engine/desk.ts';
 import type { Journal } from '../src/journal/journal.ts';
 import { lateJournal } from '../src/journal/late.ts';
@@ -108,10 +109,12 @@ function begin(tape: Tape, rows: number): Tape {
 /** One run, in ms. */
 interface Run {
   readonly runMs: number;
-  /** To work out, of the records in memory, what `tranche report --json` prints of them. */
+  /** To work out all figures of a report of the records in memory, as a terminal shows them. */
   readonly reportMs: number;
   /** To check, spell and hash the journal: what its head takes, and a file of it. */
   readonly chainMs: number;
+  /** To write the figures down as `report.json`, each point and parent of them. */
+  readonly jsonMs: number;
   readonly trades: number;
   readonly records: number;
   readonly hash: string;
@@ -171,13 +174,16 @@ function engine(strategy: () => StrategySource, over: readonly Tape[], way: Way)
   const figured = performance.now();
   const { seq: records, hash } = journal.head();
   const tied = performance.now();
-  if (reportOf(figures).fills === 0) throw new Error('the report shows no trade');
+  const report = reportOf(figures);
   const reported = performance.now();
+  if (report.fills === 0 || reportText(report) === '') throw new Error('the report shows no trade');
+  const written = performance.now();
   const { fills: trades } = running.desk.state;
   return {
     runMs: ended - begun,
     reportMs: figured - ended + (reported - tied),
     chainMs: tied - figured,
+    jsonMs: written - reported,
     trades,
     records,
     hash,
@@ -203,6 +209,7 @@ function loop(over: readonly Tape[]): Run {
     runMs: performance.now() - begun,
     reportMs: 0,
     chainMs: 0,
+    jsonMs: 0,
     trades,
     records: 0,
     hash: String(value),
@@ -212,7 +219,15 @@ function loop(over: readonly Tape[]): Run {
 function indexing(over: readonly Tape[]): Run {
   const begun = performance.now();
   for (const tape of over) indexes.set(tape, indexPrices(tape));
-  return { runMs: performance.now() - begun, reportMs: 0, chainMs: 0, trades: 0, records: 0, hash: '' };
+  return {
+    runMs: performance.now() - begun,
+    reportMs: 0,
+    chainMs: 0,
+    jsonMs: 0,
+    trades: 0,
+    records: 0,
+    hash: '',
+  };
 }
 
 const tapes = benchTapes(Number(values.seed), minutes);
@@ -274,12 +289,10 @@ const loopOf = ({ tapes: over }: Work): number =>
     wallOf,
   );
 
-/** Warm, ms. `wallMs` is the sum of run and report; the chain is in neither. */
-const parts = (runs: readonly Run[]): Readonly<Record<'runMs' | 'reportMs' | 'chainMs', number>> => ({
-  runMs: digits(warm(runs, ({ runMs }) => runMs), 2), // prettier-ignore
-  reportMs: digits(warm(runs, ({ reportMs }) => reportMs), 2), // prettier-ignore
-  chainMs: digits(warm(runs, ({ chainMs }) => chainMs), 2), // prettier-ignore
-});
+const PARTS = ['runMs', 'reportMs', 'chainMs', 'jsonMs'] as const;
+/** Warm, ms. `wallMs` is the sum of run and report; the other two are in neither. */
+const parts = (runs: readonly Run[]): Readonly<Record<string, number>> =>
+  Object.fromEntries(PARTS.map((part) => [part, digits(warm(runs, (run) => run[part]), 2)])); // prettier-ignore
 
 const shown = measured.filter(({ work }) => work.isOnce !== true);
 const rows = shown.map(({ work, runs, memory }) => {
@@ -330,7 +343,7 @@ if (values.json) console.log(JSON.stringify({ bench: 'backtest-engine', ...facts
 else {
   console.log(table(rows));
   console.log(
-    '\nfirst: nothing compiled; wall: a warm run with all figures of its report; chain: to hash its journal, in no other column; us a trade: of the run; MB: resident after it',
+    '\nfirst: nothing compiled; wall: a warm run with all figures of its report; chain: to hash its journal, and json: to write its report.json, in no other column; us a trade: of the run; MB: resident after it',
   );
   console.log(
     `${facts.rounds} rounds; peak ${facts.peakMB} MB, made tapes included; load ${facts.load}; ${differing.length === 0 ? 'all runs of a work wrote the same journal, in whichever way' : `JOURNALS DIFFER: ${differing.join(', ')}`}\n`,

@@ -30,7 +30,7 @@ import type { Journal } from '../journal/journal.ts';
 import { lateJournal } from '../journal/late.ts';
 import { figuresOf } from '../report/figures.ts';
 import type { Figures } from '../report/figures.ts';
-import { bpsOf } from '../report/shortfall.ts';
+import { statedBps } from '../report/shortfall.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
 import { reviveStrategy } from './strategies.ts';
@@ -211,13 +211,13 @@ function costsOf(figures: Figures): SweepFigures {
     (sum, one) => (sum === undefined || one === undefined ? undefined : add(sum, one)),
     NO_MONEY,
   );
-  const { shortfall, atArrival } = first.costs;
+  const { shortfall } = first.costs;
   return withoutGaps({
     cost_usd: whole && text(roundEven(whole, 2)),
     ...(second === undefined
       ? {
-          cost_bps: bpsOf(shortfall.total, shortfall.paper)?.toFixed(4),
-          slippage_bps: bpsOf(shortfall.trading, atArrival)?.toFixed(4),
+          cost_bps: statedBps(shortfall.total, shortfall.paper),
+          slippage_bps: statedBps(shortfall.trading, shortfall.atArrival),
         }
       : {}),
   });
@@ -228,7 +228,7 @@ function partsOf({ totals }: Figures): CostParts {
   const [first, second] = totals;
   if (first === undefined || second !== undefined) return {};
   const { shortfall } = first.costs;
-  const stated = PARTS.map((part) => [part, bpsOf(shortfall[part], shortfall.paper)?.toFixed(4)] as const);
+  const stated = PARTS.map((part) => [part, statedBps(shortfall[part], shortfall.paper)] as const);
   return Object.fromEntries(stated.filter(([, value]) => value !== undefined));
 }
 

@@ -89,8 +89,6 @@ export interface Costs {
   readonly parents: number;
   readonly withoutPrice: number;
   readonly shortfall: Shortfall;
-  /** `F·P_a`: the trading cost in basis points of it is the slippage against arrival. */
-  readonly atArrival: Money;
   /** What untraded slices came to cost later; a part of trading and opportunity, not besides them. */
   readonly missed: { readonly slices: number; readonly cost: Money };
   /** The same of slots that passed without a try; those whose time, size or price is not known are counted alone. */
@@ -246,7 +244,6 @@ const bothCosts = (a: Costs, b: Costs): Costs => ({
   parents: a.parents + b.parents,
   withoutPrice: a.withoutPrice + b.withoutPrice,
   shortfall: sumOf(a.shortfall, b.shortfall),
-  atArrival: add(a.atArrival, b.atArrival),
   missed: { slices: a.missed.slices + b.missed.slices, cost: add(a.missed.cost, b.missed.cost) },
   passed: {
     slots: a.passed.slots + b.passed.slots,
@@ -264,10 +261,11 @@ const NO_SHORTFALL: Shortfall = {
   fees: NO_MONEY,
   total: NO_MONEY,
   paper: NO_MONEY,
+  atArrival: NO_MONEY,
 };
 
 function costsOf(parents: readonly ParentFigures[], prices: PriceBook): Costs {
-  let [shortfall, atArrival, missedCost] = [NO_SHORTFALL, NO_MONEY, NO_MONEY];
+  let [shortfall, missedCost] = [NO_SHORTFALL, NO_MONEY];
   let [withoutPrice, missed] = [0, 0];
   for (const parent of parents) {
     for (const { missedCost: one } of isWhole(parent) ? [] : parent.slices) {
@@ -275,18 +273,13 @@ function costsOf(parents: readonly ParentFigures[], prices: PriceBook): Costs {
       missed++;
       missedCost = add(missedCost, one);
     }
-    if (parent.shortfall === undefined || parent.arrival === undefined) {
-      withoutPrice++;
-      continue;
-    }
-    shortfall = sumOf(shortfall, parent.shortfall);
-    atArrival = add(atArrival, cost(parent.arrival, parent.traded));
+    if (parent.shortfall === undefined) withoutPrice++;
+    else shortfall = sumOf(shortfall, parent.shortfall);
   }
   return {
     parents: parents.length,
     withoutPrice,
     shortfall,
-    atArrival,
     missed: { slices: missed, cost: missedCost },
     passed: passedOf(parents, prices),
   };
@@ -299,16 +292,25 @@ function isWhole({ facts: { slices } }: ParentFigures): boolean {
   return true;
 }
 
-const sumOf = (a: Shortfall, b: Shortfall): Shortfall => ({
-  delay: plus(a.delay, b.delay),
-  trading: add(a.trading, b.trading),
-  timing: plus(a.timing, b.timing),
-  execution: add(a.execution, b.execution),
-  opportunity: plus(a.opportunity, b.opportunity),
-  fees: plus(a.fees, b.fees),
-  total: add(a.total, b.total),
-  paper: add(a.paper, b.paper),
-});
+/** Most parents are on time and trade all at one price: what is the same of them is added up once. */
+function sumOf(a: Shortfall, b: Shortfall): Shortfall {
+  const trading = add(a.trading, b.trading);
+  const paper = add(a.paper, b.paper);
+  const isAtOnce = a.execution === a.trading && b.execution === b.trading;
+  const isFull = a.atArrival === a.paper && b.atArrival === b.paper;
+  const isAll = a.total === a.trading && b.total === b.trading;
+  return {
+    delay: plus(a.delay, b.delay),
+    trading,
+    timing: plus(a.timing, b.timing),
+    execution: isAtOnce ? trading : add(a.execution, b.execution),
+    opportunity: plus(a.opportunity, b.opportunity),
+    fees: plus(a.fees, b.fees),
+    total: isAll ? trading : add(a.total, b.total),
+    paper,
+    atArrival: isFull ? paper : add(a.atArrival, b.atArrival),
+  };
+}
 
 /** Most of many parts are nothing. */
 const plus = (a: Money, b: Money): Money => (b === NO_MONEY ? a : add(a, b));

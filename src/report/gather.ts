@@ -219,7 +219,10 @@ class Gatherer implements Facts {
     this.#filled.add(fill.client_order_id);
     this.holdings.push({ at, fill });
     const parent = this.#parentOf(fill.parent) ?? this.#stray(fill);
-    parent.fills.push(new Booked(fill, at, this.#attemptOf(fill.client_order_id)));
+    const booked = new Booked(fill, at, this.#attemptOf(fill.client_order_id));
+    // Room for one: a list that grows takes room for many, and most parents have no more.
+    if (parent.fills.length === 0) parent.fills = [booked];
+    else parent.fills.push(booked);
   }
 
   /** A trade of a parent that this journal has not decided: found in the account after an older copy was restored. */

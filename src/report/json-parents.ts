@@ -1,4 +1,4 @@
-import { approximate, cost, text } from '../core/money.ts';
+import { approximate, text } from '../core/money.ts';
 import { isoOf } from '../core/time.ts';
 import { againstPrice, benchmark } from './figures.ts';
 import type { Figures } from './figures.ts';
@@ -11,7 +11,7 @@ import { statedBps } from './shortfall.ts';
 import type { ParentFigures, SliceFigures } from './shortfall.ts';
 
 /** Most parents and slices that a report lists: the rest is in its sums and in `fills.csv`. */
-const PARENTS_MAX = 1_000;
+export const PARENTS_MAX = 1_000;
 const SLICES_MAX = 5_000;
 
 type ParentJson = Report['parents'][number];
@@ -65,8 +65,7 @@ function parentJson(parent: ParentFigures, prices: PriceBook, room: { slices: nu
   if (decision !== undefined) json.decision = seenJson(decision);
   if (arrival !== undefined) json.arrival_price = text(arrival);
   if (end !== undefined) json.end = seenJson(end);
-  if (shortfall !== undefined && arrival !== undefined)
-    json.costs = costsJson(shortfall, cost(arrival, traded));
+  if (shortfall !== undefined) json.costs = costsJson(shortfall);
   const [twap, vwap] = [benchmarkJson(parent, prices, 'time'), benchmarkJson(parent, prices, 'volume')];
   if (twap !== undefined) json.twap = twap;
   if (vwap !== undefined) json.vwap = vwap;

@@ -33,8 +33,8 @@ let lastAverage: { readonly amount?: Money; readonly traded?: Quantity; readonly
 };
 
 type CostsJson = NonNullable<Report['parents'][number]['costs']>;
-export function costsJson(shortfall: Shortfall, atArrival: Money): CostsJson {
-  const { paper, delay, trading, timing, execution, opportunity, fees, total } = shortfall;
+export function costsJson(shortfall: Shortfall): CostsJson {
+  const { paper, delay, trading, timing, execution, opportunity, fees, total, atArrival } = shortfall;
   const json: Draft<CostsJson> = {
     paper: text(paper),
     delay: text(delay),

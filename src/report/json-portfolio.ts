@@ -36,6 +36,7 @@ const valuationJson = ({
 type CourseJson = NonNullable<Report['portfolios'][number]['course']>;
 function courseJson(course: Course): CourseJson {
   const { drawdownAt } = course;
+  let points: CourseJson['points'] | undefined;
   return {
     step_ms: course.stepMs,
     mean_value: nineDigits(course.meanValue),
@@ -51,7 +52,9 @@ function courseJson(course: Course): CourseJson {
       tracking_error: course.trackingError === undefined ? undefined : nineDigits(course.trackingError),
       drawdown_at: drawdownAt && isoOf(drawdownAt),
     }),
-    points: pointsJson(course),
+    get points(): CourseJson['points'] {
+      return (points ??= pointsJson(course));
+    },
   };
 }
 

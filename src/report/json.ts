@@ -5,7 +5,7 @@ import type { Costs, Figures, Group } from './figures.ts';
 import type { UntradedFacts } from './facts.ts';
 import type { FillsFigures } from './fill-figures.ts';
 import { gapsOf } from './gaps.ts';
-import { parentsJson } from './json-parents.ts';
+import { PARENTS_MAX, parentsJson } from './json-parents.ts';
 import { averageOf, costsJson, known, slippage } from './json-parts.ts';
 import { portfolioJson } from './json-portfolio.ts';
 import { notesOf } from './notes.ts';
@@ -20,10 +20,10 @@ export const SIGNS = {
   mark_outs: 'Mark-outs are the other way round: positive is good, the price went the way of the trade.',
 } as const;
 
-/** A report as the plain data of `report.json`. */
+/** A report as the data of `report.json`. Its long lists are made when they are first read. */
 export function reportOf(figures: Figures): Report {
   const { facts, input, from, until } = figures;
-  const parents = parentsJson(figures);
+  let parents: Report['parents'] | undefined;
   const distinct = (values: readonly string[]): string[] => [...new Set(values)];
   const starts = facts.starts.map(({ body }) => body);
   return {
@@ -63,8 +63,11 @@ export function reportOf(figures: Figures): Report {
       : { carry: input.carry.map(({ currency, amount }) => ({ currency, amount: text(amount) })) }),
     quoting: quotingJson(figures.quoting),
     groups: figures.groups.map(groupJson),
-    parents,
-    parents_left_out: figures.parents.length - parents.length,
+    // A list of many, for who prints it: what a terminal shows needs none of it.
+    get parents(): Report['parents'] {
+      return (parents ??= parentsJson(figures));
+    },
+    parents_left_out: Math.max(0, figures.parents.length - PARENTS_MAX),
     fills: figures.fills.length,
     untraded: untradedJson(figures.untraded),
     portfolios: figures.portfolios.map(portfolioJson),
@@ -92,13 +95,12 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 const sumsJson = ({
   shortfall,
-  atArrival,
   missed,
   passed,
   parents,
   withoutPrice,
 }: Costs): Report['totals'][number]['costs'] => ({
-  ...costsJson(shortfall, atArrival),
+  ...costsJson(shortfall),
   parents,
   without_price: withoutPrice,
   missed_slices: missed.slices,

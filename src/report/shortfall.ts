@@ -46,6 +46,8 @@ export interface Shortfall {
   readonly total: Money;
   /** `Q·P_d`: basis points are of it. */
   readonly paper: Money;
+  /** `F·P_a`: the trading cost in basis points of it is the slippage against arrival. */
+  readonly atArrival: Money;
 }
 
 /** One parent, counted. Amounts are exact. */
@@ -313,7 +315,8 @@ function shortfallOf({
     opportunity: left.isZero() ? NO_MONEY : against(side, cost(subtract(end, arrival), left)),
     fees,
     total: add(add(paid, missed), fees),
-    paper: cost(decision, planned),
+    paper: isOnTime && left.isZero() ? atArrival : cost(decision, planned),
+    atArrival,
   };
 }
 

@@ -2,30 +2,34 @@ import type { SliceFacts } from './facts.ts';
 
 /** Slices of a parent by their number, in the order in which they were decided. Most parents have but one. */
 export class Slices {
-  #only: SliceFacts | undefined;
-  #all: Map<number, SliceFacts> | undefined;
+  readonly #all: SliceFacts[] = [];
+  /** Places of the slices, once there are several. */
+  #places: Map<number, number> | undefined;
 
   get size(): number {
-    return this.#all?.size ?? (this.#only === undefined ? 0 : 1);
+    return this.#all.length;
   }
 
   get(slice: number): SliceFacts | undefined {
-    if (this.#all !== undefined) return this.#all.get(slice);
-    return this.#only?.slice === slice ? this.#only : undefined;
+    const place = this.#placeOf(slice);
+    return place === undefined ? undefined : this.#all[place];
   }
 
   /** In the place of one with the same number, if there is one. */
   set(facts: SliceFacts): void {
-    if (this.#all === undefined && (this.#only === undefined || this.#only.slice === facts.slice)) {
-      this.#only = facts;
-      return;
-    }
-    this.#all ??= new Map(this.values().map((one) => [one.slice, one]));
-    this.#all.set(facts.slice, facts);
+    const place = this.#placeOf(facts.slice) ?? this.#all.length;
+    this.#all[place] = facts;
+    if (this.#all.length < 2) return;
+    this.#places ??= new Map(this.#all.map((one, i) => [one.slice, i]));
+    this.#places.set(facts.slice, place);
   }
 
   values(): readonly SliceFacts[] {
-    if (this.#all !== undefined) return [...this.#all.values()];
-    return this.#only === undefined ? [] : [this.#only];
+    return this.#all;
+  }
+
+  #placeOf(slice: number): number | undefined {
+    if (this.#places !== undefined) return this.#places.get(slice);
+    return this.#all[0]?.slice === slice ? 0 : undefined;
   }
 }
