@@ -54,8 +54,15 @@ export const ratio = (text: string): Ratio => read('ratio', text) as Ratio;
 export function shortPrice(value: number): Price | undefined {
   const scale = shortScale(value);
   if (scale === undefined) return undefined;
-  return Exact.of(Math.round(value * powerOf(scale))).times(STEPS[scale] ?? 1) as Price;
+  return priceFrom(Math.round(value * powerOf(scale)), scale);
 }
+
+/** `coefficient / 10 ** scale`, where the coefficient is a safe integer. */
+const shifted = (coefficient: number, scale: number): Exact =>
+  Exact.of(coefficient).times(STEPS[scale] ?? Exact.of(`1e-${scale}`));
+export const priceFrom = (coefficient: number, scale: number): Price => shifted(coefficient, scale) as Price;
+export const quantityFrom = (coefficient: number, scale: number): Quantity =>
+  shifted(coefficient, scale) as Quantity;
 
 /** One, a tenth, a hundredth and so on. */
 const STEPS = Array.from({ length: SHORT_SCALES }, (_, scale) => Exact.of(`1e-${scale}`));

@@ -210,8 +210,11 @@ export class Dealer {
       fees: isFilled ? fees : NO_MONEY,
       updatedAt: instant(Math.floor(now)),
     };
-    if (isFilled) booking.fill(account, { order: detail, listing, fill: { ...filled, fees } }, now);
-    registry.add(account, detail, now);
+    const { quantity, amount, price: each } = filled;
+    const fill = { quantity, amount, price: each, fees };
+    const place = isFilled ? booking.fill(account, { order: detail, listing, fill }, now) : undefined;
+    if (place === undefined) registry.add(account, detail, now);
+    else registry.addFilled(account, { order: detail, place }, now);
     return detail;
   }
 }

@@ -20,7 +20,8 @@ import type { PlacedOrder } from './dealer.ts';
 import type { Deed, Drill } from './deeds.ts';
 import { accountValue, ValueHistory } from './history.ts';
 import { Ledger } from './ledger.ts';
-import type { LedgerQuery, LedgerRow } from './ledger.ts';
+import type { LedgerRow } from './leg.ts';
+import type { LedgerQuery } from './ledger.ts';
 import { Limits } from './limits.ts';
 import type { LimitedRoute } from './limits.ts';
 import type { ListedCurrency } from './listing.ts';
@@ -97,7 +98,7 @@ export class Exchange {
     const ledger = new Ledger(Math.floor(startedAt) + 1, (account) => {
       if (this.changes.isHeard) this.changes.tell({ kind: 'balances', account });
     });
-    const registry = new OrderRegistry(this.changes, startedAt);
+    const registry = new OrderRegistry(this.changes, startedAt, ledger.fills);
     this.market = market;
     this.ledger = ledger;
     this.registry = registry;

@@ -9,48 +9,40 @@ import type { Market } from './market.ts';
 /** Most points kept of an account: more than a year of hours. */
 const POINTS_MAX = 10_000;
 
-/** What an account holds, in the order of the currencies. */
-interface Held {
-  readonly currencies: readonly string[];
-  readonly amounts: readonly Quantity[];
-  /** Count of the ledger at which it was so. */
-  readonly moves: number;
-}
-
-/** Points that follow each other by an hour of the market, with what was held at all of them. */
-interface Span {
-  /** Market time of the first, which decides whether it is a daily one. */
-  readonly market: Instant;
-  /** Real time of the first, where that is not what the market says: the beginning of the account. */
-  readonly at: Instant | undefined;
-  readonly held: Held;
-  count: number;
-  /** Values by place in the span. Worked out when somebody asks: few do. */
-  usd: Map<number, Money> | undefined;
-}
-
-/** The points of an account, oldest first. */
+/**
+ * The points of an account, oldest first: in spans of points that follow each other by an hour of the market and have one newest
+ * transaction. Lists of numbers: a backtest makes very many points, and hardly looks at one.
+ */
 interface Line {
-  spans: Span[];
-  /** In all spans together. */
+  /** Market time of the first point of each span, how many there are, and the id of the transaction. */
+  firsts: number[];
+  counts: number[];
+  newest: number[];
+  /** Points in all spans together. */
   count: number;
+  /** Market and real time of the beginning of the account: the one point that stands at no full hour of the market. */
+  readonly beginsAt: { readonly market: Instant; readonly at: Instant };
+  /** Values by the market time of their points. Worked out when somebody asks: few do. */
+  readonly usd: Map<number, Money>;
+}
+
+interface Point {
+  readonly market: Instant;
+  /** Real time, whole milliseconds. */
+  readonly at: Instant;
+  /** Id of the newest transaction before it. */
+  readonly newest: number;
 }
 
 /** USD value of an account at the real time `now`, cents, rounded down. */
 export const accountValue = (
   account: string,
   { ledger, market, now }: { ledger: Ledger; market: Market; now: Instant },
-): Money => {
-  let total = NO_MONEY;
-  for (const [currency, amount] of ledger.balances(account))
-    total = add(total, market.usdValue(currency, amount, now));
-  return roundDown(total, 2);
-};
+): Money => worth(ledger.balances(account), market, now);
 
-function valueOf({ currencies, amounts }: Held, market: Market, now: Instant): Money {
+function worth(held: ReadonlyMap<string, Quantity>, market: Market, now: Instant): Money {
   let total = NO_MONEY;
-  for (const [place, amount] of amounts.entries())
-    total = add(total, market.usdValue(currencies[place] ?? '', amount, now));
+  for (const [currency, amount] of held) total = add(total, market.usdValue(currency, amount, now));
   return roundDown(total, 2);
 }
 
@@ -72,9 +64,15 @@ export class ValueHistory {
 
   /** Begins the history of an account with its value at `now`. */
   open(account: string, now: Instant): void {
-    const held = this.heldBy(account, undefined);
-    const span = { market: this.market.timeAt(now), at: now, held, count: 1, usd: undefined };
-    this.lines.set(account, { spans: [span], count: 1 });
+    const market = this.market.timeAt(now);
+    this.lines.set(account, {
+      firsts: [market],
+      counts: [1],
+      newest: [this.ledger.newestId(account)],
+      count: 1,
+      beginsAt: { market, at: now },
+      usd: new Map(),
+    });
   }
 
   /** Notes all full hours of the market up to the real time `now`. */
@@ -86,11 +84,15 @@ export class ValueHistory {
     const first = this.nextHour;
     const count = Math.floor((market - first) / HOUR_MS) + 1;
     for (const [account, line] of this.lines) {
-      const last = line.spans.at(-1);
-      const held = this.heldBy(account, last?.held);
-      const goesOn = last?.held === held && last.at === undefined && hourOf(last, last.count) === first;
-      if (goesOn) last.count += count;
-      else line.spans.push({ market: first, at: undefined, held, count, usd: undefined });
+      const last = line.firsts.length - 1;
+      const newest = this.ledger.newestId(account);
+      const goesOn = line.newest[last] === newest && hourOf(line, last, line.counts[last] ?? 0) === first;
+      if (goesOn) line.counts[last] = (line.counts[last] ?? 0) + count;
+      else {
+        line.firsts.push(first);
+        line.counts.push(count);
+        line.newest.push(newest);
+      }
       line.count += count;
       if (line.count > 2 * POINTS_MAX) shorten(line);
     }
@@ -99,8 +101,7 @@ export class ValueHistory {
 
   /** Values every point by the prices as they are told now. */
   settle(): void {
-    for (const { spans } of this.lines.values())
-      for (const span of spans) for (let i = 0; i < span.count; i++) this.valued(span, i);
+    for (const [account, line] of this.lines) this.value(account, line, this.pointsOf(line, line.count));
   }
 
   /** Points from `from` to `to`, real time, oldest first: all, or with a whole day of the market between them. */
@@ -108,58 +109,61 @@ export class ValueHistory {
     account: string,
     { from, to, interval }: { from: Instant; to: Instant; interval: 'hour' | 'day' },
   ): readonly ValuationPoint[] {
-    const { spans, count } = this.lines.get(account) ?? { spans: [], count: 0 };
-    const found: ValuationPoint[] = [];
-    // From the newest back: who asks mostly asks for few hours of years.
-    let left = Math.min(count, POINTS_MAX);
-    for (let at = spans.length - 1; at >= 0; at--) {
-      const span = spans[at];
-      if (span === undefined) break;
-      for (let i = span.count - 1; i >= 0 && left > 0; i--, left--) {
-        const stamp = instant(Math.floor(this.timeOf(span, i)));
-        if (stamp < from) return found.toReversed();
-        const isDaily = left === 1 || hourOf(span, i) % DAY_MS === 0;
-        if (stamp <= to && (interval === 'hour' || isDaily))
-          found.push({ at: stamp, usd: this.valued(span, i) });
+    const line = this.lines.get(account);
+    if (line === undefined) return [];
+    const count = Math.min(line.count, POINTS_MAX);
+    const wanted: Point[] = [];
+    let left = count;
+    for (const point of this.pointsOf(line, count)) {
+      if (point.at < from) break;
+      const isDaily = left === 1 || point.market % DAY_MS === 0;
+      if (point.at <= to && (interval === 'hour' || isDaily)) wanted.push(point);
+      left--;
+    }
+    this.value(account, line, wanted);
+    return wanted.map(({ at, market }) => ({ at, usd: line.usd.get(market) ?? NO_MONEY })).toReversed();
+  }
+
+  /** The newest points, the newest first: who asks mostly asks for few hours of years. */
+  private *pointsOf(line: Line, count: number): Generator<Point> {
+    let left = count;
+    for (let span = line.firsts.length - 1; span >= 0; span--) {
+      for (let place = (line.counts[span] ?? 0) - 1; place >= 0 && left > 0; place--, left--) {
+        const market = hourOf(line, span, place);
+        yield { market, at: instant(Math.floor(this.timeOf(line, market))), newest: line.newest[span] ?? -1 };
       }
     }
-    return found.toReversed();
   }
 
   /** Real time of a point. */
-  private timeOf(span: Span, place: number): Instant {
-    return span.at ?? this.market.realTimeOf(hourOf(span, place));
+  private timeOf({ beginsAt }: Line, market: Instant): Instant {
+    return market === beginsAt.market ? beginsAt.at : this.market.realTimeOf(market);
   }
 
-  private valued(span: Span, place: number): Money {
-    const known = span.usd?.get(place);
-    if (known !== undefined) return known;
-    const usd = valueOf(span.held, this.market, this.timeOf(span, place));
-    span.usd ??= new Map();
-    span.usd.set(place, usd);
-    return usd;
-  }
-
-  /** What an account holds now: the same object as before while nothing has changed. */
-  private heldBy(account: string, before: Held | undefined): Held {
-    const moves = this.ledger.moves(account);
-    if (before?.moves === moves) return before;
-    const now = this.ledger.balances(account);
-    // Currencies come and never go.
-    const currencies = before?.currencies.length === now.size ? before.currencies : [...now.keys()];
-    return { currencies, amounts: [...now.values()], moves };
+  /** Works out the values of points, the newest of which comes first. */
+  private value(account: string, line: Line, points: Iterable<Point>): void {
+    const unknown = [...points].filter(({ market }) => !line.usd.has(market)).toReversed();
+    const ids = unknown.map(({ newest }) => newest);
+    this.ledger.recall(account, ids, (place, held) => {
+      const market = unknown[place]?.market;
+      if (market !== undefined) line.usd.set(market, worth(held, this.market, this.timeOf(line, market)));
+    });
   }
 }
 
-const hourOf = ({ market }: Span, place: number): Instant => instant(market + place * HOUR_MS);
+const hourOf = ({ firsts }: Line, span: number, place: number): Instant =>
+  instant((firsts[span] ?? 0) + place * HOUR_MS);
 
 /** Drops the oldest spans that no reader sees any more. */
 function shorten(line: Line): void {
   let gone = 0;
-  for (const { count } of line.spans) {
+  for (const count of line.counts) {
     if (line.count - count < POINTS_MAX) break;
     line.count -= count;
     gone++;
   }
-  line.spans = line.spans.slice(gone);
+  line.firsts = line.firsts.slice(gone);
+  line.counts = line.counts.slice(gone);
+  line.newest = line.newest.slice(gone);
+  for (const market of line.usd.keys()) if (market < (line.firsts[0] ?? 0)) line.usd.delete(market);
 }

@@ -1,18 +1,19 @@
 import { invariant } from '../core/errors.ts';
-import { add, holding, negate, NO_QUANTITY, price, subtract } from '../core/money.ts';
-import type { Money, Price, Quantity } from '../core/money.ts';
+import { add, holding, negate, NO_QUANTITY, subtract } from '../core/money.ts';
+import type { Quantity } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { Side, Transaction } from '../core/venue.ts';
+import type { Side } from '../core/venue.ts';
 import type { TransactionDetail } from '../wire/account.ts';
+import { Fills, tradeOf } from './fills.ts';
+import type { Booked, Filled, Trade } from './fills.ts';
+import { DONE, Leg, UNIT_PRICE } from './leg.ts';
+import type { LedgerRow, Optional } from './leg.ts';
 
-/** A transaction as it is kept: what it does not say stays out. */
-export type LedgerRow = Transaction & Optional<Omit<TransactionDetail, keyof Transaction>>;
 /** What a deposit, withdrawal, credit or charge tells besides its money. */
 export type Remarks = Optional<
   Pick<TransactionDetail, 'accountTransactionId' | 'memo' | 'description' | 'txHash' | 'addedBy'>
 >;
-type Optional<Of> = { readonly [Key in keyof Of]?: Of[Key] | undefined };
 
 /** Money that comes in (`amount` above zero), leaves, or will. */
 export interface Movement {
@@ -24,27 +25,6 @@ export interface Movement {
   /** Left out: a deposit or a withdrawal, by the sign. */
   readonly action?: 'credit' | undefined;
   readonly remarks?: Remarks | undefined;
-}
-
-/** A trade as it is booked, both legs. Amounts are unsigned. */
-export interface Trade {
-  readonly orderId: string;
-  readonly clientId: string | undefined;
-  readonly tradeId: string;
-  /** Whole milliseconds. */
-  readonly at: Instant;
-  readonly pair: string;
-  readonly base: string;
-  readonly quote: string;
-  readonly side: Side;
-  readonly quantity: Quantity;
-  /** Quote currency, without the fee. */
-  readonly amount: Money;
-  /** Quote currency. */
-  readonly fees: Money;
-  readonly price: Price;
-  /** Left out: `Instant`, as of every order against a quote. */
-  readonly algorithm?: { readonly id: number; readonly name: string } | undefined;
 }
 
 /** Which transactions are asked for. Spec: "GET /v1/account/transactions". */
@@ -66,70 +46,23 @@ interface Account {
   /** Part of the balances that is promised: to open orders, withdrawals, the collateral wallet. */
   readonly held: Map<string, Quantity>;
   /** Oldest first. */
-  readonly rows: (LedgerRow | Leg)[];
-  /** How often a balance was changed. */
-  moves: number;
+  readonly rows: Entry[];
 }
 
-const DONE = 'done';
-const UNIT_PRICE = price('1');
-
-/** One leg of a trade. Most are never looked at: its row is made for who reads it. */
-class Leg {
-  readonly id: number;
-  readonly trade: Trade;
-  readonly isBase: boolean;
-  /** After it. */
-  readonly balance: Quantity;
-
-  constructor(id: number, trade: Trade, { isBase, balance }: { isBase: boolean; balance: Quantity }) {
-    this.id = id;
-    this.trade = trade;
-    this.isBase = isBase;
-    this.balance = balance;
-  }
-
-  get at(): Instant {
-    return this.trade.at;
-  }
-
-  get action(): Side {
-    return this.trade.side;
-  }
-
-  get status(): string {
-    return DONE;
-  }
-
-  row(): LedgerRow {
-    const { orderId, clientId, tradeId, at, side, pair, quantity, amount, algorithm } = this.trade;
-    const moved = this.isBase ? quantity : holding(amount);
-    return {
-      id: this.id,
-      orderId,
-      clientId,
-      tradeId,
-      at,
-      action: side,
-      status: DONE,
-      pair,
-      ...(algorithm === undefined ? {} : { algorithm: algorithm.name, algorithmId: String(algorithm.id) }),
-      currency: this.isBase ? this.trade.base : this.trade.quote,
-      amount: this.isBase === (side === 'buy') ? moved : negate(moved),
-      price: this.isBase ? this.trade.price : UNIT_PRICE,
-      fees: this.isBase ? NO_QUANTITY : holding(this.trade.fees),
-      balance: this.balance,
-    };
-  }
-}
-
-const rowOf = (entry: LedgerRow | Leg): LedgerRow => (entry instanceof Leg ? entry.row() : entry);
+/** A number is a leg of a fill that is kept in columns: twice its place, and one more for the quote leg. */
+type Entry = LedgerRow | Leg | number;
+type Balances = ReadonlyMap<string, Quantity>;
+/** What tells whether a transaction is wanted. */
+type Looked = Pick<LedgerRow, 'id' | 'at' | 'action' | 'status'>;
+type Swap = Pick<Trade, 'base' | 'quote' | 'quantity' | 'amount' | 'fees'>;
 
 /**
  * Who holds what, exactly, and how it came to be. Every trade is between an account and the dealer, so for each currency
  * the accounts, the dealer and the fees together hold what was deposited less what was withdrawn: nothing is made or lost.
  */
 export class Ledger {
+  /** What of the trades is kept in columns. */
+  readonly fills = new Fills();
   private readonly accounts = new Map<string, Account>();
   private readonly dealerHoldings = new Map<string, Quantity>();
   private readonly feeHoldings = new Map<string, Quantity>();
@@ -146,7 +79,7 @@ export class Ledger {
 
   open(account: string): void {
     invariant(!this.accounts.has(account), `the account ${account} is opened once`);
-    this.accounts.set(account, { balances: new Map(), held: new Map(), rows: [], moves: 0 });
+    this.accounts.set(account, { balances: new Map(), held: new Map(), rows: [] });
   }
 
   balance(account: string, currency: string): Quantity {
@@ -154,13 +87,33 @@ export class Ledger {
   }
 
   /** What the account holds, by currency; below zero is owed. */
-  balances(account: string): ReadonlyMap<string, Quantity> {
+  balances(account: string): Balances {
     return this.of(account).balances;
   }
 
-  /** How often a balance of the account was changed: who has seen them at the same count has seen the same. */
-  moves(account: string): number {
-    return this.of(account).moves;
+  /** Id of the newest transaction of the account: while it is the same, so are the balances. */
+  newestId(account: string): number {
+    const newest = this.of(account).rows.at(-1);
+    return newest === undefined ? -1 : this.looked(newest).id;
+  }
+
+  /** Tells of the balances as they were while each of these transactions was the newest. Their ids go up. */
+  recall(account: string, ids: readonly number[], tell: (place: number, held: Balances) => void): void {
+    const { rows, balances } = this.of(account);
+    const held = new Map<string, Quantity>();
+    const first = ids[0] ?? Infinity;
+    let next = rows.findLastIndex((entry) => this.looked(entry).id <= first) + 1;
+    for (let index = next - 1; index >= 0 && held.size < balances.size; index--) {
+      const { currency, balance } = this.rowOf(rows[index] ?? 0);
+      if (balances.has(currency) && !held.has(currency)) held.set(currency, balance);
+    }
+    for (const [place, id] of ids.entries()) {
+      for (let entry = rows[next]; entry !== undefined && this.looked(entry).id <= id; entry = rows[++next]) {
+        const { currency, balance } = this.rowOf(entry);
+        held.set(currency, balance);
+      }
+      tell(place, held);
+    }
   }
 
   /** What the dealer holds: the other side of every trade. */
@@ -235,7 +188,7 @@ export class Ledger {
     const { rows } = this.of(account);
     const index = this.pendingAt(account, id);
     const row = rows[index];
-    if (row !== undefined) rows[index] = { ...rowOf(row), ...change };
+    if (row !== undefined) rows[index] = { ...this.rowOf(row), ...change };
   }
 
   /**
@@ -245,35 +198,40 @@ export class Ledger {
   settle(account: string, id: number, at: Instant): number {
     const [entry] = this.of(account).rows.splice(this.pendingAt(account, id), 1);
     invariant(entry !== undefined, `transaction ${id} of ${account} is pending`);
-    const row = rowOf(entry);
+    const row = this.rowOf(entry);
     const { currency, amount, fees: fee } = row;
     const remarks = { ...row, accountTransactionId: row.accountTransactionId ?? String(id) };
     return this.move(account, { currency, amount, fee, remarks }, at);
   }
 
   private pendingAt(account: string, id: number): number {
-    const index = this.of(account).rows.findLastIndex((row) => row.id === id && row.status !== DONE);
+    const index = this.of(account).rows.findLastIndex((entry) => {
+      const row = this.looked(entry);
+      return row.id === id && row.status !== DONE;
+    });
     invariant(index >= 0, `transaction ${id} of ${account} is pending`);
     return index;
   }
 
   /** Books a trade: two transactions, the base leg first, that share order and trade. */
   book(account: string, trade: Trade): void {
-    const { side, base, quote, quantity, fees } = trade;
-    const amount = holding(trade.amount);
-    const isBuy = side === 'buy';
-    this.exchange(account, base, isBuy ? quantity : negate(quantity));
-    this.bookLeg(account, trade, true);
-    this.exchange(account, quote, isBuy ? negate(amount) : amount);
-    this.take(account, { currency: quote, amount: holding(fees), into: this.feeHoldings });
-    this.bookLeg(account, trade, false);
+    this.keep(account, trade, this.exchange(account, trade, trade.side));
   }
 
-  private bookLeg(account: string, trade: Trade, isBase: boolean): void {
-    const { balances, rows } = this.of(account);
-    const balance = balances.get(isBase ? trade.base : trade.quote) ?? NO_QUANTITY;
-    this.lastId += 1;
-    rows.push(new Leg(this.lastId, trade, { isBase, balance }));
+  /** As `book`, of a fill. Returns where it is kept in columns; `undefined` when it is not. */
+  bookFill(account: string, filled: Filled): number | undefined {
+    const { listing, fill, order } = filled;
+    const { base, quote } = listing;
+    const booked = this.exchange(account, { ...fill, base, quote }, order.side);
+    const place = this.fills.add(filled, booked);
+    if (place === undefined) this.keep(account, tradeOf(filled), booked);
+    else this.of(account).rows.push(2 * place, 2 * place + 1);
+    return place;
+  }
+
+  private keep(account: string, trade: Trade, booked: Booked): void {
+    const { rows } = this.of(account);
+    rows.push(new Leg(trade, booked, true), new Leg(trade, booked, false));
   }
 
   /** Newest first. */
@@ -283,25 +241,52 @@ export class Ledger {
     let skip = Math.max(0, query.offset - 1);
     for (let index = rows.length - 1; index >= 0 && found.length < query.limit; index--) {
       const row = rows[index];
-      if (row === undefined || !matches(row, query)) continue;
+      if (row === undefined || !matches(this.looked(row), query)) continue;
       if (skip > 0) skip -= 1;
-      else found.push(rowOf(row));
+      else found.push(this.rowOf(row));
     }
     return found;
   }
 
   /** All transactions of an account, oldest first. */
   rows(account: string): readonly LedgerRow[] {
-    return this.of(account).rows.map(rowOf);
+    return this.of(account).rows.map((entry) => this.rowOf(entry));
+  }
+
+  private rowOf(entry: Entry): LedgerRow {
+    if (typeof entry === 'object') return entry instanceof Leg ? entry.row() : entry;
+    const place = entry >> 1;
+    return new Leg(this.fills.trade(place), this.fills.booked(place), entry % 2 === 0).row();
+  }
+
+  /** What tells whether a row is wanted, without the rest of it. */
+  private looked(entry: Entry): Looked {
+    if (typeof entry === 'object') return entry;
+    const place = entry >> 1;
+    const { fills } = this;
+    const id = fills.legId(place) + (entry % 2);
+    return { id, at: fills.time(place), action: fills.side(place), status: DONE };
   }
 
   private of(account: string): Account {
     return this.accounts.get(account) ?? notOpen(account);
   }
 
-  private exchange(account: string, currency: string, amount: Quantity): void {
-    this.change(account, currency, amount);
+  private exchange(account: string, { base, quote, quantity, amount, fees }: Swap, side: Side): Booked {
+    const paid = holding(amount);
+    const isBuy = side === 'buy';
+    const id = this.lastId + 1;
+    this.lastId += 2;
+    const baseAfter = this.swap(account, base, isBuy ? quantity : negate(quantity));
+    const quoteAfter = this.swap(account, quote, isBuy ? negate(paid) : paid);
+    const fee = holding(fees);
+    this.take(account, { currency: quote, amount: fee, into: this.feeHoldings });
+    return { id, base: baseAfter, quote: fee.isZero() ? quoteAfter : subtract(quoteAfter, fee) };
+  }
+
+  private swap(account: string, currency: string, amount: Quantity): Quantity {
     this.dealerHoldings.set(currency, subtract(this.dealerHoldings.get(currency) ?? NO_QUANTITY, amount));
+    return this.change(account, currency, amount);
   }
 
   private take(
@@ -313,11 +298,13 @@ export class Ledger {
     into.set(currency, add(into.get(currency) ?? NO_QUANTITY, amount));
   }
 
-  private change(account: string, currency: string, amount: Quantity): void {
-    const changed = this.of(account);
-    changed.balances.set(currency, add(changed.balances.get(currency) ?? NO_QUANTITY, amount));
-    changed.moves += 1;
+  /** The balance after it. */
+  private change(account: string, currency: string, amount: Quantity): Quantity {
+    const { balances } = this.of(account);
+    const after = add(balances.get(currency) ?? NO_QUANTITY, amount);
+    balances.set(currency, after);
     this.onChange(account);
+    return after;
   }
 
   private append(account: string, row: Omit<LedgerRow, 'id'>): number {
@@ -357,7 +344,7 @@ function notOpen(account: string): never {
 }
 
 /** Both ends of the time are meant to be in: a row of this very millisecond is not hidden from a reader. */
-function matches(row: LedgerRow | Leg, { from, to, after, types, pending }: LedgerQuery): boolean {
+function matches(row: Looked, { from, to, after, types, pending }: LedgerQuery): boolean {
   if (row.at < from || row.at > to) return false;
   if (after !== undefined && row.id <= after) return false;
   if (types !== undefined && !types.has(row.action)) return false;

@@ -8,7 +8,7 @@ import type { OrderDetail } from '../wire/order-body.ts';
 import { ORDERS_PAGE_MAX } from '../wire/words.ts';
 import type { OwnTrade } from '../wire/orders.ts';
 import type { Changes } from './changes.ts';
-import type { Trade } from './ledger.ts';
+import type { Fills, Trade } from './fills.ts';
 
 /** Which orders are asked for. Source: public documentation, "Open orders" and "Done orders". */
 export interface OrdersAsked {
@@ -32,8 +32,8 @@ export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(sta
 
 /** What is kept of an account. */
 interface Kept {
-  /** In the order of their ids. */
-  readonly orders: OrderDetail[];
+  /** In the order of their ids. A number is the place of one that is kept among the fills. */
+  readonly orders: (OrderDetail | number)[];
   /** Where the newest order of a client id is, of the first `placed` orders: the others come in when somebody asks. */
   readonly places: Map<string, number>;
   placed: number;
@@ -44,18 +44,20 @@ interface Kept {
   /** Ids of those that are not finished. */
   readonly open: Set<string>;
   /** Oldest first. */
-  readonly trades: Trade[];
+  readonly trades: (Trade | number)[];
 }
 
 /** Every order and every fill of every account, and the numbers that they get. */
 export class OrderRegistry {
   private readonly accounts = new Map<string, Kept>();
   private readonly changes: Changes;
+  private readonly fills: Fills;
   private lastNumber: number;
 
   /** Numbers go up from the time at which the venue opened. */
-  constructor(changes: Changes, startedAt: Instant) {
+  constructor(changes: Changes, startedAt: Instant, fills: Fills) {
     this.changes = changes;
+    this.fills = fills;
     this.lastNumber = Math.floor(startedAt);
   }
 
@@ -86,11 +88,22 @@ export class OrderRegistry {
     if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
   }
 
+  /** As `add`, of an order that is kept among the fills. */
+  addFilled(account: string, { order, place }: { order: OrderDetail; place: number }, now: Instant): void {
+    const kept = this.of(account);
+    kept.orders.push(place);
+    if (order.clientId !== '') cameNow(kept, order.clientId, now);
+    if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
+  }
+
   /** Keeps what became of an order. */
   update(account: string, order: OrderDetail): void {
     const { orders, open } = this.of(account);
-    const place = placeOf(orders, order.orderId);
-    invariant(orders[place]?.orderId === order.orderId, `order ${order.orderId} of ${account} is known`);
+    const place = this.placeOf(orders, order.orderId);
+    invariant(
+      this.orderAt(orders, place)?.orderId === order.orderId,
+      `order ${order.orderId} of ${account} is known`,
+    );
     orders[place] = order;
     if (isFinished(order)) open.delete(order.orderId);
     else open.add(order.orderId);
@@ -100,30 +113,31 @@ export class OrderRegistry {
   /** By the id of the venue alone. */
   byId(account: string, orderId: string): OrderDetail | undefined {
     const { orders } = this.of(account);
-    const order = orders[placeOf(orders, orderId)];
+    const order = this.orderAt(orders, this.placeOf(orders, orderId));
     return order?.orderId === orderId ? order : undefined;
   }
 
   /** By the id of the venue or of the client. */
   find(account: string, id: string): OrderDetail | undefined {
-    return this.byId(account, id) ?? byClientId(this.of(account), id);
+    return this.byId(account, id) ?? this.byClientId(account, id);
   }
 
   /** Newest first. */
   openOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
     const orders = [...this.of(account).open].flatMap((id) => this.byId(account, id) ?? []);
-    return pick(orders, asked);
+    return this.pick(orders, asked);
   }
 
   /** Newest first. */
   doneOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
-    return pick(this.of(account).orders, asked, isFinished);
+    return this.pick(this.of(account).orders, asked, isFinished);
   }
 
   /** Keeps a fill, and tells of it. */
-  addTrade(account: string, trade: Trade): void {
+  addTrade(account: string, trade: Trade | number): void {
     this.of(account).trades.push(trade);
-    if (this.changes.isHeard) this.changes.tell({ kind: 'trade', account, trade: ownTrade(trade) });
+    if (this.changes.isHeard)
+      this.changes.tell({ kind: 'trade', account, trade: ownTrade(this.tradeOf(trade)) });
   }
 
   /** Newest first, from the one after `lastSeenId` on. */
@@ -133,18 +147,80 @@ export class OrderRegistry {
   ): readonly OwnTrade[] {
     const { trades } = this.of(account);
     const seen =
-      lastSeenId === undefined ? -1 : trades.findLastIndex(({ tradeId }) => tradeId === lastSeenId);
+      lastSeenId === undefined ? -1 : trades.findLastIndex((trade) => this.tradeIdOf(trade) === lastSeenId);
     const until = seen < 0 ? trades.length : seen;
     return trades
       .slice(Math.max(0, until - Math.min(limit, TRADES_PAGE_MAX)), until)
       .toReversed()
-      .map(ownTrade);
+      .map((trade) => ownTrade(this.tradeOf(trade)));
   }
 
   /** What an account traded from `since` on, oldest first. */
   tradesSince(account: string, since: Instant): readonly Trade[] {
     const { trades } = this.of(account);
-    return trades.slice(trades.findLastIndex(({ at }) => at < since) + 1);
+    const before = trades.findLastIndex(
+      (trade) => (typeof trade === 'number' ? this.fills.time(trade) : trade.at) < since,
+    );
+    return trades.slice(before + 1).map((trade) => this.tradeOf(trade));
+  }
+
+  private tradeIdOf(trade: Trade | number): string {
+    return typeof trade === 'number' ? String(this.fills.tradeNumber(trade)) : trade.tradeId;
+  }
+
+  private tradeOf(trade: Trade | number): Trade {
+    return typeof trade === 'number' ? this.fills.trade(trade) : trade;
+  }
+
+  private orderAt(orders: Kept['orders'], place: number): OrderDetail | undefined {
+    const order = orders[place];
+    return typeof order === 'number' ? this.fills.order(order) : order;
+  }
+
+  private numberAt(orders: Kept['orders'], place: number): number {
+    const order = orders[place];
+    return typeof order === 'number' ? this.fills.orderNumber(order) : Number(order?.orderId);
+  }
+
+  /** Where an order of this id is, or would be: ids go up. */
+  private placeOf(orders: Kept['orders'], orderId: string): number {
+    const id = Number(orderId);
+    let [low, high] = [0, orders.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.numberAt(orders, middle) < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private byClientId(account: string, id: string): OrderDetail | undefined {
+    const kept = this.of(account);
+    const { orders, places } = kept;
+    for (; kept.placed < orders.length; kept.placed++) {
+      const order = orders[kept.placed];
+      const clientId = typeof order === 'number' ? this.fills.clientId(order) : (order?.clientId ?? '');
+      if (clientId !== '') places.set(clientId, kept.placed);
+    }
+    return this.orderAt(orders, places.get(id) ?? -1);
+  }
+
+  /** Newest first. */
+  private pick(
+    orders: Kept['orders'],
+    asked: OrdersAsked,
+    wanted: (order: OrderDetail) => boolean = () => true,
+  ): readonly OrderDetail[] {
+    const limit = Math.min(asked.limit ?? ORDERS_PAGE_MAX, ORDERS_PAGE_MAX);
+    const found: OrderDetail[] = [];
+    for (let index = orders.length - 1; index >= 0 && found.length < limit; index--) {
+      const id = this.numberAt(orders, index);
+      if (id <= (asked.after ?? -1)) break;
+      if (id >= (asked.before ?? Infinity)) continue;
+      const order = this.orderAt(orders, index);
+      if (order !== undefined && wanted(order) && matches(order, asked)) found.push(order);
+    }
+    return found;
   }
 
   private of(account: string): Kept {
@@ -175,49 +251,10 @@ function cameNow(kept: Kept, clientId: string, now: Instant): void {
   kept.recent.set(clientId, now);
 }
 
-function byClientId(kept: Kept, id: string): OrderDetail | undefined {
-  const { orders, places } = kept;
-  for (; kept.placed < orders.length; kept.placed++) {
-    const clientId = orders[kept.placed]?.clientId ?? '';
-    if (clientId !== '') places.set(clientId, kept.placed);
-  }
-  return orders[places.get(id) ?? -1];
-}
-
-/** Where an order of this id is, or would be: ids go up. */
-function placeOf(orders: readonly OrderDetail[], orderId: string): number {
-  const id = Number(orderId);
-  let [low, high] = [0, orders.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (Number(orders[middle]?.orderId) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 function ownTrade(trade: Trade): OwnTrade {
   const { tradeId, orderId, side, pair, at, quantity, amount, fees } = trade;
   const netAmount = side === 'buy' ? add(amount, fees) : subtract(amount, fees);
   return { tradeId, orderId, side, pair, at, quantity, amount, price: trade.price, fees, netAmount };
-}
-
-/** Newest first. */
-function pick(
-  orders: readonly OrderDetail[],
-  asked: OrdersAsked,
-  wanted: (order: OrderDetail) => boolean = () => true,
-): readonly OrderDetail[] {
-  const limit = Math.min(asked.limit ?? ORDERS_PAGE_MAX, ORDERS_PAGE_MAX);
-  const found: OrderDetail[] = [];
-  for (let index = orders.length - 1; index >= 0 && found.length < limit; index--) {
-    const order = orders[index];
-    if (order === undefined) continue;
-    const id = Number(order.orderId);
-    if (id <= (asked.after ?? -1)) break;
-    if (id < (asked.before ?? Infinity) && wanted(order) && matches(order, asked)) found.push(order);
-  }
-  return found;
 }
 
 const matches = (order: OrderDetail, { side, pair, algorithmId, status }: OrdersAsked): boolean =>

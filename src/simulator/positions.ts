@@ -21,7 +21,7 @@ import { instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { FundingRate } from '../core/venue.ts';
 import type { InterestPayment, MarginType, PtsPosition } from '../wire/pts.ts';
-import type { Fill } from './booking.ts';
+import type { Fill } from './fills.ts';
 import type { Ledger } from './ledger.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { money, price, quantity } from '../../src/core/money.ts';
 import { after, DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
 import { Changes } from '../../src/simulator/changes.ts';
+import { Fills } from '../../src/simulator/fills.ts';
 import { isFinished, OrderRegistry } from '../../src/simulator/orders.ts';
 import { QuoteBook } from '../../src/simulator/quotes.ts';
 import type { QuoteEntry } from '../../src/simulator/quotes.ts';
@@ -95,7 +96,7 @@ describe('the registry of orders', () => {
     });
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40 }), (steps) => {
-        const registry = new OrderRegistry(new Changes(), START);
+        const registry = new OrderRegistry(new Changes(), START, new Fills());
         const plain: { account: string; order: OrderDetail; cameAt: number }[] = [];
         let now = START;
         for (const { account, clientId, status, gapMs, skipped, ends } of steps) {

@@ -1,0 +1,104 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { counted, price, quantity, text } from '../../src/core/money.ts';
+import type { Quantity } from '../../src/core/money.ts';
+import { after } from '../../src/core/time.ts';
+import { Changes } from '../../src/simulator/changes.ts';
+import { tradeOf } from '../../src/simulator/fills.ts';
+import type { Filled } from '../../src/simulator/fills.ts';
+import { Ledger } from '../../src/simulator/ledger.ts';
+import { OrderRegistry } from '../../src/simulator/orders.ts';
+import type { OrderDetail } from '../../src/wire/order-body.ts';
+import { anExchange, START } from './world.ts';
+
+const listing = [...anExchange().market.listings.values()].find(({ pair }) => pair === 'btcusd');
+
+/** Amounts that fit into columns, and some that have too many digits. */
+const amounts = fc.oneof(
+  fc.nat({ max: 10_000 }).map((cents) => quantity((cents / 100).toFixed(2))),
+  fc.constantFrom('0.00000001', '123456789012345.6', '12345678901234567890.123456789').map(quantity),
+);
+const step = fc.record({
+  side: fc.constantFrom('buy', 'sell'),
+  quantity: amounts,
+  amount: amounts,
+  fees: amounts,
+  deposit: fc.option(amounts, { nil: undefined }),
+});
+
+/** Amounts by their texts, and all else as it is. */
+const words = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const balanceWords = (held: ReadonlyMap<string, Quantity>): string =>
+  [...held]
+    .map(([currency, amount]) => `${currency} ${text(amount)}`)
+    .toSorted()
+    .join(', ');
+
+describe('fills that are kept in columns', () => {
+  it('come back as they were, with the transactions and balances of a ledger that keeps them as they are', () => {
+    fc.assert(
+      fc.property(fc.array(step, { minLength: 1, maxLength: 150 }), (steps) => {
+        if (listing === undefined) throw new Error('the venue has the pair');
+        const [ledger, plain] = [new Ledger(1), new Ledger(1)];
+        const registry = new OrderRegistry(new Changes(), START, ledger.fills);
+        const [orders, trades]: [OrderDetail[], Filled[]] = [[], []];
+        const seen: { newest: number; held: ReadonlyMap<string, Quantity> }[] = [];
+        ledger.open('a');
+        plain.open('a');
+        for (const [i, { side, deposit, ...asked }] of steps.entries()) {
+          const at = after(START, i);
+          if (deposit !== undefined)
+            for (const each of [ledger, plain]) each.move('a', { currency: 'eth', amount: deposit }, at);
+          const fill = {
+            quantity: asked.quantity,
+            amount: counted(asked.amount),
+            fees: counted(asked.fees),
+            price: price('31.25'),
+          };
+          const order = {
+            orderId: registry.nextNumber(),
+            clientId: i % 3 === 0 ? '' : `client ${i}`,
+            quoteId: `quote ${i}`,
+            pair: listing.pair,
+            side,
+            status: 'Done',
+            quantity: fill.quantity,
+            price: fill.price,
+            filled: fill.quantity,
+            filledAmount: fill.amount,
+            vwap: fill.price,
+            fees: fill.fees,
+            updatedAt: at,
+          } as const;
+          const filled = { order, listing, fill, number: registry.nextCount() };
+          const place = ledger.bookFill('a', filled);
+          plain.book('a', tradeOf(filled));
+          registry.addTrade('a', place ?? tradeOf(filled));
+          if (place === undefined) registry.add('a', order, at);
+          else registry.addFilled('a', { order, place }, at);
+          orders.push(order);
+          trades.push(filled);
+          seen.push({ newest: ledger.newestId('a'), held: new Map(ledger.balances('a')) });
+        }
+
+        expect(words(ledger.rows('a'))).toEqual(words(plain.rows('a')));
+        expect(words([...ledger.balances('a')])).toEqual(words([...plain.balances('a')]));
+        expect(words(registry.doneOf('a', { limit: 50 }))).toEqual(words(orders.slice(-50).toReversed()));
+        for (const order of orders)
+          for (const id of [order.orderId, order.clientId].filter((each) => each !== ''))
+            expect(words(registry.find('a', id))).toEqual(words(order));
+        expect(words(registry.tradesSince('a', START))).toEqual(words(trades.map(tradeOf)));
+        expect(registry.tradesOf('a', { limit: 1 })[0]?.tradeId).toBe(String(trades.at(-1)?.number));
+        const asked = seen.filter((_, i) => i % 4 !== 1);
+        const told: string[] = [];
+        ledger.recall(
+          'a',
+          asked.map(({ newest }) => newest),
+          (_, held) => told.push(balanceWords(held)),
+        );
+        expect(told).toEqual(asked.map(({ held }) => balanceWords(held)));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
