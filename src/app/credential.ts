@@ -80,10 +80,12 @@ export function strangerProblem({ origins }: Credential, address: string): strin
   return `the token belongs to ${origins.join(', ')} and is not sent to ${origin ?? 'this address'}: give this address a token of its own`;
 }
 
-const credentialSchema = z.strictObject({
-  origin: z.union([z.string().max(2_000), z.array(z.string().max(2_000)).min(1).max(10)]),
-  token: z.string(),
-});
+const credentialSchema = z.lazy(() =>
+  z.strictObject({
+    origin: z.union([z.string().max(2_000), z.array(z.string().max(2_000)).min(1).max(10)]),
+    token: z.string(),
+  }),
+);
 
 /** What can stand in an Authorization header. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]{1,4096}$/u.test(text);

@@ -44,27 +44,30 @@ const zoneText = z.string().superRefine((zone, context) => {
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
 /** A list of holidays: what a calendar file holds. */
-export const holidayList = z.strictObject({
-  centre: z.string().min(1).max(80).describe('Whose holidays these are, as reasons will say it'),
-  time_zone: zoneText
-    .optional()
-    .describe('IANA time zone in which the days begin and end; left out: that of the schedule'),
-  every_year: z
-    .array(monthDayText)
-    .max(366)
-    .default([])
-    .describe('Holidays on the same date every year, such as "12-25"'),
-  days: z.array(dayText).max(5000).default([]).describe('Holidays of one year, such as "2026-04-03"'),
-  until: dayText
-    .optional()
-    .describe(
-      'Last day that the list knows of: later nothing trades. Left out: the end of the year of the last of days',
-    ),
-});
+export const holidayList = z.lazy(() =>
+  z.strictObject({
+    centre: z.string().min(1).max(80).describe('Whose holidays these are, as reasons will say it'),
+    time_zone: zoneText
+      .optional()
+      .describe('IANA time zone in which the days begin and end; left out: that of the schedule'),
+    every_year: z
+      .array(monthDayText)
+      .max(366)
+      .default([])
+      .describe('Holidays on the same date every year, such as "12-25"'),
+    days: z.array(dayText).max(5000).default([]).describe('Holidays of one year, such as "2026-04-03"'),
+    until: dayText
+      .optional()
+      .describe(
+        'Last day that the list knows of: later nothing trades. Left out: the end of the year of the last of days',
+      ),
+  }),
+);
 export type HolidayList = z.output<typeof holidayList>;
 
 /** The fields of a schedule that say when it is closed. */
-export const hours = {
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const hours = () => ({
   time_zone: z
     .string()
     .default('UTC')
@@ -107,8 +110,8 @@ export const hours = {
     .default([])
     .describe('Hours of every day without trading'),
   cut_off: clockText.optional().describe('Nothing trades from this time of the day until midnight'),
-};
-export type Hours = z.output<z.ZodObject<typeof hours>>;
+});
+export type Hours = z.output<z.ZodObject<ReturnType<typeof hours>>>;
 
 /** Spans and hours that would never stop anything, or always. */
 export function checkHours(

@@ -26,7 +26,7 @@ export const params = z.lazy(() =>
     side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
     total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
     total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
-    ...tacticFields,
+    ...tacticFields(),
     limit_price: positiveText.describe('Buys at or below it, sells at or above it, quote per base'),
     margin_bps: plainNumber
       .min(0)

@@ -39,8 +39,8 @@ export const params = z.lazy(() =>
       .describe(
         'What becomes of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it stays undone',
       ),
-    ...tacticFields,
-    ...ladderFields,
+    ...tacticFields(),
+    ...ladderFields(),
     jitter: jitterField({
       time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
       size: 'Largest change of a slice, percent; the sum of the occurrence stays',

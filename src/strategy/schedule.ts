@@ -11,7 +11,7 @@ import { nextRolled } from './roll.ts';
 import { instantsOf, wallOf, zoned } from './walls.ts';
 
 /** When a strategy is due on a calendar. croner only reads the expression, on a clock without zones: Temporal does the rest. */
-const shape = {
+const shape = () => ({
   cron: z
     .string()
     .describe(
@@ -34,7 +34,7 @@ const shape = {
     .describe(
       'Where a time goes that falls on a weekend or a holiday of calendar. none: nothing runs then. next: to the same time of the next business day. previous: of the one before. next_in_month: of the next, but of the one before where the next is in another month',
     ),
-  ...hours,
+  ...hours(),
   misfire: z
     .enum(['skip', 'once'])
     .default('skip')
@@ -42,9 +42,9 @@ const shape = {
       'When the daemon was down at the time. skip: wait for the next. once: run once as soon as it is up',
     ),
   misfire_after: durationText.default('PT1M').describe('Later than this counts as a misfire, ISO 8601'),
-};
+});
 
-type Raw = z.output<z.ZodObject<typeof shape>>;
+type Raw = z.output<z.ZodObject<ReturnType<typeof shape>>>;
 
 function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx): void {
   const refuse = (path: readonly (string | number)[], message: string): void => {
@@ -87,30 +87,34 @@ function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse):
 }
 
 /** When nothing is decided, for what has no times of its own. */
-export const hoursFields = z.strictObject(hours).superRefine((given, context) => {
-  const refuse: Refuse = (path, message) => {
-    context.addIssue({ code: 'custom', path: [...path], message });
-  };
-  checkHours(given, refuse);
-  try {
-    checkZone(given.time_zone);
-  } catch (cause) {
-    refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
-  }
-});
-export const scheduleFields = z.strictObject(shape).superRefine(checkSchedule);
+export const hoursFields = z.lazy(() =>
+  z.strictObject(hours()).superRefine((given, context) => {
+    const refuse: Refuse = (path, message) => {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    };
+    checkHours(given, refuse);
+    try {
+      checkZone(given.time_zone);
+    } catch (cause) {
+      refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
+    }
+  }),
+);
+export const scheduleFields = z.lazy(() => z.strictObject(shape()).superRefine(checkSchedule));
 /** A schedule whose every time counts by itself, so that missed ones can be made up for one by one. */
-export const countedScheduleFields = z
-  .strictObject({
-    ...shape,
-    misfire: z
-      .enum(['skip', 'once', 'all'])
-      .default('skip')
-      .describe(
-        'When nothing could run at the time. skip: wait for the next. once: run once, however many were missed. all: run each that was missed, the oldest first, at least 30 s apart, at most the newest 31',
-      ),
-  })
-  .superRefine(checkSchedule);
+export const countedScheduleFields = z.lazy(() =>
+  z
+    .strictObject({
+      ...shape(),
+      misfire: z
+        .enum(['skip', 'once', 'all'])
+        .default('skip')
+        .describe(
+          'When nothing could run at the time. skip: wait for the next. once: run once, however many were missed. all: run each that was missed, the oldest first, at least 30 s apart, at most the newest 31',
+        ),
+    })
+    .superRefine(checkSchedule),
+);
 export type Schedule = z.output<typeof scheduleFields>;
 export type CountedSchedule = z.output<typeof countedScheduleFields>;
 /** What says when a schedule is due. */

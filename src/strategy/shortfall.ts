@@ -19,7 +19,7 @@ const VOLATILITY_MAX = 10;
 
 const params = z.lazy(() =>
   z.strictObject({
-    ...slicedFields,
+    ...slicedFields(),
     risk_aversion: plainNumber
       .min(0, { error: 'expected 0 (equal slices) or more' })
       .max(1e6)

@@ -7,7 +7,8 @@ import { jitterField, ladderFields, tacticFields } from './tactic-fields.ts';
 /** More would be a list, not a schedule. */
 export const SLICES_MAX = 100_000;
 /** The fields that all kinds share which work a total off in slices over a window. */
-export const slicedFields = {
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const slicedFields = () => ({
   pair: pairSymbol.describe('Pair to trade, such as btcusd'),
   side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
   total_quantity: amountOf('Size of the parent in base currency; give this or total_notional').optional(),
@@ -21,8 +22,8 @@ export const slicedFields = {
     .optional()
     .describe('Time between slots, ISO 8601; must divide the window; give this or slices'),
   slices: whole.min(1).max(SLICES_MAX).optional().describe('Number of slices; give this or interval'),
-  ...tacticFields,
-  ...ladderFields,
+  ...tacticFields(),
+  ...ladderFields(),
   jitter: jitterField({
     time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
     size: 'Largest change of a slice, percent; the total stays',
@@ -38,9 +39,8 @@ export const slicedFields = {
   catch_up_window: durationText
     .default('PT1M')
     .describe('Longest gap that catch_up: abort tolerates, ISO 8601'),
-};
-const sliced = z.strictObject(slicedFields);
-export type Sliced = z.output<typeof sliced>;
+});
+export type Sliced = z.output<z.ZodObject<ReturnType<typeof slicedFields>>>;
 
 /** Length of the window that starts at `startMs`, ms; not above zero when `end_time` is too early. */
 export function durationMsOf(plan: Sliced, startMs: number): number {

@@ -9,7 +9,8 @@ import type { CheckWorld, Problem } from './kernel.ts';
 
 const bps = plainNumber.min(0).max(10_000);
 
-export const tacticFields = {
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const tacticFields = () => ({
   limit_price: positiveText
     .optional()
     .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
@@ -48,12 +49,12 @@ export const tacticFields = {
     'What stays in the account of the currency that is paid with, at least sizing.keep of the config',
   ).optional(),
   min_trade_notional: amountOf('Smaller orders are not sent; in quote currency').optional(),
-};
-const tactical = z.strictObject(tacticFields);
-export type Tactical = z.output<typeof tactical>;
+});
+export type Tactical = z.output<z.ZodObject<ReturnType<typeof tacticFields>>>;
 
 /** For kinds whose slices are known beforehand. */
-export const ladderFields = {
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const ladderFields = () => ({
   size_ladder: z
     .strictObject({
       max_impact_bps: bps.describe(
@@ -70,9 +71,8 @@ export const ladderFields = {
     .describe(
       'Probes sizes while nothing else is asked for, learns what size costs, and trades slices in pieces that cost little more than small ones; left out: slices go out whole',
     ),
-};
-const laddered = z.strictObject(ladderFields);
-export type Laddered = z.output<typeof laddered>;
+});
+export type Laddered = z.output<z.ZodObject<ReturnType<typeof ladderFields>>>;
 
 interface JitterWords {
   readonly time: string;

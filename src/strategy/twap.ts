@@ -6,5 +6,5 @@ import { slicedFields } from './sliced-fields.ts';
 export const twap = slicedStrategy({
   kind: 'twap',
   summary: 'equal slices over a window, buy or sell',
-  params: z.strictObject(slicedFields),
+  params: z.lazy(() => z.strictObject(slicedFields())),
 });
