@@ -77,7 +77,10 @@ export class OperatorError extends Error {
   }
 }
 
-/** A bug, not a business answer: something that the code relies on does not hold. Ends the process. */
-export function invariant(holds: boolean, message: string): asserts holds {
-  if (!holds) throw new Error(`invariant broken: ${message}`);
+/**
+ * A bug, not a business answer: something that the code relies on does not hold. Ends the process. What is checked again and
+ * again gives a message with figures as a function: to write it costs more than the check.
+ */
+export function invariant(holds: boolean, message: string | (() => string)): asserts holds {
+  if (!holds) throw new Error(`invariant broken: ${typeof message === 'string' ? message : message()}`);
 }

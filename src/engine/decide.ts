@@ -84,7 +84,7 @@ export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Obse
 
 function openSlice(desk: Desk, intent: IntentText): OpenSlice {
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
-  invariant(slice !== undefined, `slice ${intent.parent}/${intent.slice} was just decided`);
+  invariant(slice !== undefined, () => `slice ${intent.parent}/${intent.slice} was just decided`);
   return slice;
 }
 

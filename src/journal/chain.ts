@@ -21,7 +21,7 @@ export const vocabulary = (): string => sha256(vocabularyText());
 
 /** Ties `bodies` to `head`. @throws Error when a body is not a record: it must not be written. */
 export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): readonly Tied[] {
-  invariant(Number.isSafeInteger(at), `the time of a record is whole milliseconds, got ${at}`);
+  invariant(Number.isSafeInteger(at), () => `the time of a record is whole milliseconds, got ${at}`);
   let { seq, hash: before } = head;
   return bodies.map((body) => {
     const text = inOnePiece(textOf(body));
@@ -47,7 +47,7 @@ export const textOf = (body: RecordBody): string => spelled(body) ?? checked(bod
 /** The same, the long way. */
 function checked(body: RecordBody): string {
   const problem = problemWith(body);
-  invariant(problem === undefined, `not a record: ${problem}`);
+  invariant(problem === undefined, () => `not a record: ${problem}`);
   return canonical(body);
 }
 

@@ -18,7 +18,7 @@ export function lateJournal(): Journal {
   let isClosed = false;
   const append = (bodies: readonly RecordBody[], at: Instant): readonly StoredRecord[] => {
     if (isClosed) throw new OperatorError('storage', 'journal memory: is closed');
-    invariant(Number.isSafeInteger(at), `the time of a record is whole milliseconds, got ${at}`);
+    invariant(Number.isSafeInteger(at), () => `the time of a record is whole milliseconds, got ${at}`);
     return bodies.map((body) => chain.add(body, at));
   };
   return {
@@ -60,7 +60,7 @@ class LateChain {
     let hash = this.#hashes.at(-1) ?? EMPTY.hash;
     while (this.#hashes.length < seq) {
       const record = this.records[this.#hashes.length];
-      invariant(record !== undefined, `record ${seq} is not in this journal`);
+      invariant(record !== undefined, () => `record ${seq} is not in this journal`);
       hash = link(hash, record.seq, record.at, textOf(record.body));
       this.#hashes.push(hash);
     }

@@ -152,7 +152,7 @@ export class Ledger {
   hold(account: string, currency: string, amount: Quantity): void {
     if (amount.isZero()) return;
     const after = add(this.held(account, currency), amount);
-    invariant(!after.isNegative(), `no more ${currency} of ${account} is let go than was held`);
+    invariant(!after.isNegative(), () => `no more ${currency} of ${account} is let go than was held`);
     this.of(account).held.set(currency, after);
     this.onChange(account);
   }
@@ -197,7 +197,7 @@ export class Ledger {
    */
   settle(account: string, id: number, at: Instant): number {
     const [entry] = this.of(account).rows.splice(this.pendingAt(account, id), 1);
-    invariant(entry !== undefined, `transaction ${id} of ${account} is pending`);
+    invariant(entry !== undefined, () => `transaction ${id} of ${account} is pending`);
     const row = this.rowOf(entry);
     const { currency, amount, fees: fee } = row;
     const remarks = { ...row, accountTransactionId: row.accountTransactionId ?? String(id) };
@@ -209,7 +209,7 @@ export class Ledger {
       const row = this.looked(entry);
       return row.id === id && row.status !== DONE;
     });
-    invariant(index >= 0, `transaction ${id} of ${account} is pending`);
+    invariant(index >= 0, () => `transaction ${id} of ${account} is pending`);
     return index;
   }
 
