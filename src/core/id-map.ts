@@ -7,13 +7,14 @@
  */
 export class IdMap<V extends object | string | number | boolean> implements Iterable<readonly [string, V]> {
   /** In the order of arrival. Where many are, what was deleted leaves a hole. */
-  readonly #ids: (string | undefined)[] = [];
-  readonly #values: (V | undefined)[] = [];
+  #ids: (string | undefined)[] = roomFor(FEW);
+  #values: (V | undefined)[] = roomFor(FEW);
   /** Of many: the hash of each id, and by hash where each is, counted from 1. */
-  readonly #hashes: number[] = [];
+  #hashes: Int32Array | undefined;
   #table: Int32Array | undefined;
-  /** Where the oldest is. */
+  /** Where the oldest is, and where the next is to be. */
   #first = 0;
+  #end = 0;
   #size = 0;
   /** What `values` told last, until something changes. */
   #list: readonly V[] | undefined;
@@ -42,14 +43,15 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
       this.#values[known] = value;
       return;
     }
-    if (this.#ids.length >= (this.#table === undefined ? FEW : this.#table.length / 2)) this.#spread();
-    this.#ids.push(id);
-    this.#values.push(value);
+    if (this.#end === this.#ids.length) this.#spread();
+    const place = this.#end++;
+    this.#ids[place] = id;
+    this.#values[place] = value;
     this.#size++;
-    if (this.#table === undefined) return;
+    if (this.#table === undefined || this.#hashes === undefined) return;
     const hash = hashOf(id);
-    this.#hashes.push(hash);
-    enter(this.#table, hash, this.#ids.length);
+    this.#hashes[place] = hash;
+    enter(this.#table, hash, place + 1);
   }
 
   /** Whether it was there. */
@@ -60,11 +62,12 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
   }
 
   clear(): void {
-    this.#ids.length = 0;
-    this.#values.length = 0;
-    this.#hashes.length = 0;
+    this.#ids = roomFor(FEW);
+    this.#values = roomFor(FEW);
+    this.#hashes = undefined;
     this.#table = undefined;
     this.#first = 0;
+    this.#end = 0;
     this.#size = 0;
     this.#list = undefined;
   }
@@ -97,7 +100,10 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
   /** Where it is; -1 when it is not there. */
   #find(id: string): number {
     const table = this.#table;
-    if (table === undefined) return this.#size === 0 ? -1 : this.#ids.indexOf(id);
+    if (table === undefined || this.#hashes === undefined) {
+      for (let place = 0; place < this.#end; place++) if (this.#ids[place] === id) return place;
+      return -1;
+    }
     const hash = hashOf(id);
     const last = table.length - 1;
     // Never more than half full: there is an end to every row of neighbours.
@@ -110,43 +116,57 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
   #drop(place: number): void {
     this.#list = undefined;
     this.#size--;
-    if (this.#size === 0) this.clear();
-    else if (this.#table === undefined) {
-      this.#ids.splice(place, 1);
-      this.#values.splice(place, 1);
-    } else {
-      this.#ids[place] = undefined;
-      this.#values[place] = undefined;
-      while (this.#ids[this.#first] === undefined) this.#first++;
+    const isMany = this.#table !== undefined;
+    if (isMany && this.#size === 0) {
+      this.clear();
+      return;
     }
+    this.#ids[place] = undefined;
+    this.#values[place] = undefined;
+    if (isMany) {
+      while (this.#ids[this.#first] === undefined) this.#first++;
+      return;
+    }
+    this.#end--;
+    for (let at = place; at < this.#end; at++) {
+      this.#ids[at] = this.#ids[at + 1];
+      this.#values[at] = this.#values[at + 1];
+    }
+    this.#ids[this.#end] = undefined;
+    this.#values[this.#end] = undefined;
   }
 
-  /** Closes the holes, and makes a table with room for as many again. */
+  /** Closes the holes, and makes room for half as many again at least. */
   #spread(): void {
     const [ids, values, hashes] = [this.#ids, this.#values, this.#hashes];
-    const isHashed = this.#table !== undefined;
-    let count = 0;
-    for (let at = this.#first; at < ids.length; at++) {
+    const room = 2 ** Math.ceil(Math.log2(1.5 * this.#size));
+    this.#ids = roomFor(room);
+    this.#values = roomFor(room);
+    this.#hashes = new Int32Array(room);
+    this.#table = new Int32Array(2 * room);
+    let end = 0;
+    for (let at = this.#first; at < this.#end; at++) {
       const id = ids[at];
       if (id === undefined) continue;
-      const hash = isHashed ? hashes[at] : undefined;
-      ids[count] = id;
-      values[count] = values[at];
-      hashes[count] = hash ?? hashOf(id);
-      count++;
+      const hash = hashes?.[at] ?? hashOf(id);
+      this.#ids[end] = id;
+      this.#values[end] = values[at];
+      this.#hashes[end] = hash;
+      enter(this.#table, hash, ++end);
     }
-    ids.length = count;
-    values.length = count;
-    hashes.length = count;
     this.#first = 0;
-    const table = new Int32Array(4 * 2 ** Math.ceil(Math.log2(count)));
-    for (const [at, hash] of hashes.entries()) enter(table, hash, at + 1);
-    this.#table = table;
+    this.#end = end;
   }
 }
 
 /** So many ids are compared one by one. */
 const FEW = 8;
+
+function roomFor<T>(count: number): (T | undefined)[] {
+  const room: (T | undefined)[] = [];
+  room.length = count;
+  return room.fill(undefined);
+}
 
 /** Puts the place of an id where its hash is, or at the next free one. */
 function enter(table: Int32Array, hash: number, place: number): void {
