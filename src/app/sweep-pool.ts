@@ -73,6 +73,7 @@ export function sharedTape(tape: Tape): Tape {
     low: shared(low),
     close: shared(close),
     volume: shared(volume),
+    part: undefined, // no thread can be given a function
   };
 }
 

@@ -92,6 +92,22 @@ export function tapeFromArrow(
   return { tape, notes };
 }
 
+/**
+ * What a tape notes about itself, out of the schema that its file begins with; `undefined` when it is no tape of this version.
+ */
+export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undefined {
+  // As a stream that ends there.
+  const stream = new Uint8Array(schema.length + 8);
+  stream.set(schema);
+  stream.fill(0xff, schema.length, schema.length + 4);
+  try {
+    const notes = tableFromIPC(stream).schema.metadata ?? undefined;
+    return notes?.get(MARK) === VERSION ? notes : undefined;
+  } catch {
+    return undefined; // whoever reads it whole says what is wrong
+  }
+}
+
 /** An Arrow file or stream of anybody, also where its buffers are compressed. Times come as ms, integers as what fits them. */
 export function arrowTable(bytes: Uint8Array): Table {
   setCompressionCodec(CompressionType.LZ4_FRAME, { decode: lz4Frame, encode: never });

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
 import { makeFolder } from './folder.ts';
+import { blockNotes, openLarge } from './large-tape.ts';
 import { READER_VERSION, tableKindOf } from './import/kind.ts';
 import type { ImportOptions, ImportReport, SourceFile } from './import/read.ts';
 import { keepHash, knownHash, sight } from './known-file.ts';
@@ -99,7 +100,7 @@ function knownTape(files: readonly string[], options: OpenTape, folder: string):
   }
   const file = join(folder, `${cacheKey(hashed, options)}.arrow`);
   try {
-    const found = tapeIn({ name: file, bytes: readFileSync(file) });
+    const found = keptTape(file);
     return found && { ...found, origin: 'cached', file, said: undefined };
   } catch {
     return undefined; // said where it is made anew
@@ -114,7 +115,7 @@ async function throughCache(
   const folder = dirname(file);
   let said: string | undefined;
   try {
-    const found = tapeIn({ name: file, bytes: readFileSync(file) });
+    const found = keptTape(file);
     if (found !== undefined) return { ...found, origin: 'cached', file, said };
     said = `${file} is no tape: made anew`;
   } catch (cause) {
@@ -187,24 +188,38 @@ export function writeTape(file: string, tape: Tape, report: ImportReport): void 
   const aside = mkdtempSync(`${file}.new-`);
   try {
     const written = join(aside, 'tape.arrow');
-    writeFileSync(written, tapeToArrow(tape, { [REPORT]: JSON.stringify(report) }));
+    writeFileSync(written, tapeToArrow(tape, { [REPORT]: JSON.stringify(report), ...blockNotes(tape) }));
     renameSync(written, file);
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
 }
 
+/** The tape in a file of the cache: a large one in parts. */
+function keptTape(file: string): ReadTape | undefined {
+  const large = openLarge(file);
+  return large === undefined ? tapeIn({ name: file, bytes: readFileSync(file) }) : withReport(large, file);
+}
+
+interface ReadTape {
+  readonly tape: Tape;
+  readonly report: ImportReport;
+}
+
 /** The tape in these bytes and what its import found; `undefined` when they are an Arrow file of somebody else. */
-function tapeIn({
-  name,
-  bytes,
-}: SourceFile): { readonly tape: Tape; readonly report: ImportReport } | undefined {
+function tapeIn({ name, bytes }: SourceFile): ReadTape | undefined {
   const found = tapeFromArrow(bytes, name);
-  if (found === undefined) return undefined;
-  const report = parsed(found.notes.get(REPORT) ?? '');
-  if (!isReportOf(found.tape, report))
+  return found && withReport(found, name);
+}
+
+function withReport(
+  { tape, notes }: { readonly tape: Tape; readonly notes: ReadonlyMap<string, string> },
+  name: string,
+): ReadTape {
+  const report = parsed(notes.get(REPORT) ?? '');
+  if (!isReportOf(tape, report))
     throw new OperatorError('data', `${name}: damaged tape: it is without the report of its import`);
-  return { tape: found.tape, report };
+  return { tape, report };
 }
 
 function parsed(json: string): unknown {

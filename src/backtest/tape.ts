@@ -23,6 +23,8 @@ export interface Tape {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
+  /** Rows from the first to before the second of a column, where these can be had without all of it. */
+  readonly part?: ((column: ColumnName, from: number, until: number) => Float64Array) | undefined;
 }
 
 export const columnNames = ['times', 'open', 'high', 'low', 'close', 'volume'] as const;

@@ -18,6 +18,9 @@ export interface PriceColumns {
   readonly volume: Float64Array;
   /** SHA-256 of the columns, hex. */
   readonly hash: string;
+  /** Rows from the first to before the second of a column, where these can be had without all of it. */
+  readonly part?:
+    ((column: 'high' | 'low' | 'volume', from: number, until: number) => Float64Array) | undefined;
 }
 
 /** Reference prices of a journal, oldest first. */
@@ -156,11 +159,18 @@ export class PriceBook {
     const { tape } = history;
     const [amount, volume] = [new Sum(), new Sum()];
     const last = history.rowAt(to);
-    for (let row = history.rowAt(from) + 1; row <= last; row++) {
-      const v = tape.volume[row] ?? Number.NaN;
+    const first = history.rowAt(from) + 1;
+    const { part } = tape;
+    const begin = part === undefined ? 0 : first;
+    const volumes = part?.('volume', first, last + 1) ?? tape.volume;
+    const highs = part?.('high', first, last + 1) ?? tape.high;
+    const lows = part?.('low', first, last + 1) ?? tape.low;
+    for (let row = first; row <= last; row++) {
+      const v = volumes[row - begin] ?? Number.NaN;
       if (!(v > 0)) continue;
-      const typical = ((tape.high[row] ?? 0) + (tape.low[row] ?? 0) + (tape.close[row] ?? 0)) / 3;
-      amount.add(v * (tape.barMs === 0 ? (tape.close[row] ?? 0) : typical));
+      const close = tape.close[row] ?? 0;
+      const typical = ((highs[row - begin] ?? 0) + (lows[row - begin] ?? 0) + close) / 3;
+      amount.add(v * (tape.barMs === 0 ? close : typical));
       volume.add(v);
     }
     return volume.value > 0 ? stated(amount.value / volume.value) : undefined;

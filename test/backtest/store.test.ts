@@ -233,3 +233,82 @@ describe('opening a tape', () => {
     expect(report).toMatchObject({ rows: 500, duplicates: { identical: 50, conflicting: 0 } });
   });
 });
+
+describe('a large tape that was kept', () => {
+  const ROWS = 101_000;
+  const tape = aTape({ rows: ROWS });
+  const lines = ['timestamp_ms,open,high,low,close,volume'];
+  for (let row = 0; row < ROWS; row++) lines.push(columnNames.map((name) => tape[name][row]).join(','));
+  const text = lines.join('\n');
+  const open = async (cwd: string) =>
+    await openTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd', barMs: MINUTE_MS });
+
+  /** A folder where it is kept, and the file. */
+  async function kept(): Promise<{ readonly cwd: string; readonly file: string }> {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), text);
+    const { origin, file = '' } = await open(cwd);
+    expect(origin).toBe('imported');
+    return { cwd, file };
+  }
+  /** Changes one bit of a row of a column. */
+  function damage(file: string, name: (typeof columnNames)[number], row: number): void {
+    const bytes = readFileSync(file);
+    const column = tapeFromArrow(bytes, file)?.tape[name];
+    const at = (column?.byteOffset ?? 0) - bytes.byteOffset + 8 * row;
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+  }
+
+  it('comes back number for number, also in parts', async () => {
+    const { cwd } = await kept();
+    const { origin, tape: back } = await open(cwd);
+    expect([origin, back.rows, back.barMs, back.pair, back.hash]).toEqual(['cached', ROWS, MINUTE_MS, 'btcusd', tape.hash]); // prettier-ignore
+    const spans = [[0, 1], [5, 5], [2_047, 2_049], [99_999, ROWS], [40_000, 90_000], [ROWS - 1, ROWS]] as const; // prettier-ignore
+    for (const name of columnNames)
+      for (const [from, until] of spans)
+        expect(back.part?.(name, from, until)).toEqual(tape[name].slice(from, until));
+    for (const name of columnNames) expect(back[name]).toEqual(tape[name]);
+    expect(hashOf({ ...back })).toBe(tape.hash);
+    expect(back.part?.('high', 7, 9)).toEqual(tape.high.slice(7, 9));
+  });
+
+  it.each(['times', 'close'] as const)('is made anew where its %s are damaged', async (name) => {
+    const { cwd, file } = await kept();
+    damage(file, name, ROWS - 1);
+    const again = await open(cwd);
+    expect([again.origin, again.tape[name]]).toEqual(['imported', tape[name]]);
+    expect(again.said).toMatch(/damaged tape.*made anew/u);
+    expect((await open(cwd)).origin).toBe('cached');
+  });
+
+  it.each(['open', 'high', 'low', 'volume'] as const)(
+    'is refused where its %s are used and damaged',
+    async (name) => {
+      const { cwd, file } = await kept();
+      damage(file, name, 60_000);
+      const { origin, tape: back } = await open(cwd);
+      expect(origin).toBe('cached');
+      const refused = `damaged tape: its column ${name} does not fit its checksums; remove the file`;
+      expect(() => back[name]).toThrow(refused);
+      expect(() => back.part?.(name, 59_999, 60_001)).toThrow(refused);
+      expect(back.part?.(name, 0, 10)).toEqual(tape[name].slice(0, 10));
+    },
+  );
+
+  it('is made anew after a cut, and read whole where it has no checksums of its blocks', async () => {
+    const { cwd, file } = await kept();
+    const whole = readFileSync(file);
+    for (const length of [0, 12, 700, whole.length >> 1, whole.length - 1]) {
+      writeFileSync(file, whole.subarray(0, length));
+      const again = await open(cwd);
+      expect([again.origin, again.tape.volume]).toEqual([length === whole.length - 1 ? 'cached' : 'imported', tape.volume]); // prettier-ignore
+    }
+    writeFileSync(file, whole);
+    const { report } = await open(cwd);
+    writeFileSync(file, tapeToArrow(tape, { import_report: JSON.stringify(report) }));
+    const again = await open(cwd);
+    expect([again.origin, again.tape.part]).toEqual(['cached', undefined]);
+    expect(again.tape).toEqual(tape);
+  });
+});

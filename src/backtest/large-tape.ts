@@ -1,0 +1,182 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { OperatorError } from '../core/errors.ts';
+import { notesIn } from './arrow-file.ts';
+import { columnNames } from './tape.ts';
+import type { ColumnName, Tape } from './tape.ts';
+
+/**
+ * Large tapes that were kept: times and closes are read at once, other columns when they are used, whole or in blocks. A few orders
+ * over a year of minutes need a third of the file. What is read is checked, and nothing else.
+ */
+
+/** A smaller tape is read faster than it is taken apart. */
+export const LARGE_ROWS_MIN = 100_000;
+/** Rows that share a checksum. */
+const BLOCK_ROWS = 2_048;
+/** Who has read so many blocks of a column will read more: the whole of it takes as long. */
+const BLOCKS_MAX = 64;
+const NOTE = 'crc32_blocks';
+const SUM_DIGITS = 8;
+const DOUBLE_BYTES = 8;
+
+/** What a large tape notes besides: its rows, and for each column the checksums of its blocks. */
+export function blockNotes(tape: Tape): Readonly<Record<string, string>> {
+  if (tape.rows < LARGE_ROWS_MIN) return {};
+  const sums = columnNames.map((name) =>
+    Array.from({ length: Math.ceil(tape.rows / BLOCK_ROWS) }, (_, block) =>
+      sumOf(tape[name].subarray(block * BLOCK_ROWS, (block + 1) * BLOCK_ROWS)),
+    ).join(''),
+  );
+  return { [NOTE]: [tape.rows, ...sums].join(' ') };
+}
+
+interface Found {
+  readonly tape: Tape;
+  readonly notes: ReadonlyMap<string, string>;
+}
+
+/**
+ * The large tape in a file; `undefined` for any other file, which is then read whole. The file stays open until all columns are read.
+ *
+ * @throws OperatorError (`data`) when what is read does not fit its checksums: here, and wherever a column is used.
+ */
+export function openLarge(path: string): Found | undefined {
+  const file = openSync(path, 'r');
+  let found: Found | undefined;
+  try {
+    found = tapeIn(file, path);
+    return found;
+  } finally {
+    if (found === undefined) closeSync(file);
+  }
+}
+
+function tapeIn(file: number, path: string): Found | undefined {
+  const head = headOf(file);
+  const [rows = 0, ...sums] = head?.notes.get(NOTE)?.split(' ') ?? [];
+  const count = Number(rows);
+  if (head === undefined || !(count >= LARGE_ROWS_MIN)) return undefined;
+  if (fstatSync(file).size < head.bodyAt + columnNames.length * count * DOUBLE_BYTES) return undefined;
+  const columns = new LargeColumns({ file, path, rows: count, bodyAt: head.bodyAt, sums });
+  const { notes } = head;
+  const tape: Tape = {
+    pair: notes.get('pair') ?? '',
+    barMs: Number(notes.get('bar_ms')),
+    rows: count,
+    times: columns.whole('times'),
+    get open() {
+      return columns.whole('open');
+    },
+    get high() {
+      return columns.whole('high');
+    },
+    get low() {
+      return columns.whole('low');
+    },
+    close: columns.whole('close'),
+    get volume() {
+      return columns.whole('volume');
+    },
+    hash: notes.get('hash') ?? '',
+    part: (name, from, until) => columns.part(name, from, until),
+  };
+  return { tape, notes };
+}
+
+/** An Arrow file begins with eight bytes, the schema and what precedes the columns; these lie one after another (`tapeToArrow`). */
+function headOf(
+  file: number,
+): { readonly notes: ReadonlyMap<string, string>; readonly bodyAt: number } | undefined {
+  const schemaAt = 8;
+  const batchAt = messageEnd(file, schemaAt);
+  const bodyAt = batchAt === undefined ? undefined : messageEnd(file, batchAt);
+  if (batchAt === undefined || bodyAt === undefined) return undefined;
+  const schema = Buffer.alloc(batchAt - schemaAt);
+  readSync(file, schema, 0, schema.length, schemaAt);
+  const notes = notesIn(schema);
+  return notes && { notes, bodyAt };
+}
+
+/** Where the head of a message ends: it begins with a mark and its length. */
+function messageEnd(file: number, at: number): number | undefined {
+  const begin = Buffer.alloc(8);
+  readSync(file, begin, 0, begin.length, at);
+  const length = begin.readUInt32LE(4);
+  return begin.readUInt32LE(0) === MARK && length <= HEAD_BYTES_MAX ? at + 8 + length : undefined;
+}
+const MARK = 0xff_ff_ff_ff;
+const HEAD_BYTES_MAX = 2 ** 26;
+
+interface Place {
+  readonly file: number;
+  readonly path: string;
+  readonly rows: number;
+  /** Of the first column. */
+  readonly bodyAt: number;
+  /** Of each column, those of its blocks one after another. */
+  readonly sums: readonly string[];
+}
+
+class LargeColumns {
+  readonly #place: Place;
+  readonly #whole = new Map<ColumnName, Float64Array>();
+  readonly #blocksRead = new Map<ColumnName, number>();
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  whole(name: ColumnName): Float64Array {
+    const known = this.#whole.get(name);
+    if (known !== undefined) return known;
+    const column = this.#read(name, 0, this.#place.rows);
+    this.#whole.set(name, column);
+    if (this.#whole.size === columnNames.length) closeSync(this.#place.file);
+    return column;
+  }
+
+  part(name: ColumnName, from: number, until: number): Float64Array {
+    if (until <= from) return new Float64Array();
+    const first = Math.floor(from / BLOCK_ROWS);
+    const end = Math.ceil(until / BLOCK_ROWS);
+    const count = (this.#blocksRead.get(name) ?? 0) + end - first;
+    this.#blocksRead.set(name, count);
+    if (count > BLOCKS_MAX || this.#whole.has(name)) return this.whole(name).subarray(from, until);
+    const begin = first * BLOCK_ROWS;
+    const rows = this.#read(name, begin, Math.min(end * BLOCK_ROWS, this.#place.rows));
+    return rows.subarray(from - begin, until - begin);
+  }
+
+  /** Rows from the beginning of a block to the end of one. */
+  #read(name: ColumnName, from: number, until: number): Float64Array {
+    const { file, path, rows, bodyAt, sums } = this.#place;
+    const column = columnNames.indexOf(name);
+    const values = new Float64Array(until - from);
+    const bytes = new Uint8Array(values.buffer);
+    const at = bodyAt + (column * rows + from) * DOUBLE_BYTES;
+    let done = 0;
+    while (done < bytes.length) {
+      const read = readSync(file, bytes, done, bytes.length - done, at + done);
+      if (read === 0) break;
+      done += read;
+    }
+    const place = (from / BLOCK_ROWS) * SUM_DIGITS;
+    const wanted = sums[column]?.slice(place, place + Math.ceil(values.length / BLOCK_ROWS) * SUM_DIGITS);
+    let found = '';
+    for (let row = 0; row < values.length; row += BLOCK_ROWS)
+      found += sumOf(values.subarray(row, row + BLOCK_ROWS));
+    if (done < bytes.length || found !== wanted)
+      throw new OperatorError(
+        'data',
+        `${path}: damaged tape: its column ${name} does not fit its checksums; remove the file, and it is made anew`,
+      );
+    return values;
+  }
+}
+
+/** CRC-32, eight digits. */
+const sumOf = (values: Float64Array): string =>
+  crc32(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
+    .toString(16)
+    .padStart(SUM_DIGITS, '0');
