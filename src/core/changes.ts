@@ -1,5 +1,5 @@
-import { add, cost, holding, negate, NO_QUANTITY, price, quantity, subtract } from './money.ts';
-import type { Quantity } from './money.ts';
+import { add, cost, holding, money, negate, NO_QUANTITY, price, quantity, subtract } from './money.ts';
+import type { Money, Quantity } from './money.ts';
 import type { FillRecord, IntentRecord } from './record.ts';
 
 /** What the order of an intent takes from `currency` at worst. */
@@ -16,16 +16,29 @@ export function outgoing(intent: IntentRecord, currency: string): Quantity {
 }
 
 /** How a fill changes the balances. Fees are taken in quote currency. */
-export function changesOf(fill: FillRecord): readonly (readonly [string, Quantity])[] {
-  const base = quantity(fill.quantity);
-  const [amount, fees] = [quantity(fill.amount), quantity(fill.fees)];
-  return fill.side === 'buy'
+export const changesOf = (fill: FillRecord): Changes =>
+  changesBy(fill, { quantity: quantity(fill.quantity), amount: money(fill.amount), fees: money(fill.fees) });
+
+/** The same of amounts that are read already. */
+export function changesBy(
+  { side, base, quote }: Pick<FillRecord, 'side' | 'base' | 'quote'>,
+  { quantity: traded, amount, fees }: FillAmounts,
+): Changes {
+  return side === 'buy'
     ? [
-        [fill.base, base],
-        [fill.quote, negate(add(amount, fees))],
+        [base, traded],
+        [quote, negate(holding(add(amount, fees)))],
       ]
     : [
-        [fill.base, negate(base)],
-        [fill.quote, subtract(amount, fees)],
+        [base, negate(traded)],
+        [quote, holding(subtract(amount, fees))],
       ];
+}
+
+export type Changes = readonly (readonly [currency: string, change: Quantity])[];
+
+export interface FillAmounts {
+  readonly quantity: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
 }

@@ -1,4 +1,4 @@
-import type { Money, Quantity } from '../core/money.ts';
+import type { FillAmounts } from '../core/changes.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
   BalancesRecord,
@@ -90,12 +90,6 @@ export interface FillFacts {
   readonly attempt: AttemptFacts | undefined;
 }
 
-export interface FillAmounts {
-  readonly quantity: Quantity;
-  readonly amount: Money;
-  readonly fees: Money;
-}
-
 export interface AttemptFacts {
   readonly intent: IntentRecord;
   readonly at: Instant;
@@ -116,4 +110,4 @@ export interface UntradedFacts {
 
 export type HoldingFacts =
   | { readonly at: Instant; readonly read: BalancesRecord['balances'] }
-  | { readonly at: Instant; readonly fill: FillRecord };
+  | { readonly at: Instant; readonly fill: FillFacts };

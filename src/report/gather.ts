@@ -1,3 +1,4 @@
+import type { FillAmounts } from '../core/changes.ts';
 import { corrected } from '../core/figures.ts';
 import { money, NO_MONEY, quantity } from '../core/money.ts';
 import type {
@@ -16,7 +17,6 @@ import { untradedBy } from '../core/untraded.ts';
 import type {
   AttemptFacts,
   Facts,
-  FillAmounts,
   FillFacts,
   HoldingFacts,
   LifeFacts,
@@ -217,9 +217,9 @@ class Gatherer implements Facts {
   #book(at: Instant, fill: FillRecord): void {
     if (this.#filled.has(fill.client_order_id)) return;
     this.#filled.add(fill.client_order_id);
-    this.holdings.push({ at, fill });
-    const parent = this.#parentOf(fill.parent) ?? this.#stray(fill);
     const booked = new Booked(fill, at, this.#attemptOf(fill.client_order_id));
+    this.holdings.push({ at, fill: booked });
+    const parent = this.#parentOf(fill.parent) ?? this.#stray(fill);
     // Room for one: a list that grows takes room for many, and most parents have no more.
     if (parent.fills.length === 0) parent.fills = [booked];
     else parent.fills.push(booked);
@@ -256,9 +256,6 @@ class Gatherer implements Facts {
     for (const parent of parents)
       for (const fill of parent?.fills ?? [])
         if (fill.record.client_order_id === id) fill.record = corrected(fill.record, correction);
-    for (const [i, held] of this.holdings.entries())
-      if ('fill' in held && held.fill.client_order_id === id)
-        this.holdings[i] = { at: held.at, fill: corrected(held.fill, correction) };
   }
 }
 

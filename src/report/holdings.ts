@@ -1,4 +1,4 @@
-import { changesOf } from '../core/changes.ts';
+import { changesBy } from '../core/changes.ts';
 import { add, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { Instant } from '../core/time.ts';
@@ -39,7 +39,8 @@ export function holdingsOf(facts: readonly HoldingFacts[]): readonly Held[] {
       const changed = Array.from(currencies, (currency) => hold(currency, read.get(currency) ?? NO_QUANTITY));
       story.push({ at, changed, flows });
     } else if (story.length > 0) {
-      const changed = changesOf(fact.fill).map(([currency, change]) =>
+      const { record, figures } = fact.fill;
+      const changed = changesBy(record, figures).map(([currency, change]) =>
         hold(currency, add(balances.get(currency) ?? NO_QUANTITY, change)),
       );
       story.push({ at, changed, flows: NONE });

@@ -226,12 +226,16 @@ class History {
     this.#ageMaxMs = Math.max(AGE_MAX_MS, 3 * barMs);
   }
 
-  /** One loop for each tape: it waits for many rows at once, which all lie in other places of the memory. */
+  /** One loop for each tape: it waits for many rows at once, which all lie in other places of the memory. Without holes it asks for none. */
   numbersAt({ from, stepMs, count }: Moments): Float64Array {
-    const { close } = this.tape;
+    const { close, rows, barMs } = this.tape;
+    const [begin, isWhole] = [this.#begin, this.#isWhole];
+    const end = this.knownAt(rows - 1) + this.#ageMaxMs;
     const numbers = new Float64Array(count).fill(Number.NaN);
     for (let i = 0; i < count; i++) {
-      const row = this.freshRowAt(from + i * stepMs);
+      const at = from + i * stepMs;
+      if (!(at <= end)) break;
+      const row = isWhole ? Math.min(Math.floor((at - begin) / barMs), rows - 1) : this.freshRowAt(at);
       if (row >= 0) numbers[i] = close[row] ?? Number.NaN;
     }
     return numbers;
