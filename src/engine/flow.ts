@@ -142,14 +142,15 @@ export interface Arming<R> {
 export function newestOf<T, R>(arm: (value: T, arming: Arming<R>) => void): OperatorFunction<T, R> {
   return (source) =>
     new Observable<R>((subscriber) => {
+      // One that is over stays until its value comes again: a map from which much is taken is made anew all the time.
       const newest = new Map<T, Part>();
+      let active = 0;
       let isLast = false;
-      const mayEnd = (): void => {
-        if (isLast && newest.size === 0) subscriber.complete();
-      };
       hear(source, subscriber, {
         next: (value) => {
-          newest.get(value)?.unsubscribe();
+          const before = newest.get(value);
+          if (before?.closed === false) before.unsubscribe();
+          else active++;
           const by = new Part(subscriber);
           newest.set(value, by);
           const tell = (made: R): void => {
@@ -157,15 +158,15 @@ export function newestOf<T, R>(arm: (value: T, arming: Arming<R>) => void): Oper
           };
           const end = (): void => {
             if (by.closed) return;
-            newest.delete(value);
+            active--;
             by.unsubscribe();
-            mayEnd();
+            if (isLast && active === 0) subscriber.complete();
           };
           arm(value, { by, tell, end });
         },
         complete: () => {
           isLast = true;
-          mayEnd();
+          if (active === 0) subscriber.complete();
         },
       });
     });
@@ -198,14 +199,17 @@ export class Turns {
     });
 
   #take(work: () => void): void {
-    this.#waiting.push(work);
-    if (this.#isBusy) return;
+    if (this.#isBusy) {
+      this.#waiting.push(work);
+      return;
+    }
     this.#isBusy = true;
     try {
+      work();
       for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) next();
     } finally {
       this.#isBusy = false;
-      this.#waiting.length = 0;
+      if (this.#waiting.length > 0) this.#waiting.length = 0;
     }
   }
 }
