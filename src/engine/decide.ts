@@ -1,5 +1,5 @@
 import { EMPTY, catchError, map, mergeMap, of } from 'rxjs';
-import type { Observable, OperatorFunction } from 'rxjs';
+import type { Observable, OperatorFunction, Subscriber } from 'rxjs';
 import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
 import { text } from '../core/money.ts';
@@ -34,40 +34,55 @@ export function decide(
       done();
       return;
     }
-    const step = (): void => {
-      // The strategies may have been read again meanwhile: who woke is not run any more.
-      if (desk.isStopping || !desk.isRun(life)) {
-        done();
-        return;
-      }
-      // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
-      if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) {
-        onStep(strategy);
-        done();
-        return;
-      }
-      const record = wakeRecord(desk, { source, life, wake });
-      desk.write(withPause(desk, record), by, () => {
-        for (const intent of record.intents) if (!by.closed) by.next(openSlice(desk, intent));
-        if (!by.closed) onStep(strategy);
-        done();
-      });
-    };
+    const woken: Woken = { source, life, wake };
     const ready = prepare(desk, source, wake);
-    if (ready === undefined) {
-      step();
-      return;
-    }
-    let isReady = false;
-    const next = (): void => {
+    if (ready === undefined) takeStep(desk, woken, { by, done, onStep });
+    else
+      whenReady(ready, { by, done, onStep }, (told) => {
+        takeStep(desk, woken, told);
+      });
+  });
+}
+
+interface Deciding {
+  readonly by: Subscriber<OpenSlice>;
+  /** Called once, last of all. */
+  readonly done: () => void;
+  readonly onStep: (strategy: string) => void;
+}
+
+function whenReady(ready: Observable<void>, deciding: Deciding, goOn: (deciding: Deciding) => void): void {
+  let isReady = false;
+  hear(ready, deciding.by, {
+    next: () => {
       if (isReady) return;
       isReady = true;
-      step();
-    };
-    const complete = (): void => {
-      if (!isReady) done();
-    };
-    hear(ready, by, { next, complete });
+      goOn(deciding);
+    },
+    complete: () => {
+      if (!isReady) deciding.done();
+    },
+  });
+}
+
+function takeStep(desk: Desk, woken: Woken, { by, done, onStep }: Deciding): void {
+  const { strategy } = woken.life;
+  // The strategies may have been read again meanwhile: who woke is not run any more.
+  if (desk.isStopping || !desk.isRun(woken.life)) {
+    done();
+    return;
+  }
+  // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
+  if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) {
+    onStep(strategy);
+    done();
+    return;
+  }
+  const record = wakeRecord(desk, woken);
+  desk.write(withPause(desk, record), by, () => {
+    for (const intent of record.intents) if (!by.closed) by.next(openSlice(desk, intent));
+    if (!by.closed) onStep(strategy);
+    done();
   });
 }
 
@@ -143,6 +158,9 @@ function refreshValuation(desk: Desk): Observable<void> | undefined {
   );
 }
 
+/** Most steps want nothing, and nearly all have missed nothing. */
+const NONE: readonly never[] = Object.freeze([]);
+
 interface Woken {
   readonly source: StrategySource;
   readonly life: Life;
@@ -157,7 +175,7 @@ interface Woken {
 function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
   const step = stepOf(desk, woken);
   const { source, life, wake } = woken;
-  for (const { leg, slice } of step.missed ?? []) {
+  for (const { leg, slice } of step.missed ?? NONE) {
     const parent = parentOf(desk, woken, leg);
     const traded = desk.state.stray(parent, slice);
     if (traded === undefined) continue;
@@ -194,8 +212,8 @@ function recordOf(desk: Desk, woken: Woken, step: Step<unknown>): WakeRecord {
     detail: detailOf(wake),
     state: step.state,
     waits: step.waits,
-    intents: step.intents?.map((intent) => intentText(desk, woken, intent)) ?? [],
-    missed: step.missed ?? [],
+    intents: step.intents?.map((intent) => intentText(desk, woken, intent)) ?? NONE,
+    missed: step.missed ?? NONE,
   };
   // Left out rather than undefined: the journal holds plain JSON.
   if (step.reason !== undefined) record.reason = step.reason;

@@ -278,8 +278,14 @@ export class Totals {
 
   #sumFrom(at: Instant, of: (day: Day) => Money): Money {
     const first = dayOf(at);
+    const { days, newestDay } = this.data;
+    // Nearly always: no day is later than the newest.
+    if (first === newestDay) {
+      const today = days.get(first);
+      return today === undefined ? NO_MONEY : of(today);
+    }
     let sum: Money | undefined;
-    for (const [label, day] of this.data.days)
+    for (const [label, day] of days)
       if (label >= first) sum = sum === undefined ? of(day) : add(sum, of(day));
     return sum ?? NO_MONEY;
   }

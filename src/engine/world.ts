@@ -101,11 +101,10 @@ class DeskWorld implements World {
   }
 
   #dayNotional(pair: string | undefined): Money {
-    const { totals } = this.#desk.state;
-    return add(
-      totals.dayNotional(this.#today, pair),
-      this.#desk.state.openNotional(pair, this.#trial.clientId),
-    );
+    const { state } = this.#desk;
+    const open = state.openNotional(pair, this.#trial.clientId);
+    const traded = state.totals.dayNotional(this.#today, pair);
+    return open.isZero() ? traded : add(traded, open);
   }
 
   get referenceGapBps(): Ratio | undefined {

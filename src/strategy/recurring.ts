@@ -145,6 +145,10 @@ function passedTimes(
   from: Instant,
   at: Instant,
 ): { readonly times: readonly Instant[]; readonly isAll: boolean } {
+  const oldest = nextDue(plan, from);
+  if (oldest === undefined || oldest > at) return { times: [], isAll: true };
+  const later = nextDue(plan, oldest);
+  if (later === undefined || later > at) return { times: [oldest], isAll: true };
   const upTo = (since: Instant, most: number): readonly Instant[] => {
     const times: Instant[] = [];
     for (let next = nextDue(plan, since); next !== undefined && next <= at; next = nextDue(plan, next)) {
@@ -169,7 +173,8 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   // The clocks of the zone were decided anew since this wake was planned.
   if (newest === undefined) return idle(was, plan);
   const { schedule } = plan;
-  const times = passed.filter((due) => closureAt(schedule, due) === undefined);
+  const isOpen = (due: Instant): boolean => closureAt(schedule, due) === undefined;
+  const times = passed.every(isOpen) ? passed : passed.filter(isOpen);
   const last = times.at(-1);
   if (last === undefined) {
     const note = closureAt(schedule, newest)?.why;
