@@ -23,13 +23,14 @@ export function canonicalValue(value: unknown): string {
     case 'string':
       return quote(value);
     case 'boolean':
-      return JSON.stringify(value);
+      return value ? 'true' : 'false';
     case 'number':
       if (!Number.isFinite(value)) break;
-      return JSON.stringify(value);
+      // As JSON has it: zero has no sign in either.
+      return String(value);
     case 'object':
       if (value === null) return 'null';
-      if (Array.isArray(value)) return `[${value.map(canonicalValue).join(',')}]`;
+      if (Array.isArray(value)) return `[${elementsOf(value)}]`;
       if (!isPlain(value)) break;
       return `{${membersOf(value)}}`;
     case 'bigint':
@@ -49,12 +50,20 @@ const nameOf = (value: unknown): string => {
   return Object.getPrototypeOf(value) === null ? 'bare object' : value.constructor.name;
 };
 
+function elementsOf(values: readonly unknown[]): string {
+  let text = '';
+  for (const value of values) text += text === '' ? canonicalValue(value) : `,${canonicalValue(value)}`;
+  return text;
+}
+
 function membersOf(value: object): string {
+  const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
   let text = '';
   for (const { key, name } of orderOf(Object.keys(value))) {
-    const member: unknown = Reflect.get(value, key);
+    const member = members[key];
     if (member === undefined) continue;
-    text += `${text === '' ? '' : ','}${name}${canonicalValue(member)}`;
+    const spelled = canonicalValue(member);
+    text += text === '' ? name + spelled : `,${name}${spelled}`;
   }
   return text;
 }

@@ -52,6 +52,7 @@ interface Definition {
   readonly valueType?: Schema;
   readonly catchall?: Schema;
   readonly options?: readonly Schema[];
+  readonly discriminator?: string;
   readonly shape?: Readonly<Record<string, Schema>>;
 }
 
@@ -95,7 +96,7 @@ function plainSpeller(def: Definition, first?: string): Spell {
     case 'array':
       return def.element === undefined ? never : listOf(spellerOf(def.element));
     case 'union':
-      return firstOf((def.options ?? []).map((option) => spellerOf(option)));
+      return unionOf(def);
     case 'record':
       return recordOf(def);
     case 'object':
@@ -174,6 +175,19 @@ const listOf =
     }
     return `[${text}]`;
   };
+
+/** Where a member tells by its word which of the shapes a value has, no other is tried. */
+function unionOf({ options = [], discriminator }: Definition): Spell {
+  const spells = options.map((option) => spellerOf(option));
+  if (discriminator === undefined) return firstOf(spells);
+  const spellOf = new Map<unknown, Spell>();
+  for (const [i, option] of options.entries()) {
+    const member = definitionOf(option).shape?.[discriminator];
+    for (const word of member === undefined ? [] : (definitionOf(member).values ?? []))
+      spellOf.set(word, spells[i] ?? never);
+  }
+  return (value) => (isPlain(value) ? spellOf.get(value[discriminator])?.(value) : undefined);
+}
 
 /** Of several that accept a value all spell it alike. */
 const firstOf =
