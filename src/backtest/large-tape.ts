@@ -11,7 +11,7 @@ import type { ColumnName, Tape } from './tape.ts';
  */
 
 /** A smaller tape is read faster than it is taken apart. */
-export const LARGE_ROWS_MIN = 100_000;
+const LARGE_ROWS_MIN = 100_000;
 /** Rows that share a checksum. */
 const BLOCK_ROWS = 2_048;
 /** Who has read so many blocks of a column will read more: the whole of it takes as long. */
