@@ -202,10 +202,9 @@ export class TapeReader {
 
   #seek(at: Instant): void {
     if (at >= this.#from && at < this.#until) return;
-    const next = this.#row + 1;
-    this.#stand(next);
-    if (at >= this.#from && at < this.#until) return;
-    this.#stand(lastKnownRow(this.#tape, at));
+    // Mostly it goes on by one row, or by many.
+    if (at - this.#until <= this.#tape.barMs) this.#stand(this.#row + 1);
+    if (!(at >= this.#from && at < this.#until)) this.#stand(lastKnownRow(this.#tape, at));
   }
 
   #stand(row: number): void {

@@ -1,9 +1,7 @@
 import type { Instant } from '../core/time.ts';
-import type { OrderDetail } from '../wire/order-body.ts';
 import { tradeOf } from './fills.ts';
-import type { Fill } from './fills.ts';
+import type { Filled } from './fills.ts';
 import type { Ledger } from './ledger.ts';
-import type { Listing } from './listing.ts';
 import type { OrderRegistry } from './orders.ts';
 import type { Positions } from './positions.ts';
 import type { TickerBoard } from './ticker.ts';
@@ -26,14 +24,14 @@ export class Booking {
   /** Returns where the fill is kept in columns; `undefined` when it is not. */
   fill(
     account: string,
-    { order, listing, fill }: { order: OrderDetail; listing: Listing; fill: Fill },
+    { order, listing, fill, wholeOrder }: Omit<Filled, 'number'>,
     now: Instant,
   ): number | undefined {
     const { ledger, registry, positions, board } = this.setup;
     const { pair, base, quote } = listing;
     const { orderId } = order;
     const [baseBefore, quoteBefore] = [ledger.balance(account, base), ledger.balance(account, quote)];
-    const filled = { order, listing, fill, number: registry.nextCount() };
+    const filled = { order, listing, fill, wholeOrder, number: registry.nextCount() };
     const place = ledger.bookFill(account, filled);
     positions.traded(account, { listing, orderId, fill, currency: quote, before: quoteBefore }, now);
     positions.traded(account, { listing, orderId, fill, currency: base, before: baseBefore }, now);

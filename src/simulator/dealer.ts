@@ -195,8 +195,9 @@ export class Dealer {
     const { entry, order, listing, filled, fees, isFilled, now } = accepted;
     const { registry, booking } = this.setup;
     entry.used = true;
+    const wholeOrder = registry.nextCount();
     const detail: OrderDetail = {
-      orderId: registry.nextNumber(),
+      orderId: String(wholeOrder),
       clientId: order.clientId ?? '',
       quoteId: entry.quote.quoteId,
       pair: order.pair,
@@ -212,7 +213,9 @@ export class Dealer {
     };
     const { quantity, amount, price: each } = filled;
     const fill = { quantity, amount, price: each, fees };
-    const place = isFilled ? booking.fill(account, { order: detail, listing, fill }, now) : undefined;
+    const place = isFilled
+      ? booking.fill(account, { order: detail, listing, fill, wholeOrder }, now)
+      : undefined;
     if (place === undefined) registry.add(account, detail, now);
     else registry.addFilled(account, { order: detail, place }, now);
     return detail;

@@ -43,6 +43,8 @@ export interface Filled {
   readonly fill: Fill;
   /** That of the trade. */
   readonly number: number;
+  /** That of an order against a quote, which is filled whole: of others there is more to keep. */
+  readonly wholeOrder?: number | undefined;
 }
 
 /** What the ledger made of a trade: the id of its base leg, that of the quote leg is the next, and the balances after each. */
@@ -93,21 +95,24 @@ export class Fills {
   private readonly quoteIds: string[] = [];
 
   /** Keeps a fill and returns its place; `undefined` where it has to be kept as it is: of a limit order, or with very long amounts. */
-  add({ order, listing, fill, number }: Filled, { id, base, quote }: Booked): number | undefined {
+  add({ order, listing, fill, number, wholeOrder }: Filled, { id, base, quote }: Booked): number | undefined {
     const place = this.sides.length;
-    const amounts = [fill.quantity, fill.amount, fill.fees, fill.price, base, quote];
-    if (order.working !== undefined || !amounts.every(isShort)) return undefined;
+    if (wholeOrder === undefined || !isShort(base) || !isShort(quote) || !isShort(fill.price))
+      return undefined;
+    if (!isShort(fill.quantity) || !isShort(fill.amount) || !isShort(fill.fees)) return undefined;
     if ((place + 1) * WIDTH > this.numbers.length) this.grow();
-    const { numbers, scales } = this;
+    const { numbers } = this;
     const row = place * WIDTH;
-    numbers[row + AT.order] = Number(order.orderId);
+    numbers[row + AT.order] = wholeOrder;
     numbers[row + AT.trade] = number;
     numbers[row + AT.leg] = id;
     numbers[row + AT.time] = order.updatedAt;
-    for (let i = 0; i < AMOUNT_COUNT; i++) {
-      numbers[row + FIRST_AMOUNT + i] = amounts[i]?.n ?? 0;
-      scales[place * AMOUNT_COUNT + i] = amounts[i]?.scale ?? 0;
-    }
+    this.keep(place, AMOUNTS.quantity, fill.quantity);
+    this.keep(place, AMOUNTS.amount, fill.amount);
+    this.keep(place, AMOUNTS.fees, fill.fees);
+    this.keep(place, AMOUNTS.price, fill.price);
+    this.keep(place, AMOUNTS.base, base);
+    this.keep(place, AMOUNTS.quote, quote);
     this.listings.push(listing);
     this.sides.push(order.side);
     this.clientIds.push(order.clientId);
@@ -183,6 +188,11 @@ export class Fills {
 
   private number(place: number, at: number): number {
     return this.numbers[place * WIDTH + at] ?? Number.NaN;
+  }
+
+  private keep(place: number, which: number, { n, scale }: AnyAmount): void {
+    this.numbers[place * WIDTH + FIRST_AMOUNT + which] = n;
+    this.scales[place * AMOUNT_COUNT + which] = scale;
   }
 
   private quantity(place: number, which: number): Quantity {

@@ -55,8 +55,9 @@ describe('fills that are kept in columns', () => {
             fees: counted(asked.fees),
             price: price('31.25'),
           };
+          const wholeOrder = registry.nextCount();
           const order = {
-            orderId: registry.nextNumber(),
+            orderId: String(wholeOrder),
             clientId: i % 3 === 0 ? '' : `client ${i}`,
             quoteId: `quote ${i}`,
             pair: listing.pair,
@@ -70,7 +71,7 @@ describe('fills that are kept in columns', () => {
             fees: fill.fees,
             updatedAt: at,
           } as const;
-          const filled = { order, listing, fill, number: registry.nextCount() };
+          const filled = { order, listing, fill, wholeOrder, number: registry.nextCount() };
           const place = ledger.bookFill('a', filled);
           plain.book('a', tradeOf(filled));
           registry.addTrade('a', place ?? tradeOf(filled));
