@@ -117,12 +117,11 @@ export class Exchange {
     this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });
     this.whitelist = new Whitelist({ options, market, registry });
     this.wallets = new Wallets({ ledger, market, registry });
-    const metrics = (account: string, now: Instant): PtsMetrics => this.credit.metrics(account, now);
     this.withdrawals = new Withdrawals({
       options,
       ledger,
       market,
-      metrics,
+      metrics: (account, now) => this.credit.metrics(account, now),
       transit: this.transit,
       custody: this.custody,
       whitelist: this.whitelist,
@@ -130,6 +129,7 @@ export class Exchange {
     this.history = new ValueHistory(ledger, market);
     market.onPin = () => {
       this.history.settle();
+      this.board.settle();
     };
     this.limits = new Limits(options.limits);
     this.openAccounts(startedAt);

@@ -156,6 +156,14 @@ export class Fills {
     };
   }
 
+  /** What a leg says of the balance. */
+  balance(place: number, isBase: boolean): { readonly currency: string; readonly balance: Quantity } {
+    const { base, quote } = this.listing(place);
+    return isBase
+      ? { currency: base, balance: this.quantity(place, AMOUNTS.base) }
+      : { currency: quote, balance: this.quantity(place, AMOUNTS.quote) };
+  }
+
   orderNumber(place: number): number {
     return this.number(place, AT.order);
   }

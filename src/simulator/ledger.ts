@@ -104,12 +104,12 @@ export class Ledger {
     const first = ids[0] ?? Infinity;
     let next = rows.findLastIndex((entry) => this.looked(entry).id <= first) + 1;
     for (let index = next - 1; index >= 0 && held.size < balances.size; index--) {
-      const { currency, balance } = this.rowOf(rows[index] ?? 0);
+      const { currency, balance } = this.balanceOf(rows[index] ?? 0);
       if (balances.has(currency) && !held.has(currency)) held.set(currency, balance);
     }
     for (const [place, id] of ids.entries()) {
       for (let entry = rows[next]; entry !== undefined && this.looked(entry).id <= id; entry = rows[++next]) {
-        const { currency, balance } = this.rowOf(entry);
+        const { currency, balance } = this.balanceOf(entry);
         held.set(currency, balance);
       }
       tell(place, held);
@@ -257,6 +257,10 @@ export class Ledger {
     if (typeof entry === 'object') return entry instanceof Leg ? entry.row() : entry;
     const place = entry >> 1;
     return new Leg(this.fills.trade(place), this.fills.booked(place), entry % 2 === 0).row();
+  }
+
+  private balanceOf(entry: Entry): Pick<LedgerRow, 'currency' | 'balance'> {
+    return typeof entry === 'object' ? entry : this.fills.balance(entry >> 1, entry % 2 === 0);
   }
 
   /** What tells whether a row is wanted, without the rest of it. */

@@ -39,6 +39,10 @@ export class Leg {
     return DONE;
   }
 
+  get currency(): string {
+    return this.isBase ? this.trade.base : this.trade.quote;
+  }
+
   row(): LedgerRow {
     const { orderId, clientId, tradeId, at, side, pair, quantity, amount, algorithm } = this.trade;
     const moved = this.isBase ? quantity : holding(amount);
@@ -52,7 +56,7 @@ export class Leg {
       status: DONE,
       pair,
       ...(algorithm === undefined ? {} : { algorithm: algorithm.name, algorithmId: String(algorithm.id) }),
-      currency: this.isBase ? this.trade.base : this.trade.quote,
+      currency: this.currency,
       amount: this.isBase === (side === 'buy') ? moved : negate(moved),
       price: this.isBase ? this.trade.price : UNIT_PRICE,
       fees: this.isBase ? NO_QUANTITY : holding(this.trade.fees),

@@ -1,5 +1,15 @@
 import { OperatorError } from '../core/errors.ts';
-import { cost, counted, NO_MONEY, price, priceOf, quantity, money, significant } from '../core/money.ts';
+import {
+  cost,
+  counted,
+  money,
+  NO_MONEY,
+  price,
+  priceOf,
+  quantity,
+  significant,
+  through,
+} from '../core/money.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import { instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -99,9 +109,9 @@ export class Market {
     if (rate.kind === 'same') return USD_EACH;
     if (rate.kind === 'fixed') return rate.rate;
     const onward = this.usdRate(rate.other, now);
-    const each = quantity(this.mid(rate.pair, now).toFixed());
-    const usd = rate.kind === 'times' ? cost(onward, each) : priceOf(money(onward.toFixed()), each);
-    return price(significant(usd, RATE_DIGITS).toFixed());
+    const each = this.mid(rate.pair, now);
+    const usd = rate.kind === 'times' ? through(each, onward) : inverse(each, onward);
+    return significant(usd, RATE_DIGITS);
   }
 
   private sourceOf(pair: string): PriceSource {
@@ -154,6 +164,10 @@ function findRates(
   }
   return rates;
 }
+
+/** What one of the quote currency is worth, where one of the base currency is worth `onward`. */
+const inverse = (each: Price, onward: Price): Price =>
+  priceOf(money(onward.toFixed()), quantity(each.toFixed()));
 
 const noValue = (currency: string): string =>
   `currencies.${currency}: no pair leads to its value in USD; set its usd_rate`;

@@ -22,9 +22,15 @@ export interface Ticker {
   readonly market: Instant;
 }
 
-type Day = { -readonly [Key in keyof Omit<Ticker, 'last' | 'vwap' | 'market' | 'pair'>]: Ticker[Key] } & {
+interface Day {
   readonly number: number;
-};
+  /** Real time. */
+  readonly begins: Instant;
+  /** Prices come in when somebody looks: most days nobody does. */
+  prices: Pick<Ticker, 'open' | 'high' | 'low'> | undefined;
+  volume: Quantity;
+  amount: Money;
+}
 
 /** Keeps the day summary of each pair. */
 export class TickerBoard {
@@ -38,12 +44,23 @@ export class TickerBoard {
   /** The pair at the real time `now`. */
   look(pair: string, now: Instant): Ticker {
     const day = this.dayOf(pair, now);
+    const { volume, amount } = day;
     const last = this.shown(pair, this.market.mid(pair, now));
-    day.high = greatest(day.high, last);
-    day.low = least(day.low, last);
-    const { number: _, ...figures } = day;
-    const vwap = day.volume.isZero() ? last : this.shown(pair, priceOf(day.amount, day.volume));
-    return { ...figures, pair, last, vwap, market: this.market.timeAt(now) };
+    const { open, high, low } = this.pricesOf(pair, day);
+    day.prices = { open, high: greatest(high, last), low: least(low, last) };
+    const vwap = volume.isZero() ? last : this.shown(pair, priceOf(amount, volume));
+    return { ...day.prices, pair, last, volume, amount, vwap, market: this.market.timeAt(now) };
+  }
+
+  /** Notes the first price of every day by the prices as they are told now. */
+  settle(): void {
+    for (const [pair, day] of this.days) day.prices = this.pricesOf(pair, day);
+  }
+
+  private pricesOf(pair: string, { prices, begins }: Day): Pick<Ticker, 'open' | 'high' | 'low'> {
+    if (prices !== undefined) return prices;
+    const open = this.shown(pair, this.market.mid(pair, begins));
+    return { open, high: open, low: open };
   }
 
   /** Counts a trade of this venue into the day. */
@@ -63,8 +80,7 @@ export class TickerBoard {
     const known = this.days.get(pair);
     if (known?.number === number) return known;
     const begins = this.market.realTimeOf(instant(Math.max(number * DAY_MS, this.market.startsAt)));
-    const open = this.shown(pair, this.market.mid(pair, begins));
-    const opened = { number, open, high: open, low: open, volume: NO_QUANTITY, amount: NO_MONEY };
+    const opened = { number, begins, prices: undefined, volume: NO_QUANTITY, amount: NO_MONEY };
     this.days.set(pair, opened);
     return opened;
   }
