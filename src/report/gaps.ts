@@ -34,8 +34,9 @@ export function gapsOf({ times, rows, barMs }: PriceColumns, from: number, until
     longestMs = span - barMs;
     longestAt = instant(at(low) + barMs);
   };
-  // Single trades have no grid that one could be missing from.
-  if (barMs > 0 && rows > 1) look(rowFrom(times, rows, from), rowFrom(times, rows, until));
+  // Single trades have no grid that one could be missing from, and most histories no hole at all.
+  if (barMs > 0 && at(rows - 1) - at(0) > (rows - 1) * barMs)
+    look(rowFrom(times, rows, from), rowFrom(times, rows, until));
   return { gaps, missingBars: missing, longestMs, longestAt };
 }
 
