@@ -192,7 +192,14 @@ function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
 }
 
 const parentOf = (desk: Desk, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
-  parentId(desk.policy.desk, source.id, life.hash, String(life.begunAt), leg);
+  parentId(desk.policy.desk, source.id, life.hash, runOf(life), leg);
+
+/** Names the run of a life. One wake after another is mostly of the same. */
+function runOf({ begunAt }: Life): string {
+  if (lastRun.begunAt !== begunAt) lastRun = { begunAt, run: String(begunAt) };
+  return lastRun.run;
+}
+let lastRun = { begunAt: 0, run: '0' };
 
 function stepOf(desk: Desk, { source, life, wake }: Woken): Step<unknown> {
   const view = new DeskView(desk);

@@ -56,7 +56,7 @@ function armNext(desk: Desk, strategy: string, arming: Arming<StrategyWake>): vo
     end();
   };
   const isNew = life.state === undefined;
-  const [late] = life.late;
+  const late = life.late[0];
   // Only between slices: a strategy that waits for an outcome must not take this one for it.
   if (!isNew && late !== undefined && life.waits.every((wait) => wait.on !== 'outcome'))
     tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });

@@ -249,7 +249,7 @@ function startSlice(
       ? told
       : together(told, closure?.why, passedSlots(slices, { leg, first: now.slice, end: next }));
   if (next >= slices.slices || closure !== undefined) {
-    const later: Under = { ...was, now: { ...now, slice: next } };
+    const later = onSlice(was, next);
     return next >= slices.slices
       ? endOccurrence(later, { at, told: all }, plan)
       : { state: later, waits: [{ on: 'at', at: slotOf(slices, next) }], ...all };
@@ -257,12 +257,21 @@ function startSlice(
   const size = dueSize(slices, turn, leftOf(plan, now.left), plan.catch_up === 'pace');
   const deadline = openUntil(plan.schedule, at, slotOf(slices, turn + 1));
   return {
-    state: { ...was, now: { ...now, slice: turn + 1 } },
+    state: onSlice(was, turn + 1),
     waits: [{ on: 'outcome', leg, slice: turn }],
     intents: [intentOf(plan, { leg, slice: turn, size, deadline })],
     ...all,
   };
 }
+
+const onSlice = (
+  { after: dealtWith, begun, now: { due, start, length, left } }: Under,
+  slice: number,
+): Under => ({
+  after: dealtWith,
+  begun,
+  now: { due, start, length, slice, left },
+});
 
 type Missed = NonNullable<Told['missed']>;
 
