@@ -29,32 +29,34 @@ const timeOfDay = z
   .string()
   .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'expected a time of the day in quotes, such as "22:00"' });
 
-const closedHours = z
-  .strictObject({
-    from: timeOfDay.describe('First minute, local time'),
-    to: timeOfDay.describe('First minute after; not later than from: on the next day'),
-    time_zone: z
-      .string()
-      .default('UTC')
-      .superRefine((zone, context) => {
-        try {
-          checkZone(zone);
-        } catch (cause) {
-          context.addIssue({
-            code: 'custom',
-            message: cause instanceof Error ? cause.message : 'unknown zone',
-          });
-        }
-      })
-      .describe('IANA time zone; UTC when left out'),
-    days: z
-      .array(z.enum(weekdays))
-      .min(1)
-      .max(7)
-      .optional()
-      .describe('Days on which the span begins; every day when left out'),
-  })
-  .refine(({ from, to }) => from !== to, { path: ['to'], error: 'to must differ from from' });
+const closedHours = z.lazy(() =>
+  z
+    .strictObject({
+      from: timeOfDay.describe('First minute, local time'),
+      to: timeOfDay.describe('First minute after; not later than from: on the next day'),
+      time_zone: z
+        .string()
+        .default('UTC')
+        .superRefine((zone, context) => {
+          try {
+            checkZone(zone);
+          } catch (cause) {
+            context.addIssue({
+              code: 'custom',
+              message: cause instanceof Error ? cause.message : 'unknown zone',
+            });
+          }
+        })
+        .describe('IANA time zone; UTC when left out'),
+      days: z
+        .array(z.enum(weekdays))
+        .min(1)
+        .max(7)
+        .optional()
+        .describe('Days on which the span begins; every day when left out'),
+    })
+    .refine(({ from, to }) => from !== to, { path: ['to'], error: 'to must differ from from' }),
+);
 
 /** Balances by currency: a floor may be nothing, that is, no short position. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod

@@ -31,18 +31,20 @@ const fraction = (otherwise: string, what: string) =>
 
 const flag = (what: string) => z.boolean().default(false).describe(`${what}; false when left out`);
 
-const minimum = z.strictObject({
-  quantity: positiveText.transform(quantity).optional().describe('Smallest order in base currency'),
-  notional: positiveText.transform(money).optional().describe('Smallest order in quote currency'),
-  lot: z
-    .string()
-    .regex(/^(?:1|0\.0{0,17}1)$/u, { error: 'expected a power of ten of at most 1, such as "0.001"' })
-    .transform(quantity)
-    .optional()
-    .describe(
-      'Quantities are multiples of it: a power of ten in quotes; left out: the decimals of the currency decide',
-    ),
-});
+const minimum = z.lazy(() =>
+  z.strictObject({
+    quantity: positiveText.transform(quantity).optional().describe('Smallest order in base currency'),
+    notional: positiveText.transform(money).optional().describe('Smallest order in quote currency'),
+    lot: z
+      .string()
+      .regex(/^(?:1|0\.0{0,17}1)$/u, { error: 'expected a power of ten of at most 1, such as "0.001"' })
+      .transform(quantity)
+      .optional()
+      .describe(
+        'Quantities are multiples of it: a power of ten in quotes; left out: the decimals of the currency decide',
+      ),
+  }),
+);
 
 const venue = z.strictObject({
   base_url: z
@@ -177,10 +179,12 @@ const costModel = z.strictObject({
   pairs: z
     .record(
       pairSymbol,
-      z.strictObject({
-        half_spread_bps: plainBps.optional().describe(HALF_SPREAD),
-        impact_bps: plainBps.optional().describe(IMPACT),
-      }),
+      z.lazy(() =>
+        z.strictObject({
+          half_spread_bps: plainBps.optional().describe(HALF_SPREAD),
+          impact_bps: plainBps.optional().describe(IMPACT),
+        }),
+      ),
     )
     .default({})
     .describe('Other figures for single pairs'),
@@ -235,19 +239,23 @@ const operate = z.strictObject({
   allow_network: flag('Listen beyond this machine, unencrypted; everything but /healthz then wants a token'),
   tokens: z
     .array(
-      z.strictObject({
-        name: z
-          .string()
-          .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
-          .describe('Who it is: goes into the journal'),
-        role: z
-          .enum(['viewer', 'operator', 'approver', 'admin'])
-          .describe('viewer: read. operator: pause, resume, halt. approver: re-arm, end doubts. admin: all'),
-        token_file: z
-          .string()
-          .min(1)
-          .describe('File that holds the token alone, readable by its owner only; relative to this file'),
-      }),
+      z.lazy(() =>
+        z.strictObject({
+          name: z
+            .string()
+            .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
+            .describe('Who it is: goes into the journal'),
+          role: z
+            .enum(['viewer', 'operator', 'approver', 'admin'])
+            .describe(
+              'viewer: read. operator: pause, resume, halt. approver: re-arm, end doubts. admin: all',
+            ),
+          token_file: z
+            .string()
+            .min(1)
+            .describe('File that holds the token alone, readable by its owner only; relative to this file'),
+        }),
+      ),
     )
     .max(50)
     .default([])

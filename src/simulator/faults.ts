@@ -13,14 +13,15 @@ export type RestFault = z.output<typeof restFaultSchema>;
 /** What happens to a message of the WebSocket, or to an authentication. */
 export type FeedFault = z.output<typeof feedFaultSchema>;
 
-const milliseconds = z.int().min(0).max(600_000);
-const share = z.number().min(0).max(1);
-const processing = z
-  .enum(['before', 'after'])
-  .default('before')
-  .describe(
-    'Before: the exchange never sees the request. After: it has worked, and the client does not learn it',
-  );
+const milliseconds = () => z.int().min(0).max(600_000);
+const share = () => z.number().min(0).max(1);
+const processing = () =>
+  z
+    .enum(['before', 'after'])
+    .default('before')
+    .describe(
+      'Before: the exchange never sees the request. After: it has worked, and the client does not learn it',
+    );
 
 const restFaultSchema = z.lazy(() =>
   z.discriminatedUnion('kind', [
@@ -29,7 +30,7 @@ const restFaultSchema = z.lazy(() =>
       kind: z.literal('error'),
       status: z.int().min(400).max(599),
       error: z.string().max(500).default('temporarily offline').describe('Text of the JSON error'),
-      processing,
+      processing: processing(),
       retry_after_s: z.int().min(0).max(3_600).optional().describe('Header Retry-After, seconds'),
     })
     .describe('A JSON error with this status'),
@@ -37,7 +38,7 @@ const restFaultSchema = z.lazy(() =>
     .strictObject({
       kind: z.literal('html'),
       status: z.int().min(200).max(599).default(502),
-      processing,
+      processing: processing(),
     })
     .describe('A page of a gateway instead of JSON'),
   z
@@ -45,18 +46,18 @@ const restFaultSchema = z.lazy(() =>
       kind: z.literal('body'),
       status: z.int().min(200).max(599).default(200),
       text: z.string().max(65_536).describe('What is answered, as it is: foreign JSON, or none'),
-      processing,
+      processing: processing(),
     })
     .describe('Any text instead of the answer'),
   z
-    .strictObject({ kind: z.literal('lost'), processing })
+    .strictObject({ kind: z.literal('lost'), processing: processing() })
     .describe('The connection breaks off; with processing after, the reply is lost and the order is not'),
   z
     .strictObject({
       kind: z.literal('delay'),
-      ms: milliseconds.describe('Of the request, before the exchange sees it'),
-      reply_ms: milliseconds.default(0).describe('Of the reply, after the exchange has worked'),
-      spread_ms: milliseconds.default(0).describe('Added to both, evenly drawn from zero to this'),
+      ms: milliseconds().describe('Of the request, before the exchange sees it'),
+      reply_ms: milliseconds().default(0).describe('Of the reply, after the exchange has worked'),
+      spread_ms: milliseconds().default(0).describe('Added to both, evenly drawn from zero to this'),
     })
     .describe('The venue is slow'),
   z
@@ -66,7 +67,7 @@ const restFaultSchema = z.lazy(() =>
     })
     .describe('The answer comes drop by drop'),
   z
-    .strictObject({ kind: z.literal('truncated'), keep: share.describe('Part of the body that is sent') })
+    .strictObject({ kind: z.literal('truncated'), keep: share().describe('Part of the body that is sent') })
     .describe('Good headers, then the connection ends inside the body'),
   z
     .strictObject({
@@ -84,14 +85,14 @@ const restFaultSchema = z.lazy(() =>
   z
     .strictObject({
       kind: z.literal('expired'),
-      by_ms: milliseconds.min(1).default(1).describe('How long the quote has been dead when it arrives'),
+      by_ms: milliseconds().min(1).default(1).describe('How long the quote has been dead when it arrives'),
     })
     .describe('Quotes arrive after their end'),
   z
     .strictObject({ kind: z.literal('canceled') })
     .describe('The order is accepted and ends Canceled: nothing is traded, the quote is used up'),
   z
-    .strictObject({ kind: z.literal('partial'), fill: share.gt(0).describe('Part of the size that is filled') })
+    .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Part of the size that is filled') })
     .describe('A fill-or-kill order is filled in part, which the venue says never happens'),
   z
     .strictObject({
@@ -111,7 +112,7 @@ const feedFaultSchema = z.lazy(() =>
     z
       .strictObject({
         kind: z.literal('stall'),
-        ms: milliseconds.describe('Nothing is sent for so long, pings neither; the connection stays open'),
+        ms: milliseconds().describe('Nothing is sent for so long, pings neither; the connection stays open'),
       })
       .describe('The feed goes silent'),
     z
@@ -124,7 +125,7 @@ const feedFaultSchema = z.lazy(() =>
     z
       .strictObject({ kind: z.literal('garble'), text: z.string().max(4_096).default('{"sequence":') })
       .describe('This text instead of the message'),
-    z.strictObject({ kind: z.literal('delay'), ms: milliseconds }).describe('The message comes late'),
+    z.strictObject({ kind: z.literal('delay'), ms: milliseconds() }).describe('The message comes late'),
     z
       .strictObject({ kind: z.literal('refuse_authentication') })
       .describe('A good key is refused; for the event authenticate'),
@@ -136,7 +137,7 @@ const frequency = () => ({
   name: z.string().min(1).max(64).describe('Distinct; counts and the admin API go by it'),
   enabled: z.boolean().default(true).describe('false: waits to be switched on through the admin API'),
   account: z.string().min(1).max(64).optional().describe('Only requests of this account'),
-  probability: share.default(1).describe('Of each request that the rule meets'),
+  probability: share().default(1).describe('Of each request that the rule meets'),
   script: z
     .array(z.enum(['pass', 'fault']))
     .min(1)

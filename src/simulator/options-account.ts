@@ -6,9 +6,11 @@ import { camelKeys, decimal, milliseconds } from './options-parts.ts';
 const token = z.string().min(8).max(256).optional().describe('Bearer token; left out: made from the seed');
 const minutes = z.number().min(0).max(1_000_000);
 
-export const userSchema = z
-  .strictObject({ name: z.string().min(1).max(64).describe('Name of the user'), token })
-  .transform(camelKeys);
+export const userSchema = z.lazy(() =>
+  z
+    .strictObject({ name: z.string().min(1).max(64).describe('Name of the user'), token })
+    .transform(camelKeys),
+);
 
 export const ordersSchema = z
   .strictObject({
@@ -45,16 +47,18 @@ export const depositsSchema = z
   })
   .transform(camelKeys);
 
-const ruleSchema = z
-  .strictObject({
-    rule_type: z
-      .enum(['WITHDRAW', 'ADD_ALTER_COLL', 'ALTER_SAFE'])
-      .default('WITHDRAW')
-      .describe('What it guards'),
-    required_approvals: z.int().min(1).max(20).default(1).describe('How many must agree'),
-    threshold: decimal.default('0').describe('USD above which approvals are needed'),
-  })
-  .transform(camelKeys);
+const ruleSchema = z.lazy(() =>
+  z
+    .strictObject({
+      rule_type: z
+        .enum(['WITHDRAW', 'ADD_ALTER_COLL', 'ALTER_SAFE'])
+        .default('WITHDRAW')
+        .describe('What it guards'),
+      required_approvals: z.int().min(1).max(20).default(1).describe('How many must agree'),
+      threshold: decimal.default('0').describe('USD above which approvals are needed'),
+    })
+    .transform(camelKeys),
+);
 
 export const custodySchema = z
   .strictObject({

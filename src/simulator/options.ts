@@ -88,18 +88,20 @@ const pairSchema = z
   })
   .transform(camelKeys);
 
-const currencySchema = z
-  .strictObject({
-    name: z.string().optional().describe('Name for people'),
-    fiat: z.boolean().default(false).describe('Whether it is money of a state'),
-    precision: precision.default(8).describe('Decimals of an amount'),
-    min_withdrawal: decimal.optional().describe('Smallest withdrawal, in the currency'),
-    withdraw_fee: decimal.optional().describe('Fee of a withdrawal to an address, in the currency'),
-    can_deposit: z.boolean().default(true).describe('Whether it can be deposited'),
-    can_withdraw: z.boolean().default(true).describe('Whether it can be withdrawn'),
-    usd_rate: decimal.optional().describe('USD for one, where no pair tells it'),
-  })
-  .transform(camelKeys);
+const currencySchema = z.lazy(() =>
+  z
+    .strictObject({
+      name: z.string().optional().describe('Name for people'),
+      fiat: z.boolean().default(false).describe('Whether it is money of a state'),
+      precision: precision.default(8).describe('Decimals of an amount'),
+      min_withdrawal: decimal.optional().describe('Smallest withdrawal, in the currency'),
+      withdraw_fee: decimal.optional().describe('Fee of a withdrawal to an address, in the currency'),
+      can_deposit: z.boolean().default(true).describe('Whether it can be deposited'),
+      can_withdraw: z.boolean().default(true).describe('Whether it can be withdrawn'),
+      usd_rate: decimal.optional().describe('USD for one, where no pair tells it'),
+    })
+    .transform(camelKeys),
+);
 
 const limitsSchema = z
   .strictObject({

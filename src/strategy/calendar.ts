@@ -18,28 +18,36 @@ const reads =
 const DAY = /^\d{4}-\d{2}-\d{2}$/u;
 const strictly = { overflow: 'reject' } as const;
 /** A day of the calendar, as text. */
-const dayText = z.string().superRefine(
-  reads('a day such as "2026-12-25"', (text) => {
-    if (!DAY.test(text)) throw new RangeError(text);
-    Temporal.PlainDate.from(text, strictly);
+const dayText = z.lazy(() =>
+  z.string().superRefine(
+    reads('a day such as "2026-12-25"', (text) => {
+      if (!DAY.test(text)) throw new RangeError(text);
+      Temporal.PlainDate.from(text, strictly);
+    }),
+  ),
+);
+const monthDayText = z.lazy(() =>
+  z.string().superRefine(
+    reads('a month and a day such as "12-25"', (text) => {
+      if (!/^\d{2}-\d{2}$/u.test(text)) throw new RangeError(text);
+      Temporal.PlainMonthDay.from(text, strictly);
+    }),
+  ),
+);
+const clockText = z.lazy(() =>
+  z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, {
+    error: 'expected a time of the day in quotes, such as "16:30"',
   }),
 );
-const monthDayText = z.string().superRefine(
-  reads('a month and a day such as "12-25"', (text) => {
-    if (!/^\d{2}-\d{2}$/u.test(text)) throw new RangeError(text);
-    Temporal.PlainMonthDay.from(text, strictly);
+const zoneText = z.lazy(() =>
+  z.string().superRefine((zone, context) => {
+    try {
+      checkZone(zone);
+    } catch (cause) {
+      context.addIssue({ code: 'custom', message: cause instanceof Error ? cause.message : 'unknown zone' });
+    }
   }),
 );
-const clockText = z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, {
-  error: 'expected a time of the day in quotes, such as "16:30"',
-});
-const zoneText = z.string().superRefine((zone, context) => {
-  try {
-    checkZone(zone);
-  } catch (cause) {
-    context.addIssue({ code: 'custom', message: cause instanceof Error ? cause.message : 'unknown zone' });
-  }
-});
 
 const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 

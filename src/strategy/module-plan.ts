@@ -47,13 +47,15 @@ export const params = z.lazy(() =>
 );
 export type ModulePlan = z.output<typeof params>;
 
-const asking = z.strictObject({
-  tag: z.string(),
-  pair: z.string(),
-  side: z.enum(['buy', 'sell']),
-  /** In the unit of the total. */
-  size: z.string(),
-});
+const asking = z.lazy(() =>
+  z.strictObject({
+    tag: z.string(),
+    pair: z.string(),
+    side: z.enum(['buy', 'sell']),
+    /** In the unit of the total. */
+    size: z.string(),
+  }),
+);
 export const state = z.lazy(() =>
   z.strictObject({
     /** What the kernel keeps: nobody else looks into it. */
