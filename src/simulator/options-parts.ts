@@ -9,15 +9,22 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   : Name;
 export type CamelKeys<Of> = { readonly [Key in keyof Of as Camel<Key & string>]: Of[Key] };
 
-const camelCase = (name: string): string =>
-  name.replace(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+/** A sweep makes a venue for each of its runs: the names of settings are few, and each is spelled once. */
+const camelNames = new Map<string, string>();
+
+function camelCase(name: string): string {
+  const known = camelNames.get(name);
+  if (known !== undefined) return known;
+  const made = name.replace(/_([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+  camelNames.set(name, made);
+  return made;
+}
 
 /** Renames the keys of one object; what lies deeper is left as it is. */
 export function camelKeys<Of extends object>(of: Of): CamelKeys<Of> {
-  const renamed = Object.entries(of).map(
-    ([key, value]: [string, unknown]) => [camelCase(key), value] as const,
-  );
-  return Object.fromEntries(renamed) as CamelKeys<Of>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the keys are renamed as the type says
+  const renamed: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(of) as [string, unknown][]) renamed[camelCase(key)] = value;
+  return renamed as CamelKeys<Of>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- the keys are renamed as the type says
 }
 
 export const decimal = z

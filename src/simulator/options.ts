@@ -263,9 +263,9 @@ function snakeKeys(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value)
     .filter(([, each]) => each !== undefined)
-    .map(([key, each]: [string, unknown]) => [
-      key.replace(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`),
-      snakeKeys(each),
-    ]);
+    .map(([key, each]: [string, unknown]) => [snakeCase(key), snakeKeys(each)]);
   return Object.fromEntries(entries) as unknown;
 }
+
+const snakeCase = (key: string): string =>
+  /[A-Z]/u.test(key) ? key.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`) : key;
