@@ -1,7 +1,7 @@
 import { isBeyond } from '../core/market.ts';
 import { approximate, NO_QUANTITY, NOTHING, price, quantity, subtract } from '../core/money.ts';
 import type { Price, Quantity } from '../core/money.ts';
-import { driftOf, isAdrift, targetsOf, tradedPair } from '../core/portfolio.ts';
+import { hasDrifted, targetsOf, tradedPair } from '../core/portfolio.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Beyond, Wait } from '../core/wake.ts';
@@ -158,8 +158,7 @@ export function driftSolver(
         const history = histories[place];
         return history === undefined ? undefined : priceAt(history.tape.close, rows[place] ?? 0);
       };
-      const drift = driftOf(wait, { holdings, midOf });
-      return drift !== undefined && isAdrift(drift, wait);
+      return hasDrifted(wait, { holdings, midOf });
     };
     return search.next({ ...span, ...heldIn(holdings), isBreach });
   };

@@ -1,4 +1,4 @@
-import { powerOf, SHORT_SCALES, shortScale } from './exact-digits.ts';
+import { powerOf, SHORT_SCALES, shortScale, TENS } from './exact-digits.ts';
 import { Exact } from './exact.ts';
 
 /**
@@ -178,6 +178,9 @@ export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Pric
 
 /** For figures that never become money again: metrics, charts, progress. */
 export const approximate = (amount: AnyAmount): number => amount.toNumber();
+
+/** The same but for a few roundings: for a first look, where amounts decide what it cannot tell. */
+export const near = ({ n, scale: places }: AnyAmount): number => n / (TENS[places] ?? 10 ** places);
 
 /** A ratio from a counting number or a setting that is not money (a percentage, a number of steps). */
 export const ratioOf = (count: number): Ratio => Exact.of(count) as Ratio;

@@ -2,6 +2,7 @@ import {
   add,
   cost,
   fraction,
+  near,
   NO_MONEY,
   NO_QUANTITY,
   NOTHING,
@@ -11,13 +12,16 @@ import {
   subtract,
   through,
 } from './money.ts';
-import type { Money, Price, Quantity, Ratio } from './money.ts';
+import type { AnyAmount, Money, Price, Quantity, Ratio } from './money.ts';
 import type { DriftType, Wait } from './wake.ts';
 
 /** A portfolio against its targets, valued in cash. */
 export interface Valued {
   /** `Σ balance_i · mid_i`, cash at 1. In the cash currency. */
   readonly value: Money;
+  /** Share of each currency in the value, in cash. */
+  readonly worths: ReadonlyMap<string, Money>;
+  /** The same as fractions of the value. 80 digits. */
   readonly weights: ReadonlyMap<string, Ratio>;
 }
 
@@ -76,49 +80,70 @@ export function value(
   holdings: ReadonlyMap<string, Quantity>,
   midOf: (currency: string) => Price | undefined,
 ): Valued | undefined {
-  const positions: Position[] = [];
-  for (const currency of targets.has(cash) ? targets.keys() : [...targets.keys(), cash]) {
-    const held = holdings.get(currency) ?? NO_QUANTITY;
+  const currencies = targets.has(cash) ? [...targets.keys()] : [...targets.keys(), cash];
+  const held: Quantity[] = [];
+  const prices: (Price | undefined)[] = [];
+  for (const currency of currencies) {
     const each = currency === cash ? undefined : midOf(currency);
     if (currency !== cash && each === undefined) return undefined;
-    positions.push({ currency, held, each });
+    held.push(holdings.get(currency) ?? NO_QUANTITY);
+    prices.push(each);
   }
+  const positions = { currencies, held, prices };
   if (!isSame(positions, lastValued.positions)) lastValued = { positions, valued: valuedAt(positions) };
   return lastValued.valued;
 }
 
-/** What is held of a currency, and the price of one unit in cash; `undefined` for cash itself. */
-interface Position {
-  readonly currency: string;
-  readonly held: Quantity;
-  readonly each: Price | undefined;
+/** What is held of each currency, and the price of one unit in cash; `undefined` for cash itself. */
+interface Positions {
+  readonly currencies: readonly string[];
+  readonly held: readonly Quantity[];
+  readonly prices: readonly (Price | undefined)[];
 }
 
 /** The same portfolio is valued several times at an instant: by who waits for it to drift, by who is woken, by who decides. */
-let lastValued: { readonly positions: readonly Position[]; readonly valued: Valued | undefined } = {
-  positions: [],
+let lastValued: { readonly positions: Positions; readonly valued: Valued | undefined } = {
+  positions: { currencies: [], held: [], prices: [] },
   valued: undefined,
 };
 
-const isSame = (some: readonly Position[], others: readonly Position[]): boolean =>
-  some.length === others.length &&
-  some.every(({ currency, held, each }, at) => {
-    const other = others[at];
-    return (
-      other?.currency === currency &&
-      other.held.eq(held) &&
-      (each === undefined ? other.each === undefined : other.each?.eq(each) === true)
-    );
-  });
+const isSame = (some: Positions, other: Positions): boolean =>
+  some.currencies.length === other.currencies.length &&
+  some.currencies.every((currency, at) => currency === other.currencies[at]) &&
+  some.held.every((held, at) => isEqual(held, other.held[at])) &&
+  some.prices.every((each, at) => isEqual(each, other.prices[at]));
 
-function valuedAt(positions: readonly Position[]): Valued | undefined {
-  const values = positions.map(({ held, each }) => (each === undefined ? cashValue(held) : cost(each, held)));
-  const total = values.reduce((sum, worth) => add(sum, worth), NO_MONEY);
-  if (total.lte(0)) return undefined;
-  const weights = new Map<string, Ratio>();
-  for (const [at, worth] of values.entries())
-    weights.set(positions[at]?.currency ?? '', fraction(worth, total));
-  return { value: total, weights };
+const isEqual = (one: AnyAmount | undefined, other: AnyAmount | undefined): boolean =>
+  one === other || (one !== undefined && other !== undefined && one.eq(other));
+
+function valuedAt({ currencies, held, prices }: Positions): Valued | undefined {
+  const worths = new Map<string, Money>();
+  let total = NO_MONEY;
+  for (const [at, currency] of currencies.entries()) {
+    const [amount = NO_QUANTITY, each] = [held[at], prices[at]];
+    const worth = each === undefined ? cashValue(amount) : cost(each, amount);
+    worths.set(currency, worth);
+    total = add(total, worth);
+  }
+  return total.lte(0) ? undefined : new Worths(total, worths);
+}
+
+/** Divides only for who looks at the weights. */
+class Worths implements Valued {
+  readonly value: Money;
+  readonly worths: ReadonlyMap<string, Money>;
+  #weights: ReadonlyMap<string, Ratio> | undefined;
+
+  constructor(total: Money, worths: ReadonlyMap<string, Money>) {
+    this.value = total;
+    this.worths = worths;
+  }
+
+  get weights(): ReadonlyMap<string, Ratio> {
+    return (this.#weights ??= new Map(
+      [...this.worths].map(([currency, worth]) => [currency, fraction(worth, this.value)]),
+    ));
+  }
 }
 
 /** One unit of cash is worth one. */
@@ -128,35 +153,22 @@ const cashValue = (held: Quantity): Money => add(NO_MONEY, held as unknown as Mo
  * Drift of each currency: `w − w*` (absolute, a fraction of the portfolio) or `(w − w*)/w*` (relative).
  * A currency with target 0 drifts absolutely in either case.
  */
-export function drifts(
+export const drifts = (
   weights: ReadonlyMap<string, Ratio>,
   targets: Targets,
   type: DriftType,
-): ReadonlyMap<string, Ratio> {
-  const { of } = lastDrifts;
-  if (of?.weights !== weights || of.targets !== targets || of.type !== type) {
-    const all = new Map<string, Ratio>();
-    for (const [currency, weight] of weights) {
-      const target = targets.get(currency) ?? NOTHING;
-      const away = subtract(weight, target);
-      all.set(currency, type === 'absolute' || target.isZero() ? away : fraction(away, target));
-    }
-    lastDrifts = { of: { weights, targets, type }, all };
-  }
-  return lastDrifts.all;
-}
+): ReadonlyMap<string, Ratio> =>
+  new Map(
+    [...weights].map(([currency, weight]) => [
+      currency,
+      driftFrom(weight, targets.get(currency) ?? NOTHING, type),
+    ]),
+  );
 
-/** Likewise looked at more than once. */
-let lastDrifts: {
-  readonly of:
-    | {
-        readonly weights: ReadonlyMap<string, Ratio>;
-        readonly targets: Targets;
-        readonly type: DriftType;
-      }
-    | undefined;
-  readonly all: ReadonlyMap<string, Ratio>;
-} = { of: undefined, all: new Map() };
+function driftFrom(weight: Ratio, target: Ratio, type: DriftType): Ratio {
+  const away = subtract(weight, target);
+  return type === 'absolute' || target.isZero() ? away : fraction(away, target);
+}
 
 /** The largest drift, without its sign. */
 export function largestDrift(all: ReadonlyMap<string, Ratio>): Ratio {
@@ -168,11 +180,74 @@ export function largestDrift(all: ReadonlyMap<string, Ratio>): Ratio {
   return largest;
 }
 
+/** As the `largestDrift` of its `drifts`. Doubles tell which may be the largest: only those are divided. */
+export function worstDrift(valued: Valued, targets: Targets, type: DriftType): Ratio {
+  const all = roughDrifts(valued, targets, type);
+  const least = all.reduce((most, { away, doubt }) => Math.max(most, away - doubt), 0);
+  let worst = NOTHING;
+  for (const { worth, target, away, doubt } of all) {
+    if (away + doubt < least) continue;
+    const drift = size(driftFrom(fraction(worth, valued.value), target, type));
+    if (drift.gt(worst)) worst = drift;
+  }
+  return worst;
+}
+
+/** Whether the largest drift is beyond the threshold: the threshold itself is not. Where doubles cannot tell, it is divided. */
+export function isOutside(valued: Valued, targets: Targets, { driftType, threshold }: Band): boolean {
+  const bound = near(threshold);
+  const margin = bound * DOUBT;
+  let isUncertain = false;
+  for (const { away, doubt } of roughDrifts(valued, targets, driftType)) {
+    if (away - doubt > bound + margin) return true;
+    if (!(away + doubt < bound - margin)) isUncertain = true;
+  }
+  return isUncertain && worstDrift(valued, targets, driftType).gt(threshold);
+}
+
+/** How far a portfolio may drift. */
+interface Band {
+  readonly driftType: DriftType;
+  readonly threshold: Ratio;
+}
+
+/** The size of a drift as a double, and how much it may be off at most. */
+interface RoughDrift {
+  readonly worth: Money;
+  readonly target: Ratio;
+  readonly away: number;
+  readonly doubt: number;
+}
+
+function roughDrifts(valued: Valued, targets: Targets, type: DriftType): readonly RoughDrift[] {
+  const total = near(valued.value);
+  const all: RoughDrift[] = [];
+  for (const [currency, worth] of valued.worths) {
+    const target = targets.get(currency) ?? NOTHING;
+    const [weight, goal] = [near(worth) / total, near(target)];
+    const unit = type === 'absolute' || target.isZero() ? 1 : Math.abs(goal);
+    const doubt = (DOUBT * (Math.abs(weight) + Math.abs(goal) + 1)) / unit;
+    all.push({ worth, target, away: Math.abs(weight - goal) / unit, doubt });
+  }
+  return all;
+}
+
+/** Far more than the few roundings of a double. */
+const DOUBT = 1e-12;
+
 /** Largest drift of the portfolio that a strategy waits for; `undefined` while a price that matters is unknown. */
 export function driftOf(wait: DriftWait, known: Known): Ratio | undefined {
   const targets = targetsOf(wait);
   const valued = valueOn(targets, wait, known);
-  return valued === undefined ? undefined : largestDrift(drifts(valued.weights, targets, wait.driftType));
+  return valued === undefined ? undefined : worstDrift(valued, targets, wait.driftType);
+}
+
+/** Whether a portfolio has drifted as far as a strategy waits for; not while a price that matters is unknown. */
+export function hasDrifted(wait: DriftWait, known: Known): boolean {
+  const targets = targetsOf(wait);
+  const valued = valueOn(targets, wait, known);
+  if (valued === undefined) return false;
+  return isOutside(valued, targets, { driftType: wait.driftType, threshold: ratio(wait.threshold) });
 }
 
 type DriftWait = Wait & { on: 'drift' };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fraction, money, ratio, scale, size, subtract } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
-import { drifts, largestDrift, priceIn, tradedPair } from '../core/portfolio.ts';
+import { drifts, isOutside, priceIn, tradedPair } from '../core/portfolio.ts';
 import type { Basis } from '../core/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import { after, parseDuration, parseTime } from '../core/time.ts';
@@ -138,17 +138,17 @@ function decide(plan: Params, view: View): Decision {
   const guard = checkValuation(plan, view);
   if (guard !== undefined) return guard;
 
-  const all = drifts(valued.weights, targets, plan.drift_type);
-  const worst = largestDrift(all);
+  const band = { driftType: plan.drift_type, threshold: ratio(plan.drift_threshold) };
   const figures = (): string =>
-    [...all].map(([currency, drift]) => `${currency} ${percent(drift)}`).join(', ');
-  if (worst.lte(ratio(plan.drift_threshold))) return { reason: 'inside_band', note: figures() };
+    [...drifts(valued.weights, targets, plan.drift_type)]
+      .map(([currency, drift]) => `${currency} ${percent(drift)}`)
+      .join(', ');
+  if (!isOutside(valued, targets, band)) return { reason: 'inside_band', note: figures() };
   const result = tradesFor({
     valued,
     targets,
     basis,
-    threshold: ratio(plan.drift_threshold),
-    driftType: plan.drift_type,
+    ...band,
     rebalanceTo: plan.rebalance_to,
     onlyDrifted: plan.only_drifted,
     tradeMin: money(plan.min_trade_notional.amount),

@@ -5,9 +5,9 @@ import { solvedOver } from '../../src/backtest/possible.ts';
 import type { NextPossible } from '../../src/backtest/tape-market.ts';
 import { decimalText, knownAt, lastKnownRow } from '../../src/backtest/tape.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
-import { price, quantity } from '../../src/core/money.ts';
+import { price, quantity, ratio } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
-import { driftOf, isAdrift } from '../../src/core/portfolio.ts';
+import { driftOf } from '../../src/core/portfolio.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Wait } from '../../src/core/wake.ts';
@@ -56,7 +56,7 @@ function isLeft(
       return row < 0 ? undefined : price(decimalText(tape?.close[row] ?? 0));
     };
     const drift = driftOf(wait, { holdings, midOf });
-    return drift !== undefined && isAdrift(drift, wait);
+    return drift !== undefined && drift.gt(ratio(wait.threshold));
   };
 }
 

@@ -4,8 +4,8 @@ import { indexPrices } from '../../src/backtest/index.ts';
 import { driftSolver, nextByPrice, nextDrift } from '../../src/backtest/solve.ts';
 import type { Holdings, Market, Span } from '../../src/backtest/solve.ts';
 import { knownAt, lastKnownRow, priceAt } from '../../src/backtest/tape.ts';
-import { quantity } from '../../src/core/money.ts';
-import { driftOf, isAdrift } from '../../src/core/portfolio.ts';
+import { quantity, ratio } from '../../src/core/money.ts';
+import { driftOf } from '../../src/core/portfolio.ts';
 import { instant } from '../../src/core/time.ts';
 import type { DriftType, Wait } from '../../src/core/wake.ts';
 import { historyOf, manners, tapeFrom, tapeInManner } from './markets.ts';
@@ -36,7 +36,7 @@ function scanned(market: Market, wait: DriftWait, question: Question): number | 
     .toSorted((a, b) => a - b)
     .find((at) => {
       const drift = driftAt(market, wait, question, at);
-      return drift !== undefined && isAdrift(drift, wait);
+      return drift !== undefined && drift.gt(ratio(wait.threshold));
     });
 }
 

@@ -6,9 +6,9 @@ import { driftSolver, nextPriceAt } from '../../src/backtest/solve.ts';
 import type { Holdings, Market } from '../../src/backtest/solve.ts';
 import { knownAt, lastKnownRow, priceAt } from '../../src/backtest/tape.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
-import { money, quantity, quantityDown } from '../../src/core/money.ts';
+import { money, quantity, quantityDown, ratio } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/money.ts';
-import { driftOf, isAdrift } from '../../src/core/portfolio.ts';
+import { driftOf } from '../../src/core/portfolio.ts';
 import { after, instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Wait } from '../../src/core/wake.ts';
@@ -75,7 +75,7 @@ describe(`breaches over five real markets of minutes, each with gaps of its own$
         looks++;
         const midOf = pricesAt(at);
         const drift = driftOf(wait, { holdings, midOf });
-        if (drift === undefined || !isAdrift(drift, wait)) continue;
+        if (drift === undefined || !drift.gt(ratio(wait.threshold))) continue;
         scanned.push(at);
         holdings = bought(midOf);
       }

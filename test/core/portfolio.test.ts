@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { approximate, price, quantity, ratio, text } from '../../src/core/money.ts';
+import { Exact } from '../../src/core/exact.ts';
+import { add, approximate, price, quantity, ratio, subtract, text } from '../../src/core/money.ts';
 import type { Price, Quantity, Ratio } from '../../src/core/money.ts';
-import { drifts, largestDrift, value } from '../../src/core/portfolio.ts';
+import { drifts, isOutside, largestDrift, value, worstDrift } from '../../src/core/portfolio.ts';
 import type { Targets } from '../../src/core/portfolio.ts';
 
 const targetsOf = (weights: Readonly<Record<string, string>>): Targets =>
@@ -129,5 +130,61 @@ describe('drift', () => {
     expect(text(largestDrift(drifts(weights, TARGETS, 'absolute')))).toBe('0.1');
     expect(text(largestDrift(drifts(weights, TARGETS, 'relative')))).toBe('0.35');
     expect(text(largestDrift(new Map()))).toBe('0');
+  });
+});
+
+describe('the largest drift of a portfolio that was valued', () => {
+  const types = fc.constantFrom<'absolute' | 'relative'>('absolute', 'relative');
+  const amount = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 1_000_000_000 }));
+  /** A hair on either side of a drift: the last digit of those that are kept, and far more and far less than a double has. */
+  const hairs = ['0', '1e-80', '1e-78', '1e-40', '1e-17', '1e-13', '1e-11', '0.001'].flatMap((hair) => [
+    Exact.of(hair) as Ratio,
+    Exact.of(`-${hair}`) as Ratio,
+  ]);
+
+  it('is the one of those that are divided, to the last digit, and is outside a band as that one is', () => {
+    fc.assert(
+      fc.property(
+        amount,
+        amount,
+        amount,
+        fc.integer({ min: 0, max: 70 }),
+        types,
+        (btc, eth, usd, of, type) => {
+          fc.pre(btc + eth + usd > 0);
+          const targets = targetsOf({ btc: String(of / 100), eth: '0.3', usd: String((70 - of) / 100) });
+          const held = holdingsOf({ btc: String(btc), eth: String(eth), usd: String(usd) });
+          const valued = value(targets, 'usd', held, midsOf({ btc: '1', eth: '0.3' }));
+          if (valued === undefined) throw new Error('worth something');
+          const divided = largestDrift(drifts(valued.weights, targets, type));
+          expect(worstDrift(valued, targets, type).valueOf()).toBe(divided.valueOf());
+          for (const hair of hairs) {
+            const threshold = add(divided, hair);
+            const band = { driftType: type, threshold };
+            expect(isOutside(valued, targets, band)).toBe(divided.gt(threshold));
+          }
+        },
+      ),
+    );
+  });
+
+  it('that is the threshold itself is not outside, whatever was cut', () => {
+    const valued = value(
+      targetsOf({ btc: '1' }),
+      'usd',
+      holdingsOf({ btc: '1', usd: '2' }),
+      midsOf({ btc: '1' }),
+    );
+    if (valued === undefined) throw new Error('worth something');
+    const targets = targetsOf({ btc: '0.3', usd: '0.7' });
+    const third = valued.weights.get('btc') ?? ratio('0');
+    const drift = subtract(third, ratio('0.3'));
+    expect(third.valueOf()).toBe(`0.${'3'.repeat(80)}`);
+    const isFurther = (threshold: Ratio): boolean =>
+      isOutside(valued, targets, { driftType: 'absolute', threshold });
+    // Of cash two thirds are cut the other way: that drift is the larger one by the last digit.
+    expect(worstDrift(valued, targets, 'absolute').minus(drift).eq('1e-80')).toBe(true);
+    expect(isFurther(drift)).toBe(true);
+    expect(isFurther(add(drift, Exact.of('1e-80') as Ratio))).toBe(false);
   });
 });
