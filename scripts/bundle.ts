@@ -7,9 +7,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isDeepStrictEqual } from 'node:util';
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
 import { Visitor } from 'rolldown/utils';
+import { configSchema } from '../src/app/config-schema.ts';
+import { venueOptionsSchema } from '../src/simulator/options.ts';
 
 /** Bundles what lies in that folder, into `bundle` below it. */
 export async function bundle(compiled: string): Promise<void> {
@@ -24,6 +27,7 @@ export async function bundle(compiled: string): Promise<void> {
       otherCommands,
       sdkApart,
       withoutDescriptions,
+      knownSections,
       oneLanguage,
       modernStreams,
     ],
@@ -117,6 +121,26 @@ const withoutDescriptions: Plugin = {
     return { code: cut + code.slice(at), map: null };
   },
 };
+
+/** A section that is left out says the same each time: that is worked out here, and its shape is made where the section is given. */
+const knownSections: Plugin = {
+  name: 'known sections',
+  transform(code, id) {
+    const said = sections.get(id.split(/[\\/]/u).slice(-2).join('/'));
+    if (said === undefined) return undefined;
+    const known = code.replaceAll(SECTION, (whole, begin: string, name: string) => {
+      const text = JSON.stringify(said[name] ?? null);
+      return isDeepStrictEqual(JSON.parse(text), said[name]) ? `${begin}.default(() => (${text}))` : whole;
+    });
+    if (known === code) throw new Error(`${id} names its sections in another way`);
+    return { code: known, map: null };
+  },
+};
+const sections = new Map<string, Readonly<Record<string, unknown>>>([
+  ['app/config-schema.js', configSchema.parse({ strategies: '.' })],
+  ['simulator/options.js', venueOptionsSchema.parse({})],
+]);
+const SECTION = /^(?<begin>\s+(?<name>\w+): \w+)\s*\.prefault\(\{\}\)/gmu;
 
 /** Messages of zod in sixty languages, of which English is used. */
 const oneLanguage: Plugin = {

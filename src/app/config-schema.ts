@@ -105,19 +105,21 @@ const sizing = z.strictObject({
   keep: balances('Reserve by currency, in quotes: orders are cut so that it stays in the account'),
 });
 
-const pts = z.strictObject({
-  use: z
-    .enum(['never', 'when_enabled'])
-    .default('never')
-    .describe(
-      'never: own funds only. when_enabled: credit as the risk mode of the pair allows; never when left out',
-    ),
-  max_age: duration('PT5M', 'Risk modes older than this count as unknown'),
-  poll: duration('PT1M', 'Time between reads of risk modes and funding rates'),
-  max_credit: moneyOf('Largest credit in use').optional(),
-  max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
-  holding_time: duration('PT24H', 'How long credit is expected to be used'),
-});
+const pts = z.lazy(() =>
+  z.strictObject({
+    use: z
+      .enum(['never', 'when_enabled'])
+      .default('never')
+      .describe(
+        'never: own funds only. when_enabled: credit as the risk mode of the pair allows; never when left out',
+      ),
+    max_age: duration('PT5M', 'Risk modes older than this count as unknown'),
+    poll: duration('PT1M', 'Time between reads of risk modes and funding rates'),
+    max_credit: moneyOf('Largest credit in use').optional(),
+    max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
+    holding_time: duration('PT24H', 'How long credit is expected to be used'),
+  }),
+);
 
 const reference = z.strictObject({
   interval: duration('PT5S', 'Time between reference prices from probe quotes'),
@@ -129,138 +131,168 @@ const reference = z.strictObject({
   share: fraction('0.2', 'Largest share of the quote limit that probes may use'),
 });
 
-const footprint = z.strictObject({
-  max_quotes_per_fill: whole
-    .min(1)
-    .max(100_000)
-    .default(50)
-    .describe(
-      'Quotes of a pair for each of its fills, those for reference prices included; with more, waits between quotes grow; 50 when left out',
+const footprint = z.lazy(() =>
+  z.strictObject({
+    max_quotes_per_fill: whole
+      .min(1)
+      .max(100_000)
+      .default(50)
+      .describe(
+        'Quotes of a pair for each of its fills, those for reference prices included; with more, waits between quotes grow; 50 when left out',
+      ),
+    min_hit_ratio: fraction(
+      '0',
+      'Fills for each firm quote of a pair; with fewer, waits between quotes grow',
     ),
-  min_hit_ratio: fraction('0', 'Fills for each firm quote of a pair; with fewer, waits between quotes grow'),
-  window: duration('PT1H', 'Quotes and fills are counted for so long'),
-});
+    window: duration('PT1H', 'Quotes and fills are counted for so long'),
+  }),
+);
 
-const pacing = z.strictObject({
-  quotes_per_second: whole
-    .min(1)
-    .max(1000)
-    .default(10)
-    .describe('Quote requests the venue allows in any second; 10 when left out'),
-  quote_share: fraction('1', "Share of the venue's limits that this instance may use").refine(
-    (value) => value > 0,
-    {
-      error: 'expected a fraction above 0',
-    },
-  ),
-  orders_per_second: whole
-    .min(1)
-    .max(60)
-    .default(2)
-    .describe('Orders that may leave in any second; the venue allows 60; 2 when left out'),
-  max_wait: duration('PT1M', 'A request that waits longer for other requests pauses the desk'),
-  guard: duration('PT0.005S', 'Added to every window of a limit, against jitter of the network'),
-});
+const pacing = z.lazy(() =>
+  z.strictObject({
+    quotes_per_second: whole
+      .min(1)
+      .max(1000)
+      .default(10)
+      .describe('Quote requests the venue allows in any second; 10 when left out'),
+    quote_share: fraction('1', "Share of the venue's limits that this instance may use").refine(
+      (value) => value > 0,
+      {
+        error: 'expected a fraction above 0',
+      },
+    ),
+    orders_per_second: whole
+      .min(1)
+      .max(60)
+      .default(2)
+      .describe('Orders that may leave in any second; the venue allows 60; 2 when left out'),
+    max_wait: duration('PT1M', 'A request that waits longer for other requests pauses the desk'),
+    guard: duration('PT0.005S', 'Added to every window of a limit, against jitter of the network'),
+  }),
+);
 
-const retry = z.strictObject({
-  base: duration('PT0.5S', 'First wait after an unavailable venue; doubles each time'),
-  cap: duration('PT30S', 'Longest wait between tries'),
-  budget: duration('PT10M', 'A pair without quotes for longer ends its slices'),
-  requote: duration('PT1S', 'Time between two quotes of a slice whose price did not suit'),
-});
+const retry = z.lazy(() =>
+  z.strictObject({
+    base: duration('PT0.5S', 'First wait after an unavailable venue; doubles each time'),
+    cap: duration('PT30S', 'Longest wait between tries'),
+    budget: duration('PT10M', 'A pair without quotes for longer ends its slices'),
+    requote: duration('PT1S', 'Time between two quotes of a slice whose price did not suit'),
+  }),
+);
 
 const plainBps = plainNumber.min(0).max(10_000);
 const HALF_SPREAD = 'What every trade costs against the middle price whatever its size, basis points';
 const IMPACT =
   'Added for size: basis points of a slice worth one million in the currency of the limits, growing with the square root of its worth';
-const costModel = z.strictObject({
-  half_spread_bps: plainBps.default(5).describe(HALF_SPREAD),
-  impact_bps: plainBps.default(10).describe(IMPACT),
-  pairs: z
-    .record(
-      pairSymbol,
-      z.lazy(() =>
-        z.strictObject({
-          half_spread_bps: plainBps.optional().describe(HALF_SPREAD),
-          impact_bps: plainBps.optional().describe(IMPACT),
-        }),
+const costModel = z.lazy(() =>
+  z.strictObject({
+    half_spread_bps: plainBps.default(5).describe(HALF_SPREAD),
+    impact_bps: plainBps.default(10).describe(IMPACT),
+    pairs: z
+      .record(
+        pairSymbol,
+        z.lazy(() =>
+          z.strictObject({
+            half_spread_bps: plainBps.optional().describe(HALF_SPREAD),
+            impact_bps: plainBps.optional().describe(IMPACT),
+          }),
+        ),
+      )
+      .default({})
+      .describe('Other figures for single pairs'),
+  }),
+);
+
+const inDoubt = z.lazy(() =>
+  z.strictObject({
+    booking_margin: duration(
+      'PT10S',
+      'How late a fill may appear in the transactions after its quote expired',
+    ),
+    trust_first_canceled: flag('Take Canceled as the answer to a first order for proof that nothing traded'),
+    trust_4xx: flag('Take a 4xx answer to a first order for proof that nothing traded'),
+    poll: duration('PT10S', 'Time between looks for the order'),
+    quote_life_max: duration(
+      'PT1M',
+      'Quotes that claim to live longer are not executed; after a crash an order is waited for this long',
+    ),
+    resend: z
+      .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })
+      .default('never')
+      .describe(
+        'same_quote: an order that is met with silence leaves again, byte for byte, at most twice and only while its quote lives; never: it waits for proof',
       ),
-    )
-    .default({})
-    .describe('Other figures for single pairs'),
-});
+  }),
+);
 
-const inDoubt = z.strictObject({
-  booking_margin: duration('PT10S', 'How late a fill may appear in the transactions after its quote expired'),
-  trust_first_canceled: flag('Take Canceled as the answer to a first order for proof that nothing traded'),
-  trust_4xx: flag('Take a 4xx answer to a first order for proof that nothing traded'),
-  poll: duration('PT10S', 'Time between looks for the order'),
-  quote_life_max: duration(
-    'PT1M',
-    'Quotes that claim to live longer are not executed; after a crash an order is waited for this long',
-  ),
-  resend: z
-    .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })
-    .default('never')
-    .describe(
-      'same_quote: an order that is met with silence leaves again, byte for byte, at most twice and only while its quote lives; never: it waits for proof',
-    ),
-});
-
-const log = z.strictObject({
-  level: z
-    .enum(['trace', 'debug', 'info', 'warn', 'error'])
-    .default('info')
-    .describe('Least severity that is logged'),
-  file: z
-    .string()
-    .min(1)
-    .optional()
-    .describe(
-      'File for the log, relative to the working directory; "-": stderr, without progress lines; left out: beside the journal',
-    ),
-});
+const log = z.lazy(() =>
+  z.strictObject({
+    level: z
+      .enum(['trace', 'debug', 'info', 'warn', 'error'])
+      .default('info')
+      .describe('Least severity that is logged'),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe(
+        'File for the log, relative to the working directory; "-": stderr, without progress lines; left out: beside the journal',
+      ),
+  }),
+);
 
 /** Host and port as in `127.0.0.1:8321` or `[::1]:0`. */
 const LISTEN = /^(?:\[[0-9a-fA-F:.]+\]|[\w.-]+):(?:[1-9]\d{0,4}|0)$/u;
-const operate = z.strictObject({
-  listen: z
-    .string()
-    .refine((text) => LISTEN.test(text) && Number(text.slice(text.lastIndexOf(':') + 1)) <= 65_535, {
-      error: 'expected an address and a port, such as "127.0.0.1:8321"',
-    })
-    .default('127.0.0.1:8321')
-    .describe('Address and port of metrics, health and the API; port 0 takes a free one'),
-  hosts: z
-    .array(z.string().min(1).max(255))
-    .max(20)
-    .default([])
-    .describe('Further names, with their port, under which it may be asked, such as "tranche:8321"'),
-  allow_network: flag('Listen beyond this machine, unencrypted; everything but /healthz then wants a token'),
-  tokens: z
-    .array(
-      z.lazy(() =>
-        z.strictObject({
-          name: z
-            .string()
-            .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
-            .describe('Who it is: goes into the journal'),
-          role: z
-            .enum(['viewer', 'operator', 'approver', 'admin'])
-            .describe(
-              'viewer: read. operator: pause, resume, halt. approver: re-arm, end doubts. admin: all',
+const operate = z.lazy(() =>
+  z.union(
+    [
+      z.literal(false),
+      z.strictObject({
+        listen: z
+          .string()
+          .refine((text) => LISTEN.test(text) && Number(text.slice(text.lastIndexOf(':') + 1)) <= 65_535, {
+            error: 'expected an address and a port, such as "127.0.0.1:8321"',
+          })
+          .default('127.0.0.1:8321')
+          .describe('Address and port of metrics, health and the API; port 0 takes a free one'),
+        hosts: z
+          .array(z.string().min(1).max(255))
+          .max(20)
+          .default([])
+          .describe('Further names, with their port, under which it may be asked, such as "tranche:8321"'),
+        allow_network: flag(
+          'Listen beyond this machine, unencrypted; everything but /healthz then wants a token',
+        ),
+        tokens: z
+          .array(
+            z.lazy(() =>
+              z.strictObject({
+                name: z
+                  .string()
+                  .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
+                  .describe('Who it is: goes into the journal'),
+                role: z
+                  .enum(['viewer', 'operator', 'approver', 'admin'])
+                  .describe(
+                    'viewer: read. operator: pause, resume, halt. approver: re-arm, end doubts. admin: all',
+                  ),
+                token_file: z
+                  .string()
+                  .min(1)
+                  .describe(
+                    'File that holds the token alone, readable by its owner only; relative to this file',
+                  ),
+              }),
             ),
-          token_file: z
-            .string()
-            .min(1)
-            .describe('File that holds the token alone, readable by its owner only; relative to this file'),
-        }),
-      ),
-    )
-    .max(50)
-    .default([])
-    .describe('Who may use the API besides the commands of this machine'),
-});
+          )
+          .max(50)
+          .default([])
+          .describe('Who may use the API besides the commands of this machine'),
+      }),
+    ],
+    { error: 'expected { listen: "127.0.0.1:8321" }, or false' },
+  ),
+);
 
 /** The whole file. */
 export const configSchema = z.strictObject({
@@ -315,10 +347,7 @@ export const configSchema = z.strictObject({
     .describe(
       'MiB set aside beside the journal for the results of orders under way when the disk is full; 64 when left out, 0 in paper mode',
     ),
-  operate: z
-    .union([z.literal(false), operate], { error: 'expected { listen: "127.0.0.1:8321" }, or false' })
-    .prefault({})
-    .describe('Metrics and health over HTTP; false: none'),
+  operate: operate.prefault({}).describe('Metrics and health over HTTP; false: none'),
   log: log.prefault({}).describe('The log'),
   allow_environment: z
     .array(z.string().regex(/^-{0,2}[\w-]{1,64}$/u, { error: 'expected a name such as NODE_OPTIONS' }))

@@ -12,40 +12,46 @@ export const userSchema = z.lazy(() =>
     .transform(camelKeys),
 );
 
-export const ordersSchema = z
-  .strictObject({
-    check_interval_ms: milliseconds
-      .min(10)
-      .default(1_000)
-      .describe('Distance of two looks at the market for orders that wait, ms'),
-    cancel_delay_ms: milliseconds
-      .default(0)
-      .describe('A cancel is pending for so long, ms; 0: canceled at once'),
-    fill_usd_max: decimal
-      .optional()
-      .describe('Most that one look fills of an order, USD; left out: all at once'),
-  })
-  .transform(camelKeys);
+export const ordersSchema = z.lazy(() =>
+  z
+    .strictObject({
+      check_interval_ms: milliseconds
+        .min(10)
+        .default(1_000)
+        .describe('Distance of two looks at the market for orders that wait, ms'),
+      cancel_delay_ms: milliseconds
+        .default(0)
+        .describe('A cancel is pending for so long, ms; 0: canceled at once'),
+      fill_usd_max: decimal
+        .optional()
+        .describe('Most that one look fills of an order, USD; left out: all at once'),
+    })
+    .transform(camelKeys),
+);
 
-export const withdrawalsSchema = z
-  .strictObject({
-    step_minutes: minutes.default(5).describe('Market minutes between two states of a withdrawal'),
-    wire_fee_domestic: decimal.default('25').describe('Fee of a wire in the country, usd'),
-    wire_fee_international: decimal.default('45').describe('Fee of a wire abroad, usd'),
-    ach_fee: decimal.default('0').describe('Fee of an ACH transfer, usd'),
-    require_whitelist: z
-      .boolean()
-      .default(false)
-      .describe('true: only addresses of the whitelist can be withdrawn to'),
-    hold_usd: decimal.optional().describe('Withdrawals from this USD value on are put on admin hold'),
-  })
-  .transform(camelKeys);
+export const withdrawalsSchema = z.lazy(() =>
+  z
+    .strictObject({
+      step_minutes: minutes.default(5).describe('Market minutes between two states of a withdrawal'),
+      wire_fee_domestic: decimal.default('25').describe('Fee of a wire in the country, usd'),
+      wire_fee_international: decimal.default('45').describe('Fee of a wire abroad, usd'),
+      ach_fee: decimal.default('0').describe('Fee of an ACH transfer, usd'),
+      require_whitelist: z
+        .boolean()
+        .default(false)
+        .describe('true: only addresses of the whitelist can be withdrawn to'),
+      hold_usd: decimal.optional().describe('Withdrawals from this USD value on are put on admin hold'),
+    })
+    .transform(camelKeys),
+);
 
-export const depositsSchema = z
-  .strictObject({
-    step_minutes: minutes.default(5).describe('Market minutes between two states of a deposit'),
-  })
-  .transform(camelKeys);
+export const depositsSchema = z.lazy(() =>
+  z
+    .strictObject({
+      step_minutes: minutes.default(5).describe('Market minutes between two states of a deposit'),
+    })
+    .transform(camelKeys),
+);
 
 const ruleSchema = z.lazy(() =>
   z
@@ -60,28 +66,32 @@ const ruleSchema = z.lazy(() =>
     .transform(camelKeys),
 );
 
-export const custodySchema = z
-  .strictObject({
-    rules: z
-      .array(ruleSchema)
-      .max(100)
-      .default([])
-      .describe('Rules in force in every account from the start'),
-    new_rule_status: z
-      .enum(['Pending Approval', 'Pending'])
-      .default('Pending Approval')
-      .describe('What a new rule says: the specification and a public sample differ'),
-    address_ids: z
-      .enum(['integer', 'uuid'])
-      .default('integer')
-      .describe('Ids of whitelisted addresses: the specification and a public sample differ'),
-    address_minutes: minutes.default(0).describe('Market minutes that a new address is pending'),
-  })
-  .transform(camelKeys);
+export const custodySchema = z.lazy(() =>
+  z
+    .strictObject({
+      rules: z
+        .array(ruleSchema)
+        .max(100)
+        .default([])
+        .describe('Rules in force in every account from the start'),
+      new_rule_status: z
+        .enum(['Pending Approval', 'Pending'])
+        .default('Pending Approval')
+        .describe('What a new rule says: the specification and a public sample differ'),
+      address_ids: z
+        .enum(['integer', 'uuid'])
+        .default('integer')
+        .describe('Ids of whitelisted addresses: the specification and a public sample differ'),
+      address_minutes: minutes.default(0).describe('Market minutes that a new address is pending'),
+    })
+    .transform(camelKeys),
+);
 
-export const partnerSchema = z
-  .strictObject({
-    name: z.string().min(1).max(64).default('partner').describe('Name of the account of the partner'),
-    token,
-  })
-  .transform(camelKeys);
+export const partnerSchema = z.lazy(() =>
+  z
+    .strictObject({
+      name: z.string().min(1).max(64).default('partner').describe('Name of the account of the partner'),
+      token,
+    })
+    .transform(camelKeys),
+);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { camelKeys, milliseconds } from './options-parts.ts';
 
 /** The WebSocket. Defaults are those of the public documentation; sources disagree about the last two. */
-export const feedsSchema = z
+export const feedsSchema = z.lazy(() => z
   .strictObject({
     connections_per_address: z.int().min(1).default(10).describe('Open connections of one network address'),
     requests_per_minute: z
@@ -29,4 +29,4 @@ export const feedsSchema = z
       .default('ns')
       .describe('Unit of the timestamp of messages'),
   })
-  .transform(camelKeys); // prettier-ignore
+  .transform(camelKeys)); // prettier-ignore

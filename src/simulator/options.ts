@@ -103,33 +103,35 @@ const currencySchema = z.lazy(() =>
     .transform(camelKeys),
 );
 
-const limitsSchema = z
-  .strictObject({
-    enforced: z.boolean().default(true).describe('false: no 429 is ever answered'),
-    quotes_per_second: z.int().min(1).default(10).describe('POST /v1/quote, an account, any second'),
-    orders_per_second: z.int().min(1).default(60).describe('Orders, an account, any second'),
-    transactions_window_ms: z
-      .int()
-      .min(1)
-      .default(10_000)
-      .describe('One GET /v1/account/transactions, an account, in this time'),
-    balances_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/user/balance, an account'),
-    open_orders_per_ten_seconds: z.int().min(1).default(10).describe('GET /v1/orders, an account'),
-    done_orders_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/orders/done, an account'),
-    positions_per_ten_seconds: z
-      .int()
-      .min(1)
-      .default(10)
-      .describe('GET /v1/post-trade-settlement/positions, an account'),
-    address_per_ten_seconds: z.int().min(1).default(250).describe('All requests of one network address'),
-    cooldowns: z
-      .boolean()
-      .default(true)
-      .describe(
-        'After a 429 the route answers nothing else for 10 s, an address for 60 s; false: windows alone',
-      ),
-  })
-  .transform(camelKeys);
+const limitsSchema = z.lazy(() =>
+  z
+    .strictObject({
+      enforced: z.boolean().default(true).describe('false: no 429 is ever answered'),
+      quotes_per_second: z.int().min(1).default(10).describe('POST /v1/quote, an account, any second'),
+      orders_per_second: z.int().min(1).default(60).describe('Orders, an account, any second'),
+      transactions_window_ms: z
+        .int()
+        .min(1)
+        .default(10_000)
+        .describe('One GET /v1/account/transactions, an account, in this time'),
+      balances_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/user/balance, an account'),
+      open_orders_per_ten_seconds: z.int().min(1).default(10).describe('GET /v1/orders, an account'),
+      done_orders_per_ten_seconds: z.int().min(1).default(5).describe('GET /v1/orders/done, an account'),
+      positions_per_ten_seconds: z
+        .int()
+        .min(1)
+        .default(10)
+        .describe('GET /v1/post-trade-settlement/positions, an account'),
+      address_per_ten_seconds: z.int().min(1).default(250).describe('All requests of one network address'),
+      cooldowns: z
+        .boolean()
+        .default(true)
+        .describe(
+          'After a 429 the route answers nothing else for 10 s, an address for 60 s; false: windows alone',
+        ),
+    })
+    .transform(camelKeys),
+);
 
 const rateSchema = z
   .strictObject({
@@ -139,21 +141,23 @@ const rateSchema = z
   })
   .transform(camelKeys);
 
-export const ptsSchema = z
-  .strictObject({
-    enabled: z.boolean().default(true).describe('false: its routes answer 403'),
-    default_mode: z
-      .enum(riskModes)
-      .default('Reduce-Only')
-      .describe('Risk mode of pairs that modes does not list'),
-    modes: z.record(pairName, z.enum(riskModes)).default({}).describe('Risk mode by pair'),
-    credit_limit_usd: decimal.default('250000').describe('Most that an account may owe in all, USD'),
-    default_rate: rateSchema
-      .prefault({ annual_rate: '0.08', grace_minutes: 1_440, frequency_minutes: 60 })
-      .describe('Funding rate of currencies that rates does not list'),
-    rates: z.record(symbol, rateSchema).default({}).describe('Funding rate by currency'),
-  })
-  .transform(camelKeys);
+export const ptsSchema = z.lazy(() =>
+  z
+    .strictObject({
+      enabled: z.boolean().default(true).describe('false: its routes answer 403'),
+      default_mode: z
+        .enum(riskModes)
+        .default('Reduce-Only')
+        .describe('Risk mode of pairs that modes does not list'),
+      modes: z.record(pairName, z.enum(riskModes)).default({}).describe('Risk mode by pair'),
+      credit_limit_usd: decimal.default('250000').describe('Most that an account may owe in all, USD'),
+      default_rate: rateSchema
+        .prefault({ annual_rate: '0.08', grace_minutes: 1_440, frequency_minutes: 60 })
+        .describe('Funding rate of currencies that rates does not list'),
+      rates: z.record(symbol, rateSchema).default({}).describe('Funding rate by currency'),
+    })
+    .transform(camelKeys),
+);
 
 /** The `simulator` part of a config, and the file of `tranche venue --config`. */
 export const venueOptionsSchema = z
