@@ -106,6 +106,17 @@ export function wholeQuotient(n: number, more: number, by: number): number | und
   return n < 0 === by < 0 ? whole : -whole;
 }
 
+/** `quotient * 10 ** more` without its fraction; `undefined` where a few roundings of doubles could make it another. */
+export function wholeNear(quotient: number, more: number): number | undefined {
+  const size = Math.abs(quotient) * 10 ** more;
+  const whole = Math.floor(size);
+  const [part, doubt] = [size - whole, size * NEAR_DOUBT];
+  if (!(whole >= 1 && part > doubt && part < 1 - doubt)) return undefined;
+  return quotient < 0 ? -whole : whole;
+}
+
+const NEAR_DOUBT = 1e-14;
+
 /** Whether `whole * divisor` is surely not above `size * power`, and by less than `divisor` below it. */
 function isCertain(size: number, power: number, whole: number, divisor: number): boolean {
   if (whole > WHOLE_MAX) return false;

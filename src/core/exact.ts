@@ -15,6 +15,7 @@ import {
   spell,
   ten,
   TENS,
+  wholeNear,
   wholeQuotient,
   withExponent,
   zerosAfter,
@@ -238,15 +239,14 @@ export class Exact {
   divDown(value: Operand, places: number): Exact {
     const other = operand(value);
     const more = places + other.scale - this.scale;
-    if (this.n === 0 || other.n === 0 || more < 0 || this.#isSpecial || other.#isSpecial)
+    if (this.n === 0 || other.n === 0 || this.#isSpecial || other.#isSpecial)
       return this.div(other).toDecimalPlaces(places);
-    if (this.wide === undefined && other.wide === undefined) {
-      const whole = wholeQuotient(this.n, more, other.n);
-      if (whole !== undefined) return Exact.#narrow(whole, places);
-    }
+    const isNarrow = more >= 0 && this.wide === undefined && other.wide === undefined;
+    const whole = isNarrow ? wholeQuotient(this.n, more, other.n) : wholeNear(this.n / other.n, more);
+    if (whole !== undefined) return Exact.#narrow(whole, places);
     // Within the digits that are kept there is nothing to be cut twice.
     if (this.#magnitudeOver(other) + more + 3 > DIGITS) return this.div(other).toDecimalPlaces(places);
-    const quotient = this.#coefficient(more) / other.#coefficient();
+    const quotient = this.#quotient(other, more);
     if (quotient === 0n) return new Exact(this.n < 0 === other.n < 0 ? 0 : -0, undefined, 0);
     return Exact.#widen(quotient, places);
   }

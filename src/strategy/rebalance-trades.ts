@@ -1,8 +1,10 @@
 import {
   add,
   cost,
+  decimalsOf,
   fraction,
   greatest,
+  money,
   negate,
   NO_MONEY,
   NOTHING,
@@ -131,6 +133,8 @@ function turnoverOf(moves: readonly Money[]): Money {
 function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   const { valued, targets, basis } = question;
   const some = question.onlyDrifted || question.rebalanceTo === 'band_edge';
+  const plain = some ? undefined : plainMoves(question);
+  if (plain !== undefined) return plain;
   const before = (asset: string): Ratio => valued.weights.get(asset) ?? NOTHING;
   const goals = new Map<string, Ratio>();
   for (const asset of targets.keys()) {
@@ -147,6 +151,31 @@ function wantedMoves(question: Question): ReadonlyMap<string, Money> {
   }
   return moves;
 }
+
+/**
+ * The moves of all assets to their targets, where nothing has to be divided: to the decimals that count they are those of the
+ * weights, which are cut at 80 digits. `undefined` where they may not be, or where a digit behind those decimals decides:
+ * whether a trade is as large as the least one, and which of two of a size comes first.
+ */
+function plainMoves(question: Question): ReadonlyMap<string, Money> | undefined {
+  const { valued, targets, basis, tradeMin, turnoverMax } = question;
+  if (turnoverMax !== undefined || basis.via !== undefined || valued.value.gt(PLAIN_MAX)) return undefined;
+  const moves = new Map<string, Money>();
+  const sizes: Money[] = [];
+  for (const [asset, target] of targets) {
+    if (asset === basis.cash) continue;
+    const move = subtract(scale(valued.value, target), valued.worths.get(asset) ?? NO_MONEY);
+    const notional = size(move);
+    if (decimalsOf(move) > DECIMALS || notional.eq(tradeMin) || sizes.some((one) => one.eq(notional)))
+      return undefined;
+    if (move.isZero()) continue;
+    sizes.push(notional);
+    moves.set(asset, move);
+  }
+  return moves;
+}
+
+const PLAIN_MAX = money('1000000000000000000000000');
 
 /**
  * Cash takes what the assets leave. Where that is outside its own band, it gets the rest from the assets that are above

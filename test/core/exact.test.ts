@@ -174,6 +174,25 @@ describe('an exact number', () => {
     );
   });
 
+  it('is divided and cut where a long quotient is a hair next to a whole number, or far from one', () => {
+    const hair = fc.constantFrom('0', '1e-70', '1e-30', '1e-17', '1e-13', '1e-9', '0.3');
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.nat({ max: 9 }), fc.nat(), fc.nat({ max: 2 ** 52 })),
+        fc.oneof(fc.integer({ min: 1, max: 2 ** 53 - 1 }), fc.constantFrom(1, 3, 1e15)),
+        hair,
+        fc.constantFrom(1, -1),
+        fc.constantFrom(1, -1),
+        (quotient, divisor, away, up, sign) => {
+          const one = new Oracle(away).times(up).plus(quotient).times(divisor).times(sign).div('1e8');
+          const theirs = one.div(divisor).toDecimalPlaces(8);
+          expect(Exact.of(one.valueOf()).divDown(divisor, 8).valueOf()).toBe(theirs.valueOf());
+        },
+      ),
+      RUNS,
+    );
+  });
+
   it('is the same however often its text is read, and whatever was read before', () => {
     fc.assert(
       fc.property(fc.array(aNumber, { minLength: 1, maxLength: 20 }), (texts) => {

@@ -73,6 +73,40 @@ const DRIFTED: Case = {
 };
 
 describe('the trades of a rebalancing', () => {
+  it('are to the unit those of the weights that were divided, round figures and trades as small as the least one too', () => {
+    const held = fc.oneof(
+      fc.integer({ min: 0, max: 30 }).map(String),
+      fc.nat({ max: 10 ** 14 }).map((units) => (units / 1e8).toFixed(8)),
+    );
+    const mid = fc.oneof(fc.constantFrom('1', '2', '3', '0.7'), fc.integer({ min: 1, max: 10 ** 9 }).map((cents) => String(cents / 100))); // prettier-ignore
+    const share = fc.integer({ min: 0, max: 30 });
+    const tradeMin = fc.constantFrom('0', '1', '2', '4', '10', '0.00000001');
+    fc.assert(
+      fc.property(
+        fc.tuple(held, held, held, held),
+        fc.tuple(mid, mid, mid),
+        fc.tuple(share, share, share),
+        tradeMin,
+        fc.constantFrom(0, 2, 8, 18),
+        ([a, b, c, usd], [aMid, bMid, cMid], shares, min, precision) => {
+          fc.pre([a, b, c, usd].some((amount) => Number(amount) > 0));
+          const [aShare = '', bShare = '', cShare = ''] = shares.map((each) => String(each / 100));
+          const of: Case = {
+            targets: { a: aShare, b: bShare, c: cShare },
+            held: { a, b, c, usd },
+            mids: { a: aMid, b: bMid, c: cMid },
+            tradeMin: min,
+            precision,
+          };
+          // With a limit, and be it one that never cuts, weights are divided.
+          expect(list(of)).toStrictEqual(list({ ...of, turnoverMax: '1000000000' }));
+        },
+      ),
+      // Two of 21 is a weight that is cut: what is sold is worth a hair less than the least trade.
+      { numRuns: 400, examples: [[['0', '1', '0', '19'], ['1', '2', '1'], [0, 0, 0], '2', 0]] },
+    );
+  });
+
   it('lead to the target weights, sells before buys', () => {
     // Sells 10000 of btc, buys 6000 of eth; the rest is cash.
     expect(list(DRIFTED)).toEqual(['sell 0.166666666666666666 btcusd', 'buy 2 ethusd']);
