@@ -5,7 +5,7 @@ import { splitPair } from '../core/pairs.ts';
 import { durationText, isoOf, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { ptsSchema, venueOptions } from '../simulator/options.ts';
-import type { CurrencyOptions, VenueOptions } from '../simulator/options.ts';
+import type { CurrencyOptions, VenueInput, VenueOptions } from '../simulator/options.ts';
 import {
   bps,
   camelKeys,
@@ -164,7 +164,7 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
     };
     return [pair, settings] as const;
   });
-  return venueOptions({
+  return checked({
     seed: facts.seed,
     accounts: [{ name: 'desk', balances: textOf(facts.holdings) }],
     pairs: Object.fromEntries(pairs),
@@ -177,6 +177,14 @@ export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions 
     pts: model.pts,
   });
 }
+
+/** Runs of a sweep ask for the same venue again and again, and nobody changes settings that are made. */
+function checked(input: VenueInput): VenueOptions {
+  const asked = JSON.stringify(input);
+  if (lastVenue?.asked !== asked) lastVenue = { asked, options: venueOptions(input) };
+  return lastVenue.options;
+}
+let lastVenue: { readonly asked: string; readonly options: VenueOptions } | undefined;
 
 /** What most markets quote in, the longer names first: of two that fit the longer one is meant. */
 const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
