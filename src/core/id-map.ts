@@ -86,7 +86,15 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
   }
 
   values(): readonly V[] {
-    return (this.#list ??= this.#values.filter((value) => value !== undefined));
+    return (this.#list ??= this.#listed());
+  }
+
+  #listed(): readonly V[] {
+    // Mostly there is none, or one alone: an attempt under way.
+    if (this.#size === 0) return NONE;
+    const oldest = this.oldest();
+    if (this.#size === 1 && oldest !== undefined) return [oldest];
+    return this.#values.filter((value) => value !== undefined);
   }
 
   *[Symbol.iterator](): Generator<readonly [string, V]> {
@@ -158,6 +166,9 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     this.#end = end;
   }
 }
+
+/** Not frozen: V8 steps through frozen arrays slowly. */
+const NONE: readonly never[] = [];
 
 /** So many ids are compared one by one. */
 const FEW = 8;

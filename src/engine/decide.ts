@@ -80,7 +80,11 @@ function takeStep(desk: Desk, woken: Woken, { by, done, onStep }: Deciding): voi
   }
   const record = wakeRecord(desk, woken);
   desk.write(withPause(desk, record), by, () => {
-    for (const intent of record.intents) if (!by.closed) by.next(openSlice(desk, intent));
+    const { intents } = record;
+    for (let i = 0; i < intents.length && !by.closed; i++) {
+      const intent = intents[i];
+      if (intent !== undefined) by.next(openSlice(desk, intent));
+    }
     if (!by.closed) onStep(strategy);
     done();
   });
@@ -160,6 +164,8 @@ function refreshValuation(desk: Desk): Observable<void> | undefined {
 
 /** Most steps want nothing, and nearly all have missed nothing. */
 const NONE: readonly never[] = Object.freeze([]);
+/** Not frozen: V8 steps through frozen arrays slowly. */
+const NO_MISSED: readonly never[] = [];
 
 interface Woken {
   readonly source: StrategySource;
@@ -175,7 +181,7 @@ interface Woken {
 function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
   const step = stepOf(desk, woken);
   const { source, life, wake } = woken;
-  for (const { leg, slice } of step.missed ?? NONE) {
+  for (const { leg, slice } of step.missed ?? NO_MISSED) {
     const parent = parentOf(desk, woken, leg);
     const traded = desk.state.stray(parent, slice);
     if (traded === undefined) continue;

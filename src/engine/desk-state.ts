@@ -258,6 +258,7 @@ export class DeskState {
       const isTold = (one: Life['late'][number]): boolean => one.leg === leg && one.slice === slice;
       if (!removed(life.outcomes, isTold)) removed(life.late, isTold);
     }
+    if (body.intents.length === 0) return;
     for (const intent of body.intents) {
       const key = sliceKey(intent.parent, intent.slice);
       const traded = this.strays.size === 0 ? undefined : this.strays.get(key);

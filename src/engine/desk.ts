@@ -179,7 +179,7 @@ export class Desk {
 
   /** The same for a stage that is written by hand: it goes on with `then`, unless `by` is gone. What fails is an error of `by`. */
   write(bodies: readonly RecordBody[], by: Listening, then: (stored: readonly StoredRecord[]) => void): void {
-    guard(by, () => {
+    try {
       const { clock, journal } = this.ports;
       const began = clock.monotonic();
       for (const body of bodies) this.#latch(body);
@@ -191,7 +191,9 @@ export class Desk {
       const stored = journal.appendNow(bodies, at);
       this.#take(stored, began);
       if (!by.closed) then(stored);
-    });
+    } catch (error) {
+      by.error(error);
+    }
   }
 
   /** Not a teardown of who asked: nothing calls back what is on its way to the journal. */
@@ -298,8 +300,10 @@ export class Desk {
 
   /** @throws RangeError for a pair that cannot be taken apart: strategies are checked against the venue at start. */
   instrument(pair: string): Instrument {
-    const made = this.#instruments.get(pair);
-    if (made !== undefined) return made;
+    return this.#instruments.get(pair) ?? this.#newInstrument(pair);
+  }
+
+  #newInstrument(pair: string): Instrument {
     const known = this.pair(pair);
     if ('problem' in known) throw new RangeError(known.why);
     const precision = (currency: string): number => this.#currencies.get(currency)?.precision ?? 8;

@@ -88,8 +88,7 @@ function attempt(
 ): void {
   const intent = intentOf(desk, item);
   const { pair, side } = intent;
-  const by = new Part(stage);
-  by.add(() => {
+  const by = new Part(stage, () => {
     desk.leaving.delete(intent.client_order_id);
     item.permit.settle();
   });
@@ -127,12 +126,13 @@ function attempt(
  * told when all is done that led there: whoever grants a permit has then granted it.
  */
 function enter(run: Run): void {
-  const { phase, by } = run;
+  const { phase } = run;
+  if (phase.state === 'filled' || phase.state === 'doubt' || phase.state === 'ended') return;
   const then = (event: CycleEvent): void => {
     run.phase = follow(phase, event, trustOf(run.desk.policy));
     enter(run);
     run.underWay--;
-    if (run.underWay === 0 && !by.closed) run.end(endOf(run, run.phase));
+    if (run.underWay === 0 && !run.by.closed) run.end(endOf(run, run.phase));
   };
   run.underWay++;
   switch (phase.state) {
@@ -146,12 +146,7 @@ function enter(run: Run): void {
       sendOrder(run, phase, then);
       break;
     case 'resending':
-      hear(passResendGate(run, phase), by, { next: then, complete: () => undefined });
-      break;
-    case 'filled':
-    case 'doubt':
-    case 'ended':
-      run.underWay--;
+      hear(passResendGate(run, phase), run.by, { next: then, complete: () => undefined });
   }
 }
 

@@ -15,8 +15,9 @@ export type Listening = Pick<Subscriber<never>, 'closed' | 'add' | 'error'>;
 export class Part extends Subscription implements Listening {
   readonly #stage: Listening;
 
-  constructor(stage: Listening) {
-    super();
+  /** @param onEnd done when it is left. */
+  constructor(stage: Listening, onEnd?: () => void) {
+    super(onEnd);
     this.#stage = stage;
     stage.add(this);
   }
@@ -41,14 +42,18 @@ export function guard(by: Listening, work: () => void): void {
 }
 
 /** Listens to `source` for an Observable written by hand, under the same guard. */
-export function hear<T>(source: Observable<T>, by: Listening, { next, complete }: Heard<T>): Subscription {
-  if (isAtOnce(source)) {
-    guard(by, () => {
-      next(source.make());
-      if (!by.closed) complete();
-    });
-    return Subscription.EMPTY;
+export function hear<T>(source: Observable<T>, by: Listening, heard: Heard<T>): Subscription {
+  if (!isAtOnce(source)) return subscribed(source, by, heard);
+  try {
+    heard.next(source.make());
+    if (!by.closed) heard.complete();
+  } catch (error) {
+    by.error(error);
   }
+  return Subscription.EMPTY;
+}
+
+function subscribed<T>(source: Observable<T>, by: Listening, { next, complete }: Heard<T>): Subscription {
   const heard = source.subscribe({
     next: (value) => {
       try {
@@ -245,7 +250,19 @@ interface Within<T> {
  * Hears the first value of `source` within `ms`. A source that takes longer is left before `late` is told instead. Stands
  * for `timeout`, `take(1)` and `defaultIfEmpty`.
  */
-export function hearWithin<T>(
+export function hearWithin<T>(source: Observable<T>, by: Listening, within: Within<T>): void {
+  if (!isAtOnce(source)) {
+    awaitWithin(source, by, within);
+    return;
+  }
+  try {
+    within.heard(source.make());
+  } catch (error) {
+    by.error(error);
+  }
+}
+
+function awaitWithin<T>(
   source: Observable<T>,
   by: Listening,
   { ms, scheduler, late, none, heard }: Within<T>,

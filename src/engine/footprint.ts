@@ -105,8 +105,9 @@ export class Footprint {
     const sum = { asked: 0, ladder: 0, quotes: 0, fills: 0 };
     const minutes = this.#pairs.get(pair);
     const oldest = Math.floor((this.#clock.monotonic() - this.#options.windowMs) / MINUTE_MS);
-    for (const [number, minute] of minutes ?? []) {
-      if (number <= oldest) minutes?.delete(number);
+    if (minutes === undefined) return sum;
+    for (const [number, minute] of minutes) {
+      if (number <= oldest) minutes.delete(number);
       else {
         sum.asked += minute.asked;
         sum.ladder += minute.ladder;

@@ -173,6 +173,12 @@ export class Pacer {
       granting,
       waiting: undefined,
     };
+    // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
+    const isAlone = this.#pending.length === 0 && !this.#isGranting;
+    if (isAlone && this.#hasRoom(wish.route, since)) {
+      this.#grant(pending);
+      return;
+    }
     this.#pending.push(pending);
     this.#grant();
   }
@@ -272,11 +278,12 @@ export class Pacer {
     return this.#pending.length;
   }
 
-  #grant(): void {
+  /** @param first served before everybody in the row. */
+  #grant(first?: Pending): void {
     if (this.#isGranting) return;
     this.#isGranting = true;
     try {
-      for (let next = this.#next(); next !== undefined; next = this.#next()) this.#serve(next);
+      for (let next = first ?? this.#next(); next !== undefined; next = this.#next()) this.#serve(next);
     } finally {
       this.#isGranting = false;
     }
@@ -299,9 +306,8 @@ export class Pacer {
     if (this.#servedAt.size > 10_000) this.#servedAt.clear();
     let blockedUntil = since;
     for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
-    const places = logs.map((log) => log.enter(now));
     const permit = new Granted(
-      { clock: this.#clock, places, onEnd: this.#again },
+      { clock: this.#clock, places: placesIn(logs, now), onEnd: this.#again },
       { waitedMs: now - since, queuedMs: now - blockedUntil },
     );
     try {
@@ -368,6 +374,9 @@ export class Pacer {
     );
   }
 }
+
+const placesIn = (logs: readonly Log[], now: Monotonic): readonly Place[] =>
+  logs.map((log) => log.enter(now));
 
 /** `atWall` on the monotonic clock of now: for deadlines that people gave in wall time. */
 export const deadlineOf = (clock: Clock, atWall: number): Monotonic =>

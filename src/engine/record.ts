@@ -83,25 +83,11 @@ const wordOf = ({ word }: AttemptEnd): readonly RecordBody[] => (word === undefi
 function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
   const { intent } = end;
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
-  const attemptRecord = (
-    result: AttemptRecord['result'],
-    reason?: Reason,
-    detail?: string,
-  ): AttemptRecord => ({
-    kind: 'attempt',
-    client_order_id: intent.client_order_id,
-    result,
-    ...(reason === undefined ? {} : { reason }),
-    ...(detail === undefined ? {} : { detail }),
-  });
   switch (end.end) {
     case 'doubt': {
       const isNew = !desk.doubts.has(intent.client_order_id);
       desk.doubts.set(intent.client_order_id, end.phase);
-      const bodies: RecordBody[] = [
-        ...wordOf(end),
-        attemptRecord('doubt', end.phase.reason, end.phase.detail),
-      ];
+      const bodies: RecordBody[] = [...wordOf(end), attemptRecord(intent, 'doubt', end.phase)];
       if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
       if (isNew)
         desk.observer.alert('doubt_open', {
@@ -119,16 +105,13 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
           client_order_id: intent.client_order_id,
           why: end.differs,
         });
-      return settleFill(desk, slice, end, [
-        attemptRecord('filled', undefined, end.differs),
-        ...(end.isGrave === true ? pauseRecord(desk, intent, end.differs) : []),
-      ]);
+      return settleFill(desk, slice, end);
     case 'closed': {
       desk.doubts.delete(intent.client_order_id);
       const { phase } = end;
       const bodies = [
         ...wordOf(end),
-        attemptRecord(phase.result, phase.reason, phase.detail),
+        attemptRecord(intent, phase.result, phase),
         ...toldMaximum(intent, phase),
       ];
       if (slice === undefined) return { bodies };
@@ -137,38 +120,47 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
   }
 }
 
-/** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
-function settleFill(
-  desk: Desk,
-  slice: OpenSlice | undefined,
-  end: AttemptEnd & { end: 'filled' },
-  attempt: readonly RecordBody[],
-): Ending {
-  const booked = [
-    ...wordOf(end),
-    end.fill,
-    ...attempt,
-    ...raisedMaximum(desk, end.fill, end.intent),
-    ...afterFill(desk, end.fill),
-  ];
-  if (slice === undefined) return { bodies: booked };
-  const after: OpenSlice = {
-    ...slice,
-    filled: add(slice.filled, quantity(end.fill.quantity)),
-    filledAmount: add(slice.filledAmount, money(end.fill.amount)),
+function attemptRecord(
+  { client_order_id }: IntentRecord,
+  result: AttemptRecord['result'],
+  { reason, detail }: Why,
+): AttemptRecord {
+  const made: { -readonly [K in keyof AttemptRecord]: AttemptRecord[K] } = {
+    kind: 'attempt',
+    client_order_id,
+    result,
   };
-  const { cuts, cut_notes: notes } = end.intent;
+  // Left out rather than undefined: the journal holds plain JSON.
+  if (reason !== undefined) made.reason = reason;
+  if (detail !== undefined) made.detail = detail;
+  return made;
+}
+
+/** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
+function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & { end: 'filled' }): Ending {
+  const { fill, intent, differs } = end;
+  const bodies: RecordBody[] = [...wordOf(end), fill, attemptRecord(intent, 'filled', { detail: differs })];
+  if (end.isGrave === true) bodies.push(...pauseRecord(desk, intent, differs));
+  bodies.push(...raisedMaximum(desk, fill, intent), ...afterFill(desk, fill));
+  if (slice === undefined) return { bodies };
+  const after: Traded = {
+    strategy: slice.strategy,
+    intent: slice.intent,
+    filled: add(slice.filled, quantity(fill.quantity)),
+    filledAmount: add(slice.filledAmount, money(fill.amount)),
+  };
+  const { cuts, cut_notes: notes } = intent;
   const cut = cuts.findIndex((reason) => !isPieceCut(reason));
   const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
   if (isWhole || cut >= 0) {
-    const why = isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] };
-    return { bodies: [...booked, sliceRecord(after, 'filled', why)] };
+    bodies.push(sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }));
+    return { bodies };
   }
   // What tactics cut gives the price time to recover; what the venue cut follows at once.
   const next = cuts.includes('size_impact')
     ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
     : of(slice);
-  return { bodies: booked, after: () => next };
+  return { bodies, after: () => next };
 }
 
 /** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */
@@ -181,7 +173,7 @@ function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs 
 }
 
 /** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
-function isDust(desk: Desk, slice: OpenSlice): boolean {
+function isDust(desk: Desk, slice: Traded): boolean {
   const left = leftOfSlice(slice);
   const { basePrecision, quotePrecision } = desk.instrument(slice.intent.pair);
   return left.by === 'quantity'
@@ -248,22 +240,31 @@ interface Why {
   readonly detail?: string | undefined;
 }
 
-export const sliceRecord = (
-  slice: OpenSlice,
+export function sliceRecord(
+  { strategy, intent, filled, filledAmount }: Traded,
   result: SliceRecord['result'],
   { reason, detail }: Why,
-): SliceRecord => ({
-  kind: 'slice',
-  strategy: slice.strategy,
-  parent: slice.intent.parent,
-  leg: slice.intent.leg,
-  slice: slice.intent.slice,
-  result,
-  ...(reason === undefined ? {} : { reason }),
-  ...(detail === undefined || detail === '' ? {} : { detail }),
-  filled: text(slice.filled),
-  filled_amount: text(slice.filledAmount),
-});
+): SliceRecord {
+  const { parent, leg, slice } = intent;
+  const figures = { filled: text(filled), filled_amount: text(filledAmount) };
+  // Most end whole, and without a word.
+  if (reason === undefined && detail === undefined)
+    return { kind: 'slice', strategy, parent, leg, slice, result, ...figures };
+  return {
+    kind: 'slice',
+    strategy,
+    parent,
+    leg,
+    slice,
+    result,
+    ...(reason === undefined ? {} : { reason }),
+    ...(detail === undefined || detail === '' ? {} : { detail }),
+    ...figures,
+  };
+}
+
+/** What the record of its end tells of a slice. */
+type Traded = Pick<OpenSlice, 'strategy' | 'intent' | 'filled' | 'filledAmount'>;
 
 /**
  * How long to wait before the next try, milliseconds; `undefined` when the pair has been without quotes for longer than

@@ -64,7 +64,11 @@ function pricedPairs(desk: Desk, pair: string): readonly string[] {
 }
 
 /** What is left of a slice, in the unit of its intent. */
-export const leftOfSlice = ({ intent, filled, filledAmount }: OpenSlice): Size =>
+export const leftOfSlice = ({
+  intent,
+  filled,
+  filledAmount,
+}: Pick<OpenSlice, 'intent' | 'filled' | 'filledAmount'>): Size =>
   leftOf(
     intent.by === 'quantity'
       ? { by: 'quantity', quantity: quantity(intent.size) }

@@ -133,13 +133,13 @@ export class Totals {
 
   /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
   dayNotional(at: Instant, pair?: string): Money {
-    return this.#sumFrom(at, (day) => (pair === undefined ? day.total : (day.byPair.get(pair) ?? NO_MONEY)));
+    return this.#sumFrom(at, tradedOf, pair);
   }
 
   /** What the fills since midnight UTC cost against their decision prices, fees included, in the currency of the limits. */
   dayCost(at: Instant): Money {
     this.settle();
-    return this.#sumFrom(at, (day) => day.cost);
+    return this.#sumFrom(at, lossOf);
   }
 
   parent(parent: string): ParentTotals | undefined {
@@ -149,7 +149,10 @@ export class Totals {
   /** Orders that left after `from`. One that seems to come from the future, because the clock was set back, counts too. */
   ordersSince(from: Instant): readonly LeftOrder[] {
     const { orders } = this.data;
-    return orders.every(({ at }) => at > from) ? orders : orders.filter(({ at }) => at > from);
+    let later = 0;
+    for (const { at } of orders) if (at > from) later++;
+    if (later === orders.length) return orders;
+    return later === 0 ? NO_ORDERS : leftAfter(orders, from);
   }
 
   /** Orders of a pair in a row that the venue did not fill. */
@@ -179,6 +182,7 @@ export class Totals {
   }
 
   decide({ intents }: WakeRecord): void {
+    if (intents.length === 0) return;
     for (const intent of intents) {
       const known = this.#touch(intent.parent, intent.side);
       known.arrival ??= intent.decision_price === undefined ? undefined : price(intent.decision_price);
@@ -196,10 +200,15 @@ export class Totals {
     if (until !== undefined) known.gaps.set(intent.slice, until);
     keepNewest(known.gaps);
     const { orders } = this.data;
-    if (orders.findLast(({ clientId }) => clientId === intent.client_order_id) !== undefined) return;
+    // From the end: it is mostly the one that left last.
+    for (let i = orders.length - 1; i >= 0; i--) if (orders[i]?.clientId === intent.client_order_id) return;
     const recent = this.ordersSince(instant(at - MINUTE_MS));
-    if (recent !== orders || orders.length > ORDERS_MAX) this.data.orders = recent.slice(-ORDERS_MAX);
-    this.data.orders.push(leftOrder(intent, at));
+    const left = leftOrder(intent, at);
+    if (recent.length === 0) this.data.orders = [left];
+    else {
+      if (recent !== orders || orders.length > ORDERS_MAX) this.data.orders = recent.slice(-ORDERS_MAX);
+      this.data.orders.push(left);
+    }
   }
 
   /** How an attempt ended, or that it is in doubt. */
@@ -276,17 +285,17 @@ export class Totals {
     if (known !== undefined) known.collars = 0;
   }
 
-  #sumFrom(at: Instant, of: (day: Day) => Money): Money {
+  #sumFrom(at: Instant, of: (day: Day, pair?: string) => Money, pair?: string): Money {
     const first = dayOf(at);
     const { days, newestDay } = this.data;
     // Nearly always: no day is later than the newest.
     if (first === newestDay) {
       const today = days.get(first);
-      return today === undefined ? NO_MONEY : of(today);
+      return today === undefined ? NO_MONEY : of(today, pair);
     }
     let sum: Money | undefined;
     for (const [label, day] of days)
-      if (label >= first) sum = sum === undefined ? of(day) : add(sum, of(day));
+      if (label >= first) sum = sum === undefined ? of(day, pair) : add(sum, of(day, pair));
     return sum ?? NO_MONEY;
   }
 
@@ -326,6 +335,7 @@ export function scopeOf({
 
 /** Only a slice that is under way is ever asked about, and those before it: a parent of years does not grow. */
 function keepNewest(slices: Map<number, unknown>): void {
+  if (slices.size <= SLICES_MAX) return;
   for (const slice of slices.keys()) {
     if (slices.size <= SLICES_MAX) return;
     slices.delete(slice);
@@ -334,6 +344,14 @@ function keepNewest(slices: Map<number, unknown>): void {
 
 /** Days since the epoch, UTC. */
 const dayOf = (at: Instant): number => Math.floor(at / DAY_MS);
+
+const tradedOf = ({ total, byPair }: Day, pair?: string): Money =>
+  pair === undefined ? total : (byPair.get(pair) ?? NO_MONEY);
+const lossOf = (day: Day): Money => day.cost;
+
+const NO_ORDERS: readonly LeftOrder[] = [];
+const leftAfter = (orders: readonly LeftOrder[], from: Instant): readonly LeftOrder[] =>
+  orders.filter(({ at }) => at > from);
 
 export const leftOrder = (intent: IntentRecord, at: Instant): LeftOrder => ({
   clientId: intent.client_order_id,

@@ -19,6 +19,8 @@ export function lateJournal(): Journal {
   const append = (bodies: readonly RecordBody[], at: Instant): readonly StoredRecord[] => {
     if (isClosed) throw new OperatorError('storage', 'journal memory: is closed');
     invariant(Number.isSafeInteger(at), () => `the time of a record is whole milliseconds, got ${at}`);
+    const [first] = bodies;
+    if (bodies.length === 1 && first !== undefined) return [chain.add(first, at)];
     return bodies.map((body) => chain.add(body, at));
   };
   return {
