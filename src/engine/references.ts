@@ -4,7 +4,6 @@ import {
   Subject,
   concat,
   defer,
-  distinctUntilChanged,
   filter,
   finalize,
   forkJoin,
@@ -28,8 +27,10 @@ import type { ReferencePrice } from '../core/market.ts';
 import { middle, quantity, size, slippageBps } from '../core/money.ts';
 import type { Price, Ratio } from '../core/money.ts';
 import { after } from '../core/time.ts';
-import type { Monotonic } from '../core/time.ts';
+import type { Instant, Monotonic } from '../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../core/venue.ts';
+import { hear } from './flow.ts';
+import type { Listening } from './flow.ts';
 import type { Footprint } from './footprint.ts';
 import type { Observer } from './observer.ts';
 import type { Pacer } from './pacer.ts';
@@ -149,14 +150,18 @@ export class References {
   }
 
   /**
-   * Emits when the price of one of these pairs is another. A market that is asked knows all prices of an instant at once: its
-   * first word then stands for all of them.
+   * Tells `by` when the price of one of these pairs is another. A market that is asked knows all prices of an instant at once:
+   * its first word then stands for all of them.
    */
-  changesOf(pairs: readonly string[]): Observable<unknown> {
-    const changes = this.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
-    return this.#wiring.ports.market?.look === undefined
-      ? changes
-      : changes.pipe(distinctUntilChanged((a, b) => a.at === b.at));
+  onChange(pairs: readonly string[], by: Listening, tell: () => void): void {
+    const isAsked = this.#wiring.ports.market?.look !== undefined;
+    let toldAt: Instant | undefined;
+    const next = ({ pair, at }: ReferencePrice): void => {
+      if (!pairs.includes(pair) || (isAsked && at === toldAt)) return;
+      toldAt = at;
+      tell();
+    };
+    hear(this.#changes, by, { next, complete: () => undefined });
   }
 
   /** Keeps the price of a pair fresh for as long as somebody is subscribed. Never emits. */

@@ -1,4 +1,4 @@
-import { EMPTY, distinctUntilChanged, filter, map, merge, of, startWith, switchMap, take } from 'rxjs';
+import { EMPTY, filter, map, merge, of, switchMap, take } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { isBeyond } from '../core/market.ts';
 import { driftOf, isAdrift, tradedPair } from '../core/portfolio.ts';
@@ -94,7 +94,8 @@ function when(desk: Desk, wait: Wait, waiting: Waiting): void {
   else {
     const { by, tell } = waiting;
     atTime(desk, wait.notBefore, by, () => {
-      hear(whenSo(desk, wait), by, { next: tell, complete: () => undefined });
+      if (wait.on === 'drift') watchDrift(desk, wait, waiting);
+      else hear(whenSo(desk, wait), by, { next: tell, complete: () => undefined });
     });
   }
 }
@@ -119,10 +120,8 @@ function whenEnded(desk: Desk, wait: Wait & { on: 'outcome' }, { strategy, by, t
   if (!by.closed) desk.changed$.listen(by, look);
 }
 
-function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Observable<Wake> {
+function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' | 'drift' }>): Observable<Wake> {
   switch (wait.on) {
-    case 'drift':
-      return whenDrifted(desk, wait);
     case 'price':
       return whenPriced(desk, wait);
     case 'inflow':
@@ -200,19 +199,25 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
   );
 }
 
-/** Watches the prices of the portfolio, and looks again whenever a price or a balance has changed. */
-function whenDrifted(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {
+/** Watches the prices of the portfolio, and looks now and whenever a price or a balance has changed. */
+function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, { by, tell }: Waiting): void {
+  const { references, changed$, ports } = desk;
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
-  const watching = desk.references.follow(pairs, drifting(desk, wait, pairs));
-  const changes = looking(merge(desk.references.changesOf(pairs), desk.changed$), (): Wake | undefined => {
+  const look = (): void => {
     const drift = driftNow(desk, wait);
-    return drift !== undefined && isAdrift(drift, wait)
-      ? { on: 'drift', at: desk.ports.clock.wall(), drift }
-      : undefined;
+    if (drift !== undefined && isAdrift(drift, wait)) tell({ on: 'drift', at: ports.clock.wall(), drift });
+  };
+  look();
+  // What holds already needs no price to be asked for.
+  if (by.closed) return;
+  references.onChange(pairs, by, look);
+  changed$.listen(by, look);
+  hear(references.follow(pairs, drifting(desk, wait, pairs)), by, {
+    next: () => undefined,
+    complete: () => undefined,
   });
-  return merge(changes, watching);
 }
 
 /** What a drift is waited for with: once now, and again whenever a balance of the portfolio has changed. */
@@ -223,13 +228,16 @@ function drifting(
 ): Observable<Lookout> {
   const currencies = [wait.cash, ...Object.keys(wait.targets)];
   // Amounts are never changed in place: another amount is another object.
-  const held = (): readonly unknown[] => currencies.map((currency) => state.balances?.get(currency));
-  return changed$.pipe(
-    startWith(undefined),
-    map(held),
-    distinctUntilChanged((a, b) => a.every((amount, i) => amount === b[i])),
-    map(() => ({ pairs, wait, holdings: state.balances })),
-  );
+  let held: readonly unknown[] = [];
+  let lookout: Lookout | undefined;
+  return changed$.seen(() => {
+    const { balances } = state;
+    if (lookout === undefined || currencies.some((currency, i) => balances?.get(currency) !== held[i])) {
+      held = currencies.map((currency) => balances?.get(currency));
+      lookout = { pairs, wait, holdings: balances };
+    }
+    return lookout;
+  });
 }
 
 /** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */
