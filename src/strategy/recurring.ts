@@ -139,16 +139,21 @@ function idle(was: State, plan: Params, told: Told = {}): Step<State> {
 const noted = (first: string | undefined, more: string): string =>
   first === undefined ? more : `${first}; ${more}`;
 
+interface Passed {
+  readonly times: readonly Instant[];
+  readonly isAll: boolean;
+}
+
 /** The newest times after `from` and up to `at`, oldest first; `isAll` is false when there are more. */
-function passedTimes(
-  plan: Params,
-  from: Instant,
-  at: Instant,
-): { readonly times: readonly Instant[]; readonly isAll: boolean } {
+function passedTimes(plan: Params, from: Instant, at: Instant): Passed {
   const oldest = nextDue(plan, from);
   if (oldest === undefined || oldest > at) return { times: [], isAll: true };
   const later = nextDue(plan, oldest);
-  if (later === undefined || later > at) return { times: [oldest], isAll: true };
+  return later === undefined || later > at ? { times: [oldest], isAll: true } : newestTimes(plan, from, at);
+}
+
+/** The same where there are two at least. */
+function newestTimes(plan: Params, from: Instant, at: Instant): Passed {
   const upTo = (since: Instant, most: number): readonly Instant[] => {
     const times: Instant[] = [];
     for (let next = nextDue(plan, since); next !== undefined && next <= at; next = nextDue(plan, next)) {
@@ -173,8 +178,7 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   // The clocks of the zone were decided anew since this wake was planned.
   if (newest === undefined) return idle(was, plan);
   const { schedule } = plan;
-  const isOpen = (due: Instant): boolean => closureAt(schedule, due) === undefined;
-  const times = passed.every(isOpen) ? passed : passed.filter(isOpen);
+  const times = openTimes(schedule, passed);
   const last = times.at(-1);
   if (last === undefined) {
     const note = closureAt(schedule, newest)?.why;
@@ -189,13 +193,13 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   const first = schedule.misfire === 'all' ? (times[0] ?? last) : last;
   const isLate = at - first > toleranceMs;
   const isSkipped = isLate && schedule.misfire === 'skip';
-  const lost = times.filter((due) => (schedule.misfire === 'all' ? due < first : due !== first || isSkipped));
+  const lost = times.length === 1 && !isSkipped ? NO_TIMES : lostOf(times, schedule, { first, isSkipped });
   const told: Told =
     lost.length > 0 || isLate
       ? {
           reason: 'misfire',
           note: misfireNote({ due: first, isSkipped, lateMs: at - first, lost: lost.length, isAll }),
-          missed: lost.flatMap((due) => allSlices(plan, due)),
+          missed: slicesAt(plan, lost),
         }
       : {};
   if (isSkipped) return idle({ ...was, after: first }, plan, told);
@@ -213,6 +217,25 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   if (slot > at) return { state: under, waits: [{ on: 'at', at: slot }], ...told };
   return startSlice(under, { at, told }, setting);
 }
+
+function openTimes(schedule: Params['schedule'], passed: readonly Instant[]): readonly Instant[] {
+  const [only] = passed;
+  if (passed.length === 1 && only !== undefined && closureAt(schedule, only) === undefined) return passed;
+  return passed.filter((due) => closureAt(schedule, due) === undefined);
+}
+
+const NO_TIMES: readonly Instant[] = [];
+
+/** Those of `times` that get no trade, or none any more. */
+const lostOf = (
+  times: readonly Instant[],
+  { misfire }: Params['schedule'],
+  { first, isSkipped }: Pick<Misfire, 'isSkipped'> & { readonly first: Instant },
+): readonly Instant[] =>
+  times.filter((due) => (misfire === 'all' ? due < first : due !== first || isSkipped));
+
+const slicesAt = (plan: Params, times: readonly Instant[]): Missed =>
+  times.flatMap((due) => allSlices(plan, due));
 
 interface Misfire {
   readonly due: Instant;
