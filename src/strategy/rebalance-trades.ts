@@ -76,11 +76,29 @@ export function tradesFor(question: Question): {
   readonly trades: readonly Trade[];
   readonly capped: boolean;
 } {
-  const { valued, turnoverMax, basis } = question;
-  const { via = {} } = basis;
+  const { valued, turnoverMax } = question;
   const wanted = wantedMoves(question);
   const moves = turnoverMax === undefined ? wanted : cut(wanted, scale(valued.value, turnoverMax));
+  const { trades, flows } = crossTrades(question, moves);
+  for (const [asset, flow] of flows) {
+    const market = question.market(asset);
+    const trade = market === undefined ? undefined : tradeOf(flow, market, question.tradeMin);
+    if (trade !== undefined)
+      trades.push({ ...trade, asset, turn: trade.side === 'sell' ? turns.sell : turns.buy });
+  }
+  const order = (a: Trade, b: Trade): number =>
+    a.turn - b.turn || b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1);
+  return { trades: trades.toSorted(order), capped: moves !== wanted };
+}
+
+/** The trades against other currencies than cash, and how much of each of the others is bought and sold for cash. */
+function crossTrades(
+  question: Question,
+  moves: ReadonlyMap<string, Money>,
+): { readonly trades: Trade[]; readonly flows: ReadonlyMap<string, Money> } {
+  const { via } = question.basis;
   const trades: Trade[] = [];
+  if (via === undefined) return { trades, flows: moves };
   const flows = new Map([...moves].filter(([asset]) => via[asset] === undefined));
   for (const [asset, move] of moves) {
     const currency = via[asset];
@@ -94,15 +112,7 @@ export function tradesFor(question: Question): {
     const worth = cost(market.each, trade.quantity);
     flows.set(currency, add(flows.get(currency) ?? NO_MONEY, trade.side === 'sell' ? negate(worth) : worth));
   }
-  for (const [asset, flow] of flows) {
-    const market = question.market(asset);
-    const trade = market === undefined ? undefined : tradeOf(flow, market, question.tradeMin);
-    if (trade !== undefined)
-      trades.push({ ...trade, asset, turn: trade.side === 'sell' ? turns.sell : turns.buy });
-  }
-  const order = (a: Trade, b: Trade): number =>
-    a.turn - b.turn || b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1);
-  return { trades: trades.toSorted(order), capped: moves !== wanted };
+  return { trades, flows };
 }
 
 /** The trade that moves so much cash value into an asset, or out of it; `undefined` when it is too small. */

@@ -127,13 +127,9 @@ type Decision =
 function decide(plan: Params, view: View): Decision {
   if (view.holdings === undefined) return { reason: 'no_balances' };
   const basis = basisOf(plan);
-  const missing = assetsOf(plan)
-    .map((asset) => tradedPair(asset, basis))
-    .filter((pair) => view.reference(pair) === undefined);
-  if (missing.length > 0) return { reason: 'no_reference', note: missing.join(', ') };
   const targets = targetsOf(plan);
   const valued = view.value(targets, basis);
-  if (valued === undefined) return { reason: 'no_balances', note: 'the portfolio is worth nothing' };
+  if (valued === undefined) return unvalued(plan, view);
 
   const guard = checkValuation(plan, view);
   if (guard !== undefined) return guard;
@@ -157,6 +153,17 @@ function decide(plan: Params, view: View): Decision {
   });
   if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures() };
   return { legs: result.trades, capped: result.capped };
+}
+
+/** Why a portfolio has no value. */
+function unvalued(plan: Params, view: View): Decision {
+  const basis = basisOf(plan);
+  const missing = assetsOf(plan)
+    .map((asset) => tradedPair(asset, basis))
+    .filter((pair) => view.reference(pair) === undefined);
+  return missing.length > 0
+    ? { reason: 'no_reference', note: missing.join(', ') }
+    : { reason: 'no_balances', note: 'the portfolio is worth nothing' };
 }
 
 function marketOf(asset: string, basis: Basis, view: View): Market | undefined {
