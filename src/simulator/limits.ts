@@ -4,12 +4,12 @@ import type { VenueOptions } from './options.ts';
 
 /** At most `count` admissions in any window of `windowMs`: a log of the last ones, not an average. */
 export class SlidingWindow {
-  private readonly log: number[];
+  private readonly log: Float64Array;
   private readonly windowMs: number;
   private next = 0;
 
   constructor(count: number, windowMs: number) {
-    this.log = Array.from({ length: count }, () => -Infinity);
+    this.log = new Float64Array(count).fill(-Infinity);
     this.windowMs = windowMs;
   }
 
