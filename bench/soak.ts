@@ -16,6 +16,7 @@ import { Desk } from '../src/engine/desk.ts';
 import type { StrategySource } from '../src/engine/desk.ts';
 import { noObserver } from '../src/engine/observer.ts';
 import type { JournalPort } from '../src/engine/ports.ts';
+import { QuoteIds } from '../src/engine/quote-ids.ts';
 import { runDesk } from '../src/engine/run.ts';
 import { EMPTY as EMPTY_CHAIN, tie } from '../src/journal/chain.ts';
 import { Exchange } from '../src/simulator/exchange.ts';
@@ -99,8 +100,8 @@ interface Look {
 function sizesOf(owner: object, prefix: string): Record<string, number> {
   return Object.fromEntries(
     Object.entries(owner).flatMap(([name, value]: [string, unknown]) => {
-      if (value instanceof Map || value instanceof Set || value instanceof IdMap)
-        return [[prefix + name, value.size]];
+      const isCounted = [Map, Set, IdMap, QuoteIds].some((kind) => value instanceof kind);
+      if (isCounted) return [[prefix + name, (value as { readonly size: number }).size]];
       return Array.isArray(value) ? [[prefix + name, value.length]] : [];
     }),
   );
@@ -114,15 +115,16 @@ function anExchange(): Exchange {
 
 /** What an exchange keeps for ever, by account: it has to answer for all of it, and is the judge of every test. */
 interface Kept {
-  readonly ledger: { readonly accounts: ReadonlyMap<string, { readonly rows: unknown[] }> };
-  readonly registry: Readonly<Record<'ids' | 'fills', ReadonlyMap<string, unknown[]>>> & {
-    readonly orders: ByName;
-    readonly byClientId: ByName;
-    readonly usedIds: { readonly seen: ByName };
+  readonly ledger: {
+    readonly accounts: ReadonlyMap<string, { readonly rows: unknown[] }>;
+    readonly fills: { readonly clientIds: string[]; readonly quoteIds: string[] };
   };
-}
-interface ByName {
-  of(account: string): Map<string, unknown>;
+  readonly registry: {
+    readonly accounts: ReadonlyMap<
+      string,
+      { orders: unknown[]; trades: unknown[]; places: Map<string, number>; placed: number }
+    >;
+  };
 }
 
 /** Takes away what the exchange remembers of trades, but for the newest: the desk reads back two hours at most here. */
@@ -131,13 +133,15 @@ function forget(whole: Exchange): void {
   for (const { name } of whole.accounts) {
     const rows = ledger.accounts.get(name)?.rows ?? [];
     rows.splice(0, rows.length - KEPT_TRADES * ROWS_OF_TRADE);
-    for (const list of [registry.ids.get(name) ?? [], registry.fills.get(name) ?? []])
-      list.splice(0, list.length - KEPT_TRADES);
-    for (const map of [registry.orders, registry.byClientId, registry.usedIds.seen].map((each) =>
-      each.of(name),
-    ))
-      for (const key of map.keys()) if (map.size > KEPT_TRADES) map.delete(key);
+    const kept = registry.accounts.get(name);
+    if (kept === undefined) continue;
+    for (const list of [kept.orders, kept.trades]) list.splice(0, list.length - KEPT_TRADES);
+    kept.places.clear();
+    kept.placed = 0;
   }
+  // Their numbers stay, outside of the heap: rows go by their places.
+  const { clientIds, quoteIds } = ledger.fills;
+  for (const texts of [clientIds, quoteIds]) texts.fill('', 0, Math.max(0, texts.length - KEPT_TRADES));
 }
 
 const clock = new VirtualClock(START);

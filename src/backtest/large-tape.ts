@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../core/errors.ts';
 import { notesIn } from './arrow-file.ts';
@@ -169,11 +169,13 @@ class LargeColumns {
     let found = '';
     for (let row = 0; row < values.length; row += BLOCK_ROWS)
       found += sumOf(values.subarray(row, row + BLOCK_ROWS));
-    if (done < bytes.length || found !== wanted)
+    if (done < bytes.length || found !== wanted) {
+      const next = isRemoved(path) ? 'it was removed: run the command again' : 'remove the file';
       throw new OperatorError(
         'data',
-        `${path}: damaged tape: its column ${name} does not fit its checksums; remove the file, and it is made anew`,
+        `${path}: damaged tape: its column ${name} does not fit its checksums; ${next}, and it is made anew`,
       );
+    }
     return values;
   }
 }
@@ -183,3 +185,13 @@ const sumOf = (values: Float64Array): string =>
   crc32(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
     .toString(16)
     .padStart(SUM_DIGITS, '0');
+
+/** Tapes of the cache alone are read in parts: what is taken away there is made anew. */
+function isRemoved(path: string): boolean {
+  try {
+    rmSync(path, { force: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -15,7 +15,7 @@ import type { Quote } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
-import { Part, hear, soon, whenBoth } from './flow.ts';
+import { Part, guard, hear, soon, whenBoth } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Paced, Stopped } from './item.ts';
 import type { Wish } from './pacer.ts';
@@ -96,7 +96,8 @@ function attempt(
   let isOver = false;
   const leave = (): void => {
     by.unsubscribe();
-    done();
+    // The next one may begin in it: what fails there is not of this one.
+    guard(stage, done);
   };
   const run: Run = {
     desk,

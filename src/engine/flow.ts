@@ -23,7 +23,8 @@ export class Part extends Subscription implements Listening {
   }
 
   error(error: unknown): void {
-    this.#stage.error(error);
+    // Who was left is told nothing any more: what it had asked for may still fail.
+    if (!this.closed) this.#stage.error(error);
   }
 }
 

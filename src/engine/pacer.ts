@@ -185,6 +185,8 @@ export class Pacer {
 
   /** A wish that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
   #arm(pending: Pending): void {
+    // Arming another one may have served this one, or armed it.
+    if (pending.waiting !== undefined || !this.#pending.includes(pending)) return;
     const { deadline, until } = pending.wish;
     const waiting = new Subscription(() => {
       this.#drop(pending);

@@ -11,6 +11,10 @@ export class QuoteIds {
     return this.#ids.has(id);
   }
 
+  get size(): number {
+    return this.#ids.size;
+  }
+
   add(id: string): void {
     this.#ids.set(id, true);
     if (this.#ids.size > KEPT) this.#ids.forgetOldest();

@@ -100,9 +100,12 @@ export class Ledger {
   /** Tells of the balances as they were while each of these transactions was the newest. Their ids go up. */
   recall(account: string, ids: readonly number[], tell: (place: number, held: Balances) => void): void {
     const { rows, balances } = this.of(account);
-    const held = new Map<string, Quantity>();
     const first = ids[0] ?? Infinity;
     let next = rows.findLastIndex((entry) => this.looked(entry).id <= first) + 1;
+    // What has not moved since is as it was: only of the others somebody has to look further back.
+    const held = new Map(balances);
+    for (let index = next; index < rows.length; index++)
+      held.delete(this.balanceOf(rows[index] ?? 0).currency);
     for (let index = next - 1; index >= 0 && held.size < balances.size; index--) {
       const { currency, balance } = this.balanceOf(rows[index] ?? 0);
       if (balances.has(currency) && !held.has(currency)) held.set(currency, balance);

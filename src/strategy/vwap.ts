@@ -12,40 +12,41 @@ import type { Curve } from './slicing.ts';
 /** A longer window would be summed up part by part for too long. */
 const WINDOW_DAYS_MAX = 366;
 
-const profile = z.lazy(() =>
-  z
-    .strictObject({
-      time_zone: zoneText.default('UTC').describe('IANA time zone in which the day begins'),
-      period: z
-        .enum(['day', 'week'])
-        .default('day')
-        .describe('What the weights make up: a day, the same every day, or a week from Monday on'),
-      weights: z
-        .array(
-          plainNumber
-            .gt(0, { error: 'expected a weight above zero: a slice of nothing cannot be traded' })
-            .max(1e12),
-        )
-        .describe(
-          'Volume of each part of the period, midnight first: numbers above zero that count against one another alone. Of a day 24 are hours, 48 half hours, any number that divides 1440 will do; of a week 168 are hours, any number that divides 10080',
-        ),
-    })
-    .superRefine(({ period, weights }, context) => {
-      if (minutesOf(period) % weights.length === 0) return;
-      const example =
-        period === 'day'
-          ? '24 (an hour each) or 48 (half an hour each)'
-          : '168 (an hour each) or 42 (four hours each)';
-      context.addIssue({
-        code: 'custom',
-        path: ['weights'],
-        message: `expected as many weights as divide the ${minutesOf(period)} minutes of a ${period}, such as ${example}`,
-      });
-    })
-    .describe(
-      'Volume over a day or a week; slices are sized by it. Written by hand, or learnt from market history by tranche data profile',
-    ),
-);
+const profile = z
+  .lazy(() =>
+    z
+      .strictObject({
+        time_zone: zoneText.default('UTC').describe('IANA time zone in which the day begins'),
+        period: z
+          .enum(['day', 'week'])
+          .default('day')
+          .describe('What the weights make up: a day, the same every day, or a week from Monday on'),
+        weights: z
+          .array(
+            plainNumber
+              .gt(0, { error: 'expected a weight above zero: a slice of nothing cannot be traded' })
+              .max(1e12),
+          )
+          .describe(
+            'Volume of each part of the period, midnight first: numbers above zero that count against one another alone. Of a day 24 are hours, 48 half hours, any number that divides 1440 will do; of a week 168 are hours, any number that divides 10080',
+          ),
+      })
+      .superRefine(({ period, weights }, context) => {
+        if (minutesOf(period) % weights.length === 0) return;
+        const example =
+          period === 'day'
+            ? '24 (an hour each) or 48 (half an hour each)'
+            : '168 (an hour each) or 42 (four hours each)';
+        context.addIssue({
+          code: 'custom',
+          path: ['weights'],
+          message: `expected as many weights as divide the ${minutesOf(period)} minutes of a ${period}, such as ${example}`,
+        });
+      }),
+  )
+  .describe(
+    'Volume over a day or a week; slices are sized by it. Written by hand, or learnt from market history by tranche data profile',
+  );
 export type Profile = z.output<typeof profile>;
 
 const params = z.lazy(() => z.strictObject({ ...slicedFields(), profile }));

@@ -283,16 +283,18 @@ describe('a large tape that was kept', () => {
   });
 
   it.each(['open', 'high', 'low', 'volume'] as const)(
-    'is refused where its %s are used and damaged',
+    'is refused where its %s are used and damaged, and made anew the next time',
     async (name) => {
       const { cwd, file } = await kept();
       damage(file, name, 60_000);
       const { origin, tape: back } = await open(cwd);
       expect(origin).toBe('cached');
-      const refused = `damaged tape: its column ${name} does not fit its checksums; remove the file`;
+      const refused = `damaged tape: its column ${name} does not fit its checksums; it was removed: run the command again`;
       expect(() => back[name]).toThrow(refused);
       expect(() => back.part?.(name, 59_999, 60_001)).toThrow(refused);
       expect(back.part?.(name, 0, 10)).toEqual(tape[name].slice(0, 10));
+      const again = await open(cwd);
+      expect([again.origin, again.tape[name]]).toEqual(['imported', tape[name]]);
     },
   );
 

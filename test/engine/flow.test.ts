@@ -520,4 +520,22 @@ describe('a stage written as one Observable', () => {
     }).subscribe({ error: (error: unknown) => errors.push(String(error)) });
     expect(errors).toEqual([expect.stringContaining('before it ends')]);
   });
+
+  it('tells nobody of what fails in a part that was left', () => {
+    const errors: unknown[] = [];
+    new Observable<never>((stage) => {
+      const part = new Part(stage);
+      const answersAndFails = new Observable<number>((subscriber) => {
+        subscriber.next(1);
+        subscriber.error(new Error('late'));
+      });
+      hear(answersAndFails, part, {
+        next: () => {
+          part.unsubscribe();
+        },
+        complete: () => undefined,
+      });
+    }).subscribe({ error: (error: unknown) => errors.push(error) });
+    expect(errors).toEqual([]);
+  });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { guideCode } from '../docs/module-guide.ts';
+import { strategies } from '../../src/strategy/registry.ts';
 import { normalAt } from '../../src/simulator/random.ts';
 import { anInstallation } from './support/installation.ts';
 import { finish } from './support/program.ts';
@@ -51,6 +52,9 @@ beforeAll(() => {
     'dip-buyer.yaml': guideCode('dip-buyer.yaml'),
     'dip-buyer.ts': guideCode('dip-buyer.ts'),
     'btc.csv': csv(),
+    // Says of each field that it is missing, and what it means.
+    'bare.yaml': [...strategies.keys()].map((kind) => `id: ${kind}\nkind: ${kind}\n`).join('---\n'),
+    'bare-config.yaml': 'mode: paper\n',
   };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
 }, 300_000);
@@ -143,6 +147,8 @@ it('says installed what is wrong as from the sources, and does what only some ba
   for (const args of [
     ['twap.yaml', '--nonsense'],
     ['nowhere.yaml'],
+    ['bare.yaml'],
+    ['twap.yaml', '--config', 'bare-config.yaml'],
     ['twap.yaml', '--from', '2020-01-01'],
     ['twap.yaml', '--data', 'ethusd=config.yaml'],
     ['--help'],
