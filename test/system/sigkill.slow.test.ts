@@ -135,12 +135,23 @@ describe('a daemon that is killed with SIGKILL', () => {
       const second = 1 + ((i * 11) % 40);
       return { name: `at-${first}-then-${second}-${i}`, deaths: [first, second] };
     });
-    const told = await tellAll([...singles, ...pairs], folder);
+    const told = [...(await tellAll([...singles, ...pairs], folder))];
+    const missed = (): readonly string[] =>
+      REQUIRED.filter((name) => !told.some(({ kills }) => kills.includes(name)));
+    // Two strategies act side by side: a boundary that is passed once or twice may come a little earlier or later in another life.
+    for (const aside of [0, -1, 1, -2, 2, 0]) {
+      const again = missed().flatMap((name) =>
+        boundaries.flatMap((each, i) => (each === name ? [i + 1 + aside] : [])),
+      );
+      const stories = again.map((at): Story => ({ name: `again-${at}-${told.length}`, deaths: [at] }));
+      // oxlint-disable-next-line no-await-in-loop -- only what the ones before have missed
+      if (stories.length > 0) told.push(...(await tellAll(stories, folder)));
+    }
 
     const kills = told.flatMap((each) => each.kills);
     process.stdout.write(`${kills.length} processes killed in ${told.length} runs\n`);
     expect(told.filter(({ outcome }) => !outcome.startsWith('ok'))).toEqual([]);
     expect(kills.length).toBeGreaterThanOrEqual(200);
-    expect(REQUIRED.filter((name) => !kills.includes(name))).toEqual([]);
+    expect(missed()).toEqual([]);
   });
 });
