@@ -19,7 +19,8 @@ import type { Event } from './support/program.ts';
  * slices that were asked for together is answered first; the order of records of different strategies; ids that are made from the
  * beginning of a life; and what a live desk does besides, such as reading its account. Slots lie three minutes apart, and prices become known 75 and 120 seconds after them, so that what a desk knows when it
  * decides does not hang on how quick the machine is. The portfolio has a desk of its own: on one account it would hear of the
- * trades of others that are due at the same instant in the order in which they are answered.
+ * trades of others that are due at the same instant in the order in which they are answered. For the same reason the other desk has more
+ * cash than all its strategies can spend: `large` must meet the limit of an order, not what slices of that instant left over.
  */
 const SPEED = 10;
 const OPENS = Date.UTC(2026, 2, 2);
@@ -88,8 +89,17 @@ export const kernel = defineKernel({
 const MODEL = { half_spread_bps: 4, impact_bps: 12, max_usd: '1000000' };
 const LIFE_MS = 60_000;
 
+interface Desk {
+  readonly documents: readonly Document[];
+  readonly usd: string;
+}
+const desks: readonly Desk[] = [
+  { documents: schedules, usd: '300000' },
+  { documents: portfolio, usd: '120000' },
+];
+
 /** A folder with a paper config, its strategies, their prices and what is assumed of the venue. */
-function aFolderOfBoth(documents: readonly Document[]): string {
+function aFolderOfBoth({ documents, usd: cash }: Desk): string {
   const cwd = aFolder();
   mkdirSync(join(cwd, 'strategies'));
   for (const document of documents)
@@ -114,7 +124,7 @@ function aFolderOfBoth(documents: readonly Document[]): string {
       connect_timeout: 'PT1M',
       order_timeout: 'PT20S',
       simulated: {
-        accounts: [{ name: 'main', balances: { usd: '120000', btc: '2', eth: '30' } }],
+        accounts: [{ name: 'main', balances: { usd: cash, btc: '2', eth: '30' } }],
         pairs: { btcusd: MODEL, ethusd: MODEL },
         prices: { btcusd: './btc.csv', ethusd: './eth.csv' },
         market_start: iso(OPENS),
@@ -196,9 +206,9 @@ function longestStall(cwd: string): number {
 }
 
 /** Some tries: a machine that stood still for longer than from a slot to the next price shows nothing. */
-async function bothWays(documents: readonly Document[]): Promise<readonly Deeds[]> {
+async function bothWays(desk: Desk): Promise<readonly Deeds[]> {
   for (let tries = 1; ; tries++) {
-    const cwd = aFolderOfBoth(documents);
+    const cwd = aFolderOfBoth(desk);
     const found = await ranBothWays(cwd);
     if (tries === 3 || longestStall(cwd) < APART_MS / 2) return found;
   }
@@ -218,9 +228,9 @@ async function ranBothWays(cwd: string): Promise<readonly Deeds[]> {
 
 describe('the program on paper and in a backtest', () => {
   it('comes to the same slices, sizes, reasons and fills from the same YAML and prices', async () => {
-    const runs = await Promise.all([schedules, portfolio].map(bothWays));
+    const runs = await Promise.all(desks.map(bothWays));
     const [live, tested] = [0, 1].map((way) => new Map(runs.flatMap((run) => [...(run[way] ?? [])])));
-    const documents = [...schedules, ...portfolio].map(({ id }) => id);
+    const documents = desks.flatMap((desk) => desk.documents.map(({ id }) => id));
     const allOf = (desk: Deeds = new Map()): readonly object[] =>
       documents.map((id) => ({ id, did: whatOf(desk.get(id)) }));
     expect(allOf(live)).toEqual(allOf(tested));
