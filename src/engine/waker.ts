@@ -71,7 +71,6 @@ function armWaits(desk: Desk, life: Life, arming: Arming<StrategyWake>): void {
   else {
     const { waits } = life;
     const waiting = { strategy, by, tell };
-    // By number: a journal in memory freezes them, and V8 steps through frozen arrays slowly.
     for (let i = 0; i < waits.length && !by.closed; i++) {
       const wait = waits[i];
       if (wait !== undefined) when(desk, wait, waiting);

@@ -10,8 +10,9 @@ import type { Journal } from './journal.ts';
  * A journal in memory whose records are checked, spelled and tied to the chain when somebody looks: for backtests, of which
  * there are thousands in a sweep, and whose records nobody can lose. Same text and same hashes as in every other journal.
  *
- * What is appended is frozen to its last member, so that its text is the same whenever it is made, and need not be kept. A body
- * that is no record is therefore found late, and then everything that looks at the chain throws: a hash, the head, the lines.
+ * What is appended stays as it is, so that its text is the same whenever it is made, and need not be kept: bodies are `readonly`
+ * to their last member, and hold nothing that a module of a user can reach. Tests freeze them. A body that is no record is
+ * found late, and then everything that looks at the chain throws: a hash, the head, the lines.
  */
 export function lateJournal(): Journal {
   const chain = new LateChain();
@@ -47,7 +48,6 @@ class LateChain {
   readonly #hashes: string[] = [];
 
   add(body: RecordBody, at: Instant): LateRecord {
-    freeze(body);
     const record = new LateRecord({ seq: this.records.length + 1, at, body }, this);
     this.records.push(record);
     return record;
@@ -97,16 +97,4 @@ class LateRecord implements StoredRecord {
   get hash(): string {
     return this.#chain.hashOf(this.seq);
   }
-}
-
-/** To the last member, those of frozen objects too: who froze them may have stopped at the first. */
-function freeze(value: object): void {
-  Object.freeze(value);
-  const members = value as Readonly<Record<string, unknown>>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- read by its own keys
-  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) freezeMember(value[i]);
-  else for (const key in members) freezeMember(members[key]);
-}
-
-function freezeMember(value: unknown): void {
-  if (typeof value === 'object' && value !== null) freeze(value);
 }

@@ -35,7 +35,9 @@ const moduleOf = (kernel: AnyKernel | undefined): AnyStrategy => ({
         if (now.isEnding) return ending(now);
         const told = ownWake(was, wake);
         const own = ownView(plan, now, context);
-        return lived(plan, now, context.view, known(kernel).step(now.own, told, paramsOf(kernel, plan), own));
+        // A copy, as all that it sees: the state itself is part of a record.
+        const left: unknown = structuredClone(now.own);
+        return lived(plan, now, context.view, known(kernel).step(left, told, paramsOf(kernel, plan), own));
       }),
     slots: () => [],
   }),

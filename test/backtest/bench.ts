@@ -13,6 +13,7 @@ import { lateJournal } from '../../src/journal/late.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { normalAt, hash32 } from '../../src/simulator/random.ts';
 import { aPolicy, START } from '../engine/harness.ts';
+import { frozen } from '../journal/frozen.ts';
 
 export interface WalkShape {
   readonly pair: string;
@@ -84,7 +85,7 @@ export interface RunShape
   readonly model?: Partial<ExecutionModel> | undefined;
   readonly holdings?: Readonly<Record<string, string>> | undefined;
   readonly seed?: string | undefined;
-  /** Left out: the one that backtests have. */
+  /** Left out: the one that backtests have. What is appended to either is frozen. */
   readonly journal?: Journal | undefined;
 }
 
@@ -94,7 +95,7 @@ export interface Ran extends Backtest {
 
 /** A backtest with plain settings, not begun yet. */
 export function aBacktest(shape: RunShape): Ran {
-  const { journal = lateJournal() } = shape;
+  const journal = frozen(shape.journal ?? lateJournal());
   const cover = coverOf(shape.tapes);
   const built = backtest({
     tapes: shape.tapes,

@@ -193,7 +193,7 @@ export interface Seen {
 
 /** Runs a case in all ways, told of every row, visiting every row, and jumping: every record the same, and at the same instant. */
 export function sameInAllWays(one: Case): Seen {
-  // The other journal too: its records are frozen, so that whoever changed one after it was appended would be told.
+  // The other journal too: it makes the text of a record when it is appended.
   const every = aRun({ ...one, journal: memoryJournal() });
   // The tapes are short: looking two bars ahead at first makes for the same number of pieces as on long ones.
   for (const nextPossible of [solvedOver(one.tapes), visitedOver(one.tapes, 2)]) {

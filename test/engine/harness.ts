@@ -25,6 +25,7 @@ import { runDesk } from '../../src/engine/run.ts';
 import type { RunOptions } from '../../src/engine/run.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
+import { frozen } from '../journal/frozen.ts';
 import { Exchange } from '../../src/simulator/exchange.ts';
 import { venueOptions } from '../../src/simulator/options.ts';
 import type { VenueInput } from '../../src/simulator/options.ts';
@@ -174,7 +175,7 @@ export function aBench(options: BenchOptions): Bench {
   const clock = options.clock ?? new VirtualClock(options.at ?? START);
   const exchange =
     options.exchange ?? new Exchange({ options: venueOptions(options.venue ?? {}), startedAt: clock.wall() });
-  const journal = options.journal ?? memoryJournal();
+  const journal = options.journal ?? frozen(memoryJournal());
   const operator$ = new Subject<Command>();
   const random = seededRandom(options.seed ?? 'bench');
   const life = new Life();

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { lateJournal } from '../../src/journal/late.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
 import { module } from '../../src/strategy/module.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
 import { aBench, aTwap, START } from './harness.ts';
@@ -27,7 +30,10 @@ const kernelOf = (whim: Whim) =>
     },
   });
 
-function aModule(whim: Whim = { fails: false }, over: object = {}): StrategySource {
+const aModule = (whim: Whim = { fails: false }, over: object = {}): StrategySource =>
+  sourceOf(kernelOf(whim), over);
+
+function sourceOf(kernel: ReturnType<typeof kernelOf>, over: object = {}): StrategySource {
   const params = {
     module: './own.ts',
     pairs: ['btcusd'],
@@ -35,7 +41,7 @@ function aModule(whim: Whim = { fails: false }, over: object = {}): StrategySour
     total_quantity: { amount: '0.5', currency: 'btc' },
     ...over,
   };
-  const kind = module.withCode?.({ kernel: kernelOf(whim) });
+  const kind = module.withCode?.({ kernel });
   if (kind === undefined || 'problem' in kind) throw new Error('no kind');
   return { id: 'own', kind: 'module', hash: 'h', document: params, bound: kind.bind(params) };
 }
@@ -129,14 +135,73 @@ describe('a module on a desk', () => {
       if (fails) throw new Error('too early');
       return kernel.start(params, view);
     };
-    const kind = module.withCode?.({ kernel: { ...kernel, start } });
-    if (kind === undefined || 'problem' in kind) throw new Error('no kind');
-    const source = aModule();
-    const bench = ran(MINUTE_MS, { strategies: [{ ...source, bound: kind.bind(source.document) }] });
+    const bench = ran(MINUTE_MS, { strategies: [sourceOf({ ...kernel, start })] });
     expect(bench.desk.state.totals.paused.get('strategy:own')).toBe('strategy_failed: Error: too early');
     fails = false;
     bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
     bench.clock.run(instant(START + 20 * MINUTE_MS));
+    expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
+  });
+});
+
+/** Overwrites and adds to whatever it reaches. */
+function spoil(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const members = value as Record<string, unknown>;
+  for (const [key, member] of Object.entries(members)) {
+    spoil(member);
+    if (typeof member !== 'object') members[key] = 'spoilt';
+  }
+  if (Array.isArray(value)) value.push('more');
+  else members['more'] = true;
+}
+
+describe('a module that changes what it has handed over', () => {
+  /** What its journal says when `meddle` gets all that a step was given and left, once the next begins and once more at the end. */
+  function linesOf(journal: Journal, meddle: (held: unknown) => void): readonly unknown[] {
+    const plain = kernelOf({ fails: false });
+    const held: unknown[] = [];
+    const kept = <T>(step: T): T => {
+      held.push(step);
+      return step;
+    };
+    const kernel: typeof plain = {
+      ...plain,
+      start: (params, view) => kept(plain.start(params, view)),
+      step(state, wake, params, view) {
+        meddle(held);
+        kept(state);
+        return kept(plain.step(structuredClone(state), wake, params, view));
+      },
+    };
+    const bench = ran(10 * MINUTE_MS, { strategies: [sourceOf(kernel)], journal });
+    meddle(held);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
+    return [...journal.lines()];
+  }
+
+  it('changes nothing in the journal, nor in what it does, however late the text of records is made', () => {
+    const tidy = linesOf(memoryJournal(), () => undefined);
+    expect(linesOf(memoryJournal(), spoil)).toEqual(tidy);
+    expect(linesOf(lateJournal(), spoil)).toEqual(tidy);
+  });
+
+  it('makes a step that failed again from the state that was there before', () => {
+    const plain = kernelOf({ fails: false });
+    const seen: number[] = [];
+    const kernel: typeof plain = {
+      ...plain,
+      step(state, wake, params, view) {
+        seen.push(state.n);
+        state.n += 7;
+        if (seen.length === 1) throw new Error('a bad day');
+        return plain.step({ n: state.n - 7 }, wake, params, view);
+      },
+    };
+    const bench = ran(2 * MINUTE_MS, { strategies: [sourceOf(kernel)] });
+    bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at it', strategy: 'own' });
+    bench.clock.run(instant(START + 20 * MINUTE_MS));
+    expect(seen.slice(0, 3)).toEqual([0, 0, 1]);
     expect(executedTotal(bench.exchange).toFixed()).toBe('0.5');
   });
 });

@@ -6,14 +6,15 @@ import { Desk } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { lateJournal } from '../../src/journal/late.ts';
+import { frozen } from '../journal/frozen.ts';
 import { aBench, aPolicy } from './harness.ts';
 
 const PAUSE: ControlRecord = { kind: 'control', state: 'paused', by: 'ann', why: 'a look' };
 
 /** The same journal, asked in each of its two ways. */
 const ways: readonly (readonly [string, () => Journal])[] = [
-  ['answers when it is asked', lateJournal],
-  ['emits what it has stored', () => ({ ...lateJournal(), appendNow: undefined })],
+  ['answers when it is asked', () => frozen(lateJournal())],
+  ['emits what it has stored', () => ({ ...frozen(lateJournal()), appendNow: undefined })],
 ];
 
 interface Written {

@@ -55,23 +55,6 @@ describe('late journal', () => {
     );
   });
 
-  it('freezes what is appended to its last member, so that nobody changes it before its text is made', () => {
-    const journal = lateJournal();
-    const state = Object.freeze({ legs: [{ left: '1' }] });
-    const [, , wake] = everyKind();
-    if (wake?.kind !== 'wake') throw new Error('the third record is a wake');
-    appendNow(journal, [{ ...wake, state }]);
-    expect(() => {
-      for (const leg of state.legs) leg.left = '0';
-    }).toThrow(TypeError);
-    expect(() => {
-      state.legs.push({ left: '2' });
-    }).toThrow(TypeError);
-    expect([...journal.read()].map(({ body }) => body)).toEqual([
-      { ...wake, state: { legs: [{ left: '1' }] } },
-    ]);
-  });
-
   it.each([
     [
       'an amount that is no plain decimal',

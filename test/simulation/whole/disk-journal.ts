@@ -5,6 +5,7 @@ import { appender } from '../../../src/journal/append.ts';
 import { EMPTY, damage, readLines, tie } from '../../../src/journal/chain.ts';
 import type { Head, Line } from '../../../src/journal/chain.ts';
 import type { JournalPort } from '../../../src/engine/ports.ts';
+import { freeze } from '../../journal/frozen.ts';
 import { frame, unframe } from './disk.ts';
 import type { Disk, DiskFault } from './disk.ts';
 import type { Shelf } from './shelf.ts';
@@ -118,7 +119,7 @@ export function diskJournal({
           ({ fault } = fate);
           let stored: readonly StoredRecord[];
           try {
-            stored = appends.run(bodies, at);
+            stored = appends.run(freeze(bodies), at);
           } catch (error) {
             subscriber.error(error);
             return;
