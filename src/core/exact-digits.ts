@@ -148,8 +148,18 @@ export function spell({ n, wide, scale }: Coefficient): string {
   const size = Math.abs(n);
   const whole = Math.trunc(size / power);
   const part = String(size - whole * power);
-  return `${n < 0 ? '-' : ''}${whole}.${part.length === scale ? part : part.padStart(scale, '0')}`;
+  const spelt = String(whole) + (LEADS[scale - part.length] ?? '') + part;
+  return n < 0 ? `-${spelt}` : spelt;
 }
+
+/** A point and the zeros after it. */
+const LEADS: readonly string[] = TENS.map((_, zeros) => `.${'0'.repeat(zeros)}`);
+
+/** Where a short text is looked for among so many: by a few of its characters. */
+export const placeOf = (text: string): number =>
+  (text.length * 61 + text.charCodeAt(text.length - 1) * 31 + text.charCodeAt(text.length >> 1) * 7) &
+  (PLACES - 1);
+export const PLACES = 256;
 
 interface Coefficient {
   readonly n: number;
@@ -170,6 +180,24 @@ export function withExponent(all: string, exponent: number): string {
   const mantissa = digits.length === 1 ? digits : `${digits[0] ?? ''}.${digits.slice(1)}`;
   return `${mantissa}e${exponent < 0 ? '' : '+'}${exponent}`;
 }
+
+/** The digits of a text from `begin` on, with at most one point between them, as one number; none where it is no such text. */
+export function digitsOf(text: string, begin: number): number {
+  const { length } = text;
+  let point = -1;
+  let n = 0;
+  for (let at = begin; at < length; at++) {
+    const digit = text.charCodeAt(at) - NOUGHT;
+    if (digit >= 0 && digit <= 9) n = n * 10 + digit;
+    else if (digit === POINT - NOUGHT && point < 0 && at > begin) point = at;
+    else return Number.NaN;
+  }
+  return length === begin || point === length - 1 ? Number.NaN : n;
+}
+
+export const MINUS = 45;
+export const NOUGHT = 48;
+const POINT = 46;
 
 const LONG = /^(?<sign>-?)(?<whole>\d+)(?:\.(?<part>\d+))?(?:[eE](?<exponent>[+-]?\d+))?$/u;
 

@@ -2,11 +2,16 @@ import {
   CUT,
   DIGITS,
   digitsIn,
+  digitsOf,
   FULL,
   isOver,
   isSafe,
   lengthOf,
+  MINUS,
+  NOUGHT,
   overOf,
+  placeOf,
+  PLACES,
   POWERS,
   powerOf,
   readLong,
@@ -46,6 +51,8 @@ export class Exact {
     this.scale = scale;
   }
 
+  static readonly #zero = new Exact(0, undefined, 0);
+
   /** @throws RangeError for a text that is no plain decimal: digits, at most one point, an optional exponent. */
   static of(value: string | number): Exact {
     if (typeof value === 'string') return Exact.#read(value);
@@ -66,36 +73,27 @@ export class Exact {
 
   /** Reads digits with at most one point between them, where the coefficient is a safe integer; `undefined` otherwise. */
   static short(text: string): Exact | undefined {
-    const { length } = text;
-    if (length > SHORT_MAX) return undefined;
-    // The same few amounts are read again and again: of an order, its fill, and of the settings.
-    const place = (length * 61 + text.charCodeAt(length - 1) * 31 + text.charCodeAt(length >> 1) * 7) & 255;
+    if (text.length > SHORT_MAX) return undefined;
+    const place = placeOf(text);
     const known = recent[place];
     if (known !== undefined && known.#text === text) return known;
     const begin = text.charCodeAt(0) === MINUS ? 1 : 0;
-    let point = -1;
-    let n = 0;
-    for (let at = begin; at < length; at++) {
-      const digit = text.charCodeAt(at) - NOUGHT;
-      if (digit >= 0 && digit <= 9) n = n * 10 + digit;
-      else if (digit === POINT - NOUGHT && point < 0 && at > begin) point = at;
-      else return undefined;
-    }
+    const n = digitsOf(text, begin);
     // One that is not safe is not exact, but on the right side of those that are.
-    if (length === begin || point === length - 1 || !isSafe(n)) return undefined;
-    const scale = point < 0 ? 0 : length - 1 - point;
+    if (!isSafe(n)) return undefined;
+    const point = text.indexOf('.');
+    const scale = point < 0 ? 0 : text.length - 1 - point;
     const read = Exact.#narrow(begin === 0 ? n : -n, scale);
     // A text without zeros too many is the spelling of its number.
-    const isPadded = text.charCodeAt(begin) === NOUGHT && point !== begin + 1;
-    if (read.scale !== scale || n === 0 || isPadded) return read;
+    const isPadded = text.charCodeAt(begin) === NOUGHT && point !== begin + 1 && text.length > 1;
+    if (read.scale !== scale || isPadded) return read;
     read.#text = text;
-    recent[place] = read;
-    return read;
+    return (recent[place] = read);
   }
 
   /** `n / 10 ** scale`, where `n` is a safe integer. */
   static #narrow(n: number, scale: number): Exact {
-    if (n === 0) return new Exact(n, undefined, 0);
+    if (n === 0) return Object.is(n, -0) ? new Exact(n, undefined, 0) : Exact.#zero;
     let coefficient = n;
     let left = scale;
     while (left > 0) {
@@ -276,20 +274,16 @@ export class Exact {
   }
 
   gt(value: Operand): boolean {
-    if (value === 0) return this.n > 0;
-    return this.comparedTo(value) > 0;
+    return value === 0 ? this.n > 0 : this.comparedTo(value) > 0;
   }
   gte(value: Operand): boolean {
-    if (value === 0) return this.n >= 0;
-    return this.comparedTo(value) >= 0;
+    return value === 0 ? this.n >= 0 : this.comparedTo(value) >= 0;
   }
   lt(value: Operand): boolean {
-    if (value === 0) return this.n < 0;
-    return this.comparedTo(value) < 0;
+    return value === 0 ? this.n < 0 : this.comparedTo(value) < 0;
   }
   lte(value: Operand): boolean {
-    if (value === 0) return this.n <= 0;
-    return this.comparedTo(value) <= 0;
+    return value === 0 ? this.n <= 0 : this.comparedTo(value) <= 0;
   }
   eq(value: Operand): boolean {
     const other = operand(value);
@@ -347,12 +341,19 @@ export class Exact {
 
   /** All digits, without an exponent; or as many decimals as told. */
   toFixed(places?: number, rounding: Rounding = 'down'): string {
-    if (places === undefined) return (this.#text ??= spell(this));
+    if (places === undefined) return this.#text ?? this.#spell();
     if (this.#isSpecial) return String(this.n);
     const rounded = this.toDecimalPlaces(places, rounding);
     const spelt = rounded.n === 0 ? (this.n < 0 ? '-0' : '0') : rounded.toFixed();
     if (rounded.scale === places) return spelt;
     return `${spelt}${rounded.scale === 0 ? '.' : ''}${'0'.repeat(places - rounded.scale)}`;
+  }
+
+  #spell(): string {
+    const text = (this.#text = spell(this));
+    // Where it would be read back as this very number.
+    if (text.length <= SHORT_MAX && this.n !== 0 && isSafe(this.n)) recent[placeOf(text)] = this;
+    return text;
   }
 
   /** Of the coefficient, without its sign. */
@@ -391,10 +392,9 @@ export type Operand = Exact | string | number;
 /** The units of currencies: an exponent and nothing else, and few of them. */
 const units = new Map<string, Exact>();
 const [UNITS_MAX, UNIT_LENGTH_MAX] = [100, 6];
-/** What was read last, by a few of the characters. */
-const recent: (Exact | undefined)[] = Array.from({ length: 256 }, () => undefined);
+/** What was read or spelled last: the same few amounts are read again and again, of an order, its fill and the settings. */
+const recent: (Exact | undefined)[] = Array.from({ length: PLACES }, () => undefined);
 /** Sixteen digits, a sign and a point. */
 const SHORT_MAX = 18;
-const [MINUS, POINT, NOUGHT] = [45, 46, 48];
 
 const operand = (value: Operand): Exact => (typeof value === 'object' ? value : Exact.of(value));

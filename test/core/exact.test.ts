@@ -207,6 +207,31 @@ describe('an exact number', () => {
     );
   });
 
+  it('is the same where its own words are read back, whatever was made and spelled before', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(aNumber, aNumber), { minLength: 1, maxLength: 20 }), (pairs) => {
+        for (const [a, b] of pairs) {
+          for (const made of [Exact.of(a).minus(b), Exact.of(a).minus(a), Exact.of(a).times('-0')]) {
+            const again = Exact.of(made.toFixed());
+            expect(again).toEqual(made.isZero() ? Exact.of('0') : made);
+            expect(again.toFixed()).toBe(made.toFixed());
+          }
+        }
+      }),
+    );
+    for (const value of [Number.NaN, Infinity, -Infinity]) {
+      const none = Exact.of(value).toFixed();
+      expect(() => Exact.of(none)).toThrow(RangeError);
+      expect(Exact.short(none)).toBeUndefined();
+    }
+    expect(Exact.of('-0').toFixed()).toBe('0');
+    expect(Exact.of('0').isNegative()).toBe(false);
+    expect(Exact.of('5').minus(5).isNegative()).toBe(false);
+    expect(Exact.of('-5').times(0).isNegative()).toBe(true);
+    expect(Exact.of('-0').isNegative()).toBe(true);
+    expect(Exact.of('00').toFixed()).toBe('0');
+  });
+
   it('is moved by powers of ten, and as exact beyond the largest double', () => {
     const power = fc.integer({ min: -15, max: 15 }).map((exponent) => `1e${exponent}`);
     fc.assert(
