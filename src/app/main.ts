@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from '@commander-js/extra-typings';
@@ -16,7 +16,9 @@ import { version } from './version.ts';
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
   guard();
   const bugs = new Set<(error: unknown) => void>();
-  const io = processIo(bugs);
+  const isShort = SHORT.has(argv[2]);
+  const opened = new Set<NodeJS.WriteStream>();
+  const io = processIo({ bugs, opened, isShort });
   // What nobody awaits ends the process like everything else: in words, without the token, and not as good.
   process.on('uncaughtException', (error) => {
     try {
@@ -26,10 +28,10 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     }
   });
   try {
-    if (SHORT.has(argv[2])) (await import('./read-once.ts')).readOnce();
+    if (isShort) (await import('./read-once.ts')).readOnce();
     const cli = await program(io, argv[2]);
     await cli.parseAsync([...argv]);
-    leaveAfter(argv[2]);
+    if (isShort) leaveAfter([...opened]);
   } catch (error) {
     process.exitCode = report(error, io);
   }
@@ -71,10 +73,10 @@ const isSystemError = (error: unknown): error is Error & { readonly code: string
 const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate']);
 
 /** Ends once what was written has left, without tidying up a heap that nobody needs any more: a tenth of a short command. */
-function leaveAfter(command: string | undefined): void {
-  if (!SHORT.has(command)) return;
-  process.stdout.write('', () => {
-    process.stderr.write('', () => process.exit());
+function leaveAfter([first, ...others]: readonly NodeJS.WriteStream[]): void {
+  if (first === undefined) process.exit();
+  first.write('', () => {
+    leaveAfter(others);
   });
 }
 
@@ -122,27 +124,40 @@ Environment: TRANCHE_CONFIG, TRANCHE_TOKEN; TRANCHE_OPERATOR_TOKEN for the accou
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
-function processIo(bugs: Set<(error: unknown) => void>): RunIo {
+interface Around {
+  readonly bugs: Set<(error: unknown) => void>;
+  /** Streams that were written to. */
+  readonly opened: Set<NodeJS.WriteStream>;
+  readonly isShort: boolean;
+}
+
+function processIo({ bugs, opened, isShort }: Around): RunIo {
   const hidden: string[] = [];
   let redact: Redactor | undefined;
   // Streams and the inspector are looked at when a command wants them: each costs milliseconds of the start.
   const guarded = (name: 'stdout' | 'stderr'): Screen => {
     let stream: NodeJS.WriteStream | undefined;
-    const opened = (): NodeJS.WriteStream => {
+    const open = (): NodeJS.WriteStream => {
       if (stream !== undefined) return stream;
       stream = process[name];
       // A reader that went away must not stop a trade.
       stream.on('error', () => undefined);
+      opened.add(stream);
       return stream;
     };
     return {
-      // Nothing that is written should hold the token. Should it all the same, it ends here.
-      write: (text) => opened().write(redact === undefined ? text : redact.clean(text)),
+      write(text) {
+        // Nothing that is written should hold the token. Should it all the same, it ends here.
+        const cleaned = redact === undefined ? text : redact.clean(text);
+        const isPast = isShort && stream === undefined && !isDevice(name);
+        const rest = isPast ? writtenPast(name, cleaned) : cleaned;
+        return rest.length === 0 || open().write(rest);
+      },
       get isTTY() {
-        return isDevice(name) && opened().isTTY;
+        return isDevice(name) && open().isTTY;
       },
       get columns() {
-        return opened().columns;
+        return open().columns;
       },
     };
   };
@@ -185,10 +200,24 @@ function processIo(bugs: Set<(error: unknown) => void>): RunIo {
   };
 }
 
+/** Writes to a file or a pipe without a stream, which takes milliseconds to make. What is left of it, for the stream to write or to refuse. */
+function writtenPast(name: 'stdout' | 'stderr', text: string): Uint8Array {
+  const bytes = Buffer.from(text);
+  let at = 0;
+  try {
+    while (at < bytes.length) at += writeSync(FD[name], bytes, at);
+  } catch {
+    // A pipe that is full, or that nobody reads any more.
+  }
+  return bytes.subarray(at);
+}
+
+const FD = { stdout: 1, stderr: 2 } as const;
+
 /** A terminal is a device. What is none is told apart without opening the stream. */
 function isDevice(name: 'stdout' | 'stderr'): boolean {
   try {
-    return fstatSync(name === 'stdout' ? 1 : 2).isCharacterDevice();
+    return fstatSync(FD[name]).isCharacterDevice();
   } catch {
     return false;
   }

@@ -3,7 +3,7 @@ import { escapeMarks } from '../core/escape.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 import { canonical, canonicalValue } from './canonical.ts';
-import { isRecordKind, recordKinds, recordSchemas } from './record.ts';
+import { isRecordKind, recordKinds, recordSchema } from './record.ts';
 import type { RecordKind } from './record.ts';
 
 export type ExportFormat = 'csv' | 'jsonl';
@@ -63,7 +63,7 @@ export const wholeRecord = ({ seq, at, body, hash }: StoredRecord): string =>
 type Row = Readonly<Record<string, unknown>>;
 
 const columnsOf = (kind: RecordKind): readonly string[] =>
-  kind === 'fill' ? FILL_COLUMNS : ['seq', 'at', ...Object.keys(recordSchemas[kind].shape)];
+  kind === 'fill' ? FILL_COLUMNS : ['seq', 'at', ...Object.keys(recordSchema(kind).shape)];
 
 function rowOf({ seq, at, body }: StoredRecord): Row {
   return body.kind === 'fill' ? fillRow(body) : { seq, at: isoOf(at), ...(body satisfies RecordBody) };
