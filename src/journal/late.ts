@@ -32,25 +32,40 @@ export function lateJournal(): Journal {
       }),
     appendNow: append,
     // Figures need bodies alone: whoever tells the hash of one of these looks at the chain then.
-    read: (after = 0) => chain.records.slice(after),
+    read: (after = 0) => chain.records(after),
     close() {
       isClosed = true;
     },
-    head: () => ({ seq: chain.records.length, hash: chain.tie() }),
+    head: () => ({ seq: chain.length, hash: chain.tie() }),
     lines: () => chain.lines(),
     verify: () => verify(chain.lines()),
   };
 }
 
-/** Records, and the hashes of those that were tied so far. */
+/** Bodies and their times, and the hashes of those that were tied so far. A record is made of them when somebody wants it. */
 class LateChain {
-  readonly records: LateRecord[] = [];
+  readonly #bodies: RecordBody[] = [];
+  readonly #times: Instant[] = [];
   readonly #hashes: string[] = [];
 
-  add(body: RecordBody, at: Instant): LateRecord {
-    const record = new LateRecord({ seq: this.records.length + 1, at, body }, this);
-    this.records.push(record);
-    return record;
+  get length(): number {
+    return this.#bodies.length;
+  }
+
+  add(body: RecordBody, at: Instant): StoredRecord {
+    this.#times.push(at);
+    return new LateRecord(this.#bodies.push(body), at, body, this);
+  }
+
+  /** Those after the record `after` that are there when this is called. */
+  *records(after: number, until = this.length): Generator<StoredRecord> {
+    for (let seq = after + 1; seq <= until; seq++) yield this.#record(seq);
+  }
+
+  #record(seq: number): StoredRecord {
+    const [body, at] = [this.#bodies[seq - 1], this.#times[seq - 1]];
+    invariant(body !== undefined && at !== undefined, () => `record ${seq} is not in this journal`);
+    return new LateRecord(seq, at, body, this);
   }
 
   hashOf(seq: number): string {
@@ -58,11 +73,10 @@ class LateChain {
   }
 
   /** Ties the records up to `seq`, all when it is left out, and tells the hash of the last. @throws Error at a body that is no record. */
-  tie(seq = this.records.length): string {
+  tie(seq = this.length): string {
     let hash = this.#hashes.at(-1) ?? EMPTY.hash;
     while (this.#hashes.length < seq) {
-      const record = this.records[this.#hashes.length];
-      invariant(record !== undefined, () => `record ${seq} is not in this journal`);
+      const record = this.#record(this.#hashes.length + 1);
       hash = link(hash, record.seq, record.at, textOf(record.body));
       this.#hashes.push(hash);
     }
@@ -71,12 +85,12 @@ class LateChain {
 
   lines(): Iterable<Line> {
     this.tie();
-    return linesOf(this.records.slice());
+    return linesOf(this.records(0));
   }
 }
 
 /** One at a time: all of them together are many times what the records are. */
-function* linesOf(records: readonly StoredRecord[]): Generator<Line> {
+function* linesOf(records: Iterable<StoredRecord>): Generator<Line> {
   for (const { seq, at, body, hash } of records) yield { seq, at, kind: body.kind, body: textOf(body), hash };
 }
 
@@ -87,7 +101,7 @@ class LateRecord implements StoredRecord {
   readonly body: RecordBody;
   readonly #chain: LateChain;
 
-  constructor({ seq, at, body }: Omit<StoredRecord, 'hash'>, chain: LateChain) {
+  constructor(seq: number, at: Instant, body: RecordBody, chain: LateChain) {
     this.seq = seq;
     this.at = at;
     this.body = body;
