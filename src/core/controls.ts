@@ -180,30 +180,31 @@ function dayRefusal({ pair, notional }: Proposal, world: World, limits: Limits):
   const pairMax = limits.pairDayNotionalMax?.get(pair);
   if (dayNotionalMax === undefined && pairMax === undefined) return undefined;
   if (notional === undefined) return stop('no_usd_rate', limits.currency, pair);
-  const [day, ofPair] = [add(world.dayNotional, notional), add(world.pairDayNotional, notional)];
-  if (dayNotionalMax !== undefined && !day.lte(dayNotionalMax))
-    return stop('day_notional', dayNotionalMax.toFixed(), day.toFixed(2));
-  if (pairMax !== undefined && !ofPair.lte(pairMax))
-    return stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
-  return undefined;
+  if (dayNotionalMax !== undefined) {
+    const day = add(world.dayNotional, notional);
+    if (!day.lte(dayNotionalMax)) return stop('day_notional', dayNotionalMax.toFixed(), day.toFixed(2));
+  }
+  if (pairMax === undefined) return undefined;
+  const ofPair = add(world.pairDayNotional, notional);
+  return ofPair.lte(pairMax)
+    ? undefined
+    : stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
 }
 
 /** An order may not take a balance below its floor, nor lift one above its ceiling, everything under way counted at worst. */
-function positionRefusal({ gives, gets }: World, limits: Limits): Refusal | undefined {
-  const floor = limits.positionMin?.get(gives.currency);
-  if (floor !== undefined && gives.after?.gte(floor) !== true)
-    return stop(
-      'position_floor',
-      `${floor.toFixed()} ${gives.currency}`,
-      gives.after?.toFixed() ?? 'unknown',
-    );
-  const ceiling = limits.positionMax?.get(gets.currency);
-  if (ceiling !== undefined && gets.after?.lte(ceiling) !== true)
-    return stop(
-      'position_ceiling',
-      `${ceiling.toFixed()} ${gets.currency}`,
-      gets.after?.toFixed() ?? 'unknown',
-    );
+function positionRefusal(world: World, { positionMin, positionMax }: Limits): Refusal | undefined {
+  if (positionMin !== undefined) {
+    const { currency, after } = world.gives;
+    const floor = positionMin.get(currency);
+    if (floor !== undefined && after?.gte(floor) !== true)
+      return stop('position_floor', `${floor.toFixed()} ${currency}`, after?.toFixed() ?? 'unknown');
+  }
+  if (positionMax !== undefined) {
+    const { currency, after } = world.gets;
+    const ceiling = positionMax.get(currency);
+    if (ceiling !== undefined && after?.lte(ceiling) !== true)
+      return stop('position_ceiling', `${ceiling.toFixed()} ${currency}`, after?.toFixed() ?? 'unknown');
+  }
   return undefined;
 }
 

@@ -10,7 +10,7 @@ import type { Money, Price } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Desk } from './desk.ts';
 import { stopped } from './item.ts';
-import type { Paced, Sized, Stopped } from './item.ts';
+import type { Sized, Stopped } from './item.ts';
 import { overridesFor } from './override.ts';
 import { worldOf } from './world.ts';
 
@@ -57,7 +57,7 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
 }
 
 /** Why the item may not go ahead with these figures; `undefined` when it may. What cannot be looked at refuses. */
-export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refusal | undefined {
+export function refuses(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
   const refused = held(desk, item, figures);
   if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
   for (const { id, limits } of overridesFor(desk, item.slice, figures.clientId))
@@ -66,7 +66,7 @@ export function refuses(desk: Desk, item: Sized | Paced, figures: Figures): Refu
 }
 
 /** Holds the figures against the limits. */
-function held(desk: Desk, item: Sized | Paced, figures: Figures): Refusal | undefined {
+function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
   const { intent } = slice;
   try {

@@ -1,30 +1,27 @@
 import type { Observable, OperatorFunction, Subscriber } from 'rxjs';
 import { classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
-import type { CycleEvent, Phase } from '../core/cycle.ts';
-import { lastOrderStart } from '../core/doubts.ts';
+import type { CycleEvent, Phase, Trust } from '../core/cycle.ts';
 import { clientId } from '../core/ids.ts';
 import { unitOf } from '../core/instrument.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { holding, price, text } from '../core/money.ts';
+import { holding, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
-import type { Reason } from '../core/reasons.ts';
 import type { FillRecord, IntentRecord, ResolvedRecord } from '../core/record.ts';
-import { isoOf } from '../core/time.ts';
-import type { Quote } from '../core/venue.ts';
+import type { Monotonic } from '../core/time.ts';
+import type { QuoteAnswer, QuoteRequest } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
-import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
-import { Part, guard, hear, soon, whenBoth } from './flow.ts';
+import { Both, Part, guard, hear, soon } from './flow.ts';
+import type { Heard } from './flow.ts';
+import { passGate } from './gate.ts';
+import type { Gated } from './gate.ts';
 import { stopped } from './item.ts';
-import type { Paced, Stopped } from './item.ts';
-import type { Wish } from './pacer.ts';
+import type { Paced, Sized, Stopped } from './item.ts';
+import type { Permit } from './pacer.ts';
 import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
-import { passResendGate, sendOrder } from './send.ts';
-import type { Sending } from './send.ts';
-import { canPay, leftOfSlice } from './size.ts';
-import { keepOf, tacticFault } from './tactics.ts';
+import { passResendGate, patienceOf, sendOrder } from './send.ts';
 
 /** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
 export interface Word {
@@ -38,7 +35,6 @@ export type AttemptEnd = { readonly word?: Word | undefined } & (
       readonly end: 'filled';
       readonly intent: IntentRecord;
       readonly fill: FillRecord;
-      readonly item?: Paced | undefined;
       readonly differs?: string | undefined;
       /** By more than a unit of either currency: something is wrong that a person must look at. */
       readonly isGrave?: boolean;
@@ -52,106 +48,163 @@ export type AttemptEnd = { readonly word?: Word | undefined } & (
       readonly end: 'closed';
       readonly intent: IntentRecord;
       readonly phase: Phase & { readonly state: 'ended' };
-      readonly item?: Paced | undefined;
     }
 );
+
+/** What all attempts share. */
+interface Common extends Pick<Gated, 'desk' | 'drain$' | 'patience' | 'until'> {
+  readonly trust: Trust;
+}
 
 /** Runs one attempt a permitted item: asks for a quote, makes the intent durable meanwhile, checks, executes. */
 export function execute(
   desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
-  return soon<Paced | Stopped, AttemptEnd | Stopped>((item, stage, done) => {
-    if (item.stage === 'stopped') done(item);
+  const common: Common = {
+    desk,
+    drain$,
+    patience: patienceOf(desk),
+    trust: trustOf(desk.policy),
+    until: { isOver: () => desk.isStopping, over$: drain$ },
+  };
+  return soon<Paced | Stopped, AttemptEnd | Stopped>((paced, stage, done) => {
+    if (paced.stage === 'stopped') done(paced);
     else if (desk.control === 'halted') {
       // It may have waited for others to end: a halt since then comes before its quote.
-      item.permit.giveBack();
-      done(stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' }));
-    } else attempt({ desk, item, drain$ }, stage, done);
+      paced.permit.giveBack();
+      done(stopped(paced.item.slice, 'halted', desk.controlWhy, { do: 'again' }));
+    } else new Attempt(common, paced, stage).begin(done);
   }, desk.policy.cyclesMax);
 }
 
-/** The facts of one attempt that its effects share. */
-interface Run extends Sending {
-  readonly item: Paced;
-  phase: Phase;
+const QUOTING: Phase = { state: 'quoting' };
+
+/** The facts of one attempt, and what each of its phases does. It hears the answer to its quote request itself. */
+class Attempt implements Gated, Heard<QuoteAnswer> {
+  readonly desk: Desk;
+  readonly drain$: Observable<unknown>;
+  readonly patience: Gated['patience'];
+  readonly until: Gated['until'];
+  readonly item: Sized;
+  readonly intent: IntentRecord;
+  readonly request: QuoteRequest;
+  readonly by: Part;
+  readonly breaks: number;
+  readonly both = new Both<CycleEvent>(this);
+  orderPermit: Permit | undefined;
+  readonly #trust: Trust;
+  readonly #stage: Subscriber<AttemptEnd>;
+  readonly #quotePermit: Permit;
+  #phase = QUOTING;
+  #askedAt: Monotonic;
   /** What phases do and have not done yet. */
-  underWay: number;
-  /** Told of the end. */
-  readonly end: (ended: AttemptEnd) => void;
-}
+  #underWay = 0;
+  #isOver = false;
+  /** Told of the end. Not known while it begins. */
+  #done: (() => void) | undefined;
 
-function attempt(
-  { desk, item, drain$ }: Pick<Run, 'desk' | 'item' | 'drain$'>,
-  stage: Subscriber<AttemptEnd>,
-  done: () => void,
-): void {
-  const intent = intentOf(desk, item);
-  const { pair, side } = intent;
-  const by = new Part(stage, () => {
-    desk.leaving.delete(intent.client_order_id);
-    item.permit.settle();
-  });
-  let isBeginning = true;
-  let isOver = false;
-  const leave = (): void => {
-    by.unsubscribe();
+  constructor(common: Common, { item, permit }: Paced, stage: Subscriber<AttemptEnd>) {
+    const { desk } = common;
+    this.desk = desk;
+    this.drain$ = common.drain$;
+    this.patience = common.patience;
+    this.until = common.until;
+    this.item = item;
+    const intent = intentOf(desk, item);
+    const { pair, side, client_order_id: clientOrderId } = intent;
+    this.intent = intent;
+    this.request = { pair, side, size: item.size, clientId: clientOrderId };
+    this.by = new Part(stage, () => {
+      desk.leaving.delete(clientOrderId);
+      permit.settle();
+    });
+    this.breaks = desk.continuity.count;
+    this.#trust = common.trust;
+    this.#stage = stage;
+    this.#quotePermit = permit;
+    this.#askedAt = desk.ports.clock.monotonic();
+  }
+
+  begin(done: () => void): void {
+    this.#enter();
+    this.#done = done;
+    // The next one begins when all has returned that led to the end of this one.
+    if (this.#isOver) this.#leave(done);
+  }
+
+  /**
+   * Does what the phase does. It tells of one event, which leads to the next phase; the last phases do nothing. The end is
+   * told when all is done that led there: whoever grants a permit has then granted it.
+   */
+  #enter(): void {
+    const phase = this.#phase;
+    if (phase.state === 'filled' || phase.state === 'doubt' || phase.state === 'ended') return;
+    this.#underWay++;
+    switch (phase.state) {
+      case 'quoting':
+        this.#askForQuote();
+        break;
+      case 'quoted':
+        passGate(this, phase);
+        break;
+      case 'ordering':
+        sendOrder(this, phase);
+        break;
+      case 'resending':
+        hear(passResendGate(this, phase), this.by, {
+          next: (event) => {
+            this.goOn(event);
+          },
+          complete: () => undefined,
+        });
+    }
+  }
+
+  goOn(event: CycleEvent): void {
+    this.#phase = follow(this.#phase, event, this.#trust);
+    this.#enter();
+    this.#underWay--;
+    if (this.#underWay > 0 || this.by.closed) return;
+    this.#stage.next(endOf(this, this.#phase));
+    this.#isOver = true;
+    if (this.#done !== undefined) this.#leave(this.#done);
+  }
+
+  #leave(done: () => void): void {
+    this.by.unsubscribe();
     // The next one may begin in it: what fails there is not of this one.
-    guard(stage, done);
-  };
-  const run: Run = {
-    desk,
-    item,
-    by,
-    intent,
-    drain$,
-    breaks: desk.continuity.count,
-    orderPermit: undefined,
-    phase: { state: 'quoting' },
-    underWay: 0,
-    request: { pair, side, size: item.size, clientId: intent.client_order_id },
-    end: (ended) => {
-      stage.next(ended);
-      isOver = true;
-      if (!isBeginning) leave();
-    },
-  };
-  enter(run);
-  isBeginning = false;
-  // The next one begins when all has returned that led to the end of this one.
-  if (isOver) leave();
-}
+    guard(this.#stage, done);
+  }
 
-/**
- * Does what the phase does. It tells of one event, which leads to the next phase; the last phases do nothing. The end is
- * told when all is done that led there: whoever grants a permit has then granted it.
- */
-function enter(run: Run): void {
-  const { phase } = run;
-  if (phase.state === 'filled' || phase.state === 'doubt' || phase.state === 'ended') return;
-  const then = (event: CycleEvent): void => {
-    run.phase = follow(phase, event, trustOf(run.desk.policy));
-    enter(run);
-    run.underWay--;
-    if (run.underWay === 0 && !run.by.closed) run.end(endOf(run, run.phase));
-  };
-  run.underWay++;
-  switch (phase.state) {
-    case 'quoting':
-      askForQuote(run, then);
-      break;
-    case 'quoted':
-      passGate(run, phase, then);
-      break;
-    case 'ordering':
-      sendOrder(run, phase, then);
-      break;
-    case 'resending':
-      hear(passResendGate(run, phase), run.by, { next: then, complete: () => undefined });
+  /** The request leaves first; the intent becomes durable while it is under way. Both must have come before anything follows. */
+  #askForQuote(): void {
+    const { desk, intent, by, both } = this;
+    const { clock, venue } = desk.ports;
+    this.#askedAt = clock.monotonic();
+    hear(venue.quote(this.request), by, this);
+    if (!by.closed) desk.write([intent], by, both.ends);
+  }
+
+  next(answer: QuoteAnswer): void {
+    const { desk, request, item, both } = this;
+    this.#quotePermit.settle();
+    const askedAt = this.#askedAt;
+    const at = desk.ports.clock.monotonic();
+    const meaning = classifyQuote(request, answer, item.instrument);
+    const result =
+      meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
+    desk.observer.quoted(request.pair, result, at - askedAt);
+    desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
+    both.brings({ on: 'quote_answer', meaning, askedAt, at });
+  }
+
+  complete(): void {
+    this.both.ends();
   }
 }
 
-function intentOf(desk: Desk, item: Paced): IntentRecord {
+function intentOf(desk: Desk, item: Sized): IntentRecord {
   const { slice, instrument, size } = item;
   const { parent, slice: number, pair, side } = slice.intent;
   const intent: { -readonly [K in keyof IntentRecord]: IntentRecord[K] } = {
@@ -177,165 +230,7 @@ function intentOf(desk: Desk, item: Paced): IntentRecord {
   return intent;
 }
 
-/** The request leaves first; the intent becomes durable while it is under way. Both must have come before anything follows. */
-function askForQuote({ desk, item, intent, request, by }: Run, then: (event: CycleEvent) => void): void {
-  const { clock, venue } = desk.ports;
-  const askedAt = clock.monotonic();
-  const both = whenBoth(then);
-  hear(venue.quote(request), by, {
-    next: (answer) => {
-      item.permit.settle();
-      const at = clock.monotonic();
-      const meaning = classifyQuote(request, answer, item.instrument);
-      const result =
-        meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
-      desk.observer.quoted(request.pair, result, at - askedAt);
-      desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
-      both.brings({ on: 'quote_answer', meaning, askedAt, at });
-    },
-    complete: both.ends,
-  });
-  if (!by.closed) desk.write([intent], by, both.ends);
-}
-
-/** The gate: the only way to an order. What it reads and the write to the socket happen in one tick, unless the order limit is full. */
-function passGate(run: Run, phase: Phase & { state: 'quoted' }, then: (event: CycleEvent) => void): void {
-  const { desk, intent, drain$ } = run;
-  const { quote, life } = phase;
-  const lastStart = lastOrderStart(life, desk.policy);
-  const fault = quoteFault(run, quote);
-  if (fault !== undefined) {
-    then(fault);
-    return;
-  }
-  const tooShort: CycleEvent = {
-    on: 'stopped',
-    reason: 'quote_too_short',
-    detail: `a life of ${quote.lifeMs} ms leaves no time for an order`,
-    next: { do: 'again' },
-  };
-  const wish: Wish = {
-    route: 'order',
-    priority: 'execute',
-    key: intent.strategy,
-    deadline: lastStart,
-    until: { isOver: () => desk.isStopping, over$: drain$ },
-  };
-  desk.pacer.ask(wish, run.by, {
-    granted: (permit) => {
-      desk.observer.paced('order', 'execute', permit.waitedMs);
-      const refused = desk.ports.clock.monotonic() > lastStart ? tooShort : gateFault(run, quote);
-      if (refused !== undefined) permit.giveBack();
-      else run.orderPermit = permit;
-      then(refused ?? { on: 'approved' });
-    },
-    refused: () => {
-      then(desk.isStopping ? shutdown : tooShort);
-    },
-  });
-}
-
-const shutdown: CycleEvent = { on: 'stopped', reason: 'shutdown', detail: 'stopping', next: { do: 'again' } };
-
-/** A quote id must be new, and no life longer than what a crash would be waited out for. */
-function quoteFault({ desk }: Run, { quoteId, lifeMs }: Quote): CycleEvent | undefined {
-  if (lifeMs > desk.policy.inDoubt.lifeMaxMs) {
-    return {
-      on: 'stopped',
-      reason: 'quote_mismatch',
-      detail: `a life of ${lifeMs} ms`,
-      next: { do: 'again' },
-    };
-  }
-  if (desk.quoteIds.has(quoteId)) {
-    return { on: 'stopped', reason: 'quote_reused', detail: quoteId, next: { do: 'again' } };
-  }
-  desk.quoteIds.add(quoteId);
-  return undefined;
-}
-
-/** Limits and funds, with the quote in hand and everything under way counted. */
-function gateFault({ desk, item, intent, breaks }: Run, quote: Quote): CycleEvent | undefined {
-  const clientOrderId = intent.client_order_id;
-  const { limit } = item.slice.intent;
-  // The quote may be older than the monotonic clock says.
-  if (desk.continuity.count !== breaks) {
-    const detail = 'time was not continuous since the quote was asked for';
-    return { on: 'stopped', reason: 'discontinuity', detail, next: { do: 'again' } };
-  }
-  const stale = staleFault(desk, item);
-  if (stale !== undefined) return stale;
-  const mid = desk.references.get(intent.pair)?.mid ?? item.reference.mid;
-  const dear = tacticFault(desk, item.slice, { price: quote.price, mid });
-  if (dear !== undefined) return { on: 'stopped', ...dear, next: { do: 'again' } };
-  const refused = refuses(desk, item, {
-    price: quote.price,
-    quantity: quote.quantity,
-    amount: quote.amount,
-    notional: desk.convert(intent.quote, holding(quote.amount), desk.policy.limits.currency),
-    limit: limit === undefined ? undefined : price(limit),
-    clientId: clientOrderId,
-  });
-  if (refused !== undefined) return { on: 'stopped', ...refused, next: nextAfter(desk, refused.reason) };
-  const { instrument, worst } = item;
-  const { side } = intent;
-  const pays = side === 'buy' ? intent.quote : intent.base;
-  const needs = side === 'buy' ? holding(quote.amount) : quote.quantity;
-  const keep = keepOf(desk, item.slice.intent, pays);
-  if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId, keep })) {
-    desk.leaving.set(clientOrderId, intent);
-    if (intent.override !== undefined) tellUse(desk, intent);
-    return undefined;
-  }
-  const available = desk.available(pays, clientOrderId);
-  return {
-    on: 'stopped',
-    reason: 'no_funds',
-    detail: `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`,
-    next: { do: 'again' },
-  };
-}
-
-function tellUse(
-  { observer, state }: Desk,
-  { override = '', client_order_id, parent, slice }: IntentRecord,
-): void {
-  const known = state.overrides.get(override);
-  if (known?.usedBy !== client_order_id) return;
-  const { proposal, approvedBy } = known;
-  observer.alert('override_used', {
-    override,
-    client_order_id,
-    parent,
-    slice,
-    limit: proposal.limit,
-    value: proposal.value,
-    proposed_by: proposal.by,
-    approved_by: approvedBy,
-  });
-}
-
-/** What was true when the attempt was sized and may not be any more: its time, its price, its slice. */
-function staleFault(desk: Desk, { slice, size, reference }: Paced): CycleEvent | undefined {
-  const stop = (reason: Reason, detail: string): CycleEvent => ({
-    on: 'stopped',
-    reason,
-    detail,
-    next: { do: 'again' },
-  });
-  const { pair, deadline } = slice.intent;
-  if (desk.ports.clock.wall() >= deadline) return stop('deadline', 'the quote came after the slice was over');
-  if (desk.references.get(pair) === undefined)
-    return stop('stale_reference', `the reference price is of ${isoOf(reference.at)}`);
-  const left = leftOfSlice(slice);
-  const isMore =
-    size.by === 'quantity'
-      ? left.by !== 'quantity' || size.quantity.gt(left.quantity)
-      : left.by !== 'amount' || size.amount.gt(left.amount);
-  return isMore ? stop('quote_mismatch', 'the slice was filled meanwhile') : undefined;
-}
-
-function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
+function endOf({ desk, item, intent }: Gated, phase: Phase): AttemptEnd {
   switch (phase.state) {
     case 'filled': {
       // By the days of the limits: a clock that was set back must not book into a day that nobody looks at.
@@ -349,7 +244,6 @@ function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
       return {
         end: 'filled',
         intent,
-        item,
         differs: phase.differs,
         isGrave: isGrave(phase, item.instrument),
         fill: fillFromOrder(intent, {
@@ -365,7 +259,7 @@ function endOf({ desk, item, intent }: Run, phase: Phase): AttemptEnd {
     case 'doubt':
       return { end: 'doubt', intent, phase };
     case 'ended':
-      return { end: 'closed', intent, phase, item };
+      return { end: 'closed', intent, phase };
     default:
       throw new Error(`invariant broken: an attempt stopped while ${phase.state}`);
   }

@@ -28,9 +28,9 @@ export class Part extends Subscription implements Listening {
   }
 }
 
-interface Heard<T> {
-  readonly next: (value: T) => void;
-  readonly complete: () => void;
+export interface Heard<T> {
+  next(value: T): void;
+  complete(): void;
 }
 
 /** Does `work` for an Observable written by hand: what it throws is an error of it, as with operators. */
@@ -54,11 +54,11 @@ export function hear<T>(source: Observable<T>, by: Listening, heard: Heard<T>): 
   return Subscription.EMPTY;
 }
 
-function subscribed<T>(source: Observable<T>, by: Listening, { next, complete }: Heard<T>): Subscription {
-  const heard = source.subscribe({
+function subscribed<T>(source: Observable<T>, by: Listening, heard: Heard<T>): Subscription {
+  const listening = source.subscribe({
     next: (value) => {
       try {
-        next(value);
+        heard.next(value);
       } catch (error) {
         by.error(error);
       }
@@ -67,11 +67,15 @@ function subscribed<T>(source: Observable<T>, by: Listening, { next, complete }:
       by.error(error);
     },
     complete: () => {
-      guard(by, complete);
+      try {
+        heard.complete();
+      } catch (error) {
+        by.error(error);
+      }
     },
   });
-  by.add(heard);
-  return heard;
+  by.add(listening);
+  return listening;
 }
 
 const isAtOnce = <T>(source: Observable<T>): source is AtOnce<T> => source instanceof AtOnce;
@@ -238,17 +242,22 @@ export function looking<T>(changes: Observable<unknown>, look: () => T | undefin
   });
 }
 
-interface Within<T> {
+/** How long to wait for something. */
+export interface Patience<T> {
   readonly ms: number;
   readonly scheduler: SchedulerLike;
   /** Told when nothing came in time, and when nothing came at all. */
   readonly late: () => T;
   readonly none: () => T;
+}
+
+interface Within<T> {
+  readonly patience: Patience<T>;
   readonly heard: (value: T) => void;
 }
 
 /**
- * Hears the first value of `source` within `ms`. A source that takes longer is left before `late` is told instead. Stands
+ * Hears the first value of `source` within its time. A source that takes longer is left before `late` is told instead. Stands
  * for `timeout`, `take(1)` and `defaultIfEmpty`.
  */
 export function hearWithin<T>(source: Observable<T>, by: Listening, within: Within<T>): void {
@@ -263,11 +272,8 @@ export function hearWithin<T>(source: Observable<T>, by: Listening, within: With
   }
 }
 
-function awaitWithin<T>(
-  source: Observable<T>,
-  by: Listening,
-  { ms, scheduler, late, none, heard }: Within<T>,
-): void {
+function awaitWithin<T>(source: Observable<T>, by: Listening, { patience, heard }: Within<T>): void {
+  const { ms, scheduler, late, none } = patience;
   let isOver = false;
   let listening: Subscription | undefined;
   let alarm: Subscription | undefined;
@@ -297,26 +303,31 @@ function awaitWithin<T>(
   by.add(alarm);
 }
 
-/** Two that are under way at the same time, of which the first brings something. */
-export interface Both<T> {
-  readonly brings: (value: T) => void;
-  /** Called by each of the two. */
-  readonly ends: () => void;
-}
+/**
+ * Two that are under way at the same time, of which the first brings something. Goes on with that once both have ended, and
+ * is then there for the next two. Stands for `forkJoin`.
+ */
+export class Both<T extends object | string> {
+  readonly #listener: { goOn(value: T): void };
+  #brought: T | undefined;
+  #open = 2;
 
-/** Goes on with what the first of two has brought, once both have ended. Stands for `forkJoin`. */
-export function whenBoth<T>(then: (value: T) => void): Both<T> {
-  let brought: { readonly value: T } | undefined;
-  let open = 2;
-  return {
-    brings(value) {
-      brought = { value };
-    },
-    ends() {
-      open--;
-      if (open > 0) return;
-      invariant(brought !== undefined, 'who brings something does so before it ends');
-      then(brought.value);
-    },
+  constructor(listener: { goOn(value: T): void }) {
+    this.#listener = listener;
+  }
+
+  brings(value: T): void {
+    this.#brought = value;
+  }
+
+  /** Called by each of the two. */
+  readonly ends = (): void => {
+    this.#open--;
+    if (this.#open > 0) return;
+    const brought = this.#brought;
+    invariant(brought !== undefined, 'who brings something does so before it ends');
+    this.#open = 2;
+    this.#brought = undefined;
+    this.#listener.goOn(brought);
   };
 }

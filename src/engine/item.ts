@@ -29,8 +29,10 @@ export interface Sized {
   readonly override?: string | undefined;
 }
 
-export interface Paced extends Omit<Sized, 'stage'> {
+/** It may ask for a quote now. */
+export interface Paced {
   readonly stage: 'paced';
+  readonly item: Sized;
   readonly permit: Permit;
 }
 

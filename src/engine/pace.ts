@@ -54,5 +54,5 @@ function permitted(desk: Desk, item: Sized, permit: Permit): Paced | Stopped {
     return now;
   }
   desk.observer.paced('quote', 'quote', permit.waitedMs);
-  return { ...now, stage: 'paced', permit };
+  return { stage: 'paced', item: now, permit };
 }

@@ -8,8 +8,8 @@ import { text } from '../core/money.ts';
 import type { IntentRecord, QuoteRecord } from '../core/record.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
-import { hearWithin, whenBoth } from './flow.ts';
-import type { Listening } from './flow.ts';
+import { hearWithin } from './flow.ts';
+import type { Both, Listening, Patience } from './flow.ts';
 import type { Permit } from './pacer.ts';
 
 /** What sending an order needs to know of its attempt. */
@@ -22,22 +22,30 @@ export interface Sending {
   readonly drain$: Observable<unknown>;
   /** Breaks of time before the quote was asked for. */
   readonly breaks: number;
+  readonly patience: Patience<OrderAnswer>;
+  /** A request, and the record that is written meanwhile. */
+  readonly both: Both<CycleEvent>;
   /** Leave to send the order, once the gate has it. */
   orderPermit: Permit | undefined;
+  /** Goes on with what came of its phase. */
+  goOn(event: CycleEvent): void;
+}
+
+/** How long the answer to an order is waited for. */
+export function patienceOf({ policy, ports }: Desk): Patience<OrderAnswer> {
+  const { orderTimeoutMs: ms } = policy;
+  const late = lost(`no answer in ${ms} ms`);
+  const none = lost('no answer');
+  return { ms, scheduler: ports.clock.scheduler, late: () => late, none: () => none };
 }
 
 /**
  * Sends the order, and writes down which quote it was for while the answer is under way. Whatever ends the wait closes the
  * exchange as well: there are never two copies in flight.
  */
-export function sendOrder(
-  run: Sending,
-  phase: Phase & { state: 'ordering' },
-  then: (event: CycleEvent) => void,
-): void {
-  const { desk, intent, request, by } = run;
-  const { quote, copies } = phase;
-  const { receivedAt } = phase.life;
+export function sendOrder(run: Sending, { quote, copies, life }: Phase & { state: 'ordering' }): void {
+  const { desk, intent, request, by, both } = run;
+  const { receivedAt } = life;
   const { clock, venue } = desk.ports;
   const sentAt = clock.monotonic();
   // The same for every copy: it is a function of the attempt and its quote alone.
@@ -48,13 +56,8 @@ export function sendOrder(
     size: request.size,
     clientId: intent.client_order_id,
   };
-  const { orderTimeoutMs: ms } = desk.policy;
-  const both = whenBoth(then);
-  hearWithin<OrderAnswer>(venue.order(order), by, {
-    ms,
-    scheduler: clock.scheduler,
-    late: () => lost(`no answer in ${ms} ms`),
-    none: () => lost('no answer'),
+  hearWithin(venue.order(order), by, {
+    patience: run.patience,
     heard: (answer) => {
       run.orderPermit?.settle();
       const at = clock.monotonic();

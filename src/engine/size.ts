@@ -151,10 +151,21 @@ function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: P
   return worth === undefined ? undefined : roundUp(worth, 8);
 }
 
+/** Where no credit is used nothing that is known of it matters. */
+const NEVER: SizingQuestion['pts'] = {
+  use: 'never',
+  mode: undefined,
+  creditLeft: undefined,
+  carryBps: undefined,
+  carryBpsMax: undefined,
+};
+
 /** What is known of credit in `pays` for an order of the pair. `except` names an attempt not to count. */
 function creditOf(desk: Desk, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
+  const { use } = desk.policy.pts;
+  if (use === 'never') return NEVER;
   return {
-    use: desk.policy.pts.use,
+    use,
     mode: desk.pts.mode(pair),
     creditLeft: creditLeft(desk, pays, except),
     carryBps: desk.pts.carryBps(pays),
@@ -177,10 +188,14 @@ export interface Payment {
 /** Whether the account can pay now, credit included as far as mode, cap and carry allow, everything under way counted. */
 export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, keep }: Payment): boolean {
   const { pair, base, quote } = instrument;
-  const [availableBase, availableQuote] = [desk.available(base, clientId), desk.available(quote, clientId)];
-  if (availableBase === undefined || availableQuote === undefined) return false;
-  const [pays, available] = side === 'buy' ? [quote, availableQuote] : [base, availableBase];
+  const pays = side === 'buy' ? quote : base;
+  const available = desk.available(pays, clientId);
+  if (available === undefined) return false;
   if (keep?.gt(0) === true && subtract(available, needs).lt(keep)) return false;
+  // Own funds pay for all of it, as nearly always.
+  if (available.gte(needs)) return true;
+  const availableBase = side === 'buy' ? desk.available(base, clientId) : available;
+  if (availableBase === undefined) return false;
   const answer = sizeForPts({
     ...creditOf(desk, pair, pays, clientId),
     side,

@@ -30,6 +30,7 @@ import { instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import { AtOnce } from '../../src/engine/ports.ts';
 import {
+  Both,
   hear,
   hearWithin,
   looking,
@@ -38,7 +39,6 @@ import {
   passOn,
   soon,
   Turns,
-  whenBoth,
 } from '../../src/engine/flow.ts';
 import type { Arming, Work } from '../../src/engine/flow.ts';
 
@@ -169,17 +169,22 @@ describe('a stage written as one Observable does what its operators do', () => {
     expect(found).toEqual([]);
   });
 
-  it('whenBoth is forkJoin of two, of which the first counts', () => {
+  it('Both is forkJoin of two, of which the first counts', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const a of SOURCES.filter((source) => !['|', '--|'].includes(source)))
         for (const b of ['(x|)', '--x|', '----(x|)', '-#', '-']) {
           const known = forkJoin([cold(a), cold(b)]).pipe(map(([value]) => value));
           const own = new Observable<string>((subscriber) => {
-            const both = whenBoth<string>((value) => {
-              subscriber.next(value);
-              subscriber.complete();
+            const both = new Both<string>({
+              goOn(value) {
+                subscriber.next(value);
+                subscriber.complete();
+              },
             });
-            hear<string>(cold(a), subscriber, { next: both.brings, complete: both.ends });
+            const next = (value: string): void => {
+              both.brings(value);
+            };
+            hear(cold(a), subscriber, { next, complete: both.ends });
             hear(cold(b), subscriber, { next: () => undefined, complete: both.ends });
           });
           expectObservable(own).toEqual(known);
@@ -254,10 +259,7 @@ describe('a stage written as one Observable does what its operators do', () => {
 const within = (source: Observable<string>, scheduler: SchedulerLike): Observable<string> =>
   new Observable((subscriber) => {
     hearWithin(source, subscriber, {
-      ms: 10,
-      scheduler,
-      late: () => 'late',
-      none: () => 'none',
+      patience: { ms: 10, scheduler, late: () => 'late', none: () => 'none' },
       heard(value) {
         subscriber.next(value);
         subscriber.complete();
@@ -514,9 +516,9 @@ describe('a stage written as one Observable', () => {
   it('takes it for a bug when nothing came of what must bring something', () => {
     const errors: unknown[] = [];
     new Observable((subscriber) => {
-      const both = whenBoth(() => undefined);
-      hear(EMPTY, subscriber, { next: both.brings, complete: both.ends });
-      hear(EMPTY, subscriber, { next: both.brings, complete: both.ends });
+      const both = new Both<string>({ goOn: () => undefined });
+      hear(EMPTY, subscriber, { next: () => undefined, complete: both.ends });
+      hear(EMPTY, subscriber, { next: () => undefined, complete: both.ends });
     }).subscribe({ error: (error: unknown) => errors.push(String(error)) });
     expect(errors).toEqual([expect.stringContaining('before it ends')]);
   });

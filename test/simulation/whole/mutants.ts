@@ -101,13 +101,13 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'the gate is asked for the quote and not for the order',
-    file: 'src/engine/execute.ts',
+    file: 'src/engine/gate.ts',
     find: ': gateFault(run, quote);',
     put: ': undefined;',
   },
   {
     name: 'the order leaves although the quote is nearly over',
-    file: 'src/engine/execute.ts',
+    file: 'src/engine/gate.ts',
     find: 'const lastStart = lastOrderStart(life, desk.policy);',
     put: 'const lastStart = (life.upper + 60_000) as Monotonic; void lastOrderStart;',
   },
@@ -190,7 +190,7 @@ export const wholeMutants: readonly Mutant[] = [
         find: "if (request.size.by === 'amount' && !quote.amount.eq(request.size.amount)) {",
         put: "if (request.size.by === 'amount' && quote.amount.isZero()) {",
       },
-      { file: 'src/engine/execute.ts', find: 'if (desk.quoteIds.has(quoteId)) {', put: 'if (false) {' },
+      { file: 'src/engine/gate.ts', find: 'if (desk.quoteIds.has(quoteId)) {', put: 'if (false) {' },
     ],
   },
   {
