@@ -16,6 +16,9 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
   #first = 0;
   #end = 0;
   #size = 0;
+  /** Of many: the id that was asked for last, and where it is. One question after another is about the same. */
+  #asked: string | undefined;
+  #askedAt = ABSENT;
   /** What `values` told last, until something changes. */
   #list: readonly V[] | undefined;
 
@@ -52,6 +55,8 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     const hash = hashOf(id);
     this.#hashes[place] = hash;
     enter(this.#table, hash, place + 1);
+    this.#asked = id;
+    this.#askedAt = place;
   }
 
   /** Whether it was there. */
@@ -69,6 +74,7 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     this.#first = 0;
     this.#end = 0;
     this.#size = 0;
+    this.#asked = undefined;
     this.#list = undefined;
   }
 
@@ -105,19 +111,21 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     }
   }
 
-  /** Where it is; -1 when it is not there. */
   #find(id: string): number {
     const table = this.#table;
     if (table === undefined || this.#hashes === undefined) {
       for (let place = 0; place < this.#end; place++) if (this.#ids[place] === id) return place;
-      return -1;
+      return ABSENT;
     }
+    if (id === this.#asked) return this.#askedAt;
     const hash = hashOf(id);
+    this.#asked = id;
     const last = table.length - 1;
     // Never more than half full: there is an end to every row of neighbours.
     for (let at = hash & last; ; at = (at + 1) & last) {
       const place = (table[at] ?? 0) - 1;
-      if (place < 0 || (this.#hashes[place] === hash && this.#ids[place] === id)) return place;
+      if (place < 0 || (this.#hashes[place] === hash && this.#ids[place] === id))
+        return (this.#askedAt = place);
     }
   }
 
@@ -132,6 +140,7 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     this.#ids[place] = undefined;
     this.#values[place] = undefined;
     if (isMany) {
+      if (this.#askedAt === place) this.#askedAt = ABSENT;
       while (this.#ids[this.#first] === undefined) this.#first++;
       return;
     }
@@ -164,8 +173,12 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     }
     this.#first = 0;
     this.#end = end;
+    this.#asked = undefined;
   }
 }
+
+/** Where an id is that is not there. */
+const ABSENT = -1;
 
 /** Not frozen: V8 steps through frozen arrays slowly. */
 const NONE: readonly never[] = [];

@@ -18,6 +18,8 @@ import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import { LateCosts } from './late-costs.ts';
 import { IdMap } from '../core/id-map.ts';
+import { ParentSlices } from './parent-slices.ts';
+import type { SavedSlices } from './parent-slices.ts';
 
 /** An order that left. */
 export interface LeftOrder {
@@ -41,10 +43,7 @@ export interface ParentTotals {
   readonly filled: Quantity;
   readonly filledAmount: Money;
   readonly fees: Money;
-  /** Slices with an order, since a person last re-armed the desk. */
-  readonly executed: ReadonlySet<number>;
-  /** Slices with an order and the ends of their gaps. */
-  readonly gaps: ReadonlyMap<number, Instant>;
+  readonly slices: Pick<ParentSlices, 'executed' | 'hasExecuted' | 'lastGap'>;
   /** Quotes outside the collar, in a row. */
   readonly collars: number;
 }
@@ -55,16 +54,11 @@ interface Day {
   readonly byPair: Map<string, Money>;
 }
 
-type Parent = { -readonly [K in keyof ParentTotals]: ParentTotals[K] } & {
-  executed: Set<number>;
-  readonly gaps: Map<number, Instant>;
-  readonly deadlines: Map<number, Instant>;
-};
+type Parent = { -readonly [K in keyof ParentTotals]: ParentTotals[K] } & { readonly slices: ParentSlices };
+type SavedParent = Omit<Parent, 'slices'> & SavedSlices;
 
 const PARENTS_MAX = 5_000;
 const ORDERS_MAX = 10_000;
-/** Slices of a parent whose ends are remembered. */
-const SLICES_MAX = 100;
 /** Days that are kept: fills of earlier ones count for nothing any more. */
 const DAYS_KEPT = 3;
 
@@ -99,7 +93,7 @@ export interface TotalsData {
   readonly paused: Map<string, string>;
 }
 
-export type SavedTotals = Omit<TotalsData, 'parents'> & { readonly parents: Map<string, Parent> };
+export type SavedTotals = Omit<TotalsData, 'parents'> & { readonly parents: Map<string, SavedParent> };
 
 /** What limits are held against, as a fold of the journal: it survives a restart because it is rebuilt from it. */
 export class Totals {
@@ -124,11 +118,16 @@ export class Totals {
 
   saved(): SavedTotals {
     this.settle();
-    return { ...this.data, parents: new Map(this.data.parents) };
+    const parents = new Map<string, SavedParent>();
+    for (const [parent, known] of this.data.parents) parents.set(parent, savedParent(known));
+    return { ...this.data, parents };
   }
 
   restore(saved: SavedTotals): void {
-    this.data = { ...saved, parents: new IdMap(saved.parents) };
+    const parents: TotalsData['parents'] = new IdMap();
+    for (const [parent, { executed, gaps, deadlines, ...known }] of saved.parents)
+      parents.set(parent, { ...known, slices: new ParentSlices({ executed, gaps, deadlines }) });
+    this.data = { ...saved, parents };
   }
 
   /** Traded since midnight UTC, in the currency of the limits: of one pair, or all together. */
@@ -187,18 +186,13 @@ export class Totals {
       const known = this.#touch(intent.parent, intent.side);
       known.arrival ??= intent.decision_price === undefined ? undefined : price(intent.decision_price);
       known.decided = add(known.decided, quantity(intent.size));
-      known.deadlines.set(intent.slice, intent.deadline);
-      keepNewest(known.deadlines);
+      known.slices.decide(intent.slice, intent.deadline);
     }
   }
 
   /** An order left, or may have left. */
   leave(intent: IntentRecord, at: Instant): void {
-    const known = this.#touch(intent.parent, intent.side);
-    known.executed.add(intent.slice);
-    const until = known.deadlines.get(intent.slice);
-    if (until !== undefined) known.gaps.set(intent.slice, until);
-    keepNewest(known.gaps);
+    this.#touch(intent.parent, intent.side).slices.leave(intent.slice);
     const { orders } = this.data;
     // From the end: it is mostly the one that left last.
     for (let i = orders.length - 1; i >= 0; i--) if (orders[i]?.clientId === intent.client_order_id) return;
@@ -236,7 +230,7 @@ export class Totals {
       this.late.forget(gone);
     }
     const known = this.#touch(fill.parent, fill.side);
-    known.executed.add(fill.slice);
+    known.slices.book(fill.slice);
     known.collars = 0;
     this.data.rejects.delete(fill.pair);
     this.data.malformed.delete(fill.pair);
@@ -272,7 +266,7 @@ export class Totals {
     if (scope === undefined) {
       if (state !== 'active') return;
       this.data.orders = [];
-      for (const known of this.data.parents.values()) known.executed.clear();
+      for (const known of this.data.parents.values()) known.slices.rearm();
       return;
     }
     if (state !== 'active') {
@@ -309,9 +303,7 @@ export class Totals {
       filled: NO_QUANTITY,
       filledAmount: NO_MONEY,
       fees: NO_MONEY,
-      executed: new Set<number>(),
-      gaps: new Map<number, Instant>(),
-      deadlines: new Map<number, Instant>(),
+      slices: new ParentSlices(),
       collars: 0,
     };
     this.data.parents.delete(parent);
@@ -333,14 +325,12 @@ export function scopeOf({
   return strategy === undefined ? undefined : `strategy:${strategy}`;
 }
 
-/** Only a slice that is under way is ever asked about, and those before it: a parent of years does not grow. */
-function keepNewest(slices: Map<number, unknown>): void {
-  if (slices.size <= SLICES_MAX) return;
-  for (const slice of slices.keys()) {
-    if (slices.size <= SLICES_MAX) return;
-    slices.delete(slice);
-  }
-}
+/** As plain data. */
+const savedParent = ({ slices, collars, ...known }: Parent): SavedParent => ({
+  ...known,
+  ...slices.saved(),
+  collars,
+});
 
 /** Days since the epoch, UTC. */
 const dayOf = (at: Instant): number => Math.floor(at / DAY_MS);

@@ -23,6 +23,7 @@ import type { Size } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenAttempt, OpenSlice } from './desk-state.ts';
+import { ParentSlices } from './parent-slices.ts';
 import type { Plan } from './plan.ts';
 import { doneOf, leftOrder } from './totals.ts';
 import type { LeftOrder, ParentTotals } from './totals.ts';
@@ -260,9 +261,9 @@ function repeatsOf(desk: Desk, trial: Trial, { at, known, planned }: Before): Re
     isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
     twin,
     inMinute: others?.size ?? 0,
-    ofParent: othersExecuted(desk, slice.intent, known?.executed),
+    ofParent: othersExecuted(desk, slice.intent, known?.slices),
     planned,
-    gapUntil: known && lastGap(known.gaps, number),
+    gapUntil: known?.slices.lastGap(number),
   };
 }
 
@@ -274,29 +275,22 @@ function isTwin(order: LeftOrder, { slice, size }: Trial): boolean {
   return order.size === `${figure.toFixed()} ${size.by}`;
 }
 
-/** When the last of the gaps of the slices before `slice` ends. */
-function lastGap(gaps: ReadonlyMap<number, Instant>, slice: number): Instant | undefined {
-  let last: Instant | undefined;
-  for (const [other, until] of gaps) if (other < slice && (last === undefined || until > last)) last = until;
-  return last;
-}
-
 /** Other slices of the parent with an order, those whose record is not written yet included. */
 function othersExecuted(
   desk: Desk,
   { parent, slice }: Pick<OpenSlice['intent'], 'parent' | 'slice'>,
-  executed: ReadonlySet<number> = NONE,
+  known: ParentTotals['slices'] = NO_SLICES,
 ): number {
-  const known = executed.size - (executed.has(slice) ? 1 : 0);
-  if (desk.leaving.size === 0) return known;
+  const executed = known.executed - (known.hasExecuted(slice) ? 1 : 0);
+  if (desk.leaving.size === 0) return executed;
   const unwritten = new Set<number>();
   for (const order of desk.leaving.values())
-    if (order.parent === parent && order.slice !== slice && !executed.has(order.slice))
+    if (order.parent === parent && order.slice !== slice && !known.hasExecuted(order.slice))
       unwritten.add(order.slice);
-  return known + unwritten.size;
+  return executed + unwritten.size;
 }
 
-const NONE: ReadonlySet<number> = new Set();
+const NO_SLICES: ParentTotals['slices'] = new ParentSlices();
 
 function capsOf(
   desk: Desk,

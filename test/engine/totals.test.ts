@@ -86,7 +86,7 @@ describe('a parent of years', () => {
       totals.decide({ ...wake, intents: [{ ...decided, parent: 'p', slice, deadline }] });
       totals.leave({ ...intent, parent: 'p', slice, client_order_id: `c-${slice}` }, deadline);
     }
-    const gaps = totals.parent('p')?.gaps;
+    const gaps = totals.saved().parents.get('p')?.gaps;
     expect(gaps?.size).toBe(100);
     expect(gaps?.get(999)).toBe(after(NIGHT, 999 * MINUTE_MS));
   });
