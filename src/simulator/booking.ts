@@ -22,21 +22,14 @@ export class Booking {
   }
 
   /** Returns where the fill is kept in columns; `undefined` when it is not. */
-  fill(
-    account: string,
-    { order, listing, fill, wholeOrder }: Omit<Filled, 'number'>,
-    now: Instant,
-  ): number | undefined {
+  fill(account: string, filled: Filled, now: Instant): number | undefined {
     const { ledger, registry, positions, board } = this.setup;
-    const { pair, base, quote } = listing;
-    const { orderId } = order;
-    const [baseBefore, quoteBefore] = [ledger.balance(account, base), ledger.balance(account, quote)];
-    const filled = { order, listing, fill, wholeOrder, number: registry.nextCount() };
+    const { base, quote } = filled.listing;
+    const before = { base: ledger.balance(account, base), quote: ledger.balance(account, quote) };
     const place = ledger.bookFill(account, filled);
-    positions.traded(account, { listing, orderId, fill, currency: quote, before: quoteBefore }, now);
-    positions.traded(account, { listing, orderId, fill, currency: base, before: baseBefore }, now);
+    positions.traded(account, filled, before, now);
     registry.addTrade(account, place ?? tradeOf(filled));
-    board.traded(pair, fill, now);
+    board.traded(filled, place, now);
     return place;
   }
 }

@@ -214,10 +214,10 @@ export class Dealer {
     const { quantity, amount, price: each } = filled;
     const fill = { quantity, amount, price: each, fees };
     const place = isFilled
-      ? booking.fill(account, { order: detail, listing, fill, wholeOrder }, now)
+      ? booking.fill(account, { order: detail, listing, fill, number: registry.nextCount(), wholeOrder }, now)
       : undefined;
     if (place === undefined) registry.add(account, detail, now);
-    else registry.addFilled(account, { order: detail, place }, now);
+    else registry.addFilled(account, detail, place, now);
     return detail;
   }
 }

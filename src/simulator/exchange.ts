@@ -107,7 +107,7 @@ export class Exchange {
     this.credit = new Credit(options.pts, ledger, market);
     const rateOf = (currency: string): FundingRate => this.credit.rateOf(currency);
     this.positions = new Positions({ ledger, market, registry, rateOf });
-    this.board = new TickerBoard(market);
+    this.board = new TickerBoard(market, ledger.fills);
     const booking = new Booking({ ledger, registry, positions: this.positions, board: this.board });
     this.dealer = new Dealer({ options, market, registry, booking, credit: this.credit, random, startedAt });
     this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);

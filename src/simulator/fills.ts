@@ -30,6 +30,9 @@ export interface Trade {
   readonly algorithm?: { readonly id: number; readonly name: string } | undefined;
 }
 
+/** What changes hands in a trade. */
+export type Swap = Pick<Trade, 'pair' | 'base' | 'quote' | 'side' | 'quantity' | 'amount'>;
+
 /** What of an order filled, and what it cost besides. */
 export interface Fill extends Priced {
   /** Quote currency. */
@@ -118,6 +121,23 @@ export class Fills {
     this.clientIds.push(order.clientId);
     this.quoteIds.push(order.quoteId);
     return place;
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.sides.length;
+  }
+
+  swap(place: number): Swap {
+    const { pair, base, quote } = this.listing(place);
+    return {
+      pair,
+      base,
+      quote,
+      side: this.side(place),
+      quantity: this.quantity(place, AMOUNTS.quantity),
+      amount: counted(this.quantity(place, AMOUNTS.amount)),
+    };
   }
 
   order(place: number): OrderDetail {

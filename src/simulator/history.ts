@@ -14,6 +14,7 @@ const POINTS_MAX = 10_000;
  * transaction. Lists of numbers: a backtest makes very many points, and hardly looks at one.
  */
 interface Line {
+  readonly account: string;
   /** Market time of the first point of each span, how many there are, and the id of the transaction. */
   firsts: number[];
   counts: number[];
@@ -51,7 +52,7 @@ function worth(held: ReadonlyMap<string, Quantity>, market: Market, now: Instant
  * change of what is held, so that a point has the holdings of its own time, and `settle` before prices are other than they were.
  */
 export class ValueHistory {
-  private readonly lines = new Map<string, Line>();
+  private readonly lines: Line[] = [];
   private readonly ledger: Ledger;
   private readonly market: Market;
   private nextHour: Instant;
@@ -65,7 +66,8 @@ export class ValueHistory {
   /** Begins the history of an account with its value at `now`. */
   open(account: string, now: Instant): void {
     const market = this.market.timeAt(now);
-    this.lines.set(account, {
+    this.lines.push({
+      account,
       firsts: [market],
       counts: [1],
       newest: [this.ledger.newestId(account)],
@@ -83,9 +85,9 @@ export class ValueHistory {
     if (this.nextHour < oldest) this.nextHour = instant(Math.floor(oldest / HOUR_MS) * HOUR_MS);
     const first = this.nextHour;
     const count = Math.floor((market - first) / HOUR_MS) + 1;
-    for (const [account, line] of this.lines) {
+    for (const line of this.lines) {
       const last = line.firsts.length - 1;
-      const newest = this.ledger.newestId(account);
+      const newest = this.ledger.newestId(line.account);
       const goesOn = line.newest[last] === newest && hourOf(line, last, line.counts[last] ?? 0) === first;
       if (goesOn) line.counts[last] = (line.counts[last] ?? 0) + count;
       else {
@@ -101,7 +103,7 @@ export class ValueHistory {
 
   /** Values every point by the prices as they are told now. */
   settle(): void {
-    for (const [account, line] of this.lines) this.value(account, line, this.pointsOf(line, line.count));
+    for (const line of this.lines) this.value(line, this.pointsOf(line, line.count));
   }
 
   /** Points from `from` to `to`, real time, oldest first: all, or with a whole day of the market between them. */
@@ -109,7 +111,7 @@ export class ValueHistory {
     account: string,
     { from, to, interval }: { from: Instant; to: Instant; interval: 'hour' | 'day' },
   ): readonly ValuationPoint[] {
-    const line = this.lines.get(account);
+    const line = this.lines.find((each) => each.account === account);
     if (line === undefined) return [];
     const count = Math.min(line.count, POINTS_MAX);
     const wanted: Point[] = [];
@@ -120,7 +122,7 @@ export class ValueHistory {
       if (point.at <= to && (interval === 'hour' || isDaily)) wanted.push(point);
       left--;
     }
-    this.value(account, line, wanted);
+    this.value(line, wanted);
     return wanted.map(({ at, market }) => ({ at, usd: line.usd.get(market) ?? NO_MONEY })).toReversed();
   }
 
@@ -141,10 +143,10 @@ export class ValueHistory {
   }
 
   /** Works out the values of points, the newest of which comes first. */
-  private value(account: string, line: Line, points: Iterable<Point>): void {
+  private value(line: Line, points: Iterable<Point>): void {
     const unknown = [...points].filter(({ market }) => !line.usd.has(market)).toReversed();
     const ids = unknown.map(({ newest }) => newest);
-    this.ledger.recall(account, ids, (place, held) => {
+    this.ledger.recall(line.account, ids, (place, held) => {
       const market = unknown[place]?.market;
       if (market !== undefined) line.usd.set(market, worth(held, this.market, this.timeOf(line, market)));
     });

@@ -6,7 +6,7 @@ import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import type { TransactionDetail } from '../wire/account.ts';
 import { Fills, tradeOf } from './fills.ts';
-import type { Booked, Filled, Trade } from './fills.ts';
+import type { Booked, Filled, Swap, Trade } from './fills.ts';
 import { DONE, Leg, UNIT_PRICE } from './leg.ts';
 import type { LedgerRow, Optional } from './leg.ts';
 
@@ -42,6 +42,7 @@ export interface LedgerQuery {
 }
 
 interface Account {
+  readonly name: string;
   readonly balances: Map<string, Quantity>;
   /** Part of the balances that is promised: to open orders, withdrawals, the collateral wallet. */
   readonly held: Map<string, Quantity>;
@@ -54,7 +55,8 @@ type Entry = LedgerRow | Leg | number;
 type Balances = ReadonlyMap<string, Quantity>;
 /** What tells whether a transaction is wanted. */
 type Looked = Pick<LedgerRow, 'id' | 'at' | 'action' | 'status'>;
-type Swap = Pick<Trade, 'base' | 'quote' | 'quantity' | 'amount' | 'fees'>;
+type Sides = Pick<Trade, 'base' | 'quote'>;
+type Sums = Pick<Trade, 'quantity' | 'amount' | 'fees'>;
 
 /**
  * Who holds what, exactly, and how it came to be. Every trade is between an account and the dealer, so for each currency
@@ -64,7 +66,11 @@ export class Ledger {
   /** What of the trades is kept in columns. */
   readonly fills = new Fills();
   private readonly accounts = new Map<string, Account>();
+  /** The account that was asked for last. */
+  private last: Account | undefined;
+  /** What the dealer holds, without the fills in columns from `undealt` on: they come in when somebody asks. */
   private readonly dealerHoldings = new Map<string, Quantity>();
+  private undealt = 0;
   private readonly feeHoldings = new Map<string, Quantity>();
   private readonly interestHoldings = new Map<string, Quantity>();
   private readonly inflows = new Map<string, Quantity>();
@@ -79,7 +85,7 @@ export class Ledger {
 
   open(account: string): void {
     invariant(!this.accounts.has(account), `the account ${account} is opened once`);
-    this.accounts.set(account, { balances: new Map(), held: new Map(), rows: [] });
+    this.accounts.set(account, { name: account, balances: new Map(), held: new Map(), rows: [] });
   }
 
   balance(account: string, currency: string): Quantity {
@@ -94,14 +100,14 @@ export class Ledger {
   /** Id of the newest transaction of the account: while it is the same, so are the balances. */
   newestId(account: string): number {
     const newest = this.of(account).rows.at(-1);
-    return newest === undefined ? -1 : this.looked(newest).id;
+    return newest === undefined ? -1 : this.idOf(newest);
   }
 
   /** Tells of the balances as they were while each of these transactions was the newest. Their ids go up. */
   recall(account: string, ids: readonly number[], tell: (place: number, held: Balances) => void): void {
     const { rows, balances } = this.of(account);
     const first = ids[0] ?? Infinity;
-    let next = rows.findLastIndex((entry) => this.looked(entry).id <= first) + 1;
+    let next = rows.findLastIndex((entry) => this.idOf(entry) <= first) + 1;
     // What has not moved since is as it was: only of the others somebody has to look further back.
     const held = new Map(balances);
     for (let index = next; index < rows.length; index++)
@@ -111,7 +117,7 @@ export class Ledger {
       if (balances.has(currency) && !held.has(currency)) held.set(currency, balance);
     }
     for (const [place, id] of ids.entries()) {
-      for (let entry = rows[next]; entry !== undefined && this.looked(entry).id <= id; entry = rows[++next]) {
+      for (let entry = rows[next]; entry !== undefined && this.idOf(entry) <= id; entry = rows[++next]) {
         const { currency, balance } = this.balanceOf(entry);
         held.set(currency, balance);
       }
@@ -121,6 +127,7 @@ export class Ledger {
 
   /** What the dealer holds: the other side of every trade. */
   dealer(): ReadonlyMap<string, Quantity> {
+    for (; this.undealt < this.fills.count; this.undealt++) this.deal(this.fills.swap(this.undealt));
     return this.dealerHoldings;
   }
 
@@ -218,14 +225,12 @@ export class Ledger {
 
   /** Books a trade: two transactions, the base leg first, that share order and trade. */
   book(account: string, trade: Trade): void {
-    this.keep(account, trade, this.exchange(account, trade, trade.side));
+    this.keep(account, trade, this.exchange(account, trade, trade, trade.side));
   }
 
   /** As `book`, of a fill. Returns where it is kept in columns; `undefined` when it is not. */
   bookFill(account: string, filled: Filled): number | undefined {
-    const { listing, fill, order } = filled;
-    const { base, quote } = listing;
-    const booked = this.exchange(account, { ...fill, base, quote }, order.side);
+    const booked = this.exchange(account, filled.listing, filled.fill, filled.order.side);
     const place = this.fills.add(filled, booked);
     if (place === undefined) this.keep(account, tradeOf(filled), booked);
     else this.of(account).rows.push(2 * place, 2 * place + 1);
@@ -233,8 +238,8 @@ export class Ledger {
   }
 
   private keep(account: string, trade: Trade, booked: Booked): void {
-    const { rows } = this.of(account);
-    rows.push(new Leg(trade, booked, true), new Leg(trade, booked, false));
+    this.deal(trade);
+    this.of(account).rows.push(new Leg(trade, booked, true), new Leg(trade, booked, false));
   }
 
   /** Newest first. */
@@ -271,29 +276,42 @@ export class Ledger {
     if (typeof entry === 'object') return entry;
     const place = entry >> 1;
     const { fills } = this;
-    const id = fills.legId(place) + (entry % 2);
-    return { id, at: fills.time(place), action: fills.side(place), status: DONE };
+    return { id: this.idOf(entry), at: fills.time(place), action: fills.side(place), status: DONE };
+  }
+
+  private idOf(entry: Entry): number {
+    return typeof entry === 'object' ? entry.id : this.fills.legId(entry >> 1) + (entry % 2);
   }
 
   private of(account: string): Account {
-    return this.accounts.get(account) ?? notOpen(account);
+    if (this.last?.name === account) return this.last;
+    return (this.last = this.accounts.get(account) ?? notOpen(account));
   }
 
-  private exchange(account: string, { base, quote, quantity, amount, fees }: Swap, side: Side): Booked {
+  private exchange(
+    account: string,
+    { base, quote }: Sides,
+    { quantity, amount, fees }: Sums,
+    side: Side,
+  ): Booked {
     const paid = holding(amount);
     const isBuy = side === 'buy';
     const id = this.lastId + 1;
     this.lastId += 2;
-    const baseAfter = this.swap(account, base, isBuy ? quantity : negate(quantity));
-    const quoteAfter = this.swap(account, quote, isBuy ? negate(paid) : paid);
+    const baseAfter = this.change(account, base, isBuy ? quantity : negate(quantity));
+    const quoteAfter = this.change(account, quote, isBuy ? negate(paid) : paid);
     const fee = holding(fees);
+    if (fee.isZero()) return { id, base: baseAfter, quote: quoteAfter };
     this.take(account, { currency: quote, amount: fee, into: this.feeHoldings });
-    return { id, base: baseAfter, quote: fee.isZero() ? quoteAfter : subtract(quoteAfter, fee) };
+    return { id, base: baseAfter, quote: subtract(quoteAfter, fee) };
   }
 
-  private swap(account: string, currency: string, amount: Quantity): Quantity {
-    this.dealerHoldings.set(currency, subtract(this.dealerHoldings.get(currency) ?? NO_QUANTITY, amount));
-    return this.change(account, currency, amount);
+  /** The other side of a trade. */
+  private deal({ base, quote, side, quantity, amount }: Swap): void {
+    const held = (currency: string): Quantity => this.dealerHoldings.get(currency) ?? NO_QUANTITY;
+    const [into, from] = side === 'buy' ? [add, subtract] : [subtract, add];
+    this.dealerHoldings.set(base, from(held(base), quantity));
+    this.dealerHoldings.set(quote, into(held(quote), holding(amount)));
   }
 
   private take(

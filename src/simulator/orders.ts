@@ -1,7 +1,7 @@
 import { IdMap } from '../core/id-map.ts';
 import { invariant } from '../core/errors.ts';
 import { add, subtract } from '../core/money.ts';
-import { DAY_MS, instant } from '../core/time.ts';
+import { DAY_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
@@ -37,10 +37,8 @@ interface Kept {
   /** Where the newest order of a client id is, of the first `placed` orders: the others come in when somebody asks. */
   readonly places: Map<string, number>;
   placed: number;
-  /** When client ids came: those since `recentFrom`, and those of the time before, which was a day at least. */
-  recent: IdMap<Instant>;
-  older: IdMap<Instant>;
-  recentFrom: Instant;
+  /** When client ids came, for as long as none of them may come again. */
+  readonly taken: IdMap<Instant>;
   /** Ids of those that are not finished. */
   readonly open: Set<string>;
   /** Oldest first. */
@@ -74,8 +72,7 @@ export class OrderRegistry {
 
   /** Whether the client order id came in the last 24 hours: none may come twice. */
   isTaken(account: string, clientId: string, now: Instant): boolean {
-    const { recent, older } = this.of(account);
-    const at = recent.get(clientId) ?? older.get(clientId);
+    const at = this.of(account).taken.get(clientId);
     return at !== undefined && at + DAY_MS > now;
   }
 
@@ -89,7 +86,7 @@ export class OrderRegistry {
   }
 
   /** As `add`, of an order that is kept among the fills. */
-  addFilled(account: string, { order, place }: { order: OrderDetail; place: number }, now: Instant): void {
+  addFilled(account: string, order: OrderDetail, place: number, now: Instant): void {
     const kept = this.of(account);
     kept.orders.push(place);
     if (order.clientId !== '') cameNow(kept, order.clientId, now);
@@ -230,9 +227,7 @@ export class OrderRegistry {
       orders: [],
       places: new Map(),
       placed: 0,
-      recent: new IdMap(),
-      older: new IdMap(),
-      recentFrom: instant(-Infinity),
+      taken: new IdMap(),
       open: new Set(),
       trades: [],
     };
@@ -241,14 +236,11 @@ export class OrderRegistry {
   }
 }
 
-/** Notes when a client id came, and forgets those that are free again for certain. */
-function cameNow(kept: Kept, clientId: string, now: Instant): void {
-  if (now >= kept.recentFrom + DAY_MS) {
-    kept.older = kept.recent;
-    kept.recent = new IdMap();
-    kept.recentFrom = now;
-  }
-  kept.recent.set(clientId, now);
+/** Notes when a client id came, and forgets the oldest that are free again. */
+function cameNow({ taken }: Kept, clientId: string, now: Instant): void {
+  for (let at = taken.oldest(); at !== undefined && at + DAY_MS <= now; at = taken.oldest())
+    taken.forgetOldest();
+  taken.set(clientId, now);
 }
 
 function ownTrade(trade: Trade): OwnTrade {

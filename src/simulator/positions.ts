@@ -21,9 +21,8 @@ import { instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { FundingRate } from '../core/venue.ts';
 import type { InterestPayment, MarginType, PtsPosition } from '../wire/pts.ts';
-import type { Fill } from './fills.ts';
+import type { Filled } from './fills.ts';
 import type { Ledger } from './ledger.ts';
-import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
 import type { OrderRegistry } from './orders.ts';
 
@@ -34,14 +33,15 @@ export interface PositionsSetup {
   readonly rateOf: (currency: string) => FundingRate;
 }
 
-/** A trade as a position sees it: which balance it moved, and from where. */
-export interface CreditTrade {
-  readonly listing: Listing;
-  readonly orderId: string;
-  readonly fill: Fill;
+/** The balances that a trade moves, of its base and its quote currency. */
+export interface Balances {
+  readonly base: Quantity;
+  readonly quote: Quantity;
+}
+
+/** A trade as a position sees it: which balance it moved. */
+interface CreditTrade extends Filled {
   readonly currency: string;
-  /** Balance of `currency` before the trade. */
-  readonly before: Quantity;
 }
 
 interface Position {
@@ -91,11 +91,18 @@ export class Positions {
     this.setup = setup;
   }
 
-  /** Opens, grows, reduces or closes positions after a trade moved a balance. */
-  traded(account: string, trade: CreditTrade, now: Instant): void {
-    const balance = this.setup.ledger.balance(account, trade.currency);
-    if (!trade.before.isNegative() && !balance.isNegative()) return;
-    const grown = subtract(debt(balance), debt(trade.before));
+  /** Opens, grows, reduces or closes positions after a trade moved two balances. */
+  traded(account: string, filled: Filled, before: Balances, now: Instant): void {
+    const { ledger } = this.setup;
+    const { base, quote } = filled.listing;
+    const [baseNow, quoteNow] = [ledger.balance(account, base), ledger.balance(account, quote)];
+    if (before.quote.isNegative() || quoteNow.isNegative())
+      this.owing(account, { ...filled, currency: quote }, subtract(debt(quoteNow), debt(before.quote)), now);
+    if (before.base.isNegative() || baseNow.isNegative())
+      this.owing(account, { ...filled, currency: base }, subtract(debt(baseNow), debt(before.base)), now);
+  }
+
+  private owing(account: string, trade: CreditTrade, grown: Quantity, now: Instant): void {
     if (grown.gt(0)) this.grow(account, trade, grown, now);
     else if (grown.lt(0))
       this.repay(account, { currency: trade.currency, amount: negate(grown), by: trade }, now);
@@ -163,7 +170,7 @@ export class Positions {
         marginType,
         currency,
         collateral: currency === listing.quote ? listing.base : listing.quote,
-        orderId: trade.orderId,
+        orderId: trade.order.orderId,
         openedAt: instant(Math.floor(now)),
         closedAt: undefined,
         closingOrderId: undefined,
@@ -203,7 +210,7 @@ export class Positions {
       left = subtract(left, principal);
       if (!position.loan.isZero() || !position.owed.isZero()) return;
       position.closedAt = instant(Math.floor(now));
-      position.closingOrderId = by?.orderId;
+      position.closingOrderId = by?.order.orderId;
       this.active.delete(key);
     }
   }

@@ -222,6 +222,7 @@ export class RestingOrders {
       {
         order: work.order,
         listing,
+        number: registry.nextCount(),
         fill: {
           quantity: part,
           amount: subtract(filledAmount, before.filledAmount),

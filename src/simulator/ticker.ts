@@ -2,6 +2,7 @@ import { add, greatest, least, NO_MONEY, NO_QUANTITY, priceOf, roundEven } from 
 import type { Money, Price, Quantity } from '../core/money.ts';
 import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import type { Filled, Fills, Trade } from './fills.ts';
 import { shownPrice } from './listing.ts';
 import type { Market } from './market.ts';
 
@@ -28,22 +29,30 @@ interface Day {
   readonly begins: Instant;
   /** Prices come in when somebody looks: most days nobody does. */
   prices: Pick<Ticker, 'open' | 'high' | 'low'> | undefined;
+  /** Without the fills in columns from `uncounted` on: they come in when somebody looks as well. */
   volume: Quantity;
   amount: Money;
+  uncounted: number;
 }
 
 /** Keeps the day summary of each pair. */
 export class TickerBoard {
   private readonly days = new Map<string, Day>();
   private readonly market: Market;
+  private readonly fills: Fills;
 
-  constructor(market: Market) {
+  constructor(market: Market, fills: Fills) {
     this.market = market;
+    this.fills = fills;
   }
 
   /** The pair at the real time `now`. */
   look(pair: string, now: Instant): Ticker {
-    const day = this.dayOf(pair, now);
+    const day = this.dayOf(pair, this.fills.count, now);
+    for (; day.uncounted < this.fills.count; day.uncounted++) {
+      const swap = this.fills.swap(day.uncounted);
+      if (swap.pair === pair) count(day, swap);
+    }
     const { volume, amount } = day;
     const last = this.shown(pair, this.market.mid(pair, now));
     const { open, high, low } = this.pricesOf(pair, day);
@@ -63,11 +72,10 @@ export class TickerBoard {
     return { open, high: open, low: open };
   }
 
-  /** Counts a trade of this venue into the day. */
-  traded(pair: string, { quantity, amount }: { quantity: Quantity; amount: Money }, now: Instant): void {
-    const day = this.dayOf(pair, now);
-    day.volume = add(day.volume, quantity);
-    day.amount = add(day.amount, amount);
+  /** Counts a trade of this venue into the day. `place`: where it is kept in columns. */
+  traded({ listing, fill }: Filled, place: number | undefined, now: Instant): void {
+    const day = this.dayOf(listing.pair, place ?? this.fills.count, now);
+    if (place === undefined) count(day, fill);
   }
 
   private shown(pair: string, each: Price): Price {
@@ -75,13 +83,26 @@ export class TickerBoard {
     return listing === undefined ? roundEven(each, 8) : shownPrice(listing, each);
   }
 
-  private dayOf(pair: string, now: Instant): Day {
+  /** The day of a pair: one that begins now counts the fills in columns from `from` on. */
+  private dayOf(pair: string, from: number, now: Instant): Day {
     const number = Math.floor(this.market.timeAt(now) / DAY_MS);
     const known = this.days.get(pair);
     if (known?.number === number) return known;
     const begins = this.market.realTimeOf(instant(Math.max(number * DAY_MS, this.market.startsAt)));
-    const opened = { number, begins, prices: undefined, volume: NO_QUANTITY, amount: NO_MONEY };
+    const opened: Day = {
+      number,
+      begins,
+      prices: undefined,
+      volume: NO_QUANTITY,
+      amount: NO_MONEY,
+      uncounted: from,
+    };
     this.days.set(pair, opened);
     return opened;
   }
+}
+
+function count(day: Day, { quantity, amount }: Pick<Trade, 'quantity' | 'amount'>): void {
+  day.volume = add(day.volume, quantity);
+  day.amount = add(day.amount, amount);
 }

@@ -2,14 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { counted, price, quantity, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
-import { after } from '../../src/core/time.ts';
+import { after, DAY_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
 import { Changes } from '../../src/simulator/changes.ts';
 import { tradeOf } from '../../src/simulator/fills.ts';
 import type { Filled } from '../../src/simulator/fills.ts';
 import { Ledger } from '../../src/simulator/ledger.ts';
 import { OrderRegistry } from '../../src/simulator/orders.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
-import { anExchange, START } from './world.ts';
+import { anExchange, DESK, later, quantityOf, START, trade } from './world.ts';
 
 const listing = [...anExchange().market.listings.values()].find(({ pair }) => pair === 'btcusd');
 
@@ -34,6 +35,8 @@ const balanceWords = (held: ReadonlyMap<string, Quantity>): string =>
     .toSorted()
     .join(', ');
 
+const dealt = (ledger: Ledger): string => balanceWords(ledger.dealer());
+
 describe('fills that are kept in columns', () => {
   it('come back as they were, with the transactions and balances of a ledger that keeps them as they are', () => {
     fc.assert(
@@ -43,6 +46,7 @@ describe('fills that are kept in columns', () => {
         const registry = new OrderRegistry(new Changes(), START, ledger.fills);
         const [orders, trades]: [OrderDetail[], Filled[]] = [[], []];
         const seen: { newest: number; held: ReadonlyMap<string, Quantity> }[] = [];
+        const dealer: [columns: string, rows: string][] = [];
         ledger.open('a');
         plain.open('a');
         for (const [i, { side, deposit, ...asked }] of steps.entries()) {
@@ -76,14 +80,17 @@ describe('fills that are kept in columns', () => {
           plain.book('a', tradeOf(filled));
           registry.addTrade('a', place ?? tradeOf(filled));
           if (place === undefined) registry.add('a', order, at);
-          else registry.addFilled('a', { order, place }, at);
+          else registry.addFilled('a', order, place, at);
           orders.push(order);
           trades.push(filled);
+          if (i % 7 === 0) dealer.push([dealt(ledger), dealt(plain)]);
           seen.push({ newest: ledger.newestId('a'), held: new Map(ledger.balances('a')) });
         }
 
         expect(words(ledger.rows('a'))).toEqual(words(plain.rows('a')));
         expect(words([...ledger.balances('a')])).toEqual(words([...plain.balances('a')]));
+        dealer.push([dealt(ledger), dealt(plain)]);
+        for (const [columns, rows] of dealer) expect(columns).toBe(rows);
         expect(words(registry.doneOf('a', { limit: 50 }))).toEqual(words(orders.slice(-50).toReversed()));
         for (const order of orders)
           for (const id of [order.orderId, order.clientId].filter((each) => each !== ''))
@@ -101,5 +108,25 @@ describe('fills that are kept in columns', () => {
       }),
       { numRuns: 60 },
     );
+  });
+
+  it('are in the day of their pair, whenever somebody looks', () => {
+    const exchange = anExchange({ accounts: [{ name: DESK, balances: { usd: '1000000' } }] });
+    const day = (pair: string, at: Instant): readonly string[] => {
+      const { volume, amount } = exchange.ticker(pair, at);
+      return [text(volume), text(amount)];
+    };
+    trade(exchange, 'buy', quantityOf('1'));
+    trade(exchange, 'sell', quantityOf('0.5'));
+    expect([day('btcusd', START), day('ethusd', START)]).toEqual([
+      ['1.5', '90000'],
+      ['0', '0'],
+    ]);
+    trade(exchange, 'sell', quantityOf('0.25'));
+    expect(day('btcusd', START)).toEqual(['1.75', '105000']);
+    trade(exchange, 'sell', quantityOf('0.125'));
+    trade(exchange, 'buy', quantityOf('2'), later(DAY_MS));
+    expect(day('btcusd', later(DAY_MS))).toEqual(['2', '120000']);
+    expect(day('btcusd', later(2 * DAY_MS))).toEqual(['0', '0']);
   });
 });
