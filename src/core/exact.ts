@@ -56,7 +56,7 @@ export class Exact {
   /** @throws RangeError for a text that is no plain decimal: digits, at most one point, an optional exponent. */
   static of(value: string | number): Exact {
     if (typeof value === 'string') return Exact.#read(value);
-    if (Number.isSafeInteger(value)) return Exact.#narrow(value, 0);
+    if (Number.isSafeInteger(value)) return Exact.narrow(value, 0);
     return Number.isFinite(value) ? Exact.#read(String(value)) : new Exact(value, undefined, 0);
   }
 
@@ -83,7 +83,7 @@ export class Exact {
     if (!isSafe(n)) return undefined;
     const point = text.indexOf('.');
     const scale = point < 0 ? 0 : text.length - 1 - point;
-    const read = Exact.#narrow(begin === 0 ? n : -n, scale);
+    const read = Exact.narrow(begin === 0 ? n : -n, scale);
     // A text without zeros too many is the spelling of its number.
     const isPadded = text.charCodeAt(begin) === NOUGHT && point !== begin + 1 && text.length > 1;
     if (read.scale !== scale || isPadded) return read;
@@ -92,7 +92,7 @@ export class Exact {
   }
 
   /** `n / 10 ** scale`, where `n` is a safe integer. */
-  static #narrow(n: number, scale: number): Exact {
+  static narrow(n: number, scale: number): Exact {
     if (n === 0) return Object.is(n, -0) ? new Exact(n, undefined, 0) : Exact.#zero;
     let coefficient = n;
     let left = scale;
@@ -169,7 +169,7 @@ export class Exact {
       const b = more > 0 ? other.n * powerOf(more) : other.n;
       const sum = a + sign * b;
       if (isSafe(a) && isSafe(b) && isSafe(sum))
-        return Exact.#narrow(sum, more < 0 ? other.scale : this.scale);
+        return Exact.narrow(sum, more < 0 ? other.scale : this.scale);
     }
     return Exact.#sum(this, other, sign);
   }
@@ -187,7 +187,7 @@ export class Exact {
     const product = this.n * other.n;
     const scale = this.scale + other.scale;
     if (isSafe(product) && this.wide === undefined && other.wide === undefined)
-      return Exact.#narrow(product, scale);
+      return Exact.narrow(product, scale);
     if (product === 0 || this.#isSpecial || other.#isSpecial) return new Exact(product, undefined, 0);
     // Basis points come and go as powers of ten: only the point moves.
     const power = other.wide === undefined ? POWERS.get(other.n) : undefined;
@@ -208,7 +208,7 @@ export class Exact {
       const grown = this.n * powerOf(zeros);
       const ends = grown / other.n;
       if (scale + zeros >= 0 && Number.isInteger(ends) && ends * other.n === grown)
-        return Exact.#narrow(ends, scale + zeros);
+        return Exact.narrow(ends, scale + zeros);
     }
     // As many digits as are kept; one more or less where the quotient is next to a power of ten.
     const more = DIGITS - 1 - this.#magnitudeOver(other);
@@ -241,7 +241,7 @@ export class Exact {
       return this.div(other).toDecimalPlaces(places);
     const isNarrow = more >= 0 && this.wide === undefined && other.wide === undefined;
     const whole = isNarrow ? wholeQuotient(this.n, more, other.n) : wholeNear(this.n / other.n, more);
-    if (whole !== undefined) return Exact.#narrow(whole, places);
+    if (whole !== undefined) return Exact.narrow(whole, places);
     // Within the digits that are kept there is nothing to be cut twice.
     if (this.#magnitudeOver(other) + more + 3 > DIGITS) return this.div(other).toDecimalPlaces(places);
     const quotient = this.#quotient(other, more);
@@ -325,7 +325,7 @@ export class Exact {
       const left = Math.abs(this.n - kept * power);
       const isUp =
         rounding === 'up' ? left > 0 : rounding === 'even' && isOver(2 * left, power, kept % 2 !== 0);
-      return Exact.#narrow(isUp ? kept + (this.n < 0 ? -1 : 1) : kept, places);
+      return Exact.narrow(isUp ? kept + (this.n < 0 ? -1 : 1) : kept, places);
     }
     const rounded = roundedOff(this.#coefficient(), drop, rounding);
     return rounded === 0n && this.n < 0 ? new Exact(-0, undefined, 0) : Exact.#widen(rounded, places);

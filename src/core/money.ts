@@ -1,4 +1,4 @@
-import { powerOf, SHORT_SCALES, shortScale, TENS } from './exact-digits.ts';
+import { powerOf, shortScale, TENS } from './exact-digits.ts';
 import { Exact } from './exact.ts';
 
 /**
@@ -58,14 +58,10 @@ export function shortPrice(value: number): Price | undefined {
 }
 
 /** `coefficient / 10 ** scale`, where the coefficient is a safe integer. */
-const shifted = (coefficient: number, scale: number): Exact =>
-  Exact.of(coefficient).times(STEPS[scale] ?? Exact.of(`1e-${scale}`));
-export const priceFrom = (coefficient: number, scale: number): Price => shifted(coefficient, scale) as Price;
+export const priceFrom = (coefficient: number, scale: number): Price =>
+  Exact.narrow(coefficient, scale) as Price;
 export const quantityFrom = (coefficient: number, scale: number): Quantity =>
-  shifted(coefficient, scale) as Quantity;
-
-/** One, a tenth, a hundredth and so on. */
-const STEPS = Array.from({ length: SHORT_SCALES }, (_, scale) => Exact.of(`1e-${scale}`));
+  Exact.narrow(coefficient, scale) as Quantity;
 
 export const NO_QUANTITY = quantity('0');
 export const NO_MONEY = money('0');
@@ -167,10 +163,22 @@ export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price)
 
 /**
  * Whether a price is certainly within `bps` of `reference` on either side: multiplied out, where a slippage takes a long
- * division. Only a price within a hair of the bound, or beyond it, is not.
+ * division. Only a price within a hair of the bound, or beyond it, is not. Doubles tell it of nearly all.
  */
-export const isNear = (each: Price, reference: Price, bps: Ratio): boolean =>
-  reference.gt(0) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
+export function isNear(each: Price, reference: Price, bps: Ratio): boolean {
+  const from = near(reference);
+  if (from > 0 && (Math.abs(near(each) - from) + from * DOUBT) * 10_000 < from * near(bps)) return true;
+  return reference.gt(0) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
+}
+
+/** Whether `each` times `of` is certainly nearer to `amount` than `most`, by doubles; `false` where they cannot tell. */
+export function isCostNear(each: Price, of: Quantity, amount: Money, most: AnyAmount): boolean {
+  const paid = near(amount);
+  return Math.abs(near(each) * near(of) - paid) + Math.abs(paid) * DOUBT < near(most) * (1 - DOUBT);
+}
+
+/** More than what a few roundings of doubles make wrong. */
+const DOUBT = 1e-12;
 
 /** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>

@@ -64,9 +64,10 @@ export class Credit {
 
   /** Whether the account can pay: from what is free, or where the risk mode allows credit and the limit has room. */
   covers({ account, pair, side, currency, amount, now }: Outlay): boolean {
-    const left = subtract(this.ledger.available(account, currency), amount);
-    if (!left.isNegative()) return true;
+    const available = this.ledger.available(account, currency);
+    if (available.gte(amount)) return true;
     if (!this.isEnabled || !this.allows(pair, side)) return false;
+    const left = subtract(available, amount);
     const owed = add(this.owedUsd(account, currency, now), this.market.usdValue(currency, size(left), now));
     return owed.lte(this.limitUsd);
   }

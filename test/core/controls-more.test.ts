@@ -173,6 +173,9 @@ describe('a control', () => {
       ...theLimits,
       orderNotionalMax: money('1000000'),
       dayNotionalMax: money('1000000'),
+      pairDayNotionalMax: new Map([['btcusd', money('1000000')]]),
+      positionMin: new Map([['usd', quantity('0')]]),
+      positionMax: new Map([['btc', quantity('1000000')]]),
       closedHours: [{ from: '01:00', to: '02:00', timeZone: 'UTC', days: new Set(weekdays) }],
       referenceGapBpsMax: ratio('1'),
     };

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { exact } from '../../src/core/json.ts';
 import type { Money, Price, Quantity } from '../../src/core/money.ts';
 import {
-  add, cost, decimalsOf, fraction, greatest, isAmountText, isNear, least, middle, money, negate, NO_MONEY, price, priceEven, priceOf,
-  quantity, quantityDown, ratio, roundDown, roundEven, roundUp, scale, share, size, slippageBps, subtract, text, worsen,
+  add, cost, decimalsOf, fraction, greatest, isAmountText, isCostNear, isNear, least, middle, money, negate, NO_MONEY, price, priceEven, priceOf,
+  quantity, quantityDown, ratio, ratioOf, roundDown, roundEven, roundUp, scale, share, size, slippageBps, subtract, text, worsen,
 } from '../../src/core/money.ts'; // prettier-ignore
 import { readBody } from '../../src/wire/message.ts';
 
@@ -222,6 +222,37 @@ describe('arithmetic', () => {
       { numRuns: 2_000 },
     );
     expect(isNear(price('0.01'), price('0'), ratio('500'))).toBe(false);
+    expect(isNear(price('0.01'), price('-1'), ratio('500'))).toBe(false);
+  });
+
+  it('finds a price near another to the last digit, a hair within the bound and a hair beyond it', () => {
+    const hair = fc.tuple(fc.integer({ min: -3, max: 3 }), fc.integer({ min: 0, max: 40 }));
+    fc.assert(
+      fc.property(positiveText, fc.nat(2_000), hair, (reference, half, [by, decimals]) => {
+        const [mid, bound] = [price(reference), ratio(`${half / 2}`)];
+        const away = scale(mid, ratioOf(half / 20_000));
+        const each = add(add(mid, away), scale(price(`1e-${decimals}`), ratioOf(by)));
+        const isWithin = size(subtract(each, mid)).times(10_000).lte(mid.times(bound));
+        expect(isNear(each, mid, bound)).toBe(isWithin);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('says of a cost that it is near an amount only where it is', () => {
+    const hair = fc.tuple(fc.integer({ min: -3, max: 3 }), fc.integer({ min: 0, max: 40 }));
+    fc.assert(
+      fc.property(positiveText, positiveText, precision, hair, (each, of, decimals, [by, places]) => {
+        const paid = cost(price(each), quantity(of));
+        const amount = add(add(paid, unit(decimals)), scale(unit(places), ratioOf(by)));
+        const isWithin = size(subtract(paid, amount)).lt(unit(decimals));
+        expect(!isCostNear(price(each), quantity(of), amount, unit(decimals)) || isWithin).toBe(true);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(isCostNear(price('14248.1205'), quantity('0.00140369'), money('20'), money('0.01'))).toBe(true);
+    expect(isCostNear(price('2'), quantity('5'), money('10.01'), money('0.01'))).toBe(false);
+    expect(isCostNear(price('2'), quantity('5'), money('9.98'), money('0.01'))).toBe(false);
   });
 
   it('says a slippage with its sign: positive is bad on either side', () => {
