@@ -131,14 +131,15 @@ export type OrderMeaning =
       readonly isSilence: boolean;
     };
 
+const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderMeaning => ({
+  means: 'doubt',
+  detail,
+  halt,
+  isSilence,
+});
+
 /** The table of what came back from an order, for the first and only copy sent. Anything not listed is a doubt. */
 export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
-  const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderMeaning => ({
-    means: 'doubt',
-    detail,
-    halt,
-    isSilence,
-  });
   switch (answer.kind) {
     case 'lost':
       return answer.sent ? doubt(answer.why, { isSilence: true }) : { means: 'not_sent', detail: answer.why };
@@ -160,12 +161,6 @@ export function classifyOrder(request: OrderRequest, quote: Quote, answer: Order
 }
 
 function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): OrderMeaning {
-  const doubt = (detail: string): OrderMeaning => ({
-    means: 'doubt',
-    detail,
-    halt: false,
-    isSilence: false,
-  });
   if (order.clientId !== request.clientId) return doubt(`the answer names client id "${order.clientId}"`);
   if (order.quoteId !== '' && order.quoteId !== request.quoteId)
     return doubt(`the answer names quote "${order.quoteId}"`);

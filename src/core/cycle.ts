@@ -104,25 +104,18 @@ export function follow(from: Phase, event: CycleEvent, trust: Trust): Phase {
   }
 }
 
-function stoppedOr(from: Phase, event: CycleEvent): Phase {
-  if (event.on !== 'stopped') return from;
-  return {
-    state: 'ended',
-    result: 'discarded',
-    reason: event.reason,
-    detail: event.detail,
-    next: event.next,
-  };
-}
+const stoppedOr = (from: Phase, event: CycleEvent): Phase =>
+  event.on === 'stopped' ? discarded(event.reason, event.detail, event.next) : from;
+
+const discarded = (reason: Reason, detail: string, next: Next): Phase => ({
+  state: 'ended',
+  result: 'discarded',
+  reason,
+  detail,
+  next,
+});
 
 function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): Phase {
-  const discarded = (reason: Reason, detail: string, next: Next): Phase => ({
-    state: 'ended',
-    result: 'discarded',
-    reason,
-    detail,
-    next,
-  });
   switch (meaning.means) {
     case 'quote': {
       const { lifeMs } = meaning.quote;
@@ -158,10 +151,10 @@ function ordered(
   trust: Trust,
 ): Phase {
   const { quote, life, copies } = from;
+  if (meaning.means === 'filled')
+    return { state: 'filled', order: meaning.order, quote, differs: meaning.differs };
   const doubt = (detail: string, halt = false): Phase => unknown(life, trust, detailOf(detail, copies), halt);
   switch (meaning.means) {
-    case 'filled':
-      return { state: 'filled', order: meaning.order, quote, differs: meaning.differs };
     case 'not_sent':
       if (copies > 1) return doubt(meaning.detail);
       return { state: 'ended', result: 'discarded', reason: 'never_sent', detail: meaning.detail, next: END };

@@ -13,6 +13,7 @@ import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
 import { overridesFor } from './override.ts';
 import { worldOf } from './world.ts';
+import type { Trial } from './world.ts';
 
 /** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
 export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | Stopped> {
@@ -68,23 +69,23 @@ export function refuses(desk: Desk, item: Sized, figures: Figures): Refusal | un
 /** Holds the figures against the limits. */
 function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
-  const { intent } = slice;
+  const { pair, side, decision_price: decision } = slice.intent;
   try {
-    const { quantity, price: each, notional, clientId } = figures;
-    return refusal(
-      {
-        pair: intent.pair,
-        side: intent.side,
-        quantity,
-        price: each,
-        notional,
-        limit: figures.limit,
-        reference: desk.references.get(intent.pair)?.mid ?? item.reference.mid,
-        decisionPrice: intent.decision_price === undefined ? undefined : price(intent.decision_price),
-      },
-      worldOf(desk, { slice, size, quantity, price: each, amount: holding(figures.amount), clientId }),
-      figures.limits ?? desk.policy.limits,
-    );
+    const trial: Proposal & Trial = {
+      pair,
+      side,
+      quantity: figures.quantity,
+      price: figures.price,
+      notional: figures.notional,
+      limit: figures.limit,
+      reference: desk.references.get(pair)?.mid ?? item.reference.mid,
+      decisionPrice: decision === undefined ? undefined : price(decision),
+      slice,
+      size,
+      amount: holding(figures.amount),
+      clientId: figures.clientId,
+    };
+    return refusal(trial, worldOf(desk, trial), figures.limits ?? desk.policy.limits);
   } catch (error) {
     return stop(
       'control_failed',

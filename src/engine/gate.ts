@@ -9,6 +9,7 @@ import type { Monotonic } from '../core/time.ts';
 import type { Quote } from '../core/venue.ts';
 import { nextAfter, refuses } from './control.ts';
 import type { Desk } from './desk.ts';
+import type { Listening } from './flow.ts';
 import type { Sized } from './item.ts';
 import type { Granting, Permit, Wish } from './pacer.ts';
 import type { Sending } from './send.ts';
@@ -33,7 +34,7 @@ export function passGate(run: Gated, phase: Phase & { state: 'quoted' }): void {
   }
   const lastStart = lastOrderStart(life, desk.policy);
   const leave = new Leave(run, quote, lastStart);
-  desk.pacer.ask(leave, run.by, leave);
+  desk.pacer.ask(leave, leave);
 }
 
 /** The wish to send an order, and what becomes of it. */
@@ -43,6 +44,7 @@ class Leave implements Wish, Granting {
   readonly key: string;
   readonly deadline: Monotonic;
   readonly until: Gated['until'];
+  readonly by: Listening;
   readonly #run: Gated;
   readonly #quote: Quote;
 
@@ -50,6 +52,7 @@ class Leave implements Wish, Granting {
     this.key = run.intent.strategy;
     this.deadline = lastStart;
     this.until = run.until;
+    this.by = run.by;
     this.#run = run;
     this.#quote = quote;
   }

@@ -43,8 +43,9 @@ export interface Permit {
   giveBack(): void;
 }
 
-/** What becomes of a wish, told once. What it throws is an error of who asked. */
+/** Who asks, and is told once what becomes of the wish, unless `by` is gone by then. What it throws is an error of `by`. */
 export interface Granting {
+  readonly by: Listening;
   granted(permit: Permit): void;
   /** The deadline came first, or what it was for is over. */
   refused(): void;
@@ -54,10 +55,16 @@ interface Pending {
   readonly wish: Wish;
   readonly since: Monotonic;
   readonly order: number;
-  readonly by: Listening;
   readonly granting: Granting;
   /** Takes the wish back; it holds its deadline and its end as well. Only once it really waits. */
   waiting: Subscription | undefined;
+}
+
+/** What all permits of a pacer share. */
+interface Giving {
+  readonly clock: Clock;
+  /** Told when one is settled or given back. */
+  readonly onEnd: () => void;
 }
 
 /** A request that was let go, with its place in every window in which it counts. */
@@ -70,12 +77,9 @@ class Granted implements Permit {
   #isOver = false;
 
   constructor(
-    {
-      clock,
-      places,
-      onEnd,
-    }: { readonly clock: Clock; readonly places: readonly Place[]; readonly onEnd: () => void },
     { waitedMs, queuedMs }: Pick<Permit, 'waitedMs' | 'queuedMs'>,
+    places: readonly Place[],
+    { clock, onEnd }: Giving,
   ) {
     this.waitedMs = waitedMs;
     this.queuedMs = queuedMs;
@@ -120,12 +124,14 @@ export class Pacer {
   #order = 0;
   #wakeUp: { unsubscribe(): void } | undefined;
   #isGranting = false;
-  readonly #again = (): void => {
-    this.#grant();
-  };
+  readonly #giving: Giving;
 
   constructor(clock: Clock, options: PaceOptions) {
     this.#clock = clock;
+    const onEnd = (): void => {
+      this.#grant();
+    };
+    this.#giving = { clock, onEnd };
     for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
       const window = options.windows[route];
       if (window !== undefined) this.#logs.set(route, new Log(window, options.guardMs));
@@ -146,7 +152,8 @@ export class Pacer {
    */
   take(wish: Wish): Observable<Permit> {
     return new Observable((subscriber) => {
-      this.ask(wish, subscriber, {
+      this.ask(wish, {
+        by: subscriber,
         granted: (permit) => {
           subscriber.next(permit);
           subscriber.complete();
@@ -158,28 +165,23 @@ export class Pacer {
     });
   }
 
-  /** The same for a stage that is written by hand: says what becomes of the wish, unless `by` is gone by then. */
-  ask(wish: Wish, by: Listening, granting: Granting): void {
+  /** The same for a stage that is written by hand. */
+  ask(wish: Wish, granting: Granting): void {
     const since = this.#clock.monotonic();
     if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
       granting.refused();
       return;
     }
-    const pending: Pending = {
-      wish,
-      since,
-      order: this.#order++,
-      by,
-      granting,
-      waiting: undefined,
-    };
     // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
     const isAlone = this.#pending.length === 0 && !this.#isGranting;
     if (isAlone && this.#hasRoom(wish.route, since)) {
-      this.#grant(pending);
-      return;
-    }
-    this.#pending.push(pending);
+      this.#isGranting = true;
+      try {
+        this.#give(wish, since, granting);
+      } finally {
+        this.#isGranting = false;
+      }
+    } else this.#pending.push({ wish, since, order: this.#order++, granting, waiting: undefined });
     this.#grant();
   }
 
@@ -192,11 +194,11 @@ export class Pacer {
       this.#drop(pending);
     });
     pending.waiting = waiting;
-    pending.by.add(waiting);
+    pending.granting.by.add(waiting);
     if (waiting.closed) return;
     if (deadline !== undefined) waiting.add(this.#expire(deadline, pending));
     if (until === undefined) return;
-    const over = hear(until.over$, pending.by, {
+    const over = hear(until.over$, pending.granting.by, {
       next: () => {
         this.#refuse(pending);
       },
@@ -215,8 +217,9 @@ export class Pacer {
   #refuse(pending: Pending): void {
     if (!this.#drop(pending)) return;
     pending.waiting?.unsubscribe();
-    guard(pending.by, () => {
-      pending.granting.refused();
+    const { granting } = pending;
+    guard(granting.by, () => {
+      granting.refused();
     });
   }
 
@@ -280,12 +283,11 @@ export class Pacer {
     return this.#pending.length;
   }
 
-  /** @param first served before everybody in the row. */
-  #grant(first?: Pending): void {
-    if (this.#isGranting) return;
+  #grant(): void {
+    if (this.#isGranting || (this.#pending.length === 0 && this.#wakeUp === undefined)) return;
     this.#isGranting = true;
     try {
-      for (let next = first ?? this.#next(); next !== undefined; next = this.#next()) this.#serve(next);
+      for (let next = this.#next(); next !== undefined; next = this.#next()) this.#serve(next);
     } finally {
       this.#isGranting = false;
     }
@@ -293,14 +295,18 @@ export class Pacer {
   }
 
   #serve(pending: Pending): void {
-    const { wish, since, by, granting } = pending;
-    const { route, until, key } = wish;
-    if (!by.closed && until?.isOver() === true) {
+    const { wish, since, granting } = pending;
+    if (!granting.by.closed && wish.until?.isOver() === true) {
       this.#refuse(pending);
       return;
     }
     this.#drop(pending);
     pending.waiting?.unsubscribe();
+    this.#give(wish, since, granting);
+  }
+
+  #give({ route, key }: Wish, since: Monotonic, granting: Granting): void {
+    const { by } = granting;
     if (by.closed) return;
     const now = this.#clock.monotonic();
     const logs = this.#counted[route];
@@ -308,10 +314,8 @@ export class Pacer {
     if (this.#servedAt.size > 10_000) this.#servedAt.clear();
     let blockedUntil = since;
     for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
-    const permit = new Granted(
-      { clock: this.#clock, places: placesIn(logs, now), onEnd: this.#again },
-      { waitedMs: now - since, queuedMs: now - blockedUntil },
-    );
+    const waits = { waitedMs: now - since, queuedMs: now - blockedUntil };
+    const permit = new Granted(waits, placesIn(logs, now), this.#giving);
     try {
       granting.granted(permit);
     } catch (error) {
