@@ -59,7 +59,7 @@ export interface Figures {
   readonly fills: readonly FillRecord[];
 }
 
-/** Parents of one strategy, pair and side. */
+/** Parents of one strategy, pair and side. What only `report.json` tells is worked out when it is asked for. */
 export interface Group {
   readonly strategy: string;
   readonly pair: string;
@@ -115,9 +115,14 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
   const parents = [...facts.parents.values()]
     .filter(({ strategy, begunAt }) => isOurs(strategy) && isIn(begunAt))
     .map((parent) => parentFigures(parent, { facts, prices, until: facts.last ?? until, currencies }));
-  const chosen = new Set(parents.map(({ facts: { parent } }) => parent));
-  const attempts = [...facts.attempts.values()].filter(({ intent }) => chosen.has(intent.parent));
-  const groups = groupsOf(parents, attempts, prices);
+  const { groups: members, groupOf } = membersOf(parents);
+  const attempts = [...facts.attempts.values()].filter(({ intent }) => groupOf.has(intent.parent));
+  let asked: ReadonlyMap<unknown, readonly AttemptFacts[]> | undefined;
+  const askedBy = (group: readonly ParentFigures[]): readonly AttemptFacts[] => {
+    asked ??= Map.groupBy(attempts, ({ intent }) => groupOf.get(intent.parent));
+    return asked.get(group) ?? [];
+  };
+  const groups = members.flatMap((group) => groupFigures(group, askedBy, prices) ?? []);
   return {
     input,
     facts,
@@ -137,43 +142,39 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
   };
 }
 
-function groupsOf(
+function groupFigures(
   parents: readonly ParentFigures[],
-  attempts: readonly AttemptFacts[],
+  askedBy: (group: readonly ParentFigures[]) => readonly AttemptFacts[],
   prices: PriceBook,
-): readonly Group[] {
-  const { groups, groupOf } = membersOf(parents);
-  const asked = Map.groupBy(attempts, ({ intent }) => groupOf.get(intent.parent));
-  return groups.flatMap((members) => {
-    const [first] = members;
-    if (first === undefined) return [];
-    const { strategy, pair, side } = first.facts;
-    const { base, quote } = members.find((one) => one.quote !== '') ?? first;
-    const traded = members.reduce((sum, one) => add(sum, one.traded), NO_QUANTITY);
-    const amount = members.reduce((sum, one) => add(sum, one.amount), NO_MONEY);
-    return [
-      {
-        strategy,
-        pair,
-        base,
-        quote,
-        side,
-        parents: members,
-        traded,
-        amount,
-        fees: members.reduce((sum, one) => add(sum, one.fees), NO_MONEY),
-        costs: costsOf(members, prices),
-        twap: againstAll(members, (one) => benchmark(one, prices, 'time')),
-        vwap: againstAll(members, (one) => benchmark(one, prices, 'volume')),
-        fills: fillsFigures(
-          members.flatMap(({ facts }) => facts.fills),
-          side,
-          prices,
-        ),
-        quoting: quotingOf(asked.get(members) ?? []),
-      },
-    ];
-  });
+): Group | undefined {
+  const [first] = parents;
+  if (first === undefined) return undefined;
+  const { strategy, pair, side } = first.facts;
+  const { base, quote } = parents.find((one) => one.quote !== '') ?? first;
+  const amount = parents.reduce((sum, one) => add(sum, one.amount), NO_MONEY);
+  let quoting: Quoting | undefined;
+  return {
+    strategy,
+    pair,
+    base,
+    quote,
+    side,
+    parents,
+    traded: parents.reduce((sum, one) => add(sum, one.traded), NO_QUANTITY),
+    amount,
+    fees: parents.reduce((sum, one) => add(sum, one.fees), NO_MONEY),
+    costs: costsOf(parents, prices),
+    get twap() {
+      return againstAll(parents, (one) => benchmark(one, prices, 'time'));
+    },
+    get vwap() {
+      return againstAll(parents, (one) => benchmark(one, prices, 'volume'));
+    },
+    fills: fillsFigures({ fills: parents.flatMap(({ facts }) => facts.fills), side, amount, prices }),
+    get quoting() {
+      return (quoting ??= quotingOf(askedBy(parents)));
+    },
+  };
 }
 
 /** Parents of one strategy, pair and side, and which of the lists holds which parent. Most parents are of the group of the one before. */

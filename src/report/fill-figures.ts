@@ -13,7 +13,7 @@ import { Sum } from './sum.ts';
 /** Minutes after a fill at which the price is looked at again. */
 export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
 
-/** Fills together, weighted by notional. */
+/** Fills together, weighted by notional. What only `report.json` tells is worked out when it is asked for. */
 export interface FillsFigures {
   readonly fills: number;
   /** `Σ s·(amount − q·m) / Σ q·m` over the fills with a reference price. */
@@ -31,19 +31,20 @@ export interface MarkOut {
   readonly bps: Ratio | undefined;
 }
 
-/** Those of one side. */
-export function fillsFigures(
-  fills: readonly FillFacts[],
-  side: 'buy' | 'sell',
-  prices: PriceBook,
-): FillsFigures {
-  let [amount, paid, paper] = [NO_MONEY, NO_MONEY, NO_MONEY];
+interface Question {
+  /** Those of one side. */
+  readonly fills: readonly FillFacts[];
+  readonly side: 'buy' | 'sell';
+  /** Of all of them. */
+  readonly amount: Money;
+  readonly prices: PriceBook;
+}
+
+export function fillsFigures(question: Question): FillsFigures {
+  const { fills, side } = question;
+  let [paid, paper] = [NO_MONEY, NO_MONEY];
   const spreads: number[] = [];
-  const sizes = new Float64Array(fills.length);
-  let place = 0;
   for (const { attempt, figures } of fills) {
-    sizes[place++] = approximate(figures.quantity);
-    amount = add(amount, figures.amount);
     if (attempt === undefined) continue;
     const at = cost(price(attempt.intent.reference_price), figures.quantity);
     const over = against(side, subtract(figures.amount, at));
@@ -51,23 +52,28 @@ export function fillsFigures(
     paper = add(paper, at);
     if (!at.isZero()) spreads.push(fourDecimals((10_000 * approximate(over)) / approximate(at)));
   }
+  let [ofFills, markOuts]: [Spread | undefined, readonly MarkOut[] | undefined] = [undefined, undefined];
   return {
     fills: fills.length,
     spreadBps: bpsOf(paid, paper),
-    spreadBpsOfFills: spreadOf(spreads),
-    markOuts: MARK_OUT_MINUTES.map((minutes) => markOutOf({ fills, sizes, amount, side, minutes, prices })),
+    get spreadBpsOfFills() {
+      return (ofFills ??= spreadOf(spreads));
+    },
+    get markOuts() {
+      return (markOuts ??= markOutsOf(question));
+    },
   };
 }
 
-interface Marked {
-  readonly fills: readonly FillFacts[];
-  /** Their quantities. */
+function markOutsOf(question: Question): readonly MarkOut[] {
+  const sizes = Float64Array.from(question.fills, ({ figures }) => approximate(figures.quantity));
+  return MARK_OUT_MINUTES.map((minutes) => markOutOf({ ...question, sizes, minutes }));
+}
+
+interface Marked extends Question {
+  /** Quantities of the fills. */
   readonly sizes: Float64Array;
-  /** Of all of them. */
-  readonly amount: Money;
-  readonly side: 'buy' | 'sell';
   readonly minutes: number;
-  readonly prices: PriceBook;
 }
 
 /**

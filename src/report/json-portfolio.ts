@@ -14,8 +14,10 @@ export const portfolioJson = (figures: PortfolioFigures): Report['portfolios'][n
   targets: figures.targets,
   decisions: figures.decisions,
   traded: text(figures.traded),
+  get start() {
+    return figures.start && valuationJson(figures.start);
+  },
   ...known({
-    start: figures.start && valuationJson(figures.start),
     end: figures.end && valuationJson(figures.end),
     course: figures.course && courseJson(figures.course),
   }),

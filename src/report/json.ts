@@ -20,7 +20,7 @@ export const SIGNS = {
   mark_outs: 'Mark-outs are the other way round: positive is good, the price went the way of the trade.',
 } as const;
 
-/** A report as the data of `report.json`. Its long lists are made when they are first read. */
+/** A report as the data of `report.json`. What a terminal does not show is worked out when it is read. */
 export function reportOf(figures: Figures): Report {
   const { facts, input, from, until } = figures;
   let parents: Report['parents'] | undefined;
@@ -120,24 +120,31 @@ const groupJson = (group: Group): Report['groups'][number] => ({
   amount: text(group.amount),
   ...known({ average_price: averageOf(group.amount, group.traded) }),
   costs: sumsJson(group.costs),
-  ...known({ twap_slippage_bps: slippage(group.twap), vwap_slippage_bps: slippage(group.vwap) }),
+  get twap_slippage_bps() {
+    return slippage(group.twap);
+  },
+  get vwap_slippage_bps() {
+    return slippage(group.vwap);
+  },
   fills: fillsJson(group.fills),
-  quoting: quotingJson(group.quoting),
+  get quoting() {
+    return quotingJson(group.quoting);
+  },
 });
 
-const fillsJson = ({
-  fills,
-  spreadBps,
-  spreadBpsOfFills,
-  markOuts,
-}: FillsFigures): Report['groups'][number]['fills'] => ({
-  fills,
-  ...known({ spread_bps: spreadBps?.toFixed(4), spread_bps_of_fills: spreadBpsOfFills }),
-  mark_outs: markOuts.map(({ minutes, fills: of, bps }) => ({
-    minutes,
-    fills: of,
-    ...known({ bps: bps?.toFixed(4) }),
-  })),
+const fillsJson = (figures: FillsFigures): Report['groups'][number]['fills'] => ({
+  fills: figures.fills,
+  ...known({ spread_bps: figures.spreadBps?.toFixed(4) }),
+  get spread_bps_of_fills() {
+    return figures.spreadBpsOfFills;
+  },
+  get mark_outs() {
+    return figures.markOuts.map(({ minutes, fills: of, bps }) => ({
+      minutes,
+      fills: of,
+      ...known({ bps: bps?.toFixed(4) }),
+    }));
+  },
 });
 
 const quotingJson = (quoting: Quoting): Report['quoting'] => ({

@@ -49,8 +49,11 @@ interface When {
 }
 
 function know({ before }: Legs, leg: string, at: Instant, decided?: DecidedLeg): Before {
-  const known = before.get(leg) ?? { at, missed: [], decided, isClosed: false, droppedAt: undefined };
-  before.set(leg, known);
+  let known = before.get(leg);
+  if (known === undefined) {
+    known = { at, missed: [], decided, isClosed: false, droppedAt: undefined };
+    before.set(leg, known);
+  }
   return known;
 }
 

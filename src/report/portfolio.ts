@@ -89,7 +89,9 @@ function portfolioOf(scene: Scene): PortfolioFigures {
     driftType: plan.driftType,
     threshold: plan.threshold,
     targets: Object.fromEntries([...plan.targets].map(([currency, weight]) => [currency, text(weight)])),
-    start: valuationAt(scene, from),
+    get start() {
+      return valuationAt(scene, from);
+    },
     end: valuationAt(scene, until),
     decisions: decisions.size,
     traded,

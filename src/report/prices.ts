@@ -226,8 +226,17 @@ class History {
     this.#ageMaxMs = Math.max(AGE_MAX_MS, 3 * barMs);
   }
 
-  /** One loop for each tape: it waits for many rows at once, which all lie in other places of the memory. Without holes it asks for none. */
-  numbersAt({ from, stepMs, count }: Moments): Float64Array {
+  /** A sweep asks the same tape for the same moments again and again, and each lies in another place of the memory. */
+  numbersAt(moments: Moments): Float64Array {
+    const known = lastNumbers.get(this.tape);
+    if (known !== undefined && isSame(known.moments, moments)) return known.numbers;
+    const numbers = this.#numbersAt(moments);
+    lastNumbers.set(this.tape, { moments, numbers });
+    return numbers;
+  }
+
+  /** One loop for each tape: it waits for many rows at once. Without holes it asks for no time. */
+  #numbersAt({ from, stepMs, count }: Moments): Float64Array {
     const { close, rows, barMs } = this.tape;
     const [begin, isWhole] = [this.#begin, this.#isWhole];
     const end = this.knownAt(rows - 1) + this.#ageMaxMs;
@@ -290,6 +299,15 @@ class History {
     return (this.tape.times[row] ?? Number.POSITIVE_INFINITY) + this.tape.barMs <= at;
   }
 }
+
+/** What each tape was asked for last. */
+const lastNumbers = new WeakMap<
+  PriceColumns,
+  { readonly moments: Moments; readonly numbers: Float64Array }
+>();
+
+const isSame = (one: Moments, other: Moments): boolean =>
+  one.from === other.from && one.stepMs === other.stepMs && one.count === other.count;
 
 /** The last index below `count` for which `holds`, which holds up to some index and not beyond it; -1 when none. */
 function lastWhere(count: number, holds: (index: number) => boolean): number {

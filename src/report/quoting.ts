@@ -115,7 +115,9 @@ function share(part: number, whole: number): number | undefined {
 /** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   if (values.length === 0) return undefined;
-  const sorted = new Float64Array(values).toSorted();
+  const sorted = new Float64Array(values);
+  // Ages of one life are mostly all the same.
+  if (!isAscending(sorted)) sorted.sort();
   const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
   let sum = 0;
   for (const value of sorted) sum += value;
@@ -127,4 +129,9 @@ export function spreadOf(values: readonly number[]): Spread | undefined {
     p95: rank(0.95),
     max: sorted.at(-1) ?? 0,
   };
+}
+
+function isAscending(values: Float64Array): boolean {
+  for (let i = 1; i < values.length; i++) if (!((values[i - 1] ?? 0) <= (values[i] ?? 0))) return false;
+  return true;
 }
