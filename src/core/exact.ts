@@ -331,9 +331,9 @@ export class Exact {
     return rounded === 0n && this.n < 0 ? new Exact(-0, undefined, 0) : Exact.#widen(rounded, places);
   }
 
-  /** Cut to so many significant digits. */
+  /** Cut to so many significant digits: a safe integer has sixteen at most. */
   toSignificantDigits(digits: number): Exact {
-    const drop = this.#digits().length - digits;
+    const drop = digits > 15 && this.wide === undefined ? 0 : this.#digits().length - digits;
     return drop <= 0 || this.#isSpecial
       ? this
       : Exact.#widen(this.#coefficient() / ten(drop), this.scale - drop);

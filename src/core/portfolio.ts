@@ -264,7 +264,3 @@ export function targetsOf({ targets }: Pick<DriftWait, 'targets'>): Targets {
 
 /** One wait is looked at again and again. */
 const readTargets = new WeakMap<DriftWait['targets'], Targets>();
-
-/** Whether a drift is what a strategy waits for: the threshold itself is not. */
-export const isAdrift = (drift: Ratio, { threshold }: Pick<DriftWait, 'threshold'>): boolean =>
-  drift.gt(ratio(threshold));

@@ -1,7 +1,7 @@
 import { EMPTY, filter, map, merge, of, switchMap, take } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { isBeyond } from '../core/market.ts';
-import { driftOf, isAdrift, tradedPair } from '../core/portfolio.ts';
+import { driftOf, hasDrifted, tradedPair } from '../core/portfolio.ts';
 import { NO_QUANTITY, price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import { duesOf, earliest } from '../core/settling.ts';
@@ -205,8 +205,10 @@ function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, { by, tell }: Wait
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
   const look = (): void => {
+    // What it comes to is divided out for the one look that wakes.
+    if (!isAdriftNow(desk, wait)) return;
     const drift = driftNow(desk, wait);
-    if (drift !== undefined && isAdrift(drift, wait)) tell({ on: 'drift', at: ports.clock.wall(), drift });
+    if (drift !== undefined) tell({ on: 'drift', at: ports.clock.wall(), drift });
   };
   look();
   // What holds already needs no price to be asked for.
@@ -241,7 +243,16 @@ function drifting(
 
 /** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */
 export function driftNow(desk: Desk, wait: Wait & { on: 'drift' }): Ratio | undefined {
-  const { balances } = desk.state;
-  if (balances === undefined) return undefined;
-  return driftOf(wait, { holdings: balances, midOf: (pair) => desk.references.get(pair)?.mid });
+  const known = knownOf(desk);
+  return known && driftOf(wait, known);
+}
+
+function isAdriftNow(desk: Desk, wait: Wait & { on: 'drift' }): boolean {
+  const known = knownOf(desk);
+  return known !== undefined && hasDrifted(wait, known);
+}
+
+function knownOf({ state, references }: Desk): Parameters<typeof hasDrifted>[1] | undefined {
+  const { balances } = state;
+  return balances && { holdings: balances, midOf: (pair) => references.get(pair)?.mid };
 }
