@@ -28,10 +28,9 @@ function writtenIso(at: Instant): string {
   const ms = Math.trunc(at);
   const day = Math.floor(ms / DAY_MS);
   const of = ms - day * DAY_MS;
-  // Times that are written one after another are mostly of one day, or of one time of the day; the calendar is asked once a month.
+  // Times that are written one after another are mostly of one day; the calendar is asked once a month.
   if (day !== lastDay.day) lastDay = { day, text: dateOf(day) };
-  if (of !== lastClock.of) lastClock = { of, text: clockOf(of) };
-  return lastDay.text + lastClock.text;
+  return lastDay.text + clockOf(of);
 }
 
 /** The year 10000: from there on a year has six digits and a sign. */
@@ -39,7 +38,6 @@ const FOUR_DIGIT_YEARS_END_MS = 253_402_300_800_000;
 /** Days since 1970, from the first of a month until the next. */
 let lastMonth = { from: 0, until: 0, text: '' };
 let lastDay = { day: -1, text: '' };
-let lastClock = { of: -1, text: '' };
 
 function dateOf(day: number): string {
   if (day < lastMonth.from || day >= lastMonth.until) {
@@ -51,7 +49,15 @@ function dateOf(day: number): string {
   return `${lastMonth.text}${two(day - lastMonth.from + 1)}T`;
 }
 
-const clockOf = (ms: number): string =>
+/** Whole minutes are written again and again. */
+function clockOf(ms: number): string {
+  const minute = ms / MINUTE_MS;
+  if (!Number.isInteger(minute)) return writtenClock(ms);
+  return (minutes[minute] ??= writtenClock(ms));
+}
+const minutes: string[] = Array.from({ length: DAY_MS / MINUTE_MS });
+
+const writtenClock = (ms: number): string =>
   `${two(ms / HOUR_MS)}:${two((ms / MINUTE_MS) % 60)}:${two((ms / SECOND_MS) % 60)}.${three(ms % 1000)}Z`;
 
 const TWO_DIGITS = Array.from({ length: 60 }, (_, count) => String(count).padStart(2, '0'));

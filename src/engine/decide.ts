@@ -162,10 +162,8 @@ function refreshValuation(desk: Desk): Observable<void> | undefined {
   );
 }
 
-/** Most steps want nothing, and nearly all have missed nothing. */
-const NONE: readonly never[] = Object.freeze([]);
-/** Not frozen: V8 steps through frozen arrays slowly. */
-const NO_MISSED: readonly never[] = [];
+/** Most steps want nothing, and nearly all have missed nothing. Not frozen: V8 steps through frozen arrays slowly. */
+const NONE: readonly never[] = [];
 
 interface Woken {
   readonly source: StrategySource;
@@ -181,7 +179,7 @@ interface Woken {
 function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
   const step = stepOf(desk, woken);
   const { source, life, wake } = woken;
-  for (const { leg, slice } of step.missed ?? NO_MISSED) {
+  for (const { leg, slice } of step.missed ?? NONE) {
     const parent = parentOf(desk, woken, leg);
     const traded = desk.state.stray(parent, slice);
     if (traded === undefined) continue;
@@ -289,19 +287,16 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
 
 function intentText(desk: Desk, woken: Omit<Woken, 'wake'>, intent: Intent): IntentText {
   const { leg, slice, pair, side, size, limit, tactics, deadline } = intent;
-  const made: Writable<IntentText> = {
-    leg,
-    parent: parentOf(desk, woken, leg),
-    slice,
-    pair,
-    side,
-    by: size.by,
-    size: text(size.by === 'quantity' ? size.quantity : size.amount),
-    deadline,
-  };
+  const parent = parentOf(desk, woken, leg);
+  const { by } = size;
+  const amount = text(size.by === 'quantity' ? size.quantity : size.amount);
   const decision = desk.references.get(pair);
+  // In one piece where it is kept by the thousand: what is added later takes room of its own.
+  const made: Writable<IntentText> =
+    decision === undefined
+      ? { leg, parent, slice, pair, side, by, size: amount, deadline }
+      : { leg, parent, slice, pair, side, by, size: amount, deadline, decision_price: text(decision.mid) };
   if (limit !== undefined) made.limit = text(limit);
   if (tactics !== undefined) made.tactics = tactics;
-  if (decision !== undefined) made.decision_price = text(decision.mid);
   return made;
 }

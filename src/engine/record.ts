@@ -246,21 +246,20 @@ export function sliceRecord(
   { reason, detail }: Why,
 ): SliceRecord {
   const { parent, leg, slice } = intent;
-  const figures = { filled: text(filled), filled_amount: text(filledAmount) };
-  // Most end whole, and without a word.
-  if (reason === undefined && detail === undefined)
-    return { kind: 'slice', strategy, parent, leg, slice, result, ...figures };
-  return {
+  const made: { -readonly [K in keyof SliceRecord]: SliceRecord[K] } = {
     kind: 'slice',
     strategy,
     parent,
     leg,
     slice,
     result,
-    ...(reason === undefined ? {} : { reason }),
-    ...(detail === undefined || detail === '' ? {} : { detail }),
-    ...figures,
+    filled: text(filled),
+    filled_amount: text(filledAmount),
   };
+  // Left out rather than undefined: the journal holds plain JSON.
+  if (reason !== undefined) made.reason = reason;
+  if (detail !== undefined && detail !== '') made.detail = detail;
+  return made;
 }
 
 /** What the record of its end tells of a slice. */

@@ -79,10 +79,15 @@ export function slicesOf(
     due,
     startMs,
     durationMs = parseDuration(plan.window),
-  }: { readonly due: Instant; readonly startMs: number; readonly durationMs?: number },
+    total = eachOf(plan),
+  }: {
+    readonly due: Instant;
+    readonly startMs: number;
+    readonly durationMs?: number;
+    readonly total?: Quantity | Money;
+  },
   instrument: Instrument | undefined,
 ): Slices {
-  const total = eachOf(plan);
   const precision = plan.each_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision;
   const seconds = Math.floor(due / 1000);
   return {

@@ -3,7 +3,7 @@ import type { Instrument } from '../core/instrument.ts';
 import { money, price, quantity, subtract, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import { after, instant, isoOf, MINUTE_MS, parseDuration } from '../core/time.ts';
+import { after, instant, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
@@ -13,12 +13,11 @@ import type { Step } from './kernel.ts';
 import { check, unfit } from './recurring-check.ts';
 import { anySlices, currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
 import type { Params, Slices } from './recurring-fields.ts';
-import { nextTime, occurrencesOf } from './schedule.ts';
+import { legOf, lostOf, misfireNote, nextDue, openTimes, passedTimes } from './recurring-misfire.ts';
+import { occurrencesOf } from './schedule.ts';
 import { dueSize, plannedSize, slotMs, slotsPassed } from './slicing.ts';
 import { tacticsOf } from './tactic-fields.ts';
 
-/** Times that a longer downtime leaves to make up for: the newest. */
-const PASSED_MAX = 31;
 /** Between two occurrences that are made up for: well below what the controls let a desk execute in a minute. */
 const MADE_UP_APART_MS = 30_000;
 
@@ -52,6 +51,23 @@ type Under = State & { readonly now: NonNullable<State['now']> };
 interface Setting {
   readonly plan: Params;
   readonly instrument: Instrument;
+  readonly each: Quantity | Money;
+  readonly windowMs: number;
+  /** Later than this, a time has passed. */
+  readonly toleranceMs: number;
+}
+
+const settings = new WeakMap<Params, Setting>();
+
+function settingOf(plan: Params, instrument: Instrument): Setting {
+  const known = settings.get(plan);
+  if (known?.instrument === instrument) return known;
+  const windowMs = parseDuration(plan.window);
+  // Once its window is over, a time has passed whatever the tolerance says.
+  const toleranceMs = Math.min(parseDuration(plan.schedule.misfire_after), windowMs - 1);
+  const setting = { plan, instrument, each: eachOf(plan), windowMs, toleranceMs };
+  settings.set(plan, setting);
+  return setting;
 }
 
 /** What a step tells besides what it does. */
@@ -60,6 +76,11 @@ interface Told {
   readonly note?: string | undefined;
   readonly missed?: NonNullable<Step<State>['missed']>;
 }
+
+/** Most steps have nothing to tell. */
+const SILENT: Told = {};
+const telling = (step: Step<State>, told: Told): Step<State> =>
+  told === SILENT ? step : { ...step, ...told };
 
 /**
  * The same buy or sell at every time of a calendar. Each occurrence is a parent of its own, named by the time at which it
@@ -84,10 +105,10 @@ export const recurring = defineStrategy<Params, State>({
   },
 
   step(was, wake, plan, { view }): Step<State> {
-    const setting: Setting = { plan, instrument: view.instrument(plan.pair) };
+    const setting = settingOf(plan, view.instrument(plan.pair));
     if (wake.on === 'outcome') return settle(was, wake, setting);
     return isUnderWay(was)
-      ? startSlice(was, { at: wake.at, told: {} }, setting)
+      ? startSlice(was, { at: wake.at, told: SILENT, slices: slicesOfNow(was, setting) }, setting)
       : takeTurn(was, wake.at, setting);
   },
 
@@ -112,26 +133,22 @@ export const recurring = defineStrategy<Params, State>({
     occurrencesOf(plan.schedule, { from: originOf(plan, from), count, until: endOf(plan) }),
 });
 
-const legOf = (due: number): string => isoOf(instant(due));
 const isUnderWay = (was: State): was is Under => was.now !== undefined;
 const allSlices = (plan: Params, due: number): NonNullable<Step<State>['missed']> =>
   Array.from({ length: plan.slices }, (_, slice) => ({ leg: legOf(due), slice }));
-const slicesOfNow = ({ now }: Under, { plan, instrument }: Setting): Slices =>
-  slicesOf(plan, { due: instant(now.due), startMs: now.start, durationMs: now.length }, instrument);
+const slicesOfNow = ({ now }: Under, { plan, instrument, each }: Setting): Slices =>
+  slicesOf(
+    plan,
+    { due: instant(now.due), startMs: now.start, durationMs: now.length, total: each },
+    instrument,
+  );
 const slotOf = (slices: Slices, k: number): Instant =>
   instant(k >= slices.slices ? slices.startMs + slices.durationMs : slotMs(slices, k));
 
-/** The first time after `at` that the plan has. */
-function nextDue(plan: Params, at: Instant): Instant | undefined {
-  const next = nextTime(plan.schedule, at);
-  const end = endOf(plan);
-  return next === undefined || (end !== undefined && next >= end) ? undefined : next;
-}
-
 /** Between two occurrences: waits for the next time of the schedule. */
-function idle(was: State, plan: Params, told: Told = {}): Step<State> {
+function idle(was: State, plan: Params, told: Told = SILENT): Step<State> {
   const next = nextDue(plan, instant(was.after));
-  if (next !== undefined) return { state: was, waits: [{ on: 'at', at: next }], ...told };
+  if (next !== undefined) return telling({ state: was, waits: [{ on: 'at', at: next }] }, told);
   const note = noted(told.note, `${was.begun} occurrences`);
   return { state: was, waits: [], finished: 'finished', ...told, note };
 }
@@ -139,45 +156,20 @@ function idle(was: State, plan: Params, told: Told = {}): Step<State> {
 const noted = (first: string | undefined, more: string): string =>
   first === undefined ? more : `${first}; ${more}`;
 
-interface Passed {
-  readonly times: readonly Instant[];
-  readonly isAll: boolean;
-}
-
-/** The newest times after `from` and up to `at`, oldest first; `isAll` is false when there are more. */
-function passedTimes(plan: Params, from: Instant, at: Instant): Passed {
-  const oldest = nextDue(plan, from);
-  if (oldest === undefined || oldest > at) return { times: [], isAll: true };
-  const later = nextDue(plan, oldest);
-  return later === undefined || later > at ? { times: [oldest], isAll: true } : newestTimes(plan, from, at);
-}
-
-/** The same where there are two at least. */
-function newestTimes(plan: Params, from: Instant, at: Instant): Passed {
-  const upTo = (since: Instant, most: number): readonly Instant[] => {
-    const times: Instant[] = [];
-    for (let next = nextDue(plan, since); next !== undefined && next <= at; next = nextDue(plan, next)) {
-      if (times.push(next) > most) break;
-    }
-    return times;
-  };
-  const times = upTo(from, PASSED_MAX);
-  if (times.length <= PASSED_MAX) return { times, isAll: true };
-  // Many: the newest are looked for from the end, over longer and longer spans.
-  for (let spanMs = MINUTE_MS; ; spanMs *= 2) {
-    const newest = upTo(instant(Math.max(from, at - spanMs)), Number.POSITIVE_INFINITY);
-    if (newest.length >= PASSED_MAX) return { times: newest.slice(-PASSED_MAX), isAll: false };
-  }
-}
-
 /** A time of the schedule has come, or several have passed: begins one of them, as the misfire rule says. */
 function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
-  const { plan } = setting;
-  const { times: passed, isAll } = passedTimes(plan, instant(was.after), at);
-  const newest = passed.at(-1);
-  // The clocks of the zone were decided anew since this wake was planned.
-  if (newest === undefined) return idle(was, plan);
+  const { plan, toleranceMs } = setting;
   const { schedule } = plan;
+  const due = nextDue(plan, instant(was.after));
+  // The clocks of the zone were decided anew since this wake was planned.
+  if (due === undefined || due > at) return idle(was, plan);
+  const next = nextDue(plan, due);
+  const isAlone = next === undefined || next > at;
+  // Nearly always.
+  if (isAlone && at - due <= toleranceMs && closureAt(schedule, due) === undefined)
+    return begin(was, { due, start: due, at, told: SILENT }, setting);
+  const { times: passed, isAll } = passedTimes(plan, instant(was.after), at);
+  const newest = passed.at(-1) ?? due;
   const times = openTimes(schedule, passed);
   const last = times.at(-1);
   if (last === undefined) {
@@ -188,12 +180,10 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
       missed: allSlices(plan, newest),
     });
   }
-  // Once its window is over, a time has passed whatever the tolerance says.
-  const toleranceMs = Math.min(parseDuration(schedule.misfire_after), parseDuration(plan.window) - 1);
   const first = schedule.misfire === 'all' ? (times[0] ?? last) : last;
   const isLate = at - first > toleranceMs;
   const isSkipped = isLate && schedule.misfire === 'skip';
-  const lost = times.length === 1 && !isSkipped ? NO_TIMES : lostOf(times, schedule, { first, isSkipped });
+  const lost = lostOf(times, schedule, { first, isSkipped });
   const told: Told =
     lost.length > 0 || isLate
       ? {
@@ -201,67 +191,46 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
           note: misfireNote({ due: first, isSkipped, lateMs: at - first, lost: lost.length, isAll }),
           missed: slicesAt(plan, lost),
         }
-      : {};
+      : SILENT;
   if (isSkipped) return idle({ ...was, after: first }, plan, told);
-  const closure = closureAt(schedule, at);
+  return begin(was, { due: first, start: isLate ? at : first, at, told }, setting);
+}
+
+interface Beginning {
+  readonly due: Instant;
+  /** When its window begins. */
+  readonly start: Instant;
+  readonly at: Instant;
+  readonly told: Told;
+}
+
+/** Begins the occurrence that is due at `due`, unless the calendar is closed by now. */
+function begin(was: State, { due, start, at, told }: Beginning, setting: Setting): Step<State> {
+  const { plan, windowMs, each } = setting;
+  const closure = closureAt(plan.schedule, at);
   if (closure !== undefined) {
-    const missed = [...(told.missed ?? []), ...allSlices(plan, first)];
-    return idle({ ...was, after: first }, plan, { reason: 'blackout', note: closure.why, missed });
+    const missed = [...(told.missed ?? []), ...allSlices(plan, due)];
+    return idle({ ...was, after: due }, plan, { reason: 'blackout', note: closure.why, missed });
   }
-  const start = isLate ? at : first;
   const next = nextDue(plan, at) ?? Number.POSITIVE_INFINITY;
-  const length = Math.min(parseDuration(plan.window), next - start);
-  const now = { due: first, start, length, slice: 0, left: text(eachOf(plan)) };
-  const under: Under = { after: first, begun: was.begun + 1, now };
-  const slot = slotOf(slicesOfNow(under, setting), 0);
-  if (slot > at) return { state: under, waits: [{ on: 'at', at: slot }], ...told };
-  return startSlice(under, { at, told }, setting);
+  const now = { due, start, length: Math.min(windowMs, next - start), slice: 0, left: text(each) };
+  const under: Under = { after: due, begun: was.begun + 1, now };
+  const slices = slicesOfNow(under, setting);
+  const slot = slotOf(slices, 0);
+  if (slot > at) return telling({ state: under, waits: [{ on: 'at', at: slot }] }, told);
+  return startSlice(under, { at, told, slices }, setting);
 }
-
-function openTimes(schedule: Params['schedule'], passed: readonly Instant[]): readonly Instant[] {
-  const [only] = passed;
-  if (passed.length === 1 && only !== undefined && closureAt(schedule, only) === undefined) return passed;
-  return passed.filter((due) => closureAt(schedule, due) === undefined);
-}
-
-const NO_TIMES: readonly Instant[] = [];
-
-/** Those of `times` that get no trade, or none any more. */
-const lostOf = (
-  times: readonly Instant[],
-  { misfire }: Params['schedule'],
-  { first, isSkipped }: Pick<Misfire, 'isSkipped'> & { readonly first: Instant },
-): readonly Instant[] =>
-  times.filter((due) => (misfire === 'all' ? due < first : due !== first || isSkipped));
 
 const slicesAt = (plan: Params, times: readonly Instant[]): Missed =>
   times.flatMap((due) => allSlices(plan, due));
 
-interface Misfire {
-  readonly due: Instant;
-  readonly isSkipped: boolean;
-  readonly lateMs: number;
-  readonly lost: number;
-  /** Whether nothing older passed as well. */
-  readonly isAll: boolean;
-}
-
-function misfireNote({ due, isSkipped, lateMs, lost, isAll }: Misfire): string {
-  const others = `${isAll ? '' : 'more than '}${lost} times passed`;
-  const late = `due ${legOf(due)}, ${Math.round(lateMs / 1000)} s ago`;
-  if (isSkipped) return `${others}; the last was ${late}`;
-  return lost > 0 || !isAll ? `runs the one ${late}; ${others} without a trade` : `runs the one ${late}`;
-}
-
 /** A slot of the occurrence under way has come. Slots that passed, and one that the calendar closes, are not tried. */
 function startSlice(
   was: Under,
-  { at, told }: { readonly at: Instant; readonly told: Told },
-  setting: Setting,
+  { at, told, slices }: { readonly at: Instant; readonly told: Told; readonly slices: Slices },
+  { plan }: Setting,
 ): Step<State> {
-  const { plan } = setting;
   const { now } = was;
-  const slices = slicesOfNow(was, setting);
   let turn = now.slice;
   while (turn < slices.slices && slotOf(slices, turn + 1) <= at) turn++;
   const closure = turn < slices.slices ? closureAt(plan.schedule, at) : undefined;
@@ -275,16 +244,16 @@ function startSlice(
     const later = onSlice(was, next);
     return next >= slices.slices
       ? endOccurrence(later, { at, told: all }, plan)
-      : { state: later, waits: [{ on: 'at', at: slotOf(slices, next) }], ...all };
+      : telling({ state: later, waits: [{ on: 'at', at: slotOf(slices, next) }] }, all);
   }
   const size = dueSize(slices, turn, leftOf(plan, now.left), plan.catch_up === 'pace');
   const deadline = openUntil(plan.schedule, at, slotOf(slices, turn + 1));
-  return {
+  const step: Step<State> = {
     state: onSlice(was, turn + 1),
     waits: [{ on: 'outcome', leg, slice: turn }],
     intents: [intentOf(plan, { leg, slice: turn, size, deadline })],
-    ...all,
   };
+  return telling(step, all);
 }
 
 const onSlice = (
@@ -355,7 +324,7 @@ function settle(was: State, wake: Wake & { on: 'outcome' }, setting: Setting): S
   const left = subtract(leftOf(plan, was.now.left), done);
   const now: Under = { ...was, now: { ...was.now, left: text(left) } };
   return !left.gt(0) || now.now.slice >= plan.slices
-    ? endOccurrence(now, { at: wake.at, told: {} }, plan)
+    ? endOccurrence(now, { at: wake.at, told: SILENT }, plan)
     : { state: now, waits: [slotWait(now, setting)] };
 }
 

@@ -157,6 +157,9 @@ function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefine
     known = { found: [], newest: -1 };
     lookedUp.set(schedule, known);
   }
+  // What was asked last is mostly asked again.
+  const newest = known.found[known.newest];
+  if (newest?.at === at) return newest.next;
   for (const one of known.found) if (one.at === at) return one.next;
   const next = nextCron({ cron, time_zone: schedule.time_zone }, at);
   known.newest = (known.newest + 1) % LOOKED_UP_MAX;
