@@ -16,7 +16,7 @@ import { inProcessVenue } from '../simulator/port.ts';
 import { hash32, mix, seededRandom } from '../simulator/random.ts';
 import { venueOf } from './model.ts';
 import type { ExecutionModel } from './model.ts';
-import { tapeMarket, venueTape } from './tape-market.ts';
+import { TapeReader, tapeMarket, venueTape } from './tape-market.ts';
 import type { NextPossible } from './tape-market.ts';
 import { knownAt } from './tape.ts';
 import type { Tape } from './tape.ts';
@@ -62,6 +62,8 @@ export function backtest(setup: BacktestSetup): Backtest {
   const { tapes, from, until, model, seed, holdings } = setup;
   const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
   const pairs = tapes.map(({ pair }) => pair);
+  // The desk and the venue look at the same time.
+  const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
   const options = venueOf(model, { seed, from, pairs, holdings, currencies: setup.currencies });
   const isOut = outages(model, seed);
   const exchange = new Exchange({
@@ -71,7 +73,7 @@ export function backtest(setup: BacktestSetup): Backtest {
         return isOut(clock.now()) ? 1 : 0;
       },
     },
-    tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape)])),
+    tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape, readers.get(tape.pair))])),
     startedAt: from,
   });
   const { nextPossible, journal } = setup;
@@ -85,7 +87,7 @@ export function backtest(setup: BacktestSetup): Backtest {
         quoteLatencyMs: model.quoteLatencyMs,
         orderLatencyMs: model.orderLatencyMs,
       }),
-      market: tapeMarket({ clock, tapes, until, gapMaxMs: model.gapMax, nextPossible }),
+      market: tapeMarket({ clock, tapes, readers, until, gapMaxMs: model.gapMax, nextPossible }),
       journal,
       operator$: endAt(clock, until),
     },

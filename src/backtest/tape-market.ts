@@ -23,6 +23,8 @@ export interface LookedUntil {
 export interface TapeMarketOptions {
   readonly clock: VirtualClock;
   readonly tapes: readonly Tape[];
+  /** Readers of the tapes by pair. */
+  readonly readers: ReadonlyMap<string, TapeReader>;
   /** Nothing is told from then on. */
   readonly until: Instant;
   /** A price that is older than its bar by more than this is none, ms. */
@@ -36,8 +38,7 @@ export interface TapeMarketOptions {
  * Of itself it tells of every row when that becomes known; or, where it is known what can come true, only then.
  */
 export function tapeMarket(options: TapeMarketOptions): MarketPort {
-  const { clock, tapes, gapMaxMs } = options;
-  const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
+  const { clock, readers, gapMaxMs } = options;
   const look = (pair: string): ReferencePrice | undefined => readers.get(pair)?.fresh(clock.wall(), gapMaxMs);
   const tell = (at: Instant, next: (told: ReferencePrice) => void): void => {
     for (const [pair, reader] of readers) {
@@ -221,8 +222,7 @@ export class TapeReader {
 }
 
 /** A tape as the simulated exchange prices from it. Never asked for a time before its first close is known. */
-export function venueTape(tape: Tape): PriceTape {
-  const reader = new TapeReader(tape);
+export function venueTape(tape: Tape, reader = new TapeReader(tape)): PriceTape {
   return {
     startsAt: knownAt(tape, 0),
     endsAt: knownAt(tape, tape.rows - 1),

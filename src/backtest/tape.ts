@@ -167,10 +167,11 @@ export function priceAt(column: Float64Array, row: number): Price {
   const last = lastPrices.get(column);
   if (last?.row === row) return last.price;
   const value = column[row] ?? Number.NaN;
-  const read = { row, price: shortPrice(value) ?? price(decimalText(value)) };
-  lastPrices.set(column, read);
-  return read.price;
+  const read = shortPrice(value) ?? price(decimalText(value));
+  if (last === undefined) lastPrices.set(column, { row, price: read });
+  else [last.row, last.price] = [row, read];
+  return read;
 }
 
 /** The desk, the venue and the search for the next wake mostly read the same row. */
-const lastPrices = new WeakMap<Float64Array, { readonly row: number; readonly price: Price }>();
+const lastPrices = new WeakMap<Float64Array, { row: number; price: Price }>();

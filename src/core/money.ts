@@ -182,7 +182,11 @@ const DOUBT = 1e-12;
 
 /** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>
-  reference.times(ONE.plus((side === 'buy' ? bps : bps.negated()).times(BASIS_POINT))) as Price;
+  scale(reference, worse(side, bps));
+
+/** What `worsen` multiplies with. */
+export const worse = (side: 'buy' | 'sell', bps: Ratio): Ratio =>
+  ONE.plus((side === 'buy' ? bps : bps.negated()).times(BASIS_POINT)) as Ratio;
 
 /** For figures that never become money again: metrics, charts, progress. */
 export const approximate = (amount: AnyAmount): number => amount.toNumber();

@@ -2,11 +2,12 @@ import { cost, holding, NO_MONEY, NO_QUANTITY, price, roundUp, text, add } from 
 import type { Money, Quantity } from '../core/money.ts';
 import { after, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { OrderRequest, Quote, QuoteRequest, Side, Size } from '../core/venue.ts';
+import type { OrderRequest, Quote, QuoteRequest, Size } from '../core/venue.ts';
 import type { Random } from '../engine/ports.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
 import type { Booking } from './booking.ts';
 import type { Credit } from './credit.ts';
+import type { Fill } from './fills.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
 import type { VenueOptions } from './options.ts';
@@ -86,14 +87,14 @@ export class Dealer {
     const refused = this.orderProblem(listing, entry, order, now);
     if (refused !== undefined) return refused;
 
-    const filled = filledSize(listing, entry, order.size);
-    if (filled.quantity.lte(0) || filled.amount.lte(0)) return assumed.invalidSize('too small to be filled');
-    const fees = feeFor(listing, filled.amount, this.setup.options.feeBps);
+    const { quantity, amount, price: each } = filledSize(listing, entry, order.size);
+    if (quantity.lte(0) || amount.lte(0)) return assumed.invalidSize('too small to be filled');
+    const fees = feeFor(listing, amount, this.setup.options.feeBps);
+    const accepted = { entry, order, listing, fill: { quantity, amount, price: each, fees } };
     const isFilled = !this.isTurnedDown(entry, now);
-    if (isFilled && !this.isCovered(account, { listing, side: order.side, filled, fees, now })) {
+    if (isFilled && !this.isCovered(account, accepted, now))
       return assumed.noFunds(order.side === 'buy' ? listing.quote : listing.base);
-    }
-    return created(this.accept(account, { entry, order, listing, filled, fees, isFilled, now }));
+    return created(this.accept(account, accepted, isFilled, now));
   }
 
   /** The same client id with the same wishes gets the same quote while it lives; with other wishes it is refused. */
@@ -169,18 +170,9 @@ export class Dealer {
     return movedAgainstDealer(quote.side, mid, market.mid(quote.pair, now)).gt(options.lastLookBps);
   }
 
-  private isCovered(
-    account: string,
-    {
-      listing,
-      side,
-      filled,
-      fees,
-      now,
-    }: { listing: Listing; side: Side; filled: Priced; fees: Money; now: Instant },
-  ): boolean {
+  private isCovered(account: string, { order: { side }, listing, fill }: Accepted, now: Instant): boolean {
     const isBuy = side === 'buy';
-    const amount: Quantity = isBuy ? holding(add(filled.amount, fees)) : filled.quantity;
+    const amount: Quantity = isBuy ? holding(add(fill.amount, fill.fees)) : fill.quantity;
     return this.setup.credit.covers({
       account,
       pair: listing.pair,
@@ -191,10 +183,15 @@ export class Dealer {
     });
   }
 
-  private accept(account: string, accepted: Accepted): OrderDetail {
-    const { entry, order, listing, filled, fees, isFilled, now } = accepted;
+  private accept(
+    account: string,
+    { entry, order, listing, fill }: Accepted,
+    isFilled: boolean,
+    now: Instant,
+  ): OrderDetail {
     const { registry, booking } = this.setup;
     entry.used = true;
+    const { quantity, amount, price: each, fees } = fill;
     const wholeOrder = registry.nextCount();
     const detail: OrderDetail = {
       orderId: String(wholeOrder),
@@ -203,16 +200,14 @@ export class Dealer {
       pair: order.pair,
       side: order.side,
       status: isFilled ? 'Done' : 'Canceled',
-      quantity: filled.quantity,
-      price: filled.price,
-      filled: isFilled ? filled.quantity : NO_QUANTITY,
-      filledAmount: isFilled ? filled.amount : NO_MONEY,
-      vwap: isFilled ? filled.price : NO_PRICE,
+      quantity,
+      price: each,
+      filled: isFilled ? quantity : NO_QUANTITY,
+      filledAmount: isFilled ? amount : NO_MONEY,
+      vwap: isFilled ? each : NO_PRICE,
       fees: isFilled ? fees : NO_MONEY,
       updatedAt: instant(Math.floor(now)),
     };
-    const { quantity, amount, price: each } = filled;
-    const fill = { quantity, amount, price: each, fees };
     const place = isFilled
       ? booking.fill(account, { order: detail, listing, fill, number: registry.nextCount(), wholeOrder }, now)
       : undefined;
@@ -226,8 +221,5 @@ interface Accepted {
   readonly entry: QuoteEntry;
   readonly order: PlacedOrder;
   readonly listing: Listing;
-  readonly filled: Priced;
-  readonly fees: Money;
-  readonly isFilled: boolean;
-  readonly now: Instant;
+  readonly fill: Fill;
 }

@@ -1,8 +1,8 @@
 import { OperatorError } from '../core/errors.ts';
-import { money, quantity, ratioOf, roundEven } from '../core/money.ts';
+import { money, quantity, ratioOf, roundEven, worse } from '../core/money.ts';
 import type { Money, Price, Ratio } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
-import type { Currency } from '../core/venue.ts';
+import type { Currency, Side } from '../core/venue.ts';
 import type { CurrencyDetail } from '../wire/account.ts';
 import type { PairOptions, VenueOptions } from './options.ts';
 import { own } from './own.ts';
@@ -25,6 +25,8 @@ export interface Listing {
   readonly maxUsd: Money;
   /** Distance of the dealer's price from the middle for the smallest size. */
   readonly halfSpreadBps: Ratio;
+  /** By what the middle is multiplied for that. */
+  readonly spread: Readonly<Record<Side, Ratio>>;
   readonly options: PairOptions;
 }
 
@@ -105,6 +107,7 @@ export function listPairs(
   const listings = Object.entries(options.pairs).map(([pair, set]): Listing => {
     const { base, quote } = sidesOf(pair, options, currencies.keys());
     const quoteCurrency = currencies.get(quote);
+    const halfSpreadBps = ratioOf(set.halfSpreadBps);
     return {
       pair,
       base,
@@ -114,7 +117,8 @@ export function listPairs(
       pricePrecision: set.pricePrecision,
       priceDecimalsMin: quoteCurrency?.isFiat === true ? 2 : 8,
       maxUsd: money(set.maxUsd),
-      halfSpreadBps: ratioOf(set.halfSpreadBps),
+      halfSpreadBps,
+      spread: { buy: worse('buy', halfSpreadBps), sell: worse('sell', halfSpreadBps) },
       options: set,
     };
   });

@@ -30,23 +30,22 @@ export function inProcessVenue(exchange: Exchange, options: PortOptions): VenueP
 
   const read = <T>(attempt: string, ask: () => Reply<T>, route?: LimitedRoute): Observable<T> =>
     defer(() => {
-      const reply = limited(route, ask);
+      const reply = (route === undefined ? undefined : exchange.admit(route, account, now())) ?? ask();
       return reply.ok ? of(reply.value) : throwError(() => errorOf(attempt, reply));
     });
-
-  const limited = <T>(route: LimitedRoute | undefined, ask: () => Reply<T>): Reply<T> =>
-    (route === undefined ? undefined : exchange.admit(route, account, now())) ?? ask();
 
   return {
     quote: (request: QuoteRequest) =>
       travelled(clock, quoteLatencyMs, (): QuoteAnswer => {
-        const reply = limited('quote', () => exchange.quote(account, request, now()));
+        const at = now();
+        const reply = exchange.admit('quote', account, at) ?? exchange.quote(account, request, at);
         return reply.ok ? { kind: 'quote', quote: reply.value } : answerOf(reply);
       }),
 
     order: (request: OrderRequest) =>
       travelled(clock, orderLatencyMs, (): OrderAnswer => {
-        const reply = limited('order', () => exchange.order(account, request, now()));
+        const at = now();
+        const reply = exchange.admit('order', account, at) ?? exchange.order(account, request, at);
         return reply.ok ? { kind: 'order', status: reply.status, order: reply.value } : answerOf(reply);
       }),
 

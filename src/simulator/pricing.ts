@@ -3,7 +3,6 @@ import {
   add,
   cost,
   NO_MONEY,
-  NOTHING,
   quantity,
   quantityDown,
   ratio,
@@ -32,7 +31,11 @@ export interface Priced {
  * `usd` is the value of the size. Impact grows with its square root: `impactBps` is reached at one million USD.
  */
 export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money): Price {
-  const away = worsen(side, mid, add(listing.halfSpreadBps, impactOf(listing, usd)));
+  const { halfSpreadBps, spread, options } = listing;
+  const away =
+    options.impactBps === 0
+      ? scale(mid, spread[side])
+      : worsen(side, mid, add(halfSpreadBps, impactOf(options.impactBps, usd)));
   return roundedAgainst(listing, side, away);
 }
 
@@ -42,8 +45,7 @@ export function roundedAgainst(listing: Listing, side: Side, each: Price): Price
   return side === 'buy' ? roundUp(each, decimals) : roundDown(each, decimals);
 }
 
-function impactOf({ options: { impactBps } }: Listing, usd: Money): Ratio {
-  if (impactBps === 0) return NOTHING;
+function impactOf(impactBps: number, usd: Money): Ratio {
   const millions = Math.max(0, approximate(usd)) / 1_000_000;
   return ratio((impactBps * Math.sqrt(millions)).toFixed(6));
 }
