@@ -143,14 +143,31 @@ const SPLITTER = 2 ** 27 + 1;
 export function spell({ n, wide, scale }: Coefficient): string {
   const power = TENS[scale];
   if (wide !== undefined || power === undefined) return withPoint(String(wide ?? n), scale);
-  if (scale === 0) return String(n === 0 ? 0 : n);
-  // In two halves, which are mostly small whole numbers: those are written fast.
   const size = Math.abs(n);
   const whole = Math.trunc(size / power);
-  const part = String(size - whole * power);
-  const spelt = String(whole) + (LEADS[scale - part.length] ?? '') + part;
+  let spelt = wholeText(whole);
+  if (scale > 0) {
+    const part = wholeText(size - whole * power);
+    spelt += (LEADS[scale - part.length] ?? '') + part;
+  }
   return n < 0 ? `-${spelt}` : spelt;
 }
+
+/**
+ * The digits of a whole number from zero on, three at a time. The engine of JavaScript keeps what it wrote of a number, and
+ * looks there first: of numbers that are written once it finds none, and keeps them all.
+ */
+export function wholeText(n: number): string {
+  if (n < 1000) return THREE[n] ?? String(n);
+  if (!(n < WHOLE_TEXT_MAX)) return String(n);
+  const over = Math.trunc(n / 1000);
+  return wholeText(over) + (PADDED[n - over * 1000] ?? '');
+}
+
+/** Below it a thousandth, cut, is never that of the next number. */
+const WHOLE_TEXT_MAX = 1e12;
+const THREE: readonly string[] = Array.from({ length: 1000 }, (_, n) => String(n));
+const PADDED: readonly string[] = THREE.map((digits) => digits.padStart(3, '0'));
 
 /** A point and the zeros after it. */
 const LEADS: readonly string[] = TENS.map((_, zeros) => `.${'0'.repeat(zeros)}`);

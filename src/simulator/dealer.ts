@@ -1,3 +1,4 @@
+import { wholeText } from '../core/exact-digits.ts';
 import { cost, holding, NO_MONEY, NO_QUANTITY, price, roundUp, text, add } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { after, instant } from '../core/time.ts';
@@ -194,7 +195,7 @@ export class Dealer {
     const { quantity, amount, price: each, fees } = fill;
     const wholeOrder = registry.nextCount();
     const detail: OrderDetail = {
-      orderId: String(wholeOrder),
+      orderId: wholeText(wholeOrder),
       clientId: order.clientId ?? '',
       quoteId: entry.quote.quoteId,
       pair: order.pair,

@@ -1,6 +1,7 @@
 import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { wholeText } from '../../src/core/exact-digits.ts';
 import { Exact } from '../../src/core/exact.ts';
 
 /** What every result is held against: 80 digits, towards zero. */
@@ -230,6 +231,18 @@ describe('an exact number', () => {
     expect(Exact.of('-5').times(0).isNegative()).toBe(true);
     expect(Exact.of('-0').isNegative()).toBe(true);
     expect(Exact.of('00').toFixed()).toBe('0');
+  });
+
+  it('has the digits of a whole number, however many they are', () => {
+    const ends = [0, -0, 9, 999, 1_000, 1_001, 999_999, 1_000_000, 1e12 - 1, 1e12, 1e12 + 1, -5, Number.NaN];
+    for (const n of [...ends, Number.MAX_SAFE_INTEGER, Infinity]) expect(wholeText(n)).toBe(String(n));
+    fc.assert(
+      fc.property(fc.nat({ max: 12 }), fc.maxSafeNat(), (drop, n) => {
+        const whole = Math.trunc(n / 10 ** drop);
+        expect(wholeText(whole)).toBe(String(whole));
+      }),
+      RUNS,
+    );
   });
 
   it('is moved by powers of ten, and as exact beyond the largest double', () => {
