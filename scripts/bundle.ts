@@ -26,6 +26,7 @@ export async function bundle(compiled: string): Promise<void> {
       otherCommands,
       sdkApart,
       lightDescriptions,
+      sharedMembers,
       knownSections,
       oneLanguage,
       modernStreams,
@@ -47,7 +48,7 @@ export async function bundle(compiled: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
   for (const { fileName, code } of chunks) {
     // A function, as `bin/bundled.js` calls it.
-    const text = `(function (exports, require, module, __filename, __dirname) {${plain(direct(late(code)))}\n})\n`;
+    const text = `(function (exports, require, module, __filename, __dirname) {${plain(direct(plainly(late(code))))}\n})\n`;
     hash.update(fileName).update(text);
     writeFileSync(join(folder, fileName), text);
   }
@@ -108,6 +109,29 @@ const lightDescriptions: Plugin = {
   },
 };
 
+/** What a kind of shape can be asked for is the same for each kind: zod made these methods anew for all thirty. */
+const sharedMembers: Plugin = {
+  name: 'shared members',
+  transform(code, id) {
+    if (!/[\\/]zod[\\/]v4[\\/]core[\\/]util\.js$/u.test(id)) return undefined;
+    const shared = code.replace(
+      /^export function members\((?=proto, table\) \{)/mu,
+      `const known = new WeakMap();
+export function members(proto, table) {
+    if (!known.has(table)) {
+        const made = {};
+        makeMembers(made, table);
+        known.set(table, Object.getOwnPropertyDescriptors(made));
+    }
+    Object.defineProperties(proto, known.get(table));
+}
+function makeMembers(`,
+    );
+    if (shared === code) throw new Error(`${id} makes members in another way`);
+    return { code: shared, map: null };
+  },
+};
+
 /** A section that is left out says the same each time: that is worked out here, and its shape is made where the section is given. */
 const knownSections: Plugin = {
   name: 'known sections',
@@ -162,6 +186,12 @@ const late = (code: string): string =>
   });
 const BUILTIN =
   /^let (?<name>\w+) = require\("(?<id>node:(?!(?:events|fs|module|path|process|url)")[\w/]+)"\);\n(?:\k<name> = require_rolldown_runtime\.__toESM\(\k<name>, 1\);\n)?/gmu;
+
+/** Of a module of Node, what is used is looked up in it: a copy of all that it exports was made for each file. */
+const plainly = (code: string): string =>
+  code.replaceAll(COPIED, (_, name: string) => `${name} = { __proto__: ${name}, default: ${name} };\n`);
+const COPIED =
+  /(?<=^let (?<name>\w+) = require\("node:[\w/]+"\);\n)\k<name> = require_rolldown_runtime\.__toESM\(\k<name>, 1\);\n/gmu;
 
 /** What is exported and never set again needs no function that gives it: there were 500. */
 const direct = (code: string): string =>
