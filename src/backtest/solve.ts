@@ -151,7 +151,7 @@ export function driftSolver(
   const histories = pairs.map((pair) => market.get(pair)).filter((history) => history !== undefined);
   if (histories.length < pairs.length) return () => undefined;
   const search = driftSearch(histories, valuations, band);
-  return ({ holdings, ...span }) => {
+  return ({ holdings, from, until, ageMaxMs }) => {
     const isBreach = (rows: Int32Array): boolean => {
       const midOf = (pair: string): Price | undefined => {
         const place = pairs.indexOf(pair);
@@ -160,7 +160,8 @@ export function driftSolver(
       };
       return hasDrifted(wait, { holdings, midOf });
     };
-    return search.next({ ...span, ...heldIn(holdings), isBreach });
+    const { held, cash } = heldIn(holdings);
+    return search.next({ from, until, ageMaxMs, held, cash, isBreach });
   };
 }
 

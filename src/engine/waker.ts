@@ -204,11 +204,14 @@ function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, { by, tell }: Wait
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
+  let isTold = false;
   const look = (): void => {
-    // What it comes to is divided out for the one look that wakes.
-    if (!isAdriftNow(desk, wait)) return;
+    // What it comes to is divided out for the one look that wakes; what follows from that is not looked at again.
+    if (isTold || !isAdriftNow(desk, wait)) return;
     const drift = driftNow(desk, wait);
-    if (drift !== undefined) tell({ on: 'drift', at: ports.clock.wall(), drift });
+    if (drift === undefined) return;
+    isTold = true;
+    tell({ on: 'drift', at: ports.clock.wall(), drift });
   };
   look();
   // What holds already needs no price to be asked for.

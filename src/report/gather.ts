@@ -172,7 +172,6 @@ class Gatherer implements Facts {
   ): ParentFacts {
     const { life } = legs;
     const before = legs.before.get(leg);
-    if (before !== undefined) legs.before.delete(leg);
     const facts: ParentFacts = {
       parent,
       strategy,

@@ -24,6 +24,7 @@ export interface Legs {
   readonly hash: string;
   /** Key of the life. */
   readonly life: string;
+  /** Of those that have begun too: a map from which much is taken is made anew all the time. */
   readonly before: Map<string, Before>;
   readonly parentOf: Map<string, ParentFacts>;
   /** Those of the rebalancing under way. */
@@ -62,7 +63,7 @@ export function decide(legs: Legs, state: unknown, { at, since }: When): void {
   if (isDecided(legs.decided, state)) return;
   const now = legsIn(state);
   for (const { leg } of legs.decided) {
-    const before = legs.before.get(leg);
+    const before = legs.parentOf.has(leg) ? undefined : legs.before.get(leg);
     if (before !== undefined && now.every((one) => one.leg !== leg)) before.droppedAt ??= at;
   }
   for (const leg of now) know(legs, leg.leg, since, leg);
