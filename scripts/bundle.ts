@@ -109,7 +109,7 @@ const lightDescriptions: Plugin = {
   },
 };
 
-/** What a kind of shape can be asked for is the same for each kind: zod made these methods anew for all thirty. */
+/** What a kind of shape can be asked for is mostly the same for each kind: zod defined these methods anew on all thirty, which now inherit them. */
 const sharedMembers: Plugin = {
   name: 'shared members',
   transform(code, id) {
@@ -118,14 +118,21 @@ const sharedMembers: Plugin = {
       /^export function members\((?=proto, table\) \{)/mu,
       `const known = new WeakMap();
 export function members(proto, table) {
-    if (!known.has(table)) {
-        const made = {};
-        makeMembers(made, table);
-        known.set(table, Object.getOwnPropertyDescriptors(made));
+    const above = Object.getPrototypeOf(proto);
+    const isOwn = (name) => name !== 'constructor' && name in table;
+    if (above === null || Object.getOwnPropertyNames(proto).some(isOwn)) {
+        ownMembers(proto, table);
+        return;
     }
-    Object.defineProperties(proto, known.get(table));
+    if (!known.has(table)) known.set(table, new Map());
+    const links = known.get(table);
+    if (!links.has(above)) {
+        links.set(above, Object.create(above));
+        ownMembers(links.get(above), table);
+    }
+    Object.setPrototypeOf(proto, links.get(above));
 }
-function makeMembers(`,
+function ownMembers(`,
     );
     if (shared === code) throw new Error(`${id} makes members in another way`);
     return { code: shared, map: null };

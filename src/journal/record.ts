@@ -92,7 +92,7 @@ const intentText = () =>
     decision_price: amount.optional(),
   });
 
-/** Each is made for who reads or writes one of its kind: a backtest that nobody asks for its journal needs none. */
+/** Each is made for who reads or writes one of its kind: most journals have a few. */
 const shapes = {
   started: () =>
     z.strictObject({
