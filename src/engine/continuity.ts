@@ -115,7 +115,6 @@ export const untilTime = (desk: Desk, at: Instant): Observable<void> =>
 /** The same for a stage that is written by hand: goes on with `then`, unless `by` is gone by that time. */
 export function atTime(desk: Desk, at: Instant, by: Listening, then: () => void): void {
   const { clock } = desk.ports;
-  let known = desk.continuity.count;
   let isOver = false;
   let alarm: Subscription | undefined;
   let breaks: Subscription | undefined;
@@ -131,8 +130,13 @@ export function atTime(desk: Desk, at: Instant, by: Listening, then: () => void)
     alarm = clock.scheduler.schedule(wait, Math.min(leftMs, clock.pieceMs ?? HOUR_MS));
     by.add(alarm);
   };
+  if (desk.breaks$ === undefined) {
+    wait();
+    return;
+  }
+  let known = desk.continuity.count;
   wait();
-  if (isOver || by.closed || desk.breaks$ === undefined) return;
+  if (isOver || by.closed) return;
   breaks = hear(desk.breaks$, by, {
     next: (count) => {
       if (isOver || count === known) return;

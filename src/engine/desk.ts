@@ -270,7 +270,7 @@ export class Desk {
   /** Strategies to arm anew, each told once. */
   takeChanged(): readonly string[] {
     const changed = this.#changed;
-    this.#changed = [];
+    if (changed.length > 0) this.#changed = [];
     return changed;
   }
 

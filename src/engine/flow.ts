@@ -1,5 +1,5 @@
 import { Observable, Subscription } from 'rxjs';
-import type { OperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
+import type { OperatorFunction, SchedulerLike, Subscriber, TeardownLogic } from 'rxjs';
 import { invariant } from '../core/errors.ts';
 import { AtOnce } from './ports.ts';
 
@@ -11,7 +11,7 @@ import { AtOnce } from './ports.ts';
 /** Who listens, as far as what is written by hand looks at it: the subscriber of a stage, or a part of it. */
 export type Listening = Pick<Subscriber<never>, 'closed' | 'add' | 'error'>;
 
-/** What can be left before its stage is: one arming, one attempt. What fails in it is an error of the stage. */
+/** What can be left before its stage is, as one attempt. What fails in it is an error of the stage. */
 export class Part extends Subscription implements Listening {
   readonly #stage: Listening;
 
@@ -141,11 +141,45 @@ export function passOn<R>(source: Observable<R>, by: Subscriber<R>, done: () => 
   });
 }
 
-/** What is armed for a value until the same value comes again: `tell` lets something out, `end` says that it is over. */
-export interface Arming<R> {
-  readonly by: Listening;
-  readonly tell: (made: R) => void;
-  readonly end: () => void;
+/** What is armed for a value until the same value comes again. */
+export class Arming<R> implements Listening {
+  closed = false;
+  #held: Subscription | undefined;
+  readonly #out: Subscriber<R>;
+  readonly #onEnd: () => void;
+
+  constructor(out: Subscriber<R>, onEnd: () => void) {
+    this.#out = out;
+    this.#onEnd = onEnd;
+  }
+
+  /** Lets something out. */
+  tell(made: R): void {
+    if (!this.closed) this.#out.next(made);
+  }
+
+  /** Nothing comes of it any more. */
+  end(): void {
+    if (this.closed) return;
+    this.leave();
+    this.#onEnd();
+  }
+
+  leave(): void {
+    this.closed = true;
+    this.#held?.unsubscribe();
+  }
+
+  add(teardown: TeardownLogic): void {
+    // What comes too late is torn down at once.
+    if (this.closed) Subscription.EMPTY.add(teardown);
+    else (this.#held ??= new Subscription()).add(teardown);
+  }
+
+  error(error: unknown): void {
+    // Who was left is told nothing any more: what it had asked for may still fail.
+    if (!this.closed) this.#out.error(error);
+  }
 }
 
 /** Arms each value; what was armed before for the same value is left then. Stands for `groupBy`, `mergeMap` and `switchMap`. */
@@ -153,26 +187,25 @@ export function newestOf<T, R>(arm: (value: T, arming: Arming<R>) => void): Oper
   return (source) =>
     new Observable<R>((subscriber) => {
       // One that is over stays until its value comes again: a map from which much is taken is made anew all the time.
-      const newest = new Map<T, Part>();
+      const newest = new Map<T, Arming<R>>();
       let active = 0;
       let isLast = false;
+      const onEnd = (): void => {
+        active--;
+        if (isLast && active === 0) subscriber.complete();
+      };
+      subscriber.add(() => {
+        for (const arming of newest.values()) arming.leave();
+      });
       hear(source, subscriber, {
         next: (value) => {
+          if (subscriber.closed) return;
           const before = newest.get(value);
-          if (before?.closed === false) before.unsubscribe();
+          if (before?.closed === false) before.leave();
           else active++;
-          const by = new Part(subscriber);
-          newest.set(value, by);
-          const tell = (made: R): void => {
-            if (!by.closed) subscriber.next(made);
-          };
-          const end = (): void => {
-            if (by.closed) return;
-            active--;
-            by.unsubscribe();
-            if (isLast && active === 0) subscriber.complete();
-          };
-          arm(value, { by, tell, end });
+          const arming = new Arming(subscriber, onEnd);
+          newest.set(value, arming);
+          arm(value, arming);
         },
         complete: () => {
           isLast = true;

@@ -12,7 +12,7 @@ import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
 import type { Life } from './desk-state.ts';
 import { hear, looking, newestOf } from './flow.ts';
-import type { Arming, Listening } from './flow.ts';
+import type { Arming } from './flow.ts';
 import type { Lookout } from './ports.ts';
 
 /** A wake of one strategy. */
@@ -43,7 +43,7 @@ function armNext(desk: Desk, strategy: string, arming: Arming<StrategyWake>): vo
 /** What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then. */
 function armResumed(desk: Desk, strategy: string, arming: Arming<StrategyWake>): void {
   const isResumed = (): boolean => desk.state.totals.strategyPausedWhy(strategy) === undefined;
-  hear(desk.changed$.when(isResumed).pipe(take(1)), arming.by, {
+  hear(desk.changed$.when(isResumed).pipe(take(1)), arming, {
     next: () => {
       armNext(desk, strategy, arming);
     },
@@ -52,38 +52,42 @@ function armResumed(desk: Desk, strategy: string, arming: Arming<StrategyWake>):
 }
 
 function armWaits(desk: Desk, life: Life, arming: Arming<StrategyWake>): void {
-  const { strategy } = life;
-  const { by, end } = arming;
-  let isFound = false;
-  const tell = (wake: Wake): void => {
-    if (isFound) return;
-    isFound = true;
-    arming.tell({ strategy, wake });
-    end();
-  };
+  const { strategy, waits } = life;
+  const waiting = new Waiting(strategy, arming);
   const isNew = life.state === undefined;
   const late = life.late[0];
   // Only between slices: a strategy that waits for an outcome must not take this one for it.
-  if (!isNew && late !== undefined && life.waits.every(isNoOutcome))
-    tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
-  else if (isNew) tell({ on: 'start', at: desk.ports.clock.wall() });
-  else if (life.waits.length === 0) end();
+  if (!isNew && late !== undefined && waits.every(isNoOutcome))
+    waiting.tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
+  else if (isNew) waiting.tell({ on: 'start', at: desk.ports.clock.wall() });
+  else if (waits.length === 0) arming.end();
   else {
-    const { waits } = life;
-    const waiting = { strategy, by, tell };
-    for (let i = 0; i < waits.length && !by.closed; i++) {
-      const wait = waits[i];
-      if (wait !== undefined) when(desk, wait, waiting);
+    for (const wait of waits) {
+      if (arming.closed) break;
+      when(desk, wait, waiting);
     }
   }
 }
 
 const isNoOutcome = ({ on }: Wait): boolean => on !== 'outcome';
 
-interface Waiting {
+/** A strategy that waits: the first of its waits to come true is its wake. */
+class Waiting {
   readonly strategy: string;
-  readonly by: Listening;
-  readonly tell: (wake: Wake) => void;
+  readonly by: Arming<StrategyWake>;
+  isFound = false;
+
+  constructor(strategy: string, by: Arming<StrategyWake>) {
+    this.strategy = strategy;
+    this.by = by;
+  }
+
+  tell(wake: Wake): void {
+    if (this.isFound) return;
+    this.isFound = true;
+    this.by.tell({ strategy: this.strategy, wake });
+    this.by.end();
+  }
 }
 
 /** Tells when `wait` comes true. */
@@ -91,27 +95,34 @@ function when(desk: Desk, wait: Wait, waiting: Waiting): void {
   if (wait.on === 'at') whenTime(desk, wait, waiting);
   else if (wait.on === 'outcome') whenEnded(desk, wait, waiting);
   else {
-    const { by, tell } = waiting;
+    const { by } = waiting;
     atTime(desk, wait.notBefore, by, () => {
-      if (wait.on === 'drift') watchDrift(desk, wait, waiting);
-      else hear(whenSo(desk, wait), by, { next: tell, complete: () => undefined });
+      if (wait.on === 'drift') {
+        watchDrift(desk, wait, waiting);
+        return;
+      }
+      const next = (wake: Wake): void => {
+        waiting.tell(wake);
+      };
+      hear(whenSo(desk, wait), by, { next, complete: () => undefined });
     });
   }
 }
 
-function whenTime(desk: Desk, { at }: Wait & { on: 'at' }, { by, tell }: Waiting): void {
-  atTime(desk, at, by, () => {
-    tell({ on: 'at', at: desk.ports.clock.wall(), due: at });
+function whenTime(desk: Desk, { at }: Wait & { on: 'at' }, waiting: Waiting): void {
+  atTime(desk, at, waiting.by, () => {
+    waiting.tell({ on: 'at', at: desk.ports.clock.wall(), due: at });
   });
 }
 
-function whenEnded(desk: Desk, wait: Wait & { on: 'outcome' }, { strategy, by, tell }: Waiting): void {
+function whenEnded(desk: Desk, wait: Wait & { on: 'outcome' }, waiting: Waiting): void {
+  const { strategy, by } = waiting;
   const look = (): void => {
     const outcomes = desk.state.lives.get(strategy)?.outcomes;
     if (outcomes === undefined) return;
     for (const outcome of outcomes) {
       if (outcome.leg !== wait.leg || outcome.slice !== wait.slice) continue;
-      tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome });
+      waiting.tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome });
       return;
     }
   };
@@ -199,19 +210,17 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
 }
 
 /** Watches the prices of the portfolio, and looks now and whenever a price or a balance has changed. */
-function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, { by, tell }: Waiting): void {
+function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, waiting: Waiting): void {
+  const { by } = waiting;
   const { references, changed$, ports } = desk;
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
-  let isTold = false;
   const look = (): void => {
     // What it comes to is divided out for the one look that wakes; what follows from that is not looked at again.
-    if (isTold || !isAdriftNow(desk, wait)) return;
+    if (waiting.isFound || !isAdriftNow(desk, wait)) return;
     const drift = driftNow(desk, wait);
-    if (drift === undefined) return;
-    isTold = true;
-    tell({ on: 'drift', at: ports.clock.wall(), drift });
+    if (drift !== undefined) waiting.tell({ on: 'drift', at: ports.clock.wall(), drift });
   };
   look();
   // What holds already needs no price to be asked for.

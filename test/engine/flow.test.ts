@@ -84,8 +84,14 @@ const SOURCES = [
 /** Arms what an Observable emits. */
 const armed =
   <T, R>(to: (value: T) => Observable<R>) =>
-  (value: T, { by, tell, end }: Arming<R>): void => {
-    hear(to(value), by, { next: tell, complete: end });
+  (value: T, arming: Arming<R>): void => {
+    const next = (made: R): void => {
+      arming.tell(made);
+    };
+    const complete = (): void => {
+      arming.end();
+    };
+    hear(to(value), arming, { next, complete });
   };
 
 describe('a stage written as one Observable does what its operators do', () => {
