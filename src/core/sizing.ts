@@ -60,6 +60,8 @@ export interface SizingQuestion {
 /** A size that may be asked for, and why it is smaller than wanted. */
 export interface Sized {
   readonly size: Size;
+  /** Base quantity, at the reference price when the size is an amount. */
+  readonly quantity: Quantity;
   readonly cuts: readonly Reason[];
   /** The figures of each cut, `limit=… value=…`. */
   readonly notes: readonly string[];
@@ -83,29 +85,12 @@ export const isPieceCut = (reason: Reason): boolean => PIECES.has(reason);
  * and credit, to precision, and checks the minimums at last.
  */
 export function sizeSlice(question: SizingQuestion): Sized | Unsized {
-  const { instrument, side, mid } = question;
+  const { instrument, mid } = question;
   const capped = capToPiece(question);
   if ('reason' in capped) return capped;
   const paid = outgoing(capped.size, question);
-  const kept = keptBack(question, paid);
-  const { use, mode, creditLeft, carryBps, carryBpsMax } = question.pts;
-  const asked = {
-    use,
-    mode,
-    creditLeft,
-    carryBps,
-    carryBpsMax,
-    side,
-    outgoing: kept.allowed,
-    available: availableOf(question),
-    reducing: reducing(question),
-  };
-  const sized = sizeForPts(asked);
-  const pays = side === 'buy' ? instrument.quote : instrument.base;
-  const funds = sized.cuts.length === 0 ? kept.cuts : [...kept.cuts, ...cutsOfPts(asked, sized.cuts, pays)];
-  const size = sized.allowed.lt(paid)
-    ? sizeOf(sized.allowed, question, capped.size)
-    : rounded(capped.size, instrument);
+  const { allowed, cuts: funds } = fundsFor(paid, question);
+  const size = allowed.lt(paid) ? sizeOf(allowed, question, capped.size) : rounded(capped.size, instrument);
   const base =
     size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
   if (base.lte(0)) {
@@ -117,15 +102,19 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const notional = size.by === 'amount' ? size.amount : cost(mid, size.quantity);
   const small = tooSmall(question, base, notional);
   if (small !== undefined) return { ...small, note: [small.note, wordsOf(funds)].filter(Boolean).join('; ') };
-  if (capped.cuts.length + funds.length === 0) return { size, cuts: [], notes: [], isPiece: false };
+  if (capped.cuts.length + funds.length === 0)
+    return { size, quantity: base, cuts: NONE, notes: NONE, isPiece: false };
   const all = [...capped.cuts, ...funds];
   return {
     size,
+    quantity: base,
     cuts: all.map(({ reason }) => reason),
     notes: all.map(({ note }) => note),
     isPiece: capped.cuts.length > 0 && funds.length === 0,
   };
 }
+
+const NONE: readonly never[] = [];
 
 const wordsOf = (cuts: readonly Cut[]): string =>
   cuts.map(({ reason, note }) => `${reason} ${note}`).join(', ');
@@ -151,16 +140,32 @@ function tooSmall(
     : undefined;
 }
 
+/** How much of what an order would pay may be paid, and why no more. */
+interface Funds {
+  readonly allowed: Quantity;
+  readonly cuts: readonly Cut[];
+}
+
+/** Own funds less what must stay in the account, and credit. */
+function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
+  const kept = keptBack(question, paid);
+  const available = availableOf(question);
+  // Own funds pay for all of it, as nearly always.
+  if (available.gte(kept.allowed) && kept.allowed.gt(0)) return kept;
+  const { side, instrument, pts } = question;
+  const asked = { ...pts, side, outgoing: kept.allowed, available, reducing: reducing(question) };
+  const { allowed, cuts } = sizeForPts(asked);
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  return { allowed, cuts: [...kept.cuts, ...cutsOfPts(asked, cuts, pays)] };
+}
+
 /** An order must leave the reserve in the account: beyond that neither own funds nor credit are there for it. */
-function keptBack(
-  question: SizingQuestion,
-  paid: Quantity,
-): { readonly allowed: Quantity; readonly cuts: readonly Cut[] } {
+function keptBack(question: SizingQuestion, paid: Quantity): Funds {
   const { keep, side, instrument } = question;
-  if (keep?.gt(0) !== true) return { allowed: paid, cuts: [] };
+  if (keep?.gt(0) !== true) return { allowed: paid, cuts: NONE };
   const available = availableOf(question);
   const free = greatest(subtract(available, keep), NO_QUANTITY);
-  if (paid.lte(free)) return { allowed: paid, cuts: [] };
+  if (paid.lte(free)) return { allowed: paid, cuts: NONE };
   const pays = side === 'buy' ? instrument.quote : instrument.base;
   const limit = `${text(available)} less ${text(keep)} ${pays}`;
   return { allowed: free, cuts: [cut('kept_back', limit, `${text(paid)} ${pays}`)] };
@@ -174,13 +179,13 @@ function capToPiece(
   question: SizingQuestion,
 ): { readonly size: Size; readonly cuts: readonly Cut[] } | Unsized {
   const { wanted, maximum, piece, mid, instrument } = question;
+  // Most orders go out whole.
+  if (maximum === undefined && piece === undefined) return { size: wanted, cuts: NONE };
   const isBase = wanted.by === 'quantity';
   const precision = isBase ? instrument.basePrecision : instrument.quotePrecision;
   const whole = isBase ? wanted.quantity : holding(wanted.amount);
   const inUnit = (amount: Money): Quantity =>
     isBase ? quantityDown(amount, mid, precision) : roundDown(holding(amount), precision);
-  // Most orders go out whole.
-  if (maximum === undefined && piece === undefined) return { size: wanted, cuts: [] };
   const smallest = leastPiece(question);
   const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
   const told = maximum && inUnit(maximum);
@@ -188,9 +193,9 @@ function capToPiece(
   const bounds = [told, wished].filter((bound) => bound !== undefined);
   const [first, ...more] = bounds;
   // Too small as a whole: no piece of it can help.
-  if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: [] };
+  if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: NONE };
   const largest = least(first, ...more);
-  if (whole.lte(largest)) return { size: wanted, cuts: [] };
+  if (whole.lte(largest)) return { size: wanted, cuts: NONE };
   const isVenue = told?.lte(largest) === true;
   const unit = isBase ? instrument.base : instrument.quote;
   const reason = isVenue ? 'venue_maximum' : 'size_impact';

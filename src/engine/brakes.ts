@@ -1,6 +1,6 @@
 import type { Limits } from '../core/controls.ts';
 import { unitOf } from '../core/instrument.ts';
-import { add, holding, money, quantity } from '../core/money.ts';
+import { add, holding, money, quantity, subtract } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { FillRecord, RecordBody } from '../core/record.ts';
@@ -113,12 +113,13 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
   const unit = unitOf(isQuantity ? basePrecision : quotePrecision);
   const more = isQuantity ? fill.quantity : fill.amount;
   const ofSlice = sum(isQuantity ? slice.filled : holding(slice.filledAmount), more);
-  if (ofSlice.minus(intent.size).gt(unit))
+  const size = quantity(intent.size);
+  if (ofSlice.gt(size) && subtract(ofSlice, size).gt(unit))
     return { reason: 'slice_cap', detail: `limit=${intent.size} value=${ofSlice.toFixed()}` };
   const plan = desk.plan(slice.strategy);
   const most = plan?.by === intent.by ? plan.total : known?.decided;
   const done = known && sum(isQuantity ? known.filled : holding(known.filledAmount), more);
-  return most !== undefined && done?.minus(most).gt(unit) === true
+  return most !== undefined && done?.gt(most) === true && subtract(done, most).gt(unit)
     ? { reason: 'parent_cap', detail: `limit=${most.toFixed()} value=${done.toFixed()}` }
     : undefined;
 }

@@ -42,7 +42,8 @@ export class DayClock {
   }
 
   now(): Instant {
-    const [wall, steady] = [this.#clock.wall(), this.#clock.monotonic()];
+    const wall = this.#clock.wall();
+    const steady = this.#clock.monotonic();
     if (this.#isInherited) {
       const skewMs = this.#skewMs();
       if (skewMs !== undefined && Math.abs(skewMs) <= AHEAD_MS) {

@@ -1,7 +1,7 @@
 import { Observable, Subscription } from 'rxjs';
 import type { OperatorFunction, SchedulerLike, Subscriber, TeardownLogic } from 'rxjs';
 import { invariant } from '../core/errors.ts';
-import { AtOnce } from './ports.ts';
+import { isAtOnce } from './ports.ts';
 
 /**
  * Observables that would each be a handful of operators, written as one: what is traded passes through them many times, and
@@ -77,8 +77,6 @@ function subscribed<T>(source: Observable<T>, by: Listening, heard: Heard<T>): S
   by.add(listening);
   return listening;
 }
-
-const isAtOnce = <T>(source: Observable<T>): source is AtOnce<T> => source instanceof AtOnce;
 
 /** Does what has to be done for a value, and calls `done` once, now or later, with what came of it, if anything. */
 export type Work<T, R> = (value: T, by: Subscriber<R>, done: (result?: R) => void) => void;

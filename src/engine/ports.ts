@@ -1,5 +1,5 @@
 import { Observable } from 'rxjs';
-import type { SchedulerLike } from 'rxjs';
+import type { SchedulerLike, Subscriber } from 'rxjs';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Quantity } from '../core/money.ts';
 import type { OverrideWish } from '../core/override.ts';
@@ -53,12 +53,16 @@ export class AtOnce<T> extends Observable<T> {
   readonly make: () => T;
 
   constructor(make: () => T) {
-    super((by) => {
-      by.next(make());
-      by.complete();
-    });
+    super(tellMade);
     this.make = make;
   }
+}
+
+export const isAtOnce = <T>(source: Observable<T>): source is AtOnce<T> => source instanceof AtOnce;
+
+function tellMade<T>(this: Observable<T>, by: Subscriber<T>): void {
+  if (isAtOnce(this)) by.next(this.make());
+  by.complete();
 }
 
 /**

@@ -105,7 +105,7 @@ export function passResendGate(run: Sending, phase: Phase & { state: 'resending'
 /** Why no other copy may leave now. The attempt itself, its price and its limits are what they were. */
 function resendFault({ desk, breaks }: Sending): string | undefined {
   if (desk.continuity.count !== breaks) return 'no other copy: time was not continuous';
-  const refused = deskRefusal({ control: desk.control, isStopping: desk.isStopping });
+  const refused = deskRefusal(desk);
   return refused === undefined ? undefined : `no other copy: ${refused.detail}`;
 }
 

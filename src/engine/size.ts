@@ -10,7 +10,6 @@ import {
   NO_QUANTITY,
   price,
   quantity,
-  quantityDown,
   roundDown,
   roundUp,
   subtract,
@@ -36,7 +35,7 @@ import { keepOf, knownPrices, pieceOf } from './tactics.ts';
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
   return soon((slice, by, done) => {
     const { pair } = slice.intent;
-    const refused = deskRefusal({ control: desk.control, isStopping: desk.isStopping });
+    const refused = deskRefusal(desk);
     // A desk that may not trade asks for no prices either.
     if (refused !== undefined) {
       done(stopped(slice, refused.reason, refused.detail, { do: 'again' }));
@@ -83,7 +82,8 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
   const reference = desk.references.get(pair);
   if (reference === undefined) return stopped(slice, 'no_reference', pair, { do: 'again' });
   const instrument = desk.instrument(pair);
-  const [availableBase, availableQuote] = [desk.available(instrument.base), desk.available(instrument.quote)];
+  const availableBase = desk.available(instrument.base);
+  const availableQuote = desk.available(instrument.quote);
   if (availableBase === undefined || availableQuote === undefined)
     return stopped(slice, 'no_balances', '', { do: 'again' });
 
@@ -111,17 +111,13 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
   };
   const sized = sizeWithin(desk, question);
   if ('reason' in sized) return stopped(slice, sized.reason, sized.note, nextAfter(desk, sized.reason));
-  const base =
-    sized.size.by === 'quantity'
-      ? sized.size.quantity
-      : quantityDown(sized.size.amount, reference.mid, instrument.basePrecision);
   return {
     stage: 'sized',
     slice,
     instrument,
     reference,
     size: sized.size,
-    quantity: base,
+    quantity: sized.quantity,
     worst,
     notional: worstNotional(desk, instrument, sized.size, greatest(worst, reference.mid)),
     cuts: sized.cuts,
