@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
+import { isPreset, presetModel, presets } from '../src/backtest/model.ts';
 import { configSchema } from '../src/app/config-schema.ts';
 import { venueOptionsSchema } from '../src/simulator/options.ts';
 
@@ -28,6 +29,7 @@ export async function bundle(compiled: string): Promise<void> {
       lightDescriptions,
       sharedMembers,
       knownSections,
+      knownPresets,
       oneLanguage,
       modernStreams,
     ],
@@ -158,6 +160,24 @@ const sections = new Map<string, Readonly<Record<string, unknown>>>([
   ['simulator/options.js', venueOptionsSchema.parse({})],
 ]);
 const SECTION = /^(?<begin>\s+(?<name>\w+): \w+)\s*\.prefault\(\{\}\)/gmu;
+
+/** What a preset of the execution model says, likewise. */
+const knownPresets: Plugin = {
+  name: 'known presets',
+  transform(code, id) {
+    if (!/[\\/]backtest[\\/]model\.js$/u.test(id)) return undefined;
+    const said = Object.fromEntries(
+      Object.keys(presets)
+        .filter(isPreset)
+        .map((name) => [name, presetModel(name)]),
+    );
+    const text = JSON.stringify(said);
+    const known = code.replace('modelSchema.parse(presets[name])', `(${text})[name]`);
+    if (known === code || !isDeepStrictEqual(JSON.parse(text), said))
+      throw new Error(`${id} has other presets`);
+    return { code: known, map: null };
+  },
+};
 
 /** Messages of zod in sixty languages, of which English is used. */
 const oneLanguage: Plugin = {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
@@ -113,5 +113,4 @@ function hashOf(document: YamlDocument): string {
 }
 
 /** SHA-256 over the canonical JSON of plain data, hex. */
-export const contentHash = (value: unknown): string =>
-  createHash('sha256').update(canonicalValue(value)).digest('hex');
+export const contentHash = (value: unknown): string => hash('sha256', canonicalValue(value));

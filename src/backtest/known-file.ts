@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { join } from 'node:path';
@@ -45,13 +45,13 @@ function timeIn(folder: string): number | undefined {
 export function knownHash(folder: string, { path, stamp }: Sighting): string | undefined {
   try {
     const file = noteOf(folder, path);
-    const [seen, hash] = readFileSync(file, 'utf8').split('\n');
+    const [seen, found] = readFileSync(file, 'utf8').split('\n');
     const source = statOf(path);
     if (seen !== stamp || source === undefined || stampOf(source) !== stamp) return undefined;
     const changedNs = source.mtimeNs > source.ctimeNs ? source.mtimeNs : source.ctimeNs;
     // Both times are of file systems, whatever the clock of this process says.
     if (statSync(file, { bigint: true }).mtimeNs - changedNs < COARSE_NS) return undefined;
-    return hash;
+    return found;
   } catch {
     return undefined; // not kept is the usual case
   }
@@ -94,4 +94,4 @@ const stampOf = ({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string =>
   [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 
 const noteOf = (folder: string, path: string): string =>
-  join(folder, `${createHash('sha256').update(path).digest('hex').slice(0, 32)}.source`);
+  join(folder, `${hash('sha256', path).slice(0, 32)}.source`);

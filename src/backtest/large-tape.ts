@@ -181,10 +181,7 @@ class LargeColumns {
 }
 
 /** CRC-32, eight digits. */
-const sumOf = (values: Float64Array): string =>
-  crc32(new Uint8Array(values.buffer, values.byteOffset, values.byteLength))
-    .toString(16)
-    .padStart(SUM_DIGITS, '0');
+const sumOf = (values: Float64Array): string => crc32(values).toString(16).padStart(SUM_DIGITS, '0');
 
 /** Tapes of the cache alone are read in parts: what is taken away there is made anew. */
 function isRemoved(path: string): boolean {

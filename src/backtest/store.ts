@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
@@ -163,7 +163,7 @@ interface HashedFile {
   readonly sha256: string;
 }
 
-const sha256Of = (what: Uint8Array | string): string => createHash('sha256').update(what).digest('hex');
+const sha256Of = (what: Uint8Array | string): string => hashOf('sha256', what);
 
 const plainly: Undisturbed = (write) => {
   write();
