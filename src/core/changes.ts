@@ -16,8 +16,13 @@ export function outgoing(intent: IntentRecord, currency: string): Quantity {
 }
 
 /** How a fill changes the balances. Fees are taken in quote currency. */
-export const changesOf = (fill: FillRecord): Changes =>
-  changesBy(fill, { quantity: quantity(fill.quantity), amount: money(fill.amount), fees: money(fill.fees) });
+export const changesOf = (fill: FillRecord): Changes => changesBy(fill, amountsOf(fill));
+
+export const amountsOf = (fill: FillRecord): FillAmounts => ({
+  quantity: quantity(fill.quantity),
+  amount: money(fill.amount),
+  fees: money(fill.fees),
+});
 
 /** The same of amounts that are read already. */
 export function changesBy(

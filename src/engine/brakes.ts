@@ -1,7 +1,6 @@
 import type { Limits } from '../core/controls.ts';
 import { unitOf } from '../core/instrument.ts';
 import { add, holding, money, quantity, subtract } from '../core/money.ts';
-import type { Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { FillRecord, RecordBody } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
@@ -97,11 +96,10 @@ function tellLate(desk: Desk, { client_order_id, executed_at }: FillRecord): voi
 
 const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
   ...known,
-  filled: sum(known.filled, fill.quantity),
+  filled: add(known.filled, quantity(fill.quantity)),
   filledAmount: add(known.filledAmount, money(fill.amount)),
   fees: add(known.fees, money(fill.fees)),
 });
-const sum = (a: Quantity, more: string): Quantity => add(a, quantity(more));
 
 /** More than the parent or the slice was to trade: by more than a unit of the currency, this is a bug or a broken venue. */
 function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined): BadEnd | undefined {
@@ -111,14 +109,14 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
   const { basePrecision, quotePrecision } = desk.instrument(intent.pair);
   const isQuantity = intent.by === 'quantity';
   const unit = unitOf(isQuantity ? basePrecision : quotePrecision);
-  const more = isQuantity ? fill.quantity : fill.amount;
-  const ofSlice = sum(isQuantity ? slice.filled : holding(slice.filledAmount), more);
+  const more = quantity(isQuantity ? fill.quantity : fill.amount);
+  const ofSlice = add(isQuantity ? slice.filled : holding(slice.filledAmount), more);
   const size = quantity(intent.size);
   if (ofSlice.gt(size) && subtract(ofSlice, size).gt(unit))
     return { reason: 'slice_cap', detail: `limit=${intent.size} value=${ofSlice.toFixed()}` };
   const plan = desk.plan(slice.strategy);
   const most = plan?.by === intent.by ? plan.total : known?.decided;
-  const done = known && sum(isQuantity ? known.filled : holding(known.filledAmount), more);
+  const done = known && add(isQuantity ? known.filled : holding(known.filledAmount), more);
   return most !== undefined && done?.gt(most) === true && subtract(done, most).gt(unit)
     ? { reason: 'parent_cap', detail: `limit=${most.toFixed()} value=${done.toFixed()}` }
     : undefined;

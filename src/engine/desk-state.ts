@@ -14,7 +14,7 @@ import type {
 } from '../core/record.ts';
 import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { changesOf, outgoing } from '../core/changes.ts';
+import { amountsOf, changesBy, changesOf, outgoing } from '../core/changes.ts';
 import { noteDebts } from './debts.ts';
 import { decided, NOTHING_TRADED, removed, sliceKey, tradedBy } from './open.ts';
 import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
@@ -303,9 +303,10 @@ export class DeskState {
     // By the records, not by who asks when: a state that is folded anew must be the same.
     while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
     this.recent.push(fill);
-    for (const [currency, change] of changesOf(fill)) this.#move(currency, change);
+    const amounts = amountsOf(fill);
+    for (const [currency, change] of changesBy(fill, amounts)) this.#move(currency, change);
     noteDebts(this, instant(Math.min(at, fill.executed_at)));
-    this.totals.book(fill);
+    this.totals.book(fill, amounts);
     const key = sliceKey(fill.parent, fill.slice);
     const slice = this.slices.get(key) ?? this.strays.get(key);
     if (slice === undefined && this.#tellLate(fill)) return;
@@ -315,8 +316,8 @@ export class DeskState {
     }
     slice.settled = fill.attempt + 1;
     slice.attempts = Math.max(slice.attempts, slice.settled);
-    slice.filled = add(slice.filled, quantity(fill.quantity));
-    slice.filledAmount = add(slice.filledAmount, money(fill.amount));
+    slice.filled = add(slice.filled, amounts.quantity);
+    slice.filledAmount = add(slice.filledAmount, amounts.amount);
   }
 
   /** The figures of a fill were others: what follows from the difference. */

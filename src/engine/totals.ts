@@ -1,3 +1,5 @@
+import { amountsOf } from '../core/changes.ts';
+import type { FillAmounts } from '../core/changes.ts';
 import {
   add,
   cost,
@@ -221,9 +223,9 @@ export class Totals {
   }
 
   /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
-  book(fill: FillRecord): void {
+  book(fill: FillRecord, amounts = amountsOf(fill)): void {
     this.data.newestDay = Math.max(this.data.newestDay, dayOf(fill.executed_at));
-    this.#count(fill, 'add');
+    this.#count(fill, amounts, 'add');
     for (const [each, gone] of this.data.days) {
       if (each >= this.data.newestDay - DAYS_KEPT) continue;
       this.data.days.delete(each);
@@ -238,11 +240,11 @@ export class Totals {
 
   /** The figures of a fill were others. What it was more, or less, counts for the newest day. */
   correct(before: FillRecord, now: FillRecord): void {
-    this.#count(before, 'take');
-    this.#count(now, 'add');
+    this.#count(before, amountsOf(before), 'take');
+    this.#count(now, amountsOf(now), 'add');
   }
 
-  #count(fill: FillRecord, how: 'add' | 'take'): void {
+  #count(fill: FillRecord, amounts: FillAmounts, how: 'add' | 'take'): void {
     const combine = how === 'add' ? add : subtract;
     const { newestDay, days } = this.data;
     let day = days.get(newestDay);
@@ -255,9 +257,9 @@ export class Totals {
     this.late.add({ day, fill, combine });
     day.byPair.set(fill.pair, combine(day.byPair.get(fill.pair) ?? NO_MONEY, notional));
     const known = this.#touch(fill.parent, fill.side);
-    known.filled = combine(known.filled, quantity(fill.quantity));
-    known.filledAmount = combine(known.filledAmount, money(fill.amount));
-    known.fees = combine(known.fees, money(fill.fees));
+    known.filled = combine(known.filled, amounts.quantity);
+    known.filledAmount = combine(known.filledAmount, amounts.amount);
+    known.fees = combine(known.fees, amounts.fees);
   }
 
   /** Pauses and resumes of parents, pairs and strategies; a desk that a person re-armed counts its executions anew. */

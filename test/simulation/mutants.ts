@@ -325,9 +325,7 @@ const ofCore: readonly Mutant[] = [
     name: 'filled-forgotten',
     rule: 'a fill lessens what is left of its slice',
     killedBy: 'A',
-    patches: [
-      { file: STATE, find: 'slice.filled = add(slice.filled, quantity(fill.quantity));', replace: '' },
-    ],
+    patches: [{ file: STATE, find: 'slice.filled = add(slice.filled, amounts.quantity);', replace: '' }],
   },
   {
     name: 'stray-forgotten',
