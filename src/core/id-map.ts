@@ -9,7 +9,7 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
   /** In the order of arrival. Where many are, what was deleted leaves a hole. */
   #ids: (string | undefined)[] = roomFor(FEW);
   #values: (V | undefined)[] = roomFor(FEW);
-  /** Of many: the hash of each id, and by hash where each is, counted from 1. */
+  /** Of many: the hash of each id, and a table by hash that tells where each is. */
   #hashes: Int32Array | undefined;
   #table: Int32Array | undefined;
   /** Where the oldest is, and where the next is to be. */
@@ -54,16 +54,23 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     if (this.#table === undefined || this.#hashes === undefined) return;
     const hash = hashOf(id);
     this.#hashes[place] = hash;
-    enter(this.#table, hash, place + 1);
+    enter(this.#table, hash, place);
     this.#asked = id;
     this.#askedAt = place;
   }
 
   /** Whether it was there. */
   delete(id: string): boolean {
+    return this.take(id) !== undefined;
+  }
+
+  /** Takes it out: what it was. */
+  take(id: string): V | undefined {
     const place = this.#find(id);
-    if (place >= 0) this.#drop(place);
-    return place >= 0;
+    if (place < 0) return undefined;
+    const value = this.#values[place];
+    this.#drop(place);
+    return value;
   }
 
   clear(): void {
@@ -120,12 +127,16 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     if (id === this.#asked) return this.#askedAt;
     const hash = hashOf(id);
     this.#asked = id;
+    this.#askedAt = ABSENT;
     const last = table.length - 1;
     // Never more than half full: there is an end to every row of neighbours.
     for (let at = hash & last; ; at = (at + 1) & last) {
-      const place = (table[at] ?? 0) - 1;
-      if (place < 0 || (this.#hashes[place] === hash && this.#ids[place] === id))
-        return (this.#askedAt = place);
+      const entry: number = table[at] ?? 0;
+      if (entry === 0) return ABSENT;
+      // Nearly always the entry alone tells that it is another id: nothing else is read.
+      if (((entry ^ hash) & ~last) !== 0) continue;
+      const place = (entry & last) - 1;
+      if (this.#ids[place] === id) return (this.#askedAt = place);
     }
   }
 
@@ -153,14 +164,18 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
     this.#values[this.#end] = undefined;
   }
 
-  /** Closes the holes, and makes room for half as many again at least. */
+  /** Closes the holes, and makes room for as many again at least. */
   #spread(): void {
     const [ids, values, hashes] = [this.#ids, this.#values, this.#hashes];
-    const room = 2 ** Math.ceil(Math.log2(1.5 * this.#size));
-    this.#ids = roomFor(room);
-    this.#values = roomFor(room);
-    this.#hashes = new Int32Array(room);
-    this.#table = new Int32Array(2 * room);
+    const room = Math.max(FEW, 2 ** Math.ceil(Math.log2(2 * this.#size)));
+    // Where the oldest are forgotten as the newest come, it is the same room again and again.
+    const isSame = hashes !== undefined && room === ids.length;
+    if (!isSame) {
+      this.#ids = roomFor(room);
+      this.#values = roomFor(room);
+    }
+    this.#hashes = isSame ? hashes : new Int32Array(room);
+    this.#table = isSame && this.#table !== undefined ? this.#table.fill(0) : new Int32Array(2 * room);
     let end = 0;
     for (let at = this.#first; at < this.#end; at++) {
       const id = ids[at];
@@ -169,7 +184,11 @@ export class IdMap<V extends object | string | number | boolean> implements Iter
       this.#ids[end] = id;
       this.#values[end] = values[at];
       this.#hashes[end] = hash;
-      enter(this.#table, hash, ++end);
+      enter(this.#table, hash, end++);
+    }
+    if (isSame) {
+      ids.fill(undefined, end);
+      values.fill(undefined, end);
     }
     this.#first = 0;
     this.#end = end;
@@ -192,12 +211,15 @@ function roomFor<T>(count: number): (T | undefined)[] {
   return room.fill(undefined);
 }
 
-/** Puts the place of an id where its hash is, or at the next free one. */
+/**
+ * Puts the place of an id where its hash is, or at the next free one. The entry holds the place, counted from 1, in as many
+ * bits as tell where an entry is, and above them those of the hash.
+ */
 function enter(table: Int32Array, hash: number, place: number): void {
   const last = table.length - 1;
   let at = hash & last;
   while (table[at] !== 0) at = (at + 1) & last;
-  table[at] = place;
+  table[at] = (hash & ~last) | (place + 1);
 }
 
 /** The hash of an id, 31 bits. One question after another is about the same id. */

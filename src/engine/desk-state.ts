@@ -112,11 +112,13 @@ export class DeskState {
       }
       case 'attempt': {
         const about = this.attempts.get(body.client_order_id);
-        if (about !== undefined) this.totals.end(body, about.intent, at);
+        // A fill has closed it.
+        if (about === undefined) break;
+        this.totals.end(body, about.intent, at);
         if (body.result === 'doubt') {
-          if (about !== undefined) about.doubt = { since: about.doubt?.since ?? at, reason: body.reason };
+          about.doubt = { since: about.doubt?.since ?? at, reason: body.reason };
         } else {
-          if (about !== undefined && body.result === 'discarded') this.overrides.free(about.intent);
+          if (body.result === 'discarded') this.overrides.free(about.intent);
           const hasLeft = body.result === 'rejected' || body.result === 'absent';
           this.#close(body.client_order_id, hasLeft ? at : undefined);
         }
@@ -277,8 +279,7 @@ export class DeskState {
   }
 
   #close(clientId: string, at: Instant | undefined): void {
-    const open = this.attempts.get(clientId);
-    this.attempts.delete(clientId);
+    const open = this.attempts.take(clientId);
     if (open === undefined) return;
     const slice = this.slices.get(sliceKey(open.intent.parent, open.intent.slice));
     if (at !== undefined) {
@@ -356,9 +357,7 @@ export class DeskState {
   }
 
   #endSlice(body: SliceRecord): void {
-    const key = sliceKey(body.parent, body.slice);
-    const slice = this.slices.get(key);
-    this.slices.delete(key);
+    const slice = this.slices.take(sliceKey(body.parent, body.slice));
     const life = this.lives.get(body.strategy);
     if (life === undefined || slice === undefined || slice.hash !== life.hash) return;
     life.slicesDone++;
@@ -389,11 +388,10 @@ export class DeskState {
    */
   #remember<T extends { readonly at: Instant }>(where: IdMap<T>, clientId: string, what: T): void {
     where.set(clientId, what);
-    for (;;) {
-      const oldest = (): Instant => (where.oldest() ?? what).at;
-      if (where.size <= IDS_KEPT || oldest() > what.at - 2 * DAY_MS) break;
+    const since = what.at - 2 * DAY_MS;
+    while (where.size > IDS_KEPT && (where.oldest() ?? what).at <= since) {
       where.forgetOldest();
-      this.rememberedSince = what.at - 2 * DAY_MS;
+      this.rememberedSince = since;
     }
   }
 }
