@@ -6,6 +6,7 @@ import {
   NO_MONEY,
   NO_QUANTITY,
   NOTHING,
+  ONE,
   quantity,
   ratio,
   size,
@@ -245,9 +246,38 @@ export function driftOf(wait: DriftWait, known: Known): Ratio | undefined {
 /** Whether a portfolio has drifted as far as a strategy waits for; not while a price that matters is unknown. */
 export function hasDrifted(wait: DriftWait, known: Known): boolean {
   const targets = targetsOf(wait);
+  const band = { driftType: wait.driftType, threshold: ratio(wait.threshold) };
+  if (isWellInside(targets, wait, { ...known, ...band })) return false;
   const valued = valueOn(targets, wait, known);
-  if (valued === undefined) return false;
-  return isOutside(valued, targets, { driftType: wait.driftType, threshold: ratio(wait.threshold) });
+  return valued !== undefined && isOutside(valued, targets, band);
+}
+
+/** Whether doubles alone tell that no weight is near the edge of its band. Of what is owed or set aside they tell nothing. */
+function isWellInside(
+  targets: Targets,
+  basis: Basis,
+  { holdings, midOf, driftType, threshold }: Known & Band,
+): boolean {
+  if (basis.aside !== undefined) return false;
+  const { cash } = basis;
+  const worths: number[] = [];
+  let total = 0;
+  for (const currency of targets.has(cash) ? targets.keys() : [...targets.keys(), cash]) {
+    const each = currency === cash ? ONE : priceIn(currency, basis, midOf);
+    const worth = each === undefined ? Number.NaN : near(each) * near(holdings.get(currency) ?? NO_QUANTITY);
+    if (!(worth >= 0)) return false;
+    worths.push(worth);
+    total += worth;
+  }
+  if (!(total > 0)) return false;
+  const bound = near(threshold) * (1 - DOUBT);
+  let place = 0;
+  for (const target of targets.values()) {
+    const goal = near(target);
+    const away = Math.abs((worths[place++] ?? 0) / total - goal) + DOUBT * (2 + Math.abs(goal));
+    if (!(away < (driftType === 'absolute' || goal === 0 ? bound : bound * Math.abs(goal)))) return false;
+  }
+  return targets.has(cash) || (worths[place] ?? 0) / total + DOUBT < bound;
 }
 
 type DriftWait = Wait & { on: 'drift' };

@@ -3,8 +3,17 @@ import { describe, expect, it } from 'vitest';
 import { Exact } from '../../src/core/exact.ts';
 import { add, approximate, price, quantity, ratio, subtract, text } from '../../src/core/money.ts';
 import type { Price, Quantity, Ratio } from '../../src/core/money.ts';
-import { drifts, isOutside, largestDrift, value, worstDrift } from '../../src/core/portfolio.ts';
+import {
+  driftOf,
+  drifts,
+  hasDrifted,
+  isOutside,
+  largestDrift,
+  value,
+  worstDrift,
+} from '../../src/core/portfolio.ts';
 import type { Targets } from '../../src/core/portfolio.ts';
+import { instant } from '../../src/core/time.ts';
 
 const targetsOf = (weights: Readonly<Record<string, string>>): Targets =>
   new Map(Object.entries(weights).map(([currency, weight]) => [currency, ratio(weight)]));
@@ -165,6 +174,31 @@ describe('the largest drift of a portfolio that was valued', () => {
           }
         },
       ),
+    );
+  });
+
+  it('is as far as a strategy waits for where it is beyond the threshold, whoever owes and whatever is set aside', () => {
+    const share = fc.integer({ min: 0, max: 100 });
+    const held = fc.integer({ min: -20, max: 1_000 });
+    fc.assert(
+      fc.property(held, held, held, share, types, fc.boolean(), (btc, eth, usd, of, type, isAside) => {
+        const wait = {
+          on: 'drift' as const,
+          targets: { btc: String(of / 100), eth: '0', ...(of < 50 ? { usd: String((100 - of) / 100) } : {}) },
+          cash: 'usd',
+          driftType: type,
+          ...(isAside ? { aside: '7' } : {}),
+          threshold: '0',
+          notBefore: instant(0),
+        };
+        const known = {
+          holdings: holdingsOf({ btc: String(btc), eth: String(eth), usd: String(usd) }),
+          midOf: midsOf({ btcusd: '1.1', ethusd: '0.3' }),
+        };
+        const drift = driftOf(wait, known);
+        for (const threshold of ['0', '0.01', '0.2', '0.5', '1', drift?.toFixed(18) ?? '0'])
+          expect(hasDrifted({ ...wait, threshold }, known)).toBe(drift?.gt(threshold) ?? false);
+      }),
     );
   });
 
