@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,8 +69,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const installed = async (...args: readonly string[]): Promise<Ran> =>
-  await backtest(args, join(folder, 'node_modules/tranche/bin/tranche.js'));
+const PROGRAM = join(folder, 'node_modules/tranche/bin/tranche.js');
+const installed = async (...args: readonly string[]): Promise<Ran> => await backtest(args, PROGRAM);
 const fromSources = async (...args: readonly string[]): Promise<Ran> => await backtest(args);
 
 /** Files with code that was compiled. */
@@ -83,8 +85,11 @@ interface Ran {
   readonly stderr: string;
 }
 
+const lineOf = (args: readonly string[]): readonly string[] =>
+  ['backtest', ...args, '--config', 'config.yaml', '--data', 'btcusd=btc.csv', '--json']; // prettier-ignore
+
 async function backtest(args: readonly string[], program?: string): Promise<Ran> {
-  const line = ['backtest', ...args, '--config', 'config.yaml', '--data', 'btcusd=btc.csv', '--json'];
+  const line = lineOf(args);
   const env = { NODE_COMPILE_CACHE: cache };
   const ended = await finish(line, { cwd: folder, env, ...(program !== undefined && { program }) });
   const { code, stdout, stderr } = ended;
@@ -141,6 +146,15 @@ it('keeps nothing where Node keeps nothing', async () => {
   const { code, stderr } = await installed('twap.yaml');
   expect([code, stderr]).toEqual([0, '']);
   expect(readFileSync(cache, 'utf8')).toBe('no folder');
+});
+
+it('does not mind a pipe that nobody reads any more', async () => {
+  const child = spawn(process.execPath, [PROGRAM, ...lineOf(['twap.yaml'])], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  child.stdout.destroy();
+  expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
 it('says installed what is wrong as from the sources, and does what only some backtests do', async () => {
