@@ -199,16 +199,25 @@ function membersOf(parents: readonly ParentFigures[]): {
   return { groups: [...groups.values()], groupOf };
 }
 
-/** The mean price of the interval of a parent: from its first slice to its end. */
+/** The mean price of the interval of a parent: from its first slice to its end. Told of the parent, and again in its group. */
 export function benchmark(
-  { facts: { pair, begunAt }, endedAt }: ParentFigures,
+  parent: ParentFigures,
   prices: PriceBook,
   weight: 'time' | 'volume',
 ): Price | undefined {
-  return weight === 'time'
-    ? prices.timeWeighted(pair, begunAt, endedAt)
-    : prices.volumeWeighted(pair, begunAt, endedAt);
+  const known = benchmarks.get(parent) ?? new Map<typeof weight, Price | undefined>();
+  if (known.has(weight)) return known.get(weight);
+  const { pair, begunAt } = parent.facts;
+  const { endedAt } = parent;
+  const found =
+    weight === 'time'
+      ? prices.timeWeighted(pair, begunAt, endedAt)
+      : prices.volumeWeighted(pair, begunAt, endedAt);
+  benchmarks.set(parent, known.set(weight, found));
+  return found;
 }
+/** A parent belongs to one book of prices. */
+const benchmarks = new WeakMap<ParentFigures, Map<'time' | 'volume', Price | undefined>>();
 
 /** What a parent paid beyond a benchmark price. */
 export const againstPrice = ({ facts, traded, amount }: ParentFigures, each: Price): Against => {
