@@ -83,6 +83,14 @@ export const holding = (amount: Money): Quantity => amount as Exact as Quantity;
 /** A holding as money, where its currency is the one that everything is counted in. */
 export const counted = (held: Quantity): Money => held as Exact as Money;
 
+/** The same amount as an object that nobody else has and nobody can change: for code that is not ours. */
+export function apart<A extends AnyAmount>(amount: A): A {
+  // Each is made anew.
+  const own = amount.negated().negated();
+  Object.freeze(own);
+  return own as A;
+}
+
 export const add = <A extends AnyAmount>(a: A, b: A): A => a.plus(b) as A;
 export const subtract = <A extends AnyAmount>(a: A, b: A): A => a.minus(b) as A;
 export const negate = <A extends AnyAmount>(a: A): A => a.negated() as A;

@@ -193,7 +193,13 @@ export function newestOf<T, R>(arm: (value: T, arming: Arming<R>) => void): Oper
         if (isLast && active === 0) subscriber.complete();
       };
       subscriber.add(() => {
-        for (const arming of newest.values()) arming.leave();
+        const all = new Subscription();
+        // One that cannot be left keeps no other.
+        for (const arming of newest.values())
+          all.add(() => {
+            arming.leave();
+          });
+        all.unsubscribe();
       });
       hear(source, subscriber, {
         next: (value) => {

@@ -1,4 +1,4 @@
-import { add, holding, NO_QUANTITY, price, quantity, text } from '../core/money.ts';
+import { add, apart, holding, NO_QUANTITY, quantity, text } from '../core/money.ts';
 import type { Wake } from '../core/wake.ts';
 import { defineStrategy } from './kernel.ts';
 import type { AnyStrategy, CheckWorld, Context, Problem, Step, View } from './kernel.ts';
@@ -172,9 +172,9 @@ function ownWake(was: State, wake: Wake): OwnWake {
     case 'at':
       return { on: 'at', at: wake.at, due: wake.due };
     case 'price':
-      return { on: 'price', at: wake.at, price: price(wake.price.toFixed()) };
+      return { on: 'price', at: wake.at, price: apart(wake.price) };
     case 'inflow':
-      return { on: 'inflow', at: wake.at, balance: quantity(text(wake.balance)) };
+      return { on: 'inflow', at: wake.at, balance: apart(wake.balance) };
     case 'drift':
       return { on: 'drift', at: wake.at, drift: wake.drift.toFixed() };
     case 'outcome': {
@@ -184,7 +184,15 @@ function ownWake(was: State, wake: Wake): OwnWake {
       return {
         on: 'outcome',
         at: wake.at,
-        outcome: { tag, pair, side, result, reason, filled, filledAmount },
+        outcome: {
+          tag,
+          pair,
+          side,
+          result,
+          reason,
+          filled: apart(filled),
+          filledAmount: apart(filledAmount),
+        },
       };
     }
     case 'start':
@@ -207,20 +215,26 @@ function ownView(plan: ModulePlan, now: State, { begunAt, view }: Context): OwnV
     pair: (pair: string) => structuredPair(view, declared(pair)),
     price(pair: string) {
       const mid = view.reference(declared(pair))?.mid;
-      return mid && price(mid.toFixed());
+      return mid && apart(mid);
     },
     balance(currency: string) {
       if (view.holdings === undefined) return undefined;
-      return quantity(text(view.holdings.get(currency) ?? NO_QUANTITY));
+      return apart(view.holdings.get(currency) ?? NO_QUANTITY);
     },
-    left: leftOf(plan, now),
+    left: apart(leftOf(plan, now)),
     open: Object.keys(now.open).length,
   });
 }
 
 function structuredPair(view: View, pair: string): ReturnType<OwnView['pair']> {
   const { base, quote, basePrecision, quotePrecision, minimum } = view.instrument(pair);
-  return Object.freeze({ pair, base, quote, basePrecision, quotePrecision, minimum: { ...minimum } });
+  const { quantity: smallest, notional, lot } = minimum;
+  const own = {
+    ...(smallest && { quantity: apart(smallest) }),
+    ...(notional && { notional: apart(notional) }),
+    ...(lot && { lot: apart(lot) }),
+  };
+  return Object.freeze({ pair, base, quote, basePrecision, quotePrecision, minimum: own });
 }
 
 /** What a step left, checked, and what follows from it. */

@@ -51,6 +51,22 @@ describe('the gate, with a quote in hand', () => {
     expect(reasons(bench)).toEqual(['no_funds']);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
+
+  it('gives back the place of an order that it does not let through', () => {
+    const { pace } = aPolicy();
+    const windows = { ...pace.windows, order: { max: 1, perMs: HOUR_MS } };
+    const bench = aBench({ strategies, quoteLatencyMs: 1_000, policy: { pace: { ...pace, windows } } });
+    const hold = (usd: string): void => {
+      const read_at = bench.clock.wall();
+      bench.desk.append([{ kind: 'balances', balances: { usd }, newest_id: 1, read_at }]).subscribe();
+    };
+    untilAsked(bench);
+    hold('100');
+    bench.clock.run(instant(bench.clock.wall() + 1_100));
+    hold('100000');
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(reasons(bench)).toEqual(['no_funds', undefined]);
+  });
 });
 
 describe('a failure of the venue', () => {

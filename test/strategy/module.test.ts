@@ -5,8 +5,8 @@ import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { AnyStrategy, Step } from '../../src/strategy/kernel.ts';
 import { module } from '../../src/strategy/module.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
-import type { Intent, Kernel, Wake } from '../../src/strategy/sdk.ts';
-import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
+import type { Intent, Kernel, View as OwnView, Wake } from '../../src/strategy/sdk.ts';
+import { amountOf, aView, aWorld, intentsOf, Life, NINE } from './views.ts';
 
 const PLAN = {
   module: './x.ts',
@@ -330,4 +330,36 @@ describe('the check of a module', () => {
     ]);
     expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'btcusd'] })).toEqual(['pairs.1: btcusd is listed twice']);
   }); // prettier-ignore
+});
+
+describe('an amount that a module is given', () => {
+  it('is its own: who writes on it changes no balance, no price and no zero of anybody else', () => {
+    const mid = add(price('30000.5'), price('0.25'));
+    const held = subtract(quantity('1000.25'), quantity('0.125'));
+    const given: object[] = [];
+    const kind = kindOf({
+      params: anyParams,
+      start: () => ({ state: {}, waits: [{ on: 'at', at: NINE + MINUTE_MS }] }),
+      step(_state: unknown, _wake: Wake, _params: unknown, view: OwnView) {
+        given.push(
+          view.left,
+          view.price('btcusd') ?? {},
+          view.balance('usd') ?? {},
+          view.balance('doge') ?? {},
+        );
+        return { state: {}, finished: true };
+      },
+    });
+    const bound = kind.bind(PLAN);
+    const view = {
+      ...aView({}),
+      holdings: new Map([['usd', held]]),
+      reference: (pair: string) => ({ pair, mid, at: NINE, source: 'tape' as const }),
+    };
+    const { state } = bound.start(NINE, view);
+    bound.step(state, { on: 'at', at: NINE, due: NINE }, { begunAt: NINE, view });
+    expect(given).toHaveLength(4);
+    for (const one of given) expect(() => Object.assign(one, { n: 777 })).toThrow(TypeError);
+    expect([text(mid), text(held), text(quantity('0'))]).toEqual(['30000.75', '1000.125', '0']);
+  });
 });
