@@ -171,7 +171,9 @@ class Gatherer implements Facts {
     { at, since, legs }: { readonly at: Instant; readonly since: Instant; readonly legs: Legs },
   ): ParentFacts {
     const { life } = legs;
-    const before = legs.before.get(leg);
+    const known = legs.before.get(leg);
+    const before = known?.isBegun === true ? undefined : known;
+    if (before !== undefined) before.isBegun = true;
     const facts: ParentFacts = {
       parent,
       strategy,

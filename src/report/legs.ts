@@ -16,6 +16,8 @@ interface Before {
   isClosed: boolean;
   /** It was decided, and is no more. */
   droppedAt: Instant | undefined;
+  /** Its parent has begun. A life that begins again with the same text names its legs alike, and they are others. */
+  isBegun: boolean;
 }
 
 /** The legs of one life of a strategy. */
@@ -51,8 +53,8 @@ interface When {
 
 function know({ before }: Legs, leg: string, at: Instant, decided?: DecidedLeg): Before {
   let known = before.get(leg);
-  if (known === undefined) {
-    known = { at, missed: [], decided, isClosed: false, droppedAt: undefined };
+  if (known === undefined || known.isBegun) {
+    known = { at, missed: [], decided, isClosed: false, droppedAt: undefined, isBegun: false };
     before.set(leg, known);
   }
   return known;
