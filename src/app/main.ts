@@ -18,7 +18,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   const bugs = new Set<(error: unknown) => void>();
   const isShort = SHORT.has(argv[2]);
   const opened = new Set<NodeJS.WriteStream>();
-  const io = processIo({ bugs, opened, isShort });
+  const io = processIo({ bugs, opened, isShort, isDesk: DESK.has(argv[2]) });
   // What nobody awaits ends the process like everything else: in words, without the token, and not as good.
   process.on('uncaughtException', (error) => {
     try {
@@ -72,11 +72,15 @@ const isSystemError = (error: unknown): error is Error & { readonly code: string
 /** Commands that leave nothing running behind them. */
 const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate']);
 
+/** Commands that go on whatever becomes of what they print. */
+const DESK: ReadonlySet<string | undefined> = new Set(['run', 'venue']);
+
 /** Ends once what was written has left, without tidying up a heap that nobody needs any more: a tenth of a short command. */
 function leaveAfter([first, ...others]: readonly NodeJS.WriteStream[]): void {
   if (first === undefined) process.exit();
   first.write('', () => {
-    leaveAfter(others);
+    // What it could not write it says right after this.
+    setImmediate(leaveAfter, others);
   });
 }
 
@@ -129,9 +133,10 @@ interface Around {
   /** Streams that were written to. */
   readonly opened: Set<NodeJS.WriteStream>;
   readonly isShort: boolean;
+  readonly isDesk: boolean;
 }
 
-function processIo({ bugs, opened, isShort }: Around): RunIo {
+function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   const hidden: string[] = [];
   let redact: Redactor | undefined;
   // Streams and the inspector are looked at when a command wants them: each costs milliseconds of the start.
@@ -140,8 +145,10 @@ function processIo({ bugs, opened, isShort }: Around): RunIo {
     const open = (): NodeJS.WriteStream => {
       if (stream !== undefined) return stream;
       stream = process[name];
-      // A reader that went away must not stop a trade.
-      stream.on('error', () => undefined);
+      // A reader that went away must not stop a trade, and has seen what it wanted.
+      stream.on('error', (error: NodeJS.ErrnoException) => {
+        if (name === 'stdout' && error.code !== 'EPIPE' && !isDesk) tellLost(error);
+      });
       opened.add(stream);
       return stream;
     };
@@ -161,9 +168,16 @@ function processIo({ bugs, opened, isShort }: Around): RunIo {
       },
     };
   };
+  const stderr = guarded('stderr');
+  const tellLost = ({ message }: Error): void => {
+    stderr.write(`what was to be printed is not all there: ${message}\n`);
+    process.on('exit', (code) => {
+      if (code === 0) process.exitCode = exitCodes.storage;
+    });
+  };
   return {
     stdout: guarded('stdout'),
-    stderr: guarded('stderr'),
+    stderr,
     // A copy: what is taken out of the process later can still be read again from here.
     env: { ...process.env },
     cwd: process.cwd(),

@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -8,7 +9,7 @@ import { anEvent, expectSlicesOnce, twapOf, watched } from './support/drill.ts';
 import { aCable } from './support/cable.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
-import { finish, start } from './support/program.ts';
+import { finish, ROOT, start } from './support/program.ts';
 import { aServedVenue } from './support/venue.ts';
 
 const TOKEN = 'canary-mistakes-4fd2088e';
@@ -53,6 +54,29 @@ describe('a command line that is wrong', () => {
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
     expect(stderr).toContain('nowhere.yaml');
     expect(stderr).not.toMatch(/^\s+at /mu);
+  });
+});
+
+describe('what cannot be printed', () => {
+  // A device that is always full.
+  const FULL = '/dev/full';
+
+  it.for([
+    { args: ['schema', 'report'] },
+    { args: ['validate', '--config', join(ROOT, 'config/paper.yaml')] },
+  ])('ends with exit 74, and is told: $args', ({ args }, context) => {
+    if (!existsSync(FULL)) context.skip(`there is no ${FULL} on this system`);
+    const printed = openSync(FULL, 'w');
+    onTestFinished(() => {
+      closeSync(printed);
+    });
+    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'bin/tranche.js'), ...args], {
+      cwd: aFolder(),
+      stdio: ['ignore', printed, 'pipe'],
+      encoding: 'utf8',
+    });
+    expect(stderr).toContain('what was to be printed is not all there: ENOSPC');
+    expect(status).toBe(74);
   });
 });
 
