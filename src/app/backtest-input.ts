@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { sidesOf } from '../backtest/model.ts';
 import { coverOf } from '../backtest/run.ts';
 import { TAPES } from './tape-options.ts';
-import { readName, readTape } from './tape-file.ts';
+import { beginRead, readName, readTape } from './tape-file.ts';
 import type { NamedFile } from './tape-file.ts';
 import { knownAt } from '../backtest/tape.ts';
 import type { Tape } from '../backtest/tape.ts';
@@ -64,6 +64,9 @@ export async function readInput(
       'there are no prices: add --data PAIR=FILE for each pair that is traded',
     );
   const named = options.data.map(readName);
+  const cacheFolder = resolve(io.cwd, options.cache ?? TAPES);
+  const tapeFiles = named.map(({ pair, file }) => ({ pair, name: file, cwd: io.cwd, cacheFolder }));
+  const begun = tapeFiles.map(beginRead);
   // Nobody is connected to: the config of a live desk is read where its token is not.
   const env = { TRANCHE_TOKEN: 'none-in-a-backtest', ...io.env };
   const settings = { env, cwd: io.cwd, now: io.now, mode: 'paper' as const };
@@ -84,10 +87,9 @@ export async function readInput(
     throw new OperatorError('usage', 'there is no strategy: name a file, or one that is not switched off');
   const holdings = holdingsOf(options, config);
   refuseWorthless({ config, strategies, holdings, named });
+  await Promise.all(begun);
   const tapes: NamedTape[] = [];
-  const cacheFolder = resolve(io.cwd, options.cache ?? TAPES);
-  for (const { pair, file } of named)
-    tapes.push({ file, tape: await readTape({ pair, name: file, cwd: io.cwd, cacheFolder }) });
+  for (const file of tapeFiles) tapes.push({ file: file.name, tape: await readTape(file) });
   const window = windowOf(options, tapes);
   warnOfLateStarts(strategies, window.until, io);
   return {

@@ -1,4 +1,4 @@
-import { openTape } from '../backtest/store.ts';
+import { beginTape, openTape } from '../backtest/store.ts';
 import type { Tape } from '../backtest/tape.ts';
 import { OperatorError } from '../core/errors.ts';
 
@@ -30,6 +30,11 @@ export async function readTape({ pair, name, cwd, cacheFolder }: TapeFile): Prom
       cause,
     );
   }
+}
+
+/** Begins to read such a file, where it is quick to read; what is wrong with it `readTape` says. */
+export async function beginRead({ pair, name, cwd, cacheFolder }: TapeFile): Promise<void> {
+  await beginTape([name], { pair, cwd, cacheFolder });
 }
 
 const IMPORT_OPTIONS = /say --(?:bar|format|keep|sort|unit)\b/u;

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, read, readSync, rmSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../core/errors.ts';
 import { notesIn } from './arrow-file.ts';
@@ -42,28 +42,86 @@ interface Found {
  * @throws OperatorError (`data`) when what is read does not fit its checksums: here, and wherever a column is used.
  */
 export function openLarge(path: string): Found | undefined {
-  const file = openSync(path, 'r');
-  let found: Found | undefined;
+  const opened = ahead.get(path) ?? open(path);
+  ahead.delete(path);
+  return opened && tapeIn(opened);
+}
+
+/**
+ * Begins with what `openLarge` reads at once, in another thread. Ends when that is read, and well in any case: what is wrong
+ * with the file `openLarge` says.
+ */
+export async function readAhead(path: string): Promise<void> {
+  let opened: Opened | undefined;
   try {
-    found = tapeIn(file, path);
-    return found;
+    opened = open(path);
+  } catch {
+    return;
+  }
+  if (opened === undefined) return;
+  const { place, begun } = opened;
+  await Promise.all(
+    AT_ONCE.map(async (name) => {
+      const values = roomFor(place.rows);
+      begun.set(name, { values, done: await bytesRead(place.file, values, placeOf(place, name, 0)) });
+    }),
+  );
+  ahead.set(path, opened);
+}
+const AT_ONCE: readonly ColumnName[] = ['times', 'close'];
+
+/** A large tape whose file is open. */
+interface Opened {
+  readonly place: Place;
+  readonly notes: ReadonlyMap<string, string>;
+  /** Columns of which a part was read before, whole or not. */
+  readonly begun: Map<ColumnName, Begun>;
+}
+
+interface Begun {
+  readonly values: Float64Array;
+  /** Bytes. */
+  readonly done: number;
+}
+
+const ahead = new Map<string, Opened>();
+
+/** How many bytes came: none where it failed. */
+const bytesRead = async (file: number, into: Float64Array, position: number): Promise<number> =>
+  await new Promise((resolve) => {
+    read(file, into, 0, into.byteLength, position, (error, done) => {
+      resolve(error === null ? done : 0);
+    });
+  });
+
+function open(path: string): Opened | undefined {
+  const file = openSync(path, 'r');
+  let opened: Opened | undefined;
+  try {
+    opened = openedIn(file, path);
+    return opened;
   } finally {
-    if (found === undefined) closeSync(file);
+    if (opened === undefined) closeSync(file);
   }
 }
 
-function tapeIn(file: number, path: string): Found | undefined {
+function openedIn(file: number, path: string): Opened | undefined {
   const head = headOf(file);
   const [rows = 0, ...sums] = head?.notes.get(NOTE)?.split(' ') ?? [];
   const count = Number(rows);
   if (head === undefined || !(count >= LARGE_ROWS_MIN)) return undefined;
-  if (fstatSync(file).size < head.bodyAt + columnNames.length * count * DOUBLE_BYTES) return undefined;
-  const columns = new LargeColumns({ file, path, rows: count, bodyAt: head.bodyAt, sums });
-  const { notes } = head;
+  const { bodyAt, notes } = head;
+  if (fstatSync(file).size < bodyAt + columnNames.length * count * DOUBLE_BYTES) return undefined;
+  return { place: { file, path, rows: count, bodyAt, sums }, notes, begun: new Map() };
+}
+
+function tapeIn(opened: Opened): Found {
+  const { notes, place } = opened;
+  const columns = new LargeColumns(opened);
   const tape: Tape = {
     pair: notes.get('pair') ?? '',
     barMs: Number(notes.get('bar_ms')),
-    rows: count,
+    rows: place.rows,
     times: columns.whole('times'),
     get open() {
       return columns.whole('open');
@@ -120,11 +178,13 @@ interface Place {
 
 class LargeColumns {
   readonly #place: Place;
+  readonly #begun: Map<ColumnName, Begun>;
   readonly #whole = new Map<ColumnName, Float64Array>();
   readonly #blocksRead = new Map<ColumnName, number>();
 
-  constructor(place: Place) {
+  constructor({ place, begun }: Opened) {
     this.#place = place;
+    this.#begun = begun;
   }
 
   whole(name: ColumnName): Float64Array {
@@ -149,23 +209,25 @@ class LargeColumns {
   }
 
   /**
-   * Rows from the beginning of a block to the end of one. In memory of the kind that workers share: V8 counts no such memory
-   * towards the garbage that it collects, and a short command ends before it has to collect any.
+   * Rows from the beginning of a block to the end of one: all that was begun with, or in room of their own.
    */
   #read(name: ColumnName, from: number, until: number): Float64Array {
-    const { file, path, rows, bodyAt, sums } = this.#place;
-    const column = columnNames.indexOf(name);
-    const values = new Float64Array(new SharedArrayBuffer((until - from) * DOUBLE_BYTES));
+    const { file, path, sums } = this.#place;
+    const begun = until - from === this.#place.rows ? this.#begun.get(name) : undefined;
+    const { values } = begun ?? { values: roomFor(until - from) };
     const bytes = new Uint8Array(values.buffer);
-    const at = bodyAt + (column * rows + from) * DOUBLE_BYTES;
-    let done = 0;
+    const at = placeOf(this.#place, name, from);
+    let done = begun?.done ?? 0;
     while (done < bytes.length) {
-      const read = readSync(file, bytes, done, bytes.length - done, at + done);
-      if (read === 0) break;
-      done += read;
+      const more = readSync(file, bytes, done, bytes.length - done, at + done);
+      if (more === 0) break;
+      done += more;
     }
     const place = (from / BLOCK_ROWS) * SUM_DIGITS;
-    const wanted = sums[column]?.slice(place, place + Math.ceil(values.length / BLOCK_ROWS) * SUM_DIGITS);
+    const wanted = sums[columnNames.indexOf(name)]?.slice(
+      place,
+      place + Math.ceil(values.length / BLOCK_ROWS) * SUM_DIGITS,
+    );
     let found = '';
     for (let row = 0; row < values.length; row += BLOCK_ROWS)
       found += sumOf(values.subarray(row, row + BLOCK_ROWS));
@@ -179,6 +241,16 @@ class LargeColumns {
     return values;
   }
 }
+
+/** Where a row of a column is in the file. */
+const placeOf = ({ bodyAt, rows }: Place, name: ColumnName, row: number): number =>
+  bodyAt + (columnNames.indexOf(name) * rows + row) * DOUBLE_BYTES;
+
+/**
+ * Memory of the kind that workers share: V8 counts no such memory towards the garbage that it collects, and a short command ends
+ * before it has to collect any.
+ */
+const roomFor = (rows: number): Float64Array => new Float64Array(new SharedArrayBuffer(rows * DOUBLE_BYTES));
 
 /** CRC-32, eight digits. */
 const sumOf = (values: Float64Array): string => crc32(values).toString(16).padStart(SUM_DIGITS, '0');

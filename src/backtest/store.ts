@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
 import { makeFolder } from './folder.ts';
-import { blockNotes, openLarge } from './large-tape.ts';
+import { blockNotes, openLarge, readAhead } from './large-tape.ts';
 import { READER_VERSION, tableKindOf } from './import/kind.ts';
 import type { ImportOptions, ImportReport, SourceFile } from './import/read.ts';
 import { keepHash, knownHash, sight } from './known-file.ts';
@@ -89,8 +89,32 @@ function madeFolder(folder: string | undefined): string | undefined {
   }
 }
 
+/** Begins to read a large tape of the cache while the caller does something else: `openTape` goes on with it. */
+export async function beginTape(files: readonly string[], options: OpenTape): Promise<void> {
+  const { cwd, cacheFolder } = options;
+  if (cacheFolder === undefined) return;
+  try {
+    const file = knownFile(files, options, resolve(cwd, cacheFolder));
+    if (file !== undefined) await readAhead(file);
+  } catch {
+    // Said where it is opened.
+  }
+}
+
 /** The tape of files that have not changed since they were hashed: they are not read again. */
 function knownTape(files: readonly string[], options: OpenTape, folder: string): OpenedTape | undefined {
+  const file = knownFile(files, options, folder);
+  if (file === undefined) return undefined;
+  try {
+    const found = keptTape(file);
+    return found && { ...found, origin: 'cached', file, said: undefined };
+  } catch {
+    return undefined; // said where it is made anew
+  }
+}
+
+/** Where the tape of such files is kept, if it is. */
+function knownFile(files: readonly string[], options: OpenTape, folder: string): string | undefined {
   const hashed: HashedFile[] = [];
   for (const name of files) {
     const sighting = sight(resolve(options.cwd, name));
@@ -98,13 +122,7 @@ function knownTape(files: readonly string[], options: OpenTape, folder: string):
     if (sha256 === undefined) return undefined;
     hashed.push({ name, sha256 });
   }
-  const file = join(folder, `${cacheKey(hashed, options)}.arrow`);
-  try {
-    const found = keptTape(file);
-    return found && { ...found, origin: 'cached', file, said: undefined };
-  } catch {
-    return undefined; // said where it is made anew
-  }
+  return join(folder, `${cacheKey(hashed, options)}.arrow`);
 }
 
 async function throughCache(

@@ -14,7 +14,8 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tapeFromArrow, tapeToArrow } from '../../src/backtest/arrow-file.ts';
 import { generateTape } from '../../src/backtest/generate.ts';
-import { openTape } from '../../src/backtest/store.ts';
+import { openLarge, readAhead } from '../../src/backtest/large-tape.ts';
+import { beginTape, openTape } from '../../src/backtest/store.ts';
 import type { OpenTape } from '../../src/backtest/store.ts';
 import { columnNames, decimalText, hashOf } from '../../src/backtest/tape.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
@@ -297,6 +298,32 @@ describe('a large tape that was kept', () => {
       expect([again.origin, again.tape[name]]).toEqual(['imported', tape[name]]);
     },
   );
+
+  it('is the same where it was begun before it is opened, and begun once is used once', async () => {
+    const { cwd, file } = await kept();
+    await beginTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd', barMs: MINUTE_MS });
+    await readAhead(file);
+    // Somebody else puts another one in its place meanwhile.
+    const whole = readFileSync(file);
+    rmSync(file);
+    writeFileSync(file, whole.subarray(0, 700));
+    const begun = openLarge(file)?.tape;
+    for (const name of columnNames) expect(begun?.[name]).toEqual(tape[name]);
+    expect(openLarge(file)).toBe(undefined);
+    writeFileSync(file, whole);
+    expect(openLarge(file)?.tape.close).toEqual(tape.close);
+  });
+
+  it('is refused where what was begun is damaged, and begun in vain says nothing', async () => {
+    const { cwd, file } = await kept();
+    damage(file, 'close', 3);
+    await readAhead(file);
+    expect(() => openLarge(file)).toThrow('damaged tape: its column close');
+    expect(existsSync(file)).toBe(false);
+    await readAhead(file);
+    await beginTape(['nothing.csv'], { cwd, cacheFolder: 'tapes' });
+    expect(() => openLarge(file)).toThrow('ENOENT');
+  });
 
   it('is made anew after a cut, and read whole where it has no checksums of its blocks', async () => {
     const { cwd, file } = await kept();
