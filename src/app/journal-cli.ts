@@ -1,4 +1,6 @@
+import { fstatSync, writeSync } from 'node:fs';
 import process from 'node:process';
+import { Writable } from 'node:stream';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
 import { instant, parseTime } from '../core/time.ts';
@@ -81,8 +83,25 @@ function timeOption(text: string): number {
 }
 
 /** The streams themselves: exports wait while nobody reads. A reader that goes away is no error. */
-function streams(): { readonly stdout: NodeJS.WriteStream; readonly stderr: NodeJS.WriteStream } {
-  const { stdout, stderr } = process;
+function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
+  const { stderr } = process;
+  const stdout = fstatSync(STDOUT).isFile() ? toFile(STDOUT) : process.stdout;
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
   return { stdout, stderr };
 }
+
+const STDOUT = 1;
+
+/** The stream that Node makes of a file takes a part for the whole: what the last of a disk has room for. */
+const toFile = (file: number): Writable =>
+  new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      try {
+        for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
+      } catch (cause) {
+        done(cause instanceof Error ? cause : new Error(String(cause)));
+        return;
+      }
+      done();
+    },
+  });

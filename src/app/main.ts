@@ -142,6 +142,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   // Streams and the inspector are looked at when a command wants them: each costs milliseconds of the start.
   const guarded = (name: 'stdout' | 'stderr'): Screen => {
     let stream: NodeJS.WriteStream | undefined;
+    let isRegular: boolean | undefined;
     const open = (): NodeJS.WriteStream => {
       if (stream !== undefined) return stream;
       stream = process[name];
@@ -156,7 +157,9 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
       write(text) {
         // Nothing that is written should hold the token. Should it all the same, it ends here.
         const cleaned = redact === undefined ? text : redact.clean(text);
-        const isPast = isShort && stream === undefined && !isDevice(name);
+        // The stream of a file takes a part for the whole: what the last of a disk has room for.
+        isRegular ??= isFile(name);
+        const isPast = isRegular || (isShort && stream === undefined && !isDevice(name));
         const rest = isPast ? writtenPast(name, cleaned) : cleaned;
         return rest.length === 0 || open().write(rest);
       },
@@ -169,7 +172,10 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     };
   };
   const stderr = guarded('stderr');
+  let isLost = false;
   const tellLost = ({ message }: Error): void => {
+    if (isLost) return;
+    isLost = true;
     stderr.write(`what was to be printed is not all there: ${message}\n`);
     process.on('exit', (code) => {
       if (code === 0) process.exitCode = exitCodes.storage;
@@ -227,6 +233,14 @@ function writtenPast(name: 'stdout' | 'stderr', text: string): Uint8Array {
 }
 
 const FD = { stdout: 1, stderr: 2 } as const;
+
+function isFile(name: 'stdout' | 'stderr'): boolean {
+  try {
+    return fstatSync(FD[name]).isFile();
+  } catch {
+    return false;
+  }
+}
 
 /** A terminal is a device. What is none is told apart without opening the stream. */
 function isDevice(name: 'stdout' | 'stderr'): boolean {

@@ -44,7 +44,14 @@ interface Found {
 export function openLarge(path: string): Found | undefined {
   const opened = ahead.get(path) ?? open(path);
   ahead.delete(path);
-  return opened && tapeIn(opened);
+  if (opened === undefined) return undefined;
+  let found: Found | undefined;
+  try {
+    found = tapeIn(opened);
+    return found;
+  } finally {
+    if (found === undefined) closeSync(opened.place.file);
+  }
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
   RecordBody,
   SliceRecord,
   StoredRecord,
+  StrategyRecord,
   WakeRecord,
 } from '../core/record.ts';
 import { instant } from '../core/time.ts';
@@ -51,6 +52,8 @@ class Gatherer implements Facts {
   /** Fills by client id: what is written twice counts once. */
   readonly #filled = new Set<string>();
   readonly #legsOf = new Map<string, Legs>();
+  /** Those of lives whose text was put back later: the life that began then names its legs alike, and they are others. */
+  readonly #past: { readonly legs: Legs; readonly record: StrategyRecord | undefined }[] = [];
   #legs: Legs | undefined;
   /** Records of one order follow one another, and mostly those of one parent. */
   #attempt: AttemptFacts | undefined;
@@ -76,7 +79,7 @@ class Gatherer implements Facts {
         this.starts.push({ at, body });
         break;
       case 'strategy':
-        this.lives.set(lifeKey(body), { record: body });
+        this.#beginLife(body);
         break;
       case 'wake':
         this.#untraded(at, body, body.note);
@@ -120,6 +123,17 @@ class Gatherer implements Facts {
       case 'reload':
       case 'control':
     }
+  }
+
+  #beginLife(record: StrategyRecord): void {
+    const life = lifeKey(record);
+    const [legs, before] = [this.#legsOf.get(life), this.lives.get(life)?.record];
+    if (legs !== undefined && before?.begun_at !== record.begun_at) {
+      this.#past.push({ legs, record: before });
+      this.#legsOf.delete(life);
+      this.#legs = undefined;
+    }
+    this.lives.set(life, { record });
   }
 
   #attemptOf(id: string): AttemptFacts | undefined {
@@ -171,9 +185,7 @@ class Gatherer implements Facts {
     { at, since, legs }: { readonly at: Instant; readonly since: Instant; readonly legs: Legs },
   ): ParentFacts {
     const { life } = legs;
-    const known = legs.before.get(leg);
-    const before = known?.isBegun === true ? undefined : known;
-    if (before !== undefined) before.isBegun = true;
+    const before = legs.before.get(leg);
     const facts: ParentFacts = {
       parent,
       strategy,
@@ -198,8 +210,12 @@ class Gatherer implements Facts {
   /** Parents of which nothing was ever tried take their places, once all records have been read. */
   close(): void {
     const desk = this.starts.at(-1)?.body.desk ?? '';
-    const unbegun = [...this.#legsOf.values()]
-      .flatMap((legs) => unbegunOf(legs, { record: this.lives.get(legs.life)?.record, desk }))
+    const now = [...this.#legsOf.values()].map((legs) => ({
+      legs,
+      record: this.lives.get(legs.life)?.record,
+    }));
+    const unbegun = [...this.#past, ...now]
+      .flatMap(({ legs, record }) => unbegunOf(legs, { record, desk }))
       .filter(({ parent }) => !this.parents.has(parent));
     if (unbegun.length === 0) return;
     const all = [...this.parents.values(), ...unbegun].toSorted((a, b) => a.begunAt - b.begunAt);

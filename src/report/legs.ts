@@ -16,8 +16,6 @@ interface Before {
   isClosed: boolean;
   /** It was decided, and is no more. */
   droppedAt: Instant | undefined;
-  /** Its parent has begun. A life that begins again with the same text names its legs alike, and they are others. */
-  isBegun: boolean;
 }
 
 /** The legs of one life of a strategy. */
@@ -53,8 +51,8 @@ interface When {
 
 function know({ before }: Legs, leg: string, at: Instant, decided?: DecidedLeg): Before {
   let known = before.get(leg);
-  if (known === undefined || known.isBegun) {
-    known = { at, missed: [], decided, isClosed: false, droppedAt: undefined, isBegun: false };
+  if (known === undefined) {
+    known = { at, missed: [], decided, isClosed: false, droppedAt: undefined };
     before.set(leg, known);
   }
   return known;

@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   utimesSync,
@@ -235,6 +236,19 @@ describe('opening a tape', () => {
   });
 });
 
+/** What this process has open of a file, where the system tells. */
+const openOf = (file: string): readonly string[] =>
+  existsSync('/proc/self/fd')
+    ? readdirSync('/proc/self/fd').flatMap((fd) => {
+        try {
+          const target = readlinkSync(`/proc/self/fd/${fd}`);
+          return target.startsWith(file) ? [target] : [];
+        } catch {
+          return []; // closed meanwhile
+        }
+      })
+    : [];
+
 describe('a large tape that was kept', () => {
   const ROWS = 101_000;
   const tape = aTape({ rows: ROWS });
@@ -320,6 +334,7 @@ describe('a large tape that was kept', () => {
     await readAhead(file);
     expect(() => openLarge(file)).toThrow('damaged tape: its column close');
     expect(existsSync(file)).toBe(false);
+    expect(openOf(file)).toEqual([]);
     await readAhead(file);
     await beginTape(['nothing.csv'], { cwd, cacheFolder: 'tapes' });
     expect(() => openLarge(file)).toThrow('ENOENT');

@@ -204,6 +204,34 @@ describe('the shortfall of a parent', () => {
     expect(parents.map(({ costs }) => costs?.bps?.trading)).toEqual(['100.0000', '100.0000', '100.0000']);
   });
 
+  it('is of its own slots and sizes where a text was put back, and its life ended in the middle of its legs', () => {
+    const life = (at: number, hash: string, parent: string, size: string): ReturnType<typeof traded> => {
+      const [leg, later] = ['1.btcusd.buy', at + MINUTE];
+      const state = { decisions: 1, legs: [{ leg, quantity: size }] };
+      const missed = [{ leg, slice: 0 }];
+      return [
+        [at, { ...aLife('rebalance', {}), hash, begun_at: after(NINE, at) } as RecordBody],
+        [at, aWake({ hash, state, missed, reason: 'missed_slot' })],
+        [later, aWake({ hash, state, intents: [wanted({ parent, leg, size, slice: 1 })] })],
+        [later, anIntent({ parent, size, slice: 1 })],
+        [later + 20, aFill(later + 20, { parent, slice: 1, quantity: size })],
+        [later + 20, anEnd(idOf(parent, 1), 'filled')],
+        [later + 20, aSlice({ parent, leg, slice: 1 })],
+      ];
+    };
+    const all = [
+      ...life(0, 'A', 'p', '1'),
+      ...life(2 * MINUTE, 'B', 'q', '2'),
+      ...life(4 * MINUTE, 'A', 'r', '5'),
+    ];
+    const { parents } = made(records(...all));
+    expect(parents.map((one) => [one.planned, one.due_at, one.missed])).toEqual([
+      ['1', '2026-12-01T09:00:00.000Z', 1],
+      ['2', '2026-12-01T09:02:00.000Z', 1],
+      ['5', '2026-12-01T09:04:00.000Z', 1],
+    ]);
+  });
+
   it('is left out, and said, without a price at arrival', () => {
     const blind = records([0, aWake({ intents: [wanted({ decision_price: undefined })] })], ...traded(0, 0), [
       20,

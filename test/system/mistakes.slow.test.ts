@@ -78,6 +78,21 @@ describe('what cannot be printed', () => {
     expect(stderr).toContain('what was to be printed is not all there: ENOSPC');
     expect(status).toBe(74);
   });
+
+  it('ends so as well where a part of it finds room: the last that a disk has', (context) => {
+    if (process.platform === 'win32') context.skip('there is no ulimit on this system');
+    const cwd = aFolder();
+    const cut = 'ulimit -f 16 && exec "$0" "$@" > printed.json';
+    const command = [process.execPath, join(ROOT, 'bin/tranche.js'), 'schema', 'report'];
+    const { status, stderr } = spawnSync('sh', ['-c', cut, ...command], {
+      cwd,
+      env: { ...process.env, NODE_DISABLE_COMPILE_CACHE: '1' },
+      encoding: 'utf8',
+    });
+    expect(readFileSync(join(cwd, 'printed.json')).length).toBeGreaterThan(0);
+    expect(stderr.match(/what was to be printed is not all there: EFBIG/gu)).toHaveLength(1);
+    expect(status).toBe(74);
+  });
 });
 
 describe('a config or strategy with a name mistyped', () => {
