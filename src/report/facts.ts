@@ -17,7 +17,8 @@ import type { Slices } from './slices.ts';
 /** What the records of a journal tell of parents, slices and attempts, before anything is computed. Filled by `gather`. */
 export interface Facts {
   readonly starts: readonly { readonly at: Instant; readonly body: StartedRecord }[];
-  readonly lives: ReadonlyMap<string, LifeFacts>;
+  /** In the order in which they were begun. */
+  readonly lives: readonly LifeFacts[];
   /** In the order in which they were begun. */
   readonly parents: ReadonlyMap<string, ParentFacts>;
   readonly attempts: ReadonlyMap<string, AttemptFacts>;
@@ -32,17 +33,21 @@ export interface Facts {
   readonly head: string | undefined;
 }
 
-/** One life of a strategy: one content of its document. */
+/** One life of a strategy: one content of its document. The same text that is put back begins another. */
 export interface LifeFacts {
   readonly record: StrategyRecord;
   finished?: { readonly at: Instant; readonly reason: Reason };
+  /** When it finished, or another one took over. */
+  overAt?: Instant;
+  /** What its kernel last knew. */
+  state?: unknown;
 }
 
 export interface ParentFacts {
   readonly parent: string;
   readonly strategy: string;
-  /** Key of its life in `lives`. */
-  readonly life: string;
+  /** `undefined` where this journal does not tell how it began. */
+  readonly life: LifeFacts | undefined;
   readonly leg: string;
   readonly pair: string;
   readonly side: 'buy' | 'sell';

@@ -114,7 +114,7 @@ export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): 
     input.currencies?.(pair) ?? { base: '', quote: '' };
   const parents = [...facts.parents.values()]
     .filter(({ strategy, begunAt }) => isOurs(strategy) && isIn(begunAt))
-    .map((parent) => parentFigures(parent, { facts, prices, until: facts.last ?? until, currencies }));
+    .map((parent) => parentFigures(parent, { prices, until: facts.last ?? until, currencies }));
   const { groups: members, groupOf } = membersOf(parents);
   const attempts = [...facts.attempts.values()].filter(({ intent }) => groupOf.has(intent.parent));
   let asked: ReadonlyMap<unknown, readonly AttemptFacts[]> | undefined;

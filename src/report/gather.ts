@@ -24,7 +24,7 @@ import type {
   ParentFacts,
   UntradedFacts,
 } from './facts.ts';
-import { decide, dueOf, legsOfLife, lifeKey, pass, totalOf, unbegunOf } from './legs.ts';
+import { decide, dueOf, legsOfLife, pass, textKey, totalOf, unbegunOf } from './legs.ts';
 import type { Legs } from './legs.ts';
 import type { PriceBook } from './prices.ts';
 import { Slices } from './slices.ts';
@@ -39,7 +39,7 @@ export function gather(records: Iterable<StoredRecord>, prices: PriceBook): Fact
 
 class Gatherer implements Facts {
   readonly starts: { at: Instant; body: RecordBody & { kind: 'started' } }[] = [];
-  readonly lives = new Map<string, LifeFacts>();
+  readonly lives: LifeFacts[] = [];
   readonly parents = new Map<string, ParentFacts>();
   readonly attempts = new Map<string, AttemptFacts>();
   readonly untraded: UntradedFacts[] = [];
@@ -51,9 +51,11 @@ class Gatherer implements Facts {
   #newest: StoredRecord | undefined;
   /** Fills by client id: what is written twice counts once. */
   readonly #filled = new Set<string>();
+  /** The newest life of each strategy. */
+  readonly #lifeOf = new Map<string, LifeFacts>();
+  /** Legs of all lives, and those of the newest life of each text: one that begins again names them alike, and they are others. */
+  readonly #allLegs: Legs[] = [];
   readonly #legsOf = new Map<string, Legs>();
-  /** Those of lives whose text was put back later: the life that began then names its legs alike, and they are others. */
-  readonly #past: { readonly legs: Legs; readonly record: StrategyRecord | undefined }[] = [];
   #legs: Legs | undefined;
   /** Records of one order follow one another, and mostly those of one parent. */
   #attempt: AttemptFacts | undefined;
@@ -79,7 +81,7 @@ class Gatherer implements Facts {
         this.starts.push({ at, body });
         break;
       case 'strategy':
-        this.#beginLife(body);
+        this.#beginLife(at, body);
         break;
       case 'wake':
         this.#untraded(at, body, body.note);
@@ -125,15 +127,19 @@ class Gatherer implements Facts {
     }
   }
 
-  #beginLife(record: StrategyRecord): void {
-    const life = lifeKey(record);
-    const [legs, before] = [this.#legsOf.get(life), this.lives.get(life)?.record];
-    if (legs !== undefined && before?.begun_at !== record.begun_at) {
-      this.#past.push({ legs, record: before });
-      this.#legsOf.delete(life);
-      this.#legs = undefined;
-    }
-    this.lives.set(life, { record });
+  #beginLife(at: Instant, record: StrategyRecord): void {
+    const before = this.#lifeOf.get(record.strategy);
+    if (before !== undefined) before.overAt ??= at;
+    const life: LifeFacts = { record };
+    this.lives.push(life);
+    this.#lifeOf.set(record.strategy, life);
+    this.#legs = this.#addLegs(legsOfLife(record, life));
+  }
+
+  #addLegs(legs: Legs): Legs {
+    this.#allLegs.push(legs);
+    this.#legsOf.set(textKey(legs), legs);
+    return legs;
   }
 
   #attemptOf(id: string): AttemptFacts | undefined {
@@ -152,13 +158,16 @@ class Gatherer implements Facts {
   }
 
   #wake(at: Instant, wake: WakeRecord): void {
-    const legs = this.#lifeOf(wake);
+    const legs = this.#legsAt(wake);
     const { life } = legs;
     const due = wake.on === 'at' ? wake.detail['due'] : undefined;
     const since = typeof due === 'number' && due < at ? instant(due) : at;
-    if (wake.finished !== undefined) {
-      const facts = this.lives.get(life);
-      if (facts !== undefined) facts.finished = { at, reason: wake.finished };
+    if (life !== undefined) {
+      life.state = wake.state;
+      if (wake.finished !== undefined) {
+        life.finished = { at, reason: wake.finished };
+        life.overAt = at;
+      }
     }
     decide(legs, wake.state, { at, since });
     if (wake.missed.length > 0) pass(legs, wake, { at, since });
@@ -170,13 +179,10 @@ class Gatherer implements Facts {
   }
 
   /** What is known of the legs of a life; of one after the other mostly the same. */
-  #lifeOf({ strategy, hash }: WakeRecord): Legs {
-    if (this.#legs?.strategy === strategy && this.#legs.hash === hash) return this.#legs;
-    const made = legsOfLife(strategy, hash);
-    const legs = this.#legsOf.get(made.life) ?? made;
-    this.#legsOf.set(legs.life, legs);
-    this.#legs = legs;
-    return legs;
+  #legsAt(wake: WakeRecord): Legs {
+    if (this.#legs?.strategy === wake.strategy && this.#legs.hash === wake.hash) return this.#legs;
+    this.#legs = this.#legsOf.get(textKey(wake)) ?? this.#addLegs(legsOfLife(wake, undefined));
+    return this.#legs;
   }
 
   #begin(
@@ -197,7 +203,7 @@ class Gatherer implements Facts {
       decidedAt: dueOf(leg, before?.at ?? since),
       begunAt: at,
       arrival,
-      told: before?.decided?.told ?? totalOf(this.lives.get(life)?.record.document, leg),
+      told: before?.decided?.told ?? totalOf(life?.record.document, leg),
       slices: new Slices(),
       missed: before?.missed ?? [],
       fills: [],
@@ -210,12 +216,8 @@ class Gatherer implements Facts {
   /** Parents of which nothing was ever tried take their places, once all records have been read. */
   close(): void {
     const desk = this.starts.at(-1)?.body.desk ?? '';
-    const now = [...this.#legsOf.values()].map((legs) => ({
-      legs,
-      record: this.lives.get(legs.life)?.record,
-    }));
-    const unbegun = [...this.#past, ...now]
-      .flatMap(({ legs, record }) => unbegunOf(legs, { record, desk }))
+    const unbegun = this.#allLegs
+      .flatMap((legs) => unbegunOf(legs, desk))
       .filter(({ parent }) => !this.parents.has(parent));
     if (unbegun.length === 0) return;
     const all = [...this.parents.values(), ...unbegun].toSorted((a, b) => a.begunAt - b.begunAt);
@@ -247,7 +249,7 @@ class Gatherer implements Facts {
     const facts: ParentFacts = {
       parent: fill.parent,
       strategy: fill.strategy,
-      life: '',
+      life: undefined,
       leg: '',
       pair: fill.pair,
       side: fill.side,

@@ -42,7 +42,7 @@ export function reportOf(figures: Figures): Report {
     },
     prices: figures.prices.tapes.map((tape) => historyJson(tape, figures)),
     ...notesOf(figures),
-    strategies: [...facts.lives.values()]
+    strategies: facts.lives
       .filter(({ record }) => input.strategy === undefined || record.strategy === input.strategy)
       .map(({ record, finished }) => ({
         strategy: record.strategy,

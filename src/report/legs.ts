@@ -1,9 +1,9 @@
 import { parentId } from '../core/ids.ts';
 import { isAmountText } from '../core/money.ts';
-import type { StrategyRecord, WakeRecord } from '../core/record.ts';
+import type { WakeRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { MissedFacts, ParentFacts } from './facts.ts';
+import type { LifeFacts, MissedFacts, ParentFacts } from './facts.ts';
 import { Slices } from './slices.ts';
 
 /** What was known of a parent before its first slice. */
@@ -22,8 +22,7 @@ interface Before {
 export interface Legs {
   readonly strategy: string;
   readonly hash: string;
-  /** Key of the life. */
-  readonly life: string;
+  readonly life: LifeFacts | undefined;
   /** Of those that have begun too: a map from which much is taken is made anew all the time. */
   readonly before: Map<string, Before>;
   readonly parentOf: Map<string, ParentFacts>;
@@ -31,17 +30,22 @@ export interface Legs {
   decided: readonly DecidedLeg[];
 }
 
-export const legsOfLife = (strategy: string, hash: string): Legs => ({
+/** Names the text that runs, as a wake does. */
+interface Text {
+  readonly strategy: string;
+  readonly hash: string;
+}
+
+export const legsOfLife = ({ strategy, hash }: Text, life: LifeFacts | undefined): Legs => ({
   strategy,
   hash,
-  life: lifeKey({ strategy, hash }),
+  life,
   before: new Map(),
   parentOf: new Map(),
   decided: [],
 });
 
-export const lifeKey = ({ strategy, hash }: { readonly strategy: string; readonly hash: string }): string =>
-  `${strategy}\n${hash}`;
+export const textKey = ({ strategy, hash }: Text): string => `${strategy}\n${hash}`;
 
 interface When {
   readonly at: Instant;
@@ -86,15 +90,11 @@ export function pass(legs: Legs, { missed, reason }: WakeRecord, { at, since }: 
   }
 }
 
-interface Life {
-  readonly record: StrategyRecord | undefined;
-  /** Name of the desk. */
-  readonly desk: string;
-}
-
 /** The parents of a life of which nothing was ever tried, as far as their pair, side and size are known. */
-export function unbegunOf(legs: Legs, { record, desk }: Life): readonly ParentFacts[] {
-  if (record === undefined) return [];
+export function unbegunOf(legs: Legs, desk: string): readonly ParentFacts[] {
+  const { life } = legs;
+  if (life === undefined) return [];
+  const { record } = life;
   const { strategy, hash, begun_at: begunAt } = record;
   return [...legs.before].flatMap(([leg, { at, missed, decided, isClosed, droppedAt }]) => {
     const plan = decided ?? planIn(record.document, leg);
@@ -106,7 +106,7 @@ export function unbegunOf(legs: Legs, { record, desk }: Life): readonly ParentFa
     const facts: ParentFacts = {
       parent: parentId(desk, strategy, hash, String(begunAt), leg),
       strategy,
-      life: legs.life,
+      life,
       leg,
       pair: plan.pair,
       side: plan.side,
@@ -122,6 +122,12 @@ export function unbegunOf(legs: Legs, { record, desk }: Life): readonly ParentFa
     };
     return [facts];
   });
+}
+
+/** Whether a state tells of a time of a calendar that it is under way: it may have slices ahead. */
+export function isUnderWay(state: unknown, leg: string): boolean {
+  const now = isRecord(state) ? state['now'] : undefined;
+  return isRecord(now) && ISO.test(leg) && now['due'] === Date.parse(leg);
 }
 
 /** What a parent should trade in all. */

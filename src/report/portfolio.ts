@@ -43,7 +43,7 @@ export function portfoliosOf(
   prices: PriceBook,
   { from, until }: { readonly from: Instant; readonly until: Instant },
 ): readonly PortfolioFigures[] {
-  const plans = [...facts.lives.values()].flatMap((life) => {
+  const plans = facts.lives.flatMap((life) => {
     const plan = planOf(life);
     return plan === undefined ? [] : [{ life, plan }];
   });
@@ -51,7 +51,7 @@ export function portfoliosOf(
   const story = holdingsOf(facts.holdings);
   return plans.map(({ life, plan }) => {
     const begun = instant(Math.max(from, life.record.begun_at, story[0]?.at ?? from));
-    const over = instant(Math.min(until, life.finished?.at ?? until));
+    const over = instant(Math.min(until, life.overAt ?? until));
     return portfolioOf({ facts, prices, story, life, plan, from: begun, until: over });
   });
 }
@@ -69,11 +69,10 @@ interface Scene {
 function portfolioOf(scene: Scene): PortfolioFigures {
   const { facts, life, plan, from, until } = scene;
   const { strategy } = life.record;
-  const key = keyOf(life);
   const decisions = new Set<Instant>();
   let [traded, approximately] = [NO_MONEY, 0];
   for (const { life: of, decidedAt, fills } of facts.parents.values()) {
-    if (of !== key) continue;
+    if (of !== life) continue;
     decisions.add(decidedAt);
     for (const fill of fills) {
       const { executed_at: at } = fill.record;
@@ -98,8 +97,6 @@ function portfolioOf(scene: Scene): PortfolioFigures {
     course: courseOf({ ...scene, traded: approximately }),
   };
 }
-
-const keyOf = ({ record: { strategy, hash } }: LifeFacts): string => `${strategy}\n${hash}`;
 
 /** What a fill was worth in cash: its amount, for a cross pair at the price of its quote currency then. */
 function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money {

@@ -76,7 +76,7 @@ export const parent = z
       .optional()
       .describe('Nothing of it was ever tried: all of it is opportunity'),
     ended_at: time.describe(
-      'With its last fill when it is whole, else when its strategy or its last slice ended',
+      'With its last fill when it is whole, else when its strategy or its last slice ended, or its slots were seen to have passed',
     ),
     open: z.boolean().describe('Whether it is still under way: then `ended_at` is the end of the records'),
     planned: amount.optional().describe('Q, what it should trade in all; base currency'),

@@ -21,7 +21,8 @@ import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { beginOf } from './begin.ts';
 import { nearestWhole, withFourDecimals } from './digits.ts';
-import type { Facts, FillFacts, ParentFacts, SliceFacts } from './facts.ts';
+import type { FillFacts, ParentFacts, SliceFacts } from './facts.ts';
+import { isUnderWay } from './legs.ts';
 import type { PriceBook, Seen } from './prices.ts';
 
 /** Decimals of a quantity that an amount still to be spent would have bought. */
@@ -92,7 +93,6 @@ export interface SliceFigures {
 }
 
 export interface Setting {
-  readonly facts: Facts;
   readonly prices: PriceBook;
   /** End of the period: what is still open is judged by the prices of then. */
   readonly until: Instant;
@@ -252,25 +252,27 @@ function leftOf({ intent }: SliceFacts, { traded, amount }: Pick<Sums, 'traded' 
   return quantityDown(left, price(intent.decision_price), QUANTITY_DECIMALS);
 }
 
-/** A parent that is whole ends with its last fill; another with its life, or with its last slice when it is one of many. */
+/** A parent that is whole ends with its last fill; another with its life, or with what became of its last slot when it is one of many. */
 function endOf(
   parent: ParentFacts,
-  { facts, until }: Setting,
+  { until }: Setting,
   isWhole: boolean,
 ): { readonly endedAt: Instant; readonly isOpen: boolean } {
   if (parent.unbegun !== undefined) {
-    const overAt = parent.unbegun.overAt ?? facts.lives.get(parent.life)?.finished?.at;
+    const overAt = parent.unbegun.overAt ?? parent.life?.overAt;
     return { endedAt: overAt ?? until, isOpen: overAt === undefined };
   }
   let [open, lastFill] = [false, parent.begunAt];
   for (const { end } of parent.slices.values()) open ||= end === undefined;
   for (const { record } of parent.fills) if (record.executed_at > lastFill) lastFill = record.executed_at;
   if (parent.slices.size === 0 || (isWhole && !open)) return { endedAt: instant(lastFill), isOpen: false };
-  const finished = facts.lives.get(parent.life)?.finished;
-  if (finished !== undefined) return { endedAt: instant(Math.max(finished.at, lastFill)), isOpen: false };
-  if (open || parent.leg === 'all') return { endedAt: until, isOpen: true };
-  const ends = parent.slices.values().map(({ at, end }): number => end?.at ?? at);
-  const lastEnd = ends.reduce((latest, end) => Math.max(latest, end), lastFill);
+  const { life, leg, slices, missed } = parent;
+  if (open || leg === 'all' || isUnderWay(life?.state, leg)) {
+    if (life?.overAt === undefined) return { endedAt: until, isOpen: true };
+    return { endedAt: instant(Math.max(life.overAt, lastFill)), isOpen: false };
+  }
+  const ends = [...slices.values().map(({ at, end }) => end?.at ?? at), ...missed.map(({ at }) => at)];
+  const lastEnd = ends.reduce<number>((latest, end) => Math.max(latest, end), lastFill);
   return { endedAt: instant(lastEnd), isOpen: false };
 }
 
