@@ -59,30 +59,47 @@ interface Drawing {
   readonly resampling: Resampling;
 }
 
+/** What the pieces of a resample are cut from, joined at its ends. Ms since the window began. */
+interface Ring {
+  readonly begin: number;
+  readonly lengthMs: number;
+  /** Blocks begin at the time of day that they stand for. */
+  readonly byDay: boolean;
+}
+
+/**
+ * Blocks of whole days need a ring of whole days. Of a window that has some hours more, every other resample leaves out the first of them
+ * and the rest the last: hours that no resample holds would be no part of history.
+ */
+function ringOf(index: number, { lengthMs, knownMs = lengthMs, grid, resampling: { blockMs } }: Drawing): Ring {
+  const byDay = blockMs % DAY_MS === 0 && grid < DAY_MS && DAY_MS % grid === 0 && lengthMs >= 2 * DAY_MS;
+  if (!byDay) return { begin: 0, lengthMs: Math.floor(knownMs / grid) * grid, byDay };
+  const left = Math.floor((lengthMs % DAY_MS) / grid) * grid;
+  return { begin: index % 2 === 0 ? left : 0, lengthMs: Math.floor(lengthMs / DAY_MS) * DAY_MS, byDay };
+} // prettier-ignore
+
 /**
  * The pieces of one resample, one after another. Circular blocks of one length: history is a ring, so that every instant of it is as
  * likely as any other. The first block is cut at random, so that blocks meet anywhere. Blocks of whole days begin at the time of day
  * that they stand for. The same for all pairs.
  */
-export function piecesOf(
-  index: number,
-  { lengthMs, knownMs = lengthMs, grid, resampling }: Drawing,
-): readonly Piece[] {
+export function piecesOf(index: number, drawing: Drawing): readonly Piece[] {
+  const { lengthMs, grid, resampling } = drawing;
   const { blockMs, seed } = resampling;
   const random = seededRandom(`resample ${seed} ${index}`);
   const draw = (count: number): number => Math.floor(random.next() * count);
-  const byDay = blockMs % DAY_MS === 0 && grid < DAY_MS && DAY_MS % grid === 0 && lengthMs >= 2 * DAY_MS;
-  const unit = byDay ? DAY_MS : grid;
-  const ring = Math.floor((byDay ? lengthMs : knownMs) / unit) * unit;
+  const ring = ringOf(index, drawing);
+  const unit = ring.byDay ? DAY_MS : grid;
   const pieces: Piece[] = [];
   let target = 0;
   let end = grid * (1 + draw(blockMs / grid));
   while (target < lengthMs) {
-    const source = ((byDay ? target % DAY_MS : 0) + unit * draw(ring / unit)) % ring;
+    const time = ring.byDay ? (target - ring.begin + DAY_MS) % DAY_MS : 0;
+    const place = (time + unit * draw(ring.lengthMs / unit)) % ring.lengthMs;
     const length = Math.min(end, lengthMs) - target;
-    const before = Math.min(length, ring - source);
-    pieces.push({ target, source, lengthMs: before });
-    if (before < length) pieces.push({ target: target + before, source: 0, lengthMs: length - before });
+    const before = Math.min(length, ring.lengthMs - place);
+    pieces.push({ target, source: ring.begin + place, lengthMs: before });
+    if (before < length) pieces.push({ target: target + before, source: ring.begin, lengthMs: length - before });
     target += length;
     end = target + blockMs;
   }
@@ -113,9 +130,11 @@ export class Resampler {
   tapes(index: number): readonly Tape[] {
     const { from, until } = this.#span;
     const lengthMs = until - from;
-    const pieces = piecesOf(index, { lengthMs, knownMs: this.#knownMs, grid: this.#grid, resampling: this.#resampling });
+    const drawing = { lengthMs, knownMs: this.#knownMs, grid: this.#grid, resampling: this.#resampling };
+    const pieces = piecesOf(index, drawing);
     const isPlain = this.#resampling.trend === 'kept';
-    return this.#sources.map((source) => resampled(source, { from, pieces, trend: isPlain ? 0 : source.trend }));
+    const ring = ringOf(index, drawing);
+    return this.#sources.map((source) => resampled(source, { from, pieces, trend: isPlain ? 0 : trendOf(source, from, ring) }));
   } // prettier-ignore
 }
 
@@ -124,8 +143,6 @@ interface Source {
   readonly tape: Tape;
   readonly first: number;
   readonly last: number;
-  /** Logarithm of the price over the window, per ms. */
-  readonly trend: number;
   /** Prices are rounded to this many a unit: ten digits of the first one. */
   readonly scale: number;
 }
@@ -133,9 +150,15 @@ interface Source {
 function sourceOf(tape: Tape, { from, until }: Span): Source {
   const first = Math.max(0, lastKnownRow(tape, from));
   const last = Math.max(first, lastKnownRow(tape, until));
-  const [begin, end] = [tape.close[first] ?? Number.NaN, tape.close[last] ?? Number.NaN];
-  const decimals = Math.min(18, Math.max(0, 9 - Math.floor(Math.log10(begin))));
-  return { tape, first, last, trend: Math.log(end / begin) / (until - from), scale: 10 ** decimals };
+  const decimals = Math.min(18, Math.max(0, 9 - Math.floor(Math.log10(tape.close[first] ?? Number.NaN))));
+  return { tape, first, last, scale: 10 ** decimals };
+}
+
+/** Logarithm of the price over what is drawn from, per ms. */
+function trendOf({ tape, first }: Source, from: Instant, { begin, lengthMs }: Ring): number {
+  const closeAt = (ms: number): number =>
+    tape.close[Math.max(first, lastKnownRow(tape, instant(from + ms)))] ?? Number.NaN;
+  return Math.log(closeAt(begin + lengthMs) / closeAt(begin)) / lengthMs;
 }
 
 function resampled(

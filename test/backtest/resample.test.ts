@@ -120,6 +120,32 @@ describe('history that is drawn anew', () => {
     }
   });
 
+  it('leaves no hour out of a window that is not whole days, and takes out the mean of what it draws', () => {
+    const hours = 4 * 24 + 23;
+    const lengthMs = hours * HOUR_MS;
+    const hits = Array.from({ length: hours }, () => 0);
+    const resampling = drawing({ blockMs: DAY_MS });
+    for (let index = 1; index <= 1_000; index++) {
+      const pieces = piecesOf(index, { lengthMs, grid: HOUR_MS, resampling });
+      expect(pieces.filter(({ target, source }) => target % DAY_MS !== source % DAY_MS)).toEqual([]);
+      for (const { source, lengthMs: length } of pieces)
+        for (let at = source; at < source + length; at += HOUR_MS) hits[at / HOUR_MS] = (hits[at / HOUR_MS] ?? 0) + 1; // prettier-ignore
+    }
+    // The first and the last hours are in the ring of every other resample, the others in that of each.
+    for (const count of hits) expect(count).toBeGreaterThan(400);
+    const closes = Array.from({ length: hours + 1 }, (_, n) =>
+      n <= 96 ? 60_000 : 60_000 * 1.005 ** (n - 96),
+    );
+    const times = closes.map((_, n) => START + n * HOUR_MS);
+    const tapes = [closesTape('btcusd', { barMs: HOUR_MS, times, closes })];
+    const rises = (trend: Resampling['trend']): readonly number[] => {
+      const resampler = new Resampler(tapes, spanOf(tapes), { ...resampling, trend });
+      return Array.from({ length: 400 }, (_, i) => Math.log((resampler.tapes(i + 1)[0]?.close.at(-1) ?? 0) / 60_000)); // prettier-ignore
+    };
+    expect(new Set(rises('kept').map((rise) => rise.toFixed(6))).size).toBeGreaterThan(50);
+    expect(Math.abs(meanOf(rises('removed')))).toBeLessThan(0.02);
+  });
+
   it('keeps mean and covariance of returns as far as blocks reach', () => {
     const [rows, block] = [2_000, 20];
     let state = 0;
