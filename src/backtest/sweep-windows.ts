@@ -72,9 +72,13 @@ export function walkForward(
         tested: chosen === undefined ? undefined : figure(inTest[chosen]),
         rank: place < 0 ? undefined : place + 1,
         of: order.length,
-        median: at(Math.floor((order.length - 1) / 2)),
+        median: middle(at(Math.floor((order.length - 1) / 2)), at(Math.floor(order.length / 2))),
         best: at(0),
       },
     ];
   });
 }
+
+/** Of an even number of settings the median is half way between the two in the middle. */
+const middle = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined || b === undefined ? undefined : (a + b) / 2;

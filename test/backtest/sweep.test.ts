@@ -230,7 +230,7 @@ describe('a walk forward', () => {
     const folds = walkForward(windows, [costs('1', '2', '3'), costs('9', '5', '7'), costs('4', '8', undefined)], 'cost_bps');
     expect(folds).toMatchObject([
       { chosen: 0, trained: 1, tested: 9, rank: 3, of: 3, median: 7, best: 5 },
-      { chosen: 1, trained: 5, tested: 8, rank: 2, of: 2, median: 4, best: 4 },
+      { chosen: 1, trained: 5, tested: 8, rank: 2, of: 2, median: 6, best: 4 },
     ]);
     expect(folds.map(({ test }) => test)).toEqual(windows.slice(1));
   }); // prettier-ignore
