@@ -27,18 +27,35 @@ export function decide(
   desk: Desk,
   onStep: (strategy: string) => void,
 ): OperatorFunction<StrategyWake, OpenSlice> {
+  // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
+  const deciding = new Map<Life, Wake>();
   return soon(({ strategy, wake }, by, done) => {
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
-    if (source === undefined || life === undefined) {
+    if (source === undefined || life === undefined || deciding.has(life)) {
       done();
       return;
     }
+    deciding.set(life, wake);
+    const over = (): void => {
+      if (deciding.get(life) === wake) deciding.delete(life);
+    };
     const woken: Woken = { source, life, wake };
+    const told: Deciding = {
+      by,
+      done: () => {
+        over();
+        done();
+      },
+      onStep: () => {
+        over();
+        onStep(strategy);
+      },
+    };
     const ready = prepare(desk, source, wake);
-    if (ready === undefined) takeStep(desk, woken, { by, done, onStep });
+    if (ready === undefined) takeStep(desk, woken, told);
     else
-      whenReady(ready, { by, done, onStep }, (told) => {
+      whenReady(ready, told, () => {
         takeStep(desk, woken, told);
       });
   });
@@ -48,16 +65,16 @@ interface Deciding {
   readonly by: Subscriber<OpenSlice>;
   /** Called once, last of all. */
   readonly done: () => void;
-  readonly onStep: (strategy: string) => void;
+  readonly onStep: () => void;
 }
 
-function whenReady(ready: Observable<void>, deciding: Deciding, goOn: (deciding: Deciding) => void): void {
+function whenReady(ready: Observable<void>, deciding: Deciding, goOn: () => void): void {
   let isReady = false;
   hear(ready, deciding.by, {
     next: () => {
       if (isReady) return;
       isReady = true;
-      goOn(deciding);
+      goOn();
     },
     complete: () => {
       if (!isReady) deciding.done();
@@ -66,15 +83,14 @@ function whenReady(ready: Observable<void>, deciding: Deciding, goOn: (deciding:
 }
 
 function takeStep(desk: Desk, woken: Woken, { by, done, onStep }: Deciding): void {
-  const { strategy } = woken.life;
   // The strategies may have been read again meanwhile: who woke is not run any more.
   if (desk.isStopping || !desk.isRun(woken.life)) {
     done();
     return;
   }
   // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
-  if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) {
-    onStep(strategy);
+  if (desk.state.totals.strategyPausedWhy(woken.life.strategy) !== undefined) {
+    onStep();
     done();
     return;
   }
@@ -85,7 +101,7 @@ function takeStep(desk: Desk, woken: Woken, { by, done, onStep }: Deciding): voi
       const intent = intents[i];
       if (intent !== undefined) by.next(openSlice(desk, intent));
     }
-    if (!by.closed) onStep(strategy);
+    if (!by.closed) onStep();
     done();
   });
 }

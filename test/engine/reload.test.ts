@@ -1,10 +1,13 @@
-import { Subject } from 'rxjs';
+import { Subject, mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import type { BegunDocument, StrategiesRead } from '../../src/engine/source.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aStrategy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
@@ -146,6 +149,51 @@ describe('a reload', () => {
     expect(alerts.filter(([id]) => id === 'strategy_kept')).toHaveLength(1);
     expect(reloadsIn(bench)[0]?.changes).toMatchObject([{ strategy: 'twap', what: 'kept', from: expect.any(String) as string, to: expect.any(String) as string }]);
   }); // prettier-ignore
+
+  const EDITED = [slow('twap', { limit_price: '90000' })];
+  it.each([
+    ['edited and kept', [EDITED]],
+    ['stopped and there again', [[], [slow()]]],
+  ])('wakes a strategy that waits for a price once, although it was %s meanwhile', (_, texts) => {
+    let isAway = false;
+    const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
+    const { bench, files, until, reload } = running([slow()], { wrap: faultyVenue({ quote: () => (isAway ? none : undefined) }) });
+    until(2 * MINUTE_MS - SECOND_MS);
+    isAway = true;
+    until(2 * MINUTE_MS + SECOND_MS);
+    for (const sources of texts) {
+      files.sources = sources;
+      expect(reload().isDone).toBe(true);
+    }
+    isAway = false;
+    until(2.5 * MINUTE_MS);
+    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    expect(decided.map(({ slice, size }) => [slice, size])).toEqual([[0, '0.1'], [1, '0.1'], [2, '0.1']]);
+    until(20 * MINUTE_MS);
+    expect(faultsOf(bench)).toEqual([]);
+    expect(boughtBy(bench, 'twap')).toBe(10);
+  }); // prettier-ignore
+
+  it('wakes a strategy once whose step is on its way to a slow disk', () => {
+    const clock = new VirtualClock(START);
+    const memory = memoryJournal();
+    const journal: Journal = {
+      ...memory,
+      appendNow: undefined,
+      append: (bodies, at) => timer(300, clock).pipe(mergeMap(() => memory.append(bodies, at))),
+    };
+    const { bench, files, until, reload } = running([slow()], { clock, journal });
+    until(MINUTE_MS);
+    // The reload is durable while the step of the second slot is not.
+    until((bench.desk.state.lives.get('twap')?.begunAt ?? 0) - START + 2 * MINUTE_MS - 200);
+    files.sources = EDITED;
+    expect(reload().says).toContain('twap is NOT changed');
+    until(20 * MINUTE_MS);
+    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    expect(decided.map(({ slice }) => slice)).toEqual(Array.from({ length: 10 }, (_, slice) => slice));
+    expect(faultsOf(bench)).toEqual([]);
+    expect(boughtBy(bench, 'twap')).toBe(10);
+  });
 
   it('begins the new text once the old parent has ended', () => {
     const { bench, files, until, reload } = running([slow()]);
