@@ -15,6 +15,8 @@ import type { ExecutionModel } from '../../src/backtest/model.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { normalAt, seededRandom } from '../../src/simulator/random.ts';
+import { DAY_MS } from '../../src/core/time.ts';
+import { closesTape } from './bench.ts';
 import { journalUnder, randomModel, secondsOf, stillOf } from './calibrate.ts';
 
 const base = presetModel('normal');
@@ -131,6 +133,21 @@ describe('what a journal tells of its venue', () => {
     const blind = learnFrom(records);
     expect(dial(blind, 'last_look_bps').note).toContain('--data PAIR=FILE');
     expect(dial(blind, 'rejected_share').value).toBeGreaterThan(share.value);
+
+    // Of orders that a tape tells nothing of, refusals would be counted as last looks and as for no reason.
+    const part = (first: number, last: number): readonly Tape[] =>
+      tapes.map(({ times, close }) => closesTape('btcusd', { barMs: 1_000, times: [...times.subarray(first, last)], closes: [...close.subarray(first, last)] })); // prettier-ignore
+    const halves = [part(0, 30_000), part(30_000, 60_000)].map((half) => dial(learnFrom(records, half), 'rejected_share')); // prettier-ignore
+    for (const { note } of halves) expect(note).toContain('orders are left out');
+    const refusals = halves.reduce((sum, { value, count }) => sum + Math.round(value * count), 0);
+    expect(Math.abs(refusals - Math.round(share.value * share.count))).toBeLessThan(4);
+    expect(Math.abs(halves.reduce((sum, { count }) => sum + count, 0) - share.count)).toBeLessThan(4);
+    const few = learnFrom(records, part(40_000, 50_000));
+    expect(few.find(({ name }) => name === 'rejected_share')).toMatchObject({ why: expect.stringContaining('at least 50') as string }); // prettier-ignore
+    const before = secondsOf('l', 1_000, 0.0004).map(({ times, close }) =>
+      closesTape('btcusd', { barMs: 1_000, times: [...times].map((at) => at - DAY_MS), closes: [...close] }),
+    );
+    expect(dial(learnFrom(records, before), 'last_look_bps').note).toContain('--data PAIR=FILE');
   });
 
   it('claims nothing from too little, and no impact from sizes that are alike', () => {

@@ -24,7 +24,7 @@ export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Le
     ...maximumDials(asked, base),
     ...lifeDial(asked),
     ...latencyDials(asked),
-    ...turnedDownDials(asked, tapes),
+    ...turnedDownDials(asked, base, tapes),
     ...outageDials(asked, base),
     feeDial(asked),
   ];
