@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { interval, takeWhile } from 'rxjs';
 import type { Clock } from '../engine/ports.ts';
 import { Written } from './reply.ts';
-import type { Reply } from './reply.ts';
+import type { Refusal, Reply } from './reply.ts';
 
 /** An answer, ready to be written. */
 export interface Answer {
@@ -92,4 +93,21 @@ function drip(
         response.end();
       },
     });
+}
+
+/** Answers on a socket that has no response, and ends it. */
+export function endRaw(socket: Duplex, refusal: Refusal): void {
+  // Nobody else listens any more: whoever hangs up meanwhile would end the whole venue.
+  socket.on('error', () => {
+    socket.destroy();
+  });
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = answerOf(refusal);
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\ncontent-type: ${JSON_TYPE}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nx-simulated: tranche\r\nconnection: close\r\n\r\n${body}`,
+  );
 }

@@ -6,12 +6,14 @@ import type { RawData, WebSocket } from 'ws';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 import type { Change } from './changes.ts';
+import { endRaw } from './deliver.ts';
 import type { Exchange } from './exchange.ts';
 import { FeedLimits } from './feeds-limits.ts';
 import { Line } from './feeds-line.ts';
 import type { FeedFaults, LineSocket } from './feeds-line.ts';
 import { FeedSource } from './feeds-source.ts';
 import type { VenueOptions } from './options.ts';
+import { refused } from './refused.ts';
 
 export interface FeedsSetup {
   readonly exchange: Exchange;
@@ -63,6 +65,9 @@ export class Feeds {
     server.on('upgrade', (request, socket, head) => {
       this.upgrade(request, socket, head);
     });
+    this.sockets.on('wsClientError', (error, socket) => {
+      endRaw(socket, refused.malformed(error.message));
+    });
     const beats = interval(options.tickerIntervalMs, clock.scheduler).subscribe(() => {
       this.tick();
     });
@@ -88,17 +93,9 @@ export class Feeds {
   }
 
   private upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    if (request.url !== '/ws' || this.held.size >= CONNECTIONS_MAX) {
-      socket.destroy();
-      return;
-    }
     const address = request.socket.remoteAddress ?? '';
-    if (!this.limits.connect(address, this.setup.now())) {
-      // What happens beyond 10 connections is not documented: chosen here.
-      const body = '{"error":"too many connections"}';
-      socket.end(
-        `HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
-      );
+    if (this.held.size >= CONNECTIONS_MAX || !this.limits.connect(address, this.setup.now())) {
+      endRaw(socket, refused.connections());
       return;
     }
     let isOpen = true;

@@ -15,6 +15,8 @@ export const refused = {
   address: (): Refusal => refusal(414, 'the address is too long'),
   type: (): Refusal => refusal(415, 'only application/json is read'),
   expectation: (): Refusal => refusal(417, 'only 100-continue is expected'),
+  /** What happens beyond the connections of an address is not documented. */
+  connections: (): Refusal => refusal(429, 'too many connections'),
   headers: (): Refusal => refusal(431, 'the headers are too large'),
   broken: (): Refusal => refusal(500, 'internal error'),
 } as const;

@@ -18,6 +18,7 @@ import {
   valuationSchema,
 } from '../wire/account.ts';
 import { plainQuoteRequest, quoteRequestSchema, quoteSchema, quoteText, wireSize } from '../wire/quote.ts';
+import type { QuoteRequest } from '../core/venue.ts';
 import type { Deed } from './deeds.ts';
 import type { Exchange } from './exchange.ts';
 import { found } from './reply.ts';
@@ -175,13 +176,17 @@ const deedOf = ({ method, path }: Route, { options }: Exchange, call: Call): Dee
 
 function quote(exchange: Exchange, call: Call): Reply<object> {
   const usual = call.plain && plainQuoteRequest(call.plain);
-  if (usual !== undefined) return asText(exchange.quote(call.account, usual, call.now), quoteText);
+  if (usual !== undefined) return asText(exchange.quote(call.account, named(usual), call.now), quoteText);
   const asked = bodyAs(quoteRequestSchema, call);
   if (!asked.ok) return asked;
   const { pair, side, client_quote_id: clientId } = asked.value;
   const request = { pair, side, size: wireSize(asked.value), clientId };
-  return asText(exchange.quote(call.account, request, call.now), quoteText);
+  return asText(exchange.quote(call.account, named(request), call.now), quoteText);
 }
+
+/** An empty id is none, as in an order. */
+const named = (request: QuoteRequest): QuoteRequest =>
+  request.clientId === '' ? { ...request, clientId: undefined } : request;
 
 function transactions(exchange: Exchange, { account, now, query }: Call): Reply<object> {
   const asked = readAs(transactionsQuery, () => query);

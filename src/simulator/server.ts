@@ -6,7 +6,7 @@ import { firstValueFrom, timer } from 'rxjs';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 import { readPlain } from '../wire/plain.ts';
-import { answerOf, deliver } from './deliver.ts';
+import { answerOf, deliver, endRaw } from './deliver.ts';
 import type { Answer, Manner } from './deliver.ts';
 import type { Exchange } from './exchange.ts';
 import type { VenueOptions } from './options.ts';
@@ -80,6 +80,8 @@ export interface VenueServer {
   close(): Promise<void>;
 }
 
+/** Where the WebSocket is. */
+const FEEDS_PATH = '/ws';
 const BEARER = 'Bearer ';
 const BODY_BYTES_MAX = 65_536;
 /** More than this is not even read to be thrown away: the connection ends. */
@@ -101,6 +103,11 @@ export function venueServer(setup: ServerSetup): VenueServer {
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       noDelay: true,
+      // Refused with an answer of ours, as everything is.
+      requireHostHeader: false,
+      // Other upgrades, such as HTTP/2 that some clients offer with every request, may be ignored, and are.
+      shouldUpgradeCallback: ({ url, headers }) =>
+        url === FEEDS_PATH && headers.upgrade?.toLowerCase() === 'websocket',
     },
     (request, response) => {
       desk.receive(request, response);
@@ -170,6 +177,7 @@ class Desk {
     const page = method === 'GET' ? pages?.get(path) : undefined;
     const tooMany = exchange.admitAddress(request.socket.remoteAddress ?? '', now());
     if (tooMany !== undefined) this.refuse(request, response, tooMany);
+    else if (!hasHost(request)) this.refuse(request, response, refused.malformed('no header Host'));
     else if (page !== undefined) this.refuse(request, response, page());
     else if (!owner.ok && routed.route?.access !== 'open') this.refuse(request, response, owner);
     else if (url.length > ADDRESS_LENGTH_MAX) this.refuse(request, response, refused.address());
@@ -293,6 +301,10 @@ class Desk {
   }
 }
 
+/** HTTP/1.1 wants the header of every request. */
+const hasHost = ({ httpVersion, headers }: IncomingMessage): boolean =>
+  httpVersion !== '1.1' || headers.host !== undefined;
+
 function queryOf(url: string, cut: number): Readonly<Record<string, string | readonly string[]>> {
   if (cut === -1) return {};
   const all = new Map<string, string | readonly string[]>();
@@ -327,17 +339,4 @@ function refusalOf(code: string | undefined): Refusal {
   if (code === 'HPE_HEADER_OVERFLOW') return refused.headers();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return refused.timeout();
   return refused.malformed('not HTTP/1.1');
-}
-
-/** Answers on a socket that has no request, and ends it. */
-function endRaw(socket: Duplex, refusal: Refusal): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const body = JSON.stringify({ error: refusal.error });
-  socket.end(
-    `HTTP/1.1 ${refusal.status} Refused\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nx-simulated: tranche\r\nconnection: close\r\n\r\n${body}`,
-  );
 }

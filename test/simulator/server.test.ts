@@ -37,6 +37,16 @@ const orderFor = (quote: Quote, more = ''): string =>
   `{"currency_pair":"${quote.pair}","quote_id":"${quote.quoteId}","quantity":${text(quote.quantity)}${more}}`;
 
 describe('the simulated venue over HTTP', () => {
+  it('takes an empty client_quote_id for none, as an empty client_order_id', async () => {
+    await using venue = await aVenue({ limits: { enforced: false } });
+    for (const size of ['0.5', '0.25']) {
+      const body = `{"pair":"btcusd","side":"buy","quantity":${size},"client_quote_id":""}`;
+      const quote = read(quoteSchema, await venue.post('/v1/quote', body));
+      const ordered = await venue.post('/v1/orders/buy', orderFor(quote, ',"client_order_id":""'));
+      expect(read(orderSchema, ordered)).toMatchObject({ status: 'Done', clientId: '' });
+    }
+  });
+
   it('answers every route as the schemas of the interface say, with nothing besides', async () => {
     await using venue = await aVenue({ limits: { enforced: false } });
     for (const side of ['buy', 'sell'] as const) {

@@ -1,4 +1,9 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import { endRaw } from '../../src/simulator/deliver.ts';
+import { refused } from '../../src/simulator/refused.ts';
 import { routes } from '../../src/simulator/routes.ts';
 import { aVenue } from './client.ts';
 import { fuzz } from './fuzzing.ts';
@@ -154,6 +159,52 @@ describe('a strict venue', () => {
     await using venue = await aVenue(quiet);
     using client = new RawClient(venue.baseUrl);
     expect(errorOf(await client.send(`${line}\r\n\r\n`))).toMatch(/^(?:400|405|505) \w/u);
+    expect((await venue.get('/v1/currency')).status).toBe(200);
+  });
+
+  const UPGRADE = 'connection: Upgrade';
+  const WEBSOCKET = ['upgrade: websocket', 'sec-websocket-version: 13'];
+  it.each([
+    ['an offer of HTTP/2', '/v1/currency', ['upgrade: h2c', 'http2-settings: AAMAAABk'], 200],
+    ['a WebSocket at a path that has none', '/v1/currency', WEBSOCKET, 200],
+    ['a WebSocket at a path that nobody knows', '/ws/2', WEBSOCKET, 404],
+    ['a WebSocket without its key', '/ws', WEBSOCKET, 400],
+  ])('answers %s in JSON', async (_, path, headers, status) => {
+    await using venue = await aVenue(quiet);
+    using client = new RawClient(venue.baseUrl);
+    const token = venue.tokens[0] ?? '';
+    const answer = await client.send(rawRequest(`GET ${path}`, { token, headers: [UPGRADE, ...headers] }));
+    expect(answer?.status).toBe(status);
+    expect(answer?.headers.get('content-type')).toContain('application/json');
+  });
+
+  it('refuses a request that names no host', async () => {
+    await using venue = await aVenue(quiet);
+    using client = new RawClient(venue.baseUrl);
+    const request = rawRequest('GET /v1/currency', { token: venue.tokens[0] ?? '' });
+    expect(errorOf(await client.send(request.replace('host: venue\r\n', '')))).toBe(
+      '400 invalid request: no header Host',
+    );
+  });
+
+  it('survives whoever hangs up before a refusal without a response was written', () => {
+    const socket = new PassThrough();
+    endRaw(socket, refused.method());
+    expect(() => socket.emit('error', new Error('ECONNRESET'))).not.toThrow();
+    expect(socket.destroyed).toBe(true);
+  });
+
+  it('survives connections that break off right after asking for a tunnel', async () => {
+    await using venue = await aVenue(quiet);
+    const port = Number(new URL(venue.baseUrl).port);
+    for (let count = 0; count < 30; count++) {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      await new Promise((resolve) =>
+        socket.write('CONNECT venue:80 HTTP/1.1\r\nhost: venue\r\n\r\n', resolve),
+      );
+      socket.resetAndDestroy();
+    }
     expect((await venue.get('/v1/currency')).status).toBe(200);
   });
 
