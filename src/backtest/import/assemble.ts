@@ -51,6 +51,7 @@ export function assemble(parts: readonly Rows[], options: AssembleOptions): Asse
       .filter(({ lines }) => lines.length > 0)
       .toSorted((a, b) => (a.columns.times[0] ?? 0) - (b.columns.times[0] ?? 0)),
   );
+  if (options.of === 'trades') refuseOverlaps(parts);
   if (joined.columns.times.length === 0)
     throw new OperatorError('data', `${parts.map(({ name }) => name).join(', ')}: no rows with prices`);
   const ordered = options.of === 'bars' || options.sort ? inTimeOrder(joined) : joined;
@@ -62,6 +63,29 @@ export function assemble(parts: readonly Rows[], options: AssembleOptions): Asse
   const fault = faultIn(rows.columns, barMs);
   if (fault !== undefined) throw new OperatorError('data', `${rows.placeOf(fault.row)}: ${fault.why}`);
   return { columns: rows.columns, barMs, turnedRound, sorted, duplicates };
+}
+
+/** A trade that stands in two files would count twice: two trades may well be alike, so that it cannot be told from two. */
+function refuseOverlaps(parts: readonly Rows[]): void {
+  const spans = parts
+    .filter(({ lines }) => lines.length > 0)
+    .map(({ name, columns: { times }, lines }) => {
+      const span = { name, first: Infinity, line: 0, last: -Infinity };
+      for (const [row, at] of times.entries()) {
+        if (at < span.first) [span.first, span.line] = [at, lines[row] ?? 0];
+        if (at > span.last) span.last = at;
+      }
+      return span;
+    })
+    .toSorted((a, b) => a.first - b.first || a.last - b.last);
+  for (const [n, { name, first, line }] of spans.entries()) {
+    const before = spans[n - 1];
+    if (before !== undefined && first < before.last)
+      throw new OperatorError(
+        'data',
+        `${name}:${line}: its time ${timeText(first)} is before the last trade of ${before.name}, ${timeText(before.last)}: what stands in both would count twice, so name files that do not overlap`,
+      );
+  }
 }
 
 interface Order {

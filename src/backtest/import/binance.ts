@@ -1,7 +1,7 @@
-import { placesOf, planOf, unitOf } from './plan.ts';
+import { placesOf, planOf, symbolIn, unitOf } from './plan.ts';
 import type { Detect, Sample } from './plan.ts';
 import { textTime } from './times.ts';
-import { unixOf } from './values.ts';
+import { numberOf, unixOf } from './values.ts';
 
 const WIDTH = 12;
 
@@ -28,26 +28,45 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
   const ends = closeUnit === undefined ? textTime(close) : unixOf(close, closeUnit);
   const missing = hasHeader ? ['open', 'high', 'low', 'close'].find((name) => !header.has(name)) : undefined;
   if (missing !== undefined) return { refused: `its header names no ${missing}` };
-  const roles = {
+  const prices = {
     time: place('opentime', 0),
     open: place('open', 1),
     high: place('high', 2),
     low: place('low', 3),
     close: place('close', 4),
-    ...(hasHeader && !header.has('volume') ? {} : { volume: place('volume', 5) }),
+    ...(hasHeader ? symbolIn(header) : {}),
   };
+  const [volume, money] = [place('volume', 5), place('quotevolume', place('quoteassetvolume', 7))];
+  const hasVolume = !hasHeader || header.has('volume');
+  const isContracts = hasVolume && countsContracts(sample.rows.slice(skip), { low: prices.low, high: prices.high, volume, money }); // prettier-ignore
   return planOf(sample, {
     format: 'binance',
     of: 'bars',
     skip,
-    roles,
+    roles: hasVolume && !isContracts ? { ...prices, volume } : prices,
     time,
     // The last millisecond of the bar is its close time.
     barMs:
       begins === undefined || ends === undefined || ends < begins ? undefined : Math.floor(ends) + 1 - begins,
     pair: pairInName(sample.name),
+    notes: isContracts ? ['no volume: it is of contracts, not of the base currency'] : [],
   });
 };
+
+/** Whether the money that the rows say was paid is not what their volume costs: futures margined in coins count contracts. */
+function countsContracts(
+  rows: Sample['rows'],
+  at: Readonly<Record<'low' | 'high' | 'volume' | 'money', number>>,
+): boolean {
+  let [fits, misfits] = [0, 0];
+  for (const row of rows) {
+    const [low, high, volume, money] = [at.low, at.high, at.volume, at.money].map((n) => numberOf(row[n]));
+    if (low === undefined || high === undefined || volume === undefined || money === undefined) continue;
+    if (money >= (low * volume) / 2 && money <= high * volume * 2) fits += 1;
+    else if (volume > 0 && money > 0) misfits += 1;
+  }
+  return misfits > fits;
+}
 
 function isHeaderless({ rows }: Sample, wasSaid: boolean): boolean {
   const [first = []] = rows;
@@ -69,6 +88,7 @@ export const detectBinanceTrades: Detect = (sample, { unit }) => {
   const skip = hasHeader ? 1 : 0;
   const first = sample.rows[skip] ?? [];
   // Ids of trades have ten digits, as seconds have: times here never are seconds.
+  const header = placesOf(hasHeader ? (sample.rows[0] ?? []) : []);
   const time = first.findIndex((cell, place) => place >= 4 && ['ms', 'us'].includes(unitOf(cell) ?? 's'));
   const found = unitOf(first[time] ?? '');
   if (found === undefined || !/^(?:true|false)$/iu.test(first[time + 1] ?? '')) return undefined;
@@ -76,7 +96,11 @@ export const detectBinanceTrades: Detect = (sample, { unit }) => {
     format: 'binance',
     of: 'trades',
     skip,
-    roles: { time, close: 1, volume: 2 },
+    roles: {
+      time,
+      close: header.get('price') ?? 1,
+      volume: header.get('quantity') ?? header.get('qty') ?? 2,
+    },
     time: { as: 'unix', unit: unit ?? found },
     pair: /^([A-Z0-9]{5,20})-(?:aggT|t)rades-\d{4}/u.exec(sample.name)?.[1]?.toLowerCase(),
   });

@@ -1,9 +1,9 @@
-import { pairOf, placesOf, planOf, unitOf } from './plan.ts';
+import { baseVolume, pairOf, placesOf, plainSymbol, planOf, QUOTED, symbolIn, unitOf } from './plan.ts';
 import type { Detect, Hints, Plan, Sample } from './plan.ts';
 import { namesZone, shortTime, textTime } from './times.ts';
 
 /**
- * Files of CryptoDataDownload: a line about the publisher, a header, newest first; the first volume is of the base currency. Where
+ * Files of CryptoDataDownload: a line about the publisher, a header, newest first; volumes of base and quote in either order. Where
  * the unix column came to harm in a spreadsheet (`1.63875E+12`), times are taken from date and time instead, and held against
  * what is left of it.
  */
@@ -23,7 +23,8 @@ export const detectCryptoDataDownload: Detect = (sample, hints) => {
   const data = sample.rows.slice(skip);
   const found = timeOf(data, places, hints.unit);
   if ('refused' in found) return found;
-  const volume = header.findIndex((cell) => /^volume/iu.test(cell.trim()));
+  const symbol = data[0]?.[places.get('symbol') ?? 0] ?? '';
+  const { place: volume, isQuoted } = baseVolume(places, plainSymbol(symbol));
   const cell = (name: string): number => places.get(name) ?? 0;
   return planOf(sample, {
     format: 'cryptodatadownload',
@@ -36,11 +37,12 @@ export const detectCryptoDataDownload: Detect = (sample, hints) => {
       high: cell('high'),
       low: cell('low'),
       close: cell('close'),
-      ...(volume < 0 ? {} : { volume }),
+      ...(volume === undefined ? {} : { volume }),
+      ...symbolIn(places),
     },
     time: found.time,
-    pair: pairOf(data[0]?.[cell('symbol')]),
-    notes: found.notes,
+    pair: pairOf(symbol),
+    notes: [...found.notes, ...(isQuoted === true ? [QUOTED] : [])],
   });
 };
 

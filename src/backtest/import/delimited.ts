@@ -2,6 +2,7 @@ import { CsvError } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { OperatorError } from '../../core/errors.ts';
 import type { Plan, Sample } from './plan.ts';
+import { shown } from './values.ts';
 
 /** Text before it is read: byte order marks, quotes, arrays of JSON, and the first rows to tell the layout by. */
 
@@ -90,7 +91,7 @@ function unquoted(name: string, bytes: Uint8Array): Uint8Array {
         if (split !== undefined)
           throw new OperatorError(
             'data',
-            `${name}:${line}: expected a plain number, date or name, got "${split}"`,
+            `${name}:${line}: expected a plain number, date or name, got "${shown(split)}"`,
           );
         lines.push(cells.join(delimiter));
         return undefined;

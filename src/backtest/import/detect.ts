@@ -6,7 +6,7 @@ import { detectBitcoincharts, detectKraken } from './kraken.ts';
 import { detectLean } from './lean.ts';
 import { detectBitmex, detectBitstamp, detectCoinapi, detectNamed, detectTardis } from './named.ts';
 import { detectOwn } from './own.ts';
-import { formats, placesOf } from './plan.ts';
+import { formats, placesOf, TOLD_MIN, unitOf } from './plan.ts';
 import type { Detect, Format, Hints, Plan, Sample } from './plan.ts';
 
 /** Every layout of delimited rows. The first that knows a file takes it, so the general ones come last. */
@@ -39,8 +39,8 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
     if (plan === undefined) continue;
     if ('refused' in plan) throw new OperatorError('data', `${name}: ${plan.refused}`);
     const { priceScale = 1 } = hints;
-    if (priceScale === 1) return plan;
-    return { ...plan, priceScale, notes: [...plan.notes, `prices are divided by ${priceScale}`] };
+    const scaled = priceScale === 1 ? {} : { priceScale, notes: [...plan.notes, `prices are divided by ${priceScale}`] }; // prettier-ignore
+    return { ...plan, ...scaled, ...(isToldByDigits(plan, sample, hints) ? { timeMin: TOLD_MIN } : {}) };
   }
   const lacks = hints.format === undefined ? lackOf(sample) : '';
   const begins = `it begins ${JSON.stringify((sample.rows[0] ?? []).join(sample.delimiter).slice(0, 120))}`;
@@ -51,6 +51,10 @@ export function planFor(sample: Sample, hints: Hints, name: string): Plan {
       : `${name}: does not look like ${hints.format}: ${begins}`,
   );
 }
+
+/** Whether nothing but the digits of the first time says its unit. */
+const isToldByDigits = ({ time, roles, skip }: Plan, { rows }: Sample, { unit }: Hints): boolean =>
+  time.as === 'unix' && unit === undefined && unitOf(rows[skip]?.[roles.time ?? 0] ?? '') !== undefined;
 
 /** What a header that names most of a bar does not name: a column that somebody left out. */
 function lackOf({ rows }: Sample): string {

@@ -1,12 +1,13 @@
 import { freqtradePair } from './bitfinex.ts';
-import { pairOf, placesOf, planOf, unitOf } from './plan.ts';
+import { baseVolume, pairOf, placesOf, planOf, QUOTED, symbolIn, unitOf } from './plan.ts';
 import type { Detect, Hints, Plan, Sample, TimeCell } from './plan.ts';
 import { namesZone, textTime } from './times.ts';
+import { shown } from './values.ts';
 
 /** Files whose header says what stands where. */
 
 const TIMES = ['timestampms', 'timestamp', 'time', 'date', 'datetime', 'unix', 'opentime', 'ts', 'periodstart', 'timeperiodstart']; // prettier-ignore
-const VOLUMES = ['volume', 'volumetraded', 'vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
+const VOLUMES = ['vol', 'basevolume', 'amount', 'quantity', 'size', 'qty'];
 /** What tells an order book, a list of quotes or funding: prices there are not trades. */
 const BOOKS = ['bidprice', 'askprice', 'bid', 'asks0price', 'bids0price', 'bid1price', 'updatetype', 'fundingrate', 'fundingmean']; // prettier-ignore
 
@@ -39,6 +40,12 @@ export const detectNamed: Detect = (sample, hints) => {
   if (time === undefined) return undefined;
   const price = header.get('price');
   if (!isBars && price === undefined) return undefined;
+  // The price of a whole bar, at the time when the bar begins, would be known before it was there.
+  const missing = Object.entries(bars).filter(([, place]) => place === undefined);
+  if (missing.length === 1)
+    return {
+      refused: `its header names no ${missing[0]?.[0] ?? ''}: name the columns of a bar open, high, low, close`,
+    };
   return namedPlan(sample, { format: 'named', hints, time, roles: isBars ? bars : { close: price } });
 };
 
@@ -91,9 +98,23 @@ export const detectTardis: Detect = (sample, hints) => {
   if ('refused' in plan) return plan;
   const row = sample.rows[1] ?? [];
   const exchange = row[header.get('exchange') ?? 0] ?? '';
-  return exchange === 'bitmex'
-    ? withoutVolume(plan, 'its amounts are contracts of BitMEX, not base currency')
-    : plan;
+  const venue = CONTRACTS[exchange];
+  return venue === undefined
+    ? plan
+    : withoutVolume(plan, `its amounts are contracts of ${venue}, not base currency`);
+};
+
+/** Venues whose amounts are contracts or dollars, as Tardis passes them on. */
+const CONTRACTS: Readonly<Record<string, string>> = {
+  bitmex: 'BitMEX',
+  deribit: 'Deribit',
+  'okex-swap': 'OKX',
+  'okex-futures': 'OKX',
+  'huobi-dm': 'Huobi',
+  'huobi-dm-swap': 'Huobi',
+  'huobi-dm-linear-swap': 'Huobi',
+  'binance-delivery': 'Binance COIN-M',
+  cryptofacilities: 'Kraken Futures',
 };
 
 /** Trade dumps of BitMEX: `2020-03-01D00:00:03.145000000`; the volume is `homeNotional`, in the base currency. */
@@ -131,23 +152,25 @@ function namedPlan(
   const first = sample.rows[1]?.[at] ?? '';
   const cell = timeCellOf(first, hints.unit);
   if (sample.rows.length < 2) return { refused: 'it has a header, and no rows' };
-  if (cell === undefined) return { refused: `its times read "${first}": neither Unix time nor ISO 8601` };
+  if (cell === undefined)
+    return { refused: `its times read "${shown(first)}": neither Unix time nor ISO 8601` };
+  const symbol = header.get('symbol');
+  const pair = symbol === undefined ? freqtradePair(sample.name) : pairOf(sample.rows[1]?.[symbol]);
+  const { place: baseAt, isQuoted } = baseVolume(header, pair ?? hints.pair);
   const volume =
-    roles['volume'] ??
-    VOLUMES.map((name) => header.get(name)).find((place) => place !== undefined) ??
-    [...header].find(([name]) => name.startsWith('volume'))?.[1];
+    roles['volume'] ?? baseAt ?? VOLUMES.map((name) => header.get(name)).find((place) => place !== undefined);
+  const lacks = volume === undefined ? [isQuoted === true ? QUOTED : 'it has no volume'] : [];
   const known = Object.fromEntries(
     Object.entries({ ...roles, volume }).filter(([, place]) => place !== undefined),
   );
-  const symbol = header.get('symbol');
   return planOf(sample, {
     format,
     of: 'open' in known ? 'bars' : 'trades',
     skip: 1,
     width: sample.rows[0]?.length ?? 0,
-    roles: { ...known, time: at },
+    roles: { ...known, time: at, ...symbolIn(header) },
     time: cell.time,
-    pair: symbol === undefined ? freqtradePair(sample.name) : pairOf(sample.rows[1]?.[symbol]),
-    notes: [...cell.notes, ...(volume === undefined ? ['it has no volume'] : [])],
+    pair,
+    notes: [...cell.notes, ...lacks],
   });
 }

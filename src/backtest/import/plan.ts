@@ -22,7 +22,7 @@ export const units = ['s', 'ms', 'us', 'ns'] as const;
 export type TimeUnit = (typeof units)[number];
 
 /** What a cell of a row is. Cells without a role are passed over. */
-export type Role = 'time' | 'moreTime' | 'open' | 'high' | 'low' | 'close' | 'volume';
+export type Role = 'time' | 'moreTime' | 'open' | 'high' | 'low' | 'close' | 'volume' | 'symbol';
 
 /** How the time of a row is written. */
 export type TimeCell =
@@ -46,6 +46,8 @@ export interface Plan {
   /** Two sides of a quote: bars are their middle. The roles are those of the bid, these of the ask. */
   readonly ask?: Readonly<Record<'open' | 'high' | 'low' | 'close', number>> | undefined;
   readonly time: TimeCell;
+  /** An earlier Unix time is of another unit than the digits of the first one said, ms. */
+  readonly timeMin?: number | undefined;
   /** Length of a bar where the file says it, ms. */
   readonly barMs?: number | undefined;
   /** The pair where the file says it: `btcusd`. */
@@ -75,6 +77,7 @@ export interface Hints {
   readonly unit?: TimeUnit | undefined;
   /** Length of a bar, ms. */
   readonly barMs?: number | undefined;
+  readonly pair?: string | undefined;
   /** See `Plan.priceScale`. */
   readonly priceScale?: number | undefined;
 }
@@ -99,11 +102,19 @@ export function planOf(
 
 const DIGITS: Readonly<Record<number, TimeUnit>> = { 9: 's', 10: 's', 12: 'ms', 13: 'ms', 15: 'us', 16: 'us', 18: 'ns', 19: 'ns' }; // prettier-ignore
 
+/** `2021010100` and `202101010000`: an hour and a minute of a calendar, which as Unix times are of 2034 and 1976. */
+const CALENDAR = /^20\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:[0-5]\d)?$/u;
+
 /** The unit of a Unix time of the years 1973 to 2286 by its digits. `undefined`: it is none. */
 export function unitOf(cell: string): TimeUnit | undefined {
   const whole = /^(\d{9,19})(?:\.\d+)?$/u.exec(cell)?.[1];
-  return whole === undefined || whole.startsWith('0') ? undefined : DIGITS[whole.length];
+  return whole === undefined || whole.startsWith('0') || CALENDAR.test(whole)
+    ? undefined
+    : DIGITS[whole.length];
 }
+
+/** A Unix time whose unit its digits say is never below, ms. */
+export const TOLD_MIN = 1e11;
 
 /** `BTC/USD`, `BTC-USD`, `BTC_USD`, `BTCUSD` as `btcusd`; `undefined` for what is no pair. */
 export function pairOf(symbol: string | undefined): string | undefined {
@@ -113,6 +124,43 @@ export function pairOf(symbol: string | undefined): string | undefined {
 
 /** Lower case, without what spelling varies in: `Volume_(BTC)` as `volumebtc`. */
 export const plainName = (cell: string): string => cell.toLowerCase().replaceAll(/[^a-z0-9]/gu, '');
+
+/** Names of columns that say of what a row is. */
+const SYMBOLS = ['symbol', 'pair', 'ticker', 'market', 'instrument', 'instrumentname', 'productid', 'currencypair', 'coin']; // prettier-ignore
+
+/** The role of the column that says of what a row is: all rows of a tape are of the same. */
+export function symbolIn(header: ReadonlyMap<string, number>): Pick<Plan['roles'], 'symbol'> {
+  const symbol = SYMBOLS.map((name) => header.get(name)).find((place) => place !== undefined);
+  return symbol === undefined ? {} : { symbol };
+}
+
+/** A symbol without what the spelling of one and the same varies in: `BTC/USD` as `btcusd`. */
+export const plainSymbol = (cell: string): string => cell.replaceAll(/[/_\-\s]/gu, '').toLowerCase();
+
+/** What the money is called in which volumes are given besides. */
+const QUOTES = new Set(['usd', 'usdt', 'usdc', 'busd', 'fdusd', 'eur', 'gbp', 'jpy', 'krw', 'quote', 'currency', 'to']); // prettier-ignore
+
+export const QUOTED = 'no volume: the one it has is of the quote currency';
+
+/**
+ * The volume in the base currency among columns such as `Volume BTC` and `Volume USD`, which stand in either order. `isQuoted`: there
+ * is one of the quote currency alone.
+ */
+export function baseVolume(
+  header: ReadonlyMap<string, number>,
+  pair: string | undefined,
+): { readonly place?: number; readonly isQuoted?: boolean } {
+  const volumes = [...header].filter(([name]) => name.startsWith('volume'));
+  const isBase = (of: string): boolean =>
+    of !== '' && pair !== undefined && (pair === of || (pair.startsWith(of) && !pair.endsWith(of)));
+  const isQuote = (of: string): boolean =>
+    of !== '' && !isBase(of) && (QUOTES.has(of) || pair?.endsWith(of) === true);
+  const of = ([name]: readonly [string, number]): string => name.slice('volume'.length);
+  const known = volumes.find((each) => isBase(of(each))) ?? volumes.find(([name]) => name === 'volume');
+  const found = known ?? volumes.find((each) => !isQuote(of(each)));
+  if (found !== undefined) return { place: found[1] };
+  return { isQuoted: volumes.length > 0 };
+}
 
 /** Places of cells by their plain names; of a name that stands twice, the first. */
 export function placesOf(header: readonly string[]): ReadonlyMap<string, number> {

@@ -1,8 +1,10 @@
 import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Columns } from '../tape.ts';
+import { plainSymbol } from './plan.ts';
 import type { Plan, Role } from './plan.ts';
 import { Cells, NO_NUMBER } from './scan.ts';
+import { shown } from './values.ts';
 
 /** The rows of one file as they stand there: not yet in order, not yet checked against one another. */
 export interface Rows {
@@ -40,7 +42,8 @@ const OPEN = 3;
 const CLOSE = 6;
 const VOLUME = 7;
 const ASK = 8;
-const kindOf: Readonly<Record<Role, number>> = { time: TIME, moreTime: MORE_TIME, open: OPEN, high: 4, low: 5, close: CLOSE, volume: VOLUME }; // prettier-ignore
+const SYMBOL = ASK + 4;
+const kindOf: Readonly<Record<Role, number>> = { time: TIME, moreTime: MORE_TIME, open: OPEN, high: 4, low: 5, close: CLOSE, volume: VOLUME, symbol: SYMBOL }; // prettier-ignore
 const DELIMITERS = { ',': 44, ';': 59, '\t': 9 } as const;
 const LINES_MIN = 1_024;
 
@@ -65,6 +68,9 @@ class RowReader {
   #hasNoPrice = false;
   #text = '';
   #textFrom = 0;
+  #symbol = '';
+  /** Where the cell stands that named the symbol last. */
+  #symbolAt = { from: 0, until: 0 };
 
   constructor(name: string, bytes: Uint8Array, plan: Plan) {
     this.#name = name;
@@ -140,6 +146,7 @@ class RowReader {
       const kind = kinds[place];
       if (kind === 0) cells.skip();
       else if (kind === TIME || kind === MORE_TIME) this.#time(kind);
+      else if (kind === SYMBOL) this.#sameSymbol();
       else this.#number(kind ?? 0);
       const isEnd = cells.isRowEnd();
       if (isEnd !== (place === last)) this.#ragged(isEnd ? place + 1 : undefined);
@@ -162,6 +169,21 @@ class RowReader {
     return this.#fail(
       `${cells ?? `more than ${this.#kinds.length}`} cells, and each row has ${this.#kinds.length}: is the file whole?`,
     );
+  }
+
+  #sameSymbol(): void {
+    const cells = this.#cells;
+    const { bytes, at: from } = cells;
+    const { from: before, until } = this.#symbolAt;
+    cells.skip();
+    let same = 0;
+    if (cells.at - from === until - before)
+      while (from + same < cells.at && bytes[from + same] === bytes[before + same]) same += 1;
+    if (from + same === cells.at && until > before) return;
+    const symbol = plainSymbol(this.#cellFrom(from));
+    if (this.#symbol === '') this.#symbol = symbol;
+    if (symbol !== this.#symbol) this.#fail(otherSymbol(symbol, this.#symbol));
+    this.#symbolAt = { from, until: cells.at };
   }
 
   #number(kind: number): void {
@@ -201,6 +223,7 @@ class RowReader {
         if (of === 'bars') this.#fail(`a bar begins at a whole millisecond, not at ${this.#cellFrom(from)}`);
         this.#counts.cutTimes += 1;
       }
+      if (value < (this.#plan.timeMin ?? 0)) this.#fail(otherUnit(this.#cellFrom(from)));
       if (time.as === 'ofDay' && value >= DAY_MS)
         this.#fail(`expected milliseconds since midnight, got ${this.#cellFrom(from)}`);
       this.#values[TIME] = time.as === 'ofDay' ? time.dayMs + value : value;
@@ -216,7 +239,8 @@ class RowReader {
     const [first, more] =
       kind === MORE_TIME ? [this.#text, text] : [text, roles.moreTime === undefined ? '' : this.#text];
     const value = time.read(first, more);
-    if (value === undefined) this.#fail(`expected a time, got "${more === '' ? first : `${first} ${more}`}"`);
+    if (value === undefined)
+      this.#fail(`expected a time, got "${shown(more === '' ? first : `${first} ${more}`)}"`);
     this.#values[TIME] = value;
   }
 
@@ -241,9 +265,16 @@ class RowReader {
   }
 }
 
+/** Rows of several markets would make one of them, at the price of now this one and now that. */
+export const otherSymbol = (symbol: string, before: string): string =>
+  `its symbol is ${symbol}, and that of the rows before ${before}: a tape is of one pair, so take the rows of one out of the file`;
+
+export const otherUnit = (cell: string): string =>
+  `its time ${cell} is in another unit than the first: mend the file, or say --unit`;
+
 function kindsOf({ width, roles, ask }: Plan): Uint8Array {
   const kinds = new Uint8Array(width);
-  for (const role of ['time', 'moreTime', 'open', 'high', 'low', 'close', 'volume'] as const) {
+  for (const role of ['time', 'moreTime', 'open', 'high', 'low', 'close', 'volume', 'symbol'] as const) {
     const place = roles[role];
     if (place !== undefined) kinds[place] = kindOf[role];
   }

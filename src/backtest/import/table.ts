@@ -5,10 +5,12 @@ import { decimalOf, integerOf, shortest32 } from './cells.ts';
 import { planFor } from './detect.ts';
 import { lz4Block } from './lz4.ts';
 import type { TableKind } from './kind.ts';
+import { plainSymbol } from './plan.ts';
 import type { Hints, Plan } from './plan.ts';
-import { noCounts } from './rows.ts';
+import { noCounts, otherSymbol, otherUnit } from './rows.ts';
 import type { RowCounts, Rows } from './rows.ts';
 import { Cells, NO_NUMBER, survives } from './scan.ts';
+import { shown } from './values.ts';
 
 /** Parquet and Arrow (Feather) tables: the layouts of delimited files, by the names of their columns. */
 
@@ -136,6 +138,8 @@ function rowsOf(place: string, table: Table, plan: Plan): Rows {
   const column = (role: 'open' | 'high' | 'low' | 'close' | 'volume'): ArrayLike<unknown> | undefined =>
     table.columns[plan.roles[role] ?? -1];
   const volumes = column('volume');
+  const symbols = table.columns[plan.roles.symbol ?? -1];
+  if (symbols !== undefined) refuseOtherSymbols(symbols, place);
   const times = Float64Array.from({ length: table.rows }, (_, row) =>
     timeOf(table, plan, { row, place, counts }),
   );
@@ -168,6 +172,16 @@ function rowsOf(place: string, table: Table, plan: Plan): Rows {
   };
 }
 
+function refuseOtherSymbols(cells: ArrayLike<unknown>, place: string): void {
+  const first = plainSymbol(cellText(cells[0]));
+  for (let row = 1; row < cells.length; row++) {
+    if (cells[row] === cells[row - 1]) continue;
+    const symbol = plainSymbol(cellText(cells[row]));
+    if (symbol !== first)
+      throw new OperatorError('data', `${place}:${row + 1}: ${otherSymbol(symbol, first)}`);
+  }
+}
+
 interface Where {
   readonly row: number;
   readonly place: string;
@@ -178,16 +192,17 @@ function fail({ place, row }: Where, why: string): never {
   throw new OperatorError('data', `${place}:${row + 1}: ${why}`);
 }
 
-function timeOf({ columns }: Table, { time, roles, of }: Plan, where: Where): number {
+function timeOf({ columns }: Table, { time, roles, of, timeMin = 0 }: Plan, where: Where): number {
   const cell = columns[roles.time ?? -1]?.[where.row];
   const text = cellText(cell);
   // Numbers of a typed time column are milliseconds with a fraction where the unit is finer.
-  if (time.as === 'text') return time.read(text, '') ?? fail(where, `expected a time, got "${text}"`);
+  if (time.as === 'text') return time.read(text, '') ?? fail(where, `expected a time, got "${shown(text)}"`);
   const cells = new Cells(Buffer.from(text), 44);
   const value = cells.unix(time.as === 'unix' ? time.unit : 'ms');
-  if (value === NO_NUMBER) return fail(where, `expected a time, got "${text}"`);
+  if (value === NO_NUMBER) return fail(where, `expected a time, got "${shown(text)}"`);
+  if (value < timeMin) return fail(where, otherUnit(text));
   if (cells.wasRounded) {
-    if (of === 'bars') return fail(where, `a bar begins at a whole millisecond, not at ${text}`);
+    if (of === 'bars') return fail(where, `a bar begins at a whole millisecond, not at ${shown(text)}`);
     where.counts.cutTimes += 1;
   }
   return value;
@@ -200,7 +215,7 @@ function numberOf(cell: unknown, where: Where & { readonly what: 'price' | 'volu
   if (what === 'volume' && (text === '' || text === 'NaN')) return Number.NaN;
   const cells = new Cells(Buffer.from(text), 44);
   const value = cells.number();
-  if (value === NO_NUMBER) return fail(where, `expected a ${what}, got "${text}"`);
+  if (value === NO_NUMBER) return fail(where, `expected a ${what}, got "${shown(text)}"`);
   if (what === 'price' && cells.wasRounded && cells.wasCutShort)
     return fail(where, `the price ${text} has lost its last digits, as in a spreadsheet`);
   if (!survives(text, value)) {

@@ -5,6 +5,9 @@ const PER_MS: Readonly<Record<TimeUnit, number>> = { s: 0.001, ms: 1, us: 1_000,
 /** A cell of a sample as Unix ms, down to what a double tells apart: for looking, not for columns. */
 export const unixOf = (cell: string, unit: TimeUnit): number => Number(cell) / PER_MS[unit];
 
+/** So much of a cell as belongs into a message. */
+export const shown = (cell: string): string => cell.slice(0, 60);
+
 /** A cell of a sample as a number; NaN when it is none. */
 export const numberOf = (cell: string | undefined): number =>
   cell !== undefined && /^\d+(?:\.\d*)?(?:[eE][+-]?\d+)?$/u.test(cell) ? Number(cell) : Number.NaN;

@@ -56,7 +56,8 @@ describe('an import', () => {
     const text = (exchange: string) => `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\n${exchange},XBTUSD,1583020803145000,1583020803307160,a,sell,8531.5,2152\n`; // prettier-ignore
     const { report } = await read(text('bitmex'));
     expect([report.withoutVolume, report.notes[0]]).toEqual([1, 'x.csv: no volume: its amounts are contracts of BitMEX, not base currency']); // prettier-ignore
-    expect((await read(text('deribit'))).report.withoutVolume).toBe(0);
+    expect((await read(text('deribit'))).report.notes[0]).toContain('contracts of Deribit');
+    expect((await read(text('bitstamp'))).report.withoutVolume).toBe(0);
   });
 
   it('leaves out rows that say the same twice, and counts them', async () => {
