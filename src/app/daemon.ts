@@ -2,7 +2,7 @@ import { Subject, lastValueFrom, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { alerts } from '../core/alerts.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { StoredRecord } from '../core/record.ts';
+import type { FillRecord, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
@@ -130,7 +130,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     mayMoveMoney: () => wired.desk?.latch.isSet === false,
     warn,
     alert,
-    pastFills: () => [...journal.read()].map(({ body }) => body).filter((body) => body.kind === 'fill'),
+    pastFills: () => fillsOf(journal),
     onExtras(resource, names) {
       metrics.extraFields(resource, names.length);
     },
@@ -204,6 +204,10 @@ async function finish(running: Observable<unknown>, log: Log, closeAll: () => Pr
   } finally {
     await closeAll();
   }
+}
+
+function* fillsOf(journal: Journal): Generator<FillRecord> {
+  for (const { body } of journal.read()) if (body.kind === 'fill') yield body;
 }
 
 /** The halt file beside the journal; a journal in memory has none. */

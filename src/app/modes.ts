@@ -32,8 +32,8 @@ export interface ModeSetup {
   readonly mayMoveMoney: () => boolean;
   readonly warn: Observer['warn'];
   readonly alert: Observer['alert'];
-  /** Fills that the journal holds. */
-  pastFills(): readonly FillRecord[];
+  /** Fills that the journal holds, one at a time: all its records at once may be gigabytes. */
+  pastFills(): Iterable<FillRecord>;
 }
 
 /** A mode is a row. */

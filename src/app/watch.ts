@@ -58,11 +58,12 @@ export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
 /** Brings the gauges up to date that are looked at, not reported. Figures only: they never become money again. */
 export function showDesk(
   desk: Desk,
-  metrics: Pick<Metrics, 'budget' | 'portfolioValue' | 'portfolioDrift'>,
+  metrics: Pick<Metrics, 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
 ): void {
   for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
     metrics.budget(route, desk.pacer.utilisation(route));
   }
+  metrics.forgetDrifts();
   const { balances } = desk.state;
   if (balances === undefined) return;
   let total: typeof NO_MONEY | undefined = NO_MONEY;
@@ -70,8 +71,9 @@ export function showDesk(
     const worth = desk.convert(currency, amount, 'usd');
     total = worth === undefined || total === undefined ? undefined : add(total, worth);
   }
-  if (total !== undefined) metrics.portfolioValue(approximate(total));
+  metrics.portfolioValue(total === undefined ? undefined : approximate(total));
   for (const { strategy, waits } of desk.state.lives.values()) {
+    if (!desk.strategies.has(strategy)) continue;
     // The first is the band of the strategy: one that limits block also waits for its weights to move from where they are.
     for (const wait of waits.filter((one) => one.on === 'drift').slice(0, 1)) {
       const targets = new Map(

@@ -110,13 +110,13 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
   const commanded = (
     request: FastifyRequest,
     needed: Role,
-    keys?: readonly string[],
+    keys: readonly string[],
   ): { caller: Caller; body: Record<string, unknown> } => {
     if (request.headers[GUARD_HEADER] === undefined)
       throw new Refusal(403, `the header ${GUARD_HEADER} is missing`);
     const caller = asked(request, needed);
     const body = bodyOf(request.body);
-    if (keys !== undefined) refuseOtherKeys(body, [...keys, 'by', 'why']);
+    refuseOtherKeys(body, [...keys, 'by', 'why']);
     return { caller, body };
   };
   const answer = async (reply: FastifyReply, order: Order): Promise<unknown> => {
@@ -183,16 +183,25 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
     ['/api/v1/overrides/approve', 'approve', 'approver'],
   ] as const) {
     server.post(path, async (request, reply) => {
-      const { caller, body } = commanded(request, role);
+      const { caller, body } = commanded(request, role, KEYS[what]);
       return await answer(reply, { do: what, by: nameOf(caller, body), token: caller.name, body });
     });
   }
 }
 
 const SCOPES = ['parent', 'pair', 'strategy'];
-const KEYS = { pause: [...SCOPES, 'reducing', 'for'], resume: SCOPES } as const;
+const KEYS = {
+  pause: [...SCOPES, 'reducing', 'for'],
+  resume: SCOPES,
+  resolve: ['client_order_id', 'verdict', 'evidence', 'order_id', 'quantity', 'amount', 'fees'],
+  propose: ['limit', 'value', 'parent', 'slice', 'pair', 'side', 'minutes'],
+  approve: ['override'],
+} as const;
 
-/** A name that is misspelt must not make a command larger: a resume of one pair would be one of the desk. */
+/**
+ * A name that is misspelt must not make a command larger, or another: a resume of one pair would be one of the desk, an
+ * override of one slice one of its parent, and a trade with fees would be booked without.
+ */
 function refuseOtherKeys(body: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   const other = Object.keys(body).find((key) => !known.includes(key));
   if (other !== undefined)

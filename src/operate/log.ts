@@ -73,7 +73,7 @@ export function createLog({
     bytes += Buffer.byteLength(cleaned);
     if (bytes > fileBytesMax) {
       bytes = Buffer.byteLength(cleaned);
-      renameSync(file, `${file}.1`);
+      putAside(file);
       out.reopen();
     }
     return cleaned;
@@ -137,6 +137,15 @@ function cleaner(secrets: readonly { reveal(): string }[]): (line: string) => st
 
 /** What is left of a line in which a secret stands in a disguise. */
 const UNCLEAN = '{"level":"error","msg":"[redacted]: a line that held a secret in disguise"}\n';
+
+/** Somebody may have moved or removed the file: it is written to all the same, out of sight, until it is opened anew. */
+function putAside(file: string): void {
+  try {
+    renameSync(file, `${file}.1`);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+}
 
 /** Bytes in the file, which is made if it is not there. @throws OperatorError `storage` when it cannot be written. */
 function sizeOf(file: string): number {

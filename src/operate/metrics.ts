@@ -40,10 +40,12 @@ export interface Metrics extends Omit<Observer, 'warn' | 'alert' | 'kept'> {
   alerted(alert: Alert): void;
   /** `used` is the used part of the limit of `route` in its window, 0 to 1. */
   budget(route: string, used: number): void;
-  /** In USD. */
-  portfolioValue(usd: number): void;
+  /** In USD; `undefined` when it is not known now: a figure of before would look as if it still were. */
+  portfolioValue(usd: number | undefined): void;
   /** Weight minus target weight. */
   portfolioDrift(strategy: string, currency: string, drift: number): void;
+  /** Those that are told after this are all that there are. */
+  forgetDrifts(): void;
   /** An answer of the venue had `count` fields that we do not know. */
   extraFields(resource: string, count: number): void;
   /** Calls `look` before every scrape: the place for gauges that are read, not reported. */
@@ -149,7 +151,7 @@ export function createMetrics({ version, mode, desk, now }: MetricsOptions): Met
 }
 
 type Direct =
-  | 'quoted' | 'ordered' | 'retried' | 'paced' | 'committed' | 'budget' | 'portfolioValue' | 'portfolioDrift'
+  | 'quoted' | 'ordered' | 'retried' | 'paced' | 'committed' | 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'
   | 'riskMode' | 'extraFields' | 'alerted' | 'footprint'; // prettier-ignore
 
 /** The methods that only pass their values on. */
@@ -179,10 +181,14 @@ function direct(meters: Meters, labels: Labels): Pick<Metrics, Direct> {
       meters.budget.set({ route: labels.route(route) }, used);
     },
     portfolioValue: (usd) => {
-      meters.value.set(usd);
+      if (usd === undefined) meters.value.remove();
+      else meters.value.set(usd);
     },
     portfolioDrift: (strategy, currency, drift) => {
       meters.drift.set({ strategy: labels.strategy(strategy), currency: labels.currency(currency) }, drift);
+    },
+    forgetDrifts: () => {
+      meters.drift.reset();
     },
     riskMode: (pair, current) => {
       for (const mode of RISK_MODES) {

@@ -11,7 +11,7 @@ import type { Clock, VenuePort } from '../engine/ports.ts';
 export interface DryRunOptions {
   readonly clock: Clock;
   /** Fills of earlier dry runs on this journal: the account that they would have left goes on. */
-  readonly past: readonly FillRecord[];
+  readonly past: Iterable<FillRecord>;
 }
 
 /** Quotes that may still be executed at home; older ones have long expired. */

@@ -149,8 +149,26 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     showDesk(bench.desk, {
       budget: () => undefined,
       portfolioValue: () => undefined,
+      forgetDrifts: () => undefined,
       portfolioDrift: (_strategy, currency, drift) => shown.set(currency, drift),
     });
     expect(shown.get('btc')).toBeCloseTo(1 / 3, 4);
+  });
+
+  it('shows no drift of a strategy that is not run any more, and no value of what has no price', () => {
+    const bench = ran(small, 30 * MINUTE_MS);
+    const shown: unknown[] = [];
+    const metrics = {
+      budget: () => undefined,
+      portfolioValue: (usd: number | undefined) => shown.push(usd),
+      forgetDrifts: () => shown.splice(0),
+      portfolioDrift: (_strategy: string, currency: string) => shown.push(currency),
+    };
+    showDesk(bench.desk, metrics);
+    expect(shown).toContain('btc');
+    bench.desk.run([]);
+    bench.desk.state.balances?.set('xyz', quantity('1'));
+    showDesk(bench.desk, metrics);
+    expect(shown).toEqual([undefined]);
   });
 });

@@ -194,6 +194,13 @@ describe('the API', () => {
       ['reload', { why: 'w', dryrun: true }, '"dryrun" is not known'],
       ['rearm', { why: 'w', confirm: 'main', force: true }, '"force" is not known'],
       ['halt', {}, '"why" must be a text'],
+      ['overrides', { limit: 'max_order_notional', parent: 'p', slcie: 3, why: 'w' }, '"slcie" is not known'],
+      ['overrides/approve', { override: 'ov-1', why: 'w', side: 'buy' }, '"side" is not known'],
+      [
+        'doubts/resolve',
+        { client_order_id: 'c', verdict: 'filled', evidence: 'e', order_id: '7', quantity: '1', amount: '1', fee: '2' }, // prettier-ignore
+        '"fee" is not known',
+      ],
     ] as const) {
       const { status, body: said } = await ask(`${url}/api/v1/${path}`, posting('admin', body));
       expect([path, status, said]).toEqual([

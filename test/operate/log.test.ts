@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -181,6 +181,21 @@ describe('the log', () => {
       { fileBytesMax: 2_000 },
     );
     expect(statSync(file).size + statSync(`${file}.1`).size).toBeLessThanOrEqual(4_000);
+  });
+
+  it('begins its file anew at that size when somebody has moved it away', () => {
+    const text = written(
+      (log) => {
+        log.info('before');
+        renameSync(file, `${file}.moved`);
+        for (let n = 0; n < 25; n++) log.info(`line ${n} ${'x'.repeat(100)}`);
+      },
+      { fileBytesMax: 2_000 },
+    );
+    const before = readFileSync(`${file}.1`, 'utf8');
+    expect(Math.max(text.length, before.length)).toBeLessThanOrEqual(2_000);
+    expect(statSync(`${file}.moved`).size).toBeLessThanOrEqual(2_000);
+    expect(text).toContain('line 24 ');
   });
 
   it.skipIf(process.platform !== 'linux')('is lost, and nothing else, when its disk is full', () => {

@@ -145,6 +145,22 @@ describe('metrics', () => {
     expect(await read('tranche_transactions_read_age_seconds')).toBe(1.5);
   });
 
+  it('shows nothing, rather than what was, once a value is not known any more or a band is not held any more', async () => {
+    metrics.portfolioValue(12.5);
+    metrics.portfolioDrift('gone', 'btc', 0.2);
+    metrics.portfolioDrift('held', 'btc', 0.1);
+
+    metrics.forgetDrifts();
+    metrics.portfolioDrift('held', 'btc', 0.1);
+    metrics.portfolioValue(undefined);
+
+    expect(await read('tranche_portfolio_value_usd')).toBeUndefined();
+    expect(
+      await read('tranche_portfolio_drift_ratio', { strategy: 'gone', currency: 'btc' }),
+    ).toBeUndefined();
+    expect(await read('tranche_portfolio_drift_ratio', { strategy: 'held', currency: 'btc' })).toBe(0.1);
+  });
+
   it('ages a reference price by the time it was made', async () => {
     metrics.reference({ pair: 'btcusd', mid: price('60000'), at: now, source: 'probe' });
     now = after(now, 42_000);

@@ -6,6 +6,7 @@ import { instant } from '../../src/core/time.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
 import { parseListen, startOperate } from '../../src/operate/server.ts';
 import type { OperateOptions } from '../../src/operate/server.ts';
+import { ownLoopback } from '../simulator/loopback.ts';
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -187,7 +188,7 @@ describe('the operate server', () => {
       metrics.close();
     });
     const options = { version: '1', metrics, ready: () => [] };
-    const first = await startOperate({ ...options, listen: '127.0.0.1:0' });
+    const first = await startOperate({ ...options, listen: `${ownLoopback()}:0` });
     await (await fetch(`${first.url}/healthz`)).text();
     await first.close();
 

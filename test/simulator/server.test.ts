@@ -19,6 +19,7 @@ import { orderSchema } from '../../src/wire/order.ts';
 import { quoteSchema } from '../../src/wire/quote.ts';
 import { aVenue } from './client.ts';
 import type { Heard } from './client.ts';
+import { ownLoopback } from './loopback.ts';
 import { still } from './world.ts';
 
 const TRANSACTIONS = '/v1/account/transactions';
@@ -301,12 +302,12 @@ describe('the hooks of the server', () => {
 
 describe('a venue that is closed', () => {
   it('frees its port and ends idle connections', async () => {
-    const venue = await aVenue(still);
+    const venue = await aVenue({ ...still, host: ownLoopback() });
     await venue.get('/v1/currency');
     await venue.close();
-    const { port } = new URL(venue.baseUrl);
+    const { hostname, port } = new URL(venue.baseUrl);
     const refused = await new Promise<string | undefined>((resolve) => {
-      connect(Number(port), '127.0.0.1').on('error', ({ code }: NodeJS.ErrnoException) => {
+      connect(Number(port), hostname).on('error', ({ code }: NodeJS.ErrnoException) => {
         resolve(code);
       });
     });
