@@ -2,8 +2,10 @@ import { add, approximate, NO_MONEY, ratio } from '../core/money.ts';
 import { drifts, value } from '../core/portfolio.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
 import type { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
+import type { StrategySource } from '../engine/source.ts';
 import type { Metrics } from '../operate/metrics.ts';
 import type { Progress } from './progress.ts';
 import type { Summary } from './summary.ts';
@@ -94,11 +96,18 @@ export function showDesk(
 }
 
 /** How many slices each strategy has, where that is known beforehand. */
-export function slotCounts(desk: Desk): ReadonlyMap<string, number> {
-  return new Map(
-    [...desk.strategies.values()].map(({ id, bound }) => {
-      const begunAt = desk.state.lives.get(id)?.begunAt ?? desk.ports.clock.wall();
-      return [id, bound.slots(begunAt, undefined).length];
-    }),
-  );
+export const slotCounts = (desk: Desk): ReadonlyMap<string, number> =>
+  new Map([...desk.strategies.values()].map((source) => [source.id, slotCount(desk, source)]));
+
+/** Those of lives that have begun: to reckon a thousand slots of a thousand strategies with every look holds up the orders. */
+const counted = new WeakMap<StrategySource, { readonly begunAt: Instant; readonly count: number }>();
+
+function slotCount(desk: Desk, source: StrategySource): number {
+  const begunAt = desk.state.lives.get(source.id)?.begunAt;
+  if (begunAt === undefined) return source.bound.slots(desk.ports.clock.wall(), undefined).length;
+  const known = counted.get(source);
+  if (known?.begunAt === begunAt) return known.count;
+  const count = source.bound.slots(begunAt, undefined).length;
+  counted.set(source, { begunAt, count });
+  return count;
 }

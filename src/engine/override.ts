@@ -34,7 +34,7 @@ function propose(desk: Desk, command: Propose): Observable<unknown> {
   const { clock } = desk.ports;
   desk.overridesAsked = Math.max(desk.overridesAsked, desk.state.overrides.proposed) + 1;
   const id = `ov-${desk.overridesAsked}`;
-  // By the steady clock: one that is set back must not make it last.
+  // By the steady clock too: one that is set back must not make it last.
   desk.proposals.set(id, { until: after(clock.monotonic(), minutes * MINUTE_MS), token: command.token });
   if (desk.proposals.size > PROPOSALS_MAX) desk.proposals.delete(desk.proposals.keys().next().value ?? '');
   const record: OverrideRecord = {
@@ -107,9 +107,16 @@ const PROPOSALS_MAX = 1_000;
 
 const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
 
-/** Nobody remembers how long one of an earlier process has lasted: it is over. */
-export const isOver = (desk: Desk, id: string): boolean =>
-  desk.ports.clock.monotonic() >= (desk.proposals.get(id)?.until ?? Number.NEGATIVE_INFINITY);
+/**
+ * By either clock: the steady one stands still while the machine sleeps. Nobody remembers how long one of an earlier process
+ * has lasted: it is over.
+ */
+export function isOver(desk: Desk, id: string): boolean {
+  const { clock } = desk.ports;
+  const until = desk.proposals.get(id)?.until ?? Number.NEGATIVE_INFINITY;
+  const expiresAt = desk.state.overrides.get(id)?.proposal.expires_at ?? Number.NEGATIVE_INFINITY;
+  return clock.monotonic() >= until || clock.wall() >= expiresAt;
+}
 
 const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
   const { parent, slice, pair, side } = intent;

@@ -1,7 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { operatedDesk } from '../../src/app/operated.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
-import { START, aBench } from '../engine/harness.ts';
+import { START, aBench, aTwap } from '../engine/harness.ts';
+
+describe('the status', () => {
+  it('reckons the slots of a life once, however often somebody looks', () => {
+    const twap = aTwap();
+    let looks = 0;
+    const slots: typeof twap.bound.slots = (...given) => (looks++, twap.bound.slots(...given));
+    const bench = aBench({ strategies: [{ ...twap, bound: { ...twap.bound, slots } }] });
+    bench.start();
+    bench.clock.run(after(START, SECOND_MS));
+    const desk = operatedDesk(bench.desk, () => undefined);
+    const before = looks;
+    for (let n = 0; n < 5; n++) expect(desk.status()).toMatchObject({ strategies: [{ slices_total: 10 }] });
+    expect(looks - before).toBe(1);
+  });
+});
 
 describe('refused callers', () => {
   it('are told at most once in ten seconds, with the number of those between', () => {

@@ -124,6 +124,18 @@ describe('an override', () => {
     expect(ledgerTrades(one.bench.exchange)).toEqual([]);
   });
 
+  it('is over once its time has passed on the wall, though the steady clock stood still: the machine slept', () => {
+    const one = asked();
+    minutes(one, 0.5);
+    propose(one, { minutes: 3 });
+    approve(one);
+    propose(one, { minutes: 3 });
+    one.bench.clock.stepWall(8 * 60 * MINUTE_MS);
+    expect(approve(one, 'ben', 'ov-2')).toMatchObject({ isDone: false, says: 'ov-2 has expired' });
+    minutes(one, 25);
+    expect(ledgerTrades(one.bench.exchange)).toEqual([]);
+  });
+
   it('ends with its process', () => {
     const one = asked();
     minutes(one, 2);
