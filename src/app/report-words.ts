@@ -1,5 +1,6 @@
 import { money, roundEven } from '../core/money.ts';
-import { priced } from '../report/markup.ts';
+import { fixed } from '../report/digits.ts';
+import { priced, valued } from '../report/markup.ts';
 import type { Report } from '../report/schema.ts';
 import { table } from './summary.ts';
 
@@ -94,5 +95,5 @@ function portfolioLines({ portfolios }: Report): readonly string[] {
 const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/u, '');
 const shortBps = (text: string | undefined): string =>
   text === undefined ? '-' : roundEven(money(text), 2).toFixed(2);
-const shortAmount = (text: string): string => roundEven(money(text), 2).toFixed(2);
-const percent = (fraction: number): string => `${(100 * fraction).toFixed(2)} %`;
+const shortAmount = (text: string): string => valued(text, text).replaceAll(',', '').replace('\u2212', '-');
+const percent = (fraction: number): string => `${fixed(100 * fraction, 2)} %`;

@@ -1,4 +1,5 @@
 import { approximate } from '../core/money.ts';
+import { fixed } from './digits.ts';
 import type { SliceFacts } from './facts.ts';
 import type { Figures, Group } from './figures.ts';
 import { grouped, markup } from './markup.ts';
@@ -36,7 +37,7 @@ const short = (value: number, step?: number): string => {
 };
 const bps = (value: number, step = 0.1): string => grouped(value.toFixed(8), decimalsOf(step));
 const percents = (value: number, step?: number): string =>
-  `${(100 * value).toFixed(step === undefined ? (Math.abs(value) < 0.1 ? 1 : 0) : decimalsOf(100 * step)).replace('-', '\u2212')} %`;
+  `${fixed(100 * value, step === undefined ? (Math.abs(value) < 0.1 ? 1 : 0) : decimalsOf(100 * step)).replace('-', '\u2212')} %`;
 
 const PARTS = [
   { part: 'delay', name: 'delay' },

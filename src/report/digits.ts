@@ -26,6 +26,12 @@ export function fourDecimals(value: number): number {
   return roundedAt(value, 4) ?? Number(value.toFixed(4));
 }
 
+/** As `toFixed`, without a minus before nothing. */
+export function fixed(value: number, decimals: number): string {
+  const text = value.toFixed(decimals);
+  return Number(text) === 0 ? text.replace('-', '') : text;
+}
+
 /** So many ten thousandths as text, with all four decimals. */
 export function withFourDecimals(units: number): string {
   const size = Math.abs(units);

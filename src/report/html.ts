@@ -1,4 +1,5 @@
 import { bootstrapSection } from './bootstrap.ts';
+import { money } from '../core/money.ts';
 import { isReason, reasons } from '../core/reasons.ts';
 import { costChart, costsBySlice, portfolioCharts, priceChart, several } from './charts.ts';
 import type { Figures } from './figures.ts';
@@ -13,6 +14,7 @@ import {
   table,
   timeCell,
   timeText,
+  valued,
 } from './markup.ts';
 import type { Piece } from './markup.ts';
 import type { Report } from './schema.ts';
@@ -74,11 +76,13 @@ const whatOf = ({ side, pair }: { readonly side: string; readonly pair: string }
 function cards({ totals, quoting, fills }: Report): Markup {
   const entry = (name: string, value: Piece, beside: Piece = ''): Markup =>
     markup`<div><dt>${name}</dt><dd>${value}${beside === '' ? '' : markup` <small>${beside}</small>`}</dd></div>`;
-  return markup`<dl class="cards">${totals.map(({ quote, amount, costs: sums }) => [
-    entry('Traded', grouped(amount, 0), quote),
-    entry('Implementation shortfall', bpsCell(sums.bps?.total), 'bps'),
-    entry('Slippage against arrival', bpsCell(sums.arrival_slippage_bps), 'bps'),
-    entry('Fees', grouped(sums.fees), quote),
+  // Figures of several currencies stand in one row.
+  const of = (name: string, quote: string): string => (totals.length > 1 ? `${name}, ${quote}` : name);
+  return markup`<dl class="cards">${totals.map(({ quote, amount, fees, costs: sums }) => [
+    entry('Traded', money(amount).gte(1_000) ? grouped(amount, 0) : sized(amount), quote),
+    entry(of('Implementation shortfall', quote), bpsCell(sums.bps?.total), 'bps'),
+    entry(of('Slippage against arrival', quote), bpsCell(sums.arrival_slippage_bps), 'bps'),
+    entry('Fees', valued(fees, amount), quote),
   ])}${entry('Fills', fills)}${entry('Hit ratio', percent(quoting.hit_ratio, 1))}${entry('Fill ratio', percent(quoting.fill_ratio, 1))}</dl>`;
 }
 
@@ -117,7 +121,7 @@ ${table({
       sums.opportunity,
       sums.fees,
       sums.total,
-    ].map((amount) => grouped(amount)),
+    ].map((amount) => valued(amount, sums.paper)),
   ]),
 })}
 ${table({
@@ -164,9 +168,9 @@ ${table({
     bpsCell(group.twap_slippage_bps),
     bpsCell(group.vwap_slippage_bps),
     group.costs.missed_slices,
-    `${grouped(group.costs.missed_cost)} ${group.quote}`,
+    `${valued(group.costs.missed_cost, group.costs.paper)} ${group.quote}`,
     group.costs.passed_slots,
-    `${grouped(group.costs.passed_cost ?? '0')} ${group.quote}`,
+    `${valued(group.costs.passed_cost ?? '0', group.costs.paper)} ${group.quote}`,
   ]),
 })}
 ${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; it is in no cost above', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
@@ -251,7 +255,7 @@ function portfolioTable({
   const weight = (text: string | undefined): string => (text === undefined ? '–' : percent(Number(text)));
   const facts: readonly (readonly [string, string])[] = [
     ['Rebalancings', String(decisions)],
-    ['Traded', `${grouped(traded)} ${cash}`],
+    ['Traded', `${valued(traded, end?.value ?? traded)} ${cash}`],
     ['Band', `${type}, ${percent(Number(band))}`],
     ...(course === undefined
       ? []
@@ -284,8 +288,8 @@ function portfolioTable({
       [
         'Value',
         '',
-        start === undefined ? '–' : grouped(start.value),
-        end === undefined ? '–' : grouped(end.value),
+        start === undefined ? '–' : valued(start.value, start.value),
+        end === undefined ? '–' : valued(end.value, end.value),
       ],
     ],
   })}${table({ caption: 'Over the period', head: ['Figure', '#Value'], rows: facts })}`;

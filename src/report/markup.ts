@@ -1,5 +1,6 @@
 import { forTerminal } from '../core/escape.ts';
 import { money, roundEven } from '../core/money.ts';
+import { fixed } from './digits.ts';
 
 /** Finished HTML or SVG. Made by `markup` alone, so that nothing gets in unescaped. */
 export class Markup {
@@ -75,6 +76,12 @@ export function grouped(amount: string, decimals = 2): string {
   return `${whole.startsWith('-') ? '\u2212' : ''}${digits}${after === undefined ? '' : `.${after}`}`;
 }
 
+/** Money for people, with decimals that say something beside the whole that it is a part of: a coin is worth more than a dollar. */
+export function valued(amount: string, whole: string): string {
+  const reach = money(whole).abs();
+  return grouped(amount, reach.isZero() || reach.gte(1_000) ? 2 : reach.gte(10) ? 4 : 8);
+}
+
 /** A price for people: about five digits that say something. */
 export function priced(each: string): string {
   const size = money(each).abs();
@@ -97,7 +104,7 @@ export function bpsCell(text: string | undefined, isGood: 'negative' | 'positive
 }
 
 export const percent = (fraction: number | undefined, decimals = 2): string =>
-  fraction === undefined ? '–' : `${(100 * fraction).toFixed(decimals).replace('-', '\u2212')}\u00a0%`;
+  fraction === undefined ? '–' : `${fixed(100 * fraction, decimals).replace('-', '\u2212')}\u00a0%`;
 
 /** `2026-12-01 09:00:00`, UTC; with milliseconds when there are any. */
 export const timeText = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.000)?Z$/u, '');

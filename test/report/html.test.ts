@@ -3,7 +3,7 @@ import { figuresOf } from '../../src/report/figures.ts';
 import type { ReportInput } from '../../src/report/figures.ts';
 import { reportHtml } from '../../src/report/html.ts';
 import { reportOf } from '../../src/report/json.ts';
-import { grouped, markup, priced } from '../../src/report/markup.ts';
+import { grouped, markup, percent, priced, valued } from '../../src/report/markup.ts';
 import { chart, ticks } from '../../src/report/svg.ts';
 import { MINUTE, aFill, aLife, aQuote, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
 
@@ -101,6 +101,29 @@ describe('a report in HTML', () => {
     expect(plain).toContain('1 of 1 parents are still under way');
     expect(plain).toContain('<td class="n">collar</td>'.replace(' class="n"', ' class=""'));
     expect(plain).toContain('Made by Tranche 1.2.3');
+  });
+
+  it('shows what was traded and paid in a coin, and in which currency a shortfall is', () => {
+    const traded = (at: number, pair: string, fill: Parameters<typeof aFill>[1]) =>
+      [
+        [at, aWake({ intents: [wanted({ parent: pair, leg: pair, pair, decision_price: '0.05' })] })],
+        [at, anIntent({ parent: pair, pair, reference_price: '0.05' })],
+        [at + 10, aFill(at + 10, { parent: pair, pair, price: '0.0503', amount: '0.0503', ...fill })],
+        [at + 10, anEnd(idOf(pair, 0), 'filled')],
+        [at + 10, aSlice({ parent: pair, leg: pair })],
+      ] as const;
+    const figures = figuresOf(
+      records(
+        ...traded(0, 'ethbtc', { base: 'eth', quote: 'btc', fees: '0.000005' }),
+        ...traded(MINUTE, 'xusd', { base: 'x', quote: 'usd' }),
+      ),
+      { version: 't' },
+    );
+    const html = reportHtml(reportOf(figures), figures);
+    expect(html).toContain('<dt>Traded</dt><dd>0.0503 <small>btc</small>');
+    expect(html).toContain('<dt>Fees</dt><dd>0.00000500 <small>btc</small>');
+    expect(html).toContain('<dt>Implementation shortfall, btc</dt>');
+    expect(html).toContain('<td class="n">0.00030500</td>');
   });
 
   it('of an empty journal says so', () => {
@@ -210,6 +233,20 @@ describe('an amount for people', () => {
     ['0.28123456', '0.281235'],
   ])('as a price of %s is %s', (each, expected) => {
     expect(priced(each)).toBe(expected);
+  });
+
+  it.each([
+    ['-0.0126635212937', '0.5404458187063', '\u22120.01266352'],
+    ['0.00002388', '0.12', '0.00002388'],
+    ['-0.42', '31.5', '\u22120.4200'],
+    ['440.1137864', '328869.6162136', '440.11'],
+    ['0', '0', '0.00'],
+  ])('as a part of a whole: %s of %s is %s', (amount, whole, expected) => {
+    expect(valued(amount, whole)).toBe(expected);
+  });
+
+  it('has no minus before nothing as a percentage', () => {
+    expect([percent(-0.00001), percent(-0.0001), percent(0)]).toEqual(['0.00\u00a0%', '\u22120.01\u00a0%', '0.00\u00a0%']); // prettier-ignore
   });
 
   it('is escaped like everything that is no markup', () => {
