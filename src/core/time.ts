@@ -135,7 +135,10 @@ function readDuration(text: string): number {
   try {
     const duration = Temporal.Duration.from(text);
     if (duration.years !== 0 || duration.months !== 0) throw new RangeError('no fixed length');
-    const ms = duration.total({ unit: 'milliseconds', relativeTo: Temporal.PlainDate.from('2000-01-01') });
+    // Whole ones: no record holds a part of a millisecond.
+    const ms = Math.round(
+      duration.total({ unit: 'milliseconds', relativeTo: Temporal.PlainDate.from('2000-01-01') }),
+    );
     if (ms <= 0) throw new RangeError('not positive');
     return ms;
   } catch (cause) {

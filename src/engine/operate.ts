@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ControlRecord, RecordBody } from '../core/record.ts';
-import { after, isoOf } from '../core/time.ts';
+import { after, DAY_MS, isoOf } from '../core/time.ts';
 import { untilTime } from './continuity.ts';
 import type { Desk } from './desk.ts';
 import { overrides } from './override.ts';
@@ -69,15 +69,15 @@ function obey(desk: Desk, command: Control): Observable<unknown> {
 
 /** Pauses or resumes what the command names, and says what came of it. */
 function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
-  const { by, parent, pair, strategy, forMs } = command;
-  const until = forMs === undefined ? undefined : after(desk.ports.clock.wall(), forMs);
-  const why = until === undefined ? command.why : `${command.why} (until ${isoOf(until)})`;
-  const state = command.do === 'resume' ? 'active' : command.isReducing === true ? 'reducing' : 'paused';
   const fault = turnFault(desk, command);
   if (fault !== undefined) {
     command.answer?.({ isDone: false, says: fault });
     return EMPTY;
   }
+  const { by, parent, pair, strategy, forMs } = command;
+  const until = forMs === undefined ? undefined : after(desk.ports.clock.wall(), forMs);
+  const why = until === undefined ? command.why : `${command.why} (until ${isoOf(until)})`;
+  const state = command.do === 'resume' ? 'active' : command.isReducing === true ? 'reducing' : 'paused';
   const what = scopeOf(command);
   const end = until === undefined ? '' : ` until ${isoOf(until)}`;
   command.answer?.({ isDone: true, says: `${what?.replace(':', ' ') ?? 'the desk'} is ${state}${end}` });
@@ -109,6 +109,9 @@ function resumeInTime(desk: Desk): Observable<unknown> {
     );
 }
 
+/** A longer one is a slip, and its end may be no date at all. */
+const PAUSE_MAX_MS = 366 * DAY_MS;
+
 /** Why it cannot be paused or resumed, in words; `undefined` when it can. */
 function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): string | undefined {
   const { slices, totals } = desk.state;
@@ -118,6 +121,8 @@ function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resu
   const scope = scopeOf(command);
   if (command.forMs !== undefined && (scope !== undefined || command.do === 'resume'))
     return 'only a pause of the whole desk ends by itself';
+  if (command.forMs !== undefined && command.forMs > PAUSE_MAX_MS)
+    return 'a pause that ends by itself lasts a year at most: P366D';
   if (command.isReducing === true && scope !== undefined) return 'reducing is of the whole desk';
   if (scope === undefined) {
     const isHeld = desk.control === 'paused' || desk.control === 'reducing';

@@ -2,7 +2,7 @@ import { defer, tap, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
-import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { MINUTE_MS, SECOND_MS, instant, parseDuration } from '../../src/core/time.ts';
 import type { Command, CommandAnswer, Halt, HaltPort, VenuePort } from '../../src/engine/ports.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -394,4 +394,15 @@ describe('a pause', () => {
     expect(points).toEqual(['order']);
     expect(bench.desk.state.fills).toBe(1);
   });
+
+  it('whose end is no date is refused, and the desk goes on', () => {
+    const bench = aBench({ strategies: [aTwap('btc', { slices: 2, duration: 'PT2M' })] });
+    bench.start();
+    const said: CommandAnswer[] = [];
+    for (const text of ['P99980000D', 'P367D', 'P366D'])
+      bench.operator$.next({ do: 'pause', by: 'ops', why: 'lunch', forMs: parseDuration(text), answer: (answer) => said.push(answer) });
+    expect(said.map(({ isDone }) => isDone)).toEqual([false, false, true]);
+    expect(said[0]?.says).toBe('a pause that ends by itself lasts a year at most: P366D');
+    expect(bench.seen.error).toBeUndefined();
+  }); // prettier-ignore
 });

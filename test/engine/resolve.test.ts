@@ -1,3 +1,4 @@
+import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity, text } from '../../src/core/money.ts';
@@ -138,22 +139,28 @@ describe('an operator who resolves a doubt', () => {
     expect(bench.records().length).toBe(before);
   });
 
-  it('may do so while the venue cannot be reached at start', () => {
-    const bench = aDoubt('request lost');
+  it.each([
+    ['not_executed', 'request lost', {}],
+    ['filled', 'answer lost', { verdict: 'filled', figures }],
+    ['filled in part', 'answer lost', { verdict: 'filled', figures: { ...figures, quantity: quantity('0.4'), amount: money('24000') } }],
+  ] as const)('as %s may do so while the venue cannot be reached at start', (_, fault, word) => {
+    const bench = aDoubt(fault);
     bench.kill();
     const again = aBench({
       strategies: [twap],
       journal: bench.journal,
       clock: bench.clock,
       exchange: bench.exchange,
-      wrap: faultyVenue({ transactions: () => down }),
+      wrap: (venue) => ({ ...venue, currencies: () => throwError(() => down) }),
     });
     again.start({ isUntilDone: true });
     again.clock.run(after(bench.clock.wall(), 6 * MINUTE_MS));
     expect(again.seen.phases).toEqual([]);
-    expect(resolve(again)).toMatchObject([{ isDone: true }]);
+    expect(resolve(again, word)).toMatchObject([{ isDone: true }]);
+    expect(again.seen.error).toBeUndefined();
     expect(again.desk.state.doubts).toHaveLength(0);
-  });
+    expect(again.desk.state.fills).toBe('figures' in word ? 1 : 0);
+  }); // prettier-ignore
 
   it('twice is told that the second word came too late', () => {
     const bench = aDoubt('request lost');
