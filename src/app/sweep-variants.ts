@@ -100,14 +100,22 @@ const FIXED: ReadonlySet<string> = new Set(['id', 'kind', 'enabled']);
 const targetsOf = (vary: Vary, index: number, scene: Scene): readonly Target[] =>
   fieldsOf(vary).map((field, part) => {
     const written = (value: string): string => valuesOf(vary, value)[part] ?? '';
-    const { read, ...place } = targetOf(field, written(vary.values.at(0)), scene);
+    const { read, ...place } = targetOf(field, triedOf(vary).map(written), scene);
     return { ...place, valueIn: (values) => read(written(values[index] ?? '')) };
   });
 
+/** Values that tell what a field is: where one of them is none of its kind, another is. */
+const TRIED = 8;
+function triedOf({ values }: Vary): readonly string[] {
+  const tried = Math.min(TRIED, values.count);
+  const step = (values.count - 1) / Math.max(1, tried - 1);
+  return Array.from({ length: tried }, (_, i) => values.at(Math.round(i * step)));
+}
+
 type Place = Omit<Target, 'valueIn'> & { readonly read: (value: string) => unknown };
 
-/** @param first One of its values: tells what a field is that is not set in the file. */
-function targetOf(field: string, first: string, scene: Scene): Place {
+/** @param tried Some of its values: they tell what a field is that is not set in the file. */
+function targetOf(field: string, tried: readonly string[], scene: Scene): Place {
   const { id, path } = placeOf(field, scene);
   const document = scene.byId.get(id);
   const [top = ''] = path;
@@ -124,12 +132,13 @@ function targetOf(field: string, first: string, scene: Scene): Place {
   if (typeof now === 'string') return { ...target, read: asText };
   if (now !== undefined) return { ...target, read: asPlain };
   // Nothing stands there yet: amounts are text in YAML and counts are numbers, and the checks know which.
-  const says = (read: Place['read']): boolean => {
-    const value = withValue(document.value, path, read(first));
+  const says = (read: Place['read'], written: string): boolean => {
+    const value = withValue(document.value, path, read(written));
     const { problems } = checkDocuments([{ ...document, value }], scene.config, scene.options);
     return problems.some((problem) => problem.path === pathText(path));
   };
-  return { ...target, read: says(asText) && !says(asPlain) ? asPlain : asText };
+  const isPlain = tried.some((written) => says(asText, written) && !says(asPlain, written));
+  return { ...target, read: isPlain ? asPlain : asText };
 }
 
 const asText = (value: string): string => value;

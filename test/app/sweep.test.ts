@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readInput } from '../../src/app/backtest-input.ts';
@@ -11,9 +11,10 @@ import type { SweepBase, SweepJob, SweepOutcome } from '../../src/app/sweep-run.
 import { readVariants } from '../../src/app/sweep-variants.ts';
 import { indexPrices } from '../../src/backtest/index.ts';
 import type { PriceIndex } from '../../src/backtest/index.ts';
+import { openTape, writeTape } from '../../src/backtest/store.ts';
 import { readVaries, settingsOf } from '../../src/backtest/sweep-vary.ts';
 import type { Tape } from '../../src/backtest/tape.ts';
-import { instant } from '../../src/core/time.ts';
+import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { TWAP, sweep, sweepFolder } from './support/sweep.ts';
 
 interface Prepared {
@@ -156,6 +157,35 @@ describe('tranche sweep', () => {
         { id: 'other', jitter: { size_pct: 5, time_pct: 7 }, total_quantity: { amount: '0.5' } },
       ],
     ]);
+  });
+
+  it('knows so too where the first value is none of its kind', async () => {
+    const { jobs } = await prepared(sweepFolder(), ['max_slippage_bps=none,10,20']);
+    expect(jobs.map(({ strategies }) => strategies[0]?.document)).toMatchObject([
+      { max_slippage_bps: 10 },
+      { max_slippage_bps: 20 },
+    ]);
+  });
+
+  it('does not go on where the same prices were of shorter bars, and so known earlier', async () => {
+    const cwd = sweepFolder();
+    const rows = Array.from(
+      { length: 60 },
+      (_, n) => `${Date.UTC(2026, 0, 5) + 5 * n * MINUTE_MS},${60_000 + n}`,
+    );
+    writeFileSync(join(cwd, 'five.csv'), `timestamp_ms,close\n${rows.join('\n')}\n`);
+    const keep = async (barMs: number): Promise<void> => {
+      const { tape, report } = await openTape(['five.csv'], { cwd, pair: 'btcusd', barMs });
+      rmSync(join(cwd, 'btc.csv'));
+      writeTape(join(cwd, 'btc.csv'), tape, report);
+    };
+    const line = ['--vary', 'slices=4', '--from', '2026-01-05T00:05:00Z', '--until', '2026-01-05T04:00:00Z', '--out', 'out']; // prettier-ignore
+    await keep(5 * MINUTE_MS);
+    expect(await sweep(cwd, line)).toMatchObject({ code: 0 });
+    await keep(MINUTE_MS);
+    const { code, err } = await sweep(cwd, line);
+    expect(code).toBe(64);
+    expect(err).toContain('rest on something else (tape btcusd)');
   });
 
   it('sets fields together that only make sense so', async () => {

@@ -124,7 +124,8 @@ function inputsOf(input: BacktestInput, named: NamedModel, { seed }: SweepOption
     holdings: contentHash(Object.fromEntries(holdings)),
     from: isoOf(input.from),
     until: isoOf(input.until),
-    ...Object.fromEntries(input.tapes.map(({ tape }) => [`tape ${tape.pair}`, tape.hash])),
+    // The hash is of the columns: the same ones in longer bars are known later.
+    ...Object.fromEntries(input.tapes.map(({ tape }) => [`tape ${tape.pair}`, `${tape.hash} ${tape.barMs}`])),
     ...Object.fromEntries(input.strategies.map(({ id, hash }) => [`strategy ${id}`, hash])),
   };
 }
