@@ -1,5 +1,4 @@
-import { grouped, markup, sized, table, timeCell, timeText } from './markup.ts';
-import type { Markup } from './markup.ts';
+import { grouped, Markup, markup, sized, table, timeCell, timeText } from './markup.ts';
 import type { Report } from './schema.ts';
 
 /** Strategies whose text is shown. */
@@ -85,10 +84,15 @@ function texts({ strategies }: Report): Markup {
   const told = strategies.flatMap(({ strategy, document }) =>
     document === undefined ? [] : [{ strategy, document }],
   );
-  return markup`${told.slice(0, TEXTS_MAX).map(
-    ({ strategy, document }) =>
-      markup`<details open><summary>What ${strategy} is told</summary><pre>${Object.entries(document)
-        .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-        .join('\n')}</pre></details>`,
-  )}`;
+  return markup`${told
+    .slice(0, TEXTS_MAX)
+    .map(
+      ({ strategy, document }) =>
+        markup`<details open><summary>What ${strategy} is told</summary><pre>${Object.entries(document).map((setting, i) => [i === 0 ? '' : LINE_BREAK, line(setting)])}</pre></details>`,
+    )}`;
 }
+
+/** Text of others has no line breaks of its own here: none of it looks like another setting. */
+const line = ([key, value]: readonly [string, unknown]): string =>
+  `${key}: ${typeof value === 'string' && !value.includes('\n') ? value : JSON.stringify(value)}`;
+const LINE_BREAK = new Markup('\n');

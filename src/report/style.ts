@@ -27,7 +27,7 @@ p { margin: 0.4rem 0; max-width: 52rem; }
 .cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.6rem, 1fr)); gap: 0.75rem; margin: 1.25rem 0; padding: 0; }
 .cards div { background: var(--card); border-radius: 0.5rem; padding: 0.7rem 0.9rem; }
 .cards dt { color: var(--soft); font-size: 0.82rem; }
-.cards dd { margin: 0; font-size: 1.25rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
+.cards dd { margin: 0; overflow-wrap: anywhere; font-size: 1.25rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
 .cards dd span, .cards dd small { white-space: nowrap; }
 .cards dd small { font-size: 0.78rem; }
 .notes { background: var(--warn); border-left: 4px solid var(--warn-edge); border-radius: 0.25rem; padding: 0.6rem 1rem; margin: 1rem 0; }

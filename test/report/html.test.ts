@@ -80,6 +80,15 @@ describe('a report in HTML', () => {
     expect(html.match(/<(?!\/)[a-z]/giu)?.length).toBe((plain.match(/<(?!\/)[a-z]/giu)?.length ?? 0) + 2);
   });
 
+  it('shows each setting of a strategy in a line of its own', () => {
+    const [, told] = /<pre>([^<]+)<\/pre>/u.exec(page({}, 'buyer\nside: sell')) ?? [];
+    expect(told?.split('\n')).toEqual([
+      'id: &#34;buyer\\nside: sell&#34;',
+      'kind: twap',
+      'total_quantity: {&#34;amount&#34;:&#34;3&#34;,&#34;currency&#34;:&#34;btc&#34;}',
+    ]);
+  });
+
   it('can be read without seeing it: charts are described, tables have captions and headers', () => {
     const charts = [...plain.matchAll(/<svg [^>]*role="img" aria-labelledby="(\S+) (\S+)"/gu)];
     expect(charts.length).toBeGreaterThanOrEqual(3);
