@@ -14,7 +14,7 @@ const EXAMPLES = `
 Examples:
   tranche calibrate var/dry_run.db --out model.yaml                what the venue quotes, from a dry run
   tranche calibrate --since P30D --data btcusd=btcusd-1m.csv.gz    with prices: last look told from other refusals
-  tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --model ./model.yaml`;
+  tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml`;
 
 /** `tranche calibrate`: the execution model of backtests, from a journal. */
 export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): void {

@@ -52,7 +52,8 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
       shownPath(path, options.cwd),
       'the file is empty: "tranche init" writes an example',
     );
-    return { loaded: undefined, problems: problems.length > 0 ? problems : [nothing], strategyFiles: [] };
+    const refused = problems.length > 0 ? problems.map(withWayOut) : [nothing];
+    return { loaded: undefined, problems: refused, strategyFiles: [] };
   }
   const extra =
     second === undefined
@@ -79,6 +80,13 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
     strategyFiles: found.files,
   };
 }
+
+/** Whoever has no config yet, or stands in another folder, is told what to do. */
+const withWayOut = (problem: FileProblem): FileProblem => ({
+  ...problem,
+  message: problem.message.replace(/^the file cannot be read: there is no such file$/u, NO_CONFIG),
+});
+const NO_CONFIG = 'there is no such file: "tranche init" writes an example, --config names another';
 
 /**
  * The file as it is now, for a desk that runs with what it said before: which strategies it names, and whether it says

@@ -3,6 +3,7 @@ import type { Command } from '@commander-js/extra-typings';
 import { OperatorError } from '../core/errors.ts';
 import type { RunIo } from './commands/run.ts';
 import type { ControlCli } from './control-cli.ts';
+import { wholeNumber } from './option-values.ts';
 
 export interface DeskCli extends ControlCli {
   readonly io: RunIo;
@@ -71,7 +72,7 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
     .description('serve the simulated venue; prints its address and tokens as JSON when it is ready')
     .option('--config <file>', 'options of the venue, as in config/venue.yaml')
     .option('--port <port>', 'port to listen on, 0 for any free one', portNumber)
-    .option('--host <address>', 'address to listen on (127.0.0.1)')
+    .option('--host <address>', 'address to listen on (127.0.0.1)', notEmpty)
     .option('--speed <times>', 'speed of the market; quote life and limits stay real', positiveNumber)
     .option('--seed <text>', 'everything random follows from it')
     .option(
@@ -84,7 +85,7 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
     .option('--spec-only', 'only the routes of the interface specification')
     .option('--lenient', 'take what clients are known to send: numbers as text, sides in capitals, forms')
     .option('--faults <file>', 'what goes wrong, for drills, as in config/faults')
-    .option('--admin-port <port>', 'port of the admin API on this machine, 0 for any free one', wholeNumber)
+    .option('--admin-port <port>', 'port of the admin API on this machine, 0 for any free one', portNumber)
     .option('--state <file>', 'file that accounts, orders, quotes and ids survive a restart in')
     .action(async (options) => {
       const { venue } = await import('./commands/venue.ts');
@@ -125,18 +126,20 @@ function addInit(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
-  return Number(text);
-}
-
 function portNumber(text: string): number {
-  if (wholeNumber(text) > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535');
-  return Number(text);
+  const port = wholeNumber(9)(text);
+  if (port > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535');
+  return port;
 }
 
 function positiveNumber(text: string): number {
   const value = Number(text);
   if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('expected a number above zero');
   return value;
+}
+
+/** Nothing at all would be every address of this machine. */
+function notEmpty(text: string): string {
+  if (text === '') throw new InvalidArgumentError('expected an address such as 127.0.0.1');
+  return text;
 }

@@ -1,10 +1,12 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import process from 'node:process';
 import { Writable } from 'node:stream';
-import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { Option } from '@commander-js/extra-typings';
 import type { Command } from '@commander-js/extra-typings';
-import { instant, parseTime } from '../core/time.ts';
+import { instant } from '../core/time.ts';
 import type { CommandIo } from './commands/io.ts';
+import { timeOption, wholeNumber } from './option-values.ts';
+import { writeWhole } from './written.ts';
 
 export interface JournalCli {
   readonly io: CommandIo;
@@ -26,7 +28,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
     .option('--strategy <id>', 'only records of this strategy')
     .option('--since <time>', 'only from this time on, such as 2026-12-01T09:00:00Z', timeOption)
-    .option('--limit <n>', 'only the newest n', wholeNumber)
+    .option('--limit <n>', 'only the newest n', wholeNumber(9))
     .option('--json', 'print one JSON object a record')
     .action(async (file, options) => {
       const { journalShow } = await import('./commands/journal.ts');
@@ -69,19 +71,6 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
 }
 
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/u.test(text)) throw new InvalidArgumentError('expected a whole number');
-  return Number(text);
-}
-
-function timeOption(text: string): number {
-  try {
-    return parseTime(text);
-  } catch (cause) {
-    throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'expected a time');
-  }
-}
-
 /** The streams themselves: exports wait while nobody reads. A reader that goes away is no error. */
 function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
   const { stderr } = process;
@@ -96,12 +85,6 @@ const STDOUT = 1;
 const toFile = (file: number): Writable =>
   new Writable({
     write(chunk: Uint8Array, _encoding, done) {
-      try {
-        for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
-      } catch (cause) {
-        done(cause instanceof Error ? cause : new Error(String(cause)));
-        return;
-      }
-      done();
+      done(writeWhole(file, chunk).why);
     },
   });

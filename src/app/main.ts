@@ -1,4 +1,4 @@
-import { fstatSync, writeSync } from 'node:fs';
+import { fstatSync } from 'node:fs';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from '@commander-js/extra-typings';
@@ -11,6 +11,7 @@ import type { RunIo } from './commands/run.ts';
 import type { Screen } from './progress.ts';
 import { groupsFor } from './groups.ts';
 import { version } from './version.ts';
+import { writeWhole } from './written.ts';
 
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
@@ -18,7 +19,8 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
   const bugs = new Set<(error: unknown) => void>();
   const isShort = SHORT.has(argv[2]);
   const opened = new Set<NodeJS.WriteStream>();
-  const io = processIo({ bugs, opened, isShort, isDesk: DESK.has(argv[2]) });
+  const isDesk = DESK.has(argv[2]) && !argv.some((each) => HELP.has(each));
+  const io = processIo({ bugs, opened, isShort, isDesk });
   // What nobody awaits ends the process like everything else: in words, without the token, and not as good.
   process.on('uncaughtException', (error) => {
     try {
@@ -74,6 +76,7 @@ const SHORT: ReadonlySet<string | undefined> = new Set(['backtest', 'validate'])
 
 /** Commands that go on whatever becomes of what they print. */
 const DESK: ReadonlySet<string | undefined> = new Set(['run', 'venue']);
+const HELP: ReadonlySet<string> = new Set(['-h', '--help']);
 
 /** Ends once what was written has left, without tidying up a heap that nobody needs any more: a tenth of a short command. */
 function leaveAfter([first, ...others]: readonly NodeJS.WriteStream[]): void {
@@ -114,8 +117,8 @@ Start here:
   tranche plan --days 30                       every slot ahead, and whether the desk can do it
   tranche why --since PT4H                     why each slice did or did not trade
   tranche report --since P7D --out report      what was traded and what it cost
-  tranche backtest my.yaml --data btcusd=btcusd.csv.gz   what it would have done over market history
-  tranche sweep my.yaml --data btcusd=btcusd.csv.gz --vary slices=12,24,48   the same for many settings
+  tranche backtest my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000   what it would have done over market history
+  tranche sweep my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000 --vary slices=12,24,48   the same for many settings
   tranche calibrate --out model.yaml           what a journal tells of how the venue quotes, for backtests
   tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
   tranche venue --port 8400                    the simulated venue as a server of its own
@@ -160,7 +163,8 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
         // The stream of a file takes a part for the whole: what the last of a disk has room for.
         isRegular ??= isFile(name);
         const isPast = isRegular || (isShort && stream === undefined && !isDevice(name));
-        const rest = isPast ? writtenPast(name, cleaned) : cleaned;
+        // A stream takes milliseconds to make. It gets what was left: a pipe may be full, or nobody reads it any more.
+        const rest = isPast ? writeWhole(FD[name], Buffer.from(cleaned)).left : cleaned;
         return rest.length === 0 || open().write(rest);
       },
       get isTTY() {
@@ -218,18 +222,6 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
         if (value?.includes(text) === true) Reflect.deleteProperty(process.env, name);
     },
   };
-}
-
-/** Writes to a file or a pipe without a stream, which takes milliseconds to make. What is left of it, for the stream to write or to refuse. */
-function writtenPast(name: 'stdout' | 'stderr', text: string): Uint8Array {
-  const bytes = Buffer.from(text);
-  let at = 0;
-  try {
-    while (at < bytes.length) at += writeSync(FD[name], bytes, at);
-  } catch {
-    // A pipe that is full, or that nobody reads any more.
-  }
-  return bytes.subarray(at);
 }
 
 const FD = { stdout: 1, stderr: 2 } as const;

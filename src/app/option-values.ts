@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { OperatorError } from '../core/errors.ts';
-import { parseDuration } from '../core/time.ts';
+import { parseDuration, parseTime } from '../core/time.ts';
 
 /** Values of options, as the command line gives them. */
 
@@ -23,6 +23,15 @@ export const wholeNumber =
       throw new InvalidArgumentError('expected a whole number');
     return Number(text);
   };
+
+/** A time with its zone, as ms. */
+export function timeOption(text: string): number {
+  try {
+    return parseTime(text);
+  } catch (cause) {
+    throw new InvalidArgumentError(cause instanceof Error ? cause.message : 'expected a time');
+  }
+}
 
 /** ISO 8601 as ms, above zero unless it may be. @throws OperatorError `usage` that names the option. */
 export function durationOf(option: string, text: string, { mayBeZero = false } = {}): number {

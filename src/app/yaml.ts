@@ -91,6 +91,12 @@ class Places {
     return Math.max(1, this.lines.linePos(offset).line);
   }
 
+  /** Offset of what the line of this offset begins with, behind its spaces. */
+  firstOf(offset: number): number {
+    const { line, col } = this.lines.linePos(offset);
+    return offset - (col - 1) + Math.max(0, (this.#text[line - 1] ?? '').search(/\S/u));
+  }
+
   problem(offset: number, path: readonly PropertyKey[], message: string): FileProblem {
     const { line, col } = this.lines.linePos(offset);
     const excerpt = this.#text[line - 1] ?? '';
@@ -244,8 +250,18 @@ class Reader {
 /** What the parser found, in words for people who do not think in grammars. One cause often gives several errors. */
 function syntaxProblems(errors: readonly YAMLError[], places: Places): readonly FileProblem[] {
   const tabs = errors.filter(({ code }) => code === 'TAB_AS_INDENT');
+  const deeper = tabs.length > 0 ? undefined : deeperLine(errors, places);
+  if (deeper !== undefined) return [places.problem(deeper, [], inPlainWords.BAD_INDENT ?? '')];
   const shown = tabs.length > 0 ? tabs : errors.slice(0, 1);
   return shown.map((error) => places.problem(error.pos[0], [], explain(error)));
+}
+
+/** A setting that stands deeper than the value before it is read as more of that value. Gives where its line begins. */
+function deeperLine([first, ...others]: readonly YAMLError[], places: Places): number | undefined {
+  if (first?.code !== 'BLOCK_AS_IMPLICIT_KEY') return undefined;
+  const [from] = first.pos;
+  const whole = others.find(({ code, pos }) => code === 'MULTILINE_IMPLICIT_KEY' && pos[0] === from);
+  return whole && places.firstOf(whole.pos[1]);
 }
 
 function explain({ code, message }: YAMLError): string {

@@ -17,7 +17,7 @@ const FOLDER_MODE = 0o700;
  * closing it again would free locks that this process holds on it. A folder that is there already keeps its mode.
  *
  * @throws OperatorError `storage` when others could put something else in its place: its folder is theirs to
- * change. A link that the owner made is followed.
+ * change; or when it is no file: a folder keeps its mode. A link that the owner made is followed.
  */
 export function createPrivate(file: string): void {
   const folder = dirname(file);
@@ -27,12 +27,23 @@ export function createPrivate(file: string): void {
     closeSync(openSync(file, 'wx', FILE_MODE));
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    refuseNoFile(file);
     if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, FILE_MODE);
     return;
   }
   // A new name is durable once its folder is.
   syncFolder(folder);
   if (created !== undefined) syncFolder(dirname(created));
+}
+
+/** @throws OperatorError `storage` when there is a folder or a device of this name. */
+export function refuseNoFile(file: string): void {
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) return;
+  throw new OperatorError(
+    'storage',
+    `${file} is ${there.isDirectory() ? 'a folder' : 'no file'}: name a file`,
+  );
 }
 
 /**

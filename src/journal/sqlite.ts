@@ -13,7 +13,7 @@ import { readLines } from './chain.ts';
 import type { Line } from './chain.ts';
 import { checkSchema, makeDurable, prepareSchema, readMeta, writeOwner } from './database.ts';
 import { faultOf } from './fault.ts';
-import { createPrivate } from './files.ts';
+import { createPrivate, refuseNoFile } from './files.ts';
 import type { Journal } from './journal.ts';
 import { isFree, takeLock } from './lock.ts';
 import { penOf } from './pen.ts';
@@ -126,6 +126,7 @@ function reader(file: string, options: SqliteOptions): Journal {
       'storage',
       `there is no journal at ${file}. Check the path, or run "tranche run" first.`,
     );
+  refuseNoFile(file);
   const db = openToRead(file, options);
   try {
     checkSchema(db, file);

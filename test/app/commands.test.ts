@@ -220,6 +220,12 @@ describe('init', () => {
     expect(loadVenueOptions('desk/config/venue.yaml', io(folder)).pairs['btcusd']?.maxUsd).toBe('250000');
   });
 
+  it('says what comes next so that it can be pasted', () => {
+    const to = io(folder);
+    expect(init({ folder: "ann's dësk" }, to)).toBe(0);
+    expect(to.printed.err).toContain(String.raw`validate --config 'ann'\''s dësk/config/paper.yaml'`);
+  });
+
   it('never overwrites', () => {
     expect(init({}, io(folder))).toBe(0);
     writeFileSync(join(folder, 'config/live.yaml'), 'mine');

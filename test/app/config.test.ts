@@ -227,7 +227,7 @@ describe('loadConfig', () => {
 
   it('names an absent, an empty and a double file', () => {
     expect(() => loadConfig('none.yaml', { env, cwd: folder, now })).toThrow(
-      'none.yaml:1:1\n  the file cannot be read: there is no such file',
+      'none.yaml:1:1\n  there is no such file: "tranche init" writes an example, --config names another',
     );
     expect(refusal('# nothing\n')).toContain('the file is empty');
     expect(refusal('strategies: []\n---\nstrategies: []\n')).toContain('desk.yaml:3:1\n  3 | strategies: []');

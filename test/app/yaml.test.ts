@@ -73,6 +73,16 @@ describe('readYaml', () => {
     expect(messages(text)).toEqual([expect.stringMatching(message)]);
   });
 
+  it.each([
+    ['id: a\n kind: twap\n', 2, 2],
+    ['a:\n  b: c\n    d: e\n', 3, 5],
+    ['- a: 1\r\n   b: 2\r\n', 2, 4],
+  ])('shows the line that stands too deep, not the value before it: %j', (text, line, column) => {
+    expect(read(text).problems).toMatchObject([
+      { line, column, message: expect.stringContaining('indentation') as string },
+    ]);
+  });
+
   it('does not touch prototypes', () => {
     read('__proto__: { polluted: 1 }\nconstructor: { prototype: { polluted: 1 } }\n');
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();

@@ -109,6 +109,19 @@ describe('journal show', () => {
     expect(await slices({ limit: 9 })).toEqual(['0', '1', '2', '3']);
   });
 
+  it('says so where no record is like that, as with a strategy that is mistyped', async () => {
+    const { code, stdout, stderr } = await ran(
+      async (out) => await journalShow(aJournal().url, { strategy: 'btc-twpa' }, out),
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no record is like this\n' });
+  });
+
+  it('tells a folder from a disk that fails', async () => {
+    const folder = aFolder();
+    const { code, stderr } = await ran(async (out) => await journalShow(`sqlite:${folder}`, {}, out));
+    expect({ code, stderr }).toEqual({ code: 74, stderr: `${folder} is a folder: name a file\n` });
+  });
+
   it('prints whole records as JSON', async () => {
     const { stdout } = await ran(
       async (out) => await journalShow(aJournal().url, { json: true, limit: 2 }, out),

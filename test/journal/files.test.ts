@@ -29,6 +29,14 @@ describe('a private file', () => {
     expect([modeOf(file), readFileSync(file, 'utf8')]).toEqual(['600', 'kept']);
   });
 
+  it('is refused where a folder has its name, which keeps its mode', () => {
+    chmodSync(folder, 0o755);
+    expect(() => {
+      createPrivate(folder);
+    }).toThrow(expect.objectContaining({ exit: 'storage', message: `${folder} is a folder: name a file` }));
+    expect(modeOf(folder)).toBe('755');
+  });
+
   const within = (mode: number): (() => void) => {
     const inside = join(folder, 'inside');
     mkdirSync(inside);

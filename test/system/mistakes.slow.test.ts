@@ -36,6 +36,9 @@ describe('a command line that is wrong', () => {
     { args: ['run', '--until-don'], says: /unknown option '--until-don'[\s\S]*Did you mean --until-done\?/u },
     { args: ['run', '--mode', 'papr'], says: /papr[\s\S]*paper, dry_run, live/u },
     { args: ['venue', '--port', 'many'], says: /--port <port>[\s\S]*whole number/u },
+    { args: ['venue', '--start', 'monday'], says: /--start: expected a time with its zone/u },
+    { args: ['venue', '--speed', '1e9'], says: /--speed: Too big/u },
+    { args: ['venue', '--host', ''], says: /--host <address>[\s\S]*such as 127\.0\.0\.1/u },
     { args: ['venue', '--prices', 'btcusd'], says: /write a pair, an equals sign and a file/u },
     { args: ['journal', 'verifi', 'x.db'], says: /unknown command 'verifi'[\s\S]*Did you mean verify\?/u },
     { args: ['journal', 'export', '--kind', 'filz', 'x.db'], says: /expected all or one of/u },
@@ -63,6 +66,7 @@ describe('what cannot be printed', () => {
 
   it.for([
     { args: ['schema', 'report'] },
+    { args: ['run', '--help'] },
     { args: ['validate', '--config', join(ROOT, 'config/paper.yaml')] },
   ])('ends with exit 74, and is told: $args', ({ args }, context) => {
     if (!existsSync(FULL)) context.skip(`there is no ${FULL} on this system`);

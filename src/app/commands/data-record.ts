@@ -1,4 +1,4 @@
-import { closeSync, ftruncateSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, ftruncateSync, fsyncSync, openSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import {
   EMPTY,
@@ -32,6 +32,7 @@ import type { Mode } from '../config.ts';
 import { modes } from '../modes.ts';
 import { durationOf } from '../option-values.ts';
 import { refuseDangers } from '../surroundings.ts';
+import { writeWhole } from '../written.ts';
 import type { RunIo } from './run.ts';
 
 export interface DataRecordOptions {
@@ -175,7 +176,7 @@ class BarFile {
         `${path} is there, and its first line is not "${SEEN_HEADER}": take another folder`,
       );
     if (whole.length < there.length) ftruncateSync(this.#file, Buffer.byteLength(whole));
-    if (whole === '') writeSync(this.#file, `${SEEN_HEADER}\n`);
+    if (whole === '') this.#write(SEEN_HEADER);
     const times = timesOf(whole);
     const gap = commonGap(times);
     if (gap % barMs !== 0 || (gap > barMs && times.length > SURE_ROWS))
@@ -191,9 +192,15 @@ class BarFile {
   take(...price: Parameters<BarRecorder['take']>): void {
     const bar = this.#recorder.take(...price);
     if (bar === undefined) return;
-    writeSync(this.#file, `${seenLine(bar)}\n`);
+    this.#write(seenLine(bar));
     fsyncSync(this.#file);
     this.bars += 1;
+  }
+
+  /** A line that found room for a part of it alone ends the recording: none follows it. */
+  #write(line: string): void {
+    const { why } = writeWhole(this.#file, Buffer.from(`${line}\n`));
+    if (why !== undefined) throw why;
   }
 
   close(): void {

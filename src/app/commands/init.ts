@@ -57,9 +57,13 @@ export function init({ folder = '.' }: InitOptions, io: Pick<RunIo, 'stderr' | '
     }
     io.stderr.write(`wrote ${shownPath(to, io.cwd)}\n`);
   }
-  const config = shownPath(join(target, 'config/paper.yaml'), io.cwd);
+  const config = forShell(shownPath(join(target, 'config/paper.yaml'), io.cwd));
   io.stderr.write(
     `\nnext: ${io.self} validate --config ${config}\n      ${io.self} run --config ${config}\n`,
   );
   return 0;
 }
+
+/** As it can be pasted into a shell. */
+const forShell = (path: string): string =>
+  /[^\p{L}\p{N}_./\\:-]/u.test(path) ? `'${path.replaceAll("'", String.raw`'\''`)}'` : path;

@@ -35,7 +35,12 @@ export async function journalShow(url: string, options: ShowOptions, out: Out): 
     return async (journal) => {
       const chosen = newest(choose(journal.read(), selection, options), options.limit);
       const lineOf = options.json === true ? wholeRecord : (record: StoredRecord) => `${lineFor(record)}\n`;
-      for (const record of chosen) await write(out.stdout, lineOf(record));
+      let shown = 0;
+      for (const record of chosen) {
+        await write(out.stdout, lineOf(record));
+        shown += 1;
+      }
+      if (shown === 0) out.stderr.write('no record is like this\n');
       return 0;
     };
   });

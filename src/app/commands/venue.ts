@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
-import { exitCodes } from '../../core/errors.ts';
+import { ZodError } from 'zod';
+import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { Faults } from '../../simulator/faults-plan.ts';
 import { startVenue } from '../../simulator/venue.ts';
 import { venueOptions } from '../../simulator/options.ts';
+import type { VenueInput, VenueOptions } from '../../simulator/options.ts';
 import { systemClock } from '../clock.ts';
 import { loadFaultPlan, loadVenueOptions } from '../venue-file.ts';
 import type { RunIo } from './run.ts';
@@ -46,29 +48,27 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
   const plan = options.faults === undefined ? {} : loadFaultPlan(options.faults, io);
   const faults = new Faults(plan, systemClock.monotonic());
   const token = randomUUID();
-  const running = await startVenue(
-    {
-      ...base,
-      ...(options.port === undefined ? {} : { port: options.port }),
-      ...(options.host === undefined ? {} : { host: options.host }),
-      ...(options.speed === undefined ? {} : { speed: options.speed }),
-      ...(options.seed === undefined ? {} : { seed: options.seed }),
-      ...(options.start === undefined ? {} : { marketStart: options.start }),
-      ...(options.specOnly === true ? { specOnly: true } : {}),
-      ...(options.lenient === true ? { lenient: true } : {}),
-      ...(prices.size === 0 ? {} : { prices: { ...base.prices, ...Object.fromEntries(prices) } }),
+  const chosen = checked({
+    ...base,
+    ...(options.port === undefined ? {} : { port: options.port }),
+    ...(options.host === undefined ? {} : { host: options.host }),
+    ...(options.speed === undefined ? {} : { speed: options.speed }),
+    ...(options.seed === undefined ? {} : { seed: options.seed }),
+    ...(options.start === undefined ? {} : { marketStart: options.start }),
+    ...(options.specOnly === true ? { specOnly: true } : {}),
+    ...(options.lenient === true ? { lenient: true } : {}),
+    ...(prices.size === 0 ? {} : { prices: { ...base.prices, ...Object.fromEntries(prices) } }),
+  });
+  const running = await startVenue(chosen, {
+    clock: systemClock,
+    faults,
+    admin: { token, port: options.adminPort },
+    loadTape: async (pair, file) => {
+      const { loadPriceTape } = await import('../price-tape.ts');
+      return await loadPriceTape(pair, file, io.cwd);
     },
-    {
-      clock: systemClock,
-      faults,
-      admin: { token, port: options.adminPort },
-      loadTape: async (pair, file) => {
-        const { loadPriceTape } = await import('../price-tape.ts');
-        return await loadPriceTape(pair, file, io.cwd);
-      },
-      stateFile: options.state === undefined ? undefined : resolvePath(io.cwd, options.state),
-    },
-  );
+    stateFile: options.state === undefined ? undefined : resolvePath(io.cwd, options.state),
+  });
   const ready = {
     base_url: running.baseUrl,
     ws_url: running.wsUrl,
@@ -88,3 +88,19 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
   await running.close();
   return 0;
 }
+
+/** @throws OperatorError `usage` for what an option says: the file has been checked before. */
+function checked(options: VenueInput): VenueOptions {
+  try {
+    return venueOptions(options);
+  } catch (cause) {
+    if (!(cause instanceof ZodError)) throw cause;
+    const said = cause.issues.map(
+      ({ path: [name], message }) => `--${OPTIONS.get(name) ?? String(name)}: ${message}`,
+    );
+    throw new OperatorError('usage', said.join('\n'), cause);
+  }
+}
+
+/** Settings that have another name on the command line. */
+const OPTIONS: ReadonlyMap<unknown, string> = new Map([['market_start', 'start']]);
