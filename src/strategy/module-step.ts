@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   add,
+  apart,
   isAmount,
   isAmountText,
   money,
@@ -38,7 +39,8 @@ const amount = z.custom<unknown>(
 
 function amountText(value: unknown): string | undefined {
   if (typeof value === 'string') return value;
-  return isAmount(value) ? text(value) : undefined;
+  // What was spelled last is kept: not what the module holds on to.
+  return isAmount(value) ? text(apart(value)) : undefined;
 }
 
 const instantMs = z.int({ error: 'expected an instant in Unix ms, such as later(view.at, "PT10M")' }).min(0);

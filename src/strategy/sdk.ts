@@ -29,7 +29,7 @@ export {
   subtract,
   text,
   worsen,
-} from '../core/money.ts';
+} from './sdk-amounts.ts';
 export type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 export type { Instant } from '../core/time.ts';
 

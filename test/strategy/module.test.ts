@@ -4,6 +4,7 @@ import { add, money, price, quantity, subtract, text } from '../../src/core/mone
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { AnyStrategy, Step } from '../../src/strategy/kernel.ts';
 import { module } from '../../src/strategy/module.ts';
+import * as sdk from '../../src/strategy/sdk.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
 import type { Intent, Kernel, View as OwnView, Wake } from '../../src/strategy/sdk.ts';
 import { amountOf, aView, aWorld, intentsOf, Life, NINE } from './views.ts';
@@ -361,5 +362,47 @@ describe('an amount that a module is given', () => {
     expect(given).toHaveLength(4);
     for (const one of given) expect(() => Object.assign(one, { n: 777 })).toThrow(TypeError);
     expect([text(mid), text(held), text(quantity('0'))]).toEqual(['30000.75', '1000.125', '0']);
+  });
+});
+
+describe('a number that a helper gives a module', () => {
+  const q = sdk.quantity('0.25');
+  const p = sdk.price('30000.5');
+  const made = {
+    price: p,
+    quantity: q,
+    money: sdk.money('30000.5'),
+    ratio: sdk.ratio('0'),
+    add: sdk.add(q, sdk.quantity('0')),
+    subtract: sdk.subtract(q, q),
+    scale: sdk.scale(q, sdk.ratio('1')),
+    least: sdk.least(quantity('0.25'), quantity('0.5')),
+    greatest: sdk.greatest(quantity('0.25'), quantity('0.125')),
+    fraction: sdk.fraction(q, q),
+    cost: sdk.cost(p, sdk.quantity('0')),
+    quantityDown: sdk.quantityDown(sdk.money('0'), p, 8),
+    roundDown: sdk.roundDown(quantity('0.25'), 8),
+    roundUp: sdk.roundUp(quantity('0.25'), 8),
+    share: sdk.share(sdk.quantity('0.5'), 2, 8),
+    worsen: sdk.worsen('buy', price('30000.5'), sdk.ratio('0')),
+  };
+
+  it.each(Object.entries(made))('is its own: %s', (_, amount) => {
+    expect(() => Object.assign(amount, { n: 7 })).toThrow(TypeError);
+    const known = quantity(sdk.text(amount));
+    expect(known).not.toBe(amount);
+  });
+
+  it('is of the unit that it was made of', () => {
+    // @ts-expect-error -- a price is no quantity
+    expect(sdk.text(sdk.add(p, q))).toBe('30000.75');
+  });
+
+  it('is no number of ours either when it was made without a helper', () => {
+    const theirs = quantity('0.1250').plus(quantity('0.0625')) as sdk.Quantity; // oxlint-disable-line typescript/no-unsafe-type-assertion -- as a module may
+    const { intents } = new Life(asking(anIntent({ quantity: theirs })), PLAN).arrive();
+    Object.assign(theirs, { n: 7 });
+    expect(intents?.map((one) => text(amountOf(one)))).toEqual(['0.1875']);
+    expect(text(add(quantity('0.1875'), quantity('0.1')))).toBe('0.2875');
   });
 });
