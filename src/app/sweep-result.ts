@@ -33,6 +33,8 @@ export interface SweepResult {
   readonly asked: number;
   readonly repeated: number;
   readonly invalid: number;
+  /** Runs that the folder holds besides, of other settings or windows over the same history. */
+  readonly further: number;
 }
 
 export interface Swept {
@@ -47,13 +49,15 @@ export interface Swept {
   readonly isForward: boolean;
   readonly repeated: number;
   readonly invalid: number;
+  /** Runs that the folder holds besides, of other settings or windows over the same history. */
+  readonly further: number;
 }
 
 export const figuresIn = (outcome: SweepOutcome | undefined): SweepFigures | undefined =>
   outcome !== undefined && 'figures' in outcome ? outcome.figures : undefined;
 
 export function sweepResultOf(swept: Swept): SweepResult {
-  const { fields, settings, windows, outcomes, isForward, repeated, invalid } = swept;
+  const { fields, settings, windows, outcomes, isForward, repeated, invalid, further } = swept;
   const figures = outcomes.map((window) => window.map(figuresIn));
   const all = isForward ? [] : (figures[0] ?? []);
   const isPortfolio = figures.flat().some((one) => one?.tracking_error !== undefined);
@@ -77,6 +81,7 @@ export function sweepResultOf(swept: Swept): SweepResult {
     asked: settings.length + repeated + invalid,
     repeated,
     invalid,
+    further,
   };
 }
 
@@ -89,6 +94,7 @@ export function sweepNotes({
   by,
   invalid,
   repeated,
+  further,
 }: SweepResult): readonly string[] {
   const tried = settings.length;
   const done = outcomes.flat().filter((one) => one !== undefined).length;
@@ -106,6 +112,7 @@ export function sweepNotes({
     ...(stopped.length > 0 ? [`In ${stopped.length} runs a control halted or paused the desk: what came after was not traded.`] : []),
     ...(isSparse && by !== 'cost_bps' ? ['Some settings did not trade all that they should: compare untraded as well.'] : []),
     ...(folds === undefined && tried > 1 ? [overfitting(tried, by, luck)] : []),
+    ...(further > 0 ? [`The folder holds ${further} further runs over this history, of other settings or windows: they are tries as well, and not counted here.`] : []),
     ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only figures of the window after the choice tell what to expect.`]),
   ]; // prettier-ignore
 }

@@ -167,6 +167,16 @@ describe('tranche sweep', () => {
     ]);
   });
 
+  it('tells of what was tried over the same history before, in the same folder', async () => {
+    const cwd = sweepFolder();
+    const notes = async (line: readonly string[]): Promise<string> => (await sweep(cwd, [...line, '--out', 'out'])).out; // prettier-ignore
+    const further = 'further runs over this history';
+    expect(await notes(['--vary', 'slices=4,6'])).not.toContain(further);
+    expect(await notes(['--vary', 'slices=4,6'])).not.toContain(further);
+    expect(await notes(['--vary', 'slices=6,12,20'])).toContain(`The folder holds 1 ${further}`);
+    expect(await notes(['--vary', 'slices=2,20'])).toContain(`The folder holds 3 ${further}`);
+  });
+
   it('does not go on where the same prices were of shorter bars, and so known earlier', async () => {
     const cwd = sweepFolder();
     const rows = Array.from(
@@ -237,6 +247,7 @@ describe('the result of a sweep', () => {
       isForward: false,
       repeated: 0,
       invalid: 0,
+      further: 0,
     });
 
   it('judges portfolios by all that trading cost against their tracking error, and orders by their rate against its scatter', () => {

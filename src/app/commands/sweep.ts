@@ -82,7 +82,7 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
   const store = options.out === undefined ? undefined : openSweep(resolve(io.cwd, options.out), inputsOf(input, named, options));
   try {
     const plan = { input, named, options, io, store, fields, windows, variants: read.variants };
-    const { outcomes, isStopped } = await runAll(plan);
+    const { outcomes, isStopped, further } = await runAll(plan);
     const result = sweepResultOf({
       fields,
       settings: read.variants.map(({ values }) => values),
@@ -93,6 +93,7 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
       isForward,
       repeated,
       invalid: read.invalid.length,
+      further,
     });
     const facts = { input, named, seed: options.seed };
     const json = `${escapeMarks(JSON.stringify(sweepJson(result, facts), undefined, 2))}\n`;
@@ -173,6 +174,7 @@ interface Run {
 async function runAll(plan: Plan): Promise<{
   readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
   readonly isStopped: boolean;
+  readonly further: number;
 }> {
   const { input, named, options, io, store, windows, variants } = plan;
   const { config, configHash, holdings } = input;
@@ -224,7 +226,9 @@ async function runAll(plan: Plan): Promise<{
   io.stderr.write(
     `${ended} runs in ${seconds.toFixed(2)} s on ${Math.min(options.workers, rest.length)} threads\n`,
   );
-  return { outcomes, isStopped: ended + already < runs.length };
+  const asked = new Set(runs.map(({ key }) => key));
+  const further = [...(store?.known.keys() ?? [])].filter((key) => !asked.has(key)).length;
+  return { outcomes, isStopped: ended + already < runs.length, further };
 }
 
 const runsOf = ({ windows, variants }: Plan): readonly Run[] =>
