@@ -36,7 +36,7 @@ export interface Course {
   readonly driftMean: number;
   readonly driftMax: number;
   readonly outside: number;
-  /** Value of all changes that no fill explains. */
+  /** Value of all changes that no fill explains, and of trades against currencies that are not of the portfolio. */
   readonly flows: number;
 }
 
@@ -153,15 +153,27 @@ class Walk implements CoursePoints {
     this.#amounts[this.#cash] = 0 - this.#aside;
   }
 
-  /** What is held from now on. Changes that no fill explains count with the next point. */
+  /**
+   * What is held from now on. Changes that no fill explains count with the next point, and so does what a trade brought in, or
+   * took out, for a currency that is not of the portfolio: it is no return.
+   */
   hold(held: Held | undefined): void {
     if (held === undefined) return;
-    for (const [currency, change] of held.flows)
-      this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + approximate(change));
+    for (const [currency, change] of held.flows) this.#move(currency, approximate(change));
+    const { currencies } = this;
+    const isAcross =
+      held.flows.size === 0 && held.changed.some(({ currency }) => !currencies.includes(currency));
     for (const { currency, now } of held.changed) {
-      const place = this.currencies.indexOf(currency);
-      if (place >= 0) this.#amounts[place] = approximate(now) - (place === this.#cash ? this.#aside : 0);
+      const place = currencies.indexOf(currency);
+      if (place < 0) continue;
+      const amount = approximate(now) - (place === this.#cash ? this.#aside : 0);
+      if (isAcross) this.#move(currency, amount - (this.#amounts[place] ?? 0));
+      this.#amounts[place] = amount;
     }
+  }
+
+  #move(currency: string, change: number): void {
+    this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + change);
   }
 
   /** Where not everything has a price the moment is left out, and its flows count with the next. */

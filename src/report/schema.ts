@@ -57,7 +57,9 @@ const course = z
     outside: fraction.describe('Share of the points outside the band, nine digits'),
     flows: z
       .number()
-      .describe('Value of changes that no fill explains, cash: deposits positive; nine digits'),
+      .describe(
+        'Value of changes that no fill explains, and of trades for currencies that are not of the portfolio, cash: what comes in is positive; nine digits',
+      ),
     points: list(point).describe('At most 2 000, evenly spaced'),
   })
   .meta({ id: 'course' });

@@ -88,6 +88,23 @@ describe('the course of a portfolio', () => {
     expect(course?.return).toBeCloseTo(-0.005, 9);
   });
 
+  it('gains nothing by a trade for a currency that it does not hold, and keeps what one among its own cost', () => {
+    const swap = { strategy: 'other', parent: 'q', quantity: '0.5', price: '100' };
+    const { course, end, traded } = portfolio(
+      FLAT,
+      {},
+      // Bought with euros; sold for usd, ten below the price.
+      [3 * HOUR, aFill(3 * HOUR, { ...swap, pair: 'btceur', quote: 'eur', amount: '45' })],
+      [5 * HOUR, aFill(5 * HOUR, { ...swap, slice: 1, side: 'sell', amount: '40' })],
+      // A coin of no portfolio, sold for usd with a fee.
+      [7 * HOUR, aFill(7 * HOUR, { ...swap, slice: 2, pair: 'dogeusd', base: 'doge', side: 'sell', amount: '30', fees: '1' })], // prettier-ignore
+    );
+    expect([traded, end?.value]).toEqual(['0', '269']);
+    expect(course).toMatchObject({ flows: 79, target_return: 0 });
+    expect(course?.return).toBeCloseTo(-10 / 250, 9);
+    expect(course?.drawdown).toBeCloseTo(10 / 250, 9);
+  });
+
   it('is left out of a moment without a price of everything', () => {
     const tape = hours(FLAT);
     const gap = { ...tape, times: tape.times.map((at, i) => (i > 3 ? at + 5 * HOUR : at)) };
