@@ -3,6 +3,7 @@ import process from 'node:process';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from '../engine/desk.ts';
 import type { Command } from '../engine/ports.ts';
+import { blindness } from '../engine/world.ts';
 import type { Bearer } from '../operate/access.ts';
 import type { EventStream } from '../operate/events.ts';
 import type { Metrics } from '../operate/metrics.ts';
@@ -47,19 +48,27 @@ async function listen(operate: OperateConfig, local: Secret, served: Served): Pr
       events,
       bearers: [{ name: 'local', role: 'admin', token: local }, ...operate.tokens.map(bearerOf)],
     },
-    ready() {
-      if (!waits.isReady) return ['recovering: the account has not been read yet'];
-      if (desk.isStopping) return ['stopping'];
-      if (desk.control === 'halted') return [`halted: ${desk.controlWhy}`];
-      return [...desk.failures]
-        .filter(([, { count }]) => count >= FAILURES_MAX)
-        .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`);
-    },
+    ready: () => (waits.isReady ? notReady(desk) : ['recovering: the account has not been read yet']),
   });
   closers.push(async () => {
     await server.close();
   });
   return server.url;
+}
+
+/** Why the desk cannot trade now, in words; empty when it can. */
+export function notReady(desk: Desk): readonly string[] {
+  if (desk.isStopping) return ['stopping'];
+  if (desk.control === 'halted' || desk.control === 'paused') return [`${desk.control}: ${desk.controlWhy}`];
+  const stale = blindness(desk);
+  return [
+    ...(stale === undefined
+      ? []
+      : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
+    ...[...desk.failures]
+      .filter(([, { count }]) => count >= FAILURES_MAX)
+      .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`),
+  ];
 }
 
 /** Shorter tokens can be guessed. */

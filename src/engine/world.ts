@@ -175,7 +175,7 @@ const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
     : `strategy ${slice.strategy} is not run any more`;
 
 /** Nothing starts on what was true too long ago: the account must have been read whole. */
-function blindness(desk: Desk): World['blind'] {
+export function blindness(desk: Desk): World['blind'] {
   const { accountAgeMaxMs } = desk.policy;
   if (accountAgeMaxMs === undefined) return undefined;
   const ageMs = desk.ports.clock.monotonic() - (desk.lastReadAt ?? Number.NEGATIVE_INFINITY);

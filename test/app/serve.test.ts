@@ -1,0 +1,50 @@
+import { throwError } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { notReady } from '../../src/app/serve.ts';
+import { VenueError } from '../../src/core/errors.ts';
+import { MINUTE_MS, after } from '../../src/core/time.ts';
+import { START, aBench, aTwap } from '../engine/harness.ts';
+
+const down = new VenueError({
+  code: 'connect',
+  applied: 'no',
+  attempt: 'GET /v1/account/transactions',
+});
+
+describe('readiness', () => {
+  it('is not that of a desk that is paused or halted, and comes back with it', () => {
+    const bench = aBench({ strategies: [aTwap()] });
+    bench.start();
+    bench.clock.run(after(START, MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([]);
+    bench.operator$.next({ do: 'pause', isReducing: false, by: 'ann', why: 'lunch' });
+    expect(notReady(bench.desk)).toEqual(['paused: lunch']);
+    bench.operator$.next({ do: 'resume', isReducing: false, by: 'ann', why: 'back' });
+    expect(notReady(bench.desk)).toEqual([]);
+    bench.operator$.next({ do: 'halt', by: 'ann', why: 'smoke' });
+    expect(notReady(bench.desk)).toEqual(['halted: smoke']);
+  });
+
+  it('ends when the account was not read for so long that nothing starts, though no slice asks for a quote', () => {
+    let isDown = false;
+    const bench = aBench({
+      strategies: [],
+      policy: { accountAgeMaxMs: 3 * MINUTE_MS },
+      wrap: (venue) => ({
+        ...venue,
+        transactions: (query) => (isDown ? throwError(() => down) : venue.transactions(query)),
+      }),
+    });
+    bench.start();
+    bench.clock.run(after(START, 10 * MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([]);
+    isDown = true;
+    bench.clock.run(after(START, 20 * MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([
+      expect.stringMatching(/^the account was last read \d+ s ago, of at most 180 s$/u),
+    ]);
+    isDown = false;
+    bench.clock.run(after(START, 25 * MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([]);
+  });
+});
