@@ -1,6 +1,6 @@
 import { tradePrice } from './evidence.ts';
 import type { TradeEvidence } from './evidence.ts';
-import { fraction, money, quantity, scale, size, subtract, text } from './money.ts';
+import { fraction, money, quantity, roundUp, scale, size, subtract, text } from './money.ts';
 import type { AnyAmount } from './money.ts';
 import type { CorrectionRecord, FillRecord } from './record.ts';
 import { MINUTE_MS, after } from './time.ts';
@@ -84,5 +84,6 @@ export function corrected(fill: FillRecord, by: CorrectionRecord): FillRecord {
 function notionalOf(fill: FillRecord, amount: string): string {
   const before = money(fill.amount);
   if (fill.notional_usd === fill.amount || before.isZero()) return amount;
-  return text(scale(money(fill.notional_usd), fraction(money(amount), before)));
+  // Cut like every other notional: a quotient that never ends is no amount, and no journal with one could be read again.
+  return text(roundUp(scale(money(fill.notional_usd), fraction(money(amount), before)), 8));
 }

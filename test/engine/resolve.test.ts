@@ -84,6 +84,34 @@ describe('an operator who resolves a doubt', () => {
     expect(bench.desk.state.fills).toBe(1);
   });
 
+  it('as filled with a slip in its figures is corrected by the account: the desk halts, and its journal can be gone on with', () => {
+    let isHidden = true;
+    const bench = aDoubt('answer lost', (rows) => (isHidden ? down : rows));
+    const slip = { ...figures, quantity: quantity('0.4'), amount: money('23900') };
+    expect(resolve(bench, { verdict: 'filled', figures: slip })).toMatchObject([{ isDone: true }]);
+    isHidden = false;
+    bench.clock.run(after(START, 8 * MINUTE_MS));
+    expect(bench.seen.error).toBeUndefined();
+    expect(bench.records().some(({ body }) => body.kind === 'correction')).toBe(true);
+    expect(bench.desk.state.control).toBe('halted');
+    const { totals } = bench.desk.state;
+    // A day is over the limit or it is not: its sum has the digits of an amount.
+    expect(text(totals.dayNotional(bench.clock.wall()))).toMatch(/^\d+(?:\.\d{1,8})?$/u);
+    bench.kill();
+    const again = aBench({
+      strategies: [twap],
+      journal: bench.journal,
+      clock: bench.clock,
+      exchange: bench.exchange,
+    });
+    again.start({ isUntilDone: true });
+    again.clock.run(after(START, 10 * MINUTE_MS));
+    expect(again.desk.state.control).toBe('halted');
+    expect(text(again.desk.state.totals.dayNotional(again.clock.wall()))).toBe(
+      text(totals.dayNotional(bench.clock.wall())),
+    );
+  });
+
   it('as filled without figures waits until the account shows them, whatever it does not show before', () => {
     let isHidden = true;
     let orders = 0;
@@ -142,7 +170,7 @@ describe('an operator who resolves a doubt', () => {
   it.each([
     ['not_executed', 'request lost', {}],
     ['filled', 'answer lost', { verdict: 'filled', figures }],
-    ['filled in part', 'answer lost', { verdict: 'filled', figures: { ...figures, quantity: quantity('0.4'), amount: money('24000') } }],
+    ['filled in part', 'answer lost', { verdict: 'filled', figures: { ...figures, quantity: quantity('0.4'), amount: money('23900') } }],
   ] as const)('as %s may do so while the venue cannot be reached at start', (_, fault, word) => {
     const bench = aDoubt(fault);
     bench.kill();
