@@ -278,7 +278,9 @@ function costsOf(parents: readonly ParentFigures[], prices: PriceBook): Costs {
   let [shortfall, missedCost] = [NO_SHORTFALL, NO_MONEY];
   let [withoutPrice, missed] = [0, 0];
   for (const parent of parents) {
-    for (const { missedCost: one } of isWhole(parent) ? [] : parent.slices) {
+    // What is in no shortfall explains no part of one.
+    const isNone = parent.shortfall === undefined || isWhole(parent);
+    for (const { missedCost: one } of isNone ? [] : parent.slices) {
       if (one === undefined) continue;
       missed++;
       missedCost = add(missedCost, one);

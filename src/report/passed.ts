@@ -9,7 +9,7 @@ import type { ParentFigures } from './shortfall.ts';
 /** What slots that passed without a try came to cost later: a part of trading and opportunity, not besides them. */
 export interface Passed {
   readonly slots: number;
-  /** Those whose time, size or price is not known: they are in no cost. */
+  /** Those whose time, size or price is not known, or whose parent is in no cost: they are in none. */
   readonly withoutPrice: number;
   /** `Σ s·u·(P_later − m(slot))`; positive is bad. */
   readonly cost: Money;
@@ -30,7 +30,7 @@ export function passedOf(parents: readonly ParentFigures[], prices: PriceBook): 
 /** At the next fill of its parent, else at the end of it. */
 function costOf({ at, due, size }: MissedFacts, parent: ParentFigures, prices: PriceBook): Money | undefined {
   const { pair, side, by, fills } = parent.facts;
-  if (due === undefined || size === undefined) return undefined;
+  if (due === undefined || size === undefined || parent.shortfall === undefined) return undefined;
   const then = prices.midAt(pair, due, SLOT_AGE_MAX_MS)?.price;
   const next = fills.find(({ record }) => record.executed_at >= at);
   const later = next === undefined ? parent.end?.price : price(next.record.price);

@@ -244,6 +244,19 @@ describe('the shortfall of a parent', () => {
     // A tape knows what the desk did not.
     const told = made(blind, { prices: [minutes('btcusd', CLOSES)] });
     expect(parentIn(told)).toMatchObject({ arrival_price: '100', decision: { from: 'prices' } });
+    // Nor is what its slices missed, or its slots that passed, once there were prices.
+    const missed = [{ leg: 'all', slice: 1, due: after(NINE, MINUTE), size: '1' }];
+    const later = records(
+      [0, aWake({ intents: [wanted({ decision_price: undefined })] })],
+      [20, aSlice({ result: 'expired', reason: 'no_reference' })],
+      [2 * MINUTE, aWake({ missed, reason: 'missed_slot', intents: [wanted({ slice: 2, decision_price: '100' })] })],
+      [3 * MINUTE, aSlice({ slice: 2, result: 'expired', reason: 'limit_price' })],
+      [3 * MINUTE, aWake({ intents: [wanted({ slice: 3, decision_price: '103' })] })],
+      ...traded(3 * MINUTE, 3, { price: '104', amount: '104' }),
+      [3 * MINUTE + 20, aSlice({ slice: 3 })],
+    ); // prettier-ignore
+    const unpriced = made(later, { prices: [minutes('btcusd', CLOSES)].map((tape) => ({ ...tape, times: tape.times.map((at) => at + MINUTE) })) }); // prettier-ignore
+    expect(unpriced.totals[0]?.costs).toMatchObject({ without_price: 1, missed_slices: 0, missed_cost: '0', passed_slots: 1, passed_without_price: 1, passed_cost: '0' }); // prettier-ignore
   });
 
   it('of a parent under way takes the last price, and says so', () => {
