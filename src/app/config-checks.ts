@@ -1,6 +1,8 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { OperatorError } from '../core/errors.ts';
 import type { Instant } from '../core/time.ts';
+import { beyondLoopback, isLoopbackName, parseListen } from '../operate/listen.ts';
 import { addressProblem, isLoopback } from '../venue/origin.ts';
 import { readCredential, readStdin, readSystemdToken, readTokenFile, strangerProblem } from './credential.ts';
 import type { TokenSource } from './credential.ts';
@@ -171,6 +173,20 @@ export function checkCurrencies({ controls }: RawConfig, document: YamlDocument)
   const key = day === undefined ? 'max_order_notional' : 'max_day_notional';
   const message = `max_order_notional (${of}) and max_day_notional (${other}) must be in one currency: write both`;
   return [document.problem(['controls', key, 'currency'], message)];
+}
+
+/** Whether the daemon would listen there: what it would refuse is told before it starts. */
+export function checkListen({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
+  if (operate === false) return [];
+  const { listen, allow_network: isBeyondAllowed } = operate;
+  const refuse = (message: string): readonly FileProblem[] => [
+    document.problem(['operate', 'listen'], message),
+  ];
+  try {
+    return isBeyondAllowed || isLoopbackName(parseListen(listen).host) ? [] : refuse(beyondLoopback(listen));
+  } catch (cause) {
+    return refuse(cause instanceof OperatorError ? cause.message : 'expected an address and a port');
+  }
 }
 
 /** The token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */

@@ -326,9 +326,7 @@ export const configSchema = z.strictObject({
   max_cycles: whole.min(1).max(1000).default(64).describe('Slices in progress at once; 64 when left out'),
   journal: z
     .string()
-    .regex(/^(?:sqlite:.|memory:$|postgres(?:ql)?:\/\/)/u, {
-      error: 'expected a journal such as "sqlite:./var/journal.db"',
-    })
+    .regex(/^(?:sqlite:.|memory:$)/u, { error: 'expected a journal such as "sqlite:./var/journal.db"' })
     .default('sqlite:./var/{mode}.db')
     .describe(
       'Where records go, relative to the working directory; {started_at} becomes the time of the start, {mode} the mode',

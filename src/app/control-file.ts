@@ -74,7 +74,10 @@ export function findDaemon(pattern: string): FoundDaemon {
       return { journal, control, isThere: true, isOneOfMany };
   }
   const journal = journals[0] ?? pattern;
-  return { journal, control: undefined, isThere: existsSync(journalFileOf(journal) ?? ''), isOneOfMany };
+  const path = journalFileOf(journal) ?? '';
+  // A folder is no journal: one was mistyped, or the journal is in it.
+  const isThere = existsSync(path) && statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return { journal, control: undefined, isThere, isOneOfMany };
 }
 
 /** Newest first. */

@@ -4,13 +4,8 @@ import { addApi, apiRoutes, refusalText } from './api.ts';
 import type { ApiOptions } from './api.ts';
 import { callers } from './access.ts';
 import { OperatorError } from '../core/errors.ts';
+import { beyondLoopback, isLoopbackName, parseListen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
-
-/** Where to listen. Port 0 takes any free port. */
-export interface Listen {
-  readonly host: string;
-  readonly port: number;
-}
 
 export interface OperateOptions {
   /** `127.0.0.1:8321`, `[::1]:8321` or `localhost:0`. Another address than loopback only when the operator writes it. */
@@ -142,33 +137,9 @@ function addRoutes(server: FastifyInstance, options: Routed): void {
   });
 }
 
-/** Takes `host:port` apart. @throws OperatorError `config`. */
-export function parseListen(text: string): Listen {
-  const groups = /^(?:\[(?<six>[0-9a-f:.]+)\]|(?<name>[a-z0-9.-]+)):(?<port>\d{1,5})$/iu.exec(text)?.groups;
-  const host = groups?.['six'] ?? groups?.['name'];
-  const port = Number(groups?.['port']);
-  if (host === undefined || port > 65_535) {
-    throw new OperatorError(
-      'config',
-      `operate.listen: expected an address and a port such as "127.0.0.1:8321", got ${JSON.stringify(text)}`,
-    );
-  }
-  return { host, port };
-}
-
 /** Whether a request of a web page comes from a page of ours. */
 const isOwn = (origin: string, allowed: ReadonlySet<string>): boolean =>
   /^https?:\/\//u.test(origin) && allowed.has(origin.replace(/^https?:\/\//u, '').toLowerCase());
-
-const isLoopbackName = (host: string): boolean =>
-  host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host);
-
-const beyondLoopback = (listen: string): string =>
-  [
-    `operate.listen "${listen}" would be reached from the network, without encryption.`,
-    'Listen on 127.0.0.1 and let a proxy with TLS forward to it (name it in operate.hosts),',
-    'or write operate.allow_network: true and operate.tokens: then everything but /healthz wants a token.',
-  ].join('\n');
 
 function whyNot(listen: string, cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);

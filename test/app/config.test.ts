@@ -234,6 +234,24 @@ describe('loadConfig', () => {
   });
 });
 
+describe('what a desk would refuse when it starts', () => {
+  it.each([
+    ["operate: { listen: '0.0.0.0:8321' }", 'desk.yaml:2:20  operate.listen'],
+    ["operate: { listen: '[::]:8321' }", 'would be reached from the network'],
+    ["operate: { listen: 'a_desk:8321' }", 'expected an address and a port'],
+    ['journal: postgres://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
+  ])('is told before: %s', (line, says) => {
+    expect(refusal(`strategies: []\n${line}\n`)).toContain(says);
+  });
+
+  it.each(["listen: '[::1]:0'", "listen: 'localhost:8321'", "listen: '0.0.0.0:8321', allow_network: true"])(
+    'is none of this: %s',
+    (settings) => {
+      expect(refusal(`strategies: []\noperate: { ${settings} }\n`)).toBe('was accepted');
+    },
+  );
+});
+
 describe('an address', () => {
   it.each([
     ['base_url', 'https://venue.example/api'],

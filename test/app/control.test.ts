@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -387,6 +395,13 @@ describe('tranche halt', () => {
       expect.stringContaining(`there is no journal ${journal} yet: check the name`),
     ]);
     expect(existsSync(join(folder, 'journal.db.halt'))).toBe(true);
+  });
+
+  it('nor for a folder: the journal is in it', async () => {
+    const { folder } = aQuietDesk();
+    mkdirSync(join(folder, 'var'));
+    const { code, out } = await run(folder, ['halt', '--journal', join(folder, 'var')]);
+    expect([code, out]).toEqual([69, expect.stringContaining('check the name')]);
   });
 
   it('leaves nothing where each start has a journal of its own, and says that nothing is halted', async () => {

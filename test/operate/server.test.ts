@@ -4,7 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
-import { parseListen, startOperate } from '../../src/operate/server.ts';
+import { parseListen } from '../../src/operate/listen.ts';
+import { startOperate } from '../../src/operate/server.ts';
 import type { OperateOptions } from '../../src/operate/server.ts';
 import { ownLoopback } from '../simulator/loopback.ts';
 

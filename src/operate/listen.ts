@@ -1,0 +1,33 @@
+import { OperatorError } from '../core/errors.ts';
+
+/** Where to listen. Port 0 takes any free port. */
+export interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Takes `host:port` apart. @throws OperatorError `config`. */
+export function parseListen(text: string): Listen {
+  const groups = /^(?:\[(?<six>[0-9a-f:.]+)\]|(?<name>[a-z0-9.-]+)):(?<port>\d{1,5})$/iu.exec(text)?.groups;
+  const host = groups?.['six'] ?? groups?.['name'];
+  const port = Number(groups?.['port']);
+  if (host === undefined || port > 65_535) {
+    throw new OperatorError(
+      'config',
+      `operate.listen: expected an address and a port such as "127.0.0.1:8321", got ${JSON.stringify(text)}`,
+    );
+  }
+  return { host, port };
+}
+
+/** Whether nobody but this machine can reach it. */
+export const isLoopbackName = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/u.test(host);
+
+/** Why such an address is not listened on without more ado. */
+export const beyondLoopback = (listen: string): string =>
+  [
+    `operate.listen "${listen}" would be reached from the network, without encryption.`,
+    'Listen on 127.0.0.1 and let a proxy with TLS forward to it (name it in operate.hosts),',
+    'or write operate.allow_network: true and operate.tokens: then everything but /healthz wants a token.',
+  ].join('\n');
