@@ -236,7 +236,7 @@ function withReport(
 ): ReadTape {
   const report = parsed(notes.get(REPORT) ?? '');
   if (!isReportOf(tape, report))
-    throw new OperatorError('data', `${name}: damaged tape: it is without the report of its import`);
+    throw new OperatorError('data', `${name}: damaged tape: it does not fit the report of its import`);
   return { tape, report };
 }
 
@@ -249,13 +249,18 @@ function parsed(json: string): unknown {
 }
 
 /** Only this program writes the report: that it belongs to the tape is enough. */
-const isReportOf = ({ hash, rows }: Tape, value: unknown): value is ImportReport =>
+const isReportOf = ({ hash, rows, pair, barMs }: Tape, value: unknown): value is ImportReport =>
   typeof value === 'object' &&
   value !== null &&
   'hash' in value &&
   'rows' in value &&
+  'pair' in value &&
+  'barMs' in value &&
   value.hash === hash &&
-  value.rows === rows;
+  value.rows === rows &&
+  // No checksum holds these two, and the report has them too.
+  value.pair === pair &&
+  value.barMs === barMs;
 
 function readBytes(path: string, name: string): Uint8Array {
   try {

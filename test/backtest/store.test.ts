@@ -288,6 +288,24 @@ describe('a large tape that was kept', () => {
     expect(back.part?.('high', 7, 9)).toEqual(tape.high.slice(7, 9));
   });
 
+  it.each([
+    ['pair', 'btcusd', 'btbusd'],
+    ['length of a bar', '60000', '20000'],
+  ])('is made anew where its %s is damaged, which no checksum holds', async (_, was, is) => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'x.csv'), csv());
+    const options = { cwd, cacheFolder: 'tapes', pair: 'btcusd' };
+    const { file = '' } = await openTape(['x.csv'], options);
+    const bytes = readFileSync(file);
+    const noted = (word: string): Buffer => Buffer.concat([Buffer.of(word.length, 0, 0, 0), Buffer.from(word)]); // prettier-ignore
+    for (let at = bytes.indexOf(noted(was)); at >= 0; at = bytes.indexOf(noted(was), at + 1))
+      bytes.set(noted(is), at);
+    writeFileSync(file, bytes);
+    const again = await openTape(['x.csv'], options);
+    expect(again.said).toContain('damaged tape: it does not fit the report of its import: made anew');
+    expect([again.tape.pair, again.tape.barMs]).toEqual(['btcusd', 60_000]);
+  });
+
   it.each(['times', 'close'] as const)('is made anew where its %s are damaged', async (name) => {
     const { cwd, file } = await kept();
     damage(file, name, ROWS - 1);

@@ -22,6 +22,8 @@ export function plainRows(
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
     throw new OperatorError('data', `${name}: is UTF-16: save it as UTF-8`);
   const text = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+  if (text[0] === 0x1f && text[1] === 0x8b)
+    throw new OperatorError('data', `${name}: is packed twice: unpack it once`);
   const zero = text.indexOf(0);
   if (zero >= 0 && zero < BINARY_BYTES)
     throw new OperatorError('data', `${name}: is binary, and neither Parquet, Arrow, gzip nor zip`);

@@ -36,6 +36,8 @@ function attempt<T>(name: string, what: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
+      throw new OperatorError('data', `${name}: unpacked it is larger than 2 GiB: bring it in parts`, cause);
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('data', `${name}: damaged ${what} file: ${why}`, cause);
   }
@@ -94,6 +96,8 @@ function directoryOf(view: DataView): readonly Entry[] {
     entries.push(entry);
     at = entry.next;
   }
+  // One more than the end counts would be left out without a word.
+  if (entryAt(view, at) !== undefined) throw new Error('its directory has more files than its end says');
   return entries;
 }
 
@@ -104,7 +108,7 @@ function entryAt(view: DataView, at: number): Entry | undefined {
   const [pathBytes, extraBytes] = [short(28), short(30)];
   const next = at + 46 + pathBytes + extraBytes + short(32);
   if (next > view.byteLength) return undefined;
-  const path = Buffer.from(view.buffer, view.byteOffset + at + 46, pathBytes).toString('utf8');
+  const path = textAt(view, at + 46, pathBytes);
   const elsewhere = zip64Of(view, at + 46 + pathBytes, extraBytes);
   const [size, packed, from] = [long(24), long(20), long(42)].map((value) =>
     value === ELSEWHERE ? (elsewhere.shift() ?? Number.NaN) : value,
@@ -112,6 +116,9 @@ function entryAt(view: DataView, at: number): Entry | undefined {
   if (size === undefined || packed === undefined || from === undefined) return undefined;
   return { path, flags: short(8), method: short(10), checksum: long(16), packed, size, at: from, next };
 }
+
+const textAt = ({ buffer, byteOffset }: DataView, at: number, bytes: number): string =>
+  Buffer.from(buffer, byteOffset + at, bytes).toString('utf8');
 
 /** The numbers of the ZIP64 extra field in their order: size, packed size, place, of those that need it. */
 function zip64Of(view: DataView, begin: number, bytes: number): number[] {
@@ -125,13 +132,16 @@ function zip64Of(view: DataView, begin: number, bytes: number): number[] {
 
 function fileOf(
   view: DataView,
-  { flags, method, checksum, packed, size, at }: Entry,
+  { path, flags, method, checksum, packed, size, at }: Entry,
   bytesMax: number,
 ): Uint8Array {
   if ((flags & 1) !== 0) throw new Error('it is encrypted');
   if (!(size <= bytesMax)) throw new Error('it is too large: unpack it first');
   if (!(at + 30 <= view.byteLength) || view.getUint32(at, true) !== LOCAL)
     throw new Error('its head is broken');
+  // The name may be all that says the day of a file.
+  if (textAt(view, at + 30, view.getUint16(at + 26, true)) !== path)
+    throw new Error('its name in the directory is another than its own');
   const begin = at + 30 + view.getUint16(at + 26, true) + view.getUint16(at + 28, true);
   if (!(begin + packed <= view.byteLength)) throw new Error('it is cut off');
   const raw = new Uint8Array(view.buffer, view.byteOffset + begin, packed);

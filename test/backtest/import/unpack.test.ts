@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { bar, bars, read, refusal } from './reading.ts';
 import { entry, zip } from './zips.ts';
@@ -36,5 +37,24 @@ describe('a zip file', () => {
     const holed = Buffer.from(whole);
     holed[40] = (holed[40] ?? 0) ^ 255;
     expect(await refusal(holed, {}, 'x.zip')).toContain('damaged zip file');
+  });
+
+  it('is told to be packed twice where it holds a gzip file', async () => {
+    expect(await refusal(zip(entry('x.csv.gz', gzipSync(text))), {}, 'x.zip')).toBe(
+      'x.zip: is packed twice: unpack it once',
+    );
+  });
+
+  it('is refused where a file would be left out, or be of another day', async () => {
+    const short = zip(entry('x.csv', text), entry('y.csv', bars(bar(3))));
+    short[short.length - 12] = 1; // of two files the end counts one
+    expect(await refusal(short, {}, 'x.zip')).toBe(
+      'x.zip: damaged zip file: its directory has more files than its end says',
+    );
+    const renamed = zip(entry('20180404_btcusd_minute_trade.csv', '0,2,3,1,2,1\n60000,2,3,1,2,1\n'));
+    renamed[renamed.lastIndexOf('20180404') + 7] = 53;
+    expect(await refusal(renamed, {}, 'x.zip')).toBe(
+      'x.zip/20180405_btcusd_minute_trade.csv: damaged zip file: its name in the directory is another than its own',
+    );
   });
 });
