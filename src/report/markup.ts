@@ -1,5 +1,5 @@
 import { forTerminal } from '../core/escape.ts';
-import { money, roundEven } from '../core/money.ts';
+import { approximate, money, roundEven } from '../core/money.ts';
 import { fixed } from './digits.ts';
 
 /** Finished HTML or SVG. Made by `markup` alone, so that nothing gets in unescaped. */
@@ -85,7 +85,12 @@ export function valued(amount: string, whole: string): string {
 /** A price for people: about five digits that say something. */
 export function priced(each: string): string {
   const size = money(each).abs();
-  return grouped(each, size.gte(1_000) ? 2 : size.gte(10) ? 3 : size.gte(1) ? 4 : 6);
+  if (size.gte('0.1')) return grouped(each, size.gte(1_000) ? 2 : size.gte(10) ? 3 : size.gte(1) ? 4 : 6);
+  // Of cheap coins six decimals would say nothing.
+  return grouped(
+    each,
+    size.isZero() ? 6 : Math.min(18, 4 - Math.floor(Math.log10(Math.abs(approximate(money(each)))))),
+  );
 }
 
 /** A quantity for people: thousands apart, decimals that say something, no zeros at the end. */
