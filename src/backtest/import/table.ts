@@ -78,6 +78,9 @@ async function fromParquet(bytes: Uint8Array): Promise<Table> {
     .filter(({ num_children: children }) => children === undefined)
     .map(({ name }) => name);
   const rows = Number(metadata.num_rows);
+  // Rows that its parts have beyond its count would be left out without a word.
+  if (metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0) !== rows)
+    throw new Error(`its parts do not have the ${rows} rows that it counts`);
   const columns = names.map(() => Array.from<unknown>({ length: rows }));
   await parquetRead({
     file,

@@ -109,6 +109,12 @@ describe('a Parquet or Arrow table', () => {
     expect(await refusal(good.subarray(0, good.length - 9), {}, 'x.parquet')).toContain(
       'x.parquet: not a Parquet file that can be read',
     );
+    const miscounted = Buffer.from(good);
+    // Three rows in the footer become two.
+    miscounted[miscounted.lastIndexOf(Buffer.of(0x16, 6, 0x19)) + 1] = 4;
+    expect(await refusal(miscounted, {}, 'x.parquet')).toBe(
+      'x.parquet: not a Parquet file that can be read: its parts do not have the 2 rows that it counts',
+    );
     const arrowFile = arrow(columnFromArray(times, timestamp(2)));
     expect(await refusal(arrowFile.subarray(0, 200), {}, 'x.feather')).toMatch(
       /x\.feather: (?:damaged tape|not an Arrow file)/u,
