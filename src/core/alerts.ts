@@ -81,7 +81,7 @@ export const alerts = {
     severity: 'critical',
     says: 'the account shows trades of this desk that the journal does not know; they are booked now',
     runbook:
-      'Find out who traded: a restored backup, a second daemon with the same desk, or a copied token. Re-arm only when you know.',
+      'Find out who traded: a restored backup, a second daemon with the same desk, or a copied token. Re-arm only when you know. Fills that are booked without a strategy are of a life that this journal does not know: their strategy would trade its whole total again. Give it another id and what is left as its total first.',
   },
   fill_differs: {
     severity: 'warning',
@@ -120,7 +120,7 @@ export const alerts = {
     severity: 'critical',
     says: 'the journal is older than it has been: a restored backup or snapshot; the desk starts halted',
     runbook:
-      'Put the newest copy of the journal back if there is one. Otherwise let this start read the account and book what is missing, compare the fills with the statement of the venue, then re-arm with --rearm "reason".',
+      'Put the newest copy of the journal back if there is one. Otherwise let this start read the account and book what is missing, compare the fills with the statement of the venue, then re-arm with --rearm "reason". Strategies that began after that copy was made begin anew with their whole total: see fill_adopted.',
   },
   disk_full: {
     severity: 'critical',

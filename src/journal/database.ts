@@ -96,11 +96,15 @@ export const writeOwner = (db: DatabaseSync): void => {
  * show. The note must be the one that this writer left, so that a second writer shows even where the lock failed (somebody
  * removed its file, or the file system does not lock).
  */
-export function headMover(db: DatabaseSync): (from: Head, to: Head) => void {
+export function headMover(db: DatabaseSync, where: string): (from: Head, to: Head) => void {
   const move = db.prepare("UPDATE meta SET value = ? WHERE key = 'head' AND value = ?");
   return (from, to) => {
     if (move.run(noteOf(to), noteOf(from)).changes !== 1)
-      throw new Error('another process has written to it');
+      throw new OperatorError(
+        'storage',
+        `journal ${where}: another process has written to it, past the lock: was ${where}.lock removed, or the journal replaced? ` +
+          'Find the other desk and keep one; this one sends nothing more.',
+      );
   };
 }
 

@@ -38,7 +38,7 @@ export function penOf(
   const insert = db.prepare('INSERT INTO records (seq, at, kind, body, hash) VALUES (?, ?, ?, ?, ?)');
   const commit = db.prepare('COMMIT');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-  const moveHead = headMover(db);
+  const moveHead = headMover(db, file);
   const ballast = takeBallast(`${file}.reserve`, reserveBytes);
   let head: Head = headOf(db, file);
   let noted = -NOTE_EVERY;

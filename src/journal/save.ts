@@ -31,7 +31,7 @@ export function saveJournal({ lines }: Pick<Journal, 'lines'>, path: string): vo
         insert.run(line.seq, line.at, line.kind, line.body, line.hash);
         last = line;
       }
-      if (last !== undefined) headMover(db)(EMPTY, { seq: last.seq, hash: last.hash });
+      if (last !== undefined) headMover(db, file)(EMPTY, { seq: last.seq, hash: last.hash });
       db.exec('COMMIT');
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } finally {

@@ -248,9 +248,11 @@ describe('a second opening of a journal', () => {
     unlinkSync(`${file}.lock`);
     const intruder = open(file);
     appendNow(intruder, [aFill({ slice: 1 })]);
-    expect(String(await failureOf(journal, [aFill({ slice: 2 })]))).toContain(
-      'another process has written to it',
-    );
+    const failure = await failureOf(journal, [aFill({ slice: 2 })]);
+    expect(failure).toMatchObject({ exit: 'storage' });
+    expect(String(failure)).toContain(`journal ${file}: another process has written to it`);
+    // Neither the disk nor the rights are at fault.
+    expect(String(failure)).not.toContain('room');
     expect(String(await failureOf(journal, [aFill({ slice: 3 })]))).toContain('takes nothing more');
     expect(intruder.verify()).toMatchObject({ ok: true, count: 2 });
   });
