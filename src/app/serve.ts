@@ -46,7 +46,7 @@ async function listen(operate: OperateConfig, local: Secret, served: Served): Pr
     api: {
       desk: operatedDesk(desk, command),
       events,
-      bearers: [{ name: 'local', role: 'admin', token: local }, ...operate.tokens.map(bearerOf)],
+      bearers: [{ name: 'local', role: 'admin', token: local }, ...bearersOf(operate.tokens)],
     },
     ready: () => (waits.isReady ? notReady(desk) : ['recovering: the account has not been read yet']),
   });
@@ -73,6 +73,22 @@ export function notReady(desk: Desk): readonly string[] {
 
 /** Shorter tokens can be guessed. */
 const TOKEN_MIN = 16;
+
+/** @throws OperatorError `config` when a token cannot be read, or is that of two: the role of one would be that of the other. */
+export function bearersOf(tokens: OperateConfig['tokens']): readonly Bearer[] {
+  const bearers = tokens.map(bearerOf);
+  const names = new Map<string, string>();
+  for (const { name, token } of bearers) {
+    const other = names.get(token.reveal());
+    if (other !== undefined)
+      throw new OperatorError(
+        'config',
+        `operate.tokens: ${other} and ${name} have the same token, so nobody can tell who asks: give each their own`,
+      );
+    names.set(token.reveal(), name);
+  }
+  return bearers;
+}
 
 function bearerOf({ name, role, file }: OperateConfig['tokens'][number]): Bearer {
   const read = readTokenFile(file);

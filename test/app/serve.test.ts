@@ -1,6 +1,9 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { throwError } from 'rxjs';
-import { describe, expect, it } from 'vitest';
-import { notReady } from '../../src/app/serve.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { bearersOf, notReady } from '../../src/app/serve.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
@@ -46,5 +49,26 @@ describe('readiness', () => {
     isDown = false;
     bench.clock.run(after(START, 25 * MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([]);
+  });
+});
+
+describe('bearers of tokens', () => {
+  it('are one a token: a viewer with the token of an approver could do what that one may', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-serve-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const file = (name: string, token: string): string => {
+      writeFileSync(join(folder, name), `${token}\n`, { mode: 0o600 });
+      return join(folder, name);
+    };
+    const ann = { name: 'ann', role: 'approver', file: file('ann', 'a-token-that-is-of-ann') } as const;
+    const ben = { name: 'ben', role: 'viewer', file: file('ben', 'a-token-that-is-of-ben') } as const;
+    expect(bearersOf([ann, ben]).map(({ name, role }) => [name, role])).toEqual([
+      ['ann', 'approver'],
+      ['ben', 'viewer'],
+    ]);
+    const copied = { ...ben, file: file('copy', 'a-token-that-is-of-ann') };
+    expect(() => bearersOf([ann, copied])).toThrow(/^operate\.tokens: ann and ben have the same token/u);
   });
 });
