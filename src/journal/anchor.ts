@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } f
 import { dirname } from 'node:path';
 import type { Oddity } from '../engine/ports.ts';
 import type { Head } from './chain.ts';
-import { createPrivate, syncFolder } from './files.ts';
+import { createPrivate, refuseNoFile, syncFolder } from './files.ts';
 
 /**
  * A second place that knows how far the journal had come: a small file beside it, or wherever the config says. A journal
@@ -15,7 +15,9 @@ export interface Anchor {
   note(head: Head): void;
 }
 
+/** @throws OperatorError `storage` when there is a folder or a device of this name. */
 export function anchorAt(path: string): Anchor {
+  refuseNoFile(path);
   const next = `${path}.new`;
   return {
     read() {

@@ -38,6 +38,11 @@ function written(place: Place, runs: number): readonly string[] {
 }
 
 describe('the second note of how far a journal has come', () => {
+  it('is refused by its own name where a folder has it', () => {
+    const [file, anchor] = [join(aFolder(), 'journal.db'), aFolder()];
+    expect(() => sqliteJournal(file, { anchor })).toThrow(`${anchor} is a folder: name a file`);
+  });
+
   it('finds nothing odd in a journal that goes on, whether its process ended in order or died', () => {
     const place = aPlace();
     expect(place.open().oddity).toBeUndefined();
