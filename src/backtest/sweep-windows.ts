@@ -19,7 +19,7 @@ export interface Fold {
   readonly chosen: number | undefined;
   readonly trained: number | undefined;
   readonly tested: number | undefined;
-  /** Place of the chosen one among all settings in the test, from 1. */
+  /** Place of the chosen one among all settings in the test, from 1. Equal ones share the middle of their places, the worse of two. */
   readonly rank: number | undefined;
   /** Settings that have the figure in the test. */
   readonly of: number;
@@ -62,7 +62,14 @@ export function walkForward(
       const index = order[place];
       return index === undefined ? undefined : figure(inTest[index]);
     };
-    const place = chosen === undefined ? -1 : order.indexOf(chosen);
+    const own = chosen === undefined ? undefined : badness(inTest[chosen], by);
+    const others = order
+      .filter((index) => index !== chosen)
+      .map((index) => badness(inTest[index], by) ?? Number.NaN);
+    const place = (mine: number): number =>
+      1 +
+      others.filter((bad) => bad < mine).length +
+      Math.ceil(others.filter((bad) => bad === mine).length / 2);
     return [
       {
         train,
@@ -70,7 +77,7 @@ export function walkForward(
         chosen,
         trained: chosen === undefined ? undefined : figure(inTraining[chosen]),
         tested: chosen === undefined ? undefined : figure(inTest[chosen]),
-        rank: place < 0 ? undefined : place + 1,
+        rank: own === undefined ? undefined : place(own),
         of: order.length,
         median: middle(at(Math.floor((order.length - 1) / 2)), at(Math.floor(order.length / 2))),
         best: at(0),

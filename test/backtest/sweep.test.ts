@@ -235,6 +235,11 @@ describe('a walk forward', () => {
     expect(folds.map(({ test }) => test)).toEqual(windows.slice(1));
   }); // prettier-ignore
 
+  it('takes the first of equal settings for no better than the others', () => {
+    const windows = windowsOf({ from, until: instant(from + 2 * HOUR_MS) }, 1);
+    expect(walkForward(windows, [costs('1', '1', '1', '1'), costs('3', '3', '3', '2')], 'cost_bps')).toMatchObject([{ chosen: 0, rank: 3, of: 4 }]); // prettier-ignore
+  });
+
   it('chooses nothing where no setting has the figure', () => {
     const windows = windowsOf({ from, until: instant(from + 2 * HOUR_MS) }, 1);
     expect(walkForward(windows, [costs(undefined), costs('1')], 'cost_bps')).toMatchObject([
