@@ -73,7 +73,7 @@ function portfolioOf(scene: Scene): PortfolioFigures {
   let [traded, approximately] = [NO_MONEY, 0];
   for (const { life: of, decidedAt, fills } of facts.parents.values()) {
     if (of !== life) continue;
-    decisions.add(decidedAt);
+    if (decidedAt >= from && decidedAt <= until) decisions.add(decidedAt);
     for (const fill of fills) {
       const { executed_at: at } = fill.record;
       if (at < from || at > until) continue;

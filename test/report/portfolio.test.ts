@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
+import { after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures.ts';
 import { reportOf } from '../../src/report/json.ts';
 import type { Report } from '../../src/report/schema.ts';
@@ -103,6 +104,32 @@ describe('the course of a portfolio', () => {
     expect(course).toMatchObject({ flows: 79, target_return: 0 });
     expect(course?.return).toBeCloseTo(-10 / 250, 9);
     expect(course?.drawdown).toBeCloseTo(10 / 250, 9);
+  });
+
+  it('counts rebalancings and what they traded of the period alone', () => {
+    const [early, late] = [2 * HOUR, 8 * HOUR].map((at, i) => {
+      const [parent, leg] = [`p${i}`, `${i + 1}.btcusd.buy`];
+      const trade: readonly (readonly [number, RecordBody])[] = [
+        [at, aWake({ on: 'drift', intents: [wanted({ parent, leg, size: '0.2' })] })],
+        [at, aFill(at, { parent, quantity: '0.2', amount: '20', price: '100' })],
+      ];
+      return trade;
+    });
+    const story = records(
+      [0, aLife('rebalance', { target_weights: { btc: '0.5', usd: '0.5' }, drift_threshold: '0.1' })],
+      [0, reads({ btc: '1', usd: '100' })],
+      ...(early ?? []),
+      ...(late ?? []),
+      [12 * HOUR, aWake({ reason: 'inside_band' })],
+    );
+    const told = (input: object): unknown =>
+      reportOf(figuresOf(story, { version: 't', prices: [hours(FLAT)], ...input })).portfolios.map(
+        ({ decisions, traded }) => [decisions, traded],
+      );
+    expect(told({})).toEqual([[2, '40']]);
+    expect(told({ since: after(NINE, 5 * HOUR) })).toEqual([[1, '20']]);
+    expect(told({ until: after(NINE, 5 * HOUR) })).toEqual([[1, '20']]);
+    expect(told({ since: after(NINE, 9 * HOUR) })).toEqual([[0, '0']]);
   });
 
   it('is left out of a moment without a price of everything', () => {
