@@ -167,8 +167,9 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
         const rest = isPast ? writeWhole(FD[name], Buffer.from(cleaned)).left : cleaned;
         return rest.length === 0 || open().write(rest);
       },
+      // A dumb one moves no cursor.
       get isTTY() {
-        return isDevice(name) && open().isTTY;
+        return process.env['TERM'] !== 'dumb' && isDevice(name) && open().isTTY;
       },
       get columns() {
         return open().columns;
@@ -193,7 +194,8 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
     cwd: process.cwd(),
     now: instant(Date.now()),
     get colour() {
-      return process.env['NO_COLOR'] === undefined && isDevice('stderr') && process.stderr.isTTY;
+      const { NO_COLOR, TERM } = process.env;
+      return NO_COLOR === undefined && TERM !== 'dumb' && isDevice('stderr') && process.stderr.isTTY;
     },
     onSignal(listener) {
       for (const signal of SIGNALS) process.on(signal, listener);

@@ -99,6 +99,25 @@ describe('what cannot be printed', () => {
   });
 });
 
+describe('a terminal that knows no colours', () => {
+  it.for([
+    { term: 'xterm', coded: true },
+    { term: 'dumb', coded: false },
+  ])('is written to in plain text: $term', ({ term, coded }, context) => {
+    // Its -e gives the exit code of the command; without a terminal of its own nothing is coded.
+    const command = `env -u NO_COLOR TERM=${term} "${process.execPath}" "${join(ROOT, 'bin/tranche.js')}" validate none.yaml`;
+    const { status, stdout, error } = spawnSync('script', ['-qec', command, '/dev/null'], {
+      cwd: aFolder(),
+      stdio: ['ignore', 'pipe', 'ignore'],
+      encoding: 'utf8',
+    });
+    if (error !== undefined || process.platform !== 'linux') context.skip('there is no script of util-linux');
+    expect(status).toBe(78);
+    expect(stdout).toContain('there is no such file');
+    expect(stdout.includes('\u001B[')).toBe(coded);
+  });
+});
+
 describe('a config or strategy with a name mistyped', () => {
   it.each([
     { where: 'desk.yaml', wrong: '"sell_path"', written: '"sell_paht"', says: 'sell_paht' },
