@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../../core/time.ts';
 import { planOf, unitOf } from './plan.ts';
-import type { Detect, Plan } from './plan.ts';
+import type { Detect, Plan, Sample } from './plan.ts';
+import { numberOf } from './values.ts';
 
 /**
  * Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade are left
@@ -13,7 +14,8 @@ export const detectKraken: Detect = (sample, { unit, format }) => {
   const isWide = first.length === 8;
   if (found === undefined || !(first.length === 7 || isWide)) return undefined;
   const hasCount = /^\d+$/u.test(first.at(-1) ?? '');
-  if (format === undefined && (found !== 's' || !hasCount)) return undefined;
+  if (format === undefined && (found !== 's' || !hasCount || (isWide && !hasMean(sample.rows))))
+    return undefined;
   return planOf(sample, {
     format: 'kraken',
     of: 'bars',
@@ -23,6 +25,15 @@ export const detectKraken: Detect = (sample, { unit, format }) => {
     ...namedBy(sample.name),
   });
 };
+
+/** Whether a price stands before the volume: others write the volume there, and the money that it cost after it. */
+function hasMean(rows: Sample['rows']): boolean {
+  const misfits = rows.filter((row) => {
+    const [high, low, mean] = [row[2], row[3], row[5]].map(numberOf);
+    return mean !== 0 && !((mean ?? 0) >= (low ?? 0) && (mean ?? 0) <= (high ?? 0));
+  });
+  return misfits.length * 2 < rows.length;
+}
 
 /** `XBTUSD_1.csv`: the file name has the pair and the minutes of a bar. Kraken writes XBT for BTC. */
 function namedBy(name: string): Pick<Plan, 'pair' | 'barMs'> {

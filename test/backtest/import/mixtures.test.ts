@@ -67,6 +67,13 @@ describe('volumes', () => {
     expect([...(await read(klines(20, 600_000))).tape.volume]).toEqual([20, 20, 20]);
   });
 
+  it('are not what the money of another layout is, which has a place more as Kraken has', async () => {
+    const wide = (more: string): string => `${T},10,12,9,11,${more},3\n${T + 60},10,12,9,11,${more},3\n`;
+    expect(await refusal(wide('5,55'))).toContain('x.csv: no known layout');
+    expect([...(await read(wide('10.5,5'))).tape.volume]).toEqual([5, 5]);
+    expect([...(await read(wide('0,0'))).tape.volume]).toEqual([0, 0]);
+  });
+
   it('of trades of Binance stand where the header says', async () => {
     const text = `id,qty,price,quote_qty,time,is_buyer_maker\n1,0.5,30000,15000,${T}000,true\n`;
     const { tape } = await read(text);

@@ -231,7 +231,7 @@ export const samples: Readonly<Record<string, Sample>> = {
     name: 'x.json',
     text: arrays((n) => {
       const [o, h, l, c, v] = figures(n);
-      return [at(n) / 1000, o, h, l, c, '1', v, n];
+      return [at(n) / 1000, o, h, l, c, o, v, n];
     }),
     head: 0,
     barMs: MINUTE_MS,
