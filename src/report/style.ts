@@ -24,7 +24,7 @@ h3 { font-size: 1rem; margin: 1.5rem 0 0.5rem; }
 p { margin: 0.4rem 0; max-width: 52rem; }
 .soft, small { color: var(--soft); }
 .badge { display: inline-block; padding: 0 0.5rem; border: 1px solid var(--rule); border-radius: 1rem; font-size: 0.85rem; }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.6rem, 1fr)); gap: 0.75rem; margin: 1.25rem 0; padding: 0; }
+.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.6rem, 1fr)); gap: 0.75rem; margin: 1.25rem 0; padding: 0; }
 .cards div { background: var(--card); border-radius: 0.5rem; padding: 0.7rem 0.9rem; }
 .cards dt { color: var(--soft); font-size: 0.82rem; }
 .cards dd { margin: 0; overflow-wrap: anywhere; font-size: 1.25rem; line-height: 1.3; font-variant-numeric: tabular-nums; }
@@ -71,7 +71,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
   body { padding: 1.25rem 1rem 3rem; }
   figure.wide { overflow-x: auto; } figure.wide > figcaption { position: sticky; left: 0; } figure.wide > svg { min-width: 40rem; max-width: none; }
   .small .tick { font-size: 15px; }
-  .cards { grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); }
+  .cards { grid-template-columns: repeat(auto-fit, minmax(9.6rem, 1fr)); }
 }
 @media print {
   :root {
@@ -82,7 +82,7 @@ footer { margin-top: 3rem; color: var(--soft); font-size: 0.85rem; }
   }
   @page { size: A4; margin: 14mm; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
-  html { font-size: 10px; } body { max-width: none; padding: 0; font-size: 1rem; } .cards { grid-template-columns: repeat(auto-fit, minmax(7.4rem, 1fr)); }
+  html { font-size: 10px; } body { max-width: none; padding: 0; font-size: 1rem; } .cards { grid-template-columns: repeat(auto-fit, minmax(9.6rem, 1fr)); }
   .scroll { overflow: visible; } .several { grid-template-columns: 1fr 1fr; } pre { white-space: pre-wrap; }
   table { font-size: 0.85rem; } th, td { padding: 0.15rem 0.3rem; } td.n { white-space: normal; }
   figure, .cards div, tr, .notes { break-inside: avoid; }
