@@ -69,6 +69,8 @@ class RowReader {
   #text = '';
   #textFrom = 0;
   #symbol = '';
+  /** Another symbol of the row at hand, told when nothing else is wrong with the row. */
+  #otherSymbol: string | undefined;
   /** Where the cell stands that named the symbol last. */
   #symbolAt = { from: 0, until: 0 };
 
@@ -152,6 +154,7 @@ class RowReader {
       if (isEnd !== (place === last)) this.#ragged(isEnd ? place + 1 : undefined);
       if (!isEnd) cells.at += 1;
     }
+    if (this.#otherSymbol !== undefined) this.#fail(otherSymbol(this.#otherSymbol, this.#symbol));
     if (this.#hasNoPrice) this.#refuseHalf();
     else if (this.#plan.ask !== undefined) this.#toMiddle();
     if (this.#plan.priceScale !== 1) this.#toScale();
@@ -182,8 +185,8 @@ class RowReader {
     if (from + same === cells.at && until > before) return;
     const symbol = plainSymbol(this.#cellFrom(from));
     if (this.#symbol === '') this.#symbol = symbol;
-    if (symbol !== this.#symbol) this.#fail(otherSymbol(symbol, this.#symbol));
-    this.#symbolAt = { from, until: cells.at };
+    if (symbol === this.#symbol) this.#symbolAt = { from, until: cells.at };
+    else this.#otherSymbol = symbol;
   }
 
   #number(kind: number): void {

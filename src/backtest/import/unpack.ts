@@ -36,7 +36,8 @@ function attempt<T>(name: string, what: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
-    if (cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
+    // A zip says how large its files are: what is larger is damaged.
+    if (what === 'gzip' && cause instanceof Error && 'code' in cause && cause.code === 'ERR_BUFFER_TOO_LARGE')
       throw new OperatorError('data', `${name}: unpacked it is larger than 2 GiB: bring it in parts`, cause);
     const why = cause instanceof Error ? cause.message : 'unknown';
     throw new OperatorError('data', `${name}: damaged ${what} file: ${why}`, cause);
@@ -72,7 +73,7 @@ function unzip(name: string, bytes: Uint8Array): readonly Packed[] {
   let total = 0;
   for (const entry of attempt(name, 'zip', () => directoryOf(view))) {
     const base = baseOf(entry.path);
-    if (base === '' || base.startsWith('.') || entry.path.startsWith('__MACOSX')) continue;
+    if (entry.path.endsWith('/') || base.startsWith('.') || entry.path.startsWith('__MACOSX')) continue;
     const plain = attempt(`${name}/${entry.path}`, 'zip', () => fileOf(view, entry, BYTES_MAX - total));
     total += plain.length;
     files.push({ name: base, bytes: plain });

@@ -51,6 +51,9 @@ describe('a zip file', () => {
     expect(await refusal(short, {}, 'x.zip')).toBe(
       'x.zip: damaged zip file: its directory has more files than its end says',
     );
+    const nameless = zip(entry('x.csv', text), entry('y.csv', bars(bar(3))));
+    nameless[nameless.lastIndexOf(Buffer.of(0x50, 0x4b, 1, 2)) + 28] = 0;
+    expect(await refusal(nameless, {}, 'x.zip')).toContain('its name in the directory is another');
     const renamed = zip(entry('20180404_btcusd_minute_trade.csv', '0,2,3,1,2,1\n60000,2,3,1,2,1\n'));
     renamed[renamed.lastIndexOf('20180404') + 7] = 53;
     expect(await refusal(renamed, {}, 'x.zip')).toBe(
