@@ -73,7 +73,7 @@ function unzip(name: string, bytes: Uint8Array): readonly Packed[] {
   let total = 0;
   for (const entry of attempt(name, 'zip', () => directoryOf(view))) {
     const base = baseOf(entry.path);
-    if (entry.path.endsWith('/') || base.startsWith('.') || entry.path.startsWith('__MACOSX')) continue;
+    if (/[/\\]$/u.test(entry.path) || base.startsWith('.') || entry.path.startsWith('__MACOSX')) continue;
     const plain = attempt(`${name}/${entry.path}`, 'zip', () => fileOf(view, entry, BYTES_MAX - total));
     total += plain.length;
     files.push({ name: base, bytes: plain });

@@ -8,7 +8,7 @@ describe('a zip file', () => {
 
   it('is read, with every file in it, and with sizes in its 64-bit field', async () => {
     const { tape, report } = await read(
-      zip(entry('a/x.csv', text), entry('a/y.csv', bars(bar(3), bar(4)))),
+      zip(entry('a/', ''), entry('b\\', ''), entry('a/x.csv', text), entry('a/y.csv', bars(bar(3), bar(4)))),
       {},
       'x.zip',
     );
