@@ -59,7 +59,7 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
         ? `${time}  outcome of ${body.client_order_id} unknown, waiting for proof`
         : undefined;
     case 'correction':
-      return `${time}  the account shows ${body.quantity} for ${body.amount} of ${body.client_order_id}, not ${body.was_quantity} for ${body.was_amount}`;
+      return `${time}  ${body.client_order_id} in the account: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
     case 'resolved':
       return `${time}  ${body.by} says that ${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}: ${body.why}`;
     case 'reload':

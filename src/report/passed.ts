@@ -1,9 +1,9 @@
-import { add, cost, money, NO_MONEY, price, quantity, quantityDown, subtract } from '../core/money.ts';
+import { add, cost, money, NO_MONEY, quantity, quantityDown, subtract } from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import { SLOT_AGE_MAX_MS } from './begin.ts';
 import type { MissedFacts } from './facts.ts';
 import type { PriceBook } from './prices.ts';
-import { against, QUANTITY_DECIMALS } from './shortfall.ts';
+import { against, QUANTITY_DECIMALS, tradedFrom } from './shortfall.ts';
 import type { ParentFigures } from './shortfall.ts';
 
 /** What slots that passed without a try came to cost later: a part of trading and opportunity, not besides them. */
@@ -32,8 +32,7 @@ function costOf({ at, due, size }: MissedFacts, parent: ParentFigures, prices: P
   const { pair, side, by, fills } = parent.facts;
   if (due === undefined || size === undefined || parent.shortfall === undefined) return undefined;
   const then = prices.midAt(pair, due, SLOT_AGE_MAX_MS)?.price;
-  const next = fills.find(({ record }) => record.executed_at >= at);
-  const later = next === undefined ? parent.end?.price : price(next.record.price);
+  const later = tradedFrom(fills, at) ?? parent.end?.price;
   if (then === undefined || later === undefined) return undefined;
   const wanted = by === 'quantity' ? quantity(size) : quantityDown(money(size), then, QUANTITY_DECIMALS);
   return against(side, cost(subtract(later, then), wanted));

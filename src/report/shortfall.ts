@@ -369,12 +369,17 @@ function sliceFigures(slice: SliceFacts, parent: ParentFigures, sums: Sums): Sli
 }
 
 /** The price at which the parent next traded after a slice, else that of its end. */
-function priceAfter(
+const priceAfter = (
   { at, end: over }: SliceFacts,
   { fills }: ParentFacts,
   end: Price | undefined,
-): Price | undefined {
-  const from = over?.at ?? at;
-  const next = fills.find(({ record }) => record.executed_at >= from);
-  return next === undefined ? end : price(next.record.price);
+): Price | undefined => tradedFrom(fills, over?.at ?? at) ?? end;
+
+/** The price at which was traded first from a moment on. What the account shows late is booked behind fills that are newer. */
+export function tradedFrom(fills: readonly FillFacts[], from: Instant): Price | undefined {
+  let next: FillFacts['record'] | undefined;
+  for (const { record } of fills)
+    if (record.executed_at >= from && (next === undefined || record.executed_at < next.executed_at))
+      next = record;
+  return next && price(next.price);
 }

@@ -349,6 +349,26 @@ describe('the shortfall of a parent', () => {
     expect(report.untraded).toMatchObject([{ reason: 'no_funds', slices: 1, looks: 0 }]);
   });
 
+  it('takes for the next fill the one that traded first, also when the account showed it late and it was booked last', () => {
+    const missed = [{ leg: 'all', slice: 3, due: after(NINE, 10), size: '1' }];
+    const report = made(
+      records(
+        [0, aWake({ intents: [wanted({ size: '0.5' })] })],
+        [10, aSlice({ result: 'skipped', reason: 'no_funds', filled: '0', filled_amount: '0' })],
+        [20, aWake({ missed, reason: 'missed_slot' })],
+        [MINUTE, aWake({ intents: [wanted({ slice: 1, decision_price: '102' })] })],
+        [2 * MINUTE, aWake({ intents: [wanted({ slice: 2, decision_price: '104' })] })],
+        ...traded(2 * MINUTE, 2, { price: '105', amount: '105' }),
+        [2 * MINUTE + 20, aSlice({ slice: 2 })],
+        [3 * MINUTE, aFill(MINUTE, { slice: 1, price: '103', amount: '103' })],
+        [3 * MINUTE, aSlice({ slice: 1 })],
+      ),
+      { prices: [minutes('btcusd', CLOSES)] },
+    ); // prettier-ignore
+    expect(parentIn(report).slices[0]).toMatchObject({ untraded: '0.5', missed_cost: '1.5' });
+    expect(parentIn(report).passed_cost).toBe('3');
+  });
+
   it('judges the parents that were begun in the period, each whole', () => {
     const two = records(
       [0, aWake({ intents: [wanted()] })],
