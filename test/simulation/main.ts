@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { allCrashPoints, seeds } from './crew.ts';
-import { killMutants, killedLine } from './kill.ts';
+import { BUDGET, killMutants, killedLine } from './kill.ts';
 import { record, writeTable } from './killed.ts';
 import { scenarioOf, scenarios } from './registry.ts';
 import { clockText } from './core/world.ts';
@@ -14,7 +14,8 @@ import type { Failure, Tally } from './tally.ts';
 
 const HELP = `npm run simulate -- [options]
 
-  --a N, --b N     seeds of simulation A and B (200 000 and 10 000 when neither is named)
+  --a N, --b N, --c N
+                   seeds of simulation A, B and C (200 000, 10 000 and 2 500 when none is named)
   --from N         the first seed (1)
   --minutes M      stops each simulation after so long
   --workers K      processes (one a core)
@@ -22,8 +23,8 @@ const HELP = `npm run simulate -- [options]
   --crash-points   every single and every pair of crashes, of simulation A
   --mutants        broken rules: each must be seen; names may follow, all without; --write puts what killed them into
                    docs/simulation.md
-  --ci             both, that they repeat, and every crash point; the mutants take longer
-  --seed 0x…       one seed of --scenario A (or B); with --trace line by line
+  --ci             all, that they repeat, and every crash point; the mutants take longer
+  --seed 0x…       one seed of --scenario A (or B, C); with --trace line by line
   --replay FILE    a plan out of test/simulation/regressions
 `;
 
@@ -48,6 +49,7 @@ const { values, positionals } = parseArgs({
   options: {
     a: { type: 'string' },
     b: { type: 'string' },
+    c: { type: 'string' },
     from: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     workers: { type: 'string' },
@@ -86,12 +88,12 @@ function replay(from: number | Plan): void {
 }
 
 async function everything(): Promise<void> {
-  const isNamed = values.a !== undefined || values.b !== undefined;
+  const wanted: Readonly<Record<string, string | undefined>> = { A: values.a, B: values.b, C: values.c };
+  const isNamed = Object.values(wanted).some((number) => number !== undefined);
   const isOnly = (values.mutants || values['crash-points']) && !isNamed && !values.ci;
   if (!isOnly) {
     for (const [letter, scenario] of scenarios) {
-      const wanted = letter === 'A' ? values.a : values.b;
-      const seedsWanted = Number(wanted ?? (isNamed ? 0 : letter === 'A' ? 200_000 : 10_000));
+      const seedsWanted = Number(wanted[letter] ?? (isNamed ? 0 : BUDGET[letter]));
       if (seedsWanted > 0) await playAll(scenario, seedsWanted);
     }
   }

@@ -1,4 +1,5 @@
-import { wholeMutants } from './whole/mutants.ts';
+import { peopledMutants, wholeMutants } from './whole/mutants.ts';
+import type { Mutant as WholeMutant } from './whole/mutants.ts';
 
 /**
  * Rules of the real source, each with a patch that breaks it. A patch is laid over the source when it is loaded
@@ -9,7 +10,7 @@ export interface Mutant {
   readonly name: string;
   /** The rule, as it reads when it holds. */
   readonly rule: string;
-  readonly killedBy: 'A' | 'B';
+  readonly killedBy: 'A' | 'B' | 'C';
   readonly patches: readonly Patch[];
   /** Another layer that hides it, and is off too. */
   readonly layerOff?: string | undefined;
@@ -525,20 +526,25 @@ const ofCore: readonly Mutant[] = [
   },
 ];
 
-/** All of them: those of the core, which simulation A must see, and those of the engine around it, for simulation B. */
-export const mutants: readonly Mutant[] = [
-  ...ofCore,
-  ...wholeMutants.map(({ name, file, find, put, also = [] }): Mutant => ({
+const ofWhole =
+  (killedBy: 'B' | 'C') =>
+  ({ name, file, find, put, also = [] }: WholeMutant): Mutant => ({
     name: name.replaceAll(' ', '-'),
     rule: `not: ${name}`,
-    killedBy: 'B',
+    killedBy,
     patches: [{ file, find, put }, ...also].map((each) => ({
       file: each.file,
       find: each.find,
       replace: each.put,
     })),
     ...(also.length === 0 ? {} : { layerOff: also.map((each) => `\`${each.find.trim()}\``).join(' and ') }),
-  })),
+  });
+
+/** All of them: those of the core, which simulation A must see, and those of the engine around it, for B and C. */
+export const mutants: readonly Mutant[] = [
+  ...ofCore,
+  ...wholeMutants.map(ofWhole('B')),
+  ...peopledMutants.map(ofWhole('C')),
 ];
 
 export function mutantOf(name: string): Mutant {

@@ -1,15 +1,16 @@
 import { simulationA } from './core/history.ts';
-import { whole } from './whole/scenario.ts';
+import { peopled, whole } from './whole/scenario.ts';
 import type { Scenario } from './scenario.ts';
 
 /** Every simulation, by its letter. */
-export const scenarios: ReadonlyMap<string, Scenario> = new Map([
+export const scenarios: ReadonlyMap<'A' | 'B' | 'C', Scenario> = new Map([
   ['A', simulationA],
   ['B', whole],
+  ['C', peopled],
 ]);
 
 export function scenarioOf(name: string): Scenario {
-  const found = scenarios.get(name.toUpperCase());
+  const found = [...scenarios].find(([letter]) => letter === name.toUpperCase())?.[1];
   if (found === undefined)
     throw new RangeError(`there is no simulation ${name}: ${[...scenarios.keys()].join(', ')}`);
   return found;

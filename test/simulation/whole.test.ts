@@ -2,20 +2,20 @@ import { execFileSync } from 'node:child_process';
 import process from 'node:process';
 import { describe, expect, it } from 'vitest';
 import type { RunResult } from './scenario.ts';
-import { whole } from './whole/scenario.ts';
+import { peopled, whole } from './whole/scenario.ts';
 
 const SEEDS = 60;
 
 /** The same run in a process of its own. */
-function traceElsewhere(seed: number): string {
-  const module = JSON.stringify(new URL('whole/scenario.ts', import.meta.url).href);
-  const program = `import { whole } from ${module}; console.log(whole.run(${seed}).traceHash);`;
+function traceElsewhere(name: string, seed: number): string {
+  const module = JSON.stringify(new URL('registry.ts', import.meta.url).href);
+  const program = `import { scenarioOf } from ${module}; console.log(scenarioOf('${name}').run(${seed}).traceHash);`;
   const options = { encoding: 'utf8' } as const;
   return execFileSync(process.execPath, ['--input-type=module', '--eval', program], options).trim();
 }
 
-describe('the whole engine in simulation', () => {
-  const runs: readonly RunResult[] = Array.from({ length: SEEDS }, (_, seed) => whole.run(seed));
+describe.each([whole, peopled])('the whole engine in simulation $name', (scenario) => {
+  const runs: readonly RunResult[] = Array.from({ length: SEEDS }, (_, seed) => scenario.run(seed));
 
   it('breaks no invariant, whatever fails', () => {
     const wrong = runs.flatMap(({ violations, plan }) =>
@@ -33,15 +33,15 @@ describe('the whole engine in simulation', () => {
   });
 
   it('goes the same way for the same seed', () => {
-    for (const seed of [7, 31]) expect(whole.run(seed).traceHash).toBe(runs[seed]?.traceHash);
+    for (const seed of [7, 31]) expect(scenario.run(seed).traceHash).toBe(runs[seed]?.traceHash);
   });
 
   it('goes the same way in another process', () => {
-    expect(traceElsewhere(31)).toBe(runs[31]?.traceHash);
+    expect(traceElsewhere(scenario.name, 31)).toBe(runs[31]?.traceHash);
   });
 
   it('plays the plan of a run again', () => {
     const [run] = runs.toSorted((a, b) => b.plan.faults.length - a.plan.faults.length);
-    expect(run && whole.run(run.plan).traceHash).toBe(run?.traceHash);
+    expect(run && scenario.run(run.plan).traceHash).toBe(run?.traceHash);
   });
 });

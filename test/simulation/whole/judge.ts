@@ -29,7 +29,9 @@ export function openOf(desk: Desk | undefined): string {
   if (desk === undefined) return 'no process';
   const { control, state } = desk;
   const attempts = [...state.attempts].map(([id, { doubt }]) => `${id} ${doubt?.reason ?? 'open'}`);
-  const lives = [...state.lives].map(([id, { finished }]) => `${id} ${finished ?? 'runs'}`);
+  const lives = [...state.lives].map(
+    ([id, { finished }]) => `${id} ${finished ?? state.totals.strategyPausedWhy(id) ?? 'runs'}`,
+  );
   return `${control} ${state.controlWhy}; slices ${[...state.slices.keys()].join(' ')}; attempts ${attempts.join(', ')}; ${lives.join(', ')}`;
 }
 

@@ -13,6 +13,16 @@ export interface Mutant {
   readonly also?: readonly Omit<Mutant, 'name'>[] | undefined;
 }
 
+/** Seen by simulation C alone: nobody else reads the strategies again. */
+export const peopledMutants: readonly Mutant[] = [
+  {
+    name: 'a reload wakes a strategy that is being woken',
+    file: 'src/engine/decide.ts',
+    find: ' || deciding.has(life)',
+    put: '',
+  },
+];
+
 export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the order leaves before the intent is durable',

@@ -1,5 +1,5 @@
-import { NEVER, concatMap, filter, from, interval, merge, startWith } from 'rxjs';
-import type { Observable, Subject } from 'rxjs';
+import { NEVER, Subject, concatMap, filter, from, interval, merge, startWith } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { OperatorError } from '../../../src/core/errors.ts';
 import { Desk } from '../../../src/engine/desk.ts';
 import { noObserver } from '../../../src/engine/observer.ts';
@@ -10,6 +10,7 @@ import type {
   KeptState,
   MarketPort,
   Random,
+  StrategiesPort,
 } from '../../../src/engine/ports.ts';
 import { runDesk } from '../../../src/engine/run.ts';
 import type { Line } from '../../../src/journal/chain.ts';
@@ -42,6 +43,7 @@ export interface ProcessOptions {
   readonly onKept: (state: KeptState, lines: readonly Line[]) => void;
   readonly exchange: Exchange;
   readonly operator$: Subject<Command>;
+  readonly strategies: StrategiesPort | undefined;
   readonly hints$: Observable<unknown>;
   readonly rearm: string | undefined;
   readonly halt: HaltPort;
@@ -115,6 +117,7 @@ export function startProcess(options: ProcessOptions): SimulatedProcess {
       market: setting.isMarketOn ? marketOf(options) : undefined,
       accountFeed: setting.isFeedOn ? feedOf(options) : undefined,
       halt: options.halt,
+      strategies: options.strategies,
       operator$: merge(operator$, NEVER),
     },
     setting.policy,
@@ -154,6 +157,32 @@ export function startProcess(options: ProcessOptions): SimulatedProcess {
     },
   };
 }
+
+/** What stops another process on the same journal, which must not get as far as the network; `undefined` when nothing does. */
+export function refusalOfSecond(
+  given: Pick<ProcessOptions, 'boot' | 'setting' | 'chance' | 'clock' | 'disk' | 'exchange' | 'halt' | 'clientOf' | 'pointOf'>,
+): unknown {
+  try {
+    startProcess({
+      ...given,
+      shelf: undefined,
+      onKept: () => undefined,
+      operator$: new Subject(),
+      strategies: undefined,
+      hints$: new Subject(),
+      rearm: undefined,
+      fateOfAppend: () => ({ syncMs: 0, isBlocking: false }),
+      yieldAt: () => undefined,
+      onDurable: () => undefined,
+      onAlert: () => undefined,
+      onReady: () => undefined,
+      onEnd: () => undefined,
+    });
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+} // prettier-ignore
 
 export const isStorage = (error: unknown): boolean =>
   (error instanceof OperatorError && (error.exit === 'storage' || error.exit === 'again')) ||

@@ -25,24 +25,51 @@ const SOMETIMES = [
   'healed without a restart',
 ] as const;
 
+/** Those of simulation C on top. */
+const WITH_PEOPLE = [
+  'a strategy was edited as it ran',
+  'a strategy was stopped by a reload',
+  'a doubt ended by the word of a person',
+  'money was paid in or out',
+] as const;
+
 /** The whole product but its sockets and its disk: engine, strategies, client, records and chain, on virtual time. */
-export const whole: Scenario = {
+export const whole: Scenario = scenarioOf({
   name: 'b',
   title: 'the whole engine on a simulated network, disk and venue',
   sometimes: SOMETIMES,
   enough: 3_000,
-  run(from, { trace } = {}) {
-    const chance = new Chance(from);
-    const world = new World(chance, trace);
-    world.run();
-    return {
-      violations: world.witness.violations,
-      probes: [...world.probes].filter((name) => (SOMETIMES as readonly string[]).includes(name)),
-      crashes: world.crashes,
-      virtualMs: world.virtualMs,
-      events: world.witness.events,
-      traceHash: world.trace.hash,
-      plan: chance.plan('b'),
-    };
-  },
-};
+});
+
+/** The same, with people who meddle with it as it trades, and with strategies of more kinds. */
+export const peopled: Scenario = scenarioOf({
+  name: 'c',
+  title: 'the same engine, and people who edit, stop, pause, pay and resolve as it trades',
+  sometimes: [...SOMETIMES, ...WITH_PEOPLE],
+  enough: 2_000,
+  hasPeople: true,
+});
+
+function scenarioOf({
+  hasPeople = false,
+  ...scenario
+}: Omit<Scenario, 'run'> & { readonly hasPeople?: boolean }): Scenario {
+  const { name, sometimes } = scenario;
+  return {
+    ...scenario,
+    run(from, { trace } = {}) {
+      const chance = new Chance(from);
+      const world = new World(chance, hasPeople, trace);
+      world.run();
+      return {
+        violations: world.witness.violations,
+        probes: [...world.probes].filter((probe) => sometimes.includes(probe)),
+        crashes: world.crashes,
+        virtualMs: world.virtualMs,
+        events: world.witness.events,
+        traceHash: world.trace.hash,
+        plan: chance.plan(name),
+      };
+    },
+  };
+}

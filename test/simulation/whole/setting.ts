@@ -3,10 +3,12 @@ import type { StrategySource } from '../../../src/engine/desk.ts';
 import type { Policy } from '../../../src/engine/policy.ts';
 import { venueOptions } from '../../../src/simulator/options.ts';
 import type { VenueOptions } from '../../../src/simulator/options.ts';
-import { aPolicy, aStrategy } from '../../engine/harness.ts';
+import { aPolicy } from '../../engine/harness.ts';
 import type { OnDuplicate } from './byte-venue.ts';
 import type { Chance } from '../chance.ts';
 import { between } from './draws.ts';
+import { PRICES, chancesOf } from './plans.ts';
+import type { Planned } from './plans.ts';
 import type { Cap } from './witness.ts';
 
 /** Everything of a run that is no fault: what is traded, at which venue, under which rules. A function of the seed. */
@@ -35,17 +37,13 @@ export interface Setting {
   readonly faultyMs: number;
 }
 
-/** Draws by name alone, for sizes that need not shrink. */
-type Draw = (point: string) => number;
-
-const PRICES = { btcusd: 60_000, ethusd: 3_000 } as const;
 export const TOKEN = 'sim-token-that-is-in-no-byte';
 
-export function settingOf(given: Chance): Setting {
-  const draw: Draw = (point) => given.draw(point, 0);
+/** @param planned What is traded, out of the same chance. */
+export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
+  const draw = (point: string): number => given.draw(point, 0);
   const chance = chancesOf(given);
   const pick = <T>(point: string, of: readonly [T, ...T[]]): T => of[given.setting(point, 0, of.length - 1)] ?? of[0];
-  const planned = chance('two strategies', 0.25) ? [twap(given, 'a'), twap(given, 'b')] : [chance('rebalance', 0.08) ? rebalance(draw) : twap(given, 'a')];
   const lifeMs = pick('quote life', [10_000, 10_000, 15_000, 30_000, 6_000, 2_000]);
   const orderTimeoutMs = Math.min(pick('order timeout', [8_000, 4_000, 2_000]), Math.max(500, lifeMs - 2_000));
   const worth = planned.reduce((sum, { notional }) => sum + notional, 0);
@@ -88,66 +86,6 @@ export function settingOf(given: Chance): Setting {
     statesEvery: chance('keeps states', 0.5) ? pick('every', [1, 7, 30]) : undefined,
     faultyMs: Math.max(...planned.map(({ lengthMs }) => lengthMs)) + between(draw('tail'), 5_000, 60_000),
   };
-} // prettier-ignore
-
-interface Planned {
-  readonly source: StrategySource;
-  readonly cap: Cap | undefined;
-  readonly notional: number;
-  readonly lengthMs: number;
-}
-
-/** Plain when its setting is 0, so that a plan shrinks to what is plain. */
-const chancesOf =
-  (given: Chance) =>
-  (point: string, share: number): boolean =>
-    given.setting(point, 0, 99) >= 100 - 100 * share;
-
-function twap(given: Chance, id: string): Planned {
-  const of = (what: string): number => given.draw(`strategy ${id} ${what}`, 0);
-  const chance = (what: string, share: number): boolean => chancesOf(given)(`${id} ${what}`, share);
-  // Two strategies trade different pairs as often as not: a doubt holds its own pair back, and must count for the other.
-  const pair = of('pair') < (id === 'a' ? 0.8 : 0.4) ? 'btcusd' : 'ethusd';
-  const side = of('side') < 0.7 ? 'buy' : 'sell';
-  const slices = 1 + given.setting(`${id} slices`, 0, 3);
-  const minutes = 1 + given.setting(`${id} minutes`, 0, 2);
-  const dollars = Math.round(between(of('size'), 500, 60_000, 3)) * slices;
-  const isByAmount = chance('by amount', 0.35);
-  const quantity = (dollars / PRICES[pair]).toFixed(6);
-  const size = isByAmount ? String(dollars) : quantity;
-  const slack = side === 'buy' ? 1.01 : 0.99;
-  const limit = chance('limit', 0.3) ? (PRICES[pair] * slack).toFixed(2) : undefined;
-  const catchUp =
-    ['pace', 'pace', 'extend', 'skip', 'abort'][given.setting(`${id} catch up`, 0, 4)] ?? 'pace';
-  const isJittered = chance('jitter', 0.2);
-  const source = aStrategy(id, 'twap', {
-    pair,
-    side,
-    ...(isByAmount
-      ? { total_notional: { amount: size, currency: 'usd' } }
-      : { total_quantity: { amount: size, currency: pair.slice(0, 3) } }),
-    duration: `PT${minutes}M`,
-    slices,
-    catch_up: catchUp,
-    ...(limit === undefined ? {} : { limit_price: limit }),
-    ...(isJittered ? { jitter: { time_pct: 40, size_pct: 20, seed: 7 } } : {}),
-  });
-  // Rounded up to what a unit of the currency is worth at most.
-  const sliceMax = isJittered
-    ? undefined
-    : ((Number(size) / slices) * 1.5 + (isByAmount ? 0.01 : 1e-6)).toFixed(8);
-  const cap: Cap = { strategy: id, by: isByAmount ? 'amount' : 'quantity', size, limit, side, sliceMax };
-  return { source, cap, notional: dollars, lengthMs: minutes * 60_000 };
-}
-
-function rebalance(draw: Draw): Planned {
-  const source = aStrategy('weights', 'rebalance', {
-    target_weights: draw('weights') < 0.5 ? { usd: '0.5', btc: '0.5' } : { usd: '0.2', btc: '0.5', eth: '0.3' },
-    drift_threshold: '0.05',
-    continuous: true,
-    duration: 'PT2M',
-  });
-  return { source, cap: undefined, notional: 1_000_000, lengthMs: 120_000 };
 } // prettier-ignore
 
 const optionsBefore = new Map<string, VenueOptions>();

@@ -1,10 +1,16 @@
 import { HOUR_MS, MINUTE_MS } from '../../../src/core/time.ts';
 import { site } from '../chance.ts';
-import type { Chance } from '../chance.ts';
+import type { Chance, Site } from '../chance.ts';
 import { between } from './draws.ts';
 
 /** What happens to the world at some time, whatever the desk is doing. */
-const WEATHER = site('weather', {
+export interface Weather {
+  readonly menu: Site;
+  /** Most events of a run. */
+  readonly most: number;
+}
+
+const ELEMENTS = {
   blackout: 0.3,
   'requests blocked': 0.2,
   'answers blocked': 0.2,
@@ -24,7 +30,27 @@ const WEATHER = site('weather', {
   'halt file': 0.05,
   drain: 0.1,
   'second instance': 0.1,
-});
+};
+
+/** Of simulation B. */
+export const ELEMENTAL: Weather = { menu: site('weather', ELEMENTS), most: 4 };
+
+/** Of simulation C: what people do comes on top. */
+export const PEOPLED: Weather = {
+  menu: site('weather', {
+    'reload edited': 0.4,
+    'reload stopped': 0.4,
+    'reload storm': 0.3,
+    'paid in': 0.2,
+    'paid out': 0.2,
+    resolve: 0.4,
+    'pause with an end': 0.2,
+    reducing: 0.1,
+    'pause of a strategy': 0.2,
+    ...ELEMENTS,
+  }),
+  most: 7,
+};
 
 export interface Event {
   readonly kind: string;
@@ -35,13 +61,11 @@ export interface Event {
   readonly value: number;
 }
 
-const EVENTS = 4;
-
 /** The weather of a run, each event at its time. */
-export function weatherOf(chance: Chance, lengthMs: number): readonly Event[] {
+export function weatherOf(chance: Chance, { menu, most }: Weather, lengthMs: number): readonly Event[] {
   const events: Event[] = [];
-  for (let i = 0; i < EVENTS; i++) {
-    const fault = chance.at(WEATHER, i);
+  for (let i = 0; i < most; i++) {
+    const fault = chance.at(menu, i);
     if (fault === undefined) continue;
     const { kind, value } = fault;
     const drawn = chance.draw('weather length', i);

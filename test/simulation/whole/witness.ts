@@ -143,6 +143,8 @@ export class Witness implements Tap {
   readonly #account: string;
   readonly #intended = new Map<string, Intended>();
   readonly #decided = new Map<string, Decided>();
+  /** Wakes of the calendar and slices that were decided, by what is durable. */
+  readonly #once = new Set<string>();
   readonly #strategyOf = new Map<string, string>();
   /** How attempts were closed, by what is durable. */
   readonly closed = new Map<string, string>();
@@ -195,9 +197,11 @@ export class Witness implements Tap {
         });
         return;
       case 'wake':
+        if (body.on === 'at') this.#isOnce(`the wake of ${body.strategy} at ${JSON.stringify(body.detail)}`);
         for (const each of body.intents ?? []) {
           const strategy = body.strategy ?? '';
           this.#strategyOf.set(each.parent, strategy);
+          this.#isOnce(`slice ${each.parent}/${each.slice}`);
           this.#decided.set(`${each.parent}/${each.slice.toString(36)}`, {
             by: each.by,
             size: units(each.size),
@@ -233,6 +237,11 @@ export class Witness implements Tap {
     }
   }
 
+  #isOnce(what: string): void {
+    if (this.#once.has(what)) this.blame('I1', `${what} was decided twice`);
+    this.#once.add(what);
+  }
+
   #close(id: string, result: string): void {
     if (result !== 'filled') this.closed.set(id, result);
     if (result === 'absent') this.#options.sometimes('doubt resolved by absence');
@@ -248,6 +257,7 @@ export class Witness implements Tap {
   relearn(records: readonly Line[]): void {
     this.fills.clear();
     this.closed.clear();
+    this.#once.clear();
     this.#doubts.clear();
     this.haltedAt = undefined;
     for (const { kind, body } of records) {
@@ -508,6 +518,8 @@ interface Body {
   readonly pair?: string;
   readonly side?: string;
   readonly strategy?: string;
+  readonly on?: string;
+  readonly detail?: unknown;
   readonly parent?: string;
   readonly slice?: number;
   readonly notional_usd?: string;

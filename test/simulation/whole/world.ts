@@ -18,13 +18,15 @@ import type { DiskFault } from './disk.ts';
 import { forgotten, openOf, turned } from './judge.ts';
 import { Names } from './names.ts';
 import { Network } from './network.ts';
+import { People } from './people.ts';
+import { mixedPlansOf, plansOf } from './plans.ts';
 import { ProcessClock } from './process-clock.ts';
-import { isStorage, startProcess } from './process.ts';
+import { isStorage, refusalOfSecond, startProcess } from './process.ts';
 import type { SimulatedProcess } from './process.ts';
 import { settingOf, TOKEN } from './setting.ts';
 import type { Setting } from './setting.ts';
 import { Shelf, isTrue } from './shelf.ts';
-import { weatherOf } from './weather.ts';
+import { ELEMENTAL, PEOPLED, weatherOf } from './weather.ts';
 import type { Event } from './weather.ts';
 import { Witness } from './witness.ts';
 import type { Sender } from './witness.ts';
@@ -106,10 +108,12 @@ export class World {
     },
   };
   #isEnding = false;
+  readonly #people: People | undefined;
 
-  constructor(chance: Chance, tell?: (line: string) => void) {
+  /** @param hasPeople People edit, stop and pause its strategies, pay in and out, and end doubts; and there are more kinds. */
+  constructor(chance: Chance, hasPeople: boolean, tell?: (line: string) => void) {
     this.#chance = chance;
-    this.setting = settingOf(chance);
+    this.setting = settingOf(chance, hasPeople ? mixedPlansOf(chance) : plansOf(chance));
     const { setting } = this;
     this.#shelf = setting.statesEvery === undefined ? undefined : new Shelf(setting.statesEvery);
     this.#wall = { offsetMs: setting.wallOffsetMs, drift: setting.wallDrift };
@@ -153,6 +157,14 @@ export class World {
       isOpen: (way, point) => this.#isOpen(way, point),
       latencyMs: setting.latencyMs,
     });
+    if (hasPeople)
+      this.#people = new People({
+        world: this,
+        chance,
+        exchange: this.#exchange,
+        operator$: this.#operator$,
+        desk: () => (this.#process?.clock.isDead === false ? this.#process.desk : undefined),
+      });
   }
 
   get #now(): number {
@@ -170,7 +182,7 @@ export class World {
   /** Both phases: things go wrong, then nothing does, and the desk comes to rest. */
   run(): void {
     const { faultyMs } = this.setting;
-    for (const event of weatherOf(this.#chance, faultyMs)) {
+    for (const event of weatherOf(this.#chance, this.#people === undefined ? ELEMENTAL : PEOPLED, faultyMs)) {
       this.truth.push(event.atMs, () => {
         if (!this.#chance.isHealed) this.#happens(event);
       });
@@ -201,6 +213,7 @@ export class World {
     this.#venue.refusesTokenUntil = 0;
     this.#exchange.setAvailability('all', 'available');
     this.#exchange.market.pin('btcusd', undefined);
+    this.#people?.heal();
     // The clock is set right; but what has begun by a clock that ran ahead would wait for it.
     const latest = EPOCH + this.truth.now() + this.setting.wallOffsetMs;
     this.#wall.offsetMs = this.setting.wallOffsetMs + Math.max(0, this.#latestRecord() - latest);
@@ -230,6 +243,7 @@ export class World {
     if (process === undefined || process.clock.isDead) return false;
     const { control, state } = process.desk;
     if (control === 'paused') this.#operator$.next({ do: 'resume', by: 'test', why: 'healed' });
+    this.#people?.resume(process.desk);
     if (control !== 'halted' || state.attempts.size > 0) return true;
     if (this.#note?.level === 'kill' || state.isTransportClosed) {
       this.#rearm = 'healed';
@@ -251,6 +265,7 @@ export class World {
 
   #start(): void {
     const boot = ++this.#boot;
+    this.#people?.starts();
     const clock = new ProcessClock(this.truth, this.#wall);
     const sender: Sender = {
       boot,
@@ -282,6 +297,7 @@ export class World {
         },
         exchange: this.#exchange,
         operator$: this.#operator$,
+        strategies: this.#people?.strategies,
         hints$: this.#hints$,
         rearm,
         halt: this.#halt,
@@ -325,7 +341,7 @@ export class World {
       const { desk } = this.#process ?? {};
       if (
         desk !== undefined &&
-        [...desk.strategies.keys()].every((id) => desk.state.lives.get(id)?.finished !== undefined) &&
+        this.setting.strategies.every(({ id }) => desk.state.lives.get(id)?.finished !== undefined) &&
         desk.state.attempts.size === 0 &&
         desk.state.slices.size === 0
       ) {
@@ -460,8 +476,10 @@ export class World {
 
   // --- the weather
 
-  #happens({ kind, lengthMs, value }: Event): void {
+  #happens(event: Event): void {
+    const { kind, lengthMs, value } = event;
     this.witness.note(`-- ${kind} for ${Math.round(lengthMs)} ms`);
+    if (this.#people?.happens(event) === true) return;
     const until = this.#now + lengthMs;
     const process = this.#process;
     const isAlive = process !== undefined && !process.clock.isDead;
@@ -529,39 +547,25 @@ export class World {
   /** Another process on the same journal: it must not get as far as the network. */
   #startSecond(): void {
     if (this.#disk.owner === undefined) return;
-    const clock = new ProcessClock(this.truth, this.#wall);
-    try {
-      startProcess({
-        boot: 1_000 + this.#boot,
-        setting: this.setting,
-        chance: this.#chance,
-        clock,
-        disk: this.#disk,
-        shelf: undefined,
-        onKept: () => undefined,
-        exchange: this.#exchange,
-        operator$: new Subject(),
-        hints$: new Subject(),
-        rearm: undefined,
-        halt: this.#halt,
-        clientOf: (options) => this.#network.clientOf(options),
-        pointOf: (outgoing) => {
-          this.witness.sender = { boot: 1_000, hasJournal: false, wasDisturbed: true };
-          return this.#names.of(outgoing, 1_000);
-        },
-        fateOfAppend: () => ({ syncMs: 0, isBlocking: false }),
-        yieldAt: () => undefined,
-        onDurable: () => undefined,
-        onAlert: () => undefined,
-        onReady: () => undefined,
-        onEnd: () => undefined,
-      });
-      this.witness.blame('I17', 'a second process has opened the journal');
-    } catch (error) {
-      if (!(error instanceof OperatorError) || error.exit !== 'again')
-        this.witness.blame('I17', `a second process was refused with ${String(error)}`);
-      this.#sometimes('a second instance turned away');
-    }
+    const boot = 1_000;
+    const refused = refusalOfSecond({
+      boot: boot + this.#boot,
+      setting: this.setting,
+      chance: this.#chance,
+      clock: new ProcessClock(this.truth, this.#wall),
+      disk: this.#disk,
+      exchange: this.#exchange,
+      halt: this.#halt,
+      clientOf: (options) => this.#network.clientOf(options),
+      pointOf: (outgoing) => {
+        this.witness.sender = { boot, hasJournal: false, wasDisturbed: true };
+        return this.#names.of(outgoing, boot);
+      },
+    });
+    if (refused === undefined) this.witness.blame('I17', 'a second process has opened the journal');
+    else if (!(refused instanceof OperatorError) || refused.exit !== 'again')
+      this.witness.blame('I17', `a second process was refused with ${inspect(refused)}`);
+    this.#sometimes('a second instance turned away');
   }
 
   // --- judging
