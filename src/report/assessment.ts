@@ -132,7 +132,8 @@ class Fold {
   readonly #count = { records: 0, orders: 0, fills: 0, corrections: 0, deaths: 0, opened: 0, byPerson: 0 };
   #notional = NO_MONEY;
   readonly #windows = { second: new Window(SECOND_MS), minute: new Window(MINUTE_MS) };
-  #day: { readonly day: string; readonly notional: Money } | undefined;
+  /** By day: a trade of yesterday may be proven when today has traded already. */
+  readonly #days = new Map<string, Money>();
   #largestDay: Assessment['largestDay'];
   readonly #refusals = new Map<Reason, Told>();
   readonly #controls: At<ControlRecord>[] = [];
@@ -275,11 +276,12 @@ class Fold {
     const notional = money(body.notional_usd);
     this.#notional = add(this.#notional, notional);
     const day = isoOf(body.executed_at).slice(0, 10);
-    const before = this.#day?.day === day ? this.#day.notional : NO_MONEY;
-    this.#day = { day, notional: add(before, notional) };
-    if (this.#largestDay === undefined || this.#day.notional.gt(this.#largestDay.notional))
-      this.#largestDay = this.#day;
-    if (body.source !== 'order') this.#provenLater[body.source] = (this.#provenLater[body.source] ?? 0) + 1;
+    const sum = add(this.#days.get(day) ?? NO_MONEY, notional);
+    this.#days.set(day, sum);
+    if (this.#largestDay === undefined || sum.gt(this.#largestDay.notional))
+      this.#largestDay = { day, notional: sum };
+    if (body.source !== 'order' && body.source !== 'dry_run')
+      this.#provenLater[body.source] = (this.#provenLater[body.source] ?? 0) + 1;
   }
 }
 

@@ -110,6 +110,24 @@ describe('an assessment', () => {
     });
   });
 
+  it('adds a trade of yesterday to its day when it is proven after midnight, and takes no dry run for proven late', () => {
+    const traded = (hours: number, usd: string, source: 'order' | 'transactions' | 'dry_run' = 'order'): RecordBody => ({ ...aFill(), executed_at: after(NINE, hours * HOUR_MS), notional_usd: usd, source }); // prettier-ignore
+    const bodies = [
+      traded(0, '100'),
+      traded(16, '70'),
+      traded(14, '10', 'transactions'),
+      traded(17, '60', 'dry_run'),
+    ];
+    const records = bodies.map((body, n) => ({ seq: n + 1, at: after(NINE, n), body, hash: '' }));
+    const day = (to: number): string | undefined => {
+      const { largestDay } = assess(records.slice(0, to));
+      return largestDay && `${largestDay.day} ${text(largestDay.notional)}`;
+    };
+    expect(day(3)).toBe('2026-12-01 110');
+    expect(day(4)).toBe('2026-12-02 130');
+    expect(assess(records).provenLater).toEqual({ transactions: 1 });
+  });
+
   it('knows a process that died from one that said goodbye, also when it began before the period', () => {
     const bodies = [started(), started(), ofKind('stopped'), started(), started()];
     const records = bodies.map((body, n) => ({ seq: n + 1, at: after(NINE, n), body, hash: '' }));
