@@ -171,7 +171,7 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
     // One that was proven late is older than its booking, and than the beginning of a read soon after it.
     if (desk.shown.has(id) && !isWhole(id)) continue;
     if (source === 'transactions' || source === 'dry_run' || desk.unbooked.has(id)) continue;
-    const { basePrecision, quotePrecision } = desk.instrument(fill.pair);
+    const { basePrecision, quotePrecision } = desk.precisions(fill.pair);
     const trade = read.trades.get(id);
     const found = compareFill({ fill, trade, readAt: read.at, basePrecision, quotePrecision });
     // Rows carry the venue's time: where its clock is far behind ours, the read may begin after the fill.

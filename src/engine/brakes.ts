@@ -106,9 +106,7 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
   const slice = desk.state.slices.get(sliceKey(fill.parent, fill.slice));
   if (slice === undefined) return undefined;
   const { intent } = slice;
-  // A person's figures, before the venue could be asked what a unit is: they were held against the order.
-  if ('problem' in desk.pair(intent.pair)) return undefined;
-  const { basePrecision, quotePrecision } = desk.instrument(intent.pair);
+  const { basePrecision, quotePrecision } = desk.precisions(intent.pair);
   const isQuantity = intent.by === 'quantity';
   const unit = unitOf(isQuantity ? basePrecision : quotePrecision);
   const more = quantity(isQuantity ? fill.quantity : fill.amount);

@@ -83,8 +83,9 @@ function whenReady(ready: Observable<void>, deciding: Deciding, goOn: () => void
 }
 
 function takeStep(desk: Desk, woken: Woken, { by, done, onStep }: Deciding): void {
-  // The strategies may have been read again meanwhile: who woke is not run any more.
-  if (desk.isStopping || !desk.isRun(woken.life)) {
+  // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
+  const isSame = desk.state.lives.get(woken.life.strategy) === woken.life;
+  if (desk.isStopping || !isSame || !desk.isRun(woken.life)) {
     done();
     return;
   }

@@ -46,6 +46,8 @@ interface Asked {
   readonly goOn: (stored: readonly StoredRecord[]) => void;
 }
 
+const FINEST = { basePrecision: 8, quotePrecision: 8 };
+
 /** One account, assembled: what every stage of the pipeline works on. */
 export class Desk {
   readonly ports: Ports;
@@ -321,6 +323,14 @@ export class Desk {
     return instrument;
   }
 
+  /**
+   * Decimals of what trades of a pair are booked in. Of one that the account cannot access (any more, or before the venue could be
+   * asked) it takes the finest: what was traded of it must be booked and held against its caps all the same.
+   */
+  precisions(pair: string): Pick<Instrument, 'basePrecision' | 'quotePrecision'> {
+    return 'problem' in this.pair(pair) ? FINEST : this.instrument(pair);
+  }
+
   /** The smallest amount of a currency, a hundredth at the most. */
   unit(currency: string): Quantity {
     return quantity(`1e-${Math.max(2, this.#currencies.get(currency)?.precision ?? 8)}`);
@@ -359,10 +369,14 @@ export class Desk {
   /** What the strategy plans, with the precision of its pair; `undefined` when it has no plan. */
   plan(strategy: string): Plan | undefined {
     const life = this.state.lives.get(strategy);
-    const bound = this.strategies.get(strategy)?.bound;
-    if (life === undefined || bound === undefined) return undefined;
+    const source = this.strategies.get(strategy);
+    // Until the lives go on, at start, what its file says now may stand there: the plan of an edited text is not that of its life.
+    if (life === undefined || source?.hash !== life.hash) return undefined;
+    const { bound } = source;
     const known = this.#plans.get(strategy);
     if (known?.hash === life.hash) return known.plan;
+    // Nor can any be made before the venue could be asked.
+    if (bound.pairs.some((pair) => 'problem' in this.pair(pair))) return undefined;
     const plan = planOf(bound, life.begunAt, (pair) => this.instrument(pair));
     this.#plans.set(strategy, { hash: life.hash, plan });
     return plan;

@@ -118,9 +118,11 @@ export function isOver(desk: Desk, id: string): boolean {
   return clock.monotonic() >= until || clock.wall() >= expiresAt;
 }
 
+/** Before the venue could be asked, and of a pair that it does not list any more, the currencies are not known. */
 const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
   const { parent, slice, pair, side } = intent;
-  const { base, quote } = desk.instrument(pair);
+  const known = desk.pair(pair);
+  const { base, quote } = 'problem' in known ? { base: '', quote: '' } : known;
   return { parent, slice, pair, base, quote, side };
 };
 

@@ -174,9 +174,8 @@ function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs 
 
 /** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
 function isDust(desk: Desk, slice: Traded): boolean {
-  if ('problem' in desk.pair(slice.intent.pair)) return false;
   const left = leftOfSlice(slice);
-  const { basePrecision, quotePrecision } = desk.instrument(slice.intent.pair);
+  const { basePrecision, quotePrecision } = desk.precisions(slice.intent.pair);
   return left.by === 'quantity'
     ? left.quantity.lt(`1e-${basePrecision}`)
     : left.amount.lt(`1e-${quotePrecision}`);

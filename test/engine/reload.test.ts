@@ -1,10 +1,11 @@
-import { Subject, mergeMap, timer } from 'rxjs';
+import { Subject, map, mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
 import type { BegunDocument, StrategiesRead } from '../../src/engine/source.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -172,6 +173,37 @@ describe('a reload', () => {
     until(20 * MINUTE_MS);
     expect(faultsOf(bench)).toEqual([]);
     expect(boughtBy(bench, 'twap')).toBe(10);
+  }); // prettier-ignore
+
+  it('forgets the wake of a life that another took over from, although its text is back by then', () => {
+    let isAway = false;
+    const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
+    const each = (amount: string): StrategySource =>
+      aStrategy('daily', 'recurring', {
+        pair: 'btcusd',
+        side: 'buy',
+        each_notional: { amount, currency: 'usd' },
+        schedule: { every: 'PT1H', first: new Date(START + 5 * MINUTE_MS).toISOString() },
+        window: 'PT8M',
+        slices: 4,
+      });
+    const { bench, files, until, reload } = running([each('4000')], { wrap: faultyVenue({ quote: () => (isAway ? none : undefined) }) });
+    until(4 * MINUTE_MS);
+    isAway = true;
+    until(5 * MINUTE_MS + SECOND_MS);
+    for (const amount of ['8000', '4000']) {
+      files.sources = [each(amount)];
+      expect(reload().says).toContain('daily takes over from its running life');
+      until(5 * MINUTE_MS + (amount === '8000' ? 2 : 3) * SECOND_MS);
+    }
+    isAway = false;
+    until(20 * MINUTE_MS);
+    const decided = bench.records().flatMap(({ body }) => (body.kind === 'wake' ? body.intents : []));
+    // The occurrence was due before the life that runs now began.
+    expect(decided).toEqual([]);
+    until(80 * MINUTE_MS);
+    expect(new Set(fillsOf(bench.records()).map(({ parent }) => parent)).size).toBe(1);
+    expect(faultsOf(bench).filter((fault) => fault !== 'not done')).toEqual([]);
   }); // prettier-ignore
 
   it('wakes a strategy once whose step is on its way to a slow disk', () => {
@@ -395,6 +427,39 @@ describe('a desk that watches its files', () => {
 });
 
 describe('a restart after a reload', () => {
+  it('goes on although the account cannot access the pair of a recent fill any more', () => {
+    const { bench, until } = running([slow()]);
+    until(2 * MINUTE_MS);
+    bench.kill();
+    const { clock, exchange, journal } = bench;
+    const wrap = (venue: VenuePort): VenuePort => ({
+      ...venue,
+      currencies: () => venue.currencies().pipe(map((all) => all.filter(({ symbol }) => symbol !== 'btc'))),
+    });
+    const again = aBench({ strategies: [], clock, exchange, journal, wrap });
+    again.start();
+    until(5 * MINUTE_MS);
+    expect(again.seen).toEqual({ phases: ['ready'], error: undefined });
+  });
+
+  it.each(['0.2', '5'])('holds a fill that the account shows first of all against the text of its life, not against an edited one of %s', (amount) => {
+    let orders = 0;
+    const text = { slices: 4, duration: 'PT20M' };
+    const away = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
+    const wrap = faultyVenue({ order: () => (++orders === 1 ? 'answer lost' : undefined), transactions: (rows) => (orders === 0 ? rows : away) });
+    const { bench, files, until } = running([aTwap('twap', text)], { wrap });
+    until(2 * MINUTE_MS);
+    bench.kill();
+    const { clock, exchange, journal } = bench;
+    files.sources = [aTwap('twap', { ...text, total_quantity: { amount, currency: 'btc' } })];
+    const again = aBench({ strategies: files.sources, clock, exchange, journal, files: files.port });
+    again.start();
+    until(5 * MINUTE_MS);
+    expect(again.desk.state.fills).toBe(1);
+    expect(again.desk.control).toBe('active');
+    expect(again.desk.plan('twap')?.total.toFixed()).toBe('1');
+  }); // prettier-ignore
+
   it('goes on with the text of a running parent although its file says something else', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(4.5 * MINUTE_MS);
