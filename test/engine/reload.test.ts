@@ -444,14 +444,14 @@ describe('a restart after a reload', () => {
 
   it.each(['0.2', '5'])('holds a fill that the account shows first of all against the text of its life, not against an edited one of %s', (amount) => {
     let orders = 0;
-    const text = { slices: 4, duration: 'PT20M' };
+    const plan = { slices: 4, duration: 'PT20M' };
     const away = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
     const wrap = faultyVenue({ order: () => (++orders === 1 ? 'answer lost' : undefined), transactions: (rows) => (orders === 0 ? rows : away) });
-    const { bench, files, until } = running([aTwap('twap', text)], { wrap });
+    const { bench, files, until } = running([aTwap('twap', plan)], { wrap });
     until(2 * MINUTE_MS);
     bench.kill();
     const { clock, exchange, journal } = bench;
-    files.sources = [aTwap('twap', { ...text, total_quantity: { amount, currency: 'btc' } })];
+    files.sources = [aTwap('twap', { ...plan, total_quantity: { amount, currency: 'btc' } })];
     const again = aBench({ strategies: files.sources, clock, exchange, journal, files: files.port });
     again.start();
     until(5 * MINUTE_MS);
