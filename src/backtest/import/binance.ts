@@ -4,6 +4,8 @@ import { textTime } from './times.ts';
 import { numberOf, unixOf } from './values.ts';
 
 const WIDTH = 12;
+/** What the column of the money that was paid is called. */
+const MONEY = ['quotevolume', 'quoteassetvolume', 'quoteav', 'quotevol'];
 
 /**
  * Klines of Binance: of its API (arrays) and of Data Vision (CSV, with a header since 2023 and in microseconds since 2025
@@ -36,9 +38,11 @@ export const detectBinance: Detect = (sample, { unit, format }) => {
     close: place('close', 4),
     ...(hasHeader ? symbolIn(header) : {}),
   };
-  const [volume, money] = [place('volume', 5), place('quotevolume', place('quoteassetvolume', 7))];
+  const volume = place('volume', 5);
+  // Where a header does not name it, what stands in its place is something else.
+  const money = hasHeader ? MONEY.map((name) => header.get(name)).find((at) => at !== undefined) : 7;
   const hasVolume = !hasHeader || header.has('volume');
-  const isContracts = hasVolume && countsContracts(sample.rows.slice(skip), { low: prices.low, high: prices.high, volume, money }); // prettier-ignore
+  const isContracts = hasVolume && money !== undefined && countsContracts(sample.rows.slice(skip), { low: prices.low, high: prices.high, volume, money }); // prettier-ignore
   return planOf(sample, {
     format: 'binance',
     of: 'bars',

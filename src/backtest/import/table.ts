@@ -176,11 +176,13 @@ function rowsOf(place: string, table: Table, plan: Plan): Rows {
 }
 
 function refuseOtherSymbols(cells: ArrayLike<unknown>, place: string): void {
-  const first = plainSymbol(cellText(cells[0]));
-  for (let row = 1; row < cells.length; row++) {
-    if (cells[row] === cells[row - 1]) continue;
+  let first = '';
+  for (let row = 0; row < cells.length; row++) {
+    if (row > 0 && cells[row] === cells[row - 1]) continue;
     const symbol = plainSymbol(cellText(cells[row]));
-    if (symbol !== first)
+    if (first === '') first = symbol;
+    // An empty one names no other.
+    if (symbol !== '' && symbol !== first)
       throw new OperatorError('data', `${place}:${row + 1}: ${otherSymbol(symbol, first)}`);
   }
 }

@@ -67,6 +67,13 @@ describe('volumes', () => {
     expect([...(await read(klines(20, 600_000))).tape.volume]).toEqual([20, 20, 20]);
   });
 
+  it('of Binance are kept where its header names no money: what stands in the place of it is something else', async () => {
+    const klines = (more: string): string =>
+      `open_time,open,high,low,close,volume,close_time,${more}\n${T}000,30000,30001,29999,30000,20,${T + 59}999,7\n`;
+    expect([...(await read(klines('trades'))).tape.volume]).toEqual([20]);
+    expect((await read(klines('quote_av'))).report.withoutVolume).toBe(1);
+  });
+
   it('are not what the money of another layout is, which has a place more as Kraken has', async () => {
     const wide = (more: string): string => `${T},10,12,9,11,${more},3\n${T + 60},10,12,9,11,${more},3\n`;
     expect(await refusal(wide('5,55'))).toContain('x.csv: no known layout');

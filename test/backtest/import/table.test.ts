@@ -142,3 +142,26 @@ describe('LZ4', () => {
     expect(() => lz4Frame(Uint8Array.of(1, 2, 3, 4, 5, 6, 7))).toThrow('not a frame');
   });
 });
+
+describe('a column of symbols in a table', () => {
+  const table = (...symbols: readonly (string | null)[]): Uint8Array => {
+    const columnData = [
+      { name: 'time', data: symbols.map((_, n) => new Date(1_700_000_000_000 + n * 60_000)) },
+      { name: 'symbol', data: [...symbols], type: 'STRING' as const, nullable: true },
+      ...['open', 'high', 'low', 'close'].map((name) => ({ name, data: symbols.map(() => 1.5) })),
+    ];
+    return new Uint8Array(parquetWriteBuffer({ columnData }));
+  };
+
+  it('names one market, and where it is empty no other', async () => {
+    for (const symbols of [
+      ['BTCUSD', null, 'BTC/USD'],
+      [null, 'BTCUSD', 'BTCUSD'],
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- two of them
+      expect((await read(table(...symbols), {}, 'x.parquet')).tape.rows).toBe(3);
+    expect(await refusal(table('BTCUSD', null, 'ETHUSD'), {}, 'x.parquet')).toContain(
+      'x.parquet:3: its symbol is ethusd, and that of the rows before btcusd',
+    );
+  });
+});
