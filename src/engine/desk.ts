@@ -24,6 +24,7 @@ import { Ladders } from './ladder.ts';
 import { Continuity } from './continuity.ts';
 import { DayClock } from './day-clock.ts';
 import { DeskState, sliceKey } from './desk-state.ts';
+import type { Life } from './desk-state.ts';
 import { Keeper } from './keeper.ts';
 import { Latch } from './latch.ts';
 import type { Observer } from './observer.ts';
@@ -119,7 +120,7 @@ export class Desk {
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
   valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
-  readonly #plans = new Map<string, { readonly hash: string; readonly plan: Plan | undefined }>();
+  readonly #plans = new Map<string, { readonly life: Life; readonly plan: Plan | undefined }>();
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;
   /** Pairs that were taken apart: every row of every read of the account asks. */
@@ -374,11 +375,11 @@ export class Desk {
     if (life === undefined || source?.hash !== life.hash) return undefined;
     const { bound } = source;
     const known = this.#plans.get(strategy);
-    if (known?.hash === life.hash) return known.plan;
+    if (known?.life === life) return known.plan;
     // Nor can any be made before the venue could be asked.
     if (bound.pairs.some((pair) => 'problem' in this.pair(pair))) return undefined;
     const plan = planOf(bound, life.begunAt, (pair) => this.instrument(pair));
-    this.#plans.set(strategy, { hash: life.hash, plan });
+    this.#plans.set(strategy, { life, plan });
     return plan;
   }
 }
