@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { OperatorError } from '../core/errors.ts';
+import type { Monotonic } from '../core/time.ts';
 import type { Desk } from '../engine/desk.ts';
 import type { Command } from '../engine/ports.ts';
 import { blindness } from '../engine/world.ts';
@@ -61,12 +62,15 @@ export function notReady(desk: Desk): readonly string[] {
   if (desk.isStopping) return ['stopping'];
   if (desk.control === 'halted' || desk.control === 'paused') return [`${desk.control}: ${desk.controlWhy}`];
   const stale = blindness(desk);
+  const now = desk.ports.clock.monotonic();
+  // Whoever still wants to trade a pair asks again by then. Of one that nobody asks for, as its strategy is over, nothing is known.
+  const isRecent = (last: Monotonic): boolean => now - last <= 4 * desk.policy.retry.capMs;
   return [
     ...(stale === undefined
       ? []
       : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
     ...[...desk.failures]
-      .filter(([, { count }]) => count >= FAILURES_MAX)
+      .filter(([, { count, last }]) => count >= FAILURES_MAX && isRecent(last))
       .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`),
   ];
 }

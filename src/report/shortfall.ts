@@ -375,11 +375,26 @@ const priceAfter = (
   end: Price | undefined,
 ): Price | undefined => tradedFrom(fills, over?.at ?? at) ?? end;
 
-/** The price at which was traded first from a moment on. What the account shows late is booked behind fills that are newer. */
+/** The price at which was traded first from a moment on. */
 export function tradedFrom(fills: readonly FillFacts[], from: Instant): Price | undefined {
-  let next: FillFacts['record'] | undefined;
-  for (const { record } of fills)
-    if (record.executed_at >= from && (next === undefined || record.executed_at < next.executed_at))
-      next = record;
-  return next && price(next.price);
+  const inOrder = asTraded(fills);
+  let [low, high] = [0, inOrder.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const fill = inOrder[middle];
+    if (fill !== undefined && fill.record.executed_at < from) low = middle + 1;
+    else high = middle;
+  }
+  const next = inOrder[low];
+  return next && price(next.record.price);
 }
+
+/** What the account shows late is booked behind fills that are newer. Put in order once: each slice of a long parent asks. */
+function asTraded(fills: readonly FillFacts[]): readonly FillFacts[] {
+  const known = ordered.get(fills);
+  if (known?.length === fills.length) return known;
+  const inOrder = fills.toSorted((a, b) => a.record.executed_at - b.record.executed_at);
+  ordered.set(fills, inOrder);
+  return inOrder;
+}
+const ordered = new WeakMap<readonly FillFacts[], readonly FillFacts[]>();

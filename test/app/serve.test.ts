@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { bearersOf, notReady } from '../../src/app/serve.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
+import { faultyVenue } from '../engine/faulty-venue.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 
 const down = new VenueError({
@@ -50,6 +51,20 @@ describe('readiness', () => {
     bench.clock.run(after(START, 25 * MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([]);
   });
+
+  it('ends while the venue gives no quotes, and comes back when nobody asks for any: its strategy is over', () => {
+    const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
+    const bench = aBench({
+      strategies: [aTwap('t', { slices: 1, duration: 'PT5M' })],
+      wrap: faultyVenue({ quote: ({ clientId }) => (clientId === undefined ? undefined : none) }),
+    });
+    bench.start();
+    bench.clock.run(after(START, 3 * MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([expect.stringContaining('the venue gives no quotes for btcusd')]);
+    bench.clock.run(after(START, 60 * MINUTE_MS));
+    expect(bench.desk.state.slices.size).toBe(0);
+    expect(notReady(bench.desk)).toEqual([]);
+  }); // prettier-ignore
 });
 
 describe('bearers of tokens', () => {

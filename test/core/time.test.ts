@@ -76,6 +76,16 @@ describe('a time written by a person', () => {
       '2026-07-01T09:00:00+00:00[Europe/London]',
       /Europe\/London is not at that offset then; leave the offset out/u,
     ],
+    [
+      'has such an offset of hours alone',
+      '2026-07-01T09:00:00+00[Europe/London]',
+      /Europe\/London is not at that offset then/u,
+    ],
+    [
+      'is of a day that there is not',
+      '2026-02-30T09:00:00[Europe/London]',
+      /the date is wrong, or a clock change/u,
+    ],
     ['names no zone', '2026-07-01T09:00:00', /with its zone/u],
     ['names a zone that does not exist', '2026-07-01T09:00:00[Europe/Londn]', /not a time zone/u],
     ['is no date', '2026-02-30T09:00:00[Europe/London]', /the date is wrong/u],

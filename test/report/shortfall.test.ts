@@ -5,6 +5,7 @@ import { after } from '../../src/core/time.ts';
 import { figuresOf } from '../../src/report/figures.ts';
 import type { ReportInput } from '../../src/report/figures.ts';
 import { reportOf } from '../../src/report/json.ts';
+import { tradedFrom } from '../../src/report/shortfall.ts';
 import { reportSchema } from '../../src/report/schema.ts';
 import type { Report } from '../../src/report/schema.ts';
 import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
@@ -368,6 +369,22 @@ describe('the shortfall of a parent', () => {
     expect(parentIn(report).slices[0]).toMatchObject({ untraded: '0.5', missed_cost: '1.5' });
     expect(parentIn(report).passed_cost).toBe('3');
   });
+
+  it('looks at the fills of a parent of many slices not once for each of them', () => {
+    let looks = 0;
+    const count = 2_000;
+    const fills = figuresOf(LATE, { version: 't' }).parents.flatMap(({ facts }) => facts.fills).slice(0, 1).flatMap((fill) =>
+      Array.from({ length: count }, (_, n) => {
+        const { record } = fill;
+        const at = after(NINE, (count + n) * MINUTE);
+        return { ...fill, get record() { looks += 1; return { ...record, executed_at: at, price: String(n + 1) }; } };
+      }),
+    );
+    for (let n = 0; n < count; n++) expect(tradedFrom(fills, after(NINE, n * MINUTE))?.toFixed()).toBe('1');
+    expect(tradedFrom(fills, after(NINE, (count + 70) * MINUTE))?.toFixed()).toBe('71');
+    expect(tradedFrom(fills, after(NINE, 2 * count * MINUTE))).toBeUndefined();
+    expect(looks).toBeLessThan(30 * count);
+  }); // prettier-ignore
 
   it('judges the parents that were begun in the period, each whole', () => {
     const two = records(
