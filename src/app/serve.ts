@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
 import { OperatorError } from '../core/errors.ts';
+import { MINUTE_MS } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { Desk } from '../engine/desk.ts';
 import type { Command } from '../engine/ports.ts';
@@ -17,6 +18,8 @@ import { version } from './version.ts';
 
 /** Failures in a row of a pair from which on the daemon does not count as ready. */
 const FAILURES_MAX = 3;
+/** However short its waits are set: after a refusal for its rate the desk waits up to a minute. */
+const ASKED_WITHIN_MS = 2 * MINUTE_MS;
 
 export interface Served {
   readonly metrics: Metrics;
@@ -64,7 +67,8 @@ export function notReady(desk: Desk): readonly string[] {
   const stale = blindness(desk);
   const now = desk.ports.clock.monotonic();
   // Whoever still wants to trade a pair asks again by then. Of one that nobody asks for, as its strategy is over, nothing is known.
-  const isRecent = (last: Monotonic): boolean => now - last <= 4 * desk.policy.retry.capMs;
+  const isRecent = (last: Monotonic): boolean =>
+    now - last <= Math.max(4 * desk.policy.retry.capMs, ASKED_WITHIN_MS);
   return [
     ...(stale === undefined
       ? []
