@@ -69,13 +69,17 @@ export function notReady(desk: Desk): readonly string[] {
   // Whoever still wants to trade a pair asks again by then. Of one that nobody asks for, as its strategy is over, nothing is known.
   const isRecent = (last: Monotonic): boolean =>
     now - last <= Math.max(4 * desk.policy.retry.capMs, ASKED_WITHIN_MS);
+  const failing = new Map<string, number>();
+  // A slice that waits for a price has not asked yet: small quotes are asked for it.
+  for (const [pair, { count, last }] of [...desk.references.failures, ...desk.failures])
+    if (count >= FAILURES_MAX && isRecent(last)) failing.set(pair, count);
   return [
     ...(stale === undefined
       ? []
       : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
-    ...[...desk.failures]
-      .filter(([, { count, last }]) => count >= FAILURES_MAX && isRecent(last))
-      .map(([pair, { count }]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`),
+    ...[...failing].map(
+      ([pair, count]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`,
+    ),
   ];
 }
 

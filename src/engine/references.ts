@@ -71,7 +71,7 @@ export class References {
   readonly #probes = new Map<string, Observable<ReferencePrice>>();
   readonly #watches = new Map<string, Observable<never>>();
   /** Probes in a row that brought no price. */
-  readonly #failures = new Map<string, number>();
+  readonly #failures = new Map<string, { readonly count: number; readonly last: Monotonic }>();
   readonly #changes = new Subject<ReferencePrice>();
   /** Every new reference price. */
   readonly changed$: Observable<ReferencePrice> = this.#changes.asObservable();
@@ -89,6 +89,11 @@ export class References {
           tap((price) => this.#set(price)),
           ignoreElements(),
         );
+  }
+
+  /** Pairs with how many probes in a row brought no price, ten at most, and when the last of them ended. */
+  get failures(): Iterable<readonly [string, { readonly count: number; readonly last: Monotonic }]> {
+    return this.#failures;
   }
 
   /** The newest price, if it is not stale. */
@@ -197,7 +202,7 @@ export class References {
     const { ports, policy } = this.#wiring;
     // Full jitter: many pairs that miss their price must not ask in step, and not take the limit of the slices.
     const waitMs = (): number => {
-      const failures = this.#failures.get(pair) ?? 0;
+      const failures = this.#failures.get(pair)?.count ?? 0;
       return RETRY_MS + ports.random.next() * Math.min(policy.retry.capMs, RETRY_MS * 2 ** failures);
     };
     const again = (): Observable<unknown> =>
@@ -224,7 +229,8 @@ export class References {
         finalize(() => {
           this.#probes.delete(pair);
           const isMissing = this.get(pair) === undefined;
-          this.#failures.set(pair, isMissing ? Math.min((this.#failures.get(pair) ?? 0) + 1, 10) : 0);
+          const count = isMissing ? Math.min((this.#failures.get(pair)?.count ?? 0) + 1, 10) : 0;
+          this.#failures.set(pair, { count, last: this.#wiring.ports.clock.monotonic() });
         }),
         share(),
       );

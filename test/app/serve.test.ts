@@ -65,6 +65,21 @@ describe('readiness', () => {
     expect(bench.desk.state.slices.size).toBe(0);
     expect(notReady(bench.desk)).toEqual([]);
   }); // prettier-ignore
+
+  it('ends where not even a small quote for the reference price is given, and comes back with the venue', () => {
+    const none = { kind: 'error', status: 503, error: 'quotes temporarily unavailable. please try again later.' } as const;
+    let isAway = true;
+    const bench = aBench({
+      strategies: [aTwap('t', { slices: 4, duration: 'PT40M' })],
+      wrap: faultyVenue({ quote: () => (isAway ? none : undefined) }),
+    });
+    bench.start();
+    bench.clock.run(after(START, 5 * MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([expect.stringContaining('the venue gives no quotes for btcusd')]);
+    isAway = false;
+    bench.clock.run(after(START, 8 * MINUTE_MS));
+    expect(notReady(bench.desk)).toEqual([]);
+  }); // prettier-ignore
 });
 
 describe('bearers of tokens', () => {
