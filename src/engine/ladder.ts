@@ -163,8 +163,11 @@ const whenIdle = (desk: Desk): Observable<unknown> =>
 function isIdle(desk: Desk): boolean {
   if (desk.control !== 'active' || desk.isStopping || !desk.pacer.isIdle('quote')) return false;
   const now = desk.ports.clock.wall();
-  for (const { waits, finished } of desk.state.lives.values()) {
-    if (finished !== undefined) continue;
+  for (const life of desk.state.lives.values()) {
+    const { strategy, waits, finished } = life;
+    // One that is not run or is paused plans nothing: its time passes, and stays what it waits for.
+    if (finished !== undefined || !desk.isRun(life)) continue;
+    if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) continue;
     if (waits.some((wait) => wait.on === 'at' && wait.at <= now + QUIET_MS)) return false;
   }
   return true;

@@ -158,6 +158,23 @@ describe('a size ladder', () => {
     expect(Math.min(...apart)).toBeGreaterThanOrEqual(1_000);
   });
 
+  it.each(['paused', 'not run any more'])('probes beside a strategy that is %s, whose next time has passed', (how) => {
+    const other = aTwap('other', { slices: 10, duration: 'PT10M', start_time: '2026-01-05T00:01:00Z', total_quantity: { amount: '1', currency: 'btc' } });
+    const before = aBench({ strategies: [other], venue: MARKET });
+    before.start();
+    before.clock.run(instant(START + 5 * SECOND_MS));
+    expect(before.desk.state.lives.get('other')?.waits).toMatchObject([{ on: 'at' }]);
+    if (how === 'paused') before.operator$.next({ do: 'pause', strategy: 'other', by: 'ann', why: 'not today' });
+    before.clock.run(instant(START + 6 * SECOND_MS));
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const twap = aTwap('twap', { ...PLAN, ...LADDER });
+    const { bench, probes } = ran({}, { strategies: how === 'paused' ? [twap, other] : [twap], clock, exchange, journal });
+    expect(probes.filter(({ at }) => at > 2 * MINUTE_MS).length).toBeGreaterThan(9);
+    expect(text(executedTotal(bench.exchange))).toBe('60');
+    expect(sizes(bench).every((size) => Number(size) <= 4)).toBe(true);
+  }); // prettier-ignore
+
   it('costs no control anything: answers that cannot be used neither pause nor slow a slice', () => {
     const garbled: QuoteAnswer = { kind: 'garbled', status: 200, why: 'not JSON' };
     const { bench, probes } = ran(LADDER, { policy: {} }, () => garbled);
