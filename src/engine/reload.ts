@@ -1,4 +1,4 @@
-import { EMPTY, debounceTime, defer, filter, map, merge, mergeMap, shareReplay, tap } from 'rxjs';
+import { EMPTY, concatMap, debounceTime, defer, filter, map, merge, mergeMap, shareReplay, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ReloadRecord, RecordBody } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
@@ -40,8 +40,9 @@ export function reloads(desk: Desk, patient: Observable<Reload>): Observable<nev
     debounceTime(QUIET_MS, clock.scheduler),
     map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
   );
+  // One after another: until one is durable, what it has begun is no life to compare the files with.
   return merge(patient, told, changed).pipe(
-    mergeMap((command) => defer(() => reload(desk, command))),
+    concatMap((command) => defer(() => reload(desk, command))),
     mergeMap(() => EMPTY),
   );
 }
@@ -55,8 +56,11 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
   const faults = [...planned.faults, ...unknownPairs(desk, planned.begin)];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
-  if (planned.changes.length === 0)
+  if (planned.changes.length === 0) {
+    // What comes after this is news, also where it says what was said before.
+    desk.keptSaid = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
+  }
   const says = wordsOf(desk, planned, read.sources, notes);
   const isDry = command.isDryRun === true;
   command.answer?.({

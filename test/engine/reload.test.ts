@@ -227,6 +227,36 @@ describe('a reload', () => {
     expect(boughtBy(bench, 'twap')).toBe(10);
   });
 
+  it.each([
+    ['begins a strategy once', 'both', ['1']],
+    ['does what the files say last', 'there and back', ['4000']],
+  ])('%s, although one before is on its way to a slow disk (%s)', (_, how, amounts) => {
+    const clock = new VirtualClock(START);
+    const memory = memoryJournal();
+    const journal: Journal = {
+      ...memory,
+      appendNow: undefined,
+      append: (bodies, at) => timer(300, clock).pipe(mergeMap(() => memory.append(bodies, at))),
+    };
+    const schedule = { every: 'PT1H', first: new Date(START + 30 * MINUTE_MS).toISOString() };
+    const daily = (amount: string): StrategySource =>
+      aStrategy('daily', 'recurring', { pair: 'btcusd', side: 'buy', each_notional: { amount, currency: 'usd' }, schedule, window: 'PT8M', slices: 4 });
+    const { bench, files, until, reload } = running([slow(), ...(how === 'both' ? [] : [daily('4000')])], { clock, journal });
+    until(2.5 * MINUTE_MS);
+    const texts = how === 'both' ? ['1', '1'] : ['8000', '4000'];
+    const said = texts.map((amount, i) => {
+      files.sources = [slow(), daily(amount)];
+      const answer = reload();
+      until(2.5 * MINUTE_MS + (i + 1) * 100);
+      return answer;
+    });
+    until(3.5 * MINUTE_MS);
+    expect(said.map(({ says }) => says.split('\n')[0])).toEqual(['reloaded:', how === 'both' ? 'nothing has changed' : 'reloaded:']);
+    expect(bench.desk.state.lives.get('daily')?.hash).toBe(bench.desk.strategies.get('daily')?.hash);
+    expect(bench.desk.state.lives.get('daily')?.document).toEqual(daily(amounts[0] ?? '').document);
+    expect(begunIn(bench).filter((id) => id === 'daily')).toHaveLength(how === 'both' ? 1 : 3);
+  }); // prettier-ignore
+
   it('begins the new text once the old parent has ended', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(20 * MINUTE_MS);
@@ -423,6 +453,17 @@ describe('a desk that watches its files', () => {
     until(MINUTE_MS + 20 * SECOND_MS);
     expect(alerts.filter(([id]) => id === 'strategy_kept')).toHaveLength(1);
     expect(reloadsIn(bench)).toHaveLength(2);
+  });
+
+  it('tells of a refusal again when it was set right meanwhile', () => {
+    const { files, alerts, until } = running([slow()]);
+    until(MINUTE_MS);
+    for (let n = 1; n <= 4; n++) {
+      files.problems = n % 2 === 1 ? 'x.yaml is broken' : undefined;
+      files.write([slow()]);
+      until(MINUTE_MS + 2 * n * SECOND_MS);
+    }
+    expect(alerts.filter(([id]) => id === 'reload_refused')).toHaveLength(2);
   });
 });
 
