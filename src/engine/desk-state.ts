@@ -284,11 +284,12 @@ export class DeskState {
     const slice = this.slices.get(sliceKey(open.intent.parent, open.intent.slice));
     if (at !== undefined) {
       const { strategy, slice: number } = open.intent;
+      const life = this.lives.get(strategy);
       this.#remember(this.closedIds, clientId, {
         at,
         strategy,
         slice: number,
-        hash: slice?.hash,
+        begunAt: life !== undefined && life.hash === slice?.hash ? life.begunAt : undefined,
         leg: slice?.intent.leg,
       });
     }
@@ -341,7 +342,8 @@ export class DeskState {
   #tellLate(fill: FillRecord): boolean {
     const closed = this.closedIds.get(fill.client_order_id);
     const life = closed === undefined ? undefined : this.lives.get(closed.strategy);
-    if (closed?.leg === undefined || life === undefined || life.hash !== closed.hash) return false;
+    // By its beginning: the same text may have been put back since, and that is another life.
+    if (closed?.leg === undefined || life === undefined || life.begunAt !== closed.begunAt) return false;
     life.late.push({
       leg: closed.leg,
       slice: closed.slice,

@@ -90,7 +90,8 @@ export interface Closed {
   readonly at: Instant;
   readonly strategy: string;
   readonly slice: number;
-  readonly hash: string | undefined;
+  /** When the life began that decided the slice; `undefined` when it was over by then. */
+  readonly begunAt: Instant | undefined;
   readonly leg: string | undefined;
 }
 

@@ -257,6 +257,38 @@ describe('a reload', () => {
     expect(begunIn(bench).filter((id) => id === 'daily')).toHaveLength(how === 'both' ? 1 : 3);
   }); // prettier-ignore
 
+  it('tells a life nothing of a trade of an earlier life of the same text', () => {
+    let orders = 0;
+    let isHidden = true;
+    const away = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503 });
+    const wrap = faultyVenue({
+      order: () => (++orders === 1 ? 'answer lost' : undefined),
+      transactions: (rows) => (orders > 0 && isHidden ? away : rows),
+    });
+    const text = { slices: 2, duration: 'PT4M' };
+    const { bench, files, until, reload } = running([aTwap('twap', text)], { wrap, policy: { accountAgeMaxMs: undefined } });
+    until(1.5 * MINUTE_MS);
+    const clientOrderId = [...bench.desk.state.attempts.keys()][0] ?? '';
+    bench.operator$.next({ do: 'resolve', clientOrderId, verdict: 'not_executed', by: 'ann', why: 'a mail', answer: () => undefined });
+    until(10 * MINUTE_MS);
+    expect(bench.desk.state.lives.get('twap')?.finished).toBe('finished');
+    for (const [minute, source] of [[16, aTwap('twap', { ...text, side: 'sell' })], [17, aTwap('twap', text)]] as const) {
+      files.sources = [source];
+      expect(reload().says).toContain('twap begins');
+      until(minute * MINUTE_MS);
+    }
+    isHidden = false;
+    until(18.5 * MINUTE_MS);
+    expect(bench.desk.state.fills).toBeGreaterThan(2);
+    expect(bench.desk.state.lives.get('twap')).toMatchObject({ late: [] });
+    const late = bench.records().flatMap(({ body }) => (body.kind === 'fill' && body.client_order_id === clientOrderId ? [body] : []));
+    expect(late).toHaveLength(1);
+    bench.operator$.next({ do: 'rearm', by: 'ann', why: 'seen' });
+    until(30 * MINUTE_MS);
+    const { parent } = fillsOf(bench.records()).at(-1) ?? { parent: '' };
+    expect(fillsOf(bench.records()).filter((fill) => fill.parent === parent)).toHaveLength(2);
+  }); // prettier-ignore
+
   it('begins the new text once the old parent has ended', () => {
     const { bench, files, until, reload } = running([slow()]);
     until(20 * MINUTE_MS);
