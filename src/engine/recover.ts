@@ -262,7 +262,8 @@ function checkPairs(desk: Desk): Observable<never> {
  */
 function beginLives(desk: Desk): Observable<never> {
   const { begin, changes, run, faults } = planFor(desk, [...desk.strategies.values()], []);
-  const [fault] = faults;
+  // What goes on with its old text may trade a pair that no file names any more.
+  const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
   tellKept(desk, changes);
   desk.run(run);

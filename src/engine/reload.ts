@@ -53,7 +53,7 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
     return answered(command, { isDone: false, says: 'this desk cannot read its strategies again' });
   if ('problems' in read) return refused(desk, command, read.problems);
   const planned = planFor(desk, read.sources, read.off);
-  const faults = [...planned.faults, ...unknownPairs(desk, planned.begin)];
+  const faults = [...planned.faults, ...unknownPairs(desk, planned.run)];
   if (faults.length > 0) return refused(desk, command, faults.join('\n'));
   const { notes } = read;
   if (planned.changes.length === 0) {

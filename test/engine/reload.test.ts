@@ -515,6 +515,32 @@ describe('a restart after a reload', () => {
     expect(again.seen).toEqual({ phases: ['ready'], error: undefined });
   });
 
+  it.each(['kept', 'there again'])('refuses a text that is %s whose pair the account cannot access any more', (how) => {
+    const pairs = { btcusd: { startPrice: '60000' }, ethusd: { startPrice: '3000' } };
+    const before = aBench({ strategies: [slow()], venue: { pairs } });
+    before.start();
+    before.clock.run(instant(START + 2.5 * MINUTE_MS));
+    before.kill();
+    const { clock, exchange, journal } = before;
+    const wrap = (venue: VenuePort): VenuePort => ({
+      ...venue,
+      currencies: () => venue.currencies().pipe(map((all) => all.filter(({ symbol }) => symbol !== 'btc'))),
+    });
+    const eth = { pair: 'ethusd', total_quantity: { amount: '1', currency: 'eth' } };
+    const { bench, files, until, reload } = running([aTwap(how === 'kept' ? 'twap' : 'other', eth)], { clock, exchange, journal, wrap });
+    const why = 'strategy twap: "btcusd" is not two currencies that the account can access';
+    until(4 * MINUTE_MS);
+    if (how === 'kept') {
+      expect(bench.seen).toMatchObject({ phases: [], error: { message: why } });
+      return;
+    }
+    files.sources = [...files.sources, slow()];
+    expect(reload()).toEqual({ isDone: false, says: `nothing was changed:\n${why}` });
+    until(20 * MINUTE_MS);
+    expect(bench.seen).toEqual({ phases: ['ready'], error: undefined });
+    expect([...bench.desk.strategies.keys()]).toEqual(['other']);
+  }); // prettier-ignore
+
   it.each(['0.2', '5'])('holds a fill that the account shows first of all against the text of its life, not against an edited one of %s', (amount) => {
     let orders = 0;
     const plan = { slices: 4, duration: 'PT20M' };
