@@ -61,8 +61,9 @@ export function findStrategyFiles(
     for (const [i, file] of value.entries()) {
       if (typeof file !== 'string') continue; // The schema says so.
       const path = resolve(folder, file);
-      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) files.push(path);
-      else problems.push(document.problem(['strategies', i], `there is no file ${path}`));
+      const fault = fileFault(path);
+      if (fault === undefined) files.push(path);
+      else problems.push(document.problem(['strategies', i], fault));
     }
     return { files: [...new Set(files)], problems };
   }
@@ -80,6 +81,16 @@ export function findStrategyFiles(
     return { files: names.toSorted().map((name) => join(path, name)), problems };
   } catch (cause) {
     return refuse(`${path} cannot be read: ${whyUnreadable(cause)}`);
+  }
+}
+
+/** Why there is nothing to read; `undefined` when there is a file. */
+function fileFault(path: string): string | undefined {
+  try {
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return undefined;
+    return `there is no file ${path}`;
+  } catch (cause) {
+    return `${path} cannot be read: ${whyUnreadable(cause)}`;
   }
 }
 

@@ -71,6 +71,7 @@ describe('the strategies of a running desk', () => {
     ['', /the file is empty/u],
     ['mode: paper\nstrategies: ./nowhere\n', /nowhere cannot be read/u],
     ['mode: [\n', /bracket/u],
+    [`mode: paper\nstrategies: [${'x'.repeat(300)}.yaml]\n`, /x\.yaml cannot be read|there is no file/u],
   ])('are not told when the config cannot be read: %s', (config, why) => {
     const port = files();
     put('desk.yaml', config);
