@@ -41,6 +41,8 @@ export interface Log {
 const HELD_MAX_BYTES = 1_048_576;
 /** Tries, 100 ms apart, to hand the last lines to a reader that does not read, before the process ends without. */
 const LAST_TRIES = 10;
+/** More than the pieces in which what is held is written: a tenth of a second each where all of them fail. */
+const FLUSH_TRIES = 200;
 
 /** Of one file; with the one before it a log takes twice as much. */
 const FILE_BYTES_MAX = 250_000_000;
@@ -96,12 +98,32 @@ export function createLog({
     tries = LAST_TRIES;
     try {
       // A file took each line at once. What it refused, its disk being full, would be tried again without end.
-      if (file === undefined) out.flushSync();
+      if (file === undefined) flush(out);
       out.end();
     } catch {
       // Nobody reads it, and nobody is left to tell.
+      out.destroy(); // or it would be tried once more as the process ends
     }
   }); // prettier-ignore
+}
+
+/**
+ * Writes what is held. Where nobody reads any more (EPIPE) it would be tried again without end: the descriptor is looked up before
+ * each try, and an EAGAIN that is not to be tried again is the one way out.
+ */
+function flush(out: ReturnType<typeof openDestination>): void {
+  const fd = process.stderr.fd;
+  let left = FLUSH_TRIES;
+  const get = (): number => {
+    if (left-- > 0) return fd;
+    throw Object.assign(new Error('nobody reads the log'), { code: 'EAGAIN' });
+  };
+  Object.defineProperty(out, 'fd', { configurable: true, get });
+  try {
+    out.flushSync();
+  } finally {
+    Object.defineProperty(out, 'fd', { configurable: true, writable: true, value: fd });
+  }
 }
 
 function face(logger: Logger, isOpen: () => boolean, close: () => void): Log {
