@@ -6,8 +6,11 @@ import { importsOf, tokenize } from './house/tokens.ts';
 import type { Import, Token } from './house/tokens.ts';
 
 const root = new URL('../', import.meta.url);
-/** Tests are lists: they may be longer than what they test. */
-const linesMax = (file: string): number => (file.startsWith('test/') ? 600 : 400);
+/**
+ * A file holds one idea. Beyond 400 lines look for the second idea; a file is never split to satisfy a number. This bound
+ * only catches what nobody looked at. Tests are lists: they may be longer than what they test.
+ */
+const linesMax = (file: string): number => (file.startsWith('test/') ? 900 : 600);
 
 /** All files below `folder`, from the root of the repository; none when there is no such folder. */
 function filesIn(folder: string, ending: RegExp): readonly string[] {
@@ -106,7 +109,7 @@ describe('the house', () => {
     const long = sources
       .map(({ file, text }) => ({ file, lines: text.split('\n').length - 1 }))
       .filter(({ file, lines }) => lines > linesMax(file))
-      .map(({ file, lines }) => `${file}: ${lines} lines; split it by what it holds`);
+      .map(({ file, lines }) => `${file}: ${lines} lines; look for the second idea in it`);
 
     expect(long).toStrictEqual([]);
   });
