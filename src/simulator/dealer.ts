@@ -8,18 +8,21 @@ import type { Random } from '../engine/ports.ts';
 import type { OrderDetail } from '../wire/order-body.ts';
 import type { Booking } from './booking.ts';
 import type { Credit } from './credit.ts';
-import type { Fill } from './fills.ts';
+import type { Fill, Showing } from './fills.ts';
 import type { Listing } from './listing.ts';
 import type { Market } from './market.ts';
+import type { BookingOptions } from './options-booking.ts';
 import type { VenueOptions } from './options.ts';
 import type { OrderRegistry } from './orders.ts';
 import { dealerPrice, feeFor, movedAgainstDealer, priced } from './pricing.ts';
 import type { Priced } from './pricing.ts';
 import { QuoteBook, uuidRow } from './quotes.ts';
 import type { QuoteEntry } from './quotes.ts';
+import { seededRandom } from './random.ts';
 import { assumed, created, documented } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 import { filledSize, isSame, sizeProblem } from './sizes.ts';
+import { splitFill } from './split.ts';
 
 const NO_PRICE = price('0');
 
@@ -47,6 +50,8 @@ export class Dealer {
   private readonly quotes = new QuoteBook();
   private readonly unavailable = new Set<string>();
   private readonly quoteId: (number: number) => string;
+  /** Executions that come a second time, in the order in which they are due. */
+  private again: readonly Again[] = [];
 
   constructor(setup: DealerSetup) {
     this.setup = setup;
@@ -171,7 +176,15 @@ export class Dealer {
     return movedAgainstDealer(quote.side, mid, market.mid(quote.pair, now)).gt(options.lastLookBps);
   }
 
-  private isCovered(account: string, { order: { side }, listing, fill }: Accepted, now: Instant): boolean {
+  private isCovered(
+    account: string,
+    {
+      order: { side },
+      listing,
+      fill,
+    }: Pick<Accepted, 'listing' | 'fill'> & { order: Pick<PlacedOrder, 'side'> },
+    now: Instant,
+  ): boolean {
     const isBuy = side === 'buy';
     const amount: Quantity = isBuy ? holding(add(fill.amount, fill.fees)) : fill.quantity;
     return this.setup.credit.covers({
@@ -209,6 +222,13 @@ export class Dealer {
       fees: isFilled ? fees : NO_MONEY,
       updatedAt: instant(Math.floor(now)),
     };
+    const { booking: how } = this.setup.options;
+    if (isFilled && how !== undefined) {
+      const executed = { account, detail, listing, fill, how };
+      this.bookAs(executed, now);
+      this.drawSecond(executed, now);
+      return detail;
+    }
     const place = isFilled
       ? booking.fill(account, { order: detail, listing, fill, number: registry.nextCount(), wholeOrder }, now)
       : undefined;
@@ -216,6 +236,75 @@ export class Dealer {
     else registry.addFilled(account, detail, place, now);
     return detail;
   }
+
+  /** Books an order that was filled as the settings say: in one or several trades, which show at once or later. */
+  private bookAs({ account, detail, listing, fill, how }: Executed, now: Instant): void {
+    const { registry, booking } = this.setup;
+    const random = this.randomOf(detail, 'trades');
+    splitFill(listing, fill, how, random).forEach((part, index) => {
+      const showing = showingOf(how, index, { random, now });
+      const filled = { order: detail, listing, fill: part, number: registry.nextCount(), showing };
+      booking.fill(account, filled, now);
+    });
+    registry.add(account, detail, now);
+  }
+
+  /** Decides whether an order is executed a second time. */
+  private drawSecond(executed: Executed, now: Instant): void {
+    const { secondExecution, secondExecutionMs } = executed.how;
+    if (secondExecution === 0 || this.randomOf(executed.detail, 'second').next() >= secondExecution) return;
+    const second = { ...executed, dueAt: after(now, secondExecutionMs) };
+    this.again = [...this.again, second].toSorted((a, b) => a.dueAt - b.dueAt);
+    if (secondExecutionMs === 0) this.runNext();
+  }
+
+  /** Real time of the next second execution. */
+  nextDue(): Instant | undefined {
+    return this.again[0]?.dueAt;
+  }
+
+  /** Executes an order a second time, as an order of its own under the same client id. */
+  runNext(): void {
+    const [second, ...rest] = this.again;
+    if (second === undefined) return;
+    this.again = rest;
+    const { account, detail, dueAt } = second;
+    const orderId = this.setup.registry.nextNumber();
+    const twin = { ...detail, orderId, updatedAt: instant(Math.floor(dueAt)) };
+    if (this.isCovered(account, { ...second, order: detail }, dueAt))
+      this.bookAs({ ...second, detail: twin }, dueAt);
+  }
+
+  private randomOf({ orderId }: OrderDetail, what: string): Random {
+    return seededRandom(`${what} ${orderId} ${this.setup.options.seed}`);
+  }
+}
+
+/** When the rows of a trade show. `index`: which of the trades of its order it is. */
+function showingOf(
+  { delaysMs, delaySpreadMs, legGapMs, stamps }: BookingOptions,
+  index: number,
+  { random, now }: { readonly random: Random; readonly now: Instant },
+): Showing | undefined {
+  const delayMs = (delaysMs[index] ?? delaysMs.at(-1) ?? 0) + Math.floor(random.next() * delaySpreadMs);
+  if (delayMs === 0 && legGapMs === 0) return undefined;
+  const base = after(now, delayMs + Math.max(0, -legGapMs));
+  const quote = after(now, delayMs + Math.max(0, legGapMs));
+  return { base, quote, stamp: instant(Math.floor(stamps === 'booked' ? Math.min(base, quote) : now)) };
+}
+
+/** An order that was filled, and how it is booked. */
+interface Executed {
+  readonly account: string;
+  readonly detail: OrderDetail;
+  readonly listing: Listing;
+  readonly fill: Fill;
+  readonly how: BookingOptions;
+}
+
+interface Again extends Executed {
+  /** Real time. */
+  readonly dueAt: Instant;
 }
 
 interface Accepted {

@@ -1,7 +1,9 @@
 import { price, quantity } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import type { OrderDrill } from './dials.ts';
 import type { Exchange } from './exchange.ts';
+import type { BookingOptions } from './options-booking.ts';
 import type { RateOptions, RiskModeText } from './options.ts';
 import { routes } from './routes.ts';
 import type { Route } from './routes.ts';
@@ -23,6 +25,8 @@ export type Deed =
       readonly body: string;
       /** A drill let every order end `Canceled`. */
       readonly canceling?: true | undefined;
+      /** How orders were booked. */
+      readonly booking?: BookingOptions | undefined;
     }
   | { readonly kind: 'drill'; readonly now: number; readonly drill: Drill };
 
@@ -43,8 +47,12 @@ const byName: ReadonlyMap<string, Route> = new Map(
   routes.map((route) => [`${route.method} ${route.path}`, route]),
 );
 
-/** Does a deed again. `canceling` runs what a drill had canceled. */
-export function redo(exchange: Exchange, deed: Deed, canceling: <T>(work: () => T) => T): void {
+/** Does a deed again. `drilling` runs what a drill had changed. */
+export function redo(
+  exchange: Exchange,
+  deed: Deed,
+  drilling: <T>(drill: OrderDrill, work: () => T) => T,
+): void {
   const now = instant(deed.now);
   exchange.advance(now);
   if (deed.kind === 'drill') {
@@ -55,7 +63,8 @@ export function redo(exchange: Exchange, deed: Deed, canceling: <T>(work: () => 
   if (route === undefined) return;
   const { account, user, query, params, body } = deed;
   const work = (): unknown => route.answer(exchange, { account, user, now, query, params, body });
-  if (deed.canceling === true) canceling(work);
+  if (deed.canceling === true || deed.booking !== undefined)
+    drilling({ canceled: deed.canceling, booking: deed.booking }, work);
   else work();
 }
 

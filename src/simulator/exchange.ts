@@ -112,7 +112,7 @@ export class Exchange {
     this.dealer = new Dealer({ options, market, registry, booking, credit: this.credit, random, startedAt });
     this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
     this.transit = new Transit({ ledger, market, positions: this.positions, seed: options.seed });
-    this.sources = [this.resting, this.positions, this.transit];
+    this.sources = [this.dealer, this.resting, this.positions, this.transit];
     const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
     this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });
     this.whitelist = new Whitelist({ options, market, registry });
@@ -237,6 +237,7 @@ export class Exchange {
         offset: asked.offset ?? 0,
         types: asked.types,
         pending: asked.pending ?? false,
+        now,
       }),
     );
   }

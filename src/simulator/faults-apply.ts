@@ -3,6 +3,7 @@ import { price, quantity, ratioOf, roundDown, scale, text } from '../core/money.
 import { instant, isoOf, parseIso } from '../core/time.ts';
 import type { RestFault } from './faults.ts';
 import type { Strike } from './faults-plan.ts';
+import { camelKeys } from './options-parts.ts';
 import type { Fault } from './server.ts';
 
 const HTML = 'text/html; charset=utf-8';
@@ -22,6 +23,7 @@ function merged(first: Fault, second: Fault): Fault {
     ...second,
     delayMs: (first.delayMs ?? 0) + (second.delayMs ?? 0),
     replyDelayMs: (first.replyDelayMs ?? 0) + (second.replyDelayMs ?? 0),
+    orders: first.orders === undefined ? second.orders : { ...first.orders, ...second.orders },
     request: chained(first.request, second.request),
     reply: chained(first.reply, second.reply),
   };
@@ -64,7 +66,11 @@ function one({ fault, draw }: Strike<RestFault>): Fault {
     case 'expired':
       return { reply: expire(fault.by_ms) };
     case 'canceled':
-      return { orders: 'cancel' };
+      return { orders: { canceled: true } };
+    case 'booking': {
+      const { kind: _, ...booking } = fault;
+      return { orders: { booking: camelKeys(booking) } };
+    }
     case 'partial':
       return partial(fault.fill);
     case 'duplicate':

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bookingFields } from './options-booking.ts';
 
 /**
  * Fault plans: what goes wrong at the simulated venue, for drills. Read from `config/faults/*.yaml`, or set through the
@@ -91,6 +92,9 @@ const restFaultSchema = z.lazy(() =>
   z
     .strictObject({ kind: z.literal('canceled') })
     .describe('The order is accepted and ends Canceled: nothing is traded, the quote is used up'),
+  z
+    .strictObject({ kind: z.literal('booking'), ...bookingFields })
+    .describe('The order is booked in another way than the settings say: in several trades, late, twice'),
   z
     .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Part of the size that is filled') })
     .describe('A fill-or-kill order is filled in part, which the venue says never happens'),

@@ -28,6 +28,7 @@ export interface Trade {
   readonly price: Price;
   /** Left out: `Instant`, as of every order against a quote. */
   readonly algorithm?: { readonly id: number; readonly name: string } | undefined;
+  readonly showing?: Showing | undefined;
 }
 
 /** What changes hands in a trade. */
@@ -48,6 +49,15 @@ export interface Filled {
   readonly number: number;
   /** That of an order against a quote, which is filled whole: of others there is more to keep. */
   readonly wholeOrder?: number | undefined;
+  /** When its rows show and what they tell; left out: at once, and the time of the order. */
+  readonly showing?: Showing | undefined;
+}
+
+/** When the rows of a trade show in the transactions, and the time that they tell. */
+export interface Showing {
+  readonly base: Instant;
+  readonly quote: Instant;
+  readonly stamp: Instant;
 }
 
 /** What the ledger made of a trade: the id of its base leg, that of the quote leg is the next, and the balances after each. */
@@ -57,13 +67,13 @@ export interface Booked {
   readonly quote: Quantity;
 }
 
-export function tradeOf({ order, listing, fill, number }: Filled): Trade {
+export function tradeOf({ order, listing, fill, number, showing }: Filled): Trade {
   const { working } = order;
   return {
     orderId: order.orderId,
     clientId: order.clientId === '' ? undefined : order.clientId,
     tradeId: String(number),
-    at: order.updatedAt,
+    at: showing?.stamp ?? order.updatedAt,
     pair: listing.pair,
     base: listing.base,
     quote: listing.quote,
@@ -72,6 +82,7 @@ export function tradeOf({ order, listing, fill, number }: Filled): Trade {
     amount: fill.amount,
     fees: fill.fees,
     price: fill.price,
+    showing,
     algorithm: working && { id: working.algorithm, name: limitAlgorithms[working.algorithm] },
   };
 }

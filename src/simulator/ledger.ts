@@ -39,6 +39,8 @@ export interface LedgerQuery {
   readonly types?: ReadonlySet<string> | undefined;
   /** Whether deposits and withdrawals that are not done are wanted too. */
   readonly pending: boolean;
+  /** Rows that show later than this are left out; left out: all show. */
+  readonly now?: Instant | undefined;
 }
 
 interface Account {
@@ -249,7 +251,7 @@ export class Ledger {
     let skip = Math.max(0, query.offset - 1);
     for (let index = rows.length - 1; index >= 0 && found.length < query.limit; index--) {
       const row = rows[index];
-      if (row === undefined || !matches(this.looked(row), query)) continue;
+      if (row === undefined || !matches(this.looked(row), query) || isHidden(row, query.now)) continue;
       if (skip > 0) skip -= 1;
       else found.push(this.rowOf(row));
     }
@@ -367,6 +369,10 @@ export class Ledger {
 function notOpen(account: string): never {
   invariant(false, `the account ${account} is open`);
 }
+
+/** A leg of a trade may show later than it is booked. */
+const isHidden = (entry: Entry, now: Instant | undefined): boolean =>
+  now !== undefined && entry instanceof Leg && entry.shownAt !== undefined && entry.shownAt > now;
 
 /** Both ends of the time are meant to be in: a row of this very millisecond is not hidden from a reader. */
 function matches(row: Looked, { from, to, after, types, pending }: LedgerQuery): boolean {

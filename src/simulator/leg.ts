@@ -31,6 +31,12 @@ export class Leg {
     return this.trade.at;
   }
 
+  /** When its row shows in the transactions; `undefined`: as soon as it is booked. */
+  get shownAt(): Instant | undefined {
+    const { showing } = this.trade;
+    return this.isBase ? showing?.base : showing?.quote;
+  }
+
   get action(): Side {
     return this.trade.side;
   }

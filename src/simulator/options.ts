@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { bookingSchema } from './options-booking.ts';
 import {
   custodySchema,
   depositsSchema,
@@ -7,6 +8,7 @@ import {
   userSchema,
   withdrawalsSchema,
 } from './options-account.ts';
+import type { BookingOptions } from './options-booking.ts';
 import { feedsSchema } from './options-feeds.ts';
 import {
   bps,
@@ -34,7 +36,7 @@ export type RiskModeText = (typeof riskModes)[number];
 
 /** What code passes: any part of the settings, the rest by default. */
 export type VenueInput = Partial<
-  Omit<VenueOptions, 'accounts' | 'pairs' | 'limits' | 'pts' | 'currencies' | Parts>
+  Omit<VenueOptions, 'accounts' | 'pairs' | 'limits' | 'pts' | 'currencies' | 'booking' | Parts>
 > & {
   readonly accounts?: readonly (Partial<VenueOptions['accounts'][number]> &
     Pick<VenueOptions['accounts'][number], 'balances'>)[];
@@ -42,6 +44,7 @@ export type VenueInput = Partial<
   readonly currencies?: Readonly<Record<string, Partial<CurrencyOptions>>>;
   readonly limits?: Partial<VenueOptions['limits']>;
   readonly pts?: Partial<VenueOptions['pts']>;
+  readonly booking?: Partial<BookingOptions> | undefined;
 } & { readonly [Key in Parts]?: Partial<VenueOptions[Key]> };
 type Parts = 'feeds' | 'orders' | 'withdrawals' | 'deposits' | 'custody' | 'partner';
 
@@ -231,6 +234,9 @@ export const venueOptionsSchema = z
       .describe(
         'true: takes what clients are known to send: numbers as text, sides in capitals, unknown fields, forms, HTTP Basic',
       ),
+    booking: bookingSchema
+      .optional()
+      .describe('How orders are booked; left out: as one trade each, which shows at once'),
     limits: limitsSchema.prefault({}).describe('Request limits'),
     feeds: feedsSchema.prefault({}).describe('The WebSocket'),
     pts: ptsSchema.prefault({}).describe('Post-trade settlement'),

@@ -172,6 +172,7 @@ const deedOf = ({ method, path }: Route, { options }: Exchange, call: Call): Dee
   params: call.params,
   body: call.body,
   ...(options.cancelProbability === 1 ? { canceling: true } : {}),
+  ...(options.booking === undefined ? {} : { booking: options.booking }),
 });
 
 function quote(exchange: Exchange, call: Call): Reply<object> {

@@ -8,6 +8,7 @@ import type { Clock } from '../engine/ports.ts';
 import { readPlain } from '../wire/plain.ts';
 import { answerOf, deliver, endRaw } from './deliver.ts';
 import type { Answer, Manner } from './deliver.ts';
+import type { OrderDrill } from './dials.ts';
 import type { Exchange } from './exchange.ts';
 import type { VenueOptions } from './options.ts';
 import { refused } from './refused.ts';
@@ -46,8 +47,8 @@ export interface Fault extends Manner {
   readonly request?: ((body: string) => string) | undefined;
   /** Changes the body of the exchange's answer. */
   readonly reply?: ((body: string) => string) | undefined;
-  /** Orders that the exchange accepts end `Canceled`. */
-  readonly orders?: 'cancel' | undefined;
+  /** What becomes of the orders that the exchange accepts. */
+  readonly orders?: OrderDrill | undefined;
   /** The exchange works the request so often; the last answer is sent. */
   readonly times?: number | undefined;
   /** Added to the header `Date`, ms. */
@@ -67,8 +68,8 @@ export interface ServerSetup extends ServerHooks {
   readonly clock: Clock;
   /** Real time of the venue. */
   readonly now: () => Instant;
-  /** Runs `work`, in which every order that is accepted ends `Canceled`. */
-  readonly canceling?: (<T>(work: () => T) => T) | undefined;
+  /** Runs `work`, in which orders go as `drill` says. */
+  readonly drilling?: (<T>(drill: OrderDrill, work: () => T) => T) | undefined;
   /** Pages that need no token, by path, such as the OpenAPI document. */
   readonly pages?: ReadonlyMap<string, () => Answer> | undefined;
 }
@@ -262,11 +263,11 @@ class Desk {
 
   /** What the exchange says. An error of ours is an answer too: one bad request never ends the venue. */
   private work(serving: Serving, body: string, { request, reply, orders, times = 1 }: Fault): Answer {
-    const { canceling } = this.setup;
+    const { drilling } = this.setup;
     const asked = request === undefined ? body : request(body);
     const once = (): Reply<object> =>
-      orders === 'cancel' && canceling !== undefined
-        ? canceling(() => this.ask(serving, asked))
+      orders !== undefined && drilling !== undefined
+        ? drilling(orders, () => this.ask(serving, asked))
         : this.ask(serving, asked);
     try {
       for (let turn = 1; turn < times; turn++) once();

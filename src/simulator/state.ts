@@ -4,6 +4,7 @@ import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { redo } from './deeds.ts';
 import type { Deed } from './deeds.ts';
+import type { OrderDrill } from './dials.ts';
 import type { Exchange } from './exchange.ts';
 import type { VenueOptions } from './options.ts';
 import type { PriceTape } from './tape.ts';
@@ -66,11 +67,11 @@ export class StateFile {
   }
 
   /** Does again what the file holds, and keeps everything from then on. Returns the time of the last deed. */
-  attach(exchange: Exchange, canceling: <T>(work: () => T) => T): Instant {
+  attach(exchange: Exchange, drilling: <T>(drill: OrderDrill, work: () => T) => T): Instant {
     let last = this.startedAt;
     for (const row of this.db.prepare('SELECT body FROM deeds ORDER BY seq').iterate()) {
       const deed = deedOf(String(row['body']));
-      redo(exchange, deed, canceling);
+      redo(exchange, deed, drilling);
       last = instant(deed.now);
     }
     const insert = this.db.prepare('INSERT INTO deeds (body) VALUES (?)');

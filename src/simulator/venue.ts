@@ -6,6 +6,7 @@ import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 import { startAdmin } from './admin.ts';
 import { Dials } from './dials.ts';
+import type { OrderDrill } from './dials.ts';
 import { documentPages } from './documents.ts';
 import { Exchange } from './exchange.ts';
 import { faultOf } from './faults-apply.ts';
@@ -64,16 +65,16 @@ export async function startVenue(
   input: VenueInput,
   { clock, onRequest, script, faults, feedFaults = faults, admin, stateFile, loadTape }: VenueWorld,
 ): Promise<RunningVenue> {
-  const { options, canceling } = new Dials(venueOptions(input));
+  const { options, drilling } = new Dials(venueOptions(input));
   const tapes = await loadTapes(options, loadTape);
-  const { exchange, now, state } = openExchange({ options, tapes, clock, file: stateFile, canceling });
+  const { exchange, now, state } = openExchange({ options, tapes, clock, file: stateFile, drilling });
   const app = venueServer({
     exchange,
     options,
     clock,
     now,
     onRequest,
-    canceling,
+    drilling,
     pages: documentPages,
     script: scriptOf(script, faults),
   });
@@ -127,9 +128,9 @@ function openExchange(setup: {
   readonly tapes: ReadonlyMap<string, PriceTape>;
   readonly clock: Clock;
   readonly file: string | undefined;
-  readonly canceling: <T>(work: () => T) => T;
+  readonly drilling: <T>(drill: OrderDrill, work: () => T) => T;
 }): { exchange: Exchange; now: () => Instant; state: StateFile | undefined } {
-  const { options, tapes, clock, file, canceling } = setup;
+  const { options, tapes, clock, file, drilling } = setup;
   const real = steadyTime(clock);
   if (file === undefined) {
     const exchange = new Exchange({ options, tapes, startedAt: real() });
@@ -138,7 +139,7 @@ function openExchange(setup: {
   const state = new StateFile(file, { options, tapes, now: real() });
   const exchange = new Exchange({ options, tapes, startedAt: state.startedAt });
   // The clock of the machine may have been set back since: time of the venue never is.
-  const lagMs = Math.max(0, state.attach(exchange, canceling) - real());
+  const lagMs = Math.max(0, state.attach(exchange, drilling) - real());
   return { exchange, now: () => after(real(), lagMs), state };
 }
 

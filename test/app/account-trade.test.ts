@@ -80,7 +80,7 @@ describe('an order by hand', () => {
   });
 
   it('says that nothing was traded when the venue kills it', async () => {
-    const seen = await withFault({ orders: 'cancel' });
+    const seen = await withFault({ orders: { canceled: true } });
     await using _venue = seen.venue;
     const ran = await seen.account('buy btcusd --amount 600 --yes');
     expect(ran).toMatchObject({ code: 75 });

@@ -51,7 +51,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   simulator: {
     parts: ['core', 'wire', 'engine/ports.ts'],
     packages: {
-      rxjs: simulatorEdge, zod: ['options.ts', 'options-account.ts', 'options-parts.ts', 'options-feeds.ts', 'faults.ts', ...simulatorEdge], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
+      rxjs: simulatorEdge, zod: ['options.ts', 'options-account.ts', 'options-parts.ts', 'options-feeds.ts',
+      'options-booking.ts', 'faults.ts', ...simulatorEdge], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
       'node:http': simulatorEdge, 'node:buffer': ['server.ts'], 'node:net': simulatorEdge, 'node:stream': simulatorEdge, 'node:crypto': ['quotes.ts'],
       'node:sqlite': ['state.ts'],
     },

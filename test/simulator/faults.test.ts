@@ -172,6 +172,24 @@ describe('a fault', () => {
     expect(moved?.amount.toFixed()).toBe('0.4');
   });
 
+  it('books an order in parts that show late, and executes its quote twice', async () => {
+    const fault: RestFaultInput = {
+      kind: 'booking',
+      trades_per_order: 2,
+      shares: ['0.9995'],
+      delays_ms: [0, 600_000],
+      second_execution: 1,
+    };
+    await using venue = await suffering(fault);
+    expect((await trade(venue))?.body).toMatchObject({ status: 'Done', filled: '1' });
+    expect(fills(venue)).toBe(4);
+    const { body } = await venue.get('/v1/account/transactions?types=buy');
+    const shown = (body as { currency: string; amount: string }[]).map(
+      ({ currency, amount }) => `${amount} ${currency}`,
+    );
+    expect(shown).toEqual(['-59970 usd', '0.9995 btc', '-59970 usd', '0.9995 btc']);
+  });
+
   it('scales prices, sets fields and leaves every other digit alone', async () => {
     await using venue = await suffering(
       { kind: 'edit', set: { pair: 'dogeusd', side: 'SELL' }, scale: { buy_price: 10 } },

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { camelKeys, decimal, milliseconds, share } from './options-parts.ts';
+import type { CamelKeys } from './options-parts.ts';
+
+/** Most trades of one order. */
+const TRADES_MAX = 50;
+const HOUR_MS = 3_600_000;
+
+const trades = z.int().min(1).max(TRADES_MAX);
+
+/** How the venue books an order that it executes: the fields of the setting `booking` and of the fault of that name. */
+export const bookingFields = {
+  trades_per_order: z
+    .union([trades, z.strictObject({ least: trades, most: trades }).refine(({ least, most }) => least <= most, { error: 'least is above most' })])
+    .default(1)
+    .describe('Trades that one order is booked as; a range such as { least: 1, most: 4 } is drawn for each order'),
+  shares: z
+    .array(decimal)
+    .max(TRADES_MAX)
+    .optional()
+    .describe('Share of the order that the first trade has, the second, and so on, such as "0.9995"; the last trade has the rest. Left out: drawn, uneven'),
+  delays_ms: z
+    .array(milliseconds)
+    .min(1)
+    .max(TRADES_MAX)
+    .default([0])
+    .describe('From the execution until the rows of the first trade show, of the second, and so on; the last one counts for the trades after it'),
+  delay_spread_ms: milliseconds.default(0).describe('Added to each delay, evenly drawn from zero to this'),
+  leg_gap_ms: z
+    .int()
+    .min(-HOUR_MS)
+    .max(HOUR_MS)
+    .default(0)
+    .describe('The row of the quote currency shows so long after that of the base currency; below zero: before it'),
+  stamps: z
+    .enum(['executed', 'booked'])
+    .default('executed')
+    .describe('The time that rows tell: that of the execution, or that at which they show'),
+  prices: z
+    .enum(['quoted', 'uneven'])
+    .default('quoted')
+    .describe('Uneven: each trade has a price of its own; their amounts sum to that of the quote'),
+  fees: z.enum(['shared', 'first']).default('shared').describe('First: the first trade pays all of the fee'),
+  second_execution: share
+    .default(0)
+    .describe('Orders that are executed a second time, against the word of the venue: the account pays twice'),
+  second_execution_ms: milliseconds.default(0).describe('From the first execution to the second'),
+}; // prettier-ignore
+
+export const bookingSchema = z.lazy(() => z.strictObject(bookingFields).transform(camelKeys));
+
+/** How orders are booked. */
+export type BookingOptions = CamelKeys<z.output<z.ZodObject<typeof bookingFields>>>;
