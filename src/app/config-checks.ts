@@ -175,6 +175,20 @@ export function checkCurrencies({ controls }: RawConfig, document: YamlDocument)
   return [document.problem(['controls', key, 'currency'], message)];
 }
 
+/** Where it is known how long quotes live at most, and `order_margin` is as long as that, no order would ever leave. */
+export function checkQuoteLife(
+  { order_margin: marginMs, in_doubt: inDoubt, venue }: RawConfig,
+  document: YamlDocument,
+  mode: Mode | undefined,
+): readonly FileProblem[] {
+  const simulatedMs = mode === 'paper' ? venue.simulated?.quoteLifeMs : undefined;
+  const lifeMs = Math.min(inDoubt.quote_life_max, simulatedMs ?? inDoubt.quote_life_max);
+  if (marginMs < lifeMs) return [];
+  const of = lifeMs === inDoubt.quote_life_max ? 'in_doubt.quote_life_max' : 'venue.simulated.quote_life_ms';
+  const message = `no order would ever leave: it needs ${marginMs} ms of its quote's life, and no quote that is executed lives longer than ${lifeMs} ms (${of}). Write such as order_margin: PT0.5S`;
+  return [document.problem(['order_margin'], message)];
+}
+
 /** Whether the daemon would listen there: what it would refuse is told before it starts. */
 export function checkListen({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
   if (operate === false) return [];

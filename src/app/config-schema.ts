@@ -83,7 +83,10 @@ const venue = z.strictObject({
   connect_timeout: duration('PT3S', 'Longest wait for a connection'),
   headers_timeout: duration('PT5S', 'Longest wait for the head of an answer'),
   body_timeout: duration('PT5S', 'Longest silence inside an answer'),
-  order_timeout: duration('PT8S', 'Longest wait for the answer to an order; after it the order is a doubt'),
+  order_timeout: duration(
+    'PT8S',
+    'Longest wait for the answer to an order, however long its quote lives; after it the order is a doubt',
+  ),
   history: duration(
     'P3650D',
     'How far back the first read of transactions goes; currencies without one since then count as 0',
@@ -321,7 +324,7 @@ export const configSchema = z.strictObject({
   in_doubt: inDoubt.prefault({}).describe('How an order without an answer is resolved'),
   order_margin: duration(
     'PT0.5S',
-    'Life that a quote must have left beyond order_timeout when its order leaves',
+    'Life that a quote must have left when its order leaves, so that the order arrives in time',
   ),
   max_cycles: whole.min(1).max(1000).default(64).describe('Slices in progress at once; 64 when left out'),
   journal: z

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
 import { canonicalValue } from '../journal/canonical.ts';
-import { checkConfig, checkCurrencies, checkListen, modeOf } from './config-checks.ts';
+import { checkConfig, checkCurrencies, checkListen, checkQuoteLife, modeOf } from './config-checks.ts';
 import type { ConfigOptions } from './config-checks.ts';
 import { configSchema } from './config-schema.ts';
 import { configOf } from './config-values.ts';
@@ -70,7 +70,11 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   const checked = mode && checkConfig(document, { ...options, mode, folder: dirname(path) });
   wrong.push(...(checked?.problems ?? []));
   if (parsed.success)
-    wrong.push(...checkCurrencies(parsed.data, document), ...checkListen(parsed.data, document));
+    wrong.push(
+      ...checkCurrencies(parsed.data, document),
+      ...checkListen(parsed.data, document),
+      ...checkQuoteLife(parsed.data, document, mode),
+    );
   if (!parsed.success || mode === undefined || wrong.length > 0) {
     return { loaded: undefined, problems: wrong, strategyFiles: found.files };
   }

@@ -6,6 +6,7 @@ import { doubtFacts } from '../engine/doubts.ts';
 import { isOver } from '../engine/override.ts';
 import type { Override } from '../engine/override-state.ts';
 import type { Command, CommandAnswer } from '../engine/ports.ts';
+import { shortQuoteWords } from '../engine/short-quotes.ts';
 import { leftOfSlice } from '../engine/size.ts';
 import type { OperatedDesk, Order } from '../operate/api.ts';
 import { slotCounts } from './watch.ts';
@@ -72,6 +73,7 @@ function statusOf(desk: Desk): object {
       open_doubts: { used: state.doubts.length, max: policy.limits.openDoubtsMax },
     },
     paused: Object.fromEntries(state.totals.paused),
+    waiting: waitingOf(desk),
     overrides: [...state.overrides.all()].map(([id, one]) => overrideOf(desk, id, one)),
     account_read_age_s:
       desk.lastReadAt === undefined ? undefined : seconds(ports.clock.monotonic() - desk.lastReadAt),
@@ -79,6 +81,9 @@ function statusOf(desk: Desk): object {
     ...openOf(desk),
   };
 }
+
+/** What waits, for what and for how long: one line each, for people. */
+const waitingOf = (desk: Desk): readonly string[] => shortQuoteWords(desk);
 
 function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {
   const { limit, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;

@@ -99,6 +99,12 @@ export const alerts = {
     says: 'the venue gives no quotes; trying on',
     runbook: 'Look at the status of the venue. Slices that run out of time end without a trade.',
   },
+  quotes_too_short: {
+    severity: 'warning',
+    says: 'three quotes in a row did not live long enough for an order: nothing trades in this pair until they do',
+    runbook:
+      '`life_ms` is how long the quotes live, `needs_ms` what an order needs: the way of the quote, the write of the intent and `order_margin`. Look at the network and the disk, lower `order_margin`, or ask the venue for longer quotes. The desk asks on and goes on by itself.',
+  },
   venue_unreachable: {
     severity: 'warning',
     says: 'the venue does not answer; trying again',

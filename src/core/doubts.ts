@@ -166,10 +166,19 @@ export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: Kno
 }
 
 /**
- * Last instant at which an order may start: its quote must certainly live until the answer has come or is given up. After
- * it the attempt ends without an order.
+ * Last instant at which an order may start: it must reach the venue while its quote certainly lives. After it the attempt ends
+ * without an order. The answer may come later than the quote's end: an order that arrives too late is refused.
  */
-export const lastOrderStart = (
+export const lastOrderStart = (life: Life, orderMarginMs: number): Monotonic =>
+  after(life.lower, -orderMarginMs);
+
+/**
+ * How long to wait for the answer to an order that leaves at `sentAt`, milliseconds. An answer is evidence whenever it comes,
+ * so the end of the quote does not end the wait. From the first instant at which the account can prove the outcome, it does:
+ * waiting on would only delay that proof.
+ */
+export const answerWaitMs = (
   life: Life,
-  patience: { readonly orderTimeoutMs: number; readonly orderMarginMs: number },
-): Monotonic => after(life.lower, -(patience.orderTimeoutMs + patience.orderMarginMs));
+  wait: { readonly sentAt: Monotonic; readonly orderTimeoutMs: number; readonly bookingMarginMs: number },
+): number =>
+  Math.max(0, Math.min(wait.orderTimeoutMs, after(life.upper, wait.bookingMarginMs) - wait.sentAt));

@@ -36,6 +36,7 @@ import type { Ports } from './ports.ts';
 import { PtsWatch } from './pts-watch.ts';
 import { QuoteIds } from './quote-ids.ts';
 import { References } from './references.ts';
+import type { ShortQuotes } from './short-quotes.ts';
 import type { StrategySource } from './source.ts';
 
 export type { StrategySource } from './source.ts';
@@ -86,6 +87,8 @@ export class Desk {
     string,
     { readonly count: number; readonly since: Monotonic; readonly last: Monotonic }
   >();
+  /** Quotes in a row whose life was too short for an order, by pair. */
+  readonly shortQuotes = new Map<string, ShortQuotes>();
   /** When an earlier process wrote last: until then it told of its doubts by itself. */
   inheritedAt: Instant | undefined;
   /** Fills that the account did not show in time, and that the operator was told of. */

@@ -13,8 +13,11 @@ import type { Listening } from './flow.ts';
 import type { Sized } from './item.ts';
 import type { Granting, Permit, Wish } from './pacer.ts';
 import type { Sending } from './send.ts';
+import { quoteSufficed, quoteWasTooShort } from './short-quotes.ts';
 import { canPay, leftOfSlice } from './size.ts';
 import { keepOf, tacticFault } from './tactics.ts';
+
+type Quoted = Phase & { readonly state: 'quoted' };
 
 /** What the gate needs to know of an attempt. */
 export interface Gated extends Sending {
@@ -24,7 +27,7 @@ export interface Gated extends Sending {
 }
 
 /** The gate: the only way to an order. What it reads and the write to the socket happen in one tick, unless the order limit is full. */
-export function passGate(run: Gated, phase: Phase & { state: 'quoted' }): void {
+export function passGate(run: Gated, phase: Quoted): void {
   const { desk } = run;
   const { quote, life } = phase;
   const fault = quoteFault(desk, quote);
@@ -32,8 +35,8 @@ export function passGate(run: Gated, phase: Phase & { state: 'quoted' }): void {
     run.goOn(fault);
     return;
   }
-  const lastStart = lastOrderStart(life, desk.policy);
-  const leave = new Leave(run, quote, lastStart);
+  const lastStart = lastOrderStart(life, desk.policy.orderMarginMs);
+  const leave = new Leave(run, phase, lastStart);
   desk.pacer.ask(leave, leave);
 }
 
@@ -46,31 +49,33 @@ class Leave implements Wish, Granting {
   readonly until: Gated['until'];
   readonly by: Listening;
   readonly #run: Gated;
-  readonly #quote: Quote;
+  readonly #phase: Quoted;
 
-  constructor(run: Gated, quote: Quote, lastStart: Monotonic) {
+  constructor(run: Gated, phase: Quoted, lastStart: Monotonic) {
     this.key = run.intent.strategy;
     this.deadline = lastStart;
     this.until = run.until;
     this.by = run.by;
     this.#run = run;
-    this.#quote = quote;
+    this.#phase = phase;
   }
 
   granted(permit: Permit): void {
     const run = this.#run;
-    const quote = this.#quote;
     const { desk } = run;
     desk.observer.paced('order', 'execute', permit.waitedMs);
     const isLate = desk.ports.clock.monotonic() > this.deadline;
-    const refused = isLate ? tooShort(quote) : gateFault(run, quote);
+    const { quote } = this.#phase;
+    const refused = isLate ? tooShort(desk, run.intent.pair, this.#phase) : gateFault(run, quote);
+    if (!isLate) quoteSufficed(desk, run.intent.pair);
     if (refused !== undefined) permit.giveBack();
     else run.orderPermit = permit;
     run.goOn(refused ?? APPROVED);
   }
 
   refused(): void {
-    this.#run.goOn(this.#run.desk.isStopping ? SHUTDOWN : tooShort(this.#quote));
+    const { desk, intent } = this.#run;
+    this.#run.goOn(desk.isStopping ? SHUTDOWN : tooShort(desk, intent.pair, this.#phase));
   }
 }
 
@@ -85,8 +90,15 @@ const again = (reason: Reason, detail: string): CycleEvent => ({
   next: AGAIN,
 });
 
-const tooShort = ({ lifeMs }: Quote): CycleEvent =>
-  again('quote_too_short', `a life of ${lifeMs} ms leaves no time for an order`);
+/** The order would not reach the venue while its quote certainly lives. */
+function tooShort(desk: Desk, pair: string, { quote, life }: Quoted): CycleEvent {
+  const needsMs = Math.ceil(desk.ports.clock.monotonic() - life.askedAt + desk.policy.orderMarginMs);
+  const { lifeMs } = quote;
+  if (needsMs <= lifeMs)
+    return again('quote_too_short', `the limit of orders leaves no time in ${lifeMs} ms`);
+  quoteWasTooShort(desk, pair, { lifeMs, needsMs });
+  return again('quote_too_short', `limit=${lifeMs} ms of life value=${needsMs} ms needed for an order`);
+}
 
 /** A quote id must be new, and no life longer than what a crash would be waited out for. */
 function quoteFault(desk: Desk, { quoteId, lifeMs }: Quote): CycleEvent | undefined {

@@ -66,8 +66,9 @@ export interface Policy {
     /** `same_quote`: an order that was met with silence may leave again, byte for byte, while its quote lives. */
     readonly resend: 'same_quote' | 'never';
   };
+  /** Longest wait for the answer to an order. */
   readonly orderTimeoutMs: number;
-  /** Time that must be left on a quote besides the order timeout. */
+  /** Life that must be left on a quote when its order leaves. */
   readonly orderMarginMs: number;
   /** Attempts under way at once. */
   readonly cyclesMax: number;

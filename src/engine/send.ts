@@ -1,11 +1,13 @@
 import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { classifyOrder } from '../core/answer.ts';
 import { deskRefusal } from '../core/controls.ts';
 import { lastResendStart } from '../core/cycle.ts';
-import type { CycleEvent, Phase } from '../core/cycle.ts';
+import type { CycleEvent, Life, Phase } from '../core/cycle.ts';
+import { answerWaitMs } from '../core/doubts.ts';
 import { text } from '../core/money.ts';
 import type { IntentRecord, QuoteRecord } from '../core/record.ts';
+import type { Monotonic } from '../core/time.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
 import { hearWithin } from './flow.ts';
@@ -31,12 +33,21 @@ export interface Sending {
   goOn(event: CycleEvent): void;
 }
 
-/** How long the answer to an order is waited for. */
-export function patienceOf({ policy, ports }: Desk): Patience<OrderAnswer> {
-  const { orderTimeoutMs: ms } = policy;
-  const late = lost(`no answer in ${ms} ms`);
+/** Longest wait for the answer to an order. */
+export const patienceOf = ({ policy, ports }: Desk): Patience<OrderAnswer> =>
+  patienceFor(policy.orderTimeoutMs, ports.clock.scheduler);
+
+function patienceFor(ms: number, scheduler: SchedulerLike): Patience<OrderAnswer> {
+  const late = lost(`no answer in ${Math.round(ms)} ms`);
   const none = lost('no answer');
-  return { ms, scheduler: ports.clock.scheduler, late: () => late, none: () => none };
+  return { ms, scheduler, late: () => late, none: () => none };
+}
+
+/** The wait for the answer to one order, fitted to the life of its quote. */
+function fittedPatience({ patience, desk }: Sending, life: Life, sentAt: Monotonic): Patience<OrderAnswer> {
+  const { bookingMarginMs } = desk.policy.inDoubt;
+  const ms = answerWaitMs(life, { sentAt, orderTimeoutMs: patience.ms, bookingMarginMs });
+  return ms === patience.ms ? patience : patienceFor(ms, patience.scheduler);
 }
 
 /**
@@ -57,7 +68,7 @@ export function sendOrder(run: Sending, { quote, copies, life }: Phase & { state
     clientId: intent.client_order_id,
   };
   hearWithin(venue.order(order), by, {
-    patience: run.patience,
+    patience: fittedPatience(run, life, sentAt),
     heard: (answer) => {
       run.orderPermit?.settle();
       const at = clock.monotonic();

@@ -192,6 +192,14 @@ describe('loadConfig', () => {
     );
   });
 
+  it.each([
+    ['order_margin: PT6S\nin_doubt: { quote_life_max: PT5S }', '(in_doubt.quote_life_max)'],
+    ['order_margin: PT2S\nvenue: { simulated: { quote_life_ms: 1500 } }', '(venue.simulated.quote_life_ms)'],
+  ])('refuses an order margin that no quote lives long enough for: %s', (yaml, of) => {
+    expect(refusal(`${yaml}\nstrategies: []\n`)).toContain('no order would ever leave');
+    expect(refusal(`${yaml}\nstrategies: []\n`)).toContain(of);
+  });
+
   it('takes a port of 0, an IPv6 address and false for operate', () => {
     expect(load('operate: { listen: "[::1]:0" }\nstrategies: []\n').operate).toEqual({
       listen: '[::1]:0',

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { adoptable, inherited, judge, lastOrderStart, READ_GAP_MS } from '../../src/core/doubts.ts';
+import {
+  adoptable,
+  inherited,
+  judge,
+  answerWaitMs,
+  lastOrderStart,
+  READ_GAP_MS,
+} from '../../src/core/doubts.ts';
 import type { Doubt, Judgement, WholeRead } from '../../src/core/doubts.ts';
 import type { TradeEvidence } from '../../src/core/evidence.ts';
 import { money, quantity } from '../../src/core/money.ts';
@@ -157,13 +164,23 @@ describe('a trade that the journal may not know', () => {
 });
 
 describe('an order', () => {
-  it('may start for as long as its quote certainly outlives the wait for the answer', () => {
-    const life = {
-      askedAt: monotonic(1_000),
-      receivedAt: monotonic(1_200),
-      lower: monotonic(16_000),
-      upper: monotonic(16_200),
-    };
-    expect(lastOrderStart(life, { orderTimeoutMs: 8_000, orderMarginMs: 500 })).toBe(7_500);
+  const life = {
+    askedAt: monotonic(1_000),
+    receivedAt: monotonic(1_200),
+    lower: monotonic(16_000),
+    upper: monotonic(16_200),
+  };
+
+  it('may start for as long as its quote certainly lives for the margin', () => {
+    expect(lastOrderStart(life, 500)).toBe(15_500);
+  });
+
+  it.each([
+    ['its time-out, also beyond the end of its quote', 15_000, 8_000, 8_000],
+    ['the instant at which the account can prove the outcome', 15_000, 60_000, 11_200],
+    ['nothing once the account can prove the outcome', 40_000, 8_000, 0],
+  ])('waits for its answer until %s', (_, sentAt, orderTimeoutMs, waitMs) => {
+    const given = { sentAt: monotonic(sentAt), orderTimeoutMs, bookingMarginMs: 10_000 };
+    expect(answerWaitMs(life, given)).toBe(waitMs);
   });
 });

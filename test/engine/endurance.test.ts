@@ -28,7 +28,7 @@ const ordersOf = ({ exchange }: Bench): number => ledgerTrades(exchange).length;
 describe('an intent that takes long to be durable', () => {
   it('lets no order leave for a quote that has no life left for it, and the quote is judged after the wait', () => {
     const clock = new VirtualClock(START);
-    const journal = slowJournal(clock, 3 * SECOND_MS);
+    const journal = slowJournal(clock, 9.8 * SECOND_MS);
     const bench = aBench({ strategies: [aTwap()], clock, journal });
     bench.start({ isUntilDone: true });
     clock.run(instant(START + 5 * MINUTE_MS));

@@ -1,9 +1,10 @@
-import { map } from 'rxjs';
+import { delay, map } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import type { Reason } from '../../src/core/reasons.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderRequest, QuoteAnswer } from '../../src/core/venue.ts';
+import { shortQuoteWords } from '../../src/engine/short-quotes.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
@@ -204,15 +205,110 @@ const reasons = (bench: Bench): readonly (Reason | undefined)[] =>
 
 describe('a quote', () => {
   it('that lives too briefly for an order is not executed', () => {
-    const bench = aBench({ strategies: [patient()], venue: { quoteLifeMs: 8_400 } });
+    const bench = aBench({
+      strategies: [patient()],
+      venue: { quoteLifeMs: 1_500 },
+      policy: { orderMarginMs: 1_490 },
+    });
     bench.start();
     bench.clock.run(instant(START + MINUTE_MS));
     expect(new Set(reasons(bench))).toEqual(new Set(['quote_too_short']));
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });
 
+  it.each([1_000, 1_500, 5_000, 8_400])(
+    'that lives %i ms, shorter than the order timeout and its margin, is executed',
+    (quoteLifeMs) => {
+      const bench = aBench({ strategies: [aTwap()], venue: { quoteLifeMs } });
+      bench.start({ isUntilDone: true });
+      bench.clock.run(instant(START + 12 * MINUTE_MS));
+      expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+      expect(faultsOf(bench)).toEqual([]);
+    },
+  );
+
+  it('is filled by the answer to its order, which comes long after its end', () => {
+    const bench = aBench({
+      strategies: [patient()],
+      venue: { quoteLifeMs: 1_500 },
+      wrap: (venue, clock) => ({
+        ...venue,
+        order: (request) => venue.order(request).pipe(delay(5 * SECOND_MS, clock)),
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + MINUTE_MS));
+    expect(fillsOf(bench.records()).map(({ source }) => source)).toEqual(['order']);
+    expect(reasons(bench)).toEqual([undefined]);
+  });
+
+  it.each<readonly [string, Partial<BenchOptions>, number]>([
+    ['live too briefly', { venue: { quoteLifeMs: 1_500 }, policy: { orderMarginMs: 2_000 } }, 2_020],
+    ['take too long to arrive', { venue: { quoteLifeMs: 1_500 }, quoteLatencyMs: 1_200 }, 1_700],
+  ])('is told of when three in a row %s, once and with both figures', (_, over, needsMs) => {
+    const told: unknown[] = [];
+    const bench = aBench({
+      strategies: [patient()],
+      ...over,
+      observer: {
+        alert: (alert, facts) => {
+          if (alert === 'quotes_too_short') told.push(facts);
+        },
+      },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 5 * MINUTE_MS));
+    expect(reasons(bench).length).toBeGreaterThan(10);
+    expect(told).toEqual([
+      {
+        pair: 'btcusd',
+        quotes: 3,
+        life_ms: 1_500,
+        needs_ms: needsMs,
+        order_margin_ms: over.policy?.orderMarginMs ?? 500,
+      },
+    ]);
+    expect(shortQuoteWords(bench.desk)).toEqual([
+      expect.stringContaining(`the quotes of btcusd live 1500 ms and an order needs ${needsMs} ms`),
+    ]);
+  });
+
+  it('that is long enough again ends what was told, and the next three too short ones are told anew', () => {
+    let lifeMs = 1_500;
+    const told: unknown[] = [];
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 20, duration: 'PT20M' })],
+      policy: { orderMarginMs: 2_000 },
+      wrap: (venue) => ({
+        ...venue,
+        quote: (request) =>
+          venue
+            .quote(request)
+            .pipe(
+              map((answer) =>
+                answer.kind === 'quote' ? { ...answer, quote: { ...answer.quote, lifeMs } } : answer,
+              ),
+            ),
+      }),
+      observer: {
+        alert: (alert, facts) => {
+          if (alert === 'quotes_too_short') told.push(facts);
+        },
+      },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 2 * MINUTE_MS));
+    lifeMs = 5_000;
+    bench.clock.run(instant(START + 4 * MINUTE_MS));
+    expect(shortQuoteWords(bench.desk)).toEqual([]);
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThan(0);
+    lifeMs = 1_500;
+    bench.clock.run(instant(START + 6 * MINUTE_MS));
+    expect(told).toHaveLength(2);
+  });
+
   it('that was too long on its way is not executed', () => {
-    const bench = aBench({ strategies: [patient()], quoteLatencyMs: 2_000 });
+    const bench = aBench({ strategies: [patient()], quoteLatencyMs: 9_600 });
     bench.start();
     bench.clock.run(instant(START + MINUTE_MS));
     expect(new Set(reasons(bench))).toEqual(new Set(['quote_too_short']));

@@ -152,8 +152,8 @@ export const modes: readonly Mode[] = [
     tests: [[engine('refusals'), 'that was told before is not executed twice']] },
   { row: 52, what: 'a price outside the collar, or no price to compare with', alert: 'parent_paused',
     tests: [[engine('refusals'), 'outside the collar is not executed'], [engine('references'), 'that cannot be had stop every trade'], [engine('controls'), 'is paused after three quotes in a row outside the collar, also after a restart']] },
-  { row: 53, what: 'too little life left for an order', alert: { none: NO_TRADE },
-    tests: [[engine('refusals'), 'that was too long on its way is not executed']] },
+  { row: 53, what: 'too little life left for an order', alert: 'quotes_too_short',
+    tests: [[engine('refusals'), 'that was too long on its way is not executed'], [engine('refusals'), 'is told of when three in a row %s, once and with both figures']] },
   // The gate and the order
   { row: 54, what: 'a halt between the intent and the order', alert: 'halted',
     tests: [[engine('halt'), 'lets no order and no quote begin after it, at whatever instant it comes, and what was under way ends: %s'], [engine('refusals'), 'halts the desk between quote and order, and no order leaves']] },

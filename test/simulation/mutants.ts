@@ -500,13 +500,13 @@ const ofCore: readonly Mutant[] = [
   },
   {
     name: 'order-start-too-late',
-    rule: 'a quote must certainly live until the answer to its order has come',
+    rule: 'an order must reach the venue while its quote certainly lives',
     killedBy: 'A',
     patches: [
       {
         file: DOUBTS,
-        find: 'after(life.lower, -(patience.orderTimeoutMs + patience.orderMarginMs));',
-        replace: 'after(life.upper, patience.orderMarginMs);',
+        find: 'after(life.lower, -orderMarginMs);',
+        replace: 'after(life.upper, orderMarginMs);',
       },
     ],
   },

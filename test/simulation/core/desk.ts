@@ -4,7 +4,7 @@ import type { World as Limited } from '../../../src/core/controls.ts';
 import type { Refusal } from '../../../src/core/refusal.ts';
 import { follow } from '../../../src/core/cycle.ts';
 import type { CycleEvent, Next, Phase } from '../../../src/core/cycle.ts';
-import { inherited, judge, lastOrderStart } from '../../../src/core/doubts.ts';
+import { answerWaitMs, inherited, judge, lastOrderStart } from '../../../src/core/doubts.ts';
 import type { Doubt } from '../../../src/core/doubts.ts';
 import { adoptable } from '../../../src/core/doubts.ts';
 import { tradesOf } from '../../../src/core/evidence.ts';
@@ -45,7 +45,6 @@ export const DESK = 'sim';
 const MARK = deskMark(DESK);
 const DEARER = ratio('1.01');
 const CHEAPER = ratio('0.99');
-const PATIENCE = { orderTimeoutMs: ORDER_TIMEOUT_MS, orderMarginMs: ORDER_MARGIN_MS };
 /** Starts that end badly within ten minutes, after which the desk starts halted. */
 const DEATHS_MAX = 5;
 
@@ -332,7 +331,7 @@ export class DeskProcess {
       detail: '',
       next: { do: 'again' },
     });
-    if (clock.monotonic() > lastOrderStart(life, PATIENCE)) {
+    if (clock.monotonic() > lastOrderStart(life, ORDER_MARGIN_MS)) {
       world.probe('quote too old at the gate');
       return stop('quote_too_short');
     }
@@ -399,7 +398,9 @@ export class DeskProcess {
         joined();
       });
     }
-    this.#later(ORDER_TIMEOUT_MS, () => {
+    const { bookingMarginMs } = this.#life.work.trust;
+    const sentAt = clock.monotonic();
+    this.#later(answerWaitMs(life, { sentAt, orderTimeoutMs: ORDER_TIMEOUT_MS, bookingMarginMs }), () => {
       answered({ kind: 'lost', sent: true, why: 'no answer in time' });
     });
   }

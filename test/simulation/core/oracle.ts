@@ -2,14 +2,7 @@ import type { OrderRequest, QuoteRequest } from '../../../src/core/venue.ts';
 import type { RecordBody } from '../../../src/core/record.ts';
 import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
-import {
-  COPIES_MAX,
-  LIFE_MAX_MS,
-  ORDER_MARGIN_MS,
-  ORDER_TIMEOUT_MS,
-  READ_GAP_MS,
-  RESEND_MARGIN_MS,
-} from './plan.ts';
+import { COPIES_MAX, LIFE_MAX_MS, ORDER_MARGIN_MS, READ_GAP_MS, RESEND_MARGIN_MS } from './plan.ts';
 import type { Work } from './plan.ts';
 import { decimal, whole } from './venue.ts';
 import type { Trade, Venue, VenueQuote } from './venue.ts';
@@ -142,11 +135,7 @@ export class Oracle {
       world.fail('I6', `the order ${clientId} leaves while ${this.#control}`);
     const quote = venue.quotes.get(quoteId);
     const already = this.#sent.get(clientId);
-    this.#checkTime(
-      clientId,
-      quote,
-      already === undefined ? ORDER_TIMEOUT_MS + ORDER_MARGIN_MS : RESEND_MARGIN_MS,
-    );
+    this.#checkTime(clientId, quote, already === undefined ? ORDER_MARGIN_MS : RESEND_MARGIN_MS);
     this.#dayMax = Math.max(this.#dayMax, Math.floor(clock.wall() / DAY_MS));
     if (already !== undefined && !(already.process !== process && this.#wasRolledBack)) {
       if (++already.copies > COPIES_MAX) world.fail('I5', `${already.copies} copies of ${clientId}`);

@@ -118,7 +118,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the order leaves although the quote is nearly over',
     file: 'src/engine/gate.ts',
-    find: 'const lastStart = lastOrderStart(life, desk.policy);',
+    find: 'const lastStart = lastOrderStart(life, desk.policy.orderMarginMs);',
     put: 'const lastStart = (life.upper + 60_000) as Monotonic; void lastOrderStart;',
   },
   {

@@ -45,7 +45,7 @@ export function settingOf(given: Chance, planned: readonly Planned[]): Setting {
   const chance = chancesOf(given);
   const pick = <T>(point: string, of: readonly [T, ...T[]]): T => of[given.setting(point, 0, of.length - 1)] ?? of[0];
   const lifeMs = pick('quote life', [10_000, 10_000, 15_000, 30_000, 6_000, 2_000]);
-  const orderTimeoutMs = Math.min(pick('order timeout', [8_000, 4_000, 2_000]), Math.max(500, lifeMs - 2_000));
+  const orderTimeoutMs = pick('order timeout', [8_000, 4_000, 2_000]);
   const worth = planned.reduce((sum, { notional }) => sum + notional, 0);
   const dayNotionalMax = chance('day limit', 0.25) ? String(Math.ceil(worth * between(draw('day limit at'), 0.3, 0.8))) : undefined;
   const base = aPolicy();

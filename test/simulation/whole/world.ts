@@ -130,7 +130,7 @@ export class World {
       trace: this.trace,
       tell,
       token: TOKEN,
-      orderTimeMs: setting.policy.orderTimeoutMs + setting.policy.orderMarginMs,
+      orderTimeMs: setting.policy.orderMarginMs,
       openDoubtsMax: setting.policy.limits.openDoubtsMax,
       dayNotionalMax: setting.dayNotionalMax,
       caps: setting.caps,
