@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { checkZone, instant, parseTime } from '../core/time.ts';
+import { after, checkZone, instant, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { timeText } from './fields.ts';
-import { zoned } from './walls.ts';
+import { changesOf, instantsOf, wallOf, wallOfPlain, zoned } from './walls.ts';
 
 /** When nothing may be traded: weekends, holidays of several centres, blackouts, quiet hours, and a cut-off each day. */
 
@@ -162,18 +162,48 @@ export function closureAt(schedule: Hours, at: Instant): Closure | undefined {
   const local = zoned(at, zone);
   const closed = calendar === undefined ? undefined : closedDay(calendar, at, local);
   if (closed !== undefined) return closed;
-  const clock = clockOf(local);
   for (const { from, to } of quiet) {
-    const isOver = from < to ? clock < from || clock >= to : clock < from && clock >= to;
-    if (isOver) continue;
-    const date = local.toPlainDate();
-    const day = clock >= from && from > to ? date.add({ days: 1 }) : date;
-    const end = day.toZonedDateTime({ timeZone: zone, plainTime: to });
-    return { why: `quiet hours ${from} to ${to}`, until: later(at, end) };
+    const until = closedUntil(at, zone, (now) => quietEnd(now, from, to));
+    if (until !== undefined) return { why: `quiet hours ${from} to ${to}`, until };
   }
-  return cutOff !== undefined && clock >= cutOff
-    ? { why: `after the cut-off at ${cutOff}`, until: later(at, midnightAfter(local)) }
-    : undefined;
+  if (cutOff === undefined) return undefined;
+  const until = closedUntil(at, zone, (now) => (clockOf(now) >= cutOff ? midnightAfter(now) : undefined));
+  return until === undefined ? undefined : { why: `after the cut-off at ${cutOff}`, until };
+}
+
+/** When quiet hours end that hold while the clock shows `local`; `undefined` while they do not hold. */
+function quietEnd(
+  local: Temporal.ZonedDateTime,
+  from: string,
+  to: string,
+): Temporal.PlainDateTime | undefined {
+  const clock = clockOf(local);
+  const isOpen = from < to ? clock < from || clock >= to : clock < from && clock >= to;
+  if (isOpen) return undefined;
+  const date = local.toPlainDate();
+  return (clock >= from && from > to ? date.add({ days: 1 }) : date).toPlainDateTime(to);
+}
+
+/**
+ * The first moment after `at` at which a rule about the clock of `zone` holds no more; `undefined` when it does not hold
+ * at `at`. `endOf` gives the local time at which the rule ends, within a day. When the clock is set before that time,
+ * the rule is asked again: a skipped hour may pass over the end, and a repeated one may show it twice.
+ */
+function closedUntil(
+  at: Instant,
+  zone: string,
+  endOf: (local: Temporal.ZonedDateTime) => Temporal.PlainDateTime | undefined,
+): Instant | undefined {
+  let until = instant(Math.floor(at));
+  for (;;) {
+    const local = zoned(until, zone);
+    const end = endOf(local);
+    if (end === undefined) return until > at ? until : undefined;
+    const reached = instant(until + wallOfPlain(end) - wallOf(until, zone));
+    const [change] = changesOf(zone, until, reached);
+    if (change === undefined) return reached;
+    until = change;
+  }
 }
 
 /** Why the whole day of `at` is closed, if it is: a weekend or a holiday. */
@@ -184,22 +214,20 @@ export const closedDayAt = ({ calendar, time_zone: zone }: Hours, at: Instant): 
 export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant {
   const { calendar, blackouts, quiet_hours: quiet, cut_off: cutOff, time_zone: zone } = schedule;
   if (calendar === undefined && blackouts.length + quiet.length === 0 && cutOff === undefined) return until;
-  const times = [...quiet.map(({ from }) => from), ...(cutOff === undefined ? [] : [cutOff])];
+  const times = ['00:00', ...quiet.map(({ from }) => from), ...(cutOff === undefined ? [] : [cutOff])];
   const zones = new Set([zone]);
   for (const list of calendar?.holidays ?? []) {
     if (typeof list !== 'string' && list.time_zone !== undefined) zones.add(list.time_zone);
   }
   const found: number[] = blackouts.map(({ from }) => parseTime(from));
   for (const timeZone of zones) {
+    // A clock that is set may show another day, or a time that is closed.
+    found.push(...changesOf(timeZone, at, until));
     const last = zoned(until, timeZone).toPlainDate();
     let day = zoned(at, timeZone).toPlainDate();
     for (; Temporal.PlainDate.compare(day, last) <= 0; day = day.add({ days: 1 })) {
-      found.push(day.toZonedDateTime(timeZone).epochMilliseconds);
-      for (const plainTime of timeZone === zone ? times : []) {
-        const plain = day.toPlainDateTime(plainTime);
-        for (const disambiguation of ['earlier', 'later'] as const)
-          found.push(plain.toZonedDateTime(zone, { disambiguation }).epochMilliseconds);
-      }
+      for (const time of timeZone === zone ? times : ['00:00'])
+        found.push(...instantsOf(wallOfPlain(day.toPlainDateTime(time)), timeZone).passes);
     }
   }
   const closes = found
@@ -218,15 +246,14 @@ function closedDay(
   local: Temporal.ZonedDateTime,
 ): Closure | undefined {
   const weekday = WEEK[local.dayOfWeek - 1];
-  if (weekday !== undefined && weekend.includes(weekday)) {
-    return { why: `weekend (${weekday})`, until: later(at, midnightAfter(local)) };
-  }
+  if (weekday !== undefined && weekend.includes(weekday))
+    return { why: `weekend (${weekday})`, until: dayEnd(at, local) };
   for (const list of holidays) {
     if (typeof list === 'string') return { why: `the calendar ${list} was not read`, until: NEVER };
     const there = list.time_zone === undefined ? local : zoned(at, list.time_zone);
     const day = there.toPlainDate().toString();
     if (list.days.includes(day) || list.every_year.includes(day.slice(5))) {
-      return { why: `holiday in ${list.centre} (${day})`, until: later(at, midnightAfter(there)) };
+      return { why: `holiday in ${list.centre} (${day})`, until: dayEnd(at, there) };
     }
     const end = knownUntil(list);
     if (end !== undefined && day > end)
@@ -244,8 +271,13 @@ const knownUntil = ({ days, until }: HolidayList): string | undefined => {
 
 const clockOf = (local: Temporal.ZonedDateTime): string =>
   `${String(local.hour).padStart(2, '0')}:${String(local.minute).padStart(2, '0')}`;
-const midnightAfter = (local: Temporal.ZonedDateTime): Temporal.ZonedDateTime =>
-  local.toPlainDate().add({ days: 1 }).toZonedDateTime(local.timeZoneId);
-/** A clock that was set back may show the end a second time: what is looked at again must not lie behind. */
-const later = (at: Instant, end: Temporal.ZonedDateTime): Instant =>
-  instant(Math.max(at + 1, end.epochMilliseconds));
+const midnightAfter = (local: Temporal.ZonedDateTime): Temporal.PlainDateTime =>
+  local.toPlainDate().add({ days: 1 }).toPlainDateTime();
+/** The first moment after `at` at which the clock shows another day than it does at `at`, which is `local`. */
+function dayEnd(at: Instant, local: Temporal.ZonedDateTime): Instant {
+  const day = local.toPlainDate();
+  const end = closedUntil(at, local.timeZoneId, (now) =>
+    now.toPlainDate().equals(day) ? midnightAfter(now) : undefined,
+  );
+  return end ?? after(at, 1);
+}

@@ -1,4 +1,4 @@
-import { instant } from '../core/time.ts';
+import { DAY_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 
 /** What clocks on a wall show, and when. A reading is written as if it were UTC, ms. */
@@ -31,3 +31,19 @@ export function instantsOf(
   const [from, to] = [instant(earlier.epochMilliseconds), instant(second.epochMilliseconds)];
   return { passes: isSkipped || from === to ? [from] : [from, to], isSkipped };
 }
+
+/** The moments after `from` and before `to` at which the clock of `zone` is set. */
+export function changesOf(zone: string, from: Instant, to: Instant): readonly Instant[] {
+  if (zone === 'UTC') return [];
+  const local = zoned(from, zone);
+  // Asking for a change is slow. No zone sets its clock twice within some days, and back to what it was.
+  if (to - from < DAYS_MS && local.offsetNanoseconds === zoned(to, zone).offsetNanoseconds) return [];
+  const changes: Instant[] = [];
+  for (let next = local.getTimeZoneTransition('next'); next !== null && next.epochMilliseconds < to;) {
+    changes.push(instant(next.epochMilliseconds));
+    next = next.getTimeZoneTransition('next');
+  }
+  return changes;
+}
+
+const DAYS_MS = 7 * DAY_MS;
