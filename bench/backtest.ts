@@ -1,22 +1,20 @@
 /**
  * Five years of minutes of five assets, prices made by a seed: rebalancing to equal weights at a drift band, and hourly buys
- * of one asset. Beside a tight loop over typed arrays in the same run: the solver; the same search row by row, as `--every-tick`
- * looks for it; a loop over any number of assets. All must make the same trades, to the last bit of the final value. Targets are
- * told as parts of the tight loop, and for the solver also of the search row by row. Exit code 1 when trades differ, and with
+ * of one asset. Beside a tight loop over typed arrays in the same run: the solver, and a loop
+ * over any number of assets. All must make the same trades, to the last bit of the final value. Targets are parts of the tight
+ * loop. Exit code 1 when trades differ, and with
  * `--check` also when a target is missed.
  *
  * Run: `node bench/backtest.ts [--seed S] [--rounds N] [--minutes N] [--check] [--json]`
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { bandRows } from '../src/backtest/band-rows.ts';
 import { bandOf } from '../src/backtest/band.ts';
 import type { Band } from '../src/backtest/band.ts';
 import { driftSearch } from '../src/backtest/drift.ts';
 import type { History } from '../src/backtest/history.ts';
 import { indexBytes, readIndex } from '../src/backtest/index-file.ts';
 import { indexPrices } from '../src/backtest/index.ts';
-import { evenRows } from '../src/backtest/rows.ts';
 import { knownAt } from '../src/backtest/tape.ts';
 import type { Tape } from '../src/backtest/tape.ts';
 import { NOTHING, ratio } from '../src/core/money.ts';
@@ -35,11 +33,8 @@ import type { Outcome } from './backtest-work.ts';
 import { median, table } from './measure.ts';
 
 /** What the solver may take at each band, of the tight loop. Narrow bands trade every few minutes. */
-const TARGETS = { '0.05': 1 / 20, '0.01': 1, '0.003': 2, '0.001': 4 };
-/** What it may take of the search row by row at any band: blocks that rule nothing out must not cost much. */
-const TARGET_OF_ROWS = 1.3;
-/** What the search row by row may take of the tight loop, and hourly buys at their own instants of a loop over all bars. */
-const TARGET_ROWS = 40;
+const TARGETS = { '0.05': 0.1, '0.01': 2, '0.003': 12, '0.001': 30 };
+/** What hourly buys at their own instants may take of a loop over all bars. */
 const TARGET_SLICES = 1 / 20;
 /** Each runs so long before it is measured; the very first run stands in a column of its own. */
 const WARM_UP_MS = 500;
@@ -110,17 +105,6 @@ function rebalanced(threshold: string, next: Next): Outcome {
 function solved(threshold: string): Outcome & Looked {
   const search = driftSearch(histories, valuations, bandAt(threshold));
   return { ...rebalanced(threshold, (asked) => search.next(asked)), ...search.looked };
-}
-
-/** The same without an index: every row is visited. */
-function visited(threshold: string): Outcome & Looked {
-  const cursor = evenRows(tapes);
-  const rows = bandRows({ tapes, valuations, band: bandAt(threshold), cursor });
-  const next: Next = (asked) => {
-    rows.ask(asked);
-    return rows.isBreachAt(asked.from) || rows.goOn(Infinity) ? cursor.at : undefined;
-  };
-  return { ...rebalanced(threshold, next), ...rows.looked };
 }
 
 /**
@@ -197,16 +181,13 @@ for (const [band, target] of Object.entries(TARGETS)) {
   const raced = race({
     'tight loop': () => tightLoop(tapes, threshold),
     ...(band === ROUNDS_OF_GENERIC ? { 'generic loop': () => genericLoop(tapes, threshold) } : {}),
-    'row by row': () => visited(band),
     solver: () => solved(band),
   });
   const [tight] = raced;
   const named = (name: string): Raced | undefined => raced.find((one) => one.name === name);
   const targets: Record<string, string> = {
     solver: atMost(target, named('solver'), tight, work),
-    'row by row': atMost(TARGET_ROWS, named('row by row'), tight, work),
   };
-  atMost(TARGET_OF_ROWS, named('solver'), named('row by row'), work);
   for (const one of raced) {
     const { rebalancings, value } = one.result;
     if (rebalancings !== tight?.result.rebalancings || !Object.is(value, tight.result.value))

@@ -46,11 +46,7 @@ export function addBacktest(cli: Command, { io, config, done }: BacktestCli): vo
     .option('--seed <text>', 'chance of the venue and jitter of the desk follow from it', '1')
     .option(
       '--every-tick',
-      'visit every row of the tapes instead of jumping, and show the desk those at which a wait can come true: the same result',
-    )
-    .option(
-      '--tell-every-tick',
-      'show the desk every row of the tapes, whatever it waits for: slow over long tapes, and the same result',
+      'show the desk every row of the tapes instead of jumping from wake to wake: slow over long tapes, and the same result',
     )
     .option(
       '--bootstrap [n]',

@@ -1,5 +1,4 @@
 import type { Values } from './band.ts';
-import type { Places } from './boxes.ts';
 import type { History, Valuation } from './history.ts';
 import { boundsAt, LEVELS } from './index.ts';
 import type { PriceIndex } from './index.ts';
@@ -9,8 +8,6 @@ export interface BlockValues {
   readonly levels: number;
   /** Fills in between which values each asset was during a block. */
   read(level: number, block: number, held: Float64Array): void;
-  /** The same to be read as it lies, level by level, where each asset has one price and each tape the very blocks of the search. */
-  readonly places: readonly Places[] | undefined;
 }
 
 /** Bounds of the values of assets over blocks of time; the narrowest blocks are `2 ** exponent` ms wide. */
@@ -50,8 +47,7 @@ export function blockValues(
     }
     if (onwards.length > 0) onwardIn(level, block, held);
   };
-  const isPlain = onwards.length === 0 && widths.every((here) => here.every((width) => width === 1));
-  return { levels, read, places: isPlain ? places : undefined };
+  return { levels, read };
 }
 
 /** So many blocks on the highest level of a search make another one above it worth its while. */
@@ -64,6 +60,13 @@ function levelsFor(histories: readonly History[], exponent: number): number {
   let levels = LEVELS;
   while (spanMs > BLOCKS_MAX * 2 ** exponent * 4 ** (levels - 1)) levels++;
   return levels;
+}
+
+/** Bounds of the prices of several assets over blocks of time, block by block, the lower and the upper in turn. */
+interface Places {
+  readonly bounds: readonly Float32Array[];
+  /** Number of the first block of each. */
+  readonly first: readonly number[];
 }
 
 /** The bounds of a history on one level of a search. */

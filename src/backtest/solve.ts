@@ -52,7 +52,6 @@ export function nextCrossing(
   let row = known + 1;
   const search = {
     levels: LEVELS,
-    lowest: 0,
     width,
     from: (times[row] ?? 0) + barMs,
     until: Math.min(until, (times[rows - 1] ?? 0) + barMs),
@@ -84,7 +83,7 @@ export function nextCrossing(
  * double keeps the order, and the decimal of a price is read as that price: one below the level's double is below the level, and one above
  * is above. Only at the level's double itself do the decimals have to be asked, once.
  */
-export function beyond(is: Beyond, text: string): (value: number) => boolean {
+function beyond(is: Beyond, text: string): (value: number) => boolean {
   const level = price(text);
   const nearest = approximate(level);
   const isNearest = isBeyond(price(String(nearest)), is, level);
@@ -108,7 +107,7 @@ export const nextDrift = (
 type DriftWait = Wait & { on: 'drift' };
 
 /** What a wait for a drift is in doubles. */
-export interface DriftProblem {
+interface DriftProblem {
   /** Pairs that prices are needed of. */
   readonly pairs: readonly string[];
   /** How each asset is valued: by which of these pairs. */
@@ -118,7 +117,7 @@ export interface DriftProblem {
   readonly heldIn: (holdings: Holdings) => { readonly held: Float64Array; readonly cash: number };
 }
 
-export function driftProblem(wait: DriftWait): DriftProblem {
+function driftProblem(wait: DriftWait): DriftProblem {
   const targets = targetsOf(wait);
   const { cash, aside } = wait;
   const currencies = [...targets.keys()].filter((currency) => currency !== cash);

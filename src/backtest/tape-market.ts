@@ -13,12 +13,7 @@ import type { Tape } from './tape.ts';
  * The first instant after `from` at which what is waited for may come true; too early is only slow, too late is wrong.
  * `undefined`: not as long as the tapes last.
  */
-export type NextPossible = (lookout: Lookout, from: Instant) => Instant | LookedUntil | undefined;
-
-/** It cannot come true until then, and nobody has looked any further: to be asked again there. */
-export interface LookedUntil {
-  readonly lookedUntil: Instant;
-}
+export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
 
 export interface TapeMarketOptions {
   readonly clock: VirtualClock;
@@ -96,9 +91,8 @@ export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | un
 
 interface Expected {
   readonly lookout: Lookout;
-  /** When to look again, and whether it may come true there. */
+  /** When it may come true next; infinite when it never does. */
   next: number;
-  isPossible: boolean;
 }
 
 /** Tells of the rows of an instant only where something that is waited for may come true then. */
@@ -125,9 +119,7 @@ function onDemand(
     });
   };
   const fire = (at: Instant): void => {
-    let isPossible = false;
-    for (const one of expected) if (one.next <= at && one.isPossible) isPossible = true;
-    if (isPossible)
+    if ([...expected].some(({ next }) => next <= at))
       tell(at, (told) => {
         for (const listen of listeners) listen(told);
       });
@@ -137,9 +129,7 @@ function onDemand(
     schedule();
   };
   const lookOn = (one: Expected, from: Instant): void => {
-    const found = nextPossible(one.lookout, from);
-    one.isPossible = typeof found !== 'object';
-    one.next = typeof found === 'object' ? found.lookedUntil : (found ?? Number.POSITIVE_INFINITY);
+    one.next = nextPossible(one.lookout, from) ?? Number.POSITIVE_INFINITY;
   };
 
   return {
@@ -152,7 +142,7 @@ function onDemand(
     }),
     expect: (lookout) =>
       new Observable<never>(() => {
-        const one: Expected = { lookout, next: Number.POSITIVE_INFINITY, isPossible: false };
+        const one: Expected = { lookout, next: Number.POSITIVE_INFINITY };
         lookOn(one, clock.wall());
         expected.add(one);
         schedule();

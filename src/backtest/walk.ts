@@ -1,8 +1,7 @@
 /** What is looked for: asked about whole blocks first, then about the rows in the narrowest ones. */
 export interface Search {
-  /** How many levels there are, the narrowest that is asked about, and how wide its blocks are, ms. */
+  /** How many levels there are, and how wide the blocks of the narrowest are, ms. */
   readonly levels: number;
-  readonly lowest: number;
   readonly width: number;
   /** Looked for in the blocks from the one that holds `from` to the one that holds `until`, Unix ms. */
   from: number;
@@ -30,14 +29,14 @@ const UNASKED_MAX = 5;
  * no more is opened for nothing than had to be opened before.
  */
 export function walk(search: Search): number | undefined {
-  const { lowest, levels, from, until } = search;
-  let level = lowest;
+  const { levels, from, until } = search;
+  let level = 0;
   let { width } = search;
   let block = Math.floor(from / width);
   let isAsked = search.misses < 2;
   while (block * width <= until) {
     if (!isAsked || search.mayHold(level, block)) {
-      if (level > lowest) {
+      if (level > 0) {
         level--;
         width /= FAN_OUT;
         block *= FAN_OUT;

@@ -157,7 +157,6 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 const WAYS = {
   jumped: [],
   'every tick': ['--every-tick'],
-  'told every tick': ['--tell-every-tick'],
 } as const;
 
 const config = (dayUsd: string, orderUsd: string, more = ''): string => `
@@ -201,7 +200,7 @@ export function writeInputs(folder: string): void {
   }
 }
 
-/** Each strategy in each scenario, in the three ways of a backtest: the same journal, told by the hash of its head. */
+/** Each strategy in each scenario, in the two ways of a backtest: the same journal, told by the hash of its head. */
 export const backtestJobs = (): readonly Job[] =>
   Object.entries(STRATEGIES).flatMap(([id, strategy]) =>
     Object.entries(SCENARIOS).flatMap(([title, scenario]) =>

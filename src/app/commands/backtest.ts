@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { visitedOver } from '../../backtest/every-row.ts';
 import { indexThrough } from '../../backtest/index-store.ts';
 import { solvedOver } from '../../backtest/possible.ts';
 import { backtest } from '../../backtest/run.ts';
@@ -34,7 +33,6 @@ export interface BacktestOptions extends InputOptions, BootstrapOptions {
   readonly assume: readonly string[];
   readonly seed: string;
   readonly everyTick?: boolean | undefined;
-  readonly tellEveryTick?: boolean | undefined;
   /** File that the journal is written to. */
   readonly journal?: string | undefined;
   /** Folder that the files of the report go to. */
@@ -159,14 +157,13 @@ function prepared({ options, input, named, journal, alerts }: Wanted): Backtest 
   });
 }
 
-/** How it is found out when something can come true; the slower ways come to the same. */
+/** Finds when a wait can come true; `undefined`: the desk sees every row. Both lead to the same journal. */
 function lookingBy(
-  { everyTick, tellEveryTick }: BacktestOptions,
+  { everyTick }: BacktestOptions,
   tapes: readonly Tape[],
   cacheFolder: string,
 ): NextPossible | undefined {
-  if (tellEveryTick === true) return undefined;
-  if (everyTick === true) return visitedOver(tapes);
+  if (everyTick === true) return undefined;
   return solvedOver(tapes, (tape) => indexThrough(cacheFolder, tape));
 }
 
