@@ -151,6 +151,11 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'small maximum': { args: ['--assume', 'max_usd=900', '--assume', 'quote_latency_ms=900'] },
   limits: { args: ['--model', 'normal'], config: 'limits.yaml' },
   credit: { args: ['--model', 'credit-model.yaml'], config: 'credit.yaml' },
+  'brief quotes': {
+    args: ['--assume', 'quote_life_ms=2500', '--assume', 'order_latency_ms=700', '--seed', '9'],
+  },
+  window: { args: ['--model', 'stressed', '--from', '2026-03-03T07:00:00Z', '--until', '2026-03-06'] },
+  'large market': { args: ['--assume', 'impact_bps=300', '--assume', 'half_spread_bps=20'], gaps: true },
   poor: { args: ['--model', 'normal'], holdings: 'usd=9000,btc=0.2,eth=1,sol=10,ltc=10,xrp=500' },
 };
 
