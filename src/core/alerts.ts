@@ -210,6 +210,12 @@ export const alerts = {
     runbook:
       'Read `why`: it names the rule and the line. Correct the module, give the strategy another id and what is left as its total, and reload; or `tranche resume --strategy` when the cause lay outside: the step is then tried again.',
   },
+  strategy_spinning: {
+    severity: 'warning',
+    says: 'a strategy woke more than ten times within a second and decided nothing; it is woken once a minute until that ends',
+    runbook:
+      'Nothing is lost: outcomes still wake it at once, and it goes on by itself once it decides something or waits longer. `own` is what the strategy says: look there for a closure, a limit or a price that keeps it from getting on, and report it with the journal; it is a defect of the strategy.',
+  },
   pair_paused: {
     severity: 'warning',
     says: 'a pair is paused: the venue sends answers for it that cannot be used',

@@ -12,6 +12,7 @@ import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
 import { hear, soon } from './flow.ts';
 import { DeskView } from './view.ts';
+import { IDLE_WAKES_MAX } from './spin-guard.ts';
 import type { StrategyWake } from './waker.ts';
 
 /** A valuation of the venue older than this says nothing about now. It is made hourly. */
@@ -29,7 +30,7 @@ export function decide(
 ): OperatorFunction<StrategyWake, OpenSlice> {
   // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
   const deciding = new Map<Life, Wake>();
-  return soon(({ strategy, wake }, by, done) => {
+  return soon(({ strategy, wake, isAtOnce }, by, done) => {
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
     if (source === undefined || life === undefined || deciding.has(life)) {
@@ -40,7 +41,7 @@ export function decide(
     const over = (): void => {
       if (deciding.get(life) === wake) deciding.delete(life);
     };
-    const woken: Woken = { source, life, wake };
+    const woken = { source, life, wake, isAtOnce };
     const told: Deciding = {
       by,
       done: () => {
@@ -82,7 +83,11 @@ function whenReady(ready: Observable<void>, deciding: Deciding, goOn: () => void
   });
 }
 
-function takeStep(desk: Desk, woken: Woken, { by, done, onStep }: Deciding): void {
+function takeStep(
+  desk: Desk,
+  woken: Woken & Pick<StrategyWake, 'isAtOnce'>,
+  { by, done, onStep }: Deciding,
+): void {
   // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
   const isSame = desk.state.lives.get(woken.life.strategy) === woken.life;
   if (desk.isStopping || !isSame || !desk.isRun(woken.life)) {
@@ -95,7 +100,7 @@ function takeStep(desk: Desk, woken: Woken, { by, done, onStep }: Deciding): voi
     done();
     return;
   }
-  const record = wakeRecord(desk, woken);
+  const record = withSpin(desk, woken, wakeRecord(desk, woken));
   desk.write(withPause(desk, record), by, () => {
     const { intents } = record;
     for (let i = 0; i < intents.length && !by.closed; i++) {
@@ -267,6 +272,29 @@ const failedRecord = (life: Life, { on }: Wake, fault: string): WakeRecord => ({
   intents: [],
   missed: [],
 });
+
+/** The record of a step that decides nothing again and again says so, beside what the strategy says. */
+function withSpin(
+  desk: Desk,
+  { life, isAtOnce }: Pick<Woken, 'life'> & Pick<StrategyWake, 'isAtOnce'>,
+  record: WakeRecord,
+): WakeRecord {
+  const spin = desk.spins.stepped(life, { isAtOnce, isIdle: isIdle(record) });
+  if (spin === undefined) return record;
+  const { strategy, on, reason, note } = record;
+  const own = [reason, note].filter((one) => one !== undefined).join(': ');
+  const why = `more than ${IDLE_WAKES_MAX} wakes within a second decided nothing; it is woken once a minute until one does, or waits longer`;
+  if (spin === 'began') desk.observer.alert('strategy_spinning', { strategy, on, own });
+  return { ...record, reason: 'strategy_spinning', note: own === '' ? why : `${why}; ${own}` };
+}
+
+const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean =>
+  intents.length === 0 &&
+  missed.length === 0 &&
+  finished === undefined &&
+  on !== 'outcome' &&
+  on !== 'start' &&
+  reason !== 'strategy_failed';
 
 /** With the pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
 function withPause(desk: Desk, record: WakeRecord): readonly RecordBody[] {

@@ -38,6 +38,7 @@ import { QuoteIds } from './quote-ids.ts';
 import { References } from './references.ts';
 import type { ShortQuotes } from './short-quotes.ts';
 import type { StrategySource } from './source.ts';
+import { SpinGuard } from './spin-guard.ts';
 
 export type { StrategySource } from './source.ts';
 
@@ -65,6 +66,7 @@ export class Desk {
   readonly footprint: Footprint;
   readonly ladders = new Ladders();
   readonly pts: PtsWatch;
+  readonly spins: SpinGuard;
   /** Those that are run now. */
   strategies: ReadonlyMap<string, StrategySource>;
   /** Strategies that changed since the pipeline looked last. */
@@ -156,6 +158,7 @@ export class Desk {
           share(),
         )
       : undefined;
+    this.spins = new SpinGuard(ports.clock);
     this.footprint = new Footprint(ports.clock, policy.footprint ?? NO_FOOTPRINT, observer);
     this.references = new References({
       ports,

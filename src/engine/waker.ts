@@ -5,20 +5,24 @@ import { driftOf, hasDrifted, tradedPair } from '../core/portfolio.ts';
 import { NO_QUANTITY, price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import { duesOf, earliest } from '../core/settling.ts';
+import { after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Wait, Wake } from '../core/wake.ts';
 import { atTime, untilTime } from './continuity.ts';
 import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
 import type { Life } from './desk-state.ts';
-import { hear, looking, newestOf } from './flow.ts';
+import { guard, hear, looking, newestOf } from './flow.ts';
 import type { Arming } from './flow.ts';
 import type { Lookout } from './ports.ts';
+import { AT_ONCE_MS } from './spin-guard.ts';
 
 /** A wake of one strategy. */
 export interface StrategyWake {
   readonly strategy: string;
   readonly wake: Wake;
+  /** Whether what it waited for was true already, or nearly so, when it began to wait. */
+  readonly isAtOnce: boolean;
 }
 
 /** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
@@ -53,7 +57,7 @@ function armResumed(desk: Desk, strategy: string, arming: Arming<StrategyWake>):
 
 function armWaits(desk: Desk, life: Life, arming: Arming<StrategyWake>): void {
   const { strategy, waits } = life;
-  const waiting = new Waiting(strategy, arming);
+  const waiting = new Waiting(strategy, arming, after(desk.ports.clock.wall(), AT_ONCE_MS));
   const isNew = life.state === undefined;
   const late = life.late[0];
   // Only between slices: a strategy that waits for an outcome must not take this one for it.
@@ -62,30 +66,51 @@ function armWaits(desk: Desk, life: Life, arming: Arming<StrategyWake>): void {
   else if (isNew) waiting.tell({ on: 'start', at: desk.ports.clock.wall() });
   else if (waits.length === 0) arming.end();
   else {
-    for (const wait of waits) {
-      if (arming.closed) break;
-      when(desk, wait, waiting);
+    const holdMs = desk.spins.holdMs(life);
+    if (holdMs === 0) whenAny(desk, waits, waiting);
+    else {
+      whenAny(desk, waits.filter(isOutcome), waiting);
+      const goOn = (): void => {
+        waiting.isHeld = true;
+        guard(arming, () => {
+          whenAny(desk, waits.filter(isNoOutcome), waiting);
+        });
+      };
+      arming.add(desk.ports.clock.scheduler.schedule(goOn, holdMs));
     }
   }
 }
 
+function whenAny(desk: Desk, waits: readonly Wait[], waiting: Waiting): void {
+  for (const wait of waits) {
+    if (waiting.by.closed) break;
+    when(desk, wait, waiting);
+  }
+}
+
+const isOutcome = ({ on }: Wait): boolean => on === 'outcome';
 const isNoOutcome = ({ on }: Wait): boolean => on !== 'outcome';
 
 /** A strategy that waits: the first of its waits to come true is its wake. */
 class Waiting {
   readonly strategy: string;
   readonly by: Arming<StrategyWake>;
+  /** What is over before this has waited for nothing. */
+  readonly soon: Instant;
+  /** Whether waits began only after a hold: see `SpinGuard`. */
+  isHeld = false;
   isFound = false;
 
-  constructor(strategy: string, by: Arming<StrategyWake>) {
+  constructor(strategy: string, by: Arming<StrategyWake>, soon: Instant) {
     this.strategy = strategy;
     this.by = by;
+    this.soon = soon;
   }
 
-  tell(wake: Wake): void {
+  tell(wake: Wake, isAtOnce = false): void {
     if (this.isFound) return;
     this.isFound = true;
-    this.by.tell({ strategy: this.strategy, wake });
+    this.by.tell({ strategy: this.strategy, wake, isAtOnce });
     this.by.end();
   }
 }
@@ -97,21 +122,32 @@ function when(desk: Desk, wait: Wait, waiting: Waiting): void {
   else {
     const { by } = waiting;
     atTime(desk, wait.notBefore, by, () => {
-      if (wait.on === 'drift') {
-        watchDrift(desk, wait, waiting);
-        return;
-      }
-      const next = (wake: Wake): void => {
-        waiting.tell(wake);
-      };
-      hear(whenSo(desk, wait), by, { next, complete: () => undefined });
+      watch(desk, wait, waiting);
     });
   }
 }
 
+/** Looks at a condition now, and whenever it may have come true. */
+function watch(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>, waiting: Waiting): void {
+  const isSoon = wait.notBefore < waiting.soon;
+  let isFirstLook = true;
+  const next = (wake: Wake): void => {
+    // A price that was true and is too old after a hold is asked for again: that is no news.
+    waiting.tell(wake, isSoon && (isFirstLook || waiting.isHeld));
+  };
+  if (wait.on === 'drift') watchDrift(desk, wait, { waiting, next });
+  else hear(whenSo(desk, wait), waiting.by, { next, complete: () => undefined });
+  isFirstLook = false;
+}
+
+interface Watching {
+  readonly waiting: Waiting;
+  readonly next: (wake: Wake) => void;
+}
+
 function whenTime(desk: Desk, { at }: Wait & { on: 'at' }, waiting: Waiting): void {
   atTime(desk, at, waiting.by, () => {
-    waiting.tell({ on: 'at', at: desk.ports.clock.wall(), due: at });
+    waiting.tell({ on: 'at', at: desk.ports.clock.wall(), due: at }, at < waiting.soon);
   });
 }
 
@@ -210,7 +246,7 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
 }
 
 /** Watches the prices of the portfolio, and looks now and whenever a price or a balance has changed. */
-function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, waiting: Waiting): void {
+function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, { waiting, next }: Watching): void {
   const { by } = waiting;
   const { references, changed$, ports } = desk;
   const pairs = Object.keys(wait.targets)
@@ -220,7 +256,7 @@ function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, waiting: Waiting):
     // What it comes to is divided out for the one look that wakes; what follows from that is not looked at again.
     if (waiting.isFound || !isAdriftNow(desk, wait)) return;
     const drift = driftNow(desk, wait);
-    if (drift !== undefined) waiting.tell({ on: 'drift', at: ports.clock.wall(), drift });
+    if (drift !== undefined) next({ on: 'drift', at: ports.clock.wall(), drift });
   };
   look();
   // What holds already needs no price to be asked for.

@@ -1,0 +1,259 @@
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { price, quantity } from '../../src/core/money.ts';
+import type { WakeRecord } from '../../src/core/record.ts';
+import { after, HOUR_MS, instant, isoOf, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import type { Instant } from '../../src/core/time.ts';
+import type { Wait, Wake } from '../../src/core/wake.ts';
+import type { StrategySource } from '../../src/engine/desk.ts';
+import { inProcessMarket } from '../../src/simulator/port.ts';
+import { defineStrategy } from '../../src/strategy/kernel.ts';
+import type { Step } from '../../src/strategy/kernel.ts';
+import { aBench, aPolicy, aStrategy, nextProcess, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { ledgerTrades } from './oracle.ts';
+
+interface Own {
+  readonly steps: number;
+}
+
+/** A strategy of which each test says what a step does. */
+function aKind(step: (was: Own, wake: Wake) => Omit<Step<Own>, 'state'>): StrategySource {
+  const params = z.strictObject({});
+  const next = (was: Own, wake: Wake): Step<Own> => ({ state: { steps: was.steps + 1 }, ...step(was, wake) });
+  const kind = defineStrategy<z.output<typeof params>, Own>({
+    kind: 'own',
+    summary: 'does what a test says',
+    params,
+    state: z.strictObject({ steps: z.number() }),
+    pairs: () => ['btcusd'],
+    check: () => [],
+    start: (_, at) => next({ steps: 0 }, { on: 'start', at }),
+    step: next,
+    slots: () => [],
+  });
+  return { id: 'own', kind: 'own', hash: 'h', document: {}, bound: kind.bind({}) };
+}
+
+const soon = (at: Instant, ms = 1): Wait => ({ on: 'at', at: after(at, ms) });
+const atOrAbove = (level: string, notBefore: Instant): Wait => ({
+  on: 'price',
+  pair: 'btcusd',
+  is: 'at_or_above',
+  level,
+  notBefore,
+});
+
+interface Run {
+  readonly bench: Bench;
+  readonly alerts: readonly string[];
+}
+
+function ran(strategy: StrategySource, forMs: number, options: Partial<BenchOptions> = {}): Run {
+  const alerts: string[] = [];
+  const observer = { alert: (alert: string) => void alerts.push(alert) };
+  const bench = aBench({ strategies: [strategy], observer, ...options });
+  bench.start();
+  bench.clock.run(after(bench.clock.wall(), forMs));
+  return { bench, alerts };
+}
+
+const wakesOf = (bench: Bench): readonly (WakeRecord & { readonly at: Instant })[] =>
+  bench.records().flatMap(({ at, body }) => (body.kind === 'wake' ? [{ ...body, at }] : []));
+const spins = (alerts: readonly string[]): number =>
+  alerts.filter((alert) => alert === 'strategy_spinning').length;
+const lastReason = (bench: Bench): string | undefined => bench.desk.state.lives.get('own')?.lastReason;
+
+describe('a strategy that spins', () => {
+  it.each<readonly [string, (wake: Wake) => Wait]>([
+    ['a time that is a millisecond away', ({ at }) => soon(at)],
+    ['a time that has passed', ({ at }) => soon(at, -HOUR_MS)],
+    ['a price that holds already', ({ at }) => atOrAbove('1', at)],
+    ['a price that holds already a millisecond later', ({ at }) => atOrAbove('1', after(at, 1))],
+  ])('and waits for %s is woken ten times, then once a minute, and told of once', (_, wait) => {
+    const { bench, alerts } = ran(
+      aKind((_was, wake) => ({ waits: [wait(wake)], reason: 'blackout', note: 'closed' })),
+      10 * MINUTE_MS + 30 * SECOND_MS,
+    );
+    const wakes = wakesOf(bench).filter(({ on }) => on !== 'start');
+    expect(wakes.length).toBeGreaterThanOrEqual(11 + 9);
+    expect(wakes.length).toBeLessThanOrEqual(12 + 10);
+    expect(spins(alerts)).toBe(1);
+    expect(lastReason(bench)).toBe('strategy_spinning');
+    const first = wakes.findIndex(({ reason }) => reason === 'strategy_spinning');
+    expect(wakes[first]?.note).toContain('blackout: closed');
+    expect(wakes[first - 1]?.reason).toBe('blackout');
+  });
+
+  it('that waits longer between some of its steps spins all the same', () => {
+    const { bench, alerts } = ran(
+      aKind(({ steps }, { at }) => ({ waits: [soon(at, steps % 9 === 0 ? 150 : 1)] })),
+      10 * MINUTE_MS,
+    );
+    expect(wakesOf(bench).length).toBeLessThan(30);
+    expect(spins(alerts)).toBe(1);
+  });
+
+  it('goes on by itself within a minute once it decides something, and is no longer shown', () => {
+    const opensAt = after(START, 5 * MINUTE_MS);
+    const { bench, alerts } = ran(
+      aKind((_was, { at }) => ({
+        waits: [soon(at, at < opensAt ? 1 : HOUR_MS)],
+        ...(at < opensAt ? {} : { missed: [{ leg: 'all', slice: 0 }] }),
+      })),
+      10 * MINUTE_MS,
+    );
+    const last = wakesOf(bench).at(-1);
+    expect(last?.missed).toHaveLength(1);
+    expect((last?.at ?? 0) - opensAt).toBeLessThanOrEqual(MINUTE_MS);
+    expect(lastReason(bench)).toBeUndefined();
+    expect(spins(alerts)).toBe(1);
+  });
+
+  it('is told of again only when it has waited for a while in between', () => {
+    const { bench, alerts } = ran(
+      aKind(({ steps }, { at }) => ({ waits: [soon(at, steps === 15 ? HOUR_MS : 1)] })),
+      2 * HOUR_MS,
+    );
+    expect(spins(alerts)).toBe(2);
+    expect(wakesOf(bench).length).toBeLessThan(100);
+  });
+
+  it('hears of an outcome at once', () => {
+    const seen: string[] = [];
+    const { bench } = ran(
+      aKind(({ steps }, wake) => {
+        seen.push(wake.on);
+        const intent = {
+          leg: 'all',
+          slice: 0,
+          pair: 'btcusd',
+          side: 'buy',
+          size: { by: 'quantity', quantity: quantity('0.1') },
+          deadline: after(START, HOUR_MS),
+        } as const;
+        const isOver = wake.on === 'outcome';
+        return {
+          waits: isOver ? [] : [{ on: 'outcome', leg: 'all', slice: 0 }, soon(wake.at)],
+          ...(steps === 0 ? { intents: [intent] } : {}),
+          ...(isOver ? { finished: 'finished' } : {}),
+        };
+      }),
+      30 * SECOND_MS,
+      { orderLatencyMs: 2_000 },
+    );
+    expect(ledgerTrades(bench.exchange)).toHaveLength(1);
+    expect(seen.at(-1)).toBe('outcome');
+    const ended = bench.records().find(({ body }) => body.kind === 'slice');
+    expect(wakesOf(bench).at(-1)?.at).toBe(ended?.at);
+  });
+
+  it('is bounded after a restart as before it, and the same seed gives the same journal', () => {
+    const spinning = (): StrategySource => aKind((_was, { at }) => ({ waits: [soon(at)] }));
+    const once = ran(spinning(), 5 * MINUTE_MS).bench;
+    const again = ran(spinning(), 5 * MINUTE_MS).bench;
+    expect(again.records().at(-1)?.hash).toBe(once.records().at(-1)?.hash);
+    const count = wakesOf(once).length;
+    const reborn = nextProcess(once, SECOND_MS, { strategies: [spinning()] });
+    reborn.clock.run(after(reborn.clock.wall(), 5 * MINUTE_MS));
+    expect(wakesOf(reborn).length - count).toBeLessThanOrEqual(11 + 5);
+  });
+
+  it('is woken on time when the wall clock goes back meanwhile', () => {
+    const { bench } = ran(
+      aKind((_was, { at }) => ({ waits: [soon(at)] })),
+      30 * SECOND_MS,
+    );
+    const count = wakesOf(bench).length;
+    bench.clock.stepWall(-2 * HOUR_MS);
+    bench.clock.run(instant(bench.clock.now() + 5 * MINUTE_MS));
+    // Its next time of the wall clock is two hours away now; what was held is held for a minute at the most.
+    expect(wakesOf(bench).length - count).toBeLessThanOrEqual(5);
+  });
+});
+
+describe('a strategy that does not spin', () => {
+  it('may look at every price that comes, fifty a second', () => {
+    const { bench, alerts } = ran(
+      aKind((_was, wake) => ({
+        waits: [
+          {
+            on: 'price',
+            pair: 'btcusd',
+            is: wake.on === 'price' && wake.price.gte(price('100')) ? 'at_or_below' : 'at_or_above',
+            level: '100',
+            notBefore: wake.at,
+          },
+        ],
+      })),
+      SECOND_MS,
+      { market: (exchange, clock) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: 20 }) },
+    );
+    const { exchange, clock } = bench;
+    const before = wakesOf(bench).length;
+    for (let n = 0; n < 500; n++) {
+      exchange.pin('btcusd', price(n % 2 === 0 ? '101' : '99'), clock.wall());
+      clock.run(after(clock.wall(), 20));
+    }
+    expect(wakesOf(bench).length - before).toBeGreaterThan(450);
+    expect(spins(alerts)).toBe(0);
+  });
+
+  it('may wake ten times a second, or have many steps at one instant that each pass over a slot', () => {
+    const calm = ran(
+      aKind((_was, { at }) => ({ waits: [soon(at, 100)] })),
+      10 * SECOND_MS,
+    );
+    expect(wakesOf(calm.bench)).toHaveLength(101);
+    const busy = ran(
+      aKind(({ steps }, { at }) => ({
+        waits: [soon(at, steps < 500 ? 0 : HOUR_MS)],
+        missed: [{ leg: 'all', slice: steps }],
+      })),
+      SECOND_MS,
+    );
+    expect(wakesOf(busy.bench)).toHaveLength(501);
+    expect([...calm.alerts, ...busy.alerts].filter((alert) => alert === 'strategy_spinning')).toEqual([]);
+  });
+});
+
+describe('quiet hours that end inside the hour that the clock repeats', () => {
+  it('wake a rebalance that they stop once, when they end', () => {
+    const flat = (startPrice: string) => ({
+      startPrice,
+      volatilityPctYear: 0,
+      halfSpreadBps: 0,
+      impactBps: 0,
+    });
+    const from = instant(Date.parse('2026-10-24T20:00:00Z'));
+    const bench = aBench({
+      at: from,
+      venue: {
+        accounts: [{ balances: { usd: '10000', btc: '1', eth: '16' } }],
+        pairs: { btcusd: flat('50000'), ethusd: flat('2500') },
+      },
+      policy: {
+        continuity: { ...aPolicy().continuity, everyMs: HOUR_MS, lateMs: 24 * HOUR_MS },
+        minimumOf: () => ({}),
+      },
+      strategies: [
+        aStrategy('own', 'rebalance', {
+          target_weights: { btc: '0.4', eth: '0.4', usd: '0.2' },
+          drift_threshold: '0.02',
+          valuation_tolerance: '0.9',
+          continuous: true,
+          hours: { time_zone: 'Europe/London', quiet_hours: [{ from: '21:05', to: '01:30' }] },
+        }),
+      ],
+    });
+    bench.start();
+    bench.clock.run(instant(Date.parse('2026-10-25T01:10:00Z')));
+    bench.exchange.pin('btcusd', price('80000'), bench.clock.wall());
+    bench.clock.run(instant(Date.parse('2026-10-25T02:30:00Z')));
+    const wakes = wakesOf(bench).filter(({ at }) => at > Date.parse('2026-10-24T20:10:00Z'));
+    expect(wakes.slice(0, 2).map(({ at, reason }) => `${isoOf(at).slice(11, 19)} ${reason ?? ''}`)).toEqual([
+      '01:10:03 blackout',
+      '01:30:00 ',
+    ]);
+  });
+});
