@@ -1,9 +1,8 @@
 import { isoOf, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { closureAt } from './calendar.ts';
 import { endOf } from './recurring-fields.ts';
 import type { Params } from './recurring-fields.ts';
-import { nextTime } from './schedule.ts';
+import { nextTime, timesAfter } from './schedule.ts';
 
 /** Times of a recurring document that passed while nothing ran, and what becomes of them. */
 
@@ -21,31 +20,50 @@ export function nextDue(plan: Params, at: Instant): Instant | undefined {
 }
 
 export interface Passed {
+  /** The newest open times, oldest first. */
   readonly times: readonly Instant[];
+  /** Whether no older open time passed as well. */
   readonly isAll: boolean;
 }
 
-/** The newest times after `from` and up to `at`, oldest first; `isAll` is false when there are more. */
+/** The newest times after `from` and up to `at` at which the calendar was open, however many closed ones lie between. */
 export function passedTimes(plan: Params, from: Instant, at: Instant): Passed {
-  const upTo = (since: Instant, most: number): readonly Instant[] => {
-    const times: Instant[] = [];
-    for (let next = nextDue(plan, since); next !== undefined && next <= at; next = nextDue(plan, next)) {
-      if (times.push(next) > most) break;
-    }
-    return times;
-  };
-  const times = upTo(from, PASSED_MAX);
+  const times = openTimes(plan, { from, upTo: at, most: PASSED_MAX + 1 });
   if (times.length <= PASSED_MAX) return { times, isAll: true };
   // Many: the newest are looked for from the end, over longer and longer spans.
   for (let spanMs = MINUTE_MS; ; spanMs *= 2) {
-    const newest = upTo(instant(Math.max(from, at - spanMs)), Number.POSITIVE_INFINITY);
+    const since = instant(Math.max(from, at - spanMs));
+    const newest = openTimes(plan, { from: since, upTo: at, most: Number.POSITIVE_INFINITY });
     if (newest.length >= PASSED_MAX) return { times: newest.slice(-PASSED_MAX), isAll: false };
   }
 }
 
-/** Those at which the calendar is open. */
-export const openTimes = (schedule: Params['schedule'], passed: readonly Instant[]): readonly Instant[] =>
-  passed.filter((due) => closureAt(schedule, due) === undefined);
+interface Span {
+  readonly from: Instant;
+  readonly upTo: Instant;
+  readonly most: number;
+}
+
+/** The first `most` times of a span at which the calendar is open. What a closure covers takes one look. */
+function openTimes(plan: Params, { from, upTo, most }: Span): readonly Instant[] {
+  const end = endOf(plan) ?? Number.POSITIVE_INFINITY;
+  const times: Instant[] = [];
+  for (const { at, closed } of timesAfter(plan.schedule, from)) {
+    if (at > upTo || at >= end || times.length >= most) break;
+    if (closed === undefined) times.push(at);
+  }
+  return times;
+}
+
+/** The newest time after `from` and up to `at`, open or closed. There is one. */
+export function newestTime(plan: Params, from: Instant, at: Instant): Instant {
+  let newest: Instant | undefined;
+  for (let spanMs = MINUTE_MS; newest === undefined; spanMs *= 2) {
+    let next = nextDue(plan, instant(Math.max(from, at - spanMs)));
+    for (; next !== undefined && next <= at; next = nextDue(plan, next)) newest = next;
+  }
+  return newest;
+}
 
 /** Those of `times` that get no trade, or none any more. */
 export const lostOf = (

@@ -13,7 +13,7 @@ import type { Step } from './kernel.ts';
 import { check, unfit } from './recurring-check.ts';
 import { anySlices, currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
 import type { Params, Slices } from './recurring-fields.ts';
-import { legOf, lostOf, misfireNote, nextDue, openTimes, passedTimes } from './recurring-misfire.ts';
+import { legOf, lostOf, misfireNote, newestTime, nextDue, passedTimes } from './recurring-misfire.ts';
 import { occurrencesOf } from './schedule.ts';
 import { dueSize, plannedSize, slotMs, slotsPassed } from './slicing.ts';
 import { tacticsOf } from './tactic-fields.ts';
@@ -168,11 +168,10 @@ function takeTurn(was: State, at: Instant, setting: Setting): Step<State> {
   // Nearly always.
   if (isAlone && at - due <= toleranceMs && closureAt(schedule, due) === undefined)
     return begin(was, { due, start: due, at, told: SILENT }, setting);
-  const { times: passed, isAll } = passedTimes(plan, instant(was.after), at);
-  const newest = passed.at(-1) ?? due;
-  const times = openTimes(schedule, passed);
+  const { times, isAll } = passedTimes(plan, instant(was.after), at);
   const last = times.at(-1);
   if (last === undefined) {
+    const newest = newestTime(plan, instant(was.after), at);
     const note = closureAt(schedule, newest)?.why;
     return idle({ ...was, after: newest }, plan, {
       reason: 'blackout',

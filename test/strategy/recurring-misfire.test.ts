@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quantity } from '../../src/core/money.ts';
-import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS } from '../../src/core/time.ts';
+import { after, DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { TEN, leg, aLife, scheduled, trade } from './daily.ts';
 import { amountOf, intentsOf, NINE } from './views.ts';
@@ -83,6 +83,41 @@ describe('a time that passed while nothing ran', () => {
     const [intent] = intentsOf(life.wake({ on: 'at', at: end, due: life.due }));
     expect(intent?.leg).toBe(leg(end - 30 * MINUTE_MS));
     expect(life.last.note).toContain('more than');
+  });
+
+  describe('followed by more than 31 times at which the calendar is closed', () => {
+    // Every 15 minutes, closed from six in the evening to eight in the morning: 56 closed times a night.
+    const MISSED = instant(Date.UTC(2026, 11, 1, 17, 45));
+    const EIGHT = instant(Date.UTC(2026, 11, 2, 8));
+    const UP_AT = after(EIGHT, MINUTE_MS);
+    const lateLife = (misfire: string): ReturnType<typeof aLife> =>
+      aLife({
+        start_time: '2026-12-01T17:40:00Z',
+        schedule: { cron: '*/15 * * * *', quiet_hours: [{ from: '18:00', to: '08:00' }], misfire },
+      });
+
+    it('is told as missed by skip', () => {
+      const life = lateLife('skip');
+      const step = life.wake({ on: 'at', at: UP_AT, due: life.due });
+      expect(step).toMatchObject({ reason: 'misfire', missed: [{ leg: leg(MISSED), slice: 0 }] });
+      expect(intentsOf(step)).toMatchObject([{ leg: leg(EIGHT) }]);
+    });
+
+    it('is made up for by all, before the one that is due', () => {
+      const life = lateLife('all');
+      const step = life.wake({ on: 'at', at: UP_AT, due: life.due });
+      expect(intentsOf(step)).toMatchObject([{ leg: leg(MISSED) }]);
+      life.end({ leg: leg(MISSED), slice: 0, filled: quantity('2') }, after(UP_AT, 1_000));
+      const next = life.wake({ on: 'at', at: after(UP_AT, 31_000), due: life.due });
+      expect(intentsOf(next)).toMatchObject([{ leg: leg(EIGHT) }]);
+    });
+
+    it('is not forgotten by once where only closed times came after it', () => {
+      const life = lateLife('once');
+      const step = life.wake({ on: 'at', at: after(EIGHT, -1), due: life.due });
+      // It is still closed: the journal names the one that nobody traded, not the last closed time.
+      expect(step).toMatchObject({ reason: 'blackout', missed: [{ leg: leg(MISSED), slice: 0 }] });
+    });
   });
 
   it.each(['skip', 'once', 'all'])(
