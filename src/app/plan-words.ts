@@ -106,7 +106,7 @@ function sizeText({ size, pair }: Pick<PlannedSlice, 'size' | 'pair'>, { names }
 }
 
 function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly string[] {
-  const { slices, passed, beyond, ceiling, isCut } = strategy;
+  const { slices, passed, beyond, ceiling, isCut, notes } = strategy;
   const open = slices.filter(({ closed }) => closed === undefined);
   const lines: string[] = [];
   const [first] = open;
@@ -126,6 +126,7 @@ function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly strin
   if (strategy.standing !== undefined) lines.push(STANDING[strategy.standing]);
   if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.from)} UTC are over`);
   if (beyond > 0) lines.push(`${count(beyond, 'slot')} come after these ${plan.days} days`);
+  lines.push(...notes);
   if (isCut) lines.push('more times follow than are looked at: plan fewer days');
   return lines;
 }
@@ -182,6 +183,7 @@ export function planData(plan: ToldPlan): object {
       kind: one.kind,
       zone: one.zone,
       pairs: one.pairs,
+      notes: one.notes,
       slots: one.slices.map((slice) => ({
         at: iso(slice.at),
         local: localText(instant(Math.floor(slice.at)), one.zone),

@@ -43,7 +43,7 @@ export interface SizingQuestion {
   readonly maximum: Money | undefined;
   /** Largest amount, in quote currency, that the tactics of the strategy want in one piece. */
   readonly piece?: Money | undefined;
-  /** What must be left of the currency that the order pays with. */
+  /** What must be left of the currency that the order pays with; zero: nothing is paid on credit. */
   readonly keep?: Quantity | undefined;
   /** The strategy wants no smaller order than this, in quote currency. */
   readonly ownMinimum?: Money | undefined;
@@ -162,7 +162,7 @@ function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
 /** An order must leave the reserve in the account: beyond that neither own funds nor credit are there for it. */
 function keptBack(question: SizingQuestion, paid: Quantity): Funds {
   const { keep, side, instrument } = question;
-  if (keep?.gt(0) !== true) return { allowed: paid, cuts: NONE };
+  if (keep === undefined) return { allowed: paid, cuts: NONE };
   const available = availableOf(question);
   const free = greatest(subtract(available, keep), NO_QUANTITY);
   if (paid.lte(free)) return { allowed: paid, cuts: NONE };

@@ -177,7 +177,7 @@ export interface Payment {
   readonly worst: Price;
   /** The attempt that asks: its own reservation does not count against it. */
   readonly clientId: string;
-  /** What must be left of the currency that it pays with. */
+  /** What must be left of the currency that it pays with; zero: nothing is paid on credit. */
   readonly keep?: Quantity | undefined;
 }
 
@@ -187,7 +187,7 @@ export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, k
   const pays = side === 'buy' ? quote : base;
   const available = desk.available(pays, clientId);
   if (available === undefined) return false;
-  if (keep?.gt(0) === true && subtract(available, needs).lt(keep)) return false;
+  if (keep !== undefined && subtract(available, needs).lt(keep)) return false;
   // Own funds pay for all of it, as nearly always.
   if (available.gte(needs)) return true;
   const availableBase = side === 'buy' ? desk.available(base, clientId) : available;

@@ -37,6 +37,8 @@ export interface PlannedStrategy {
   /** The zone in which its times are told. */
   readonly zone: string;
   readonly pairs: readonly string[];
+  /** What people should know of it beforehand. */
+  readonly notes: readonly string[];
   readonly slices: readonly PlannedSlice[];
   /** Times of its calendar, closed ones too; empty without one. */
   readonly times: readonly PlannedTime[];

@@ -146,6 +146,8 @@ export interface StrategyKind<Params = unknown, State = unknown> {
    * Empty when no time is ahead, `undefined` without a calendar.
    */
   occurrences?(params: Params, from: Instant, count: number): readonly Occurrence[] | undefined;
+  /** What people should know of it beforehand, such as what happens when a trade fails: `plan` tells it. */
+  notes?(params: Params): readonly string[];
   /** Sizes that are worth probing for it. */
   ladder?(params: Params): LadderWish | undefined;
   /** What the slots ahead are expected to cost, where the kind has a model of it. */
@@ -176,6 +178,7 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         needsTerms: kind.needsTerms ?? false,
         isReplaceable: (state) => kind.isReplaceable?.(read(state)) ?? false,
         ladder: kind.ladder?.(params),
+        notes: kind.notes?.(params) ?? [],
         check: (world) => kind.check(params, world),
         start: (begunAt, view) => keep(kind.start(params, begunAt, view)),
         step: (state, wake, context) => keep(kind.step(read(state), wake, params, context)),
@@ -196,6 +199,7 @@ export interface BoundStrategy {
   readonly needsTerms: boolean;
   isReplaceable(state: unknown): boolean;
   readonly ladder?: LadderWish | undefined;
+  readonly notes: readonly string[];
   check(world: CheckWorld): readonly Problem[];
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;

@@ -4,6 +4,8 @@ import {
   fraction,
   greatest,
   least,
+  money,
+  NO_MONEY,
   NO_QUANTITY,
   NOTHING,
   ONE,
@@ -13,7 +15,7 @@ import {
   subtract,
   text,
 } from '../core/money.ts';
-import type { Quantity, Ratio } from '../core/money.ts';
+import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import { turns } from './rebalance-trades.ts';
 import type { Trade } from './rebalance-trades.ts';
@@ -33,6 +35,8 @@ export const legShape = z.lazy(() =>
     turn: z.int().min(0).max(3).optional(),
     /** The currency other than cash that it is paid in, and how much of it, for a cross pair. */
     bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
+    /** What it brings or takes as decided, at the prices of the decision, quote currency; left out by earlier versions. */
+    amount: z.string().optional(),
     /** Once it has ended, base currency; left out: all of it. */
     filled: z.string().optional(),
     /** Why it traded nothing at all. */
@@ -49,9 +53,10 @@ export const legOf = (trade: Trade, decision: number): Leg => ({
   quantity: text(trade.quantity),
   ended: false,
   turn: trade.turn,
+  amount: text(trade.amount),
   ...(trade.bridge === undefined
     ? {}
-    : { bridge: { currency: trade.bridge.currency, amount: text(trade.bridge.amount) } }),
+    : { bridge: { currency: trade.bridge.currency, amount: text(trade.amount) } }),
 });
 
 export const turnOf = ({ turn, side }: Leg): number => turn ?? turns[side];
@@ -72,12 +77,20 @@ export function turnUnderWay(legs: readonly Leg[]): number | undefined {
 }
 
 /** A trade that is due now. */
-type Due = Leg & { readonly due: Quantity };
+export type Due = Leg & { readonly due: Quantity };
+
+/** How the trades of a turn are sized. */
+export interface TurnSizing {
+  /** Decimals of a quantity of the pair. */
+  readonly precisionOf: (pair: string) => number;
+  /** Cuts the trades of a turn further; one of which nothing is left is not made. */
+  readonly restrict: (turn: readonly Due[]) => readonly Due[];
+}
 
 /** The trades of the next turn, cut to what the turns before them brought; those of which nothing is left have ended. */
 export function nextTurn(
   all: readonly Leg[],
-  precisionOf: (pair: string) => number,
+  { precisionOf, restrict }: TurnSizing,
 ): { readonly legs: readonly Leg[]; readonly turn: readonly Due[] } {
   let legs = all;
   for (;;) {
@@ -86,16 +99,17 @@ export function nextTurn(
     const now = legs
       .filter((one) => !one.ended && turnOf(one) === turn)
       .map((one) => ({ ...one, due: roundDown(dueOf(one, legs), precisionOf(one.pair)) }));
-    const due = now.filter((one) => one.due.gt(0));
+    const due = restrict(now).filter((one) => one.due.gt(0));
+    const none = new Set(now.map((one) => one.leg)).difference(new Set(due.map((one) => one.leg)));
+    if (none.size > 0) legs = legs.map((one) => (none.has(one.leg) ? ended(one, NO_QUANTITY) : one));
     if (due.length > 0) return { legs, turn: due };
-    const none = new Set(now.map((one) => one.leg));
-    legs = legs.map((one) => (none.has(one.leg) ? ended(one, NO_QUANTITY) : one));
   }
 }
 
 /**
  * What a trade may still come to. A sale against another currency that brought less leaves less of that currency to
- * sell; what could not be fetched of it cannot be spent. Nothing is ever made larger than it was decided.
+ * sell; what could not be fetched of it cannot be spent; what the sells for cash lacked is not bought. Nothing is ever made
+ * larger than it was decided.
  */
 function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
   const decided = quantity(leg.quantity);
@@ -104,6 +118,7 @@ function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
     const late = leg.asset === undefined ? NO_QUANTITY : undelivered(leg.asset, legs);
     return greatest(NO_QUANTITY, subtract(decided, late));
   }
+  if (turn === turns.buy) return scale(decided, affordable(legs));
   if (turn !== turns.crossBuy || leg.bridge === undefined) return decided;
   const { currency } = leg.bridge;
   const planned = legs
@@ -113,6 +128,21 @@ function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
   const kept = subtract(ONE, fraction(missingFor(currency, legs), planned));
   return scale(decided, greatest(NOTHING, kept));
 }
+
+/**
+ * Share of the buys with cash that is left when all of them together are cut by the cash that the sells lacked. What a sale
+ * at a worse price cost is not lacking: cash pays what trades cost.
+ */
+function affordable(legs: readonly Leg[]): Ratio {
+  const total = (turn: number, amountOf: (leg: Leg) => Money): Money =>
+    legs.filter((one) => turnOf(one) === turn).reduce((sum, one) => add(sum, amountOf(one)), NO_MONEY);
+  const lacked = total(turns.sell, (one) => scale(amountOf(one), undone(one)));
+  const planned = total(turns.buy, amountOf);
+  if (lacked.isZero() || planned.isZero()) return ONE;
+  return greatest(NOTHING, subtract(ONE, fraction(lacked, planned)));
+}
+
+const amountOf = ({ amount = '0' }: Leg): Money => money(amount);
 
 /** Of a bridging currency: what sales against it should have brought and did not. */
 const undelivered = (currency: string, legs: readonly Leg[]): Quantity =>

@@ -36,9 +36,11 @@ export interface Trade {
   readonly quantity: Quantity;
   /** In cash, at the reference price. */
   readonly notional: Money;
+  /** What it brings or takes, in the quote currency of the pair, at the reference price. */
+  readonly amount: Money;
   readonly turn: Turn;
-  /** For a trade against another currency than cash: which, and how much of it the trade brings or takes. */
-  readonly bridge?: { readonly currency: string; readonly amount: Money };
+  /** For a trade against another currency than cash: which. */
+  readonly bridge?: { readonly currency: string };
 }
 
 /** Where a currency is traded, and at what price. */
@@ -107,7 +109,7 @@ function crossTrades(
     const trade = tradeOf(move, market, question.tradeMin);
     if (trade === undefined) continue;
     const turn = trade.side === 'sell' ? turns.crossSell : turns.crossBuy;
-    trades.push({ ...trade, asset, turn, bridge: { currency, amount: cost(market.mid, trade.quantity) } });
+    trades.push({ ...trade, asset, turn, bridge: { currency } });
     // What a sale brings is passed on, what a purchase takes is fetched: to the unit, so that no more is sold than is there.
     const worth = cost(market.each, trade.quantity);
     flows.set(currency, add(flows.get(currency) ?? NO_MONEY, trade.side === 'sell' ? negate(worth) : worth));
@@ -115,13 +117,27 @@ function crossTrades(
   return { trades, flows };
 }
 
+/**
+ * The quantity that is worth so much cash, cut down to its precision. Weights are cut at 80 digits: without rounding a hair
+ * less, to sell all of an asset would leave one unit of it.
+ */
+export const quantityWorth = (
+  notional: Money,
+  { each, precision }: Pick<Market, 'each' | 'precision'>,
+): Quantity => quantityDown(roundEven(notional, DECIMALS), each, precision);
+
 /** The trade that moves so much cash value into an asset, or out of it; `undefined` when it is too small. */
-function tradeOf(move: Money, { pair, each, precision }: Market, tradeMin: Money) {
+function tradeOf(move: Money, { pair, mid, each, precision }: Market, tradeMin: Money) {
   const notional = size(move);
-  // Weights are cut at 80 digits: without rounding a hair less, to sell all of an asset would leave one unit of it.
-  const quantity = quantityDown(roundEven(notional, DECIMALS), each, precision);
+  const quantity = quantityWorth(notional, { each, precision });
   if (notional.lt(tradeMin) || quantity.isZero()) return undefined;
-  return { pair, side: move.lt(0) ? 'sell' : 'buy', quantity, notional } as const;
+  return {
+    pair,
+    side: move.lt(0) ? 'sell' : 'buy',
+    quantity,
+    notional,
+    amount: cost(mid, quantity),
+  } as const;
 }
 
 /** All moves in proportion, so that no more than `largest` is turned over; the same ones where they turn over no more. */

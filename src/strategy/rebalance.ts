@@ -15,6 +15,9 @@ import { check } from './rebalance-check.ts';
 import { assetsOf, basisOf, params, targetsOf } from './rebalance-fields.ts';
 import type { Params } from './rebalance-fields.ts';
 import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
+import type { Leg } from './rebalance-legs.ts';
+import { towardsTargets } from './rebalance-distance.ts';
+import type { Markets } from './rebalance-distance.ts';
 import { tradesFor } from './rebalance-trades.ts';
 import type { Market, Trade } from './rebalance-trades.ts';
 import { nextTime, occurrencesOf } from './schedule.ts';
@@ -78,10 +81,17 @@ export const rebalance = defineStrategy<Params, State>({
     if ('reason' in decided) return skip(decided.reason, decided.note);
     const decisions = was.decisions + 1;
     const legs = decided.legs.map((trade) => legOf(trade, decisions));
-    return begin({ ...was, decisions, legs }, { plan, begunAt, view }, { at, capped: decided.capped });
+    const now: State = { ...was, decisions, legs };
+    // What was decided at this very moment is measured by these prices already.
+    return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
   },
 
   slots: () => [],
+  notes: (plan) => [
+    `a trade is tried for ${plan.leg_timeout} at most; what it lacks is decided anew at the next look`,
+    'when a sell lacks something, all buys for cash are cut by as much; a buy whose price has moved stops at its target',
+    `no trade borrows${plan.cash_buffer === undefined ? '' : `, and none spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
+  ],
   occurrences: ({ schedule }, from, count) =>
     schedule === undefined ? undefined : occurrencesOf(schedule, { from, count }),
 });
@@ -206,15 +216,40 @@ interface Setting {
   readonly view: View;
 }
 
+interface Beginning {
+  readonly at: Instant;
+  readonly capped?: boolean;
+  readonly isDecidedNow?: boolean;
+}
+
+/** What a trade must leave of the currency that it pays with: the buffer of cash, and of everything else no debt. */
+const keepOf = (plan: Params, { side, bridge }: Leg): string =>
+  side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
+
+/** What the trades of a later turn are held against. */
+function marketsOf(plan: Params, view: View): Markets {
+  const basis = basisOf(plan);
+  const targets = targetsOf(plan);
+  return {
+    basis,
+    targets,
+    valued: view.value(targets, basis),
+    baseOf: (pair) => view.instrument(pair).base,
+    market: (asset) => marketOf(asset, basis, view),
+  };
+}
+
 /** Starts the trades of the first turn that has not ended; back to idle when none is left. */
 function begin(
   was: State,
   setting: Setting,
-  { at, capped = false }: { readonly at: Instant; readonly capped?: boolean },
+  { at, capped = false, isDecidedNow = false }: Beginning,
 ): Step<State> {
   const { plan, view } = setting;
-  const precisionOf = (pair: string): number => view.instrument(pair).basePrecision;
-  const { legs, turn } = nextTurn(was.legs, precisionOf);
+  const { legs, turn } = nextTurn(was.legs, {
+    precisionOf: (pair) => view.instrument(pair).basePrecision,
+    restrict: (due) => (isDecidedNow ? due : towardsTargets(due, marketsOf(plan, view))),
+  });
   const now: State = { ...was, legs };
   if (turn.length === 0) return rest(now, setting, at);
   return {
@@ -226,6 +261,7 @@ function begin(
       pair: one.pair,
       side: one.side,
       size: { by: 'quantity', quantity: one.due },
+      tactics: { keep: keepOf(plan, one) },
       deadline: after(at, parseDuration(plan.leg_timeout)),
     })),
     reason: capped ? 'turnover_capped' : undefined,

@@ -84,6 +84,8 @@ continuous: true
     const { code, out } = await aDesk({ strategies }).plan();
     expect(code).toBe(0);
     expect(out).toContain('no time is known beforehand: it acts when its condition holds');
+    expect(out).toContain('when a sell lacks something, all buys for cash are cut by as much');
+    expect(out).toContain('  no trade borrows\n');
     expect(out).toContain('no size is known beforehand, so funds cannot be projected');
   });
 

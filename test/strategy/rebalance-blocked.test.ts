@@ -13,9 +13,9 @@ const PLAN = {
   drift_threshold: '0.05',
   continuous: true,
 };
-/** 100000 usd: btc 60 % (target 50), eth 24 % (30), usd 16 % (20): btc is sold, then eth bought. */
+/** 100000 usd: btc 60 % (target 50), eth 36 % (30), usd 4 % (20): btc and eth are sold. */
 const SCENE: Scene = {
-  held: { btc: '1', eth: '8', usd: '16000' },
+  held: { btc: '1', eth: '12', usd: '4000' },
   mids: { btcusd: '60000', ethusd: '3000' },
   valuation: '100000',
 };
@@ -33,9 +33,9 @@ function round(
   ends: readonly Partial<Record<'reason' | 'filled', string>>[],
 ): Step<unknown> {
   let step = life.wake({ on: 'drift', at, drift: ratio('0.1') }, SCENE);
-  for (const { reason, filled = '0' } of ends) {
-    const [intent] = intentsOf(step);
-    const leg = intent?.leg ?? 'none';
+  const legs = intentsOf(step).map(({ leg }) => leg);
+  for (const [i, { reason, filled = '0' }] of ends.entries()) {
+    const leg = legs[i] ?? 'none';
     const outcome = {
       leg,
       slice: 0,
@@ -134,7 +134,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
       { on: 'lifted', held: SCENE.held, since: at, notBefore: at + MINUTE_MS },
       {
         on: 'drift',
-        targets: { btc: '0.600000', eth: '0.240000', usd: '0.160000' },
+        targets: { btc: '0.600000', eth: '0.360000', usd: '0.040000' },
         driftType: 'absolute',
         threshold: '0.05',
         notBefore: at + MINUTE_MS,
@@ -170,7 +170,7 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
       life.wake({ on: 'at', at, due: at }, SCENE);
       life.end({ leg: `${hour + 1}.btcusd.sell`, slice: 0, result: 'skipped', reason: 'halted' }, at);
       const step = life.end(
-        { leg: `${hour + 1}.ethusd.buy`, slice: 0, result: 'skipped', reason: 'halted' },
+        { leg: `${hour + 1}.ethusd.sell`, slice: 0, result: 'skipped', reason: 'halted' },
         at,
       );
       expect(step.waits).toEqual([{ on: 'at', at: at + HOUR_MS }]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { instant, isoOf, MINUTE_MS, parseTime, SECOND_MS } from '../../src/core/time.ts';
 import type { Wake } from '../../src/core/wake.ts';
-import { ratio } from '../../src/core/money.ts';
+import { quantity, ratio } from '../../src/core/money.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
 import { rebalance } from '../../src/strategy/rebalance.ts';
 import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
@@ -26,6 +26,8 @@ const aLife = (over: object = {}, scene: Scene = {}): Life =>
 const drifted = (at = NINE): Wake => ({ on: 'drift', at, drift: ratio('0.1') });
 const intentTexts = (step: Step<unknown>): readonly string[] =>
   intentsOf(step).map((one) => `${one.leg}#${one.slice} ${one.side} ${amountOf(one).toFixed()} ${one.pair}`);
+/** All of the btc that was decided was sold. */
+const SOLD = { leg: '1.btcusd.sell', slice: 0, filled: quantity('0.16666666') } as const;
 const waitsFor = (step: Step<unknown>): readonly unknown[] =>
   step.waits.map((wait) => (wait.on === 'outcome' ? wait.leg : wait.on));
 
@@ -56,7 +58,7 @@ describe('continuous rebalancing', () => {
     expect(waitsFor(sells)).toEqual(['1.btcusd.sell']);
 
     const at = instant(NINE + 10 * SECOND_MS);
-    const buys = life.end({ leg: '1.btcusd.sell', slice: 0 }, at);
+    const buys = life.end(SOLD, at);
     expect(intentTexts(buys)).toEqual(['1.ethusd.buy#0 buy 2 ethusd']);
     expect(intentsOf(buys)[0]?.deadline).toBe(at + 2 * MINUTE_MS);
 
@@ -65,7 +67,7 @@ describe('continuous rebalancing', () => {
     expect(idle.state).toEqual({ decisions: 1, legs: [] });
   });
 
-  it('trap 1: waits for all sells, and buys what was decided whatever has become of them', () => {
+  it('waits for all sells, and buys what was decided less what they lacked', () => {
     const four = { target_weights: { btc: '0.1', eth: '0.1', sol: '0.8', usd: '0' } };
     const scene: Scene = {
       held: { btc: '1', eth: '20', usd: '0' },
@@ -74,11 +76,82 @@ describe('continuous rebalancing', () => {
     };
     const life = aLife(four);
     const sells = life.wake(drifted(), scene);
-    expect(waitsFor(sells)).toEqual(['1.btcusd.sell', '1.ethusd.sell']);
-    const one = life.end({ leg: '1.btcusd.sell', slice: 0, result: 'skipped' }, NINE);
+    expect(intentTexts(sells)).toEqual([
+      '1.btcusd.sell#0 sell 0.83333333 btcusd',
+      '1.ethusd.sell#0 sell 15 ethusd',
+    ]);
+    const one = life.end({ leg: '1.btcusd.sell', slice: 0, filled: quantity('0.83333333') }, NINE);
     expect([intentTexts(one), waitsFor(one), one.reason]).toEqual([[], ['1.ethusd.sell'], 'waiting']);
-    const both = life.end({ leg: '1.ethusd.sell', slice: 0, result: 'expired' }, NINE);
-    expect(intentTexts(both)).toEqual(['1.solusd.buy#0 buy 800 solusd']);
+    // 10000 of the 80000 usd were not raised.
+    const both = life.end(
+      { leg: '1.ethusd.sell', slice: 0, filled: quantity('10'), result: 'expired' },
+      NINE,
+    );
+    expect(intentTexts(both)).toEqual(['1.solusd.buy#0 buy 700 solusd']);
+  });
+
+  it.each<readonly [string, string, string, readonly string[]]>([
+    ['all was sold', '0.16666666', '16000', ['1.ethusd.buy#0 buy 2 ethusd']],
+    ['half was sold', '0.08333333', '16000', ['1.ethusd.buy#0 buy 0.3333334 ethusd']],
+    ['nothing was sold', '0', '16000', []],
+    ['nothing was sold and cash is there', '0', '46000', ['1.ethusd.buy#0 buy 0.1666668 ethusd']],
+  ])('cuts the buys by what the sells lacked: %s', (_, filled, usd, expected) => {
+    // Of 130000 usd 14500 of btc are sold, and 15000 of eth bought with that and with 500 of cash.
+    const rich = usd === '16000' ? {} : { target_weights: { btc: '0.35', eth: '0.3', usd: '0.35' } };
+    const life = aLife(rich);
+    const held = { btc: '1', eth: '8', usd };
+    const valuation = usd === '16000' ? '100000' : '130000';
+    const sells = life.wake(drifted(), { ...DRIFTED, held, valuation });
+    const sold = quantity(filled);
+    const buys = life.end({ leg: '1.btcusd.sell', slice: 0, filled: sold, result: 'expired' }, NINE);
+    expect([intentsOf(sells).length, intentTexts(buys)]).toEqual([1, expected]);
+  });
+
+  it('keeps its buffer of cash in every buy, and pays nothing on credit', () => {
+    for (const [over, keep] of [
+      [{}, '0'],
+      [{ cash_buffer: { amount: '1000', currency: 'usd' } }, '1000'],
+    ] as const) {
+      const life = aLife(over);
+      const sells = life.wake(drifted(), DRIFTED);
+      expect(intentsOf(sells).map(({ tactics }) => tactics)).toEqual([{ keep: '0' }]);
+      const [sold] = intentsOf(sells);
+      const filled = sold === undefined ? quantity('0') : amountOf(sold);
+      const buys = life.end({ leg: '1.btcusd.sell', slice: 0, filled }, NINE);
+      expect(intentsOf(buys).map(({ tactics }) => tactics)).toEqual([{ keep }]);
+    }
+  });
+
+  it('buys no more than takes it to its targets when prices have moved since the decision', () => {
+    const life = aLife();
+    life.wake(drifted(), DRIFTED);
+    // 6000 usd of eth were missing. At 5000 the 8 eth are worth 40000 of 116000: above 30 % as they are.
+    const dear: Scene = { held: { btc: '0.83333334', eth: '8', usd: '26000' }, mids: { btcusd: '60000', ethusd: '5000' } }; // prettier-ignore
+    expect(intentTexts(life.end(SOLD, NINE, dear))).toEqual([]);
+    const again = aLife();
+    again.wake(drifted(), DRIFTED);
+    // At 4000 they are worth 32000 of 108000, and 32400 are wanted.
+    const higher: Scene = { ...dear, mids: { btcusd: '60000', ethusd: '4000' } };
+    expect(intentTexts(again.end(SOLD, NINE, higher))).toEqual(['1.ethusd.buy#0 buy 0.10000003 ethusd']);
+  });
+
+  it('goes on when one of several buys is not made because its price has moved', () => {
+    const three = { target_weights: { btc: '0.2', eth: '0.3', sol: '0.3', usd: '0.2' } };
+    const held = { btc: '1', eth: '8', usd: '16000' };
+    const life = aLife(three);
+    life.wake(drifted(), { held, mids: { ...DRIFTED.mids, solusd: '100' }, valuation: '100000' });
+    const dear: Scene = {
+      held: { btc: '0.33333334', eth: '8', usd: '56000' },
+      mids: { btcusd: '60000', ethusd: '5000', solusd: '100' },
+    };
+    const sold = { leg: '1.btcusd.sell', slice: 0, filled: quantity('0.66666666') };
+    const buys = life.end(sold, NINE, dear);
+    expect([intentTexts(buys), waitsFor(buys)]).toEqual([
+      ['1.solusd.buy#0 buy 300 solusd'],
+      ['1.solusd.buy'],
+    ]);
+    const over = life.end({ leg: '1.solusd.buy', slice: 0, filled: quantity('300') }, NINE, dear);
+    expect([intentTexts(over), waitsFor(over)]).toEqual([[], ['drift']]);
   });
 
   it('gives each rebalancing legs of its own: a decision is never taken for the one before', () => {
@@ -96,8 +169,8 @@ describe('continuous rebalancing', () => {
     life.wake(drifted(), DRIFTED);
     const stranger = life.end({ leg: '9.xrpusd.sell', slice: 0 }, NINE);
     expect([intentTexts(stranger), waitsFor(stranger)]).toEqual([[], ['1.btcusd.sell']]);
-    life.end({ leg: '1.btcusd.sell', slice: 0 }, NINE);
-    const again = life.end({ leg: '1.btcusd.sell', slice: 0 }, NINE);
+    life.end(SOLD, NINE);
+    const again = life.end(SOLD, NINE);
     expect([intentTexts(again), waitsFor(again)]).toEqual([[], ['1.ethusd.buy']]);
     expect(waitsFor(life.end({ leg: '1.ethusd.buy', slice: 0 }, NINE))).toEqual(['drift']);
     expect(waitsFor(life.end({ leg: '1.ethusd.buy', slice: 0 }, NINE))).toEqual(['drift']);
@@ -108,7 +181,7 @@ describe('continuous rebalancing', () => {
     const over = instant(NINE + 60 * MINUTE_MS);
     expect(life.last.waits).toContainEqual({ on: 'at', at: over });
     life.wake(drifted(instant(over - 1)), DRIFTED);
-    const buys = life.end({ leg: '1.btcusd.sell', slice: 0 }, instant(over + 1));
+    const buys = life.end(SOLD, instant(over + 1));
     expect(intentTexts(buys)).toEqual(['1.ethusd.buy#0 buy 2 ethusd']);
     life.end({ leg: '1.ethusd.buy', slice: 0 }, instant(over + 2));
     expect(life.arrive(3, DRIFTED)).toMatchObject({ finished: 'window_over', waits: [] });
@@ -140,7 +213,7 @@ describe('the hours of continuous rebalancing', () => {
     const life = aLife({ hours });
     const sells = life.wake(drifted(parseTime('2026-12-01T09:59:59Z')), DRIFTED);
     expect(intentTexts(sells)).toHaveLength(1);
-    const buys = life.end({ leg: '1.btcusd.sell', slice: 0 }, parseTime('2026-12-01T10:00:01Z'));
+    const buys = life.end(SOLD, parseTime('2026-12-01T10:00:01Z'));
     expect(intentTexts(buys)).toHaveLength(1);
   });
 
