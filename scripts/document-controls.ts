@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
   ['Pause, halt, kill', '', 'gate, transport', 'nothing new; latched', ['paused', 'halted'], 'halted', '(c)(1), (d)', 'Art. 12', 'Kill switch'],
   ['Order value', 'max_order_notional', 'plan, gate', 'slice ends', ['order_notional', 'no_usd_rate'], 'limit_refused', '(c)(1)(ii) size', '15(1)(b)', 'Max order value'],
   ['Order volume', 'max_order_quantity', 'plan, gate', 'slice ends', ['order_quantity'], 'limit_refused', '(c)(1)(ii) size', '15(1)(c)', 'Max order size'],
-  ['Price collar', 'collar_bps, max_collar_discards', 'gate', 'discard; several in a row, or one three times as far: parent paused', ['collar', 'collar_far', 'parent_paused'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
+  ['Price collar', 'collar_bps, max_collar_discards', 'gate', 'discard and ask again; half a minute of them: parent paused until prices agree', ['collar', 'collar_far', 'parent_paused'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
   ['Price drift', 'max_drift_bps', 'plan, gate', 'parent paused', ['price_drift', 'limit_price'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
   ['Reference price', 'reference.max_age, max_reference_gap_bps', 'plan, gate', 'no trade', ['no_reference', 'stale_reference', 'references_disagree'], 'limit_refused', 'erroneous orders', '15(1)(a)', 'Market data reasonability'],
   ['Messages', 'pacing.quotes_per_second, pacing.orders_per_second, pacing.max_wait', 'pacer', 'wait; too long: desk paused', ['message_throttle'], 'messages_throttled', '', '15(1)(d)', 'Message throttle'],

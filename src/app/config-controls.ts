@@ -92,7 +92,9 @@ export const controls = z.strictObject({
     .min(1)
     .max(100)
     .default(3)
-    .describe('Quotes of a parent in a row outside the collar that pause it; 3 when left out'),
+    .describe(
+      'Quotes in a row outside the collar, over at least reference.max_age, that pause their parent until one is inside; 3 when left out',
+    ),
   max_drift_bps: bps
     .optional()
     .describe(

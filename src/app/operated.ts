@@ -6,6 +6,7 @@ import { doubtFacts } from '../engine/doubts.ts';
 import { isOver } from '../engine/override.ts';
 import type { Override } from '../engine/override-state.ts';
 import type { Command, CommandAnswer } from '../engine/ports.ts';
+import { pricePauseWords } from '../engine/price-trials.ts';
 import { shortQuoteWords } from '../engine/short-quotes.ts';
 import { leftOfSlice } from '../engine/size.ts';
 import type { OperatedDesk, Order } from '../operate/api.ts';
@@ -83,7 +84,7 @@ function statusOf(desk: Desk): object {
 }
 
 /** What waits, for what and for how long: one line each, for people. */
-const waitingOf = (desk: Desk): readonly string[] => shortQuoteWords(desk);
+const waitingOf = (desk: Desk): readonly string[] => [...shortQuoteWords(desk), ...pricePauseWords(desk)];
 
 function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {
   const { limit, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;

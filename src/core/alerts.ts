@@ -190,7 +190,13 @@ export const alerts = {
   parent_paused: {
     severity: 'warning',
     says: 'a parent is paused: its prices are too far from the reference, from its decision, or cost too much',
-    runbook: 'Look at the market and at the limits of `reason`; resume the parent, or let it run out.',
+    runbook:
+      'For `collar` and `collar_far` nothing to do at once: quotes and reference prices have kept disagreeing for half a minute; the desk asks for a quote now and then, and goes on by itself once they agree (`parent_resumed`). For other reasons look at the market and at the limits of `reason`; resume the parent, or let it run out.',
+  },
+  parent_resumed: {
+    severity: 'info',
+    says: 'a parent that was paused goes on: a quote agrees with the reference price again',
+    runbook: 'Nothing to do. Compare its fills with the market of that time if it was paused for long.',
   },
   reload_refused: {
     severity: 'warning',

@@ -35,7 +35,8 @@ export const reasons = {
   // controls
   halted: 'the desk is halted',
   paused: 'the desk is paused',
-  parent_paused: 'the parent, its pair or its strategy is paused until the operator resumes it',
+  parent_paused:
+    'the parent, its pair or its strategy is paused: until the operator resumes it, or until prices agree again',
   reducing: 'the desk only reduces borrowed balances, and this order does not',
   restricted_hours: 'controls.restricted_hours do not trade now',
   account_stale: 'the account was not read for longer than controls.max_account_age',
@@ -68,6 +69,7 @@ export const reasons = {
   no_usd_rate: 'the limit is in another currency and no reference price converts it',
   collar: 'the quoted price is outside controls.collar_bps around the reference price',
   collar_far: 'the quoted price is more than three times as far as controls.collar_bps allows',
+  prices_agree: 'a quote of a paused parent agrees with the reference price again: the pause ends',
   price_drift: 'the quoted price is beyond controls.max_drift_bps from the price of the decision',
   limit_price: 'the quoted price is worse than limit_price',
   max_slippage: 'the quoted price is beyond max_slippage_bps from the price that slippage_reference names',

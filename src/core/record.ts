@@ -298,6 +298,8 @@ export interface ControlRecord {
   readonly why: string;
   /** A pause of the desk ends by itself then; left out: when somebody resumes it. */
   readonly until?: Instant | undefined;
+  /** With a pause of a parent: it ends by itself once quotes agree with the reference price; left out: when somebody resumes it. */
+  readonly ends?: 'prices_agree' | undefined;
   /** With a halt that is a kill: no order can leave until another process is armed. */
   readonly transport?: 'closed' | undefined;
   /** Orders whose outcome was unknown when a person armed the desk again. */

@@ -2,7 +2,7 @@ import type { Limits } from '../core/controls.ts';
 import { unitOf } from '../core/instrument.ts';
 import { add, holding, money, quantity, subtract } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { FillRecord, RecordBody } from '../core/record.ts';
+import type { ControlRecord, FillRecord, RecordBody } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
@@ -42,11 +42,13 @@ export function brakes(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly
     desk.observer.alert('messages_throttled', { detail });
     return pauseDesk(desk, end);
   }
+  if (reason === 'prices_agree') return resumeParent(desk, parent, detail);
   if (totals.pausedWhy(parent, pair) !== undefined) return [];
-  const collars = (totals.parent(parent)?.collars ?? 0) + 1;
-  const isOutside = COLLAR.has(reason) && collars >= (limits.collarDiscardsMax ?? COLLAR_DISCARDS);
-  if (reason === 'price_drift' || reason === 'collar_far' || isOutside)
-    return [pauseParent(desk, parent, end)];
+  if (reason === 'price_drift') return [pauseParent(desk, parent, end)];
+  if (COLLAR.has(reason) && haveDisagreed(desk, parent)) {
+    desk.priceTrials.start(parent, desk.ports.clock.monotonic());
+    return [{ ...pauseParent(desk, parent, end), ends: 'prices_agree' }];
+  }
   const row = totals.malformed(pair) + 1;
   const most = limits.malformedMax ?? MALFORMED_MAX;
   if (!MALFORMED.has(reason) || row < most) return [];
@@ -64,6 +66,27 @@ export function brakes(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly
       why: words({ reason: 'malformed_streak', detail: `limit=${most} value=${row} ${detail}` }),
     },
   ];
+}
+
+/**
+ * Whether quotes of a parent have been outside the collar often enough and for long enough. No reference price is older than
+ * `reference.max_age`, so that they have disagreed with at least two of them: one absurd price does not pause a parent.
+ */
+function haveDisagreed({ state, policy, ports }: Desk, parent: string): boolean {
+  const known = state.totals.parent(parent);
+  const collars = (known?.collars ?? 0) + 1;
+  const now = ports.clock.wall();
+  const since = known?.collarsSince ?? now;
+  const isLong = since > now || now - since >= policy.reference.maxAgeMs;
+  return isLong && collars >= (policy.limits.collarDiscardsMax ?? COLLAR_DISCARDS);
+}
+
+/** Ends a pause of a parent that is there because prices disagreed; a pause that a person made stays. */
+function resumeParent(desk: Desk, parent: string, detail: string): readonly RecordBody[] {
+  if (!desk.state.totals.isPricePaused(parent)) return [];
+  desk.priceTrials.end(parent);
+  desk.observer.alert('parent_resumed', { parent, detail });
+  return [{ kind: 'control', state: 'active', parent, by: 'tranche', why: `prices_agree: ${detail}` }];
 }
 
 /** Records to be written with a fill: what the books say once it is in them. */
@@ -151,7 +174,7 @@ function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
 /** In words for the journal: the code first, so that it can be looked for. */
 const words = ({ reason, detail }: BadEnd): string => `${reason}: ${detail}`;
 
-function pauseParent(desk: Desk, parent: string, end: BadEnd): RecordBody {
+function pauseParent(desk: Desk, parent: string, end: BadEnd): ControlRecord {
   desk.observer.alert('parent_paused', { parent, ...end });
   return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
 }

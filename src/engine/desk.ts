@@ -33,6 +33,7 @@ import { planOf } from './plan.ts';
 import type { Plan } from './plan.ts';
 import type { Policy } from './policy.ts';
 import type { Ports } from './ports.ts';
+import { PriceTrials } from './price-trials.ts';
 import { PtsWatch } from './pts-watch.ts';
 import { QuoteIds } from './quote-ids.ts';
 import { References } from './references.ts';
@@ -91,6 +92,8 @@ export class Desk {
   >();
   /** Quotes in a row whose life was too short for an order, by pair. */
   readonly shortQuotes = new Map<string, ShortQuotes>();
+  /** When parents that are paused because prices disagreed may ask for another quote. */
+  readonly priceTrials = new PriceTrials();
   /** When an earlier process wrote last: until then it told of its doubts by itself. */
   inheritedAt: Instant | undefined;
   /** Fills that the account did not show in time, and that the operator was told of. */

@@ -74,7 +74,12 @@ export function execute(
       // It may have waited for others to end: a halt since then comes before its quote.
       paced.permit.giveBack();
       done(stopped(paced.item.slice, 'halted', desk.controlWhy, { do: 'again' }));
-    } else new Attempt(common, paced, stage).begin(done);
+    } else {
+      const { parent } = paced.item.slice.intent;
+      if (desk.state.totals.isPricePaused(parent))
+        desk.priceTrials.begin(parent, desk.ports.clock.monotonic());
+      new Attempt(common, paced, stage).begin(done);
+    }
   }, desk.policy.cyclesMax);
 }
 

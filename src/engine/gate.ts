@@ -132,6 +132,8 @@ function gateFault({ desk, item, intent, breaks }: Gated, quote: Quote): CycleEv
     clientId: clientOrderId,
   });
   if (refused !== undefined) return { on: 'stopped', ...refused, next: nextAfter(desk, refused.reason) };
+  if (desk.state.totals.isPricePaused(intent.parent))
+    return again('prices_agree', `${quote.price.toFixed()} at a reference of ${mid.toFixed()}`);
   const { instrument, worst } = item;
   const { side } = intent;
   const pays = side === 'buy' ? intent.quote : intent.base;

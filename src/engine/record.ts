@@ -18,6 +18,7 @@ import type { Stopped } from './item.ts';
 import { raisedMaximum, toldMaximum } from './maximum.ts';
 import { leftOfSlice } from './size.ts';
 import { pauseOf, waitOf } from './tactics.ts';
+import { COLLAR } from './totals.ts';
 
 /**
  * Makes ends durable, in order, and says what each slice does next: emits the slice when it is tried again, after a
@@ -191,6 +192,7 @@ interface Turn {
 
 /** After an attempt that did not trade: again later, or the end of the slice. */
 function settle(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: Turn): Ending {
+  if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
   const braked = [...bodies, ...brakes(desk, slice, { reason, detail })];
   if (next.do === 'halt') {
     const isToken = reason === 'unauthorised';
@@ -285,7 +287,7 @@ function waitFor(desk: Desk, slice: OpenSlice, reason: Reason, told: number | un
   }
   if (!FAILURES.has(reason)) {
     if (QUOTED.has(reason)) desk.failures.delete(pair);
-    return waitOf(desk, slice) * slowedBy(desk, pair, reason);
+    return waitOf(desk, slice) * slowedBy(desk, slice, reason);
   }
   const count = failed(desk, pair, now);
   if (now - (desk.failures.get(pair)?.since ?? now) > retry.budgetMs) return undefined;
@@ -295,7 +297,12 @@ function waitFor(desk: Desk, slice: OpenSlice, reason: Reason, told: number | un
 /** After so many orders in a row that the venue did not fill, its slices wait four times as long; then sixteen times. */
 const REJECTS_MAX = 3;
 
-function slowedBy(desk: Desk, pair: string, reason: Reason): number {
+/** After so many quotes in a row outside the collar the waits do not grow any more. */
+const COLLAR_DOUBLINGS_MAX = 4;
+
+function slowedBy(desk: Desk, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
+  if (COLLAR.has(reason))
+    return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
   // The record of this one is written with what follows from it.
   const row = desk.state.totals.rejects(pair) + 1;
@@ -324,6 +331,7 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
   'max_slippage',
   'max_spread',
   'price_drift',
+  'prices_agree',
   'quote_too_short',
   'no_funds',
   'order_canceled',

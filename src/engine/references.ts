@@ -54,6 +54,9 @@ interface Wiring {
 const PROBE_QUANTITY = quantity('0.001');
 const RETRY_MS = 1_000;
 
+/** The two sides of a probe may be a tenth apart. */
+const SIDES_APART_BPS_MAX = 1_000;
+
 /** Two sources speak at the same time when no more than this lies between them, milliseconds. */
 const SAME_TIME_MS = 500;
 
@@ -117,6 +120,18 @@ export class References {
     const known = this.#gaps.get(pair);
     if (known === undefined) return undefined;
     return ports.clock.monotonic() - known.seenAt <= policy.reference.maxAgeMs ? known.gap : undefined;
+  }
+
+  /**
+   * A quote has disagreed with the price of a pair. One that came from small quotes is forgotten: the price of the feed
+   * stands in for it, or the next use asks anew. One of the feed stays: the feed brings the next by itself, and does not
+   * depend on whoever gave the quote.
+   */
+  renew(pair: string): void {
+    if (this.#prices.get(pair)?.price.source !== 'probe') return;
+    const ticker = this.#sources.get(`${pair} ticker`);
+    if (ticker === undefined) this.#prices.delete(pair);
+    else this.#prices.set(pair, ticker);
   }
 
   /** Whether every pair has a fresh price. */
@@ -217,6 +232,7 @@ export class References {
       const known = this.#probes.get(pair);
       if (known !== undefined) return known;
       const probe = forkJoin([this.#side(pair, 'buy'), this.#side(pair, 'sell')]).pipe(
+        filter(([buy, sell]) => this.#agree(pair, buy, sell)),
         map(([buy, sell]): ReferencePrice => ({
           pair,
           mid: middle(buy, sell),
@@ -237,6 +253,18 @@ export class References {
       this.#probes.set(pair, probe);
       return probe;
     });
+  }
+
+  /** Whether the two sides of a probe can be believed: the middle of an absurd price and a sound one is absurd. */
+  #agree(pair: string, buy: Price, sell: Price): boolean {
+    const apart = slippageBps('buy', buy, sell).abs();
+    if (apart.lte(SIDES_APART_BPS_MAX)) return true;
+    this.#wiring.observer.warn('the two sides of a small quote are too far apart for a reference price', {
+      pair,
+      buy: buy.toFixed(),
+      sell: sell.toFixed(),
+    });
+    return false;
   }
 
   /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */

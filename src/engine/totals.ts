@@ -46,8 +46,9 @@ export interface ParentTotals {
   readonly filledAmount: Money;
   readonly fees: Money;
   readonly slices: Pick<ParentSlices, 'executed' | 'hasExecuted' | 'lastGap'>;
-  /** Quotes outside the collar, in a row. */
+  /** Quotes outside the collar, in a row, and when the first of them was discarded. */
   readonly collars: number;
+  readonly collarsSince: Instant | undefined;
 }
 
 interface Day {
@@ -78,6 +79,7 @@ const GOOD: ReadonlySet<Reason> = new Set<Reason>([
   'max_slippage',
   'max_spread',
   'price_drift',
+  'prices_agree',
   'quote_too_short',
   'no_funds',
 ]);
@@ -93,6 +95,8 @@ export interface TotalsData {
   readonly malformed: Map<string, number>;
   /** Why a parent, a pair or a strategy is paused, by `parent:…`, `pair:…` and `strategy:…`. */
   readonly paused: Map<string, string>;
+  /** Parents whose pause ends by itself once quotes agree with the reference price. */
+  readonly pricePauses: Set<string>;
 }
 
 export type SavedTotals = Omit<TotalsData, 'parents'> & { readonly parents: Map<string, SavedParent> };
@@ -108,6 +112,7 @@ export class Totals {
     rejects: new Map(),
     malformed: new Map(),
     paused: new Map(),
+    pricePauses: new Set(),
   };
   /** The parent that was used last: one record after another is about the same. */
   newest: { readonly of: TotalsData; readonly parent: string; readonly known: Parent } | undefined;
@@ -172,6 +177,16 @@ export class Totals {
     return this.data.paused.get(`parent:${parent}`) ?? this.data.paused.get(`pair:${pair}`);
   }
 
+  /** Why the pair is paused; `undefined` when it is not. */
+  pairPausedWhy(pair: string): string | undefined {
+    return this.data.paused.get(`pair:${pair}`);
+  }
+
+  /** Whether the parent is paused until quotes agree with the reference price. */
+  isPricePaused(parent: string): boolean {
+    return this.data.pricePauses.size > 0 && this.data.pricePauses.has(parent);
+  }
+
   /** Why the strategy is not woken; `undefined` when it is. */
   strategyPausedWhy(strategy: string): string | undefined {
     return this.data.paused.size === 0 ? undefined : this.data.paused.get(`strategy:${strategy}`);
@@ -218,8 +233,10 @@ export class Totals {
     if (isMalformed) this.data.malformed.set(pair, this.malformed(pair) + 1);
     else if (isGood || isCollar) this.data.malformed.delete(pair);
     const known = this.#touch(parent, side);
-    if (isCollar) known.collars++;
-    else if (isGood) known.collars = 0;
+    if (isCollar) {
+      known.collars++;
+      known.collarsSince ??= at;
+    } else if (isGood) endCollars(known);
   }
 
   /** A fill that was not booked before. A clock that was set back does not open a day again that was over. */
@@ -233,7 +250,7 @@ export class Totals {
     }
     const known = this.#touch(fill.parent, fill.side);
     known.slices.book(fill.slice);
-    known.collars = 0;
+    endCollars(known);
     this.data.rejects.delete(fill.pair);
     this.data.malformed.delete(fill.pair);
   }
@@ -263,7 +280,7 @@ export class Totals {
   }
 
   /** Pauses and resumes of parents, pairs and strategies; a desk that a person re-armed counts its executions anew. */
-  control({ state, why, parent, pair, strategy }: ControlRecord): void {
+  control({ state, why, parent, pair, strategy, ends }: ControlRecord): void {
     const scope = scopeOf({ parent, pair, strategy });
     if (scope === undefined) {
       if (state !== 'active') return;
@@ -271,14 +288,17 @@ export class Totals {
       for (const known of this.data.parents.values()) known.slices.rearm();
       return;
     }
+    // The newest word counts: a pause that a person made ends when a person says so.
+    if (parent !== undefined) this.data.pricePauses.delete(parent);
     if (state !== 'active') {
       this.data.paused.set(scope, why);
+      if (parent !== undefined && ends === 'prices_agree') this.data.pricePauses.add(parent);
       return;
     }
     this.data.paused.delete(scope);
     if (pair !== undefined) this.data.malformed.delete(pair);
     const known = parent === undefined ? undefined : this.data.parents.get(parent);
-    if (known !== undefined) known.collars = 0;
+    if (known !== undefined) endCollars(known);
   }
 
   #sumFrom(at: Instant, of: (day: Day, pair?: string) => Money, pair?: string): Money {
@@ -307,6 +327,7 @@ export class Totals {
       fees: NO_MONEY,
       slices: new ParentSlices(),
       collars: 0,
+      collarsSince: undefined,
     };
     this.data.parents.delete(parent);
     this.data.parents.set(parent, known);
@@ -314,6 +335,11 @@ export class Totals {
     this.newest = { of: this.data, parent, known };
     return known;
   }
+}
+
+function endCollars(known: Parent): void {
+  known.collars = 0;
+  known.collarsSince = undefined;
 }
 
 /** What a pause or a resume is about; `undefined` when it is the desk. */
@@ -328,10 +354,11 @@ export function scopeOf({
 }
 
 /** As plain data. */
-const savedParent = ({ slices, collars, ...known }: Parent): SavedParent => ({
+const savedParent = ({ slices, collars, collarsSince, ...known }: Parent): SavedParent => ({
   ...known,
   ...slices.saved(),
   collars,
+  collarsSince,
 });
 
 /** Days since the epoch, UTC. */

@@ -74,7 +74,18 @@ class DeskWorld implements World {
   get pausedWhy(): string | undefined {
     const { slice } = this.#trial;
     const { parent, pair } = slice.intent;
-    return notRunWhy(this.#desk, slice) ?? this.#desk.state.totals.pausedWhy(parent, pair);
+    const why = notRunWhy(this.#desk, slice);
+    if (why !== undefined) return why;
+    const { totals } = this.#desk.state;
+    return totals.isPricePaused(parent) && this.#isTrial(parent)
+      ? totals.pairPausedWhy(pair)
+      : totals.pausedWhy(parent, pair);
+  }
+
+  /** Whether a parent that is paused because prices disagreed may ask for a quote, or has asked. The gate lets no order of it leave. */
+  #isTrial(parent: string): boolean {
+    const { ports, priceTrials } = this.#desk;
+    return this.#trial.clientId !== undefined || priceTrials.isDue(parent, ports.clock.monotonic());
   }
 
   get blind(): World['blind'] {

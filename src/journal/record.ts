@@ -283,6 +283,7 @@ const shapes = {
       by: z.string(),
       why: z.string(),
       until: at.optional(),
+      ends: z.literal('prices_agree').optional(),
       transport: z.literal('closed').optional(),
       doubts: list(z.string()).optional(),
     }),

@@ -37,14 +37,20 @@ const whole = (): readonly RecordBody[] => [
       return { ...body, override: 'ov-1', cut_notes: ['limit=1 usd value=2 usd', 'limit=yes value=no'] };
     if (body.kind === 'maximum') return { ...body, why: 'raised' };
     if (body.kind !== 'control') return body;
-    return { ...body, until: NINE, transport: 'closed', doubts: ['tr-abcd-abcdefgh-0-1-abcd'] };
+    return {
+      ...body,
+      until: NINE,
+      ends: 'prices_agree',
+      transport: 'closed',
+      doubts: ['tr-abcd-abcdefgh-0-1-abcd'],
+    };
   }),
   anOverride,
 ];
 /** The cell of `why` as it stands in the file. */
 const cellOf = (why: string): string => {
   const [, row = ''] = exported([control(why)], 'csv', 'control').split(/(?<=ops,)/u);
-  return row.replace(/,,,\r\n$/u, '');
+  return row.replace(/,,,,\r\n$/u, '');
 };
 
 describe('an export of fills', () => {

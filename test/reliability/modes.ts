@@ -151,7 +151,7 @@ export const modes: readonly Mode[] = [
   { row: 51, what: 'a quote id that came before', alert: { none: NO_TRADE },
     tests: [[engine('refusals'), 'that was told before is not executed twice']] },
   { row: 52, what: 'a price outside the collar, or no price to compare with', alert: 'parent_paused',
-    tests: [[engine('refusals'), 'outside the collar is not executed'], [engine('references'), 'that cannot be had stop every trade'], [engine('controls'), 'is paused after three quotes in a row outside the collar, also after a restart']] },
+    tests: [[engine('refusals'), 'outside the collar is not executed'], [engine('references'), 'that cannot be had stop every trade'], [engine('controls'), 'is paused after half a minute of quotes outside the collar, until one is inside, also after a restart'], [engine('collar'), 'of %s times the price is discarded, and the parent trades on']] },
   { row: 53, what: 'too little life left for an order', alert: 'quotes_too_short',
     tests: [[engine('refusals'), 'that was too long on its way is not executed'], [engine('refusals'), 'is told of when three in a row %s, once and with both figures']] },
   // The gate and the order

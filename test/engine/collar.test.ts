@@ -1,0 +1,177 @@
+import { map } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { Alert } from '../../src/core/alerts.ts';
+import { cost, price, ratio, scale } from '../../src/core/money.ts';
+import type { ControlRecord } from '../../src/core/record.ts';
+import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import type { QuoteRequest } from '../../src/core/venue.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
+import { inProcessMarket } from '../../src/simulator/port.ts';
+import { START, aBench, aTwap, nextProcess } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+
+/** What happens to the price of each quote; 1: nothing. */
+type Factor = (request: QuoteRequest, at: number) => string;
+
+/** A venue that quotes its own price times a factor, and would execute at that. */
+const pricing =
+  (factor: Factor) =>
+  (venue: VenuePort, clock: { now(): number }): VenuePort => ({
+    ...venue,
+    quote: (request) =>
+      venue.quote(request).pipe(
+        map((answer) => {
+          const by = factor(request, clock.now() - START);
+          if (by === '1' || answer.kind !== 'quote') return answer;
+          const quoted = price(scale(answer.quote.price, ratio(by)).toFixed(8));
+          const amount = cost(quoted, answer.quote.quantity);
+          return { ...answer, quote: { ...answer.quote, price: quoted, amount } };
+        }),
+      ),
+  });
+
+const isOrder = ({ clientId }: QuoteRequest): boolean => clientId !== undefined;
+
+const pauses = (bench: Bench): readonly ControlRecord[] =>
+  bench.records().flatMap(({ body }) => (body.kind === 'control' ? [body] : []));
+
+const asked = (bench: Bench, from = 0): number =>
+  bench.records().filter(({ at, body }) => body.kind === 'intent' && at >= START + from).length;
+
+const twap = () => aTwap('twap', { slices: 10, duration: 'PT10M' });
+
+/** Quotes of orders that are wrong once, in the third minute. */
+function onceWrong(by: string): Factor {
+  let isWrong = true;
+  return (request, at) => {
+    if (!isOrder(request) || at < 2 * MINUTE_MS || !isWrong) return '1';
+    isWrong = false;
+    return by;
+  };
+}
+
+const wrongUntil =
+  (until: () => number, by = '1.05'): Factor =>
+  (request, at) =>
+    isOrder(request) && at >= 2 * MINUTE_MS && at < until() ? by : '1';
+
+const sources: readonly (readonly [string, Partial<BenchOptions>])[] = [
+  ['small quotes', {}],
+  [
+    'the feed',
+    {
+      market: (exchange, clock) =>
+        inProcessMarket(exchange, { clock, pairs: ['btcusd', 'ethusd'], everyMs: 1_000 }),
+    },
+  ],
+];
+
+describe.each(sources)('one absurd quote, with reference prices of %s,', (_, of) => {
+  it.each(['10', '0.1', '1.02'])('of %s times the price is discarded, and the parent trades on', (by) => {
+    const bench = aBench({ strategies: [twap()], wrap: pricing(onceWrong(by)), ...of });
+    bench.start({ isUntilDone: true });
+    bench.clock.run(instant(START + 12 * MINUTE_MS));
+    const discarded = bench
+      .records()
+      .flatMap(({ body }) => (body.kind === 'attempt' && body.result === 'discarded' ? [body.reason] : []));
+    expect(discarded).toEqual([by === '1.02' ? 'collar' : 'collar_far']);
+    expect(pauses(bench)).toEqual([]);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+});
+
+describe('an absurd small quote', () => {
+  it.each(['10', '0.1'])('of %s times the price is no reference price, and the next probe is', (by) => {
+    let wrong = 0;
+    const factor: Factor = (request, at) =>
+      !isOrder(request) && request.side === 'buy' && at >= 2 * MINUTE_MS && wrong++ === 0 ? by : '1';
+    const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
+    bench.start({ isUntilDone: true });
+    bench.clock.run(instant(START + 12 * MINUTE_MS));
+    expect(wrong).toBeGreaterThan(1);
+    expect(pauses(bench)).toEqual([]);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+  });
+
+  it('of both sides makes a reference price that one quote disagrees with, and the next probe replaces it', () => {
+    let wrong = 0;
+    const factor: Factor = (request, at) =>
+      !isOrder(request) && at >= 2 * MINUTE_MS && wrong++ < 2 ? '10' : '1';
+    const bench = aBench({ strategies: [twap()], wrap: pricing(factor) });
+    bench.start({ isUntilDone: true });
+    bench.clock.run(instant(START + 12 * MINUTE_MS));
+    expect(wrong).toBeGreaterThan(2);
+    expect(pauses(bench)).toEqual([]);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(10);
+  });
+});
+
+describe.each(sources)('quotes that keep disagreeing with reference prices of %s', (_, of) => {
+  it('pause their parent after half a minute, are asked for now and then, and end the pause once they agree', () => {
+    const alerts: Alert[] = [];
+    const factor = wrongUntil(() => 6 * MINUTE_MS);
+    const options = { strategies: [twap()], wrap: pricing(factor), ...of };
+    const bench = aBench({ ...options, observer: { alert: (alert) => alerts.push(alert) } });
+    bench.start();
+    bench.clock.run(instant(START + 2 * MINUTE_MS + 29 * SECOND_MS));
+    expect(pauses(bench)).toEqual([]);
+    bench.clock.run(instant(START + 6 * MINUTE_MS));
+    expect(pauses(bench)).toMatchObject([{ state: 'paused', by: 'tranche', ends: 'prices_agree' }]);
+    expect(pauses(bench)[0]?.why).toMatch(/^collar/u);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(2);
+    expect(asked(bench, 3 * MINUTE_MS)).toBeLessThan(8);
+    bench.clock.run(instant(START + 12 * MINUTE_MS));
+    expect(pauses(bench)).toMatchObject([{ state: 'paused' }, { state: 'active', by: 'tranche' }]);
+    expect(pauses(bench)[1]?.why).toMatch(/^prices_agree: /u);
+    expect(ledgerTrades(bench.exchange).length).toBeGreaterThanOrEqual(5);
+    expect(alerts).toEqual(expect.arrayContaining(['parent_paused', 'parent_resumed']));
+    expect(bench.desk.state.totals.paused.size).toBe(0);
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('pause their parent also across a restart, and the next process ends the pause', () => {
+    const factor = wrongUntil(() => 6 * MINUTE_MS);
+    const options = { strategies: [twap()], wrap: pricing(factor), ...of };
+    const before = aBench(options);
+    before.start();
+    before.clock.run(instant(START + 2 * MINUTE_MS + 20 * SECOND_MS));
+    const second = nextProcess(before, SECOND_MS, options);
+    second.clock.run(instant(START + 4 * MINUTE_MS));
+    expect(pauses(second)).toMatchObject([{ state: 'paused', by: 'tranche' }]);
+    const third = nextProcess(second, SECOND_MS, options);
+    third.clock.run(instant(START + 12 * MINUTE_MS));
+    expect(pauses(third)).toMatchObject([{ state: 'paused' }, { state: 'active', by: 'tranche' }]);
+    expect(executedTotal(third.exchange).gt('0.4')).toBe(true);
+  });
+});
+
+describe('a pause of a parent', () => {
+  it('that a person made does not end by itself, also where prices had disagreed before', () => {
+    const bench = aBench({
+      strategies: [twap()],
+      wrap: pricing(wrongUntil(() => 4 * MINUTE_MS)),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 3.5 * MINUTE_MS));
+    const parent = pauses(bench)[0]?.parent;
+    expect(parent).toBeDefined();
+    bench.operator$.next({ do: 'pause', by: 'ops', why: 'collar: I look at it', parent });
+    bench.clock.run(instant(START + 9 * MINUTE_MS));
+    expect(pauses(bench).map(({ state, by }) => `${state} ${by}`)).toEqual(['paused tranche', 'paused ops']);
+    expect(ledgerTrades(bench.exchange)).toHaveLength(2);
+  });
+
+  it('that an earlier version made for its prices waits for a person', () => {
+    const bench = aBench({ strategies: [twap()] });
+    bench.start();
+    bench.clock.run(instant(START + 2.5 * MINUTE_MS));
+    const parent = bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.parent] : []))[0];
+    bench.desk
+      .append([{ kind: 'control', state: 'paused', parent, by: 'tranche', why: 'collar_far: limit=100 bps' }])
+      .subscribe();
+    bench.clock.run(instant(START + 12 * MINUTE_MS));
+    expect(ledgerTrades(bench.exchange)).toHaveLength(3);
+  });
+});
