@@ -83,10 +83,17 @@ export const alerts = {
     runbook:
       'Find out who traded: a restored backup, a second daemon with the same desk, or a copied token. Re-arm only when you know. Fills that are booked without a strategy are of a life that this journal does not know: their strategy would trade its whole total again. Give it another id and what is left as its total first.',
   },
+  executed_twice: {
+    severity: 'critical',
+    says: 'the venue executed more for an order than was ordered; the desk halts',
+    runbook:
+      'The venue executed a quote twice, or more of it than it quoted. What it executed is booked and counts in the total of the strategy. Tell the venue the order id and ask which trade it takes back; re-arm once it has said how this cannot happen again.',
+  },
   fill_differs: {
     severity: 'warning',
     says: 'a fill differs from its quote',
-    runbook: 'Compare the fill with the statement of the venue and ask the venue before re-arming.',
+    runbook:
+      'Compare the fill with the statement of the venue and ask the venue before re-arming. What the account lacks of the order counts as filled, so that nothing buys it again: rows that turn up later complete the fill by themselves. If the venue says that it never traded, say so: resolve the order as not executed.',
   },
   fill_unbooked: {
     severity: 'critical',

@@ -1,9 +1,11 @@
 import { follow } from './cycle.ts';
 import type { Life, Phase, Trust } from './cycle.ts';
 import type { TradeEvidence } from './evidence.ts';
-import { quantity, size } from './money.ts';
-import type { Money, Quantity } from './money.ts';
-import type { IntentRecord } from './record.ts';
+import { NO_QUANTITY, add, size } from './money.ts';
+import type { Quantity } from './money.ts';
+import { extentOf, missingOf } from './ordered.ts';
+import type { Asked } from './ordered.ts';
+import type { IntentRecord, Missing } from './record.ts';
 import { after } from './time.ts';
 import type { Instant, Monotonic } from './time.ts';
 import type { Transaction } from './venue.ts';
@@ -54,12 +56,21 @@ export interface WholeRead {
   readonly trades: ReadonlyMap<string, TradeEvidence>;
   /** Absence in these cannot be proven by this read, which has a hole: see `audit`. Left out: in none. */
   readonly doubtful?: 'all' | ReadonlySet<string> | undefined;
+  /** By row: the attempts that were open when a read of this process first showed it. Left out: any row may be new. */
+  readonly openAtFirst?: ReadonlyMap<number, ReadonlySet<string>> | undefined;
 }
 
 /** What a whole read says about one doubt. */
 export type Judgement =
   /** It traded. `differs`: in what the trade is not what was ordered. */
-  | { readonly is: 'filled'; readonly trade: TradeEvidence; readonly differs?: string | undefined }
+  | {
+      readonly is: 'filled';
+      readonly trade: TradeEvidence;
+      readonly differs?: string | undefined;
+      /** More was executed than was ordered: the venue broke its word. */
+      readonly isMore?: boolean | undefined;
+      readonly missing?: Missing | undefined;
+    }
   /** It goes on, and needs what `phase` says. */
   | {
       readonly is: 'open';
@@ -78,13 +89,18 @@ export type Judgement =
   | { readonly is: 'closed'; readonly phase: Phase & { readonly state: 'ended' } };
 
 /**
- * Judges a doubt by one whole read. A trade with its id and all of its figures ends it at once; anything less is counted
- * towards the proof of its absence, unless some row could be its trade.
+ * Judges a doubt by one whole read. Rows with its id that are just what was quoted end it at once. Anything less certainly traded
+ * and may still be being booked: it is believed once the time for that is over. No row at all is counted towards the proof of
+ * its absence, unless rows without an id could be its trade.
  */
-export function judge(intent: IntentRecord, phase: Doubt, read: WholeRead, trust: Trust): Judgement {
+export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust): Judgement {
+  const { intent } = open;
   const trade = read.trades.get(intent.client_order_id);
-  if (trade?.isWhole === true && coversIntent(intent, trade)) return { is: 'filled', trade };
-  const row = trade === undefined ? read.rows.find((one) => isTwin(intent, one)) : undefined;
+  const extent = trade?.isWhole === true ? extentOf(open, { ...trade, trades: tradesIn(trade) }) : 'other';
+  if (trade !== undefined && extent === 'whole') return { is: 'filled', trade };
+  if (trade !== undefined && extent === 'more')
+    return { is: 'filled', trade, differs: 'booked for more than the order', isMore: true };
+  const row = trade === undefined ? lookalike(open, read) : undefined;
   if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
   // One leg, or a part: it did trade, whatever later reads show or do not show.
   const before = trade === undefined ? phase : certain(phase);
@@ -94,8 +110,11 @@ export function judge(intent: IntentRecord, phase: Doubt, read: WholeRead, trust
   if (next.state === 'ended') return { is: 'closed', phase: next };
   if (next.state !== 'doubt') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
   // All of it must have been booked by now: the venue filled less than all, against its word.
-  if (trade?.isWhole === true && next.proof.readsLeft === 0)
-    return { is: 'filled', trade, differs: 'booked for less than the order' };
+  if (trade?.isWhole === true && next.proof.readsLeft === 0) {
+    const missing = missingOf(open, trade);
+    const differs = `booked for ${missing === undefined ? 'another price' : 'less'} than the order`;
+    return { is: 'filled', trade, differs, missing };
+  }
   return { is: 'open', phase: next, why: next.proof.proves === 'nothing' ? 'booking' : 'unseen' };
 }
 
@@ -114,22 +133,77 @@ export const certain = (phase: Doubt): Doubt => ({
 export const earliestProof = ({ proof: { notBefore, readsLeft } }: Doubt): Monotonic =>
   after(notBefore, Math.max(0, readsLeft - 1) * READ_GAP_MS);
 
-/** Orders are filled whole or not at all: less than the intent means that the venue has not booked all of it yet. */
-export function coversIntent(
-  intent: Pick<IntentRecord, 'by' | 'size'>,
-  traded: { readonly quantity: Quantity; readonly amount: Money },
-): boolean {
-  const [done, wanted] = [intent.by === 'quantity' ? traded.quantity : traded.amount, quantity(intent.size)];
-  return done.gte(wanted.times('0.999'));
+/** How many trades the order was booked as. */
+const tradesIn = ({ rows }: TradeEvidence): number => new Set(rows.map(({ tradeId }) => tradeId)).size;
+
+/** An order whose outcome is unknown. */
+export interface Doubted extends Asked {
+  /** No trade of it can be stamped before this, in the venue's time. Left out: any may be its trade. */
+  readonly earliest?: Instant | undefined;
 }
 
-/** A row without a client id that could be the trade of this intent. Never guessed: it only keeps the doubt open. */
-const isTwin = (intent: IntentRecord, row: Transaction): boolean =>
-  row.clientId === undefined &&
-  row.action === intent.side &&
-  (row.pair === undefined || row.pair === intent.pair) &&
-  row.currency === (intent.by === 'quantity' ? intent.base : intent.quote) &&
-  size(row.amount).eq(intent.size);
+/** Rows without any id that are tried in every combination. */
+const ROWS_MAX = 12;
+
+/**
+ * A row without a client id that could be the trade of this order, by itself or with others: those of one order id, or of none,
+ * that come to just its size. Never guessed: it only keeps the doubt open. What was there before the order cannot be its trade:
+ * a row that a read showed before the attempt began, and one that is older than its quote.
+ */
+function lookalike(
+  { intent, earliest }: Doubted,
+  { rows, trades, openAtFirst }: WholeRead,
+): Transaction | undefined {
+  const currency = intent.by === 'quantity' ? intent.base : intent.quote;
+  const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
+  const groups = new Map<string | undefined, Map<number, Transaction>>();
+  for (const row of rows) {
+    if (row.clientId !== undefined || row.action !== intent.side || row.currency !== currency) continue;
+    if (row.pair !== undefined && row.pair !== intent.pair) continue;
+    if (earliest !== undefined && row.at < earliest) continue;
+    if (openAtFirst?.get(row.id)?.has(intent.client_order_id) === false || ours.has(row.id)) continue;
+    const group = groups.get(row.orderId) ?? new Map<number, Transaction>();
+    groups.set(row.orderId, group.set(row.id, row));
+  }
+  for (const [orderId, group] of groups) {
+    const list = [...group.values()];
+    const one = list.find(({ amount }) => size(amount).eq(intent.size));
+    if (one !== undefined) return one;
+    if (orderId === undefined ? comesTo(list, intent.size) : sumOf(list).eq(intent.size)) return list[0];
+  }
+  return undefined;
+}
+
+const sumOf = (rows: readonly Transaction[]): Quantity =>
+  rows.reduce((sum, { amount }) => add(sum, size(amount)), NO_QUANTITY);
+
+/** Whether some of the rows come to this size. More rows than can be tried may. */
+function comesTo(rows: readonly Transaction[], wanted: string): boolean {
+  if (rows.length > ROWS_MAX) return true;
+  for (let bits = 1; bits < 1 << rows.length; bits++)
+    if (sumOf(rows.filter((_, n) => (bits & (1 << n)) !== 0)).eq(wanted)) return true;
+  return false;
+}
+
+/**
+ * Notes which attempts were open when a read first showed a row that could be anybody's. Pure: the caller keeps `before`, which holds
+ * the rows of the newest reads.
+ */
+export function notedRows(
+  before: ReadonlyMap<number, ReadonlySet<string>>,
+  rows: readonly Transaction[],
+  open: ReadonlySet<string>,
+): ReadonlyMap<number, ReadonlySet<string>> {
+  const fresh = rows.filter(
+    ({ id, clientId, action }) =>
+      clientId === undefined && (action === 'buy' || action === 'sell') && !before.has(id),
+  );
+  if (fresh.length === 0) return before;
+  const all = new Map([...before, ...fresh.map(({ id }) => [id, open] as const)]);
+  return all.size <= NOTED_MAX ? all : new Map([...all].slice(-NOTED_MAX / 2));
+}
+
+const NOTED_MAX = 50_000;
 
 /** What the journal knows of client ids; `DeskState` is one. */
 export interface KnownIds {

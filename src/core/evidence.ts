@@ -6,7 +6,10 @@ import { instant } from './time.ts';
 import type { Instant } from './time.ts';
 import type { Side, Transaction } from './venue.ts';
 
-/** A trade of ours as the account's transactions show it, all rows of one client id together. */
+/**
+ * What the venue executed for one client id, as the account's transactions show it: all rows of that id together, however many
+ * trades the order is booked as.
+ */
 export interface TradeEvidence {
   readonly clientId: string;
   readonly orderId: string;
@@ -21,16 +24,18 @@ export interface TradeEvidence {
   readonly at: Instant;
   /** Both legs are there. With one, the order certainly traded and the figures are still to come. */
   readonly isWhole: boolean;
+  /** The rows that show it. */
+  readonly rows: readonly Transaction[];
 }
 
 /**
  * Trades that carry a client id of the desk with this mark, by client id. A row that overlapping pages show twice
- * counts once.
+ * counts once. A row without a client id belongs to the order that its order id names: one whose other rows carry our id, or
+ * one that `orderOf` knows.
  */
 export function tradesOf(
   rows: readonly Transaction[],
-  mark: string,
-  pairOf: (pair: string) => Pair | undefined,
+  { mark, pairOf, orderOf }: Readers,
 ): ReadonlyMap<string, TradeEvidence> {
   const groups = new Map<string, Map<number, Transaction>>();
   for (const row of rows) {
@@ -44,26 +49,75 @@ export function tradesOf(
     }
     group.set(row.id, row);
   }
+  addUnnamed(groups, rows, orderOf);
   return new Map(
-    [...groups].map(([clientId, legs]) => [clientId, evidenceOf(clientId, [...legs.values()], pairOf)]),
+    [...groups].map(([clientId, legs]) => {
+      const all = [...legs.values()];
+      const symbol = all.find((leg) => leg.pair !== undefined)?.pair ?? '';
+      return [clientId, evidenceOf(clientId, all, pairOf(symbol))];
+    }),
   );
 }
 
-function evidenceOf(
+/** How rows are read. */
+export interface Readers {
+  readonly mark: string;
+  readonly pairOf: (pair: string) => Pair | undefined;
+  /** The order that a fill of the journal names by this order id. */
+  readonly orderOf?: ((orderId: string) => KnownOrder | undefined) | undefined;
+}
+
+export interface KnownOrder {
+  readonly clientId: string;
+  readonly pair: string;
+  readonly side: Side;
+}
+
+/** Rows of ours that lack their client id. An order id that stands beside two client ids names neither. */
+function addUnnamed(
+  groups: Map<string, Map<number, Transaction>>,
+  rows: readonly Transaction[],
+  orderOf: Readers['orderOf'],
+): void {
+  const unnamed = rows.filter(
+    ({ clientId, orderId, action }) =>
+      clientId === undefined && orderId !== undefined && (action === 'buy' || action === 'sell'),
+  );
+  if (unnamed.length === 0) return;
+  const orders = new Map<string, KnownOrder | undefined>();
+  for (const { orderId, clientId, pair, action } of rows) {
+    if (orderId === undefined || clientId === undefined || (action !== 'buy' && action !== 'sell')) continue;
+    const before = orders.get(orderId);
+    if (before === undefined && orders.has(orderId)) continue;
+    const isOther = before !== undefined && before.clientId !== clientId;
+    orders.set(orderId, isOther ? undefined : { clientId, pair: pair ?? before?.pair ?? '', side: action });
+  }
+  for (const row of unnamed) {
+    const { orderId = '', pair, action } = row;
+    const order = orders.has(orderId) ? orders.get(orderId) : orderOf?.(orderId);
+    if (order?.side !== action || (pair !== undefined && pair !== order.pair)) continue;
+    const group = groups.get(order.clientId);
+    // Of somebody else: an order of ours has a group, or is known to the journal.
+    if (group === undefined && orders.has(orderId)) continue;
+    groups.set(order.clientId, new Map([...(group ?? []), [row.id, row]]));
+  }
+}
+
+/** What `rows` of one client id show. */
+export function evidenceOf(
   clientId: string,
   legs: readonly Transaction[],
-  pairOf: (pair: string) => Pair | undefined,
+  known: Pick<Pair, 'base' | 'quote'> | undefined,
 ): TradeEvidence {
   const [first] = legs;
   const symbol = legs.find((leg) => leg.pair !== undefined)?.pair ?? '';
-  const known = pairOf(symbol);
   const bases = legs.filter((leg) => leg.currency === known?.base);
   const quotes = legs.filter((leg) => leg.currency === known?.quote);
   const traded = bases.reduce((sum, leg) => add(sum, size(leg.amount)), NO_QUANTITY);
   const amount = quotes.reduce((sum, leg) => add(sum, money(size(leg.amount).toFixed())), NO_MONEY);
   return {
     clientId,
-    orderId: first?.orderId ?? '',
+    orderId: legs.find((leg) => leg.orderId !== undefined)?.orderId ?? '',
     pair: symbol,
     side: first?.action === 'sell' ? 'sell' : 'buy',
     quantity: traded,
@@ -72,6 +126,7 @@ function evidenceOf(
     fees: quotes.reduce((sum, leg) => add(sum, money(leg.fees.toFixed())), NO_MONEY),
     at: first?.at ?? instant(0),
     isWhole: traded.gt(0) && amount.gt(0) && sameTrades(bases, quotes),
+    rows: legs,
   };
 }
 

@@ -22,6 +22,7 @@ export type RecordBody =
   | MaximumRecord
   | ResolvedRecord
   | CorrectionRecord
+  | ShownRecord
   | OverrideRecord
   | ReloadRecord
   | ControlRecord;
@@ -184,6 +185,20 @@ export interface FillRecord {
   readonly decision_price: string;
   /** Where the proof came from. */
   readonly source: 'order' | 'transactions' | 'lookup' | 'dry_run' | 'operator';
+  /** The rows of the account that these figures are made of. Left out: an answer or a person told them. */
+  readonly rows?: readonly number[] | undefined;
+  readonly missing?: Missing | undefined;
+}
+
+/**
+ * What the account does not show of an order that certainly traded. It counts as filled, at its worst, until rows show it or a
+ * person says that it never traded: the strategy does not trade it again by itself.
+ */
+export interface Missing {
+  readonly quantity: string;
+  readonly amount: string;
+  /** In the currency of the limits. */
+  readonly notional_usd: string;
 }
 
 /** A slice ended. */
@@ -199,6 +214,9 @@ export interface SliceRecord {
   readonly detail?: string | undefined;
   readonly filled: string;
   readonly filled_amount: string;
+  /** What its fills lack: the strategy counts it as filled. */
+  readonly missing?: string | undefined;
+  readonly missing_amount?: string | undefined;
 }
 
 /** Balances proven by a read of the account. */
@@ -241,6 +259,18 @@ export interface CorrectionRecord {
   readonly was_quantity: string;
   readonly was_amount: string;
   readonly was_fees: string;
+  /** As in a fill. Left out: as the account was read before this was written down. */
+  readonly rows?: readonly number[] | undefined;
+  readonly missing?: Missing | undefined;
+}
+
+/**
+ * The account shows fills just as they were booked: the rows of each, by client id. A row with such an id that is not among
+ * them is a further trade.
+ */
+export interface ShownRecord {
+  readonly kind: 'shown';
+  readonly fills: Readonly<Record<string, readonly number[]>>;
 }
 
 /** A person proposed that one limit be looser for one order, or another person approved it. */

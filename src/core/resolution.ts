@@ -1,4 +1,3 @@
-import { coversIntent } from './doubts.ts';
 import type { Doubt } from './doubts.ts';
 import { price, priceOf } from './money.ts';
 import type { Money, Quantity } from './money.ts';
@@ -71,5 +70,5 @@ function figuresFault(
 }
 
 /** Whether figures are less than the whole order: its fill is then not what was quoted. */
-export const isPart = (intent: IntentRecord, figures: TradeFigures): boolean =>
-  !coversIntent(intent, figures);
+export const isPart = (intent: IntentRecord, { quantity, amount }: TradeFigures): boolean =>
+  (intent.by === 'quantity' ? quantity : amount).lt(intent.size);

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 import { joinPages } from '../core/books.ts';
 import { VenueError } from '../core/errors.ts';
 import { heldSince } from '../core/reconcile.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../core/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
@@ -95,6 +95,9 @@ function beginning({ state, policy, ledger, newestRowAt, readUntil, ports }: Des
   // An order whose answer is awaited is a doubt or ended by the next read. Counting it, a busy desk, which always has one, would
   // read an hour at every read, and never come to its end.
   const oldest = state.doubts.map((open) => bookedFrom(open) - HOUR_MS);
+  // Nor is a fill forgotten that no read has shown whole.
+  for (const { fill, since } of state.unshown.values())
+    if (fill.executed_at > at - HOUR_MS) oldest.push(since + Math.min(0, state.venueAheadMs) - OVERLAP_MS);
   // The journal tells of the balances twice an hour, unless they change by more than its own trades.
   const known = readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);
   // What did not add up is held against all rows since it last did.
@@ -106,6 +109,21 @@ function beginning({ state, policy, ledger, newestRowAt, readUntil, ports }: Des
     : Math.min(-Math.min(0, state.venueAheadMs, skewMs ?? 0), SKEW_MAX_MS);
   const since = Math.min(known - aheadMs, at - aheadMs, newestRowAt ?? at, held);
   return instant(Math.min(since - OVERLAP_MS, ...oldest));
+}
+
+/** How far two clocks of the venue may differ: that of its quotes, and that of its account. */
+const STAMPS_MS = 2 * SECOND_MS;
+
+/**
+ * No trade of this attempt can be stamped before this: by the venue's own stamp of its quote, or by when it was begun and how far
+ * the venue's clock is ahead. `undefined` where nothing tells of that.
+ */
+export function earliestStamp(desk: Desk, { since, quote }: OpenAttempt): Instant | undefined {
+  if (quote?.quoted_at !== undefined) return after(quote.quoted_at, -STAMPS_MS);
+  const skewMs = desk.ports.venue.skewMs?.();
+  return skewMs === undefined
+    ? undefined
+    : after(since, Math.min(skewMs, desk.state.venueAheadMs) - MINUTE_MS);
 }
 
 /**

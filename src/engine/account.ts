@@ -17,20 +17,23 @@ import {
 import type { Observable } from 'rxjs';
 import { audit } from '../core/books.ts';
 import type { Audit, Books } from '../core/books.ts';
-import { adoptable, judge } from '../core/doubts.ts';
+import { adoptable, judge, notedRows } from '../core/doubts.ts';
 import type { WholeRead } from '../core/doubts.ts';
 import { VenueError } from '../core/errors.ts';
 import { tradesOf } from '../core/evidence.ts';
+import type { KnownOrder } from '../core/evidence.ts';
 import { text } from '../core/money.ts';
 import { compareFill } from '../core/figures.ts';
-import type { RecordBody } from '../core/record.ts';
+import { quotedIn } from '../core/ordered.ts';
+import type { FillRecord, RecordBody } from '../core/record.ts';
 import { MINUTE_MS, isoOf } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
-import { readAccount } from './account-read.ts';
+import { earliestStamp, readAccount } from './account-read.ts';
 import type { AccountRead } from './account-read.ts';
 import { keepBalances } from './balances.ts';
 import { adoptedFill, fillFromEvidence } from './booking.ts';
 import type { Desk } from './desk.ts';
+import type { Unshown } from './open.ts';
 import type { AttemptEnd } from './execute.ts';
 import { trustOf } from './policy.ts';
 
@@ -82,12 +85,13 @@ function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): v
   // The first read shows what was there before this process: nobody can tell what of it is new.
   if (known.rows.size === 0) return;
   const foreign = new Set<string>();
+  const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
   for (const row of rows) {
     // Only rows of the last read are remembered: one that goes further back shows older ones again.
     if (before !== undefined && row.at < before) continue;
     if (row.action !== 'buy' && row.action !== 'sell') continue;
     if (known.rows.has(row.id) || row.status.toLowerCase() !== 'done') continue;
-    if (row.clientId === undefined || !trades.has(row.clientId)) foreign.add(row.tradeId ?? String(row.id));
+    if (!ours.has(row.id)) foreign.add(row.tradeId ?? String(row.id));
   }
   if (foreign.size === 0) return;
   desk.observer.alert('foreign_trades', {
@@ -99,7 +103,7 @@ function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): v
 /** However many hints come, the pacer keeps the account's reads within the limit of their route. */
 function untilNextRead(desk: Desk): number {
   const { inDoubt, accountPollMs } = desk.policy;
-  const ms = desk.hasDoubts() ? inDoubt.pollMs : accountPollMs;
+  const ms = desk.hasDoubts() || desk.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
   return desk.isHinted ? Math.min(ms, HINT_MS) : ms;
 }
 
@@ -126,20 +130,26 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
     desk.lastReadAt = read.startedAt;
     for (const { at } of read.rows)
       if (desk.newestRowAt === undefined || at > desk.newestRowAt) desk.newestRowAt = at;
-    const trades = tradesOf(read.rows, desk.mark, (pair) => {
-      const known = desk.pair(pair);
-      return 'problem' in known ? undefined : known;
+    const trades = tradesOf(read.rows, {
+      mark: desk.mark,
+      pairOf: (pair) => {
+        const pairs = desk.pair(pair);
+        return 'problem' in pairs ? undefined : pairs;
+      },
+      orderOf: ordersOf(desk),
     });
+    desk.openAtFirst = notedRows(desk.openAtFirst, read.rows, new Set(desk.state.attempts.keys()));
     const known = desk.books;
     const audited = audit(known, { rows: read.rows, from: read.from, hasDoubts: desk.hasDoubts() });
     desk.books = audited.books;
-    const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful, known };
+    const { openAtFirst } = desk;
+    const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful, known, openAtFirst };
     tellForeign(desk, whole);
     const ends = resolved(desk, whole);
     return concat(
-      report(desk, audited),
-      adopt(desk, whole),
-      defer(() => compare(desk, whole)),
+      compare(desk, whole),
+      defer(() => report(desk, audited)),
+      defer(() => adopt(desk, whole)),
       of(...ends),
       // What a replica that lags shows of the balances is older than what is known.
       audited.doubtful === 'all'
@@ -155,46 +165,116 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
   });
 }
 
-/** Compares what was booked on the word of an answer with what the account shows. The account has the last word. */
-function compare(desk: Desk, read: WholeAccount): Observable<never> {
-  const bodies: RecordBody[] = [];
-  const { recentFills, control } = {
-    recentFills: desk.state.recentFills(read.at),
-    control: desk.state.control,
+/** Finds the order of a fill by its order id, for rows that lack their client id. Made when the first such row asks. */
+function ordersOf({ state }: Desk): (orderId: string) => KnownOrder | undefined {
+  let orders: Map<string, KnownOrder> | undefined;
+  return (orderId) => {
+    orders ??= new Map(
+      state.filledIds
+        .values()
+        .map(({ fill: { client_order_id: clientId, order_id: id, pair, side } }) => [
+          id,
+          { clientId, pair, side },
+        ]),
+    );
+    return orderId === '' ? undefined : orders.get(orderId);
   };
-  const isWhole = (id: string): boolean => read.trades.get(id)?.isWhole === true;
-  desk.shown = new Set(
-    recentFills.map(({ client_order_id: id }) => id).filter((id) => desk.shown.has(id) || isWhole(id)),
-  );
-  for (const fill of recentFills) {
-    const { client_order_id: id, source } = fill;
-    // One that was proven late is older than its booking, and than the beginning of a read soon after it.
-    if (desk.shown.has(id) && !isWhole(id)) continue;
-    if (source === 'transactions' || source === 'dry_run' || desk.unbooked.has(id)) continue;
-    const { basePrecision, quotePrecision } = desk.precisions(fill.pair);
-    const trade = read.trades.get(id);
-    const found = compareFill({ fill, trade, readAt: read.at, basePrecision, quotePrecision });
+}
+
+/**
+ * Compares what was booked with what the account shows, whoever proved it and however long ago. The account has the last word.
+ * What it shows counts before anything is sized again.
+ */
+function compare(desk: Desk, read: WholeAccount): Observable<never> {
+  const { state, policy, observer } = desk;
+  const bodies: RecordBody[] = [];
+  const shown: Record<string, readonly number[]> = {};
+  const booking = new Map<string, string>();
+  const readAt = desk.limitDay.now() - (desk.ports.clock.monotonic() - read.startedAt);
+  for (const { fill, since } of compared(desk, read)) {
+    const { client_order_id: id, base, quote } = fill;
     // Rows carry the venue's time: where its clock is far behind ours, the read may begin after the fill.
-    const isCovered = read.from < fill.executed_at + desk.state.venueAheadMs - MINUTE_MS;
-    if (found.is === 'unbooked' && isCovered && read.doubtful !== 'all') {
-      desk.unbooked.add(id);
-      desk.observer.alert('fill_unbooked', { client_order_id: id, order_id: fill.order_id, pair: fill.pair });
-      if (control === 'active' || (control === 'paused' && desk.state.controlUntil !== undefined))
-        bodies.push({
-          kind: 'control',
-          state: 'paused',
-          by: 'tranche',
-          why: `the account does not show the fill of ${id}`,
-        });
+    const isCovered = read.from < since + Math.min(0, state.venueAheadMs) - MINUTE_MS;
+    const hasHole = read.doubtful === 'all' || [base, quote].some((each) => isIn(read.doubtful, each));
+    const found = compareFill({
+      fill,
+      trade: read.trades.get(id),
+      readAt: read.at,
+      isDue: isCovered && !hasHole && readAt >= fill.executed_at + policy.inDoubt.bookingMarginMs,
+      ...desk.precisions(fill.pair),
+    });
+    switch (found.is) {
+      case 'agreed':
+      case 'early':
+        break;
+      case 'shown':
+        shown[id] = found.rows;
+        break;
+      case 'booking':
+        booking.set(id, found.why);
+        if (found.isMore) bodies.push(...tellTwice(desk, id, found.why));
+        break;
+      case 'unbooked':
+        if (isCovered && read.doubtful !== 'all') bodies.push(...tellUnbooked(desk, fill));
+        break;
+      case 'differs':
+        bodies.push(found.correction);
+        if (found.isMore) bodies.push(...tellTwice(desk, id, found.why));
+        else if (found.by !== 'rounding')
+          observer.alert('fill_differs', { client_order_id: id, why: found.why });
+        // Of what completes a fill the desk halted, or paused, when it was short.
+        if (found.by === 'grave' && !found.isMore && fill.rows === undefined && desk.control !== 'halted')
+          bodies.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
     }
-    if (found.is !== 'differs') continue;
-    bodies.push(found.correction);
-    if (found.by !== 'rounding') desk.observer.alert('fill_differs', { client_order_id: id, why: found.why });
-    if (found.by === 'grave' && control !== 'halted')
-      bodies.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
   }
+  desk.booking = booking;
+  if (Object.keys(shown).length > 0) bodies.push({ kind: 'shown', fills: shown });
   return bodies.length === 0 ? EMPTY : desk.append(bodies).pipe(mergeMap(() => EMPTY));
 }
+
+/** Fills that a read may say something of: those it has rows of, and those of the last minutes that it should have. */
+function compared({ state }: Desk, { trades, at }: WholeAccount): readonly Unshown[] {
+  const recent = new Set(state.recentFills(at).map(({ client_order_id: id }) => id));
+  const waiting = [...state.unshown.values()].filter(
+    ({ fill: { client_order_id: id } }) => recent.has(id) && !trades.has(id),
+  );
+  const told = [...trades.keys()].flatMap((id): readonly Unshown[] => {
+    const fill = state.filledIds.get(id)?.fill;
+    if (fill === undefined || fill.source === 'dry_run') return [];
+    return [{ fill, since: state.unshown.get(id)?.since ?? fill.executed_at }];
+  });
+  return [...told, ...waiting];
+}
+
+const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>
+  doubtful !== undefined && doubtful !== 'all' && doubtful.has(currency);
+
+/** A fill that the account should have shown: told once. */
+function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
+  const { client_order_id: id, order_id: orderId, pair } = fill;
+  if (desk.unbooked.has(id)) return [];
+  desk.unbooked.add(id);
+  desk.observer.alert('fill_unbooked', { client_order_id: id, order_id: orderId, pair });
+  const { control, controlUntil } = desk.state;
+  if (control !== 'active' && (control !== 'paused' || controlUntil === undefined)) return [];
+  return [
+    { kind: 'control', state: 'paused', by: 'tranche', why: `the account does not show the fill of ${id}` },
+  ];
+}
+
+/** The venue executed more for an order than it was for: told with each read that shows more, and the desk halts. */
+function tellTwice(desk: Desk, id: string, why: string): readonly RecordBody[] {
+  const key = `${id} ${why}`;
+  if (!desk.twice.has(key)) desk.observer.alert('executed_twice', { client_order_id: id, why });
+  if (desk.twice.size >= TWINS_MAX) desk.twice.clear();
+  desk.twice.add(key);
+  return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];
+}
+
+export const executedTwice = (
+  { client_order_id: id }: Pick<FillRecord, 'client_order_id'>,
+  why = '',
+): string => `the venue executed more for ${id} than was ordered: ${why}`;
 
 /** Tells what is wrong with a read, and halts when the past is another than it was. */
 function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit): Observable<never> {
@@ -221,15 +301,22 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
     const clientId = intent.client_order_id;
     const phase = desk.doubts.get(clientId);
     if (phase === undefined) continue;
-    const judged = judge(intent, phase, read, trustOf(desk.policy));
+    const asked = {
+      intent,
+      quoted: quotedIn(open.quote),
+      precisions: desk.precisions(intent.pair),
+      earliest: earliestStamp(desk, open),
+    };
+    const judged = judge(asked, phase, read, trustOf(desk.policy));
     switch (judged.is) {
       case 'filled': {
         const fill = fillFromEvidence(open, judged.trade, {
           now: desk.limitDay.now(),
           decisionPrice: desk.decisionPrice(intent),
+          missing: judged.missing,
         });
-        const { differs } = judged;
-        ends.push({ end: 'filled', intent, fill, differs, isGrave: differs !== undefined });
+        const { differs, isMore } = judged;
+        ends.push({ end: 'filled', intent, fill, differs, isGrave: differs !== undefined, isMore });
         break;
       }
       case 'closed':

@@ -6,12 +6,12 @@ import { add, NO_QUANTITY, quantity, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
 import { bookedBalances, isDue, reconcile } from '../core/reconcile.ts';
 import type { Anchor, Difference } from '../core/reconcile.ts';
-import type { RecordBody } from '../core/record.ts';
+import type { FillRecord, RecordBody } from '../core/record.ts';
 import { DAY_MS, HOUR_MS, instant } from '../core/time.ts';
 import { PAGE } from './account-read.ts';
 import type { WholeAccount } from './account.ts';
 import { fillFromEvidence } from './booking.ts';
-import { changesOf } from '../core/changes.ts';
+import { changesBy, changesOf } from '../core/changes.ts';
 import type { Desk } from './desk.ts';
 
 /**
@@ -173,19 +173,16 @@ function inherited({ state }: Desk): ReadonlyMap<string, Anchor> {
   );
 }
 
-/** Whether this read or one before it showed the rows of a fill: what the venue tells of the balances has them in it. */
-const isShown = (desk: Desk, { trades }: WholeAccount, id: string): boolean =>
-  desk.shown.has(id) || trades.get(id)?.isWhole === true;
+/** Fills of the last minutes that no read has shown whole: what the venue tells of the balances lacks them, or a part of them. */
+const unshown = ({ state }: Desk, { at }: WholeAccount): readonly FillRecord[] =>
+  state.recentFills(at).filter(({ client_order_id: id }) => state.unshown.has(id));
 
 /** Currencies that an order under way may have moved, or a fill whose rows are not all there yet. */
 function underWayIn(desk: Desk, read: WholeAccount): ReadonlySet<string> {
   const { state } = desk;
   const currencies = new Set<string>();
   for (const { intent } of state.attempts.values()) currencies.add(intent.base).add(intent.quote);
-  for (const fill of state.recentFills(read.at)) {
-    if (isShown(desk, read, fill.client_order_id)) continue;
-    currencies.add(fill.base).add(fill.quote);
-  }
+  for (const { base, quote } of unshown(desk, read)) currencies.add(base).add(quote);
   return currencies;
 }
 
@@ -206,10 +203,12 @@ function merged(
       if (told.has(currency)) now.set(currency, subtract(now.get(currency) ?? NO_QUANTITY, change));
     }
   }
-  for (const fill of desk.state.recentFills(read.at)) {
-    if (isShown(desk, read, fill.client_order_id)) continue;
+  for (const fill of unshown(desk, read)) {
+    const part = trades.get(fill.client_order_id);
+    const has = new Map(part === undefined ? [] : changesBy(fill, part));
     for (const [currency, change] of changesOf(fill)) {
-      if (told.has(currency)) now.set(currency, add(now.get(currency) ?? NO_QUANTITY, change));
+      const left = subtract(change, has.get(currency) ?? NO_QUANTITY);
+      if (told.has(currency)) now.set(currency, add(now.get(currency) ?? NO_QUANTITY, left));
     }
   }
   return now;

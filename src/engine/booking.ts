@@ -2,9 +2,19 @@ import { fillPrice } from '../core/answer.ts';
 import type { TradeEvidence } from '../core/evidence.ts';
 import { tradePrice } from '../core/evidence.ts';
 import { parseClientId } from '../core/ids.ts';
-import { money, priceOf, quantity, roundDown, roundUp, text } from '../core/money.ts';
+import {
+  NO_MONEY,
+  greatest,
+  money,
+  priceOf,
+  quantity,
+  roundDown,
+  roundUp,
+  subtract,
+  text,
+} from '../core/money.ts';
 import type { Money } from '../core/money.ts';
-import type { FillRecord, IntentRecord } from '../core/record.ts';
+import type { FillRecord, IntentRecord, Missing } from '../core/record.ts';
 import type { TradeFigures } from '../core/resolution.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -49,6 +59,8 @@ interface Placed {
   /** In the currency of the limits. */
   readonly notional: Money | undefined;
   readonly source: FillRecord['source'];
+  /** What was quoted and, as the answer has it, not filled. */
+  readonly missing?: Missing | undefined;
   /** Reference price when the slice was decided; empty when none was known. */
   readonly decisionPrice: string;
 }
@@ -56,7 +68,7 @@ interface Placed {
 /** From the answer to the order. */
 export const fillFromOrder = (
   intent: IntentRecord,
-  { order, quote, executedAt, notional, source, decisionPrice }: Placed,
+  { order, quote, executedAt, notional, source, missing, decisionPrice }: Placed,
 ): FillRecord => ({
   kind: 'fill',
   client_order_id: intent.client_order_id,
@@ -78,6 +90,7 @@ export const fillFromOrder = (
   notional_usd: notional === undefined ? intent.notional_usd : text(roundUp(notional, 8)),
   decision_price: decisionPrice,
   source,
+  ...(missing === undefined ? {} : { missing }),
 });
 
 /** From a look-up of the order, for an attempt that was in doubt. */
@@ -118,11 +131,17 @@ export const fillFromWord = (
   source: 'operator',
 });
 
+interface Proven {
+  readonly now: Instant;
+  readonly decisionPrice: string;
+  readonly missing?: Missing | undefined;
+}
+
 /** From the account's transactions, for an attempt that was in doubt. */
 export const fillFromEvidence = (
   { intent, quote, since }: OpenAttempt,
   trade: TradeEvidence,
-  { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
+  { now, decisionPrice, missing }: Proven,
 ): FillRecord => ({
   ...named(intent),
   order_id: trade.orderId,
@@ -133,10 +152,15 @@ export const fillFromEvidence = (
   fees: text(trade.fees),
   // The day limit counts by our own days: a stamp of the venue from the future must not open them.
   executed_at: instant(Math.min(Math.max(trade.at, since), now)),
-  notional_usd: intent.notional_usd,
+  notional_usd: missing === undefined ? intent.notional_usd : withoutMissing(intent, missing),
   decision_price: decisionPrice,
   source: 'transactions',
+  rows: trade.rows.map(({ id }) => id),
+  ...(missing === undefined ? {} : { missing }),
 });
+
+const withoutMissing = ({ notional_usd: whole }: IntentRecord, { notional_usd: missing }: Missing): string =>
+  text(greatest(subtract(money(whole), money(missing)), NO_MONEY));
 
 /** From the account's transactions, for an id of ours that the journal does not know: named by what the id itself says. */
 export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): FillRecord {
@@ -167,5 +191,6 @@ export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): Fil
     ),
     decision_price: slice?.intent.decision_price ?? '',
     source: 'transactions',
+    rows: trade.rows.map((row) => row.id),
   };
 }

@@ -1,6 +1,16 @@
 import { corrected } from '../core/figures.ts';
 import { IdMap } from '../core/id-map.ts';
-import { NO_MONEY, NO_QUANTITY, add, money, negate, quantity, subtract } from '../core/money.ts';
+import {
+  NO_MONEY,
+  NO_QUANTITY,
+  add,
+  greatest,
+  holding,
+  money,
+  negate,
+  quantity,
+  subtract,
+} from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type {
   BalancesRecord,
@@ -16,8 +26,8 @@ import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { amountsOf, changesBy, changesOf, outgoing } from '../core/changes.ts';
 import { noteDebts } from './debts.ts';
-import { decided, NOTHING_TRADED, removed, sliceKey, tradedBy } from './open.ts';
-import type { Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded } from './open.ts';
+import { decided, missingIn, NOTHING_TRADED, removed, sliceKey, tradedBy } from './open.ts';
+import type { Booked, Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded, Unshown } from './open.ts';
 import { Overrides } from './override-state.ts';
 import { restoreInto, savedOf } from './saved-state.ts';
 import type { SavedState } from './saved-state.ts';
@@ -29,6 +39,8 @@ export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 const RECENT_MS = 10 * MINUTE_MS;
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
+/** Fills that the account has not shown, or not all of. */
+const UNSHOWN_MAX = 1_000;
 
 /**
  * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
@@ -40,8 +52,12 @@ export class DeskState {
   readonly attempts = new IdMap<OpenAttempt>();
   /** Largest quotes, by pair. */
   readonly maximums = new Map<string, Maximum>();
-  /** Client ids that traded, with the time: a fill is booked once, whoever reports it. */
-  readonly filledIds = new IdMap<{ readonly at: Instant }>();
+  /** What traded, by client id: a fill is booked once, whoever reports it, and corrected whenever the account shows more. */
+  readonly filledIds = new IdMap<Booked>();
+  /** Fills that no read of the account has shown whole, the newest of them. */
+  readonly unshown = new IdMap<Unshown>();
+  /** Fills that lack a part of their order. */
+  readonly lacking = new IdMap<FillRecord>();
   /** Attempts whose order left and did not trade, with the time: a fill that turns up later is an incident. */
   readonly closedIds = new IdMap<Closed>();
   /** Client ids older than this are forgotten. Unix ms. */
@@ -139,9 +155,15 @@ export class DeskState {
       case 'correction':
         this.#correct(body);
         break;
+      case 'shown':
+        for (const [clientId, rows] of Object.entries(body.fills)) this.#show(clientId, rows);
+        break;
       case 'resolved':
+        // What else follows from it are records of their own.
+        if (body.verdict === 'not_executed') this.#lackNothing(body.client_order_id);
+        break;
       case 'reload':
-        break; // what follows from them are records of their own
+        break;
       case 'override':
         this.overrides.apply(body);
         break;
@@ -195,22 +217,30 @@ export class DeskState {
     return this.recent.filter((fill) => fill.executed_at > now - RECENT_MS);
   }
 
-  /** What attempts under way may take from the balance of `currency`, at worst. `except` names one not to count. */
+  /** What attempts under way, and fills that lack a part, may take from the balance of `currency`, at worst. `except` names one not to count. */
   reserved(currency: string, except?: string): Quantity {
     let sum = NO_QUANTITY;
     for (const { intent } of this.attempts.values()) {
       if (intent.client_order_id !== except) sum = add(sum, outgoing(intent, currency));
     }
+    for (const fill of this.lacking.values()) {
+      if ((fill.side === 'buy' ? fill.quote : fill.base) !== currency) continue;
+      const { missing, missingAmount } = missingIn(fill);
+      sum = add(sum, fill.side === 'buy' ? holding(missingAmount) : missing);
+    }
     return sum;
   }
 
-  /** Worst case of attempts under way, in the currency of the limits. */
+  /** Worst case of attempts under way, and of what fills lack, in the currency of the limits. */
   openNotional(pair?: string, except?: string): Money {
     let sum = NO_MONEY;
     for (const { intent } of this.attempts.values()) {
       if (intent.client_order_id === except || (pair !== undefined && intent.pair !== pair)) continue;
       sum = add(sum, money(intent.notional_usd));
     }
+    for (const { pair: of, missing } of this.lacking.values())
+      if (missing !== undefined && (pair === undefined || pair === of))
+        sum = add(sum, money(missing.notional_usd));
     return sum;
   }
 
@@ -297,9 +327,24 @@ export class DeskState {
   }
 
   #book(fill: FillRecord, at: Instant): void {
+    const since = this.attempts.get(fill.client_order_id)?.since ?? fill.executed_at;
     this.#close(fill.client_order_id, undefined);
     if (this.filledIds.has(fill.client_order_id)) return;
-    this.#remember(this.filledIds, fill.client_order_id, { at });
+    const key = sliceKey(fill.parent, fill.slice);
+    const wanted = this.slices.get(key);
+    const life = this.lives.get(fill.strategy);
+    this.#remember(this.filledIds, fill.client_order_id, {
+      at,
+      fill,
+      leg: wanted?.intent.leg,
+      begunAt: life !== undefined && life.hash === wanted?.hash ? life.begunAt : undefined,
+    });
+    if (fill.missing !== undefined) this.#lack(fill);
+    // A dry run has no account that could show it.
+    if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run') {
+      this.unshown.set(fill.client_order_id, { fill, since });
+      if (this.unshown.size > UNSHOWN_MAX) this.unshown.forgetOldest();
+    }
     this.bookedSince++;
     this.fills++;
     // By the records, not by who asks when: a state that is folded anew must be the same.
@@ -309,7 +354,6 @@ export class DeskState {
     for (const [currency, change] of changesBy(fill, amounts)) this.#move(currency, change);
     noteDebts(this, instant(Math.min(at, fill.executed_at)));
     this.totals.book(fill, amounts);
-    const key = sliceKey(fill.parent, fill.slice);
     const slice = this.slices.get(key) ?? this.strays.get(key);
     if (slice === undefined && this.#tellLate(fill)) return;
     if (slice === undefined) {
@@ -320,22 +364,77 @@ export class DeskState {
     slice.attempts = Math.max(slice.attempts, slice.settled);
     slice.filled = add(slice.filled, amounts.quantity);
     slice.filledAmount = add(slice.filledAmount, amounts.amount);
+    if (fill.missing === undefined) return;
+    const { missing, missingAmount } = missingIn(fill);
+    slice.missing = add(slice.missing, missing);
+    slice.missingAmount = add(slice.missingAmount, missingAmount);
+  }
+
+  /** The account shows a fill just as it was booked. */
+  #show(clientId: string, rows: readonly number[]): void {
+    this.unshown.delete(clientId);
+    const booked = this.filledIds.get(clientId);
+    if (booked !== undefined) this.filledIds.set(clientId, { ...booked, fill: { ...booked.fill, rows } });
+  }
+
+  #lack(fill: FillRecord): void {
+    this.lacking.set(fill.client_order_id, fill);
+    if (this.lacking.size > UNSHOWN_MAX) this.lacking.forgetOldest();
   }
 
   /** The figures of a fill were others: what follows from the difference. */
   #correct(body: CorrectionRecord): void {
-    const at = this.recent.findIndex((fill) => fill.client_order_id === body.client_order_id);
-    const before = this.recent[at];
-    if (before === undefined) return;
-    const now = (this.recent[at] = corrected(before, body));
+    const booked = this.filledIds.get(body.client_order_id);
+    if (booked === undefined) return;
+    this.unshown.delete(body.client_order_id);
+    const { fill: before } = booked;
+    const now = corrected(before, body);
     this.totals.correct(before, now);
     for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
     for (const [currency, change] of changesOf(now)) this.#move(currency, change);
     noteDebts(this, now.executed_at);
-    const slice = this.slices.get(sliceKey(now.parent, now.slice));
-    if (slice === undefined) return;
-    slice.filled = add(slice.filled, subtract(quantity(now.quantity), quantity(before.quantity)));
-    slice.filledAmount = add(slice.filledAmount, subtract(money(now.amount), money(before.amount)));
+    this.#replace(booked, now);
+  }
+
+  /** A person says that what a fill lacks never traded. */
+  #lackNothing(clientId: string): void {
+    const booked = this.filledIds.get(clientId);
+    if (booked?.fill.missing === undefined) return;
+    this.#replace(booked, { ...booked.fill, missing: undefined });
+  }
+
+  /** A fill counts as `now`, and so does its slice; where that has ended, its strategy hears of what is more. */
+  #replace(booked: Booked, now: FillRecord): void {
+    const { fill: before } = booked;
+    const id = now.client_order_id;
+    this.filledIds.set(id, { ...booked, fill: now });
+    const at = this.recent.findIndex((fill) => fill.client_order_id === id);
+    if (at >= 0) this.recent[at] = now;
+    if (now.missing === undefined) this.lacking.delete(id);
+    else this.#lack(now);
+    const [was, is] = [missingIn(before), missingIn(now)];
+    const more = {
+      filled: subtract(quantity(now.quantity), quantity(before.quantity)),
+      filledAmount: subtract(money(now.amount), money(before.amount)),
+      missing: subtract(is.missing, was.missing),
+      missingAmount: subtract(is.missingAmount, was.missingAmount),
+    };
+    const key = sliceKey(now.parent, now.slice);
+    const slice = this.slices.get(key) ?? this.strays.get(key);
+    if (slice !== undefined) {
+      slice.filled = add(slice.filled, more.filled);
+      slice.filledAmount = add(slice.filledAmount, more.filledAmount);
+      slice.missing = add(slice.missing, more.missing);
+      slice.missingAmount = add(slice.missingAmount, more.missingAmount);
+      return;
+    }
+    const life = this.lives.get(now.strategy);
+    if (booked.leg === undefined || life === undefined || life.begunAt !== booked.begunAt) return;
+    const filled = greatest(add(more.filled, more.missing), NO_QUANTITY);
+    const filledAmount = greatest(add(more.filledAmount, more.missingAmount), NO_MONEY);
+    // What was counted as filled before is not told again; what is less is a matter for a person.
+    if (filled.isZero() && filledAmount.isZero()) return;
+    life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });
   }
 
   /** A trade of a slice that has ended without it: the strategy that decided it must still hear of it. */
@@ -348,8 +447,8 @@ export class DeskState {
       leg: closed.leg,
       slice: closed.slice,
       result: 'filled',
-      filled: quantity(fill.quantity),
-      filledAmount: money(fill.amount),
+      filled: add(quantity(fill.quantity), missingIn(fill).missing),
+      filledAmount: add(money(fill.amount), missingIn(fill).missingAmount),
     });
     return true;
   }
@@ -368,8 +467,8 @@ export class DeskState {
       slice: body.slice,
       result: body.result,
       reason: body.reason,
-      filled: quantity(body.filled),
-      filledAmount: money(body.filled_amount),
+      filled: counted(body.filled, body.missing, quantity),
+      filledAmount: counted(body.filled_amount, body.missing_amount, money),
     });
   }
 
@@ -397,3 +496,10 @@ export class DeskState {
     }
   }
 }
+
+/** What was filled counts with what is missing. */
+const counted = <A extends Quantity | Money>(
+  filled: string,
+  missing: string | undefined,
+  read: (text: string) => A,
+): A => (missing === undefined ? read(filled) : add(read(filled), read(missing)));

@@ -115,8 +115,12 @@ export class Desk {
   readonly #startedAt: Instant;
   /** When this process last heard that a limit may let pass what it refused. */
   #freedAt: Instant | undefined;
-  /** Recent fills whose rows a read of the account has shown whole: a later read may begin after them. */
-  shown: ReadonlySet<string> = new Set();
+  /** Fills of which the last read of the account showed a part, with what it showed. */
+  booking: ReadonlyMap<string, string> = new Map();
+  /** What was told of orders that the venue executed twice. */
+  readonly twice = new Set<string>();
+  /** By row without an id: the attempts that were open when a read first showed it. */
+  openAtFirst: ReadonlyMap<number, ReadonlySet<string>> = new Map();
   /** The feed told that the account may have changed since its last read began. Never more than that. */
   isHinted = false;
   /** The venue's stamp of the newest row that this process has read. */

@@ -7,7 +7,8 @@ import { unitOf } from '../core/instrument.ts';
 import type { Instrument } from '../core/instrument.ts';
 import { holding, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
-import type { FillRecord, IntentRecord, ResolvedRecord } from '../core/record.ts';
+import { missingOf } from '../core/ordered.ts';
+import type { FillRecord, IntentRecord, Missing, ResolvedRecord } from '../core/record.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
@@ -38,6 +39,8 @@ export type AttemptEnd = { readonly word?: Word | undefined } & (
       readonly differs?: string | undefined;
       /** By more than a unit of either currency: something is wrong that a person must look at. */
       readonly isGrave?: boolean;
+      /** More was executed than was ordered: the desk halts. */
+      readonly isMore?: boolean | undefined;
     }
   | {
       readonly end: 'doubt';
@@ -258,6 +261,7 @@ function endOf({ desk, item, intent }: Gated, phase: Phase): AttemptEnd {
           notional,
           source,
           decisionPrice: desk.decisionPrice(intent),
+          missing: phase.differs === undefined ? undefined : missingOfAnswer(intent, phase),
         }),
       };
     }
@@ -268,6 +272,18 @@ function endOf({ desk, item, intent }: Gated, phase: Phase): AttemptEnd {
     default:
       throw new Error(`invariant broken: an attempt stopped while ${phase.state}`);
   }
+}
+
+/** What an answer says that the venue did not fill, although it fills orders whole: it may have. */
+function missingOfAnswer(
+  intent: IntentRecord,
+  { order, quote }: Phase & { state: 'filled' },
+): Missing | undefined {
+  const { quantity, amount } = quote;
+  return missingOf(
+    { intent, quoted: { quantity, amount } },
+    { quantity: order.filled, amount: order.filledAmount },
+  );
 }
 
 /** Whether a fill differs from its quote by more than one unit of a currency's precision. */

@@ -1,7 +1,9 @@
-import { EMPTY, catchError, concatMap, defer, filter, from, map, repeat, timer } from 'rxjs';
+import { EMPTY, catchError, concatMap, defer, filter, from, mergeMap, of, repeat, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { coversIntent } from '../core/doubts.ts';
+import { certain } from '../core/doubts.ts';
 import { VenueError } from '../core/errors.ts';
+import { extentOf, quotedIn } from '../core/ordered.ts';
+import type { Order } from '../core/venue.ts';
 import { fillFromLookup } from './booking.ts';
 import type { Desk } from './desk.ts';
 import type { OpenAttempt } from './desk-state.ts';
@@ -37,19 +39,26 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
         order.side === intent.side &&
         order.status.toLowerCase() === 'done' &&
         order.filled.gt(0) &&
-        order.filledAmount.gt(0) &&
-        coversIntent(intent, { quantity: order.filled, amount: order.filledAmount }),
+        order.filledAmount.gt(0),
     ),
-    // The account may have told in the meantime.
-    filter(() => desk.state.attempts.has(intent.client_order_id)),
-    map((order): AttemptEnd => ({
-      end: 'filled',
-      intent,
-      fill: fillFromLookup(open, order, {
-        now: desk.limitDay.now(),
-        decisionPrice: desk.decisionPrice(intent),
-      }),
-    })),
+    mergeMap((order) => {
+      const phase = desk.doubts.get(intent.client_order_id);
+      // The account may have told in the meantime.
+      if (phase === undefined || !desk.state.attempts.has(intent.client_order_id)) return EMPTY;
+      if (!isWhole(desk, open, order)) {
+        // It traded, and nothing may prove the contrary any more; what all of it comes to the account tells.
+        if (phase.proof.proves === 'nothing') return EMPTY;
+        return of<AttemptEnd>({ end: 'doubt', intent, phase: certain(phase) });
+      }
+      return of<AttemptEnd>({
+        end: 'filled',
+        intent,
+        fill: fillFromLookup(open, order, {
+          now: desk.limitDay.now(),
+          decisionPrice: desk.decisionPrice(intent),
+        }),
+      });
+    }),
     catchError((error: unknown) => {
       if (!(error instanceof VenueError)) throw error;
       desk.observer.warn('an order in doubt could not be looked up', { error: error.message });
@@ -57,3 +66,9 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
     }),
   );
 }
+
+const isWhole = (desk: Desk, { intent, quote }: OpenAttempt, { filled, filledAmount }: Order): boolean =>
+  extentOf(
+    { intent, quoted: quotedIn(quote), precisions: desk.precisions(intent.pair) },
+    { quantity: filled, amount: filledAmount },
+  ) === 'whole';

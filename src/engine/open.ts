@@ -32,6 +32,9 @@ export interface Traded {
   settled: number;
   filled: Quantity;
   filledAmount: Money;
+  /** What the account does not show of orders that traded: it counts as filled. */
+  missing: Quantity;
+  missingAmount: Money;
 }
 
 export const NOTHING_TRADED: Traded = {
@@ -39,14 +42,25 @@ export const NOTHING_TRADED: Traded = {
   settled: 0,
   filled: NO_QUANTITY,
   filledAmount: NO_MONEY,
+  missing: NO_QUANTITY,
+  missingAmount: NO_MONEY,
 };
 
 /** What one fill alone comes to. */
-export const tradedBy = ({ attempt, quantity: filled, amount }: FillRecord): Traded => ({
+export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRecord): Traded => ({
   attempts: attempt + 1,
   settled: attempt + 1,
   filled: quantity(filled),
   filledAmount: money(amount),
+  ...missingIn({ missing }),
+});
+
+/** What a fill lacks of its order. */
+export const missingIn = ({
+  missing,
+}: Pick<FillRecord, 'missing'>): Pick<Traded, 'missing' | 'missingAmount'> => ({
+  missing: missing === undefined ? NO_QUANTITY : quantity(missing.quantity),
+  missingAmount: missing === undefined ? NO_MONEY : money(missing.amount),
 });
 
 /** A slice that was decided and has not ended. There is one object a slice: whoever holds it sees what is now. */
@@ -73,6 +87,8 @@ export const decided = (
   settled: traded.settled,
   filled: traded.filled,
   filledAmount: traded.filledAmount,
+  missing: traded.missing,
+  missingAmount: traded.missingAmount,
   openAttempt: undefined,
 });
 
@@ -93,6 +109,22 @@ export interface Closed {
   /** When the life began that decided the slice; `undefined` when it was over by then. */
   readonly begunAt: Instant | undefined;
   readonly leg: string | undefined;
+}
+
+/** A fill as it counts now, and the slice that it was for: later rows of the account may still correct it. */
+export interface Booked {
+  readonly at: Instant;
+  /** With the figures of its last correction. */
+  readonly fill: FillRecord;
+  /** Leg of the slice and beginning of the life that decided it; `undefined` when this journal did not know it. */
+  readonly leg: string | undefined;
+  readonly begunAt: Instant | undefined;
+}
+
+/** A fill that no read of the account has shown whole, and when its attempt began: no row of it is older. */
+export interface Unshown {
+  readonly fill: FillRecord;
+  readonly since: Instant;
 }
 
 /** The largest quote of a pair in USD, and how it is known. */

@@ -6,12 +6,13 @@ import type { Reason } from '../core/reasons.ts';
 import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../core/record.ts';
 import { isNothing, isPieceCut } from '../core/sizing.ts';
 import type { Monotonic } from '../core/time.ts';
-import { haltRecord } from './account.ts';
+import { executedTwice, haltRecord } from './account.ts';
 import { afterFill, brakes } from './brakes.ts';
 import { untilTime } from './continuity.ts';
 import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
+import { missingIn } from './open.ts';
 import type { AttemptEnd } from './execute.ts';
 import { soon } from './flow.ts';
 import type { Stopped } from './item.ts';
@@ -102,7 +103,7 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
       desk.failures.delete(intent.pair);
       desk.footprint.filled(intent.pair);
       if (end.differs !== undefined)
-        desk.observer.alert('fill_differs', {
+        desk.observer.alert(end.isMore === true ? 'executed_twice' : 'fill_differs', {
           client_order_id: intent.client_order_id,
           why: end.differs,
         });
@@ -141,7 +142,9 @@ function attemptRecord(
 function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & { end: 'filled' }): Ending {
   const { fill, intent, differs } = end;
   const bodies: RecordBody[] = [...wordOf(end), fill, attemptRecord(intent, 'filled', { detail: differs })];
-  if (end.isGrave === true) bodies.push(...pauseRecord(desk, intent, differs));
+  if (end.isMore === true && desk.control !== 'halted')
+    bodies.push(haltRecord(executedTwice(intent, differs)));
+  else if (end.isGrave === true) bodies.push(...pauseRecord(desk, intent, differs));
   bodies.push(...raisedMaximum(desk, fill, intent), ...afterFill(desk, fill));
   if (slice === undefined) return { bodies };
   const after: Traded = {
@@ -149,6 +152,8 @@ function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & 
     intent: slice.intent,
     filled: add(slice.filled, quantity(fill.quantity)),
     filledAmount: add(slice.filledAmount, money(fill.amount)),
+    missing: add(slice.missing, missingIn(fill).missing),
+    missingAmount: add(slice.missingAmount, missingIn(fill).missingAmount),
   };
   const { cuts, cut_notes: notes } = intent;
   const cut = cuts.findIndex((reason) => !isPieceCut(reason));
@@ -243,7 +248,7 @@ interface Why {
 }
 
 export function sliceRecord(
-  { strategy, intent, filled, filledAmount }: Traded,
+  { strategy, intent, filled, filledAmount, missing, missingAmount }: Traded,
   result: SliceRecord['result'],
   { reason, detail }: Why,
 ): SliceRecord {
@@ -261,11 +266,16 @@ export function sliceRecord(
   // Left out rather than undefined: the journal holds plain JSON.
   if (reason !== undefined) made.reason = reason;
   if (detail !== undefined && detail !== '') made.detail = detail;
+  if (!missing.isZero()) made.missing = text(missing);
+  if (!missingAmount.isZero()) made.missing_amount = text(missingAmount);
   return made;
 }
 
 /** What the record of its end tells of a slice. */
-type Traded = Pick<OpenSlice, 'strategy' | 'intent' | 'filled' | 'filledAmount'>;
+type Traded = Pick<
+  OpenSlice,
+  'strategy' | 'intent' | 'filled' | 'filledAmount' | 'missing' | 'missingAmount'
+>;
 
 /**
  * How long to wait before the next try, milliseconds; `undefined` when the pair has been without quotes for longer than

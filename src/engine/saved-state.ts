@@ -38,6 +38,8 @@ export function restoreInto(state: DeskState, { totals, overrides, ...fields }: 
     slices: new IdMap(fields.slices),
     attempts: new IdMap(fields.attempts),
     filledIds: new IdMap(fields.filledIds),
+    unshown: new IdMap(fields.unshown),
+    lacking: new IdMap(fields.lacking),
     closedIds: new IdMap(fields.closedIds),
     strays: new IdMap(fields.strays),
     bookedSince: fields.bookedSince.size,

@@ -2,6 +2,7 @@ import { map, takeUntil } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { deskRefusal, worstPrice } from '../core/controls.ts';
 import {
+  add,
   cost,
   greatest,
   holding,
@@ -62,18 +63,20 @@ function pricedPairs(desk: Desk, pair: string): readonly string[] {
   return 'problem' in desk.pair(rate) ? [pair] : [pair, rate];
 }
 
-/** What is left of a slice, in the unit of its intent. */
+/** What is left of a slice, in the unit of its intent. What its fills lack is not left: it may have traded. */
 export const leftOfSlice = ({
   intent,
   filled,
   filledAmount,
-}: Pick<OpenSlice, 'intent' | 'filled' | 'filledAmount'>): Size =>
+  missing,
+  missingAmount,
+}: Pick<OpenSlice, 'intent' | 'filled' | 'filledAmount' | 'missing' | 'missingAmount'>): Size =>
   leftOf(
     intent.by === 'quantity'
       ? { by: 'quantity', quantity: quantity(intent.size) }
       : { by: 'amount', amount: money(intent.size) },
-    filled,
-    filledAmount,
+    add(filled, missing),
+    add(filledAmount, missingAmount),
   );
 
 /** Sizes a slice by what is known at this moment. */

@@ -28,6 +28,7 @@ const reason = z.custom<Reason>((code) => typeof code === 'string' && isReason(c
   error: 'unknown reason',
 });
 const list = <T extends z.ZodType>(element: T): z.ZodReadonly<z.ZodArray<T>> => z.array(element).readonly();
+const missing = () => z.strictObject({ quantity: amount, amount, notional_usd: amount });
 const sliceResult = z.enum(['filled', 'skipped', 'expired']);
 
 const wait = () =>
@@ -191,6 +192,8 @@ const shapes = {
       notional_usd: amount,
       decision_price: amount.or(z.literal('')),
       source: z.enum(['order', 'transactions', 'lookup', 'dry_run', 'operator']),
+      rows: list(count).optional(),
+      missing: missing().optional(),
     }),
   slice: () =>
     z.strictObject({
@@ -204,6 +207,8 @@ const shapes = {
       detail: z.string().optional(),
       filled: amount,
       filled_amount: amount,
+      missing: amount.optional(),
+      missing_amount: amount.optional(),
     }),
   balances: () =>
     z.strictObject({
@@ -239,7 +244,10 @@ const shapes = {
       was_quantity: amount,
       was_amount: amount,
       was_fees: amount,
+      rows: list(count).optional(),
+      missing: missing().optional(),
     }),
+  shown: () => z.strictObject({ kind: z.literal('shown'), fills: z.record(z.string(), list(count)) }),
   override: () =>
     z.strictObject({
       kind: z.literal('override'),
@@ -372,6 +380,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   resolved: true,
   override: true,
   correction: true,
+  shown: true,
   reload: true,
   control: true,
 };

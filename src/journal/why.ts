@@ -141,6 +141,7 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'resolved':
       case 'override':
       case 'correction':
+      case 'shown':
     }
   }
   for (const open of slices.values()) yield openTold(open, of);

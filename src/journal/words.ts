@@ -55,6 +55,8 @@ function wordsFor(body: RecordBody): string {
         : `the venue quotes at most ${body.usd} USD of ${body.pair} in one piece`;
     case 'correction':
       return `${body.client_order_id} as the account shows it: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
+    case 'shown':
+      return `the account shows ${Object.keys(body.fills).join(', ')} as booked`;
     case 'resolved':
       return `${body.client_order_id} ${body.verdict === 'filled' ? 'traded' : 'was not executed'}, says ${body.by}: ${body.why}`;
     case 'override':

@@ -91,6 +91,7 @@ export function countRecord(
     case 'override':
     case 'reload':
     case 'correction':
+    case 'shown':
     case 'control':
   }
 }

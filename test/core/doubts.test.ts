@@ -28,6 +28,7 @@ const evidence = (over: Partial<TradeEvidence> = {}): TradeEvidence => ({
   fees: money('0'),
   at: instant(1_000),
   isWhole: true,
+  rows: [],
   ...over,
 });
 const read = (startedAt: number, trade?: TradeEvidence, rows: readonly Transaction[] = []): WholeRead => ({
@@ -40,7 +41,7 @@ const judged = (...reads: readonly WholeRead[]): Judgement => {
   let phase: Doubt = LEFT_OPEN;
   let last: Judgement | undefined;
   for (const one of reads) {
-    last = judge(anIntent(), phase, one, TRUST);
+    last = judge({ intent: anIntent() }, phase, one, TRUST);
     if (last.is !== 'open') return last;
     ({ phase } = last);
   }

@@ -22,7 +22,7 @@ const aRow = (over: Partial<Transaction> = {}): Transaction => anyRow({ clientId
 const aTrade = (side: Side, base: string, quote: string, over: Partial<Transaction> = {}): Transaction[] =>
   anyTrade(side, base, quote, { clientId: MINE, ...over });
 const only = (rows: readonly Transaction[]): TradeEvidence => {
-  const [one, ...more] = tradesOf(rows, MARK, pairOf).values();
+  const [one, ...more] = tradesOf(rows, { mark: MARK, pairOf }).values();
   if (one === undefined || more.length > 0) throw new Error('expected one trade');
   return one;
 };
@@ -128,7 +128,7 @@ describe('rows of the account', () => {
     ['that are a credit', { action: 'credit' }],
     ['that are a charge', { action: 'charge' }],
   ])('%s are no trades of ours', (_, over) => {
-    expect([...tradesOf([aRow(over), aRow(over)], MARK, pairOf).keys()]).toEqual([]);
+    expect([...tradesOf([aRow(over), aRow(over)], { mark: MARK, pairOf }).keys()]).toEqual([]);
   });
 
   it('are told apart by client id, whatever else they share', () => {
@@ -137,8 +137,7 @@ describe('rows of the account', () => {
     );
     const trades = tradesOf(
       rows.toSorted((a, b) => a.currency.localeCompare(b.currency)),
-      MARK,
-      pairOf,
+      { mark: MARK, pairOf },
     );
     expect([...trades].map(([key, trade]) => [key, text(trade.quantity), trade.isWhole])).toEqual([
       [idOf(0), '0.1', true],
@@ -163,7 +162,7 @@ describe('rows of the account', () => {
               tradeId: `${slice}/${part}`,
             }),
           );
-          const trades = [...tradesOf(rows, MARK, pairOf).values()];
+          const trades = [...tradesOf(rows, { mark: MARK, pairOf }).values()];
           const sum = legs.reduce((total, one) => total + one.units, 0);
           const traded = trades.reduce((total, trade) => add(total, trade.quantity), quantity('0'));
           const paid = trades.reduce((total, trade) => add(total, trade.amount), money('0'));

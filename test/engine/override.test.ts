@@ -234,6 +234,8 @@ describe('an override', () => {
       settled: 0,
       filled: NO_QUANTITY,
       filledAmount: NO_MONEY,
+      missing: NO_QUANTITY,
+      missingAmount: NO_MONEY,
       openAttempt: undefined,
     });
     const max = (pair: string): string | undefined =>

@@ -30,12 +30,15 @@ const anOverride: RecordBody = {
   by: 'ann',
   why: 'a payment that must go out today',
 };
+const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
 /** With the kinds and fields that are seldom there. */
 const whole = (): readonly RecordBody[] => [
   ...everyKind().map((body): RecordBody => {
     if (body.kind === 'intent')
       return { ...body, override: 'ov-1', cut_notes: ['limit=1 usd value=2 usd', 'limit=yes value=no'] };
     if (body.kind === 'maximum') return { ...body, why: 'raised' };
+    if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };
+    if (body.kind === 'correction') return { ...body, rows: [7, 8], missing };
     if (body.kind !== 'control') return body;
     return {
       ...body,
@@ -46,6 +49,7 @@ const whole = (): readonly RecordBody[] => [
     };
   }),
   anOverride,
+  { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
 ];
 /** The cell of `why` as it stands in the file. */
 const cellOf = (why: string): string => {

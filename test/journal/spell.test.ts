@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { canonical } from '../../src/journal/canonical.ts';
 import { problemWith, recordKinds, spelled } from '../../src/journal/record.ts';
-import { NINE, everyKind } from './records.ts';
+import { NINE, aFill, everyKind } from './records.ts';
 
 /** The canonical text the long way; `undefined` when the body is no record. */
 function textOf(body: RecordBody): string | undefined {
@@ -15,6 +15,8 @@ function textOf(body: RecordBody): string | undefined {
 }
 
 const bodies = (): readonly RecordBody[] => [
+  { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
+  { ...aFill(), rows: [7, 8], missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
   ...everyKind(),
   {
     kind: 'override',

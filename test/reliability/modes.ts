@@ -185,7 +185,7 @@ export const modes: readonly Mode[] = [
   { row: 68, what: 'one fill is told by several sources', alert: { none: 'booked once' },
     tests: [[engine('hints'), 'leaves every fill, price and end of a slice as it is: %s'], [engine('evidence'), 'count an order once whose trade the account shows before its answer comes']] },
   { row: 69, what: 'the account books other figures than the answer told', alert: 'fill_differs',
-    tests: [[engine('figures'), 'counts as the account shows it, and both stay in the journal'], [engine('figures'), 'halts the desk when it was another size, and the slice goes on from what was really traded']] },
+    tests: [[engine('figures'), 'counts as the account shows it, and both stay in the journal'], [engine('figures'), 'halts the desk when it was another size, and counts what was really traded']] },
   { row: 70, what: 'filled, and never booked', alert: 'fill_unbooked',
     tests: [[engine('figures'), 'is told after a minute, pauses the desk, and stays booked']] },
   // Reading the account

@@ -361,8 +361,8 @@ const ofCore: readonly Mutant[] = [
     patches: [
       {
         file: DOUBTS,
-        find: 'if (trade?.isWhole === true && coversIntent(intent, trade))',
-        replace: 'if (trade?.isWhole === true)',
+        find: "trade?.isWhole === true ? extentOf(open, { ...trade, trades: tradesIn(trade) }) : 'other'",
+        replace: "trade?.isWhole === true ? 'whole' : 'other'",
       },
     ],
   },

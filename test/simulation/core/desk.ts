@@ -12,6 +12,7 @@ import type { TradeEvidence } from '../../../src/core/evidence.ts';
 import { clientId, deskMark, parseClientId } from '../../../src/core/ids.ts';
 import { add, cost, money, price, quantity, ratio, scale, text } from '../../../src/core/money.ts';
 import type { Price } from '../../../src/core/money.ts';
+import { quotedIn } from '../../../src/core/ordered.ts';
 import type { Reason } from '../../../src/core/reasons.ts';
 import type { IntentRecord, RecordBody, StoredRecord } from '../../../src/core/record.ts';
 import { isNothing, leftOf } from '../../../src/core/sizing.ts';
@@ -21,6 +22,7 @@ import { fillFromEvidence, fillFromOrder } from '../../../src/engine/booking.ts'
 import { Continuity } from '../../../src/engine/continuity.ts';
 import { DeskState, sliceKey } from '../../../src/engine/desk-state.ts';
 import type { OpenSlice } from '../../../src/engine/desk-state.ts';
+import { leftOfSlice } from '../../../src/engine/size.ts';
 import { beginnings, wakeOf } from './beginnings.ts';
 import type { Life } from './life.ts';
 import { refuses, worldOf } from './limits.ts';
@@ -222,11 +224,7 @@ export class DeskProcess {
     if (slice === undefined || slice.openAttempt !== undefined || this.#trying.has(key) || !this.#isReady)
       return;
     const { clock, venue } = this.#life;
-    const left = leftOf(
-      { by: 'quantity', quantity: quantity(slice.intent.size) },
-      slice.filled,
-      slice.filledAmount,
-    );
+    const left = leftOfSlice(slice);
     if (isNothing(left)) {
       this.#endSlice(slice, 'filled');
       return;
@@ -340,11 +338,7 @@ export class DeskProcess {
     this.#quoteIds.add(quote.quoteId);
     if (this.#continuity.count !== breaks) return stop('discontinuity');
     if (clock.wall() >= slice.intent.deadline) return stop('deadline');
-    const left = leftOf(
-      { by: 'quantity', quantity: quantity(slice.intent.size) },
-      slice.filled,
-      slice.filledAmount,
-    );
+    const left = leftOfSlice(slice);
     if (left.by === 'quantity' && left.quantity.lt(intent.size)) return stop('quote_mismatch');
     const size = { by: 'quantity', quantity: quote.quantity } as const;
     const refused = this.#refuses(
@@ -546,15 +540,21 @@ export class DeskProcess {
   #digest({ startedAt, rows, wall: at }: Read): void {
     const { world, work, days } = this.#life;
     world.note('account read', rows.length);
-    const trades = tradesOf(rows, MARK, (pair) => PAIRS[pair]);
+    const trades = tradesOf(rows, { mark: MARK, pairOf: (pair) => PAIRS[pair] });
     const { unknown, waiting, isBreach } = adoptable(trades, this.state);
     for (const open of this.state.doubts) {
       const { intent } = open;
       const phase = this.#doubts.get(intent.client_order_id);
       if (phase === undefined) continue;
-      const judged = judge(intent, phase, { startedAt, rows, trades }, work.trust);
+      const asked = {
+        intent,
+        quoted: quotedIn(open.quote),
+        precisions: { basePrecision: 2, quotePrecision: 2 },
+      };
+      const judged = judge(asked, phase, { startedAt, rows, trades }, work.trust);
       if (judged.is === 'filled') {
-        const fill = fillFromEvidence(open, judged.trade, { now: days.now(), decisionPrice: '' });
+        const { trade, missing } = judged;
+        const fill = fillFromEvidence(open, trade, { now: days.now(), decisionPrice: '', missing });
         this.#end({ end: 'filled', intent, fill });
       } else if (judged.is === 'closed') this.#end({ end: 'closed', intent, phase: judged.phase });
       else {

@@ -1,0 +1,260 @@
+import { concat, ignoreElements, map, NEVER } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
+import { SECOND_MS, after } from '../../src/core/time.ts';
+import type { Quantity } from '../../src/core/money.ts';
+import type { Transaction } from '../../src/core/venue.ts';
+import { START, aBench, aTwap } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+/** One trade that an order is booked as: its share of the order, and how long after the order it shows. */
+interface Part {
+  readonly share: string;
+  readonly afterMs: number;
+}
+
+/** What becomes of the first order; the others are booked whole and at once. */
+interface Script {
+  readonly parts: readonly Part[];
+  /** The answer to the first order never comes. */
+  readonly isLost?: boolean;
+  /** What stands on the rows instead of the ids. */
+  readonly over?: (row: Transaction, part: number) => Partial<Transaction>;
+  /** Its client id. */
+  target?: string;
+}
+
+const UNIT = { btc: 8, usd: 2 };
+const cut = (amount: Quantity, share: string, currency: string): Quantity =>
+  quantity(amount.times(share).toFixed(currency === 'btc' ? UNIT.btc : UNIT.usd));
+
+/** Books one order as the script says: its rows, taken apart. What is left to a whole goes to the last part. */
+function booked(rows: readonly Transaction[], script: Script, at: number): readonly Transaction[] {
+  const isWhole = script.parts.reduce((sum, { share }) => sum + Number(share), 0) === 1;
+  return rows.flatMap((row) => {
+    const spread = { ...row, id: row.id * 10 };
+    if (row.clientId === undefined || row.clientId !== script.target) return [spread];
+    let given = quantity('0');
+    return script.parts.flatMap((part, n) => {
+      const isRest = isWhole && n === script.parts.length - 1;
+      const amount = isRest ? subtract(row.amount, given) : cut(row.amount, part.share, row.currency);
+      given = add(given, amount);
+      if (at < row.at + part.afterMs) return [];
+      const balance = add(subtract(row.balance, row.amount), given);
+      const one = { ...spread, id: spread.id + n, tradeId: `${row.tradeId ?? ''}-${n}`, amount, balance };
+      return [{ ...one, ...script.over?.(one, n) }];
+    });
+  });
+}
+
+const twap = aTwap('t', {
+  slices: 4,
+  duration: 'PT4M',
+  catch_up: 'pace',
+  total_quantity: { amount: '1', currency: 'btc' },
+});
+
+interface Watched {
+  readonly bench: Bench;
+  readonly alerts: string[];
+}
+
+function aDesk(script: Script, over: Partial<BenchOptions> = {}): Watched {
+  const alerts: string[] = [];
+  const bench: Bench = aBench({
+    strategies: [twap],
+    ...over,
+    wrap: (venue, clock) => ({
+      ...venue,
+      order: (request) => {
+        script.target ??= request.clientId;
+        return script.isLost === true && script.target === request.clientId
+          ? concat(venue.order(request).pipe(ignoreElements()), NEVER)
+          : venue.order(request);
+      },
+      transactions: (query) =>
+        venue
+          .transactions({ ...query, from: START })
+          .pipe(map((rows) => booked(rows, script, clock.wall()).filter((row) => row.at > query.from))),
+    }),
+    observer: { alert: (alert) => alerts.push(alert) },
+  });
+  bench.start();
+  return { bench, alerts };
+}
+
+const seconds = ({ bench }: Watched, count: number): void => {
+  bench.clock.run(after(START, count * SECOND_MS));
+};
+const bodies = ({ bench }: Watched, kind: string): readonly object[] =>
+  bench.records().flatMap(({ body }) => (body.kind === kind ? [body] : []));
+
+/** What the journal says was bought: fills as corrected. */
+function bought({ bench }: Watched): string {
+  const figures = new Map<string, string>();
+  for (const { body } of bench.records())
+    if (body.kind === 'fill' || body.kind === 'correction') figures.set(body.client_order_id, body.quantity);
+  return text([...figures.values()].reduce((sum, each) => add(sum, quantity(each)), quantity('0')));
+}
+/** What the venue sold us. */
+const sold = ({ bench }: Watched): string =>
+  text(
+    bench.exchange.registry
+      .tradesOf('desk', { limit: 1_000 })
+      .reduce((sum, trade) => add(sum, trade.quantity), quantity('0')),
+  );
+const halts = (one: Watched): readonly object[] =>
+  bodies(one, 'control').filter((body) => 'state' in body && body.state === 'halted');
+
+describe('an order that is booked as several trades, its answer lost', () => {
+  it.each([
+    ['a crumb of it after the margin of the proof', ['0.9995', '0.0005'], 42],
+    ['two fifths of it long after', ['0.6', '0.4'], 90],
+    ['its parts one by one', ['0.3', '0.3', '0.4'], 30],
+  ])('is traded once: %s', (_, shares, lastSeconds) => {
+    const parts = shares.map((share, n) => ({
+      share,
+      afterMs: n === 0 ? 0 : (n * lastSeconds * SECOND_MS) / (shares.length - 1),
+    }));
+    const one = aDesk({ parts, isLost: true });
+    seconds(one, 200);
+    for (let n = 1; one.bench.desk.control !== 'active' && n < 4; n++) {
+      one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at' });
+      seconds(one, 200 + n * 60);
+    }
+    seconds(one, 700);
+    expect(bought(one)).toBe(sold(one));
+    expect(Number(sold(one))).toBeLessThanOrEqual(1);
+    expect(bodies(one, 'intent').filter((body) => 'slice' in body && body.slice === 0)).toHaveLength(1);
+  });
+
+  it('stays open, its slice held, until the rest may be booked no more', () => {
+    const one = aDesk({ parts: [{ share: '0.9995', afterMs: 0 }, { share: '0.0005', afterMs: 12_000 }], isLost: true }); // prettier-ignore
+    seconds(one, 11);
+    expect(one.bench.desk.state.doubts).toHaveLength(1);
+    seconds(one, 21);
+    expect(bodies(one, 'fill')).toMatchObject([{ quantity: '0.25', source: 'transactions' }]);
+    expect(bodies(one, 'slice')).toMatchObject([{ slice: 0, result: 'filled', filled: '0.25' }]);
+    expect(one.alerts).not.toContain('fill_differs');
+  });
+
+  it('counts as filled, what is missing with it, where a part is never booked', () => {
+    const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], isLost: true }, { policy: { onDifference: 'alert' } }); // prettier-ignore
+    seconds(one, 60);
+    expect(bodies(one, 'fill')).toMatchObject([{ quantity: '0.15', missing: { quantity: '0.1' } }]);
+    expect(bodies(one, 'slice')).toMatchObject([{ filled: '0.15', missing: '0.1' }]);
+    expect(one.alerts).toContain('fill_differs');
+    one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at' });
+    seconds(one, 600);
+    // What is missing of the first slice is bought by nobody.
+    expect(bought(one)).toBe('0.9');
+    expect(sold(one)).toBe('1');
+  });
+});
+
+describe('an order that is booked as several trades, answered', () => {
+  const parts = [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 62_000 }]; // prettier-ignore
+
+  it('is still being booked until the margin is over: nothing is corrected, nothing halts', () => {
+    const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 15_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
+    seconds(one, 12);
+    expect([...one.bench.desk.booking.values()]).toEqual(['0.15 of 0.25 so far']);
+    seconds(one, 30);
+    expect([...one.bench.desk.booking.values()]).toEqual([]);
+    expect(bodies(one, 'correction')).toEqual([]);
+    expect(one.alerts).toEqual([]);
+    expect(one.bench.desk.control).toBe('active');
+    expect(bodies(one, 'shown')).toHaveLength(1);
+  });
+
+  it('is corrected after the margin, and corrected back by the part that comes later', () => {
+    const one = aDesk({ parts });
+    seconds(one, 61);
+    expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.15', missing: { quantity: '0.1' } }]);
+    expect(halts(one)).toHaveLength(1);
+    seconds(one, 125);
+    expect(bought(one)).toBe('0.25');
+    expect(bodies(one, 'correction')).toHaveLength(2);
+    expect(one.alerts).not.toContain('executed_twice');
+    expect(one.bench.desk.state.lacking.size).toBe(0);
+    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'all there' });
+    seconds(one, 700);
+    expect(bought(one)).toBe(sold(one));
+    expect(Number(sold(one))).toBeLessThanOrEqual(1);
+  });
+});
+
+describe('a quote that the venue executes twice', () => {
+  it.each([
+    ['20 s later', true, 20],
+    ['20 s later', false, 20],
+    ['an hour later', true, 3_600],
+    ['an hour later', false, 3_600],
+  ])('is noticed within one read, halts the desk and counts: %s, answer lost: %s', (_, isLost, later) => {
+    const one = aDesk({
+      isLost,
+      parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: later * SECOND_MS }], // prettier-ignore
+      // A venue that executes again does so then.
+      over: (row, n) => (n === 0 ? {} : { at: after(row.at, later * SECOND_MS) }),
+    });
+    const asLong = (): void => {
+      seconds(one, later + 75);
+    };
+    asLong();
+    expect(one.alerts.filter((alert) => alert === 'executed_twice')).toHaveLength(1);
+    expect(one.bench.desk.control).toBe('halted');
+    expect(bodies(one, 'correction')).toMatchObject([{ quantity: '0.5', was_quantity: '0.25' }]);
+    const intents = bodies(one, 'intent').length;
+    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
+    seconds(one, later + 800);
+    // The strategy took it off its total.
+    expect(Number(bought(one))).toBeLessThanOrEqual(later < 240 ? 1 : 1.25);
+    expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
+  });
+
+  it('is noticed by the next process, though the rows of the first trade are not read again', () => {
+    const script: Script = {
+      parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: 3_000_000 }], // prettier-ignore
+      over: (row, n) => (n === 0 ? {} : { at: after(row.at, 3_000_000) }),
+    };
+    const before = aDesk(script);
+    seconds(before, 400);
+    expect(bought(before)).toBe('1');
+    before.bench.kill();
+    before.bench.clock.run(after(START, 2_990_000));
+    const { clock, exchange, journal } = before.bench;
+    const next = aDesk(script, { clock, exchange, journal });
+    seconds(next, 3_300);
+    expect(next.alerts).toContain('executed_twice');
+    expect(bought(next)).toBe('1.25');
+  });
+});
+
+describe('a fill that a person told', () => {
+  it('takes the figures and the price of the account once that shows it', () => {
+    const one = aDesk({ parts: [{ share: '1', afterMs: 100_000 }], isLost: true });
+    seconds(one, 15);
+    const [open] = one.bench.desk.state.doubts;
+    const [trade] = one.bench.exchange.registry.tradesOf('desk', { limit: 1 });
+    if (open === undefined || trade === undefined) throw new Error('nothing is in doubt');
+    one.bench.operator$.next({
+      do: 'resolve',
+      clientOrderId: open.intent.client_order_id,
+      verdict: 'filled',
+      figures: {
+        orderId: trade.orderId,
+        quantity: trade.quantity,
+        amount: money(open.quote?.amount ?? '0'),
+        fees: money('0'),
+      },
+      by: 'ann',
+      why: 'the statement',
+      answer: () => undefined,
+    });
+    seconds(one, 180);
+    const [fill] = bodies(one, 'fill');
+    expect(fill).toMatchObject({ source: 'operator' });
+    expect(bodies(one, 'correction')).toMatchObject([{ price: open.quote?.price }]);
+    expect(one.alerts).not.toContain('fill_differs');
+  });
+});
