@@ -152,7 +152,8 @@ function checkEachPair(controls: Facts['controls'], document: YamlDocument): Fil
     const isSold = Array.isArray(sides) && sides.includes('sell');
     // Which currencies there are is not known before the venue has been asked: a floor counts for what a pair begins with.
     if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
-    const message = 'what may be sold needs a floor in live mode: write such as min_position: { btc: "0" }';
+    const message =
+      'what may be sold needs a floor in live mode: write such as min_position: { btc: "0" }, or "-0.5" where so much may be sold on credit';
     problems.push(document.problem(['controls', 'min_position'], message));
   }
   return problems;

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { weekdays } from '../core/hours.ts';
-import { money, quantity, ratio } from '../core/money.ts';
+import { isAmountText, money, quantity, ratio } from '../core/money.ts';
 import { checkZone, parseDuration } from '../core/time.ts';
 import {
   amountOf,
   currencySymbol,
+  decimalText,
   durationText,
   pairSymbol,
   plainNumber,
@@ -65,6 +66,20 @@ export const balances = (what: string) =>
     .record(
       currencySymbol,
       z.union([positiveText, z.literal('0')], { error: 'expected an amount in quotes, such as "1.5"' }),
+    )
+    .transform(
+      (all) => new Map(Object.entries(all).map(([currency, amount]) => [currency, quantity(amount)])),
+    )
+    .prefault({})
+    .describe(what);
+
+/** As `balances`, also below zero. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const floors = (what: string) =>
+  z
+    .record(
+      currencySymbol,
+      decimalText.refine(isAmountText, { error: 'expected an amount in quotes, such as "1.5" or "-0.5"' }),
     )
     .transform(
       (all) => new Map(Object.entries(all).map(([currency, amount]) => [currency, quantity(amount)])),
@@ -137,7 +152,9 @@ export const controls = z.strictObject({
     .describe(
       'Orders of two parents that look the same are at least this far apart, ISO 8601; PT2S when left out',
     ),
-  min_position: balances('Least balance that an order may leave, by currency, in quotes'),
+  min_position: floors(
+    'Least balance that an order may leave, by currency, in quotes: orders are cut to it. Below zero: so much may be owed, where pts.use allows credit',
+  ),
   max_position: balances('Largest balance that an order may lead to, by currency, in quotes'),
   max_shortfall_bps: bps
     .optional()

@@ -21,11 +21,10 @@ export const cutsOfPts = (asked: PtsQuestion, reasons: readonly Reason[], pays: 
 
 function figuresOf(
   reason: Reason,
-  { outgoing, available, reducing, mode, side, use, creditLeft, carryBps, carryBpsMax }: PtsQuestion,
+  { outgoing, available, mode, side, creditLeft, carryBps, carryBpsMax }: PtsQuestion,
   pays: string,
 ): readonly [limit: string, value: string] {
-  const free = greatest(available, use === 'never' ? NO_QUANTITY : reducing, NO_QUANTITY);
-  const credit = `${text(subtract(outgoing, free))} ${pays} of credit`;
+  const credit = `${text(subtract(outgoing, greatest(available, NO_QUANTITY)))} ${pays} of credit`;
   switch (reason) {
     case 'clipped_funds':
       return [`${text(greatest(available, NO_QUANTITY))} ${pays}`, `${text(outgoing)} ${pays}`];

@@ -25,6 +25,7 @@ export const isOverridable = (name: string): name is Overridable =>
 
 /** As people write amounts: nothing that a journal would refuse. */
 const PLAIN = /^\d{1,20}(?:\.\d{1,18})?$/u;
+const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/u;
 
 /** Longest time from the proposal to the order. */
 export const OVERRIDE_MAX_MINUTES = 15;
@@ -113,7 +114,9 @@ export function overrideFault(wish: OverrideWish): string | undefined {
     return limit === 'restricted_hours'
       ? 'restricted_hours takes no value: it is lifted once'
       : 'name the new value';
-  if (value !== undefined && !PLAIN.test(value)) return 'the value is a plain decimal such as "75000"';
+  // A floor below zero lets so much be owed.
+  if (value !== undefined && !(limit === 'min_position' ? SIGNED : PLAIN).test(value))
+    return 'the value is a plain decimal such as "75000"';
   if (!Number.isInteger(minutes) || minutes < 1 || minutes > OVERRIDE_MAX_MINUTES)
     return `it lasts for 1 to ${OVERRIDE_MAX_MINUTES} whole minutes`;
   const isOfParent = parent !== undefined && pair === undefined && side === undefined;

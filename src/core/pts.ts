@@ -53,34 +53,51 @@ const ZERO: Quantity = NO_QUANTITY;
 
 /** Cuts an order to own funds, what reduces a position, and the credit that mode, caps and carry allow. */
 export function sizeForPts(question: PtsQuestion): PtsAnswer {
-  const { outgoing } = question;
-  const { available } = question;
+  const { outgoing, available } = question;
   // Own funds pay for all of it, as nearly always.
   if (available.gte(outgoing) && outgoing.gt(0)) return { allowed: outgoing, credit: ZERO, cuts: [] };
   const own = greatest(least(available, outgoing), ZERO);
-  // To reduce a position with money that is not there is credit as well: `never` means never.
-  const reducing = question.use === 'never' ? ZERO : least(question.reducing, outgoing);
-  const free = greatest(own, reducing);
-  const wanted = subtract(outgoing, free);
-  if (wanted.isZero()) return { allowed: outgoing, credit: subtract(outgoing, own), cuts: [] };
-  const refusal = creditRefusal(question);
-  if (refusal !== undefined)
-    return { allowed: free, credit: subtract(free, own), cuts: ['clipped_funds', refusal] };
-  const left =
-    question.creditLeft === undefined ? wanted : greatest(least(question.creditLeft, wanted), ZERO);
-  const allowed = add(free, left);
+  const wanted = subtract(outgoing, own);
+  if (wanted.isZero()) return { allowed: outgoing, credit: ZERO, cuts: [] };
+  const { credit, reason } = creditFor(question, wanted, own);
   return {
-    allowed,
-    credit: subtract(allowed, own),
-    cuts: left.lt(wanted) ? ['clipped_funds', 'pts_max_credit'] : [],
+    allowed: add(own, credit),
+    credit,
+    cuts: reason === undefined || credit.eq(wanted) ? [] : ['clipped_funds', reason],
   };
 }
 
-/** Why no credit at all may be used; `undefined` when it may. */
-function creditRefusal({ side, mode, use, carryBps, carryBpsMax }: PtsQuestion): Reason | undefined {
-  if (use === 'never') return 'pts_never';
+/**
+ * How much of the credit that is wanted may be used, and why no more. What reduces a position needs no leave of the mode, but
+ * borrows all the same: caps and carry count for it.
+ */
+function creditFor(
+  question: PtsQuestion,
+  wanted: Quantity,
+  own: Quantity,
+): { readonly credit: Quantity; readonly reason?: Reason } {
+  const { use, creditLeft, outgoing } = question;
+  // To reduce a position with money that is not there is credit as well: `never` means never.
+  if (use === 'never') return { credit: ZERO, reason: 'pts_never' };
+  const refusal = modeRefusal(question);
+  const reducing = greatest(subtract(least(question.reducing, outgoing), own), ZERO);
+  const permitted = refusal === undefined ? wanted : reducing;
+  if (permitted.isZero()) return { credit: ZERO, ...(refusal && { reason: refusal }) };
+  const dear = carryRefusal(question);
+  if (dear !== undefined) return { credit: ZERO, reason: dear };
+  const credit = creditLeft === undefined ? permitted : greatest(least(creditLeft, permitted), ZERO);
+  if (credit.lt(permitted)) return { credit, reason: 'pts_max_credit' };
+  return { credit, ...(refusal && { reason: refusal }) };
+}
+
+/** Why the mode lets no credit open or grow a position; `undefined` when it does. */
+function modeRefusal({ side, mode }: PtsQuestion): Reason | undefined {
   if (mode === undefined) return 'pts_unknown';
-  if (!modeAllows(mode, side)) return 'pts_mode';
+  return modeAllows(mode, side) ? undefined : 'pts_mode';
+}
+
+/** Why credit costs too much; `undefined` when it does not. */
+function carryRefusal({ carryBps, carryBpsMax }: PtsQuestion): Reason | undefined {
   if (carryBpsMax === undefined) return undefined;
   if (carryBps === undefined) return 'pts_unknown';
   return carryBps.gt(carryBpsMax) ? 'pts_max_carry' : undefined;

@@ -45,6 +45,8 @@ export interface SizingQuestion {
   readonly piece?: Money | undefined;
   /** What must be left of the currency that the order pays with; zero: nothing is paid on credit. */
   readonly keep?: Quantity | undefined;
+  /** No order takes the balance that it pays from below this; below zero: so much may be owed. */
+  readonly floor?: Quantity | undefined;
   /** The strategy wants no smaller order than this, in quote currency. */
   readonly ownMinimum?: Money | undefined;
   readonly pts: {
@@ -94,6 +96,8 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   const base =
     size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
   if (base.lte(0)) {
+    const floored = funds.find(({ reason }) => reason === 'position_floor');
+    if (floored !== undefined) return floored;
     return {
       reason: funds.length > 0 ? 'no_funds' : 'below_minimum',
       note: wordsOf(funds) || 'nothing is left after rounding',
@@ -146,8 +150,21 @@ interface Funds {
   readonly cuts: readonly Cut[];
 }
 
-/** Own funds less what must stay in the account, and credit. */
+/** What funds and credit allow, cut to the floor of the balance: credit takes no balance below it. */
 function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
+  const funds = fundsAndCredit(paid, question);
+  const { floor, side, instrument } = question;
+  if (floor === undefined) return funds;
+  const available = availableOf(question);
+  const room = greatest(subtract(available, floor), NO_QUANTITY);
+  if (funds.allowed.lte(room)) return funds;
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  const why = cut('position_floor', `${text(floor)} ${pays}`, text(subtract(available, funds.allowed)));
+  return { allowed: room, cuts: [...funds.cuts, why] };
+}
+
+/** Own funds less what must stay in the account, and credit. */
+function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
   const kept = keptBack(question, paid);
   const available = availableOf(question);
   // Own funds pay for all of it, as nearly always.

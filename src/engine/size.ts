@@ -30,7 +30,7 @@ import { passOn, soon } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
 import { CRUMBS_AGE_MS, maximumOf } from './maximum.ts';
-import { keepOf, knownPrices, pieceOf } from './tactics.ts';
+import { floorOf, keepOf, knownPrices, pieceOf } from './tactics.ts';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
@@ -109,6 +109,7 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     maximum: maximumOf(desk, instrument),
     piece: pieceOf(desk, slice, reference.mid),
     keep: keepOf(desk, slice.intent, pays),
+    floor: floorOf(desk, slice, pays),
     ownMinimum: tactics?.min_notional === undefined ? undefined : money(tactics.min_notional),
     pts: creditOf(desk, pair, pays),
   };

@@ -2,6 +2,7 @@ import {
   cost,
   fraction,
   greatest,
+  least,
   money,
   NO_QUANTITY,
   ONE,
@@ -19,6 +20,7 @@ import { isBudgetSpent, requoteMs, tacticRefusal } from '../core/tactics.ts';
 import type { KnownPrices } from '../core/tactics.ts';
 import type { Desk } from './desk.ts';
 import type { OpenSlice } from './desk-state.ts';
+import { overridesFor } from './override.ts';
 
 /** The prices that the tactics of a slice are held against, with `mid` as the price of the moment. */
 export function knownPrices(
@@ -48,6 +50,14 @@ export function keepOf(desk: Desk, { tactics }: IntentText, currency: string): Q
   const ofDesk = desk.policy.keep?.get(currency);
   if (tactics?.keep === undefined) return ofDesk;
   return greatest(quantity(tactics.keep), ofDesk ?? NO_QUANTITY);
+}
+
+/** The floor of the balance that an order of the slice pays from, or that of an override that waits for the order when it is lower. */
+export function floorOf(desk: Desk, slice: OpenSlice, currency: string): Quantity | undefined {
+  const floor = desk.policy.limits.positionMin?.get(currency);
+  if (floor === undefined) return undefined;
+  const lowered = overridesFor(desk, slice, undefined).map(({ limits }) => limits.positionMin?.get(currency));
+  return least(floor, ...lowered.filter((one) => one !== undefined));
 }
 
 /** Each wait of a slice is drawn by its own number: no slice has so many attempts. */

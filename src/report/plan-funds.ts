@@ -91,10 +91,15 @@ function shortCheck({ currency, missing, first, strategy }: Shortfall, facts: Pl
 /** What must stay of a currency, and what says so. */
 function floorOf(
   currency: string,
-  { limits }: PlanFacts,
+  { limits, pts }: PlanFacts,
 ): { readonly least: Quantity; readonly words: string } {
   const [min, keep] = [limits.positionMin.get(currency), limits.keep.get(currency)];
-  const least = greatest(min ?? NO_QUANTITY, keep ?? NO_QUANTITY);
+  // Without credit nothing falls below zero, whatever the floor says.
+  const floors = [min, keep, pts.use === 'never' ? NO_QUANTITY : undefined].filter(
+    (one) => one !== undefined,
+  );
+  const [first = NO_QUANTITY, ...more] = floors;
+  const least = greatest(first, ...more);
   if (least.isZero()) return { least, words: 'what is there' };
   return {
     least,

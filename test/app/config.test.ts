@@ -153,6 +153,9 @@ describe('loadConfig', () => {
     expect(refusal(selling)).toContain('controls.min_position\n');
     const floored = selling.replace('controls:', 'controls:\n  min_position: { btc: "0" }');
     expect([...load(floored).controls.positionMin.keys()]).toEqual(['btc']);
+    const short = load(floored.replace('btc: "0"', 'btc: "-0.5"')).controls.positionMin;
+    expect([...short].map(([currency, floor]) => `${currency} ${floor.toFixed()}`)).toEqual(['btc -0.5']);
+    expect(refusal(floored.replace('btc: "0"', 'btc: "-a"'))).toContain('controls.min_position.btc\n');
   });
 
   it('reads every limit, and has the defaults of the table where none is written', () => {

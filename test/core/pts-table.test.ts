@@ -104,15 +104,14 @@ describe('the risk-mode table of the design', () => {
   });
 
   it.each(cases)('cuts the credit of a $side under $mode with $what to its cap', (row) => {
-    const { expected, own, reduces } = row;
-    const free = Math.max(own, reduces);
-    // One coin may be borrowed, in the currency that the order pays with.
-    const capped = Math.min(expected, free + 1);
+    const { expected, own } = row;
+    // One coin may be borrowed, in the currency that the order pays with: to reduce a position counts as well.
+    const capped = Math.min(expected, own + 1);
     expect(sized(row, { creditLeft: quantity(row.side === 'buy' ? '100' : '1') })).toBe(String(capped));
   });
 
   it.each(cases)('uses no credit that costs too much, or an unknown sum: $side, $mode, $what', (row) => {
-    const free = String(Math.max(row.own, row.reduces));
+    const free = String(row.own);
     const carryBpsMax = ratio('10');
     expect(sized(row, { carryBpsMax, carryBps: ratio('10.01') })).toBe(free);
     expect(sized(row, { carryBpsMax, carryBps: undefined })).toBe(free);

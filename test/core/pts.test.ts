@@ -121,6 +121,15 @@ describe('credit', () => {
     expect(answerText({ carryBps, carryBpsMax })).toEqual(expected);
   });
 
+  it('that reduces a position counts against the cap and the bound of the carry', () => {
+    const short = { mode: 'Reduce-Only', available: quantity('-500'), reducing: quantity('100') } as const;
+    expect(answerText(short)).toEqual(['100', '100']);
+    const capped = { ...short, creditLeft: quantity('30') };
+    expect(answerText(capped)).toEqual(['30', '30', 'clipped_funds', 'pts_max_credit']);
+    const dear = { ...short, carryBps: ratio('21'), carryBpsMax: ratio('20') };
+    expect(answerText(dear)).toEqual(['0', '0', 'clipped_funds', 'pts_max_carry']);
+  });
+
   it('counts nothing of an account that is below zero already as own funds', () => {
     expect(answerText({ available: quantity('-10') })).toEqual(['100', '100']);
     expect(answerText({ available: quantity('-10'), use: 'never' })).toEqual([
@@ -182,6 +191,10 @@ describe('the answer to any question', () => {
           (carryBpsMax === undefined || carryBps?.lte(carryBpsMax) === true);
         const hasGrown = credit.gt(0) && allowed.gt(free);
         expect(use === 'never' ? credit.isZero() : mayGrow || !hasGrown).toBe(true);
+        const isWithin =
+          (creditLeft === undefined || credit.lte(creditLeft)) &&
+          (carryBpsMax === undefined || carryBps?.lte(carryBpsMax) === true);
+        expect(credit.isZero() || isWithin).toBe(true);
       }),
       { numRuns: 1000 },
     );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { add, money, NO_MONEY, quantity, ratio } from '../../src/core/money.ts';
+import { add, money, NO_MONEY, quantity, ratio, text } from '../../src/core/money.ts';
 import type { ControlRecord, SliceRecord } from '../../src/core/record.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import { lineFor } from '../../src/journal/words.ts';
@@ -159,8 +159,13 @@ describe('a position', () => {
       venue: { accounts: [{ balances: { btc: '1', usd: '0' } }] },
       policy: { limits: { ...limits, positionMin: new Map([['btc', quantity('0.65')]]) } },
     });
-    expect(ledgerTrades(bench.exchange)).toHaveLength(3);
-    expect(sliceEnds(bench).at(-1)).toMatchObject({ reason: 'position_floor' });
+    // Three slices whole, and of the fourth what is left above the floor.
+    const sold = ledgerTrades(bench.exchange).map(({ quantity: amount }) => text(amount));
+    expect(sold).toEqual(['0.1', '0.1', '0.1', '0.05']);
+    expect(sliceEnds(bench).at(-1)).toMatchObject({
+      reason: 'position_floor',
+      detail: 'limit=0.65 btc value=0.5',
+    });
   });
 });
 

@@ -246,7 +246,7 @@ describe('an override', () => {
   it('of a floor is for the slice that it names alone', () => {
     const one = asked({
       venue: { accounts: [{ balances: { usd: '100000', btc: '0' } }] },
-      policy: { limits: { ...limits, positionMin: new Map([['usd', quantity('99000')]]) } },
+      policy: { limits: { ...limits, positionMin: new Map([['usd', quantity('99998')]]) } },
     });
     minutes(one, 2);
     const parent = one.bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.parent] : []))[0];
