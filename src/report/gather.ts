@@ -118,6 +118,7 @@ class Gatherer implements Facts {
       case 'correction':
         this.#correct(body);
         break;
+      case 'shown':
       case 'stopped':
       case 'maximum':
       case 'resolved':
