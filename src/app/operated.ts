@@ -8,6 +8,7 @@ import type { Override } from '../engine/override-state.ts';
 import type { Command, CommandAnswer } from '../engine/ports.ts';
 import { pricePauseWords } from '../engine/price-trials.ts';
 import { shortQuoteWords } from '../engine/short-quotes.ts';
+import { bookingWords } from '../engine/still-booking.ts';
 import { leftOfSlice } from '../engine/size.ts';
 import type { OperatedDesk, Order } from '../operate/api.ts';
 import { slotCounts } from './watch.ts';
@@ -84,7 +85,11 @@ function statusOf(desk: Desk): object {
 }
 
 /** What waits, for what and for how long: one line each, for people. */
-const waitingOf = (desk: Desk): readonly string[] => [...shortQuoteWords(desk), ...pricePauseWords(desk)];
+const waitingOf = (desk: Desk): readonly string[] => [
+  ...shortQuoteWords(desk),
+  ...pricePauseWords(desk),
+  ...bookingWords(desk),
+];
 
 function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {
   const { limit, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;

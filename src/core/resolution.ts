@@ -37,9 +37,9 @@ export function resolutionFault(
   open: { readonly intent: IntentRecord; readonly phase: Doubt } | undefined,
   now: Monotonic,
 ): string | undefined {
-  const { clientOrderId, verdict, figures, by, why } = resolution;
-  if (by.trim() === '') return 'name who resolves it';
-  if (why.trim() === '') return 'give the reason: what the venue said, and who of it';
+  const { clientOrderId, verdict, figures } = resolution;
+  const unsaid = unsaidIn(resolution);
+  if (unsaid !== undefined) return unsaid;
   if (open === undefined) return `${clientOrderId} is not in doubt`;
   const { intent, phase } = open;
   if (verdict === 'filled') return figures === undefined ? undefined : figuresFault(intent, figures);
@@ -50,6 +50,19 @@ export function resolutionFault(
     return `${clientOrderId} may still trade, or be booked: try again in ${seconds} s`;
   }
   return undefined;
+}
+
+/** Why what a fill lacks of its order cannot be closed like this. What of it did trade the account shows, nobody else. */
+export function missingFault(resolution: Resolution): string | undefined {
+  const { clientOrderId, verdict, figures } = resolution;
+  if (verdict === 'filled') return `${clientOrderId} is booked: what it lacks only the account can show`;
+  if (figures !== undefined) return 'what was not executed has no figures';
+  return unsaidIn(resolution);
+}
+
+function unsaidIn({ by, why }: Resolution): string | undefined {
+  if (by.trim() === '') return 'name who resolves it';
+  return why.trim() === '' ? 'give the reason: what the venue said, and who of it' : undefined;
 }
 
 /** No order leaves for more than its intent or beyond its worst price: such figures are a slip, or need a closer look. */

@@ -1,8 +1,8 @@
-import { defer, filter, mergeMap, of } from 'rxjs';
+import { EMPTY, defer, filter, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { certain } from '../core/doubts.ts';
 import type { ResolvedRecord } from '../core/record.ts';
-import { isPart, resolutionFault } from '../core/resolution.ts';
+import { isPart, missingFault, resolutionFault } from '../core/resolution.ts';
 import { fillFromWord } from './booking.ts';
 import type { Desk } from './desk.ts';
 import type { AttemptEnd, Word } from './execute.ts';
@@ -20,11 +20,29 @@ export const resolutions = (desk: Desk): Observable<AttemptEnd> =>
     mergeMap((command) => defer(() => resolve(desk, command))),
   );
 
+/** What a fill lacks of its order never traded, says a person: it counts as filled no longer. */
+function resolveMissing(desk: Desk, command: Resolve): Observable<never> {
+  const { clientOrderId, verdict, by, why } = command;
+  const fault = missingFault(command);
+  if (fault !== undefined) {
+    command.answer({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  const record: ResolvedRecord = { kind: 'resolved', client_order_id: clientOrderId, verdict, by, why };
+  return desk.append([record]).pipe(
+    mergeMap(() => {
+      command.answer({ isDone: true, says: `what ${clientOrderId} lacks is closed as not executed` });
+      return EMPTY;
+    }),
+  );
+}
+
 function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
   const { clientOrderId, verdict, figures, by, why } = command;
   const { clock } = desk.ports;
   const open = desk.state.attempts.get(clientOrderId);
   const phase = desk.doubts.get(clientOrderId);
+  if (open === undefined && desk.state.lacking.has(clientOrderId)) return resolveMissing(desk, command);
   const known = open === undefined || phase === undefined ? undefined : { ...open, phase };
   const fault = resolutionFault(command, known, clock.monotonic());
   if (fault !== undefined || known === undefined) {

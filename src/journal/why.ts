@@ -2,13 +2,14 @@ import { reasons } from '../core/reasons.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
   AttemptRecord,
+  CorrectionRecord,
   FillRecord,
   IntentText,
   SliceRecord,
   StoredRecord,
   WakeRecord,
 } from '../core/record.ts';
-import { instant } from '../core/time.ts';
+import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { untradedBy } from '../core/untraded.ts';
 
@@ -72,7 +73,10 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
     quote: (pair) =>
       (pairs.get(pair) ?? options.currencies(pair))?.quote ?? `in the quote currency of ${pair}`,
   };
+  const booking = new Booking();
+  let newest = instant(0);
   for (const { at, body } of records) {
+    newest = at;
     switch (body.kind) {
       case 'started':
         yield { at, event: 'desk', says: `tranche ${body.version} started in mode ${body.mode}` };
@@ -132,19 +136,98 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         break;
       }
       case 'fill':
+        booking.told(at, body);
         pairs.set(body.pair, body);
         if (!slices.has(keyOf(body))) yield strayTold(at, body);
+        if (body.missing !== undefined) yield* missingTold(at, body, body);
         break;
       case 'quote':
       case 'balances':
       case 'maximum':
       case 'resolved':
       case 'override':
+        break;
       case 'correction':
+        booking.shown([body.client_order_id]);
+        yield* missingTold(at, body, booking.fillOf(body.client_order_id));
+        booking.correct(body);
+        break;
       case 'shown':
+        booking.shown(Object.keys(body.fills));
     }
   }
   for (const open of slices.values()) yield openTold(open, of);
+  yield* booking.open(newest);
+}
+
+/** Fills that the account has not shown, as far as the records go. */
+class Booking {
+  readonly #told = new Map<string, { readonly at: Instant; readonly fill: FillRecord }>();
+  readonly #waiting = new Set<string>();
+  #isShowing = false;
+
+  told(at: Instant, fill: FillRecord): void {
+    this.#told.set(fill.client_order_id, { at, fill });
+    const [oldest] = this.#told.keys();
+    if (this.#told.size > FILLS_MAX && oldest !== undefined) {
+      this.#told.delete(oldest);
+      this.#waiting.delete(oldest);
+    }
+    if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run')
+      this.#waiting.add(fill.client_order_id);
+  }
+
+  shown(ids: readonly string[]): void {
+    this.#isShowing = true;
+    for (const id of ids) this.#waiting.delete(id);
+  }
+
+  fillOf(id: string): FillRecord | undefined {
+    return this.#told.get(id)?.fill;
+  }
+
+  correct(body: CorrectionRecord): void {
+    const one = this.#told.get(body.client_order_id);
+    if (one !== undefined)
+      this.#told.set(body.client_order_id, { ...one, fill: { ...one.fill, missing: body.missing } });
+  }
+
+  /** Those of the last minutes. A desk whose account was never compared waits for nothing. */
+  *open(now: Instant): Generator<Told> {
+    if (!this.#isShowing) return;
+    for (const id of this.#waiting) {
+      const one = this.#told.get(id);
+      if (one === undefined || one.at < now - BOOKING_MS) continue;
+      const { strategy, slice, pair, side, quantity, base } = one.fill;
+      const about = { strategy, slices: [slice], pair, side };
+      const says = `${quantity} ${base} of ${id} is still being booked: the account has not shown all of it`;
+      yield { at: one.at, ...about, event: 'noted', says };
+    }
+  }
+}
+
+const FILLS_MAX = 10_000;
+const BOOKING_MS = 10 * MINUTE_MS;
+
+/** What the account lacks of an order, or lacks no longer. */
+function* missingTold(
+  at: Instant,
+  {
+    client_order_id: id,
+    quantity,
+    missing,
+  }: Pick<CorrectionRecord, 'client_order_id' | 'quantity' | 'missing'>,
+  fill: FillRecord | undefined,
+): Generator<Told> {
+  // What differs otherwise is no news of the slice: the journal has both figures.
+  if (fill === undefined || (missing === undefined && fill.missing === undefined)) return;
+  const { strategy, slice, pair, side, base } = fill;
+  const lacks =
+    missing === undefined
+      ? ''
+      : `; ${missing.quantity} ${base} of the order is missing and counts as filled, so that it is not traded again`;
+  const says = `the account shows ${quantity} ${base} of ${id}${lacks}`;
+  yield { at, strategy, event: 'noted', slices: [slice], pair, side, says };
 }
 
 interface Speaker {

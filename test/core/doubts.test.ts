@@ -5,6 +5,7 @@ import {
   judge,
   answerWaitMs,
   lastOrderStart,
+  notedRows,
   READ_GAP_MS,
 } from '../../src/core/doubts.ts';
 import type { Doubt, Judgement, WholeRead } from '../../src/core/doubts.ts';
@@ -120,10 +121,63 @@ describe('a whole read of the account', () => {
     });
   });
 
+  it.each([
+    ['that is a thousandth short', '0.4995', 'open'],
+    ['that is a unit short', '0.49999999', 'open'],
+    ['that is just the order', '0.5', 'filled'],
+    ['that is more than the order', '0.75', 'filled'],
+  ])('ends a doubt before its time only by a trade %s or more', (_, base, expected) => {
+    expect(judged(read(0, evidence({ quantity: quantity(base) })))).toMatchObject({ is: expected });
+  });
+
+  it('tells what is missing of a trade that is short once its time is over, and that there is more of one', () => {
+    const part = evidence({ quantity: quantity('0.2'), amount: money('12000') });
+    expect(judged(read(EARLIEST, part), read(EARLIEST + READ_GAP_MS, part))).toMatchObject({
+      missing: { quantity: '0.3' },
+    });
+    expect(judged(read(0, evidence({ quantity: quantity('1') })))).toMatchObject({ isMore: true });
+  });
+
   it('never ends a doubt of which one leg is to be seen', () => {
     const leg = evidence({ isWhole: false });
     const reads = [0, 1, 2, 3].map((n) => read(EARLIEST + n * READ_GAP_MS, leg));
     expect(judged(...reads)).toMatchObject({ is: 'open', why: 'booking' });
+  });
+});
+
+describe('a row without an id', () => {
+  const opened = { intent: anIntent(), earliest: instant(1_000) };
+  const isBlocking = (rows: readonly Transaction[], over: Partial<WholeRead> = {}): boolean => {
+    const judgement = judge(opened, LEFT_OPEN, { ...read(EARLIEST, undefined, rows), ...over }, TRUST);
+    return judgement.is === 'open' && judgement.why === 'twin';
+  };
+  const stranger = (over: Partial<Transaction> = {}): Transaction =>
+    aRow({ clientId: undefined, orderId: '900', ...over });
+
+  it.each<readonly [string, boolean, readonly Transaction[]]>([
+    ['as old as the quote', true, [stranger()]],
+    ['older than the quote', false, [stranger({ at: instant(999) })]],
+    ['in two parts of one order', true, [stranger({ amount: quantity('0.3') }), stranger({ amount: quantity('0.2') })]],
+    ['in two parts of two orders', false, [stranger({ amount: quantity('0.3') }), stranger({ orderId: '901', amount: quantity('0.2') })]],
+    ['in parts that come to less', false, [stranger({ amount: quantity('0.3') }), stranger({ amount: quantity('0.1') })]],
+    ['in parts without any id', true, ['0.1', '0.3', '0.4', '0.7'].map((amount) => stranger({ orderId: undefined, amount: quantity(amount) }))],
+    ['in parts without any id that never come to it', false, ['0.1', '0.3', '0.7'].map((amount) => stranger({ orderId: undefined, amount: quantity(amount) }))],
+    ['in more parts than can be tried', true, Array.from({ length: 13 }, () => stranger({ orderId: undefined, amount: quantity('0.001') }))],
+  ])('could be the trade of a doubt: %s, %s', (_, expected, rows) => {
+    expect(isBlocking(rows)).toBe(expected);
+  }); // prettier-ignore
+
+  it('cannot be the trade of an attempt that began after a read had shown it', () => {
+    const [row, other] = [stranger(), stranger()];
+    const before = notedRows(new Map(), [row], new Set());
+    const now = notedRows(before, [row, other], new Set([MINE]));
+    expect(isBlocking([row], { openAtFirst: now })).toBe(false);
+    expect(isBlocking([row, other], { openAtFirst: now })).toBe(true);
+  });
+
+  it('is no stranger when its order id stands beside the id of another order of ours', () => {
+    const row = stranger();
+    expect(isBlocking([row], { trades: new Map([['other', evidence({ clientId: 'other', rows: [row] })]]) })).toBe(false); // prettier-ignore
   });
 });
 

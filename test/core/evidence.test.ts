@@ -200,3 +200,39 @@ describe('balances', () => {
     expect(balancesOf([])).toEqual({ balances: new Map(), newestId: 0 });
   });
 });
+
+describe('a row that lacks its client id', () => {
+  const [base, quote] = aTrade('buy', '0.5', '30000');
+  const unnamed = (over: Partial<Transaction> = {}): Transaction[] =>
+    aTrade('buy', '0.2', '12000', { clientId: undefined, tradeId: 't-2', ...over });
+  const whole = (rows: readonly Transaction[]): readonly string[] =>
+    [...tradesOf(rows, { mark: MARK, pairOf }).values()].map((trade) => text(trade.quantity));
+
+  it('belongs to the order whose id it carries', () => {
+    if (base === undefined || quote === undefined) throw new Error('no trade');
+    expect(whole([base, quote, ...unnamed()])).toEqual(['0.7']);
+  });
+
+  it.each<readonly [string, Partial<Transaction>]>([
+    ['of another order', { orderId: '78' }],
+    ['of no order', { orderId: undefined }],
+    ['of another side', { action: 'sell' }],
+    ['of another pair', { pair: 'ethusd' }],
+  ])('is not taken for ours %s', (_, over) => {
+    if (base === undefined || quote === undefined) throw new Error('no trade');
+    expect(whole([base, quote, ...unnamed(over)])).toEqual(['0.5']);
+  });
+
+  it("is nobody's where two client ids share the order id", () => {
+    if (base === undefined || quote === undefined) throw new Error('no trade');
+    const theirs = aTrade('buy', '1', '60000', { clientId: 'theirs' });
+    expect(whole([base, quote, ...theirs, ...unnamed()])).toEqual(['0.5']);
+  });
+
+  it('belongs to the fill of the journal that has its order id', () => {
+    const orderOf = (orderId: string) =>
+      orderId === '77' ? ({ clientId: MINE, pair: 'btcusd', side: 'buy' } as const) : undefined;
+    const trades = tradesOf(unnamed(), { mark: MARK, pairOf, orderOf });
+    expect([...trades].map(([id, trade]) => [id, text(trade.quantity)])).toEqual([[MINE, '0.2']]);
+  });
+});

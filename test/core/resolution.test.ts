@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { certain, inherited } from '../../src/core/doubts.ts';
 import { money, quantity } from '../../src/core/money.ts';
-import { resolutionFault } from '../../src/core/resolution.ts';
+import { missingFault, resolutionFault } from '../../src/core/resolution.ts';
 import type { Resolution, TradeFigures } from '../../src/core/resolution.ts';
 import { monotonic } from '../../src/core/time.ts';
 import { anIntent } from './builders.ts';
@@ -64,5 +64,18 @@ describe('the word of a person about a doubt', () => {
     const shown = { ...open, phase: certain(phase) };
     expect(resolutionFault(word(), shown, monotonic(OVER))).toMatch(/did trade/u);
     expect(resolutionFault(filled(), shown, monotonic(OVER))).toBeUndefined();
+  });
+});
+
+describe('the word of a person about what a fill lacks', () => {
+  it('closes it as not executed, with a name and a reason', () => {
+    expect(missingFault(word())).toBeUndefined();
+    expect(missingFault(word({ by: '' }))).toMatch(/who/u);
+    expect(missingFault(word({ why: ' ' }))).toMatch(/reason/u);
+  });
+
+  it('cannot book it: that only the account can', () => {
+    expect(missingFault(filled())).toMatch(/only the account/u);
+    expect(missingFault(word({ figures: figures() }))).toMatch(/no figures/u);
   });
 });

@@ -4,6 +4,7 @@ import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { Transaction } from '../../src/core/venue.ts';
+import { bookingWords } from '../../src/engine/still-booking.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
@@ -152,6 +153,42 @@ describe('an order that is booked as several trades, its answer lost', () => {
   });
 });
 
+describe('what an order lacks', () => {
+  const short: Script = { parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], isLost: true }; // prettier-ignore
+
+  it('is closed by a person who says that it never traded', () => {
+    const one = aDesk({ ...short }, { policy: { onDifference: 'alert' } });
+    seconds(one, 60);
+    const [id = ''] = one.bench.desk.state.lacking.keys();
+    expect(bookingWords(one.bench.desk)).toEqual([expect.stringMatching(/ lacks 0\.1 btc of its order/u)]);
+    const answers: string[] = [];
+    const say = (why: string): void => {
+      one.bench.operator$.next({ do: 'resolve', clientOrderId: id, verdict: 'not_executed', by: 'ann', why, answer: ({ says }) => answers.push(says) }); // prettier-ignore
+    };
+    say('');
+    say('ticket 1');
+    expect(answers).toEqual([expect.stringMatching(/reason/u), `what ${id} lacks is closed as not executed`]);
+    expect(one.bench.desk.state.lacking.size).toBe(0);
+    expect(text(one.bench.desk.state.reserved('usd'))).toBe('0');
+  });
+
+  it('keeps its funds and its worst case reserved, also in the next process', () => {
+    const script = { ...short };
+    const one = aDesk(script, { policy: { onDifference: 'alert' } });
+    seconds(one, 59);
+    const reserved = text(one.bench.desk.state.reserved('usd'));
+    const notional = text(one.bench.desk.state.openNotional());
+    expect(Number(reserved)).toBeGreaterThan(5_900);
+    expect(Number(notional)).toBeGreaterThan(5_900);
+    one.bench.kill();
+    const { clock, exchange, journal } = one.bench;
+    const next = aDesk(script, { clock, exchange, journal, policy: { onDifference: 'alert' } });
+    next.bench.clock.run(after(START, 75 * SECOND_MS));
+    expect(text(next.bench.desk.state.reserved('usd'))).toBe(reserved);
+    expect(text(next.bench.desk.state.openNotional())).toBe(notional);
+  });
+});
+
 describe('an order that is booked as several trades, answered', () => {
   const parts = [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 62_000 }]; // prettier-ignore
 
@@ -159,6 +196,9 @@ describe('an order that is booked as several trades, answered', () => {
     const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 15_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
     seconds(one, 12);
     expect([...one.bench.desk.booking.values()]).toEqual(['0.15 of 0.25 so far']);
+    expect(bookingWords(one.bench.desk)).toEqual([
+      expect.stringMatching(/ is still being booked: the account shows 0\.15 of 0\.25 so far/u),
+    ]);
     seconds(one, 30);
     expect([...one.bench.desk.booking.values()]).toEqual([]);
     expect(bodies(one, 'correction')).toEqual([]);

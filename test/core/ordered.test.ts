@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { money, quantity } from '../../src/core/money.ts';
+import { extentOf, missingOf } from '../../src/core/ordered.ts';
+import type { Asked, Extent } from '../../src/core/ordered.ts';
+import { anIntent } from './builders.ts';
+
+const PRECISIONS = { basePrecision: 8, quotePrecision: 2 };
+const quoted = { quantity: quantity('0.5'), amount: money('30000') };
+const byQuantity: Asked = { intent: anIntent(), quoted, precisions: PRECISIONS };
+const byAmount: Asked = { intent: anIntent({ by: 'amount', size: '30000' }), quoted, precisions: PRECISIONS };
+const unquoted: Asked = { intent: anIntent(), precisions: PRECISIONS };
+const traded = (
+  base: string,
+  amount: string,
+): { quantity: typeof quoted.quantity; amount: typeof quoted.amount } => ({
+  quantity: quantity(base),
+  amount: money(amount),
+});
+
+describe('what was traded is, of the order', () => {
+  it.each<readonly [Extent, string, Asked, string, string, number]>([
+    ['whole', 'just what was quoted', byQuantity, '0.5', '30000', 1],
+    ['whole', 'with a cent of rounding', byQuantity, '0.5', '29999.99', 1],
+    ['whole', 'with a cent for each of three trades', byQuantity, '0.5', '29999.97', 3],
+    ['whole', 'all of the quantity, its quote unknown', unquoted, '0.5', '31000', 1],
+    ['whole', 'all of the amount that was asked for', byAmount, '0.49999999', '30000', 1],
+    ['other', 'a millionth too little', byQuantity, '0.4999995', '29999.97', 1],
+    ['other', 'a unit too little', byQuantity, '0.49999999', '30000', 1],
+    ['other', 'a thousandth too little', byQuantity, '0.4995', '29970', 1],
+    ['other', 'a cent too little of the amount that was asked for', byAmount, '0.5', '29999.99', 1],
+    ['other', 'all of the quantity for less', byQuantity, '0.5', '29000', 1],
+    ['other', 'a part, its quote unknown', unquoted, '0.4999', '31000', 1],
+    ['more', 'twice as much', byQuantity, '1', '60000', 2],
+    ['more', 'a little more', byQuantity, '0.50000002', '30000', 2],
+    ['more', 'twice the amount', byAmount, '1', '60000', 2],
+  ])('%s: %s', (extent, _, asked, base, amount, trades) => {
+    expect(extentOf(asked, { ...traded(base, amount), trades })).toBe(extent);
+  });
+});
+
+describe('what is missing of an order', () => {
+  it('is the rest of its quote', () => {
+    expect(missingOf(byQuantity, traded('0.3', '18000'))).toEqual({
+      quantity: '0.2',
+      amount: '12000',
+      notional_usd: '12120',
+    });
+  });
+
+  it('is counted at the worst price where the quote is unknown', () => {
+    expect(missingOf(unquoted, traded('0.3', '18000'))).toMatchObject({ quantity: '0.2', amount: '12120' });
+  });
+
+  it('is told in both currencies where an amount was asked for', () => {
+    expect(missingOf(byAmount, traded('0.3', '18000'))).toMatchObject({ quantity: '0.2', amount: '12000' });
+    expect(missingOf({ ...byAmount, quoted: undefined }, traded('0.3', '18000'))).toMatchObject({
+      quantity: '0.19801980198019802',
+      amount: '12000',
+    });
+  });
+
+  it('is nothing once it is all there', () => {
+    expect(missingOf(byQuantity, traded('0.5', '29000'))).toBeUndefined();
+  });
+});
