@@ -6,6 +6,7 @@ import { doubtFacts } from '../engine/doubts.ts';
 import { isOver } from '../engine/override.ts';
 import type { Override } from '../engine/override-state.ts';
 import type { Command, CommandAnswer } from '../engine/ports.ts';
+import { clockBackWords } from '../engine/clock-back.ts';
 import { pricePauseWords } from '../engine/price-trials.ts';
 import { shortQuoteWords } from '../engine/short-quotes.ts';
 import { bookingWords } from '../engine/still-booking.ts';
@@ -86,6 +87,7 @@ function statusOf(desk: Desk): object {
 
 /** What waits, for what and for how long: one line each, for people. */
 const waitingOf = (desk: Desk): readonly string[] => [
+  ...clockBackWords(desk),
   ...shortQuoteWords(desk),
   ...pricePauseWords(desk),
   ...bookingWords(desk),

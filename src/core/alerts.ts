@@ -123,6 +123,12 @@ export const alerts = {
     runbook:
       'Nothing to do at once: quotes in hand were dropped, the account is read, missed slots follow catch_up. Find out who set the clock or suspended the machine.',
   },
+  clock_went_back: {
+    severity: 'warning',
+    says: 'the wall clock shows an earlier time than before: what waits for a time of day waits for it a second time',
+    runbook:
+      '`waiting` and `tranche status` say what waits for what, and for how long. If the time that the clock shows now is wrong, set it (NTP): the desk goes on at once. If the earlier one was wrong, what waits goes on by itself at the times shown; what must trade before gets another id and what is left as its total, and the old file is taken away (`tranche reload`).',
+  },
   clock_skew: {
     severity: 'warning',
     says: 'the clock of this machine and that of the venue differ by seconds',

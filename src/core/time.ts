@@ -156,3 +156,13 @@ export const durationText = (ms: number): string =>
   Temporal.Duration.from({ milliseconds: Math.round(ms) })
     .round({ largestUnit: 'hours' })
     .toString();
+
+/** A span in words, in its two largest units: `2 d 3 h`, `1 h 58 min`, `45 s`. */
+export function spanText(ms: number): string {
+  const seconds = Math.round(ms / SECOND_MS);
+  if (seconds < 60) return `${seconds} s`;
+  const wholeMinutes = Math.round(seconds / 60);
+  if (wholeMinutes < 60) return `${wholeMinutes} min`;
+  const hours = Math.floor(wholeMinutes / 60);
+  return hours < 24 ? `${hours} h ${wholeMinutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

@@ -80,6 +80,8 @@ export class DeskState {
   /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
   venueAheadMs = 0;
   lastRecordAt: Instant | undefined;
+  /** The latest time of any record: later than that of the last one where the clock went back. */
+  newestRecordAt: Instant | undefined;
   /** The last record is that of a process that ended in good order: nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
@@ -96,6 +98,7 @@ export class DeskState {
 
   apply({ at, body }: StoredRecord): void {
     this.lastRecordAt = at;
+    if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;
     this.isStopped = body.kind === 'stopped';
     switch (body.kind) {
       case 'started':

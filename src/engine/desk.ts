@@ -21,6 +21,8 @@ import { guard } from './flow.ts';
 import type { Listening } from './flow.ts';
 import { Footprint, NO_FOOTPRINT } from './footprint.ts';
 import { Ladders } from './ladder.ts';
+import { clockWentBack } from './clock-back.ts';
+import type { ClockBack } from './clock-back.ts';
 import { Continuity } from './continuity.ts';
 import { DayClock } from './day-clock.ts';
 import { DeskState, sliceKey } from './desk-state.ts';
@@ -92,6 +94,8 @@ export class Desk {
   >();
   /** Quotes in a row whose life was too short for an order, by pair. */
   readonly shortQuotes = new Map<string, ShortQuotes>();
+  /** How far the wall clock went back, as long as that matters. */
+  clockBack: ClockBack | undefined;
   /** When parents that are paused because prices disagreed may ask for another quote. */
   readonly priceTrials = new PriceTrials();
   /** When an earlier process wrote last: until then it told of its doubts by itself. */
@@ -157,6 +161,7 @@ export class Desk {
     this.pacer = new Pacer(ports.clock, policy.pace);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
+      if (wallMs < -policy.continuity.divergenceMs) clockWentBack(this, -wallMs);
     });
     // Nobody sets a clock that is not looked at.
     this.breaks$ = Number.isFinite(policy.continuity.everyMs)

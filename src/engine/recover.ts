@@ -21,6 +21,7 @@ import type { Pair } from '../core/pairs.ts';
 import type { RecordBody } from '../core/record.ts';
 import { MINUTE_MS, after } from '../core/time.ts';
 import { haltRecord, readOnce } from './account.ts';
+import { checkClock } from './clock-back.ts';
 import type { Desk } from './desk.ts';
 import { haltNote, rearmFault, rearmRecord } from './operate.ts';
 import { record } from './record.ts';
@@ -94,6 +95,7 @@ export function takeOver(
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   desk.inheritedAt = state.lastRecordAt;
+  checkClock(desk);
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
   holdBack(desk);
   const suspicion = suspicionOf(desk);

@@ -1,4 +1,5 @@
 import { OperatorError } from '../core/errors.ts';
+import { instant, isoOf, spanText } from '../core/time.ts';
 import type { Desk } from './desk.ts';
 
 /** Bounds on how far our clock and the venue's may differ. No decision to trade rests on it, records and days do. */
@@ -26,11 +27,12 @@ export function skewTeller(desk: Desk): () => void {
 export function skewRefusal(desk: Desk): OperatorError | undefined {
   const skewMs = skewOf(desk);
   if (Math.abs(skewMs) <= desk.policy.skew.refuseMs) return undefined;
-  const seconds = Math.round(Math.abs(skewMs) / 1_000);
   const way = skewMs > 0 ? 'behind' : 'ahead of';
+  const here = desk.ports.clock.wall();
+  const times = `here it is ${isoOf(here)}, there ${isoOf(instant(here + Math.round(skewMs)))}`;
   return new OperatorError(
     'again',
-    `the clock of this machine is ${seconds} s ${way} the venue's: records and the day of the limits would be wrong. ` +
-      'Set the clock (NTP), then start again.',
+    `the clock of this machine is ${spanText(Math.abs(skewMs))} ${way} the venue's (${times}): records and the day of the limits would be wrong. ` +
+      'Set the clock (NTP), then start again; doubts and totals of the journal stay as they are.',
   );
 }

@@ -24,7 +24,7 @@ describe('a desk whose clock differs from that of the venue', () => {
     const { bench } = ran(saying(() => skewMs));
     expect(bench.seen.error).toMatchObject({ name: 'OperatorError', exit: 'again' });
     expect(String(bench.seen.error)).toContain(
-      `${Math.round(Math.abs(skewMs) / 1_000)} s ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
+      `${Math.abs(skewMs) === DAY_MS ? '1 d 0 h' : '30 s'} ${skewMs > 0 ? 'behind' : 'ahead of'} the venue's`,
     );
     expect(ledgerTrades(bench.exchange)).toEqual([]);
   });

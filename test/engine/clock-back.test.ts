@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import { clockBackWords } from '../../src/engine/clock-back.ts';
+import { START, aBench, aTwap, nextProcess } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { executedTotal, faultsOf } from './oracle.ts';
+
+interface Told {
+  readonly bench: Bench;
+  readonly options: BenchOptions;
+  readonly alerts: Readonly<Record<string, unknown>>[];
+}
+
+/** A desk with a plan of ten slices a minute apart, three and a half minutes after its start. */
+function under(options: Partial<BenchOptions> = {}): Told {
+  const alerts: Readonly<Record<string, unknown>>[] = [];
+  const whole: BenchOptions = {
+    strategies: [aTwap('btc-twap')],
+    observer: {
+      alert: (id, facts) => {
+        if (id === 'clock_went_back') alerts.push(facts ?? {});
+      },
+    },
+    ...options,
+  };
+  const bench = aBench(whole);
+  bench.start();
+  bench.clock.run(instant(START + 3.5 * MINUTE_MS));
+  return { bench, options: whole, alerts };
+}
+
+const run = (bench: Bench, ms: number): void => {
+  bench.clock.run(instant(bench.clock.now() + ms));
+};
+
+const NEXT_SLOT = 'btc-twap waits until 2026-01-05T00:04:00.000Z';
+
+describe('a clock that went back', () => {
+  it('by two hours: the operator is told what waits for what, and for how long, until it is over', () => {
+    const { bench, alerts } = under();
+    expect(clockBackWords(bench.desk)).toEqual([]);
+    bench.clock.stepWall(-2 * HOUR_MS);
+    run(bench, 2 * SECOND_MS);
+    expect(bench.desk.control).toBe('active');
+    expect(alerts).toEqual([
+      {
+        back: '2 h 0 min',
+        until: expect.stringContaining('2026-01-05T00:03:3') as string,
+        waiting: `${NEXT_SLOT} (2 h 0 min left)`,
+      },
+    ]);
+    const [head, ...waits] = clockBackWords(bench.desk);
+    expect(head).toMatch(
+      /^the clock went back 2 h 0 min, to 2026-01-04T22:03:3\d\.\d+Z: times until 2026-01-05T00:03:3/u,
+    );
+    expect(waits).toEqual([`${NEXT_SLOT} (2 h 0 min left)`]);
+    run(bench, 32 * MINUTE_MS);
+    expect(clockBackWords(bench.desk)[1]).toBe(`${NEXT_SLOT} (1 h 28 min left)`);
+    run(bench, 88 * MINUTE_MS);
+    expect(clockBackWords(bench.desk)).toEqual([]);
+    run(bench, 10 * MINUTE_MS);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('1');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('and is set right ends what is told at once, and the desk trades on', () => {
+    const { bench } = under();
+    bench.clock.stepWall(-2 * HOUR_MS);
+    run(bench, 5 * SECOND_MS);
+    expect(clockBackWords(bench.desk)).not.toEqual([]);
+    bench.clock.stepWall(2 * HOUR_MS);
+    run(bench, 2 * SECOND_MS);
+    expect(clockBackWords(bench.desk)).toEqual([]);
+    run(bench, 10 * MINUTE_MS);
+    expect(executedTotal(bench.exchange).toFixed()).toBe('1');
+  });
+
+  it('a second time is told from the latest time that it had shown', () => {
+    const { bench, alerts } = under();
+    bench.clock.stepWall(-HOUR_MS);
+    run(bench, 2 * SECOND_MS);
+    bench.clock.stepWall(-HOUR_MS);
+    run(bench, 2 * SECOND_MS);
+    expect(alerts.map(({ back }) => back)).toEqual(['1 h 0 min', '2 h 0 min']);
+  });
+
+  it('is told at each start in the same words, also where records were written since', () => {
+    const { bench, options, alerts } = under();
+    bench.clock.stepWall(-2 * HOUR_MS);
+    run(bench, 2 * SECOND_MS);
+    const restarted = (before: Bench): Bench => {
+      before.kill();
+      run(before, MINUTE_MS);
+      const next = nextProcess(before, 0, options);
+      run(next, 2 * SECOND_MS);
+      return next;
+    };
+    const third = restarted(restarted(bench));
+    expect(alerts).toHaveLength(3);
+    expect(alerts[2]?.['waiting']).toBe(`${NEXT_SLOT} (1 h 58 min left)`);
+    expect(clockBackWords(third.desk).at(-1)).toBe(`${NEXT_SLOT} (1 h 58 min left)`);
+  });
+
+  it('by days between two processes is told at the start of the second', () => {
+    const { bench, options, alerts } = under();
+    bench.kill();
+    bench.clock.stepWall(-2 * DAY_MS);
+    const next = nextProcess(bench, SECOND_MS, options);
+    run(next, 2 * SECOND_MS);
+    expect(alerts).toEqual([
+      expect.objectContaining({ back: '2 d 0 h', waiting: `${NEXT_SLOT} (2 d 0 h left)` }),
+    ]);
+    expect(clockBackWords(next.desk)).toHaveLength(2);
+  });
+});
