@@ -3,17 +3,21 @@ import { answerOf } from '../../../src/simulator/deliver.ts';
 import type { Answer } from '../../../src/simulator/deliver.ts';
 import type { Reply } from '../../../src/simulator/reply.ts';
 import { assumed } from '../../../src/simulator/reply.ts';
+import type { OrderDrill } from '../../../src/simulator/dials.ts';
+import { bookingSchema } from '../../../src/simulator/options-booking.ts';
+import type { BookingOptions } from '../../../src/simulator/options-booking.ts';
 import { routes } from '../../../src/simulator/routes.ts';
 import { Router } from '../../../src/simulator/routing.ts';
 import { strictProblem } from '../../../src/simulator/strict.ts';
 import { NO_MONEY, NO_QUANTITY, price } from '../../../src/core/money.ts';
-import { instant } from '../../../src/core/time.ts';
+import { after, instant, isoOf } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import type { Outgoing } from '../../../src/venue/http.ts';
 import { orderBody } from '../../../src/wire/order-body.ts';
 import { readPlain } from '../../../src/wire/plain.ts';
 import { site } from '../chance.ts';
 import type { Chance } from '../chance.ts';
+import type { Fault } from '../scenario.ts';
 import { EPOCH, between } from './draws.ts';
 
 /** What the venue does with an order whose client id it has seen. `executes`: it breaks its word that a quote is used once. */
@@ -28,6 +32,9 @@ export interface ByteVenueOptions {
   readonly skewMs: number;
   readonly onDuplicate: OnDuplicate;
   readonly bookingLagMs: number;
+  /** Runs `work`, in which orders are booked in another way. */
+  readonly drilling: <T>(drill: OrderDrill, work: () => T) => T;
+  readonly sometimes: (name: string) => void;
   /** An order was worked. */
   readonly onWorked: () => void;
 }
@@ -41,6 +48,12 @@ interface Showing {
   readonly idAt: number;
 }
 
+/** What the venue makes of an order. `executed twice`: it breaks its word that a quote is used once. */
+const TRADES = site('trades', { 'executed twice': 0.2, 'in parts': 0.9, 'nearly all, and a rest': 0.7 });
+/** What the second trade has of an order that is nearly whole with the first. */
+const REST_SHARE = '0.9995';
+const SECOND_MAX_MS = 60_000;
+
 const BOOKING = site('booking', { 'one leg first': 0.4, 'client id late': 0.2, 'beyond the margin': 0.05 });
 
 /** The simulated venue behind its interface: bytes come in, bytes go out, and its books may lag behind what it did. */
@@ -53,9 +66,16 @@ export class ByteVenue {
   /** The venue showed a trade later than it may. */
   hasBrokenBooking = false;
   hasBrokenQuote = false;
+  #orders = 0;
+  readonly #order: 'newest first' | 'oldest first' | 'none';
+  /** Rows tell when they were booked, not when their trade was executed. */
+  readonly #stampsAsBooked: boolean;
 
   constructor(options: ByteVenueOptions) {
     this.#options = options;
+    const drawn = options.chance.draw('order of rows', 0);
+    this.#order = drawn < 0.7 ? 'newest first' : drawn < 0.85 ? 'oldest first' : 'none';
+    this.#stampsAsBooked = options.chance.draw('stamps', 0) < 0.2;
     this.#account = options.exchange.accounts[0]?.name ?? '';
   }
 
@@ -90,14 +110,44 @@ export class ByteVenue {
       route.answer(exchange, { account: this.#account, now: at, query, params, body, plain });
     if (route.limit === 'order') {
       const seen = this.#seenBefore(body, at);
-      const answer = answerOf(seen ?? work());
+      const answer = answerOf(seen ?? this.#booked(work));
       onWorked();
       return answer;
     }
     const reply = work();
     if (route.limit === 'transactions' && reply.ok && Array.isArray(reply.value))
-      return answerOf({ ...reply, value: this.#shown(reply.value as readonly Row[]) });
+      return answerOf({ ...reply, value: this.#ordered(this.#shown(reply.value as readonly Row[])) });
     return answerOf(reply);
+  }
+
+  /** Works an order that the venue may book in parts, or execute twice. */
+  #booked(work: () => Reply<object>): Reply<object> {
+    const { chance, exchange, drilling, sometimes } = this.#options;
+    const point = this.#orders++;
+    const fault = chance.at(TRADES, point);
+    if (fault === undefined) return work();
+    const newest = exchange.ledger.newestId(this.#account);
+    const reply = drilling({ booking: bookingOf(fault, chance.draw('uneven', point)) }, work);
+    if (exchange.ledger.newestId(this.#account) === newest) return reply;
+    if (fault.kind !== 'executed twice') sometimes('an order booked in parts');
+    else {
+      this.hasBrokenQuote = true;
+      sometimes('a quote executed twice');
+    }
+    return reply;
+  }
+
+  /** True time at which the last row of all trades so far shows, with its id. */
+  shownUntil(): number {
+    const { exchange, now } = this.#options;
+    exchange.advance(after(this.wall, SECOND_MAX_MS));
+    let latest = now() + SECOND_MAX_MS;
+    for (const { tradeId, at } of exchange.ledger.rows(this.#account)) {
+      if (tradeId === undefined) continue;
+      const { baseAt, quoteAt, idAt } = this.#showing({ trade_id: tradeId, timestamp: at });
+      latest = Math.max(latest, baseAt, quoteAt, idAt);
+    }
+    return latest;
   }
 
   /** What an order gets whose client id was used; `undefined` to let the exchange say. */
@@ -141,7 +191,8 @@ export class ByteVenue {
 
   /** The rows as a replica tells them that lags behind the books. */
   #shown(rows: readonly Row[]): readonly Row[] {
-    const now = this.#options.now();
+    const { now: trueTime, skewMs } = this.#options;
+    const now = trueTime();
     const shown: Row[] = [];
     for (const row of rows) {
       if (row.trade_id === null) {
@@ -150,13 +201,28 @@ export class ByteVenue {
       }
       const { baseAt, quoteAt, idAt } = this.#showing(row);
       const isBase = row.symbol?.startsWith(row.currency) === true;
-      if (now < (isBase ? baseAt : quoteAt)) continue;
-      shown.push(now < idAt ? { ...row, client_order_id: '' } : row);
+      const shownAt = isBase ? baseAt : quoteAt;
+      if (now < shownAt) continue;
+      const told = this.#stampsAsBooked ? { ...row, ...stampOf(EPOCH + skewMs + shownAt) } : row;
+      shown.push(now < idAt ? { ...told, client_order_id: '' } : told);
     }
     return shown;
   }
 
-  #showing(row: Row): Showing {
+  /** No document says in which order rows come. */
+  #ordered(rows: readonly Row[]): readonly Row[] {
+    const { chance } = this.#options;
+    switch (this.#order) {
+      case 'newest first':
+        return rows;
+      case 'oldest first':
+        return rows.toReversed();
+      case 'none':
+        return rows.toSorted((a, b) => chance.draw('place', a.id) - chance.draw('place', b.id));
+    }
+  }
+
+  #showing(row: Pick<Row, 'trade_id' | 'timestamp'>): Showing {
     const key = String(row.trade_id);
     const known = this.#showings.get(key);
     if (known !== undefined) return known;
@@ -179,11 +245,42 @@ export class ByteVenue {
 
 /** Element of the transactions as it is written, as far as it is looked at here. */
 interface Row {
+  readonly id: number;
   readonly trade_id: unknown;
   readonly client_order_id: string;
   readonly symbol: string | null;
   readonly currency: string;
   readonly timestamp: number;
+}
+
+const stampOf = (at: number): { readonly day: string; readonly timestamp: number } => {
+  const timestamp = Math.floor(at);
+  return { day: isoOf(instant(timestamp)), timestamp };
+};
+
+const AS_ONE = bookingSchema.parse({});
+
+/** An order in several trades, or one that is executed twice; `drawn` tells in what they differ. */
+function bookingOf({ kind, value }: Fault, drawn: number): BookingOptions {
+  const how: BookingOptions = {
+    ...AS_ONE,
+    tradesPerOrder: 2 + Math.floor(value * 3),
+    prices: drawn < 0.4 ? 'uneven' : 'quoted',
+    fees: drawn > 0.3 && drawn < 0.7 ? 'first' : 'shared',
+  };
+  switch (kind) {
+    case 'executed twice':
+      return {
+        ...how,
+        tradesPerOrder: drawn < 0.3 ? 2 : 1,
+        secondExecution: 1,
+        secondExecutionMs: Math.floor(SECOND_MAX_MS * value),
+      };
+    case 'nearly all, and a rest':
+      return { ...how, tradesPerOrder: 2, shares: [REST_SHARE] };
+    default:
+      return how;
+  }
 }
 
 function headersOf({ headers }: Outgoing): Record<string, string> {

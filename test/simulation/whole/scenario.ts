@@ -23,6 +23,9 @@ const SOMETIMES = [
   'a second instance turned away',
   'an outage',
   'healed without a restart',
+  'an order booked in parts',
+  'a quote executed twice',
+  'a fill was corrected',
 ] as const;
 
 /** Those of simulation C on top. */

@@ -80,9 +80,9 @@ interface Sent {
   readonly amount: Units;
 }
 
-/** One executed order of ours, folded from the rows of the ledger. */
+/** One executed order of ours, folded from the rows of the ledger: all trades that it was booked as. */
 export interface Trade {
-  readonly tradeId: string;
+  readonly orderId: string;
   readonly clientId: string;
   pair: string;
   side: string;
@@ -153,7 +153,12 @@ export class Witness implements Tap {
   readonly #swapped = new Set<string>();
   /** Every quote that the venue gave, by its id. */
   readonly #quotes = new Map<string, string>();
-  readonly #byTrade = new Map<string, Trade>();
+  readonly #byOrder = new Map<string, Trade>();
+  /** Ids of which more was booked than an order may trade, and of which nobody has stopped the desk. */
+  readonly #unstopped = new Set<string>();
+  /** What alerts were about. */
+  readonly #alerts: string[] = [];
+  #isHalted = false;
   #rowsSeen = 0;
 
   constructor(options: WitnessOptions) {
@@ -167,6 +172,11 @@ export class Witness implements Tap {
     trace.add(now());
     trace.add(line);
     tell?.(`${(now() / 1_000).toFixed(3).padStart(10)} ${line}`);
+  }
+
+  alerted(id: string, facts: unknown): void {
+    this.note(`alert ${id}`);
+    if (this.#options.isBroken()) this.#alerts.push(JSON.stringify(facts) ?? '');
   }
 
   blame(invariant: string, what: string): void {
@@ -221,20 +231,46 @@ export class Witness implements Tap {
         return;
       case 'fill':
         this.#doubts.delete(id);
+        if (this.closed.get(id) !== undefined && this.closed.get(id) !== 'filled') this.#mustHalt(id);
         this.closed.set(id, 'filled');
         if (this.fills.has(id) && !this.#options.isBroken()) this.blame('I11', `${id} was filled twice`);
-        this.fills.set(id, {
-          quantity: units(body.quantity ?? '0'),
-          amount: units(body.amount ?? '0'),
-          fees: units(body.fees ?? '0'),
-        });
+        this.#book(id, body);
+        return;
+      case 'correction':
+        this.#options.sometimes('a fill was corrected');
+        this.#book(id, body);
         return;
       case 'control':
-        if (body.state === 'halted') this.haltedAt ??= this.#options.now();
-        else this.haltedAt = undefined;
+        this.#isHalted = body.state === 'halted';
+        if (this.#isHalted) {
+          this.#unstopped.clear();
+          this.haltedAt ??= this.#options.now();
+        } else this.haltedAt = undefined;
         return;
       default:
     }
+  }
+
+  /** The journal tells these figures of an order. */
+  #book(id: string, body: Body): void {
+    const told = {
+      quantity: units(body.quantity ?? '0'),
+      amount: units(body.amount ?? '0'),
+      fees: units(body.fees ?? '0'),
+    };
+    this.fills.set(id, told);
+    this.worked();
+    const [first, second] = this.trades.filter(({ clientId }) => clientId === id);
+    if (first === undefined) return;
+    const isMore = told.quantity > first.quantity || told.amount > first.amount;
+    if (isMore && second !== undefined) this.#mustHalt(id);
+    if (isMore || this.lied.has(id) || this.#options.isBroken()) return;
+    if (body.was_quantity !== undefined && told.quantity !== first.quantity)
+      this.blame('I16', `${id} is corrected to ${shown(told.quantity)}, and ${shown(first.quantity)} was executed`); // prettier-ignore
+  }
+
+  #mustHalt(id: string): void {
+    if (!this.#isHalted) this.#unstopped.add(id);
   }
 
   #isOnce(what: string): void {
@@ -261,7 +297,7 @@ export class Witness implements Tap {
     this.#doubts.clear();
     this.haltedAt = undefined;
     for (const { kind, body } of records) {
-      if (['intent', 'wake', 'attempt', 'fill', 'control'].includes(kind))
+      if (['intent', 'wake', 'attempt', 'fill', 'correction', 'control'].includes(kind))
         this.#learn(kind, JSON.parse(body) as Body);
     }
   }
@@ -295,6 +331,8 @@ export class Witness implements Tap {
     )
       this.blame('I6', `a quote for ${id === '' ? 'a probe' : id} was asked for on a halted desk`);
     if (id === '') return;
+    for (const each of this.#unstopped)
+      this.blame('I6', `a quote of ${id} is asked for, and nobody has stopped the desk over ${each}`);
     // A quote that was asked for and not ordered is harmless; one that was ordered is used up with its id.
     if (this.sent.has(id)) this.blame('I5', `a quote is asked for with ${id}, of which an order left`);
     this.#mayGoOn(id, 'quote');
@@ -313,6 +351,14 @@ export class Witness implements Tap {
       if (trade.clientId === id || sliceOf(trade.clientId) !== slice || this.fills.has(trade.clientId))
         continue;
       this.blame('I4', `a ${what} of ${id} leaves while ${trade.clientId} has traded and nobody knows`);
+    }
+    // All of it: what is missing of a trade that is known in part would be traded again.
+    for (const trade of this.trades) {
+      const told = this.fills.get(trade.clientId);
+      if (trade.clientId === id || sliceOf(trade.clientId) !== slice || told === undefined) continue;
+      if (told.quantity >= trade.quantity && told.amount >= trade.amount) continue;
+      if (this.lied.has(trade.clientId)) continue;
+      this.blame('I4', `a ${what} of ${id} leaves while ${shown(told.quantity)} of ${shown(trade.quantity)} of ${trade.clientId} is known`); // prettier-ignore
     }
   }
 
@@ -439,8 +485,9 @@ export class Witness implements Tap {
     for (; this.#rowsSeen < rows.length; this.#rowsSeen++) {
       const row = rows[this.#rowsSeen];
       if (row?.tradeId === undefined || row.pair === undefined) continue;
-      const trade: Trade = this.#byTrade.get(row.tradeId) ?? {
-        tradeId: row.tradeId,
+      const orderId = row.orderId ?? '';
+      const trade: Trade = this.#byOrder.get(orderId) ?? {
+        orderId,
         clientId: row.clientId ?? '',
         pair: row.pair,
         side: row.action,
@@ -454,8 +501,8 @@ export class Witness implements Tap {
         trade.amount += moved;
         trade.fees += units(row.fees.toFixed());
       }
-      if (!this.#byTrade.has(row.tradeId)) {
-        this.#byTrade.set(row.tradeId, trade);
+      if (!this.#byOrder.has(orderId)) {
+        this.#byOrder.set(orderId, trade);
         this.trades.push(trade);
         this.note(`trade ${row.tradeId} ${trade.clientId}`);
       }
@@ -496,8 +543,9 @@ export class Witness implements Tap {
   /** At rest: the journal and the ledger tell the same story, to the last digit. */
   judgeBooks(): void {
     this.worked();
+    for (const id of this.#unstopped) this.blame('I6', `nobody has stopped the desk over ${id}`);
     const told = new Map(this.fills);
-    for (const trade of this.trades) {
+    for (const trade of summed(this.trades)) {
       const fill = told.get(trade.clientId);
       told.delete(trade.clientId);
       if (fill === undefined) this.blame('I2', `the trade of ${trade.clientId} is in no record`);
@@ -506,11 +554,31 @@ export class Witness implements Tap {
         this.blame('I16', `${trade.clientId}: booked ${shown(fill.quantity)} for ${shown(fill.amount)} and ${shown(fill.fees)}, traded ${shown(trade.quantity)} for ${shown(trade.amount)} and ${shown(trade.fees)}`); // prettier-ignore
     }
     for (const id of told.keys()) this.blame('I2', `a fill of ${id} that never traded`);
+    const ids = this.trades.map(({ clientId }) => clientId);
+    for (const id of new Set(ids.filter((each, at) => ids.indexOf(each) !== at)))
+      if (!this.#alerts.some((facts) => facts.includes(id)))
+        this.blame('I18', `${id} was executed twice, and nobody was told`);
   }
 
   get openDoubts(): number {
     return this.#doubts.size;
   }
+}
+
+/** What each client id has traded, however often it was executed. */
+function summed(trades: readonly Trade[]): readonly Trade[] {
+  const sums = new Map<string, Trade>();
+  for (const trade of trades) {
+    const sum = sums.get(trade.clientId);
+    const { quantity = 0n, amount = 0n, fees = 0n } = sum ?? {};
+    sums.set(trade.clientId, {
+      ...trade,
+      quantity: quantity + trade.quantity,
+      amount: amount + trade.amount,
+      fees: fees + trade.fees,
+    });
+  }
+  return [...sums.values()];
 }
 
 interface Body {
@@ -527,6 +595,7 @@ interface Body {
   readonly result?: string;
   readonly quantity?: string;
   readonly amount?: string;
+  readonly was_quantity?: string;
   readonly fees?: string;
   readonly state?: string;
 } // prettier-ignore

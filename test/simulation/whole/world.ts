@@ -6,6 +6,7 @@ import { instant } from '../../../src/core/time.ts';
 import { VirtualClock } from '../../../src/engine/clock.ts';
 import type { Command, Halt, HaltPort } from '../../../src/engine/ports.ts';
 import type { Line } from '../../../src/journal/chain.ts';
+import { Dials } from '../../../src/simulator/dials.ts';
 import { Exchange } from '../../../src/simulator/exchange.ts';
 import { site, Trace } from '../chance.ts';
 import type { Chance } from '../chance.ts';
@@ -117,8 +118,9 @@ export class World {
     const { setting } = this;
     this.#shelf = setting.statesEvery === undefined ? undefined : new Shelf(setting.statesEvery);
     this.#wall = { offsetMs: setting.wallOffsetMs, drift: setting.wallDrift };
+    const { options, drilling } = new Dials(setting.venue);
     this.#exchange = new Exchange({
-      options: setting.venue,
+      options,
       startedAt: instant(EPOCH + setting.venueSkewMs),
     });
     this.#exchange.listen((change) => {
@@ -136,7 +138,7 @@ export class World {
       caps: setting.caps,
       windows: { quotesPerSecond: 10, readMs: 10_000 },
       sometimes: (name) => this.#sometimes(name),
-      isBroken: () => this.#venue.hasBrokenBooking || this.#venue.hasBrokenQuote,
+      isBroken: () => this.#hasBrokenWord,
     });
     this.#venue = new ByteVenue({
       exchange: this.#exchange,
@@ -145,6 +147,8 @@ export class World {
       skewMs: setting.venueSkewMs,
       onDuplicate: setting.onDuplicate,
       bookingLagMs: setting.bookingLagMs,
+      drilling,
+      sometimes: (name) => this.#sometimes(name),
       onWorked: () => {
         this.witness.worked();
       },
@@ -190,7 +194,12 @@ export class World {
     this.#start();
     this.#runUntil(faultyMs);
     if (!this.hasViolation) this.#heal();
+    if (!this.hasViolation && this.#hasBrokenWord) this.#readOnceMore();
     if (!this.hasViolation) this.#judgeRest();
+  }
+
+  get #hasBrokenWord(): boolean {
+    return this.#venue.hasBrokenQuote || this.#venue.hasBrokenBooking;
   }
 
   #runUntil(end: number): void {
@@ -217,7 +226,18 @@ export class World {
     // The clock is set right; but what has begun by a clock that ran ahead would wait for it.
     const latest = EPOCH + this.truth.now() + this.setting.wallOffsetMs;
     this.#wall.offsetMs = this.setting.wallOffsetMs + Math.max(0, this.#latestRecord() - latest);
-    const planMs = this.setting.faultyMs * 1.25;
+    this.#comeToRest(this.setting.faultyMs * 1.25);
+  }
+
+  /** A venue that broke its word may show what it did when nobody looks any more: the next start must find it. */
+  #readOnceMore(): void {
+    const shownUntil = this.#venue.shownUntil();
+    this.truth.run(instant(Math.max(this.#now, shownUntil) + 1_000));
+    this.isAtRest = false;
+    this.#comeToRest(0);
+  }
+
+  #comeToRest(planMs: number): void {
     for (let turn = 0; turn < ENDS_MAX && !this.isAtRest && !this.hasViolation; turn++) {
       const isGoing = this.#process?.clock.isDead === false && !this.#process.clock.isSuspended;
       const goesOn = turn === 0 && isGoing && this.#chance.setting('heals as it runs', 0, 1) === 1;
@@ -313,8 +333,8 @@ export class World {
         onDurable: (lines) => {
           this.#durable(lines);
         },
-        onAlert: (id) => {
-          this.witness.note(`alert ${id}`);
+        onAlert: (id, facts) => {
+          this.witness.alerted(id, facts);
         },
         onReady: () => {
           this.#isRecovering = false;
@@ -589,8 +609,8 @@ export class World {
     const process = this.#process;
     if (process === undefined) return;
     this.#judgeMemory(process);
-    // A venue that broke its word has executed what nobody asked for, or tells of it when nobody looks any more.
-    if (!this.#venue.hasBrokenQuote && !this.#venue.hasBrokenBooking) this.witness.judgeBooks();
+    // Ids come twice where a journal was put back before the venue showed what it lacks.
+    if (!this.#hasBrokenWord || !this.#isRolledBack) this.witness.judgeBooks();
     if (this.witness.openDoubts > 0) this.witness.blame('I10', `${this.witness.openDoubts} doubts at rest`);
     if (this.#disk.read().includes(TOKEN)) this.witness.blame('I15', 'the token is in the journal');
   }
