@@ -46,6 +46,8 @@ export interface ProcessOptions {
   readonly strategies: StrategiesPort | undefined;
   readonly hints$: Observable<unknown>;
   readonly rearm: string | undefined;
+  /** Ends by itself once its strategies have; left out: it does. */
+  readonly isUntilDone?: boolean | undefined;
   readonly halt: HaltPort;
   readonly clientOf: (process: {
     readonly clock: ProcessClock;
@@ -125,17 +127,19 @@ export function startProcess(options: ProcessOptions): SimulatedProcess {
     setting.strategies,
   );
   let isOver = false;
-  const running = runDesk(desk, { isUntilDone: true, rearm: options.rearm }).subscribe({
-    next: () => {
-      options.onReady();
+  const running = runDesk(desk, { isUntilDone: options.isUntilDone ?? true, rearm: options.rearm }).subscribe(
+    {
+      next: () => {
+        options.onReady();
+      },
+      error: (error: unknown) => {
+        finish(error);
+      },
+      complete: () => {
+        finish(undefined);
+      },
     },
-    error: (error: unknown) => {
-      finish(error);
-    },
-    complete: () => {
-      finish(undefined);
-    },
-  });
+  );
   function finish(error: unknown): void {
     if (clock.isDead) return;
     isOver = true;

@@ -54,6 +54,8 @@ export const REST_MS = 5 * 60_000;
 /** A journal that was put back is started on only once nothing that was sent before can still arrive. */
 const ROLLED_BACK_MS = 60_000;
 const ENDS_MAX = 6;
+/** In so long a desk reads its account again and again. */
+const READS_MS = 4 * 60_000;
 
 interface Outage {
   readonly kind: string;
@@ -109,6 +111,7 @@ export class World {
     },
   };
   #isEnding = false;
+  #isUntilDone = true;
   readonly #people: People | undefined;
 
   /** @param hasPeople People edit, stop and pause its strategies, pay in and out, and end doubts; and there are more kinds. */
@@ -229,12 +232,15 @@ export class World {
     this.#comeToRest(this.setting.faultyMs * 1.25);
   }
 
-  /** A venue that broke its word may show what it did when nobody looks any more: the next start must find it. */
+  /** A venue that broke its word may show what it did when nobody looks any more: a desk that looks again must find it. */
   #readOnceMore(): void {
     const shownUntil = this.#venue.shownUntil();
     this.truth.run(instant(Math.max(this.#now, shownUntil) + 1_000));
     this.isAtRest = false;
-    this.#comeToRest(0);
+    this.#isUntilDone = false;
+    this.#start();
+    this.#runUntil(this.#now + READS_MS);
+    if (!this.hasViolation) this.#kill('after it has looked again');
   }
 
   #comeToRest(planMs: number): void {
@@ -320,6 +326,7 @@ export class World {
         strategies: this.#people?.strategies,
         hints$: this.#hints$,
         rearm,
+        isUntilDone: this.#isUntilDone,
         halt: this.#halt,
         clientOf: (options) => this.#network.clientOf(options),
         pointOf: (outgoing) => {
