@@ -8,6 +8,7 @@ import { answerWaitMs, inherited, judge, lastOrderStart } from '../../../src/cor
 import type { Doubt } from '../../../src/core/doubts.ts';
 import { adoptable } from '../../../src/core/doubts.ts';
 import { tradesOf } from '../../../src/core/evidence.ts';
+import { compareFill } from '../../../src/core/figures.ts';
 import type { TradeEvidence } from '../../../src/core/evidence.ts';
 import { clientId, deskMark, parseClientId } from '../../../src/core/ids.ts';
 import { add, cost, money, price, quantity, ratio, scale, text } from '../../../src/core/money.ts';
@@ -17,6 +18,7 @@ import type { Reason } from '../../../src/core/reasons.ts';
 import type { IntentRecord, RecordBody, StoredRecord } from '../../../src/core/record.ts';
 import { isNothing, leftOf } from '../../../src/core/sizing.ts';
 import { instant } from '../../../src/core/time.ts';
+import type { Monotonic } from '../../../src/core/time.ts';
 import type { OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, Size } from '../../../src/core/venue.ts';
 import { fillFromEvidence, fillFromOrder } from '../../../src/engine/booking.ts';
 import { Continuity } from '../../../src/engine/continuity.ts';
@@ -66,6 +68,8 @@ export class DeskProcess {
   /** Appends that are not durable yet. */
   #appending = 0;
   #isReady = false;
+  /** The account shows a part of a fill. */
+  #isBooking = false;
   #latch: 'paused' | 'halted' | undefined;
   readonly #reader: AccountReader;
 
@@ -75,7 +79,7 @@ export class DeskProcess {
     this.#continuity = new Continuity(clock, { everyMs: 5_000, divergenceMs: 2_000, lateMs: 2_000 }, () => {
       life.world.probe('time was not continuous');
     });
-    const isUrgent = (): boolean => !this.#isReady || this.#doubts.size > 0;
+    const isUrgent = (): boolean => !this.#isReady || this.#doubts.size > 0 || this.#isBooking;
     this.#reader = new AccountReader(life, this.state, isUrgent, (read) => {
       this.#digest(read);
     });
@@ -484,7 +488,8 @@ export class DeskProcess {
         const left = slice === undefined ? undefined : leftOf({ by: 'quantity', quantity: quantity(slice.intent.size) }, add(slice.filled, quantity(end.fill.quantity)), add(slice.filledAmount, money(end.fill.amount))); // prettier-ignore
         const isWhole = left !== undefined && isNothing(left);
         const bodies: RecordBody[] = [end.fill, attemptRecord(intent, 'filled')];
-        if (end.differs !== undefined)
+        if (end.isMore === true) bodies.push(halted('more than the order was executed'));
+        else if (end.differs !== undefined)
           bodies.push({ kind: 'control', state: 'paused', by: 'tranche', why: end.differs });
         if (slice !== undefined && isWhole) bodies.push(sliceEnd(slice, 'filled', end.fill));
         return [bodies, () => { this.#retry(key, 1_000); }]; // prettier-ignore
@@ -538,9 +543,47 @@ export class DeskProcess {
 
   /** One whole read: fills first, then what it proves absent. */
   #digest({ startedAt, rows, wall: at }: Read): void {
-    const { world, work, days } = this.#life;
-    world.note('account read', rows.length);
+    this.#life.world.note('account read', rows.length);
     const trades = tradesOf(rows, { mark: MARK, pairOf: (pair) => PAIRS[pair] });
+    const corrections = this.#compared(trades, startedAt);
+    if (corrections.length > 0) {
+      // What the account shows of what is booked counts before anything else is made of the read.
+      this.#append(corrections, () => {
+        this.#resolve({ startedAt, rows, wall: at }, trades);
+      });
+    } else this.#resolve({ startedAt, rows, wall: at }, trades);
+  }
+
+  /** What a read says of fills that are booked. */
+  #compared(trades: ReadonlyMap<string, TradeEvidence>, startedAt: Monotonic): readonly RecordBody[] {
+    const { world, work, days, clock } = this.#life;
+    const bodies: RecordBody[] = [];
+    const shown: Record<string, readonly number[]> = {};
+    const readAt = instant(days.now() - (clock.monotonic() - startedAt));
+    this.#isBooking = false;
+    for (const [id, trade] of trades) {
+      const fill = this.state.filledIds.get(id)?.fill;
+      if (fill === undefined) continue;
+      const isDue = readAt >= fill.executed_at + work.trust.bookingMarginMs;
+      const found = compareFill({ fill, trade, readAt, isDue, basePrecision: 2, quotePrecision: 2 });
+      if (found.is === 'shown') shown[id] = found.rows;
+      if (found.is === 'booking') {
+        world.probe('fill still being booked');
+        this.#isBooking = true;
+        if (found.isMore) bodies.push(halted('executed twice'));
+      }
+      if (found.is !== 'differs') continue;
+      world.probe('fill corrected');
+      bodies.push(found.correction);
+      if (found.isMore || (found.by === 'grave' && fill.rows === undefined))
+        bodies.push(halted('another trade'));
+    }
+    if (Object.keys(shown).length > 0) bodies.push({ kind: 'shown', fills: shown });
+    return bodies;
+  }
+
+  #resolve({ startedAt, rows, wall: at }: Read, trades: ReadonlyMap<string, TradeEvidence>): void {
+    const { world, work, days } = this.#life;
     const { unknown, waiting, isBreach } = adoptable(trades, this.state);
     for (const open of this.state.doubts) {
       const { intent } = open;
@@ -553,9 +596,9 @@ export class DeskProcess {
       };
       const judged = judge(asked, phase, { startedAt, rows, trades }, work.trust);
       if (judged.is === 'filled') {
-        const { trade, missing } = judged;
+        const { trade, missing, differs, isMore } = judged;
         const fill = fillFromEvidence(open, trade, { now: days.now(), decisionPrice: '', missing });
-        this.#end({ end: 'filled', intent, fill });
+        this.#end({ end: 'filled', intent, fill, differs, isMore });
       } else if (judged.is === 'closed') this.#end({ end: 'closed', intent, phase: judged.phase });
       else {
         world.probe(`doubt stays open: ${judged.why}`);

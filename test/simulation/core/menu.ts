@@ -25,12 +25,23 @@ export const ORDER_ANSWER = site('order.answer', {
   unquoted: 0.05,
   pending: 0.05,
 });
-/** What the venue makes of an order. `refused`: a 4xx that leaves the quote as it is. `short`: fills less than quoted. */
-export const VENUE_ORDER = site('venue.order', { canceled: 0.3, refused: 0.15, short: 0.05, split: 0.15 });
+/** What the venue makes of an order. `refused`: a 4xx that leaves the quote as it is. `short`: fills less than quoted. `split`: in two trades; `parts`: in up to five. */
+export const VENUE_ORDER = site('venue.order', {
+  canceled: 0.3,
+  refused: 0.15,
+  short: 0.05,
+  split: 0.15,
+  parts: 0.4,
+});
 /** How the trade shows in the account. */
 export const VENUE_ROWS = site('venue.rows', { one_leg: 0.3, unnamed: 0.12 });
-/** What goes against the three facts that the promise rests on; only in histories that declare it. */
-export const VENUE_BREACH = site('venue.breach', { after_expiry: 0.5, booked_late: 0.3 });
+/** What goes against the three facts that the promise rests on; only in histories that declare it. `part_late`: the last trade of an order shows too late. */
+export const VENUE_BREACH = site('venue.breach', {
+  after_expiry: 0.5,
+  booked_late: 0.3,
+  part_late: 0.3,
+  twice: 0.2,
+});
 
 export const QUOTE_REQUEST = site('quote.request', { unsent: 0.1, lost: 0.15, late: 0.15 });
 export const QUOTE_ANSWER = site('quote.answer', {

@@ -133,6 +133,9 @@ export class Oracle {
       world.fail('I6', `the order ${clientId} leaves while the file that halts is there`);
     else if (this.#control !== 'active')
       world.fail('I6', `the order ${clientId} leaves while ${this.#control}`);
+    for (const each of this.#unstopped)
+      if (!this.#wasRolledBack)
+        world.fail('I6', `the order ${clientId} leaves after more than an order was executed for ${each}`);
     const quote = venue.quotes.get(quoteId);
     const already = this.#sent.get(clientId);
     this.#checkTime(clientId, quote, already === undefined ? ORDER_MARGIN_MS : RESEND_MARGIN_MS);
@@ -180,7 +183,25 @@ export class Oracle {
   /** Whether the books show all that the statement of the venue shows: before that nobody in his senses lets a desk trade. */
   isComplete(): boolean {
     this.#fold();
-    return this.#scene.venue.trades.every(({ clientId }) => this.#filled.has(clientId));
+    return [...this.#executed.keys()].every((clientId) => this.#isKnown(clientId));
+  }
+
+  /** Whether the books show all that was executed for this client id, in however many trades it shows and however often. */
+  #isKnown(clientId: string): boolean {
+    const fill = this.#figures.get(clientId);
+    if (fill === undefined) return false;
+    const { hundredths, cents } = this.#sumOf(clientId);
+    return fill.hundredths >= hundredths && fill.cents >= cents;
+  }
+
+  #sumOf(clientId: string): Figures {
+    const sum = { hundredths: 0, cents: 0, fees: 0 };
+    for (const { hundredths, cents, fees } of this.#executed.get(clientId) ?? []) {
+      sum.hundredths += hundredths;
+      sum.cents += cents;
+      sum.fees += fees;
+    }
+    return sum;
   }
 
   /** All is over: the books must be those of the venue, to the last cent. */
@@ -189,19 +210,15 @@ export class Oracle {
     this.#fold();
     // A copy of the journal that was put back, and a venue that booked too late to show what it lacks: ids come twice.
     if (this.#wasRolledBack && venue.isBreaching) return;
-    const ledger = venue.trades.map((trade) =>
-      [
-        trade.clientId,
-        trade.pair,
-        trade.side,
-        decimal(trade.hundredths),
-        decimal(trade.cents),
-        decimal(trade.fees),
-      ].join(' '),
+    for (const clientId of this.#unstopped)
+      world.fail('I6', `${decimal(this.#sumOf(clientId).hundredths)} was executed for one order ${clientId}, and nobody has stopped the desk`); // prettier-ignore
+    const line = (of: { pair: string; side: string }, clientId: string, figures: Figures): string =>
+      [clientId, of.pair, of.side, decimal(figures.hundredths), decimal(figures.cents), decimal(figures.fees)].join(' '); // prettier-ignore
+    const ledger = [...this.#executed].flatMap(([clientId, [trade]]) =>
+      trade === undefined ? [] : [line(trade, clientId, this.#sumOf(clientId))],
     );
-    const books = this.#fills.map(
-      (fill) =>
-      [fill.client_order_id, fill.pair, fill.side, ...[fill.quantity, fill.amount, fill.fees].map((text) => decimal(whole(text)))].join(' '), // prettier-ignore
+    const books = this.#fills.map((fill) =>
+      line(fill, fill.client_order_id, this.#figures.get(fill.client_order_id) ?? figuresOf(fill)),
     );
     const lost = ledger.filter((line) => !books.includes(line));
     const made = books.filter((line) => !ledger.includes(line));
@@ -230,8 +247,12 @@ export class Oracle {
     void at;
     void copies;
     void world;
-    if (this.#executed.has(clientId))
-      return this.#filled.has(clientId) ? undefined : 'has traded and nobody knows';
+    if (this.#executed.has(clientId)) {
+      if (this.#isKnown(clientId)) return undefined;
+      return this.#filled.has(clientId)
+        ? 'has traded more than anybody knows'
+        : 'has traded and nobody knows';
+    }
     return quote !== undefined && this.#unsettled.has(clientId) && venue.isAlive(quote)
       ? 'may still trade'
       : undefined;
@@ -361,6 +382,23 @@ export class Oracle {
   }
 
   #fills: (RecordBody & { kind: 'fill' })[] = [];
+  /** What the journal tells of each client id, as it was corrected last. */
+  readonly #figures = new Map<string, Figures>();
+  /** Client ids of which the journal tells more than one order traded, and over which the desk has not halted. */
+  readonly #unstopped = new Set<string>();
+
+  /** The journal tells these figures. */
+  #told(clientId: string, figures: Figures, isCorrection: boolean): void {
+    this.#figures.set(clientId, figures);
+    const { world, venue } = this.#scene;
+    const [first, second] = this.#executed.get(clientId) ?? [];
+    if (first === undefined || this.#wasRolledBack) return;
+    if (second !== undefined && figures.hundredths > first.hundredths && this.#control !== 'halted')
+      this.#unstopped.add(clientId);
+    if (!isCorrection || venue.isBreaching) return;
+    if (figures.hundredths !== first.hundredths || figures.cents !== first.cents)
+      world.fail('I2', `${clientId} is corrected to ${decimal(figures.hundredths)} of ${decimal(first.hundredths)} that was executed`); // prettier-ignore
+  }
 
   /** Reads what has become durable, in its own way. Starts anew after the disk went back. */
   #fold(): void {
@@ -370,6 +408,8 @@ export class Oracle {
       this.#folded = 0;
       this.#fills = [];
       this.#filled.clear();
+      this.#figures.clear();
+      this.#unstopped.clear();
       this.#intents.clear();
       this.#control = 'active';
     }
@@ -377,12 +417,28 @@ export class Oracle {
       const body = disk.record(this.#folded)?.body;
       if (body?.kind === 'intent') this.#intents.set(body.client_order_id, body);
       if (body?.kind === 'control') this.#control = body.state;
+      if (this.#control === 'halted') this.#unstopped.clear();
+      if (body?.kind === 'correction') this.#told(body.client_order_id, figuresOf(body), true);
       if (body?.kind !== 'fill') continue;
       this.#fills.push(body);
       this.#filled.add(body.client_order_id);
+      this.#told(body.client_order_id, figuresOf(body), false);
     }
   }
 }
+
+/** In whole hundredths. */
+interface Figures {
+  readonly hundredths: number;
+  readonly cents: number;
+  readonly fees: number;
+}
+
+const figuresOf = (body: {
+  readonly quantity: string;
+  readonly amount: string;
+  readonly fees: string;
+}): Figures => ({ hundredths: whole(body.quantity), cents: whole(body.amount), fees: whole(body.fees) });
 
 /** `tr-mark-parent-slice-attempt-check`, taken apart by hand. */
 interface Parts {

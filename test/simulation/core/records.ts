@@ -18,6 +18,8 @@ export type End =
       readonly intent: IntentRecord;
       readonly fill: FillRecord;
       readonly differs?: string | undefined;
+      /** More than the order was executed: the desk halts. */
+      readonly isMore?: boolean | undefined;
     }
   | { readonly end: 'doubt'; readonly intent: IntentRecord; readonly phase: Doubt }
   | { readonly end: 'closed'; readonly intent: IntentRecord; readonly phase: Phase & { state: 'ended' } };

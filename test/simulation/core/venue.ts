@@ -83,7 +83,12 @@ export class Venue {
   readonly #lifeMs: number;
   readonly #lagMs: number;
   readonly #isBreaching: boolean;
-  readonly #isNewestFirst: boolean;
+  /** Of the rows; no document tells: 0 oldest first, 1 newest first, 2 none. */
+  readonly #rowOrder: number;
+  /** Rows tell when they were booked, not when their trade was executed. */
+  readonly #stampsAsBooked: boolean;
+  /** Time of the last second execution that is to come. */
+  #executesUntil = 0;
   /** Rows may come without the client id of their trade. Nothing could tell such a row after the journal went back. */
   readonly isForgetful: boolean;
   #ids = 0;
@@ -100,7 +105,8 @@ export class Venue {
     this.#expired = chance.setting('expired', 0, 1);
     this.#lifeMs = chance.setting('lifeMs', 10_000, 30_000);
     this.#lagMs = chance.setting('lagMs', 0, LAG_MAX_MS);
-    this.#isNewestFirst = chance.setting('newestFirst', 0, 1) === 1;
+    this.#rowOrder = chance.setting('rowOrder', 0, 2);
+    this.#stampsAsBooked = chance.setting('stampsAsBooked', 0, 3) === 3;
     this.isForgetful = chance.setting('forgetful', 0, 2) === 2;
     this.#isBreaching = chance.setting('breach', -9, 1) > 0;
     this.skewMs = chance.setting('skewMs', -60_000, 60_000);
@@ -195,12 +201,15 @@ export class Venue {
     const shown = this.#rows
       .filter(({ row, bookedAt }) => bookedAt <= now && row.at >= from)
       .map(({ row, named }) => (this.isMended ? named : row));
-    return this.#isNewestFirst ? shown.toReversed() : shown;
+    if (this.#rowOrder === 1) return shown.toReversed();
+    if (this.#rowOrder === 0) return shown;
+    const place = ({ id }: Transaction): number => this.#world.chance.draw('place', id);
+    return shown.toSorted((a, b) => place(a) - place(b));
   }
 
   /** When the last row of all trades so far shows. */
   get bookedUntil(): number {
-    return this.#rows.reduce((latest, { bookedAt }) => Math.max(latest, bookedAt), 0);
+    return this.#rows.reduce((latest, { bookedAt }) => Math.max(latest, bookedAt), this.#executesUntil);
   }
 
   #stamp(at: number): number {
@@ -242,35 +251,89 @@ export class Venue {
     this.#book(trade, how);
     this.#world.note('executed', trade.clientId);
     this.onTrade(trade);
+    this.#executeAgain(trade, how);
     return quote.answer;
   }
 
-  /** Two rows a trade; an order may be two trades. Each row shows when it is booked. */
-  #book(trade: Trade, { fault, key }: Execution): void {
+  /** A venue that breaks its word executes a quote twice: under the same client id, as an order of its own or as the same. */
+  #executeAgain(trade: Trade, { key }: Execution): void {
     const { chance } = this.#world;
-    const parts = fault === 'split' && trade.hundredths > 1 ? [1, trade.hundredths - 1] : [trade.hundredths];
+    if (!this.#isBreaching) return;
+    const breach = chance.at(VENUE_BREACH, `${key} twice`);
+    if (breach?.kind !== 'twice') return;
+    const ms = Math.round(60_000 * breach.value);
+    this.#executesUntil = Math.max(this.#executesUntil, this.#world.now + ms);
+    this.#world.in(ms, () => {
+      const orderId = chance.draw('second order', key) < 0.5 ? `o${++this.#ids}` : trade.orderId;
+      const second: Trade = { ...trade, orderId, at: this.#world.now, isBreach: true };
+      this.trades.push(second);
+      this.#book(second, { fault: undefined, key: `${key} again`, isBreach: true });
+      this.#world.note('executed again', second.clientId);
+      this.#world.probe('quote executed twice');
+      this.onTrade(second);
+    });
+  }
+
+  /** The trades that an order is booked as. Their amounts and fees sum to its own. */
+  #partsOf(trade: Trade, { fault, key }: Execution): readonly Part[] {
+    const { chance } = this.#world;
+    const { hundredths: whole, cents, fees } = trade;
+    const sizes = fault === 'split' && whole > 1 ? [1, whole - 1] : [];
+    if (fault === 'parts') {
+      let left = whole;
+      const wanted = 2 + Math.floor(4 * chance.draw('parts', key));
+      for (let part = 1; part < wanted && left > 1; part++) {
+        const size = 1 + Math.floor((left - 1) * chance.draw('part', `${key}.${part}`));
+        sizes.push(Math.min(size, left - 1));
+        left -= Math.min(size, left - 1);
+      }
+      sizes.push(left);
+    }
+    if (sizes.length < 2) return [{ hundredths: whole, cents, fees, price: cents / whole }];
+    if (fault === 'parts') this.#world.probe('order booked in parts');
+    const each = cents / whole;
+    // A few cents more for the first, so many less for the last.
+    const uneven = fault === 'parts' ? Math.floor(50 * chance.draw('uneven', key)) : 0;
+    const isShared = fault === 'parts' && chance.draw('fees', key) < 0.5;
+    let feesLeft = fees;
+    return sizes.map((hundredths, part) => {
+      const isLast = part === sizes.length - 1;
+      const share = isShared ? Math.floor((fees * hundredths) / whole) : part === 0 ? fees : 0;
+      const fee = isLast ? feesLeft : share;
+      feesLeft -= fee;
+      const more = part === 0 ? uneven : isLast ? -uneven : 0;
+      return { hundredths, cents: hundredths * each + more, fees: fee, price: each };
+    });
+  }
+
+  /** Two rows a trade; an order may be several trades. Each row shows when it is booked. */
+  #book(trade: Trade, how: Execution): void {
+    const { chance } = this.#world;
+    const { fault, key } = how;
+    const parts = this.#partsOf(trade, how);
     const odd = chance.at(VENUE_ROWS, key);
-    const isLate = this.#isBreaching && chance.at(VENUE_BREACH, `${key} rows`)?.kind === 'booked_late';
-    parts.forEach((hundredths, part) => {
-      const each = trade.cents / trade.hundredths;
+    const breach = this.#isBreaching ? chance.at(VENUE_BREACH, `${key} rows`)?.kind : undefined;
+    parts.forEach(({ hundredths, cents, fees, price: each }, part) => {
       const tradeId = `t${++this.#ids}`;
-      const fees = part === 0 ? trade.fees : 0;
+      const isLast = part === parts.length - 1;
+      const isLate = breach === 'booked_late' || (breach === 'part_late' && isLast);
       const [into, out] = trade.side === 'buy' ? [1, -1] : [-1, 1];
       const legs = [
         { currency: trade.pair.slice(0, 3), amount: into * hundredths, fees: 0 },
-        { currency: 'usd', amount: out * hundredths * each, fees },
+        { currency: 'usd', amount: out * cents, fees },
       ];
       legs.forEach((leg, index) => {
         const lag = isLate ? 90_000 : this.#lagMs * chance.draw('lag', `${key}.${part}.${index}`);
         // The second leg may take its time; the first is what the venue promises.
         const isLagging = index === 1 && odd?.kind === 'one_leg';
         const bookedAt = trade.at + Math.round(isLagging ? 10_000 + 140_000 * odd.value : lag);
+        if (isLate && breach === 'part_late' && part > 0) this.#world.probe('part booked too late');
         const named: Transaction = {
           id: ++this.#ids,
           orderId: trade.orderId,
           clientId: trade.clientId,
           tradeId,
-          at: instant(this.#stamp(trade.at)),
+          at: instant(this.#stamp(this.#stampsAsBooked ? bookedAt : trade.at)),
           action: trade.side,
           currency: leg.currency,
           amount: quantity(decimal(leg.amount)),
@@ -292,6 +355,14 @@ export class Venue {
       });
     });
   }
+}
+
+/** One trade of an order. */
+interface Part {
+  readonly hundredths: number;
+  readonly cents: number;
+  readonly fees: number;
+  readonly price: number;
 }
 
 interface Execution {
