@@ -114,6 +114,7 @@ const memberOf = (body: string, name: string): string =>
   new RegExp(`"${name}":"?(?<value>[^",}]*)`, 'u').exec(body)?.groups?.['value'] ?? '';
 /** `parent/slice` of a client id, by its shape. */
 export const sliceOf = (clientId: string): string => clientId.split('-').slice(2, 4).join('/');
+const parentOf = (clientId: string): string => clientId.split('-')[2] ?? '';
 export const attemptOf = (clientId: string): number => Number.parseInt(clientId.split('-')[4] ?? '', 36);
 
 /**
@@ -153,6 +154,8 @@ export class Witness implements Tap {
   readonly #swapped = new Set<string>();
   /** Every quote that the venue gave, by its id. */
   readonly #quotes = new Map<string, string>();
+  /** What each fill lacks of its order, as the journal tells it. */
+  readonly #lacking = new Map<string, { quantity: Units; amount: Units }>();
   readonly #byOrder = new Map<string, Trade>();
   /** Ids of which more was booked than an order may trade, and of which nobody has stopped the desk. */
   readonly #unstopped = new Set<string>();
@@ -221,6 +224,7 @@ export class Witness implements Tap {
           if (most !== undefined && units(each.size) > units(most))
             this.blame('I7', `${each.parent}/${each.slice} is decided at ${each.size}, at most ${most} is one and a half slices`); // prettier-ignore
         }
+        this.#withinTotal(body);
         return;
       case 'attempt':
         if (body.result === 'doubt') this.#doubts.add(id);
@@ -259,6 +263,8 @@ export class Witness implements Tap {
       fees: units(body.fees ?? '0'),
     };
     this.fills.set(id, told);
+    const { quantity = '0', amount = '0' } = body.missing ?? {};
+    this.#lacking.set(id, { quantity: units(quantity), amount: units(amount) });
     this.worked();
     const [first, second] = this.trades.filter(({ clientId }) => clientId === id);
     if (first === undefined) return;
@@ -271,6 +277,18 @@ export class Witness implements Tap {
 
   #mustHalt(id: string): void {
     if (!this.#isHalted) this.#unstopped.add(id);
+  }
+
+  /** What a strategy decides, with all that the journal knows of its trades, is no more than its total. */
+  #withinTotal({ strategy = '', intents = [] }: Body): void {
+    const cap = this.#options.caps.find((each) => each.strategy === strategy);
+    if (cap === undefined || intents.length === 0) return;
+    let sum = 0n;
+    for (const { by, size } of intents) if (by === cap.by) sum += units(size);
+    for (const [id, told] of this.fills)
+      if (this.#strategyOf.get(parentOf(id)) === strategy) sum += told[cap.by];
+    if (sum > units(cap.size))
+      this.blame('I1', `${strategy} decides to come to ${shown(sum)}, its total is ${cap.size}`);
   }
 
   #isOnce(what: string): void {
@@ -345,20 +363,22 @@ export class Witness implements Tap {
       if (other === id || sliceOf(other) !== slice || this.closed.has(other)) continue;
       this.blame('I4', `a ${what} of ${id} leaves while the outcome of ${other} is open`);
     }
+    // All of it: what is missing of a trade that is known in part would be traded again. That holds for every venue.
+    for (const trade of this.trades) {
+      const told = this.fills.get(trade.clientId);
+      if (trade.clientId === id || sliceOf(trade.clientId) !== slice || told === undefined) continue;
+      // What a fill says that it lacks counts as filled.
+      const { quantity, amount } = this.#lacking.get(trade.clientId) ?? { quantity: 0n, amount: 0n };
+      if (told.quantity + quantity >= trade.quantity && told.amount + amount >= trade.amount) continue;
+      if (this.lied.has(trade.clientId)) continue;
+      this.blame('I4', `a ${what} of ${id} leaves while ${shown(told.quantity)} of ${shown(trade.quantity)} of ${trade.clientId} is known`); // prettier-ignore
+    }
     // What the venue has executed must be known, or be in doubt.
     if (this.#options.isBroken()) return;
     for (const trade of this.trades) {
       if (trade.clientId === id || sliceOf(trade.clientId) !== slice || this.fills.has(trade.clientId))
         continue;
       this.blame('I4', `a ${what} of ${id} leaves while ${trade.clientId} has traded and nobody knows`);
-    }
-    // All of it: what is missing of a trade that is known in part would be traded again.
-    for (const trade of this.trades) {
-      const told = this.fills.get(trade.clientId);
-      if (trade.clientId === id || sliceOf(trade.clientId) !== slice || told === undefined) continue;
-      if (told.quantity >= trade.quantity && told.amount >= trade.amount) continue;
-      if (this.lied.has(trade.clientId)) continue;
-      this.blame('I4', `a ${what} of ${id} leaves while ${shown(told.quantity)} of ${shown(trade.quantity)} of ${trade.clientId} is known`); // prettier-ignore
     }
   }
 
@@ -596,6 +616,7 @@ interface Body {
   readonly quantity?: string;
   readonly amount?: string;
   readonly was_quantity?: string;
+  readonly missing?: { readonly quantity: string; readonly amount: string };
   readonly fees?: string;
   readonly state?: string;
 } // prettier-ignore
