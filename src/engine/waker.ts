@@ -55,15 +55,27 @@ function armResumed(desk: Desk, strategy: string, arming: Arming<StrategyWake>):
   });
 }
 
+/**
+ * Tells what traded after its slice had ended, at once or as soon as it turns up: a strategy that waits for its next time must not
+ * decide anything before it has heard of it.
+ */
+function whenLate(desk: Desk, waiting: Waiting): void {
+  const look = (): void => {
+    const late = desk.state.lives.get(waiting.strategy)?.late[0];
+    if (late !== undefined) waiting.tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
+  };
+  look();
+  if (!waiting.by.closed) desk.changed$.listen(waiting.by, look);
+}
+
 function armWaits(desk: Desk, life: Life, arming: Arming<StrategyWake>): void {
   const { strategy, waits } = life;
   const waiting = new Waiting(strategy, arming, after(desk.ports.clock.wall(), AT_ONCE_MS));
   const isNew = life.state === undefined;
-  const late = life.late[0];
-  // Only between slices: a strategy that waits for an outcome must not take this one for it.
-  if (!isNew && late !== undefined && waits.every(isNoOutcome))
-    waiting.tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
-  else if (isNew) waiting.tell({ on: 'start', at: desk.ports.clock.wall() });
+  // Only between slices: a strategy that waits for an outcome must not take a late one for it.
+  if (!isNew && waits.every(isNoOutcome)) whenLate(desk, waiting);
+  if (arming.closed) return;
+  if (isNew) waiting.tell({ on: 'start', at: desk.ports.clock.wall() });
   else if (waits.length === 0) arming.end();
   else {
     const holdMs = desk.spins.holdMs(life);
