@@ -174,7 +174,10 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
   const isLess = lacks.quantity.gt(0) || lacks.amount.gt(quote.times(total.trades));
   // Against what a person said it is no more than a slip.
   const isKnown = fill.source !== 'operator' || fill.rows !== undefined;
-  const isMore = isKnown && lacks.quantity.lt(base.times(-1)) && lacks.amount.lt(quote.times(-1));
+  const isBoth = lacks.quantity.lte(base.times(-1)) && lacks.amount.lte(quote.times(-1));
+  // A unit more on both sides may be rounding.
+  const isRounding = lacks.quantity.eq(base.times(-1)) && lacks.amount.gte(quote.times(-total.trades));
+  const isMore = isKnown && isBoth && !isRounding;
   return {
     names: others.map(({ name, was, is }) => `${name} ${text(is)} instead of ${text(was)}`),
     by: isGrave ? 'grave' : beyond.length > 0 ? 'units' : 'rounding',

@@ -66,10 +66,15 @@ export function extentOf(
   const times = Math.max(1, traded.trades ?? 1);
   const { basePrecision = 18, quotePrecision = 18 } = precisions ?? {};
   const [unit, otherUnit] = isQuantity ? [basePrecision, quotePrecision] : [quotePrecision, basePrecision];
-  if (asked.gt(wanted)) return isBeyond(asked, wanted, unit) ? 'more' : 'other';
-  if (quoted === undefined) return 'whole';
-  const expected = isQuantity ? holding(quoted.amount) : quoted.quantity;
-  return size(subtract(other, expected)).gt(unitOf(otherUnit).times(times)) ? 'other' : 'whole';
+  const expected = quoted && (isQuantity ? holding(quoted.amount) : quoted.quantity);
+  const away = expected && subtract(other, expected);
+  const isOff = away !== undefined && size(away).gt(unitOf(otherUnit).times(times));
+  if (asked.gt(wanted)) {
+    // One unit more may be rounding, unless the other side is more as well: an order of one unit, twice.
+    const isTwice = isOff && away.gt(0);
+    return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';
+  }
+  return isOff ? 'other' : 'whole';
 }
 
 const isBeyond = (a: AnyAmount, b: AnyAmount, decimals: number): boolean =>
