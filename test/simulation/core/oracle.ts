@@ -212,13 +212,13 @@ export class Oracle {
     if (this.#wasRolledBack && venue.isBreaching) return;
     for (const clientId of this.#unstopped)
       world.fail('I6', `${decimal(this.#sumOf(clientId).hundredths)} was executed for one order ${clientId}, and nobody has stopped the desk`); // prettier-ignore
-    const line = (of: { pair: string; side: string }, clientId: string, figures: Figures): string =>
+    const lineOf = (of: { pair: string; side: string }, clientId: string, figures: Figures): string =>
       [clientId, of.pair, of.side, decimal(figures.hundredths), decimal(figures.cents), decimal(figures.fees)].join(' '); // prettier-ignore
     const ledger = [...this.#executed].flatMap(([clientId, [trade]]) =>
-      trade === undefined ? [] : [line(trade, clientId, this.#sumOf(clientId))],
+      trade === undefined ? [] : [lineOf(trade, clientId, this.#sumOf(clientId))],
     );
     const books = this.#fills.map((fill) =>
-      line(fill, fill.client_order_id, this.#figures.get(fill.client_order_id) ?? figuresOf(fill)),
+      lineOf(fill, fill.client_order_id, this.#figures.get(fill.client_order_id) ?? figuresOf(fill)),
     );
     const lost = ledger.filter((line) => !books.includes(line));
     const made = books.filter((line) => !ledger.includes(line));

@@ -277,10 +277,10 @@ export class Venue {
   /** The trades that an order is booked as. Their amounts and fees sum to its own. */
   #partsOf(trade: Trade, { fault, key }: Execution): readonly Part[] {
     const { chance } = this.#world;
-    const { hundredths: whole, cents, fees } = trade;
-    const sizes = fault === 'split' && whole > 1 ? [1, whole - 1] : [];
+    const { hundredths: all, cents, fees } = trade;
+    const sizes = fault === 'split' && all > 1 ? [1, all - 1] : [];
     if (fault === 'parts') {
-      let left = whole;
+      let left = all;
       const wanted = 2 + Math.floor(4 * chance.draw('parts', key));
       for (let part = 1; part < wanted && left > 1; part++) {
         const size = 1 + Math.floor((left - 1) * chance.draw('part', `${key}.${part}`));
@@ -289,16 +289,16 @@ export class Venue {
       }
       sizes.push(left);
     }
-    if (sizes.length < 2) return [{ hundredths: whole, cents, fees, price: cents / whole }];
+    if (sizes.length < 2) return [{ hundredths: all, cents, fees, price: cents / all }];
     if (fault === 'parts') this.#world.probe('order booked in parts');
-    const each = cents / whole;
+    const each = cents / all;
     // A few cents more for the first, so many less for the last.
     const uneven = fault === 'parts' ? Math.floor(50 * chance.draw('uneven', key)) : 0;
     const isShared = fault === 'parts' && chance.draw('fees', key) < 0.5;
     let feesLeft = fees;
     return sizes.map((hundredths, part) => {
       const isLast = part === sizes.length - 1;
-      const share = isShared ? Math.floor((fees * hundredths) / whole) : part === 0 ? fees : 0;
+      const share = isShared ? Math.floor((fees * hundredths) / all) : part === 0 ? fees : 0;
       const fee = isLast ? feesLeft : share;
       feesLeft -= fee;
       const more = part === 0 ? uneven : isLast ? -uneven : 0;
