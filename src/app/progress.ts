@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { forTerminal } from '../core/escape.ts';
 import { isoOf } from '../core/time.ts';
-import type { ReloadRecord, StoredRecord } from '../core/record.ts';
+import type { AttemptRecord, ReloadRecord, StoredRecord } from '../core/record.ts';
 import { reasons } from '../core/reasons.ts';
 import type { Desk } from '../engine/desk.ts';
 import { table } from './summary.ts';
@@ -55,9 +55,7 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
         ? undefined
         : `${time}  ${body.strategy}  ${reasons[body.reason]}${body.note === undefined ? '' : ` (${body.note})`}`;
     case 'attempt':
-      return body.result === 'doubt'
-        ? `${time}  outcome of ${body.client_order_id} unknown, waiting for proof`
-        : undefined;
+      return body.result === 'doubt' ? `${time}  ${doubtWords(body)}` : undefined;
     case 'correction':
       return `${time}  ${body.client_order_id} in the account: ${body.quantity} for ${body.amount}, fees ${body.fees}; booked were ${body.was_quantity} for ${body.was_amount}, fees ${body.was_fees}`;
     case 'resolved':
@@ -69,6 +67,12 @@ export function wordsFor({ body, at }: StoredRecord): string | undefined {
     default:
       return undefined;
   }
+}
+
+function doubtWords({ client_order_id: id, proof }: AttemptRecord): string {
+  if (proof?.proves === 'nothing') return `${id} traded; waiting for its figures`;
+  const reads = proof?.reads_left === 1 ? '1 more read' : '2 reads';
+  return `outcome of ${id} unknown; ${reads} of the account must show no trade`;
 }
 
 function reloadWords({ result, changes, by, why }: ReloadRecord): string {

@@ -1,13 +1,14 @@
 import { follow } from './cycle.ts';
-import type { Life, Phase, Trust } from './cycle.ts';
+import type { Life, Phase, Proof, Trust } from './cycle.ts';
 import type { TradeEvidence } from './evidence.ts';
 import { NO_QUANTITY, add, size } from './money.ts';
 import type { Quantity } from './money.ts';
 import { extentOf, missingOf } from './ordered.ts';
 import type { Asked } from './ordered.ts';
-import type { IntentRecord, Missing } from './record.ts';
-import { after } from './time.ts';
-import type { Instant, Monotonic } from './time.ts';
+import type { Reason } from './reasons.ts';
+import type { IntentRecord, Missing, ProofRecord } from './record.ts';
+import { after, passedSince } from './time.ts';
+import type { BootTime, Instant, Monotonic } from './time.ts';
 import type { Transaction } from './venue.ts';
 
 /**
@@ -29,22 +30,49 @@ export interface Inheritance {
   readonly bookingMarginMs: number;
   /** The journal says that it traded: only its figures are missing. */
   readonly isTraded?: boolean | undefined;
+  /** Now, on the boot clock: what passed there since a record of the dead process counts. */
+  readonly boot?: BootTime | undefined;
+  /** When the quote had certainly been asked for. */
+  readonly asked?: BootTime | undefined;
+  /** The two clocks may disagree by so much about one attempt, milliseconds. */
+  readonly clockSlackMs?: number | undefined;
+  /** What the dead process knew of the doubt. */
+  readonly known?:
+    { readonly reason?: Reason | undefined; readonly proof?: ProofRecord | undefined } | undefined;
 }
 
 /**
- * What an attempt becomes that a dead process left open. The time base of that process is lost: the quote may have been
- * received a moment before this one began.
+ * What an attempt becomes that a dead process left open. Where the journal says how far its proof had come, the proof goes on from
+ * there, less what has passed since. Else the quote may have been received a moment before this process began; it was asked for
+ * before the intent was written, and an order leaves only while its quote certainly lives, so the quote is over twice its life
+ * after that at the latest.
  */
-export const inherited = ({ startedAt, lifeMs, bookingMarginMs, isTraded }: Inheritance): Doubt => ({
-  state: 'doubt',
-  proof: {
-    readsLeft: 2,
-    notBefore: after(startedAt, lifeMs + bookingMarginMs),
-    proves: isTraded === true ? 'nothing' : 'absent',
-  },
-  reason: isTraded === true ? 'certainly_traded' : 'outcome_unknown',
-  detail: 'left open by an earlier process',
-  halt: false,
+export function inherited(from: Inheritance): Doubt {
+  const { startedAt, lifeMs, bookingMarginMs, isTraded, boot, asked, clockSlackMs = 0, known } = from;
+  const { proof } = known ?? {};
+  const sinceAskedMs = passedSince(asked, boot);
+  const freshMs = Math.min(lifeMs, Math.max(0, 2 * lifeMs + clockSlackMs - sinceAskedMs)) + bookingMarginMs;
+  const waitMs = proof === undefined ? freshMs : Math.max(0, proof.wait_ms - passedSince(proof.boot, boot));
+  const proves = isTraded === true ? 'nothing' : (proof?.proves ?? 'absent');
+  return {
+    state: 'doubt',
+    proof: { readsLeft: proof?.reads_left ?? 2, notBefore: after(startedAt, waitMs), proves },
+    reason: proves === 'nothing' ? 'certainly_traded' : (known?.reason ?? 'outcome_unknown'),
+    detail: 'left open by an earlier process',
+    halt: false,
+  };
+}
+
+/** How far the proof of a doubt has come, for the journal. */
+export const proofRecord = (
+  { readsLeft, notBefore, proves }: Proof,
+  now: Monotonic,
+  boot: BootTime | undefined,
+): ProofRecord => ({
+  reads_left: readsLeft,
+  wait_ms: Math.max(0, Math.ceil(notBefore - now)),
+  proves,
+  ...(boot === undefined ? {} : { boot }),
 });
 
 /** One whole read of the account: every page came, from an hour before the oldest open intent at least. */

@@ -1,6 +1,6 @@
 import type { Reason } from './reasons.ts';
 import type { Tactics } from './tactics.ts';
-import type { Instant } from './time.ts';
+import type { BootTime, Instant } from './time.ts';
 import type { Side } from './venue.ts';
 import type { Wait } from './wake.ts';
 
@@ -129,6 +129,8 @@ export interface IntentRecord {
   readonly cut_notes?: readonly string[] | undefined;
   /** The override that this attempt uses up. */
   readonly override?: string | undefined;
+  /** Not before the quote was asked for, where the machine has a boot clock. */
+  readonly boot?: BootTime | undefined;
 }
 
 /** The quote that an order leaves for. Written with the outcome: not needed to be safe. */
@@ -157,6 +159,19 @@ export interface AttemptRecord {
   readonly result: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled';
   readonly reason?: Reason | undefined;
   readonly detail?: string | undefined;
+  /** Of a doubt: how far its proof has come. */
+  readonly proof?: ProofRecord | undefined;
+}
+
+/** How far the proof of a doubt has come: the next process goes on from here. */
+export interface ProofRecord {
+  /** Clean reads of the account that are still needed. */
+  readonly reads_left: number;
+  /** The next read counts if it starts so long after this record or later, milliseconds. */
+  readonly wait_ms: number;
+  readonly proves: 'rejected' | 'absent' | 'nothing';
+  /** When this record was made, where the machine has a boot clock. */
+  readonly boot?: BootTime | undefined;
 }
 
 /** Money moved. Never changed, never removed. */

@@ -4,6 +4,24 @@ export type Instant = number & { readonly __time: 'wall' };
 export type Monotonic = number & { readonly __time: 'monotonic' };
 
 export const instant = (ms: number): Instant => ms as Instant;
+/**
+ * An instant on the boot clock of a machine: it goes on while the machine sleeps and while no process of ours runs, and nobody can
+ * set it. Two instants can be compared only where their `id` is the same.
+ */
+export interface BootTime {
+  /** Of this boot of this machine: another after each restart of it. */
+  readonly id: string;
+  /** Milliseconds since the boot; it may lag by `BOOT_STEP_MS`. */
+  readonly ms: number;
+}
+
+/** The boot clock is told in steps of this many milliseconds. */
+export const BOOT_STEP_MS = 10;
+
+/** How long ago an instant of the boot clock certainly was, milliseconds; 0 where nothing tells. */
+export const passedSince = (then: BootTime | undefined, now: BootTime | undefined): number =>
+  then === undefined || then.id !== now?.id ? 0 : Math.max(0, now.ms - then.ms - BOOT_STEP_MS);
+
 export const monotonic = (ms: number): Monotonic => ms as Monotonic;
 export const after = <T extends Instant | Monotonic>(time: T, ms: number): T => (time + ms) as T;
 

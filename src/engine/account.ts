@@ -18,7 +18,7 @@ import type { Observable } from 'rxjs';
 import { audit } from '../core/books.ts';
 import type { Audit, Books } from '../core/books.ts';
 import { adoptable, judge, notedRows } from '../core/doubts.ts';
-import type { WholeRead } from '../core/doubts.ts';
+import type { Doubt, WholeRead } from '../core/doubts.ts';
 import { VenueError } from '../core/errors.ts';
 import { tradesOf } from '../core/evidence.ts';
 import type { KnownOrder } from '../core/evidence.ts';
@@ -323,14 +323,20 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
         ends.push({ end: 'closed', intent, phase: judged.phase });
         break;
       case 'open':
-        // That it did trade is written down, so that no later process can prove the contrary.
-        if (judged.phase.reason !== phase.reason) ends.push({ end: 'doubt', intent, phase: judged.phase });
+        // How far the proof has come is written down, so that the next process goes on from there and none can prove the contrary.
+        if (judged.phase !== phase && hasMoved(phase, judged.phase))
+          ends.push({ end: 'doubt', intent, phase: judged.phase });
         desk.doubts.set(clientId, judged.phase);
         if (judged.row !== undefined) tellTwin(desk, clientId, judged.row);
     }
   }
   return ends;
 }
+
+const hasMoved = (before: Doubt, now: Doubt): boolean =>
+  now.reason !== before.reason ||
+  now.proof.readsLeft !== before.proof.readsLeft ||
+  now.proof.proves !== before.proof.proves;
 
 /** Shows a row that could be the trade of a doubt, once. */
 function tellTwin({ twins, observer }: Desk, clientOrderId: string, row: Transaction): void {

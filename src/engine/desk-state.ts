@@ -133,9 +133,16 @@ export class DeskState {
         const about = this.attempts.get(body.client_order_id);
         // A fill has closed it.
         if (about === undefined) break;
-        this.totals.end(body, about.intent, at);
+        // A doubt is written again when its proof goes on.
+        if (body.result !== 'doubt' || about.doubt?.proof === undefined)
+          this.totals.end(body, about.intent, at);
         if (body.result === 'doubt') {
-          about.doubt = { since: about.doubt?.since ?? at, reason: body.reason };
+          const { reason, proof } = body;
+          about.doubt = {
+            since: about.doubt?.since ?? at,
+            reason,
+            ...(proof === undefined ? {} : { proof }),
+          };
         } else {
           if (body.result === 'discarded') this.overrides.free(about.intent);
           const hasLeft = body.result === 'rejected' || body.result === 'absent';

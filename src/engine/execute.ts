@@ -191,7 +191,10 @@ class Attempt implements Gated, Heard<QuoteAnswer> {
     const { clock, venue } = desk.ports;
     this.#askedAt = clock.monotonic();
     hear(venue.quote(this.request), by, this);
-    if (!by.closed) desk.write([intent], by, both.ends);
+    if (by.closed) return;
+    // Stamped after the request has left: the quote is not older than that.
+    const boot = clock.boot?.();
+    desk.write([boot === undefined ? intent : { ...intent, boot }], by, both.ends);
   }
 
   next(answer: QuoteAnswer): void {

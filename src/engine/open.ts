@@ -1,7 +1,14 @@
 import { money, NO_MONEY, NO_QUANTITY, quantity } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { FillRecord, IntentRecord, IntentText, QuoteRecord, WakeRecord } from '../core/record.ts';
+import type {
+  FillRecord,
+  IntentRecord,
+  IntentText,
+  QuoteRecord,
+  WakeRecord,
+  ProofRecord,
+} from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import type { SliceOutcome, Wait } from '../core/wake.ts';
 
@@ -98,7 +105,13 @@ export interface OpenAttempt {
   readonly since: Instant;
   quote: QuoteRecord | undefined;
   /** Set once the outcome is unknown. */
-  doubt: { readonly since: Instant; readonly reason: Reason | undefined } | undefined;
+  doubt:
+    | {
+        readonly since: Instant;
+        readonly reason: Reason | undefined;
+        readonly proof?: ProofRecord | undefined;
+      }
+    | undefined;
 }
 
 /** An attempt whose order left and did not trade, and the slice that it was for. */

@@ -6,7 +6,7 @@ import type { OverrideWish } from '../core/override.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Resolution } from '../core/resolution.ts';
-import type { Instant, Monotonic } from '../core/time.ts';
+import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
 import type { BegunDocument, StrategiesRead, StrategySource } from './source.ts';
 import type {
@@ -37,6 +37,8 @@ export interface Clock {
   wall(): Instant;
   /** For durations: quote life, limits, staleness. Never steps. */
   monotonic(): Monotonic;
+  /** For durations that go on across processes. Left out, or `undefined`: this system has none that can be trusted. */
+  boot?(): BootTime | undefined;
 }
 
 /** Randomness for jitter of waits. Nothing that must be recomputable after a crash comes from here. */

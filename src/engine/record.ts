@@ -1,6 +1,7 @@
 import { EMPTY, concat, defer, map, mergeMap, of, takeUntil, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
-import type { Next } from '../core/cycle.ts';
+import type { Next, Proof } from '../core/cycle.ts';
+import { proofRecord } from '../core/doubts.ts';
 import { add, money, quantity, text } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../core/record.ts';
@@ -89,7 +90,10 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
     case 'doubt': {
       const isNew = !desk.doubts.has(intent.client_order_id);
       desk.doubts.set(intent.client_order_id, end.phase);
-      const bodies: RecordBody[] = [...wordOf(end), attemptRecord(intent, 'doubt', end.phase)];
+      const bodies: RecordBody[] = [
+        ...wordOf(end),
+        attemptRecord(desk, intent, { ...end.phase, result: 'doubt' }),
+      ];
       if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
       if (isNew)
         desk.observer.alert('doubt_open', {
@@ -111,21 +115,18 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
     case 'closed': {
       desk.doubts.delete(intent.client_order_id);
       const { phase } = end;
-      const bodies = [
-        ...wordOf(end),
-        attemptRecord(intent, phase.result, phase),
-        ...toldMaximum(intent, phase),
-      ];
+      const bodies = [...wordOf(end), attemptRecord(desk, intent, phase), ...toldMaximum(intent, phase)];
       if (slice === undefined) return { bodies };
       return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
     }
   }
 }
 
-function attemptRecord(
+/** What became of an attempt; of a doubt, how far its proof has come. */
+export function attemptRecord(
+  { ports: { clock } }: Desk,
   { client_order_id }: IntentRecord,
-  result: AttemptRecord['result'],
-  { reason, detail }: Why,
+  { result, reason, detail, proof }: Why & Pick<AttemptRecord, 'result'> & { readonly proof?: Proof },
 ): AttemptRecord {
   const made: { -readonly [K in keyof AttemptRecord]: AttemptRecord[K] } = {
     kind: 'attempt',
@@ -135,13 +136,18 @@ function attemptRecord(
   // Left out rather than undefined: the journal holds plain JSON.
   if (reason !== undefined) made.reason = reason;
   if (detail !== undefined) made.detail = detail;
+  if (proof !== undefined) made.proof = proofRecord(proof, clock.monotonic(), clock.boot?.());
   return made;
 }
 
 /** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
 function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & { end: 'filled' }): Ending {
   const { fill, intent, differs } = end;
-  const bodies: RecordBody[] = [...wordOf(end), fill, attemptRecord(intent, 'filled', { detail: differs })];
+  const bodies: RecordBody[] = [
+    ...wordOf(end),
+    fill,
+    attemptRecord(desk, intent, { result: 'filled', detail: differs }),
+  ];
   if (end.isMore === true && desk.control !== 'halted')
     bodies.push(haltRecord(executedTwice(intent, differs)));
   else if (end.isGrave === true) bodies.push(...pauseRecord(desk, intent, differs));

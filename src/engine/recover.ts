@@ -24,7 +24,7 @@ import { haltRecord, readOnce } from './account.ts';
 import { checkClock } from './clock-back.ts';
 import type { Desk } from './desk.ts';
 import { haltNote, rearmFault, rearmRecord } from './operate.ts';
-import { record } from './record.ts';
+import { attemptRecord, record } from './record.ts';
 import { firstSteps } from './decide.ts';
 import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';
 import { skewRefusal } from './skew.ts';
@@ -118,22 +118,22 @@ export function takeOver(
       ...(state.isTransportClosed ? { transport: 'closed' } : {}),
     });
   }
+  const startedAt = ports.clock.monotonic();
+  const boot = ports.clock.boot?.();
   for (const { intent, doubt, quote } of state.attempts.values()) {
     const phase = inherited({
-      startedAt: ports.clock.monotonic(),
+      startedAt,
       lifeMs: quote?.life_ms ?? policy.inDoubt.lifeMaxMs,
       bookingMarginMs: policy.inDoubt.bookingMarginMs,
       isTraded: doubt?.reason === 'certainly_traded',
+      boot,
+      asked: intent.boot,
+      clockSlackMs: policy.continuity.divergenceMs + policy.continuity.lateMs,
+      known: doubt,
     });
-    if (doubt === undefined) {
-      bodies.push({
-        kind: 'attempt',
-        client_order_id: intent.client_order_id,
-        result: 'doubt',
-        reason: phase.reason,
-        detail: phase.detail,
-      });
-    }
+    // Written down unless the next process can go on from what is there.
+    const isKnown = doubt?.proof !== undefined && doubt.proof.boot?.id === boot?.id;
+    if (!isKnown) bodies.push(attemptRecord(desk, intent, { ...phase, result: 'doubt' }));
     desk.doubts.set(intent.client_order_id, phase);
   }
   const isHeld = state.control !== 'active' || suspicion !== undefined || desk.latch.isNoted;

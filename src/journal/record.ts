@@ -22,6 +22,7 @@ const amount = z
 const asWritten = z.string().refine(isAmountText, { error: 'expected a number as text' });
 const at = z.int().transform(instant);
 const count = z.int().nonnegative();
+const boot = () => z.strictObject({ id: z.string(), ms: z.number().nonnegative() });
 const side = z.enum(['buy', 'sell']);
 const sizedBy = z.enum(['quantity', 'amount']);
 const reason = z.custom<Reason>((code) => typeof code === 'string' && isReason(code), {
@@ -149,6 +150,7 @@ const shapes = {
       cuts: list(reason),
       cut_notes: list(z.string()).optional(),
       override: z.string().optional(),
+      boot: boot().optional(),
     }),
   quote: () =>
     z.strictObject({
@@ -169,6 +171,14 @@ const shapes = {
       result: z.enum(['discarded', 'doubt', 'rejected', 'absent', 'filled']),
       reason: reason.optional(),
       detail: z.string().optional(),
+      proof: z
+        .strictObject({
+          reads_left: count,
+          wait_ms: count,
+          proves: z.enum(['rejected', 'absent', 'nothing']),
+          boot: boot().optional(),
+        })
+        .optional(),
     }),
   fill: () =>
     z.strictObject({

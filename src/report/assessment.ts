@@ -150,7 +150,8 @@ class Fold {
   before(at: Instant, body: RecordBody): void {
     if (body.kind === 'started') this.#isRunning = true;
     else if (body.kind === 'stopped') this.#isRunning = false;
-    else if (body.kind === 'attempt' && body.result === 'doubt') this.#open.set(body.client_order_id, at);
+    else if (body.kind === 'attempt' && body.result === 'doubt')
+      this.#open.set(body.client_order_id, this.#open.get(body.client_order_id) ?? at);
     else if (body.kind === 'attempt' || body.kind === 'fill') this.#open.delete(body.client_order_id);
   }
 

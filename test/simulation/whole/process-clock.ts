@@ -1,7 +1,7 @@
 import { Subscription } from 'rxjs';
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
-import { instant, monotonic } from '../../../src/core/time.ts';
-import type { Instant, Monotonic } from '../../../src/core/time.ts';
+import { BOOT_STEP_MS, instant, monotonic } from '../../../src/core/time.ts';
+import type { BootTime, Instant, Monotonic } from '../../../src/core/time.ts';
 import type { VirtualClock } from '../../../src/engine/clock.ts';
 import type { Clock } from '../../../src/engine/ports.ts';
 import { EPOCH } from './draws.ts';
@@ -53,6 +53,11 @@ export class ProcessClock implements Clock, SchedulerLike {
   /** Counts from the start of the process: two processes have no time base in common. */
   monotonic(): Monotonic {
     return monotonic(this.#truth.now() - this.#startedAt - this.#frozenMs + 1_000);
+  }
+
+  /** One machine that never restarts. */
+  boot(): BootTime {
+    return { id: 'simulated', ms: Math.floor(this.#truth.now() / BOOT_STEP_MS) * BOOT_STEP_MS };
   }
 
   wall(): Instant {
