@@ -57,13 +57,9 @@ describe('an order whose answer does not come as it should', () => {
 
   it('is not taken for absent before the quote has expired and the venue had time to book', () => {
     const bench = ran({ wrap: faultyVenue({ order: once('request lost') }) });
-    const at = (kind: string, result?: string): number =>
-      bench
-        .records()
-        .findLast(
-          ({ body }) =>
-            body.kind === kind && (result === undefined || ('result' in body && body.result === result)),
-        )?.at ?? 0;
+    const at = (kind: string, result: string): number =>
+      bench.records().find(({ body }) => body.kind === kind && 'result' in body && body.result === result)
+        ?.at ?? 0;
     const { inDoubt, orderTimeoutMs } = aPolicy();
     // A quote lives for 10 s from its arrival; the doubt began when the order had gone unanswered.
     const sentAt = at('attempt', 'doubt') - orderTimeoutMs;

@@ -157,6 +157,8 @@ export interface BenchOptions {
   readonly inFlight?: 'arrives' | 'lost' | undefined;
   /** How far the wall clock of the desk is ahead of the venue's. */
   readonly skewMs?: number | undefined;
+  /** Boot of the machine whose boot clock the desk reads; left out: the machine has none. */
+  readonly bootId?: string | undefined;
   readonly halt?: HaltPort | undefined;
   /** Files that strategies are read from again. */
   readonly files?: StrategiesPort | undefined;
@@ -164,10 +166,11 @@ export interface BenchOptions {
   readonly accountFeed?: ((exchange: Exchange, clock: VirtualClock) => AccountFeedPort) | undefined;
 }
 
-const skewed = (clock: VirtualClock, ms: number): Clock => ({
+const clockOf = (clock: VirtualClock, { skewMs = 0, bootId }: BenchOptions): Clock => ({
   scheduler: clock,
-  wall: () => instant(clock.wall() + ms),
+  wall: () => instant(clock.wall() + skewMs),
   monotonic: () => clock.monotonic(),
+  boot: () => (bootId === undefined ? undefined : { id: bootId, ms: Math.floor(clock.monotonic()) }),
 });
 
 /** The whole engine on virtual time against the simulated exchange in the same process. */
@@ -187,7 +190,7 @@ export function aBench(options: BenchOptions): Bench {
     orderLatencyMs: options.orderLatencyMs ?? 20,
   });
   const ports: Ports = {
-    clock: options.skewMs === undefined ? clock : skewed(clock, options.skewMs),
+    clock: options.skewMs === undefined && options.bootId === undefined ? clock : clockOf(clock, options),
     random: { next: () => random.next() },
     venue: mortalVenue(options.wrap?.(venue, clock) ?? venue, life, options.inFlight ?? 'lost'),
     market: options.market?.(exchange, clock),

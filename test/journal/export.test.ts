@@ -35,7 +35,14 @@ const missing = { quantity: '0.00001', amount: '0.6', notional_usd: '0.6' };
 const whole = (): readonly RecordBody[] => [
   ...everyKind().map((body): RecordBody => {
     if (body.kind === 'intent')
-      return { ...body, override: 'ov-1', cut_notes: ['limit=1 usd value=2 usd', 'limit=yes value=no'] };
+      return {
+        ...body,
+        override: 'ov-1',
+        cut_notes: ['limit=1 usd value=2 usd', 'limit=yes value=no'],
+        boot: { id: 'b7c1', ms: 7_086_830 },
+      };
+    if (body.kind === 'attempt')
+      return { ...body, proof: { reads_left: 1, wait_ms: 9_000, proves: 'rejected' } };
     if (body.kind === 'maximum') return { ...body, why: 'raised' };
     if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };
     if (body.kind === 'correction') return { ...body, rows: [7, 8], missing };
@@ -115,7 +122,7 @@ describe('an export of any kind', () => {
   it('leaves the cell of an absent field empty, and the field out of JSON', () => {
     const attempt: RecordBody = { kind: 'attempt', client_order_id: 'c', result: 'filled' };
     expect(exported([attempt], 'csv', 'attempt')).toBe(
-      'seq,at,kind,client_order_id,result,reason,detail\r\n1,2026-12-01T09:00:00.000Z,attempt,c,filled,,\r\n',
+      'seq,at,kind,client_order_id,result,reason,detail,proof\r\n1,2026-12-01T09:00:00.000Z,attempt,c,filled,,,\r\n',
     );
     expect(Object.keys(JSON.parse(exported([attempt], 'jsonl', 'attempt')) as object)).not.toContain(
       'reason',

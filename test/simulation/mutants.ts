@@ -288,7 +288,7 @@ const ofCore: readonly Mutant[] = [
     name: 'inherited-at-once',
     rule: 'an order of a dead process may trade for a whole life after the start',
     killedBy: 'A',
-    patches: [{ file: DOUBTS, find: 'after(startedAt, lifeMs + bookingMarginMs)', replace: 'startedAt' }],
+    patches: [{ file: DOUBTS, find: 'notBefore: after(startedAt, waitMs)', replace: 'notBefore: startedAt' }],
   },
   {
     name: 'inherited-closed',

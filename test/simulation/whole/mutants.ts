@@ -27,8 +27,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the order leaves before the intent is durable',
     file: 'src/engine/execute.ts',
-    find: 'if (!by.closed) desk.write([intent], by, both.ends);',
-    put: 'both.ends(); if (!by.closed) desk.write([intent], by, () => undefined);',
+    find: 'desk.write([boot === undefined ? intent : { ...intent, boot }], by, both.ends);',
+    put: 'both.ends(); desk.write([boot === undefined ? intent : { ...intent, boot }], by, () => undefined);',
   },
   {
     name: 'an open intent of a dead process is forgotten',
@@ -213,9 +213,14 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'what a dead process left open is proven absent at once',
     file: 'src/core/doubts.ts',
-    find: 'notBefore: after(startedAt, lifeMs + bookingMarginMs),',
-    put: 'notBefore: startedAt,',
-    also: [{ file: 'src/core/doubts.ts', find: '    readsLeft: 2,\n', put: '    readsLeft: 1,\n' }],
+    find: 'proof: { readsLeft: proof?.reads_left ?? 2, notBefore: after(startedAt, waitMs), proves },',
+    put: 'proof: { readsLeft: 1, notBefore: startedAt, proves },',
+  },
+  {
+    name: 'a proof goes on without the time that it still needs',
+    file: 'src/core/doubts.ts',
+    find: 'Math.max(0, proof.wait_ms - passedSince(proof.boot, boot))',
+    put: '0',
   },
   {
     name: 'a copy leaves at any time',
