@@ -27,6 +27,7 @@ import { compareFill } from '../core/figures.ts';
 import { quotedIn } from '../core/ordered.ts';
 import type { FillRecord, RecordBody } from '../core/record.ts';
 import { MINUTE_MS, isoOf } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { earliestStamp, readAccount } from './account-read.ts';
 import type { AccountRead } from './account-read.ts';
@@ -53,7 +54,9 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   // wait, a doubt or a hint, does so from when it came up: a read at once would be too early to show anything of it.
   let begunAt = ports.clock.monotonic();
   const left = (ms: number): number =>
-    ms < desk.policy.accountPollMs ? ms : Math.max(0, ms - (ports.clock.monotonic() - begunAt));
+    ms < desk.policy.accountPollMs
+      ? untilCountingRead(desk, ms, begunAt)
+      : Math.max(0, ms - (ports.clock.monotonic() - begunAt));
   // A doubt or a hint that comes up shortens the wait that is running.
   const wait = (): Observable<unknown> =>
     waitMs$.pipe(
@@ -105,6 +108,22 @@ function untilNextRead(desk: Desk): number {
   const { inDoubt, accountPollMs } = desk.policy;
   const ms = desk.hasDoubts() || desk.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
   return desk.isHinted ? Math.min(ms, HINT_MS) : ms;
+}
+
+/**
+ * How long to wait for the next read, milliseconds, so that one begins at the first instant at which it counts towards the proof of a
+ * doubt: a read shortly before that would hold it back, because the route has a limit. `lastAt`: when the last one began.
+ */
+function untilCountingRead({ doubts, ports }: Desk, pollMs: number, lastAt: Monotonic): number {
+  const now = ports.clock.monotonic();
+  let first: Monotonic | undefined;
+  for (const { proof } of doubts.values())
+    if (proof.notBefore > now && (first === undefined || proof.notBefore < first)) first = proof.notBefore;
+  if (first === undefined || pollMs <= HINT_MS) return pollMs;
+  const leftMs = first - now;
+  // Not at once: that would be too early to show anything.
+  const soonestMs = Math.max(HINT_MS, lastAt + pollMs - now);
+  return leftMs - Math.max(0, Math.floor((leftMs - soonestMs) / pollMs)) * pollMs;
 }
 
 /** One read and what it means. Empty after a failure, which proves nothing. */

@@ -1,4 +1,4 @@
-import { EMPTY, concat, defer, map, mergeMap, of, takeUntil, timer } from 'rxjs';
+import { EMPTY, concat, defer, map, merge, mergeMap, of, takeUntil, timer } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import type { Next, Proof } from '../core/cycle.ts';
 import { proofRecord } from '../core/doubts.ts';
@@ -225,7 +225,10 @@ function settle(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: 
     // Nothing more can be tried; the slice ends when its time does, so that the strategy keeps its pace.
     return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
   }
-  return { bodies: braked, after: () => retryAt(desk, slice, waitMs, reason) };
+  const retry = (): Observable<OpenSlice> => retryAt(desk, slice, waitMs, reason);
+  // The risk mode may have changed since it was read: the next try must not rest on the old one.
+  const isStale = reason === 'order_refused' && desk.policy.pts.use !== 'never';
+  return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
 }
 
 function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason): Observable<OpenSlice> {

@@ -236,5 +236,5 @@ export const modes: readonly Mode[] = [
   { row: 95, what: 'the operator writes the wrong pair or a zero too many', alert: 'limit_refused',
     tests: [[app('config'), 'asks for %s in live mode'], [core('controls'), 'of %s allows what is equal to it and refuses what is beyond'], [engine('breaches'), 'is refused before a quote is asked for, and the operator is told']] },
   { row: 96, what: 'no funds, or the pair may only be reduced', alert: { none: NO_TRADE },
-    tests: [[engine('gate'), 'lets nothing through that the account cannot pay any more'], [engine('pts-watch'), 'ends in the middle of a twap when the mode turns to Reduce-Only']] },
+    tests: [[engine('gate'), 'lets nothing through that the account cannot pay any more'], [engine('pts-watch'), 'ends in the middle of a twap when the mode turns to Reduce-Only'], [engine('order-refused'), 'is read again when the venue refuses the order, so that the next try does not borrow']] },
 ];

@@ -1,0 +1,121 @@
+import { map, of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import type { AttemptRecord } from '../../src/core/record.ts';
+import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
+import type { OrderAnswer } from '../../src/core/venue.ts';
+import type { VenuePort } from '../../src/engine/ports.ts';
+import { START, aBench, aPolicy, aTwap } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+import { faultsOf, ledgerTrades } from './oracle.ts';
+
+const WORDS = 'usd cannot be borrowed: btcusd is Reduce-Only';
+
+/** The first order is not executed, and answered so. */
+function refusing(status: number): (venue: VenuePort) => VenuePort {
+  let orders = 0;
+  return (venue) => ({
+    ...venue,
+    order: (request) =>
+      ++orders === 1 ? of<OrderAnswer>({ kind: 'error', status, error: WORDS }) : venue.order(request),
+  });
+}
+
+function ran(options: Partial<BenchOptions>): Bench {
+  const bench = aBench({ strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })], ...options });
+  bench.start({ isUntilDone: true });
+  bench.clock.run(instant(START + 6 * MINUTE_MS));
+  expect(faultsOf(bench)).toEqual([]);
+  expect(ledgerTrades(bench.exchange)).toHaveLength(1);
+  return bench;
+}
+
+interface End {
+  readonly at: number;
+  readonly body: AttemptRecord;
+}
+
+/** What the journal says of attempts, ms after the first order left. */
+function endsOf(bench: Bench): readonly End[] {
+  const records = bench.records();
+  const begun = records.find(({ body }) => body.kind === 'intent')?.at ?? 0;
+  return records.flatMap(({ at, body }) => (body.kind === 'attempt' ? [{ at: at - begun, body }] : []));
+}
+
+/**
+ * What the table of answers allows for a well-formed 4xx to the first and only copy of an order: a desk that trusts 4xx takes it for
+ * a refusal; another tries again after the quote has certainly expired and one clean read of the account, which must begin once
+ * the venue had time to book what a second copy on its way may have traded.
+ */
+describe("a 422 with the venue's words to the only copy of an order", () => {
+  it('is a refusal at once for a desk that trusts it, without a doubt', () => {
+    const { inDoubt } = aPolicy();
+    const bench = ran({ wrap: refusing(422), policy: { inDoubt: { ...inDoubt, trustRefusals: true } } });
+    expect(endsOf(bench).map(({ body: { result, reason } }) => [result, reason])).toEqual([
+      ['rejected', 'order_refused'],
+      ['filled', undefined],
+    ]);
+    expect(endsOf(bench)[1]?.at).toBeLessThan(6 * SECOND_MS);
+  });
+
+  it.each([1_500, 3_000, 5_000, 10_000])(
+    'is a refusal after one read that begins when it can first count, with quotes of %i ms',
+    (quoteLifeMs) => {
+      const bench = ran({ wrap: refusing(422), venue: { quoteLifeMs } });
+      const ends = endsOf(bench);
+      expect(ends.map(({ body: { result, reason } }) => [result, reason])).toEqual([
+        ['doubt', 'order_refused'],
+        ['rejected', 'order_refused'],
+        ['filled', undefined],
+      ]);
+      expect(ends[1]?.body.detail).toBe(`422: ${WORDS}`);
+      const earliest = quoteLifeMs + aPolicy().inDoubt.bookingMarginMs;
+      expect(ends[1]?.at).toBeGreaterThanOrEqual(earliest);
+      expect(ends[1]?.at).toBeLessThan(earliest + 500);
+    },
+  );
+});
+
+describe('an answer that the table does not call a refusal', () => {
+  it.each([408, 409, 425, 429, 500, 502, 503])('is a doubt until two reads show no trade: %i', (status) => {
+    const { inDoubt } = aPolicy();
+    const trusting = { inDoubt: { ...inDoubt, trustRefusals: true } };
+    const ends = endsOf(ran({ wrap: refusing(status), policy: trusting, venue: { quoteLifeMs: 5_000 } }));
+    expect(ends[0]?.body).toMatchObject({ result: 'doubt', reason: 'outcome_unknown' });
+    expect(ends.some(({ body }) => body.result === 'rejected')).toBe(false);
+    const absent = ends.find(({ body }) => body.result === 'absent');
+    const earliest = 5_000 + inDoubt.bookingMarginMs + 10_000;
+    expect(absent?.at).toBeGreaterThanOrEqual(earliest);
+    expect(absent?.at).toBeLessThan(earliest + 500);
+  });
+});
+
+describe('a risk mode that flips between two polls', () => {
+  it('is read again when the venue refuses the order, so that the next try does not borrow', () => {
+    let polls = 0;
+    const { pts } = aPolicy();
+    const bench = aBench({
+      strategies: [aTwap('twap', { slices: 1, duration: 'PT5M' })],
+      policy: { pts: { ...pts, use: 'when_enabled', pollMs: 4 * MINUTE_MS, maxAgeMs: 10 * MINUTE_MS } },
+      venue: {
+        accounts: [{ balances: { eth: '1' } }],
+        pts: { modes: { btcusd: 'Enabled' } },
+        quoteLifeMs: 5_000,
+      },
+      wrap: (venue) => ({
+        ...refusing(422)(venue),
+        riskModes: () => {
+          polls++;
+          return venue.riskModes().pipe(map((modes) => modes));
+        },
+      }),
+    });
+    bench.start();
+    bench.clock.run(instant(START + 4 * SECOND_MS));
+    expect(polls).toBe(1);
+    bench.exchange.setRiskMode('btcusd', 'Reduce-Only');
+    bench.clock.run(instant(START + 3 * MINUTE_MS));
+    expect(polls).toBe(2);
+    expect(bench.records().filter(({ body }) => body.kind === 'intent')).toHaveLength(1);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+  });
+});
