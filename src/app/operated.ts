@@ -8,6 +8,7 @@ import type { Override } from '../engine/override-state.ts';
 import type { Command, CommandAnswer } from '../engine/ports.ts';
 import { clockBackWords } from '../engine/clock-back.ts';
 import { pricePauseWords } from '../engine/price-trials.ts';
+import { termsWords } from '../engine/pts-watch.ts';
 import { shortQuoteWords } from '../engine/short-quotes.ts';
 import { bookingWords } from '../engine/still-booking.ts';
 import { leftOfSlice } from '../engine/size.ts';
@@ -91,6 +92,7 @@ const waitingOf = (desk: Desk): readonly string[] => [
   ...shortQuoteWords(desk),
   ...pricePauseWords(desk),
   ...bookingWords(desk),
+  ...termsWords(desk),
 ];
 
 function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {

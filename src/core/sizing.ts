@@ -73,6 +73,8 @@ export interface Sized {
 export interface Unsized {
   readonly reason: Reason;
   readonly note: string;
+  /** What cut it to nothing, or to less than may be sent. */
+  readonly cuts?: readonly Reason[];
 }
 
 /** More pieces than this would show the venue a slice in crumbs: a maximum so small is waited out. */
@@ -101,11 +103,17 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
     return {
       reason: funds.length > 0 ? 'no_funds' : 'below_minimum',
       note: wordsOf(funds) || 'nothing is left after rounding',
+      cuts: funds.map(({ reason }) => reason),
     };
   }
   const notional = size.by === 'amount' ? size.amount : cost(mid, size.quantity);
   const small = tooSmall(question, base, notional);
-  if (small !== undefined) return { ...small, note: [small.note, wordsOf(funds)].filter(Boolean).join('; ') };
+  if (small !== undefined)
+    return {
+      ...small,
+      note: [small.note, wordsOf(funds)].filter(Boolean).join('; '),
+      cuts: funds.map(({ reason }) => reason),
+    };
   if (capped.cuts.length + funds.length === 0)
     return { size, quantity: base, cuts: NONE, notes: NONE, isPiece: false };
   const all = [...capped.cuts, ...funds];

@@ -76,7 +76,7 @@ function permitted(desk: Desk, item: Sized, permit: Permit): Paced | Stopped {
     const detail = `limit=${longestMs} ms value=${Math.round(permit.queuedMs)} ms`;
     return stopped(item.slice, 'message_throttle', detail, { do: 'again' });
   }
-  const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, item.slice)) : item;
+  const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, item.slice, { isFinal: true })) : item;
   if (now.stage === 'stopped') {
     permit.giveBack();
     return now;

@@ -1,13 +1,18 @@
 import {
   EMPTY,
+  Subject,
   catchError,
   concat,
   defer,
+  filter,
+  finalize,
   forkJoin,
   ignoreElements,
   map,
+  merge,
   of,
   repeat,
+  take,
   tap,
   timer,
 } from 'rxjs';
@@ -16,11 +21,18 @@ import { VenueError } from '../core/errors.ts';
 import { expectedCarryBps } from '../core/pts.ts';
 import type { Ratio } from '../core/money.ts';
 import type { FundingRate, RiskMode } from '../core/venue.ts';
-import type { Monotonic } from '../core/time.ts';
+import { instant, isoOf } from '../core/time.ts';
+import type { Instant, Monotonic } from '../core/time.ts';
+import type { OpenSlice } from './desk-state.ts';
 import type { Observer } from './observer.ts';
 import type { Pacer } from './pacer.ts';
 import type { Policy } from './policy.ts';
 import type { Ports } from './ports.ts';
+
+type Terms = 'risk modes' | 'funding rates';
+
+/** A first read that failed is tried again after so long, then after twice as long each time, up to the poll. */
+const FIRST_RETRY_MS = 1_000;
 
 /** Risk modes and funding rates, polled. What is older than `pts.maxAgeMs`, or was refused, is unknown. */
 export class PtsWatch {
@@ -28,6 +40,11 @@ export class PtsWatch {
   readonly #policy: Policy;
   readonly #pacer: Pacer;
   readonly #observer: Observer;
+  readonly #read$ = new Subject<void>();
+  readonly #refused = new Set<Terms>();
+  readonly #waiting = new Map<OpenSlice, Instant>();
+  /** Reads in a row that left the first one pending. */
+  #failures = 0;
   #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
 
@@ -36,6 +53,34 @@ export class PtsWatch {
     this.#policy = policy;
     this.#pacer = pacer;
     this.#observer = observer;
+  }
+
+  /** Whether the first read is still to come: nobody has told the terms that credit is held to, nor refused to. */
+  isPending(): boolean {
+    const { use, carryBpsMax } = this.#policy.pts;
+    if (use === 'never') return false;
+    const isMissing = (what: Terms): boolean =>
+      (what === 'risk modes' ? this.#modes : this.#rates) === undefined && !this.#refused.has(what);
+    return isMissing('risk modes') || (carryBpsMax !== undefined && isMissing('funding rates'));
+  }
+
+  /** Emits once the first read is over, or after `mostMs`. */
+  known({ slice, mostMs }: { readonly slice: OpenSlice; readonly mostMs: number }): Observable<void> {
+    const { clock } = this.#ports;
+    return defer(() => {
+      if (!this.isPending()) return of(undefined);
+      this.#waiting.set(slice, instant(clock.wall() + mostMs));
+      return merge(this.#read$.pipe(filter(() => !this.isPending())), timer(mostMs, clock.scheduler)).pipe(
+        take(1),
+        map(() => undefined),
+        finalize(() => this.#waiting.delete(slice)),
+      );
+    });
+  }
+
+  /** Slices that wait for the first read, each with the end of its wait. */
+  get waiting(): ReadonlyMap<OpenSlice, Instant> {
+    return this.#waiting;
   }
 
   mode(pair: string): RiskMode | undefined {
@@ -65,10 +110,19 @@ export class PtsWatch {
    */
   run({ isNeeded }: { readonly isNeeded: () => boolean }): Observable<void> {
     const { clock } = this.#ports;
-    const { use, pollMs } = this.#policy.pts;
+    const { use } = this.#policy.pts;
     const polled = defer(() => (use === 'never' && !isNeeded() ? EMPTY : concat(this.poll(), of(undefined))));
-    const wait = defer(() => timer(pollMs, clock.scheduler)).pipe(ignoreElements());
+    const wait = defer(() => timer(this.#waitMs(), clock.scheduler)).pipe(ignoreElements());
     return concat(polled, wait).pipe(repeat());
+  }
+
+  /** Until something was read, a slice may wait for it: it is asked for sooner. */
+  #waitMs(): number {
+    const { pollMs } = this.#policy.pts;
+    this.#failures = this.isPending() ? this.#failures + 1 : 0;
+    return this.#failures === 0
+      ? pollMs
+      : Math.min(pollMs, FIRST_RETRY_MS * 2 ** Math.min(10, this.#failures - 1));
   }
 
   /** Reads both once; a failure leaves what is known to grow old. Completes. */
@@ -80,11 +134,13 @@ export class PtsWatch {
           this.#observer.riskMode(pair, value.get(pair));
         }
         this.#modes = { value, at: clock.monotonic() };
+        this.#read$.next();
       }),
     );
     const rates = this.#paced(venue.fundingRates()).pipe(
       tap((list) => {
         this.#rates = { value: new Map(list.map((rate) => [rate.currency, rate])), at: clock.monotonic() };
+        this.#read$.next();
       }),
     );
     return forkJoin([this.#tolerant('risk modes', modes), this.#tolerant('funding rates', rates)]).pipe(
@@ -96,7 +152,7 @@ export class PtsWatch {
     return this.#pacer.through({ route: 'read', priority: 'valuation', key: 'pts' }, read);
   }
 
-  #tolerant(what: string, read: Observable<unknown>): Observable<unknown> {
+  #tolerant(what: Terms, read: Observable<unknown>): Observable<unknown> {
     return read.pipe(
       map(() => undefined),
       catchError((error: unknown) => {
@@ -104,6 +160,11 @@ export class PtsWatch {
         this.#observer.warn(`${what} could not be read: no credit is used once they are stale`, {
           error: error.message,
         });
+        const { status = 0 } = error;
+        if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
+          this.#refused.add(what);
+          this.#read$.next();
+        }
         return EMPTY;
       }),
     );
@@ -113,3 +174,10 @@ export class PtsWatch {
     return known !== undefined && this.#ports.clock.monotonic() - known.at <= this.#policy.pts.maxAgeMs;
   }
 }
+
+/** One line a slice that waits for the first read of the risk modes. */
+export const termsWords = ({ pts }: { readonly pts: Pick<PtsWatch, 'waiting'> }): readonly string[] =>
+  [...pts.waiting].map(
+    ([{ intent }, until]) =>
+      `slice ${intent.slice} of ${intent.parent} waits for the first read of the risk modes, until ${isoOf(until)} at most: it needs credit`,
+  );

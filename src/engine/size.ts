@@ -1,4 +1,4 @@
-import { map, takeUntil } from 'rxjs';
+import { map, mergeMap, of, takeUntil } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { deskRefusal, worstPrice } from '../core/controls.ts';
 import {
@@ -43,15 +43,29 @@ export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<
       return;
     }
     const pairs = pricedPairs(desk, pair);
-    if (desk.references.hasAll(pairs)) done(sizeNow(desk, slice));
+    const known = desk.references.hasAll(pairs) ? sizeNow(desk, slice) : undefined;
+    if (known !== undefined && !awaitsTerms(known)) done(known);
     else {
-      const priced = desk.references.ready(pairs).pipe(
+      const sized =
+        known === undefined ? desk.references.ready(pairs).pipe(map(() => sizeNow(desk, slice))) : of(known);
+      const final = sized.pipe(
+        mergeMap((item) => (awaitsTerms(item) ? sizeOnTerms(desk, slice) : of(item))),
         takeUntil(drain$),
-        map(() => sizeNow(desk, slice)),
       );
-      passOn(priced, by, done);
+      passOn(final, by, done);
     }
   });
+}
+
+/** Whether it would be cut only because nobody has read the risk modes since the start. */
+const awaitsTerms = (item: Sized | Stopped): boolean =>
+  item.stage === 'stopped' && item.reason === 'pts_unknown';
+
+/** Sizes the slice once the terms of credit were read, or half of the time that it has left is over. */
+function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> {
+  const { clock } = desk.ports;
+  const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
+  return desk.pts.known({ slice, mostMs }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 
 /** The pair, and the one that converts its quote currency into that of the limits. */
@@ -80,7 +94,11 @@ export const leftOfSlice = ({
   );
 
 /** Sizes a slice by what is known at this moment. */
-export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
+export function sizeNow(
+  desk: Desk,
+  slice: OpenSlice,
+  { isFinal = false }: { readonly isFinal?: boolean } = {},
+): Sized | Stopped {
   const { pair, side, limit, tactics } = slice.intent;
   const reference = desk.references.get(pair);
   if (reference === undefined) return stopped(slice, 'no_reference', pair, { do: 'again' });
@@ -114,6 +132,8 @@ export function sizeNow(desk: Desk, slice: OpenSlice): Sized | Stopped {
     pts: creditOf(desk, pair, pays),
   };
   const sized = sizeWithin(desk, question);
+  if (!isFinal && sized.cuts?.includes('pts_unknown') === true && desk.pts.isPending())
+    return stopped(slice, 'pts_unknown', 'the risk modes were not read yet', { do: 'again' });
   if ('reason' in sized) return stopped(slice, sized.reason, sized.note, nextAfter(desk, sized.reason));
   return {
     stage: 'sized',

@@ -1,9 +1,10 @@
-import { defer, throwError } from 'rxjs';
+import { defer, delay, throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity, ratio, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { VenueInput } from '../../src/simulator/options.ts';
+import { termsWords } from '../../src/engine/pts-watch.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
@@ -120,5 +121,88 @@ describe('credit', () => {
     });
     expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
     expect(executedTotal(bench.exchange).gt(quantity('0'))).toBe(true);
+  });
+});
+
+describe('a slice that is due at the start', () => {
+  /** 0.8 btc in one slice of five minutes; 30 000 USD pay half a coin. */
+  function begun(over: Partial<BenchOptions> & { readonly amount?: string } = {}): {
+    readonly bench: Bench;
+    readonly waiting: () => readonly string[];
+  } {
+    const { amount = '0.8', ...options } = over;
+    const bench = aBench({
+      strategies: [
+        aTwap('twap', { slices: 1, duration: 'PT5M', total_quantity: { amount, currency: 'btc' } }),
+      ],
+      policy: { pts: onCredit },
+      venue: poor('Enabled'),
+      ...options,
+    });
+    bench.start();
+    return { bench, waiting: () => termsWords(bench.desk) };
+  }
+  const run = ({ clock }: Bench, ms: number): void => {
+    clock.run(instant(START + ms));
+  };
+  const failing = (status: number, untilMs: number): BenchOptions['wrap'] => {
+    const error = new VenueError({ code: 'unavailable', applied: 'no', attempt: 'risk modes', status });
+    return (venue, clock) => ({
+      ...venue,
+      riskModes: () =>
+        defer(() => (clock.wall() < START + untilMs ? throwError(() => error) : venue.riskModes())),
+    });
+  };
+
+  it('waits for the first read of the risk modes, and trades whole', () => {
+    const { bench, waiting } = begun({
+      wrap: (venue, clock) => ({ ...venue, riskModes: () => venue.riskModes().pipe(delay(3_000, clock)) }),
+    });
+    run(bench, 2_500);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    expect(waiting()).toEqual([
+      expect.stringMatching(
+        /^slice 0 of \S+ waits for the first read of the risk modes, until 2026-01-05T00:02:3/u,
+      ),
+    ]);
+    run(bench, 10_000);
+    expect(text(executedTotal(bench.exchange))).toBe('0.8');
+    expect(waiting()).toEqual([]);
+  });
+
+  it('waits while the first read fails, which is tried again long before the next poll', () => {
+    const { bench } = begun({ wrap: failing(503, 12_000) });
+    run(bench, 20_000);
+    expect(text(executedTotal(bench.exchange))).toBe('0.8');
+    expect(faultsOf(bench)).toEqual([]);
+  });
+
+  it('trades its own funds after half of its time when nobody tells the risk modes', () => {
+    const { bench } = begun({ wrap: failing(503, 3_600_000) });
+    run(bench, 2 * MINUTE_MS);
+    expect(ledgerTrades(bench.exchange)).toEqual([]);
+    run(bench, 6 * MINUTE_MS);
+    expect(Number(executedTotal(bench.exchange))).toBeGreaterThan(0.45);
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+  });
+
+  it('does not wait where the venue refuses to tell them, nor where own funds pay for all', () => {
+    const refused = begun({ wrap: failing(403, 3_600_000) });
+    run(refused.bench, 5_000);
+    expect(Number(executedTotal(refused.bench.exchange))).toBeGreaterThan(0.45);
+    const rich = begun({ amount: '0.4', wrap: failing(503, 3_600_000) });
+    run(rich.bench, 5_000);
+    expect(text(executedTotal(rich.bench.exchange))).toBe('0.4');
+  });
+
+  it('waits again after a restart', () => {
+    const first = begun({ wrap: failing(503, 30_000) }).bench;
+    run(first, 5_000);
+    first.kill();
+    const { clock, exchange, journal } = first;
+    const next = begun({ clock, exchange, journal, wrap: failing(503, 30_000) }).bench;
+    run(next, 40_000);
+    expect(text(executedTotal(exchange))).toBe('0.8');
+    expect(faultsOf(next)).toEqual([]);
   });
 });
