@@ -1,6 +1,5 @@
 import {
   EMPTY,
-  Subject,
   catchError,
   concat,
   defer,
@@ -34,13 +33,17 @@ type Terms = 'risk modes' | 'funding rates';
 /** A first read that failed is tried again after so long, then after twice as long each time, up to the poll. */
 const FIRST_RETRY_MS = 1_000;
 
+interface Waiting {
+  readonly mostMs: number;
+  readonly pending$: Observable<boolean>;
+}
+
 /** Risk modes and funding rates, polled. What is older than `pts.maxAgeMs`, or was refused, is unknown. */
 export class PtsWatch {
   readonly #ports: Ports;
   readonly #policy: Policy;
   readonly #pacer: Pacer;
   readonly #observer: Observer;
-  readonly #read$ = new Subject<void>();
   readonly #refused = new Set<Terms>();
   readonly #waiting = new Map<OpenSlice, Instant>();
   /** Reads in a row that left the first one pending. */
@@ -64,13 +67,13 @@ export class PtsWatch {
     return isMissing('risk modes') || (carryBpsMax !== undefined && isMissing('funding rates'));
   }
 
-  /** Emits once the first read is over, or after `mostMs`. */
-  known({ slice, mostMs }: { readonly slice: OpenSlice; readonly mostMs: number }): Observable<void> {
+  /** Emits once the first read is over, or after `mostMs`. `pending$` tells each time whether it is still to come. */
+  known(slice: OpenSlice, { mostMs, pending$ }: Waiting): Observable<void> {
     const { clock } = this.#ports;
     return defer(() => {
       if (!this.isPending()) return of(undefined);
       this.#waiting.set(slice, instant(clock.wall() + mostMs));
-      return merge(this.#read$.pipe(filter(() => !this.isPending())), timer(mostMs, clock.scheduler)).pipe(
+      return merge(pending$.pipe(filter((isPending) => !isPending)), timer(mostMs, clock.scheduler)).pipe(
         take(1),
         map(() => undefined),
         finalize(() => this.#waiting.delete(slice)),
@@ -134,13 +137,11 @@ export class PtsWatch {
           this.#observer.riskMode(pair, value.get(pair));
         }
         this.#modes = { value, at: clock.monotonic() };
-        this.#read$.next();
       }),
     );
     const rates = this.#paced(venue.fundingRates()).pipe(
       tap((list) => {
         this.#rates = { value: new Map(list.map((rate) => [rate.currency, rate])), at: clock.monotonic() };
-        this.#read$.next();
       }),
     );
     return forkJoin([this.#tolerant('risk modes', modes), this.#tolerant('funding rates', rates)]).pipe(
@@ -163,7 +164,6 @@ export class PtsWatch {
         const { status = 0 } = error;
         if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
           this.#refused.add(what);
-          this.#read$.next();
         }
         return EMPTY;
       }),

@@ -65,7 +65,8 @@ const awaitsTerms = (item: Sized | Stopped): boolean =>
 function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> {
   const { clock } = desk.ports;
   const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
-  return desk.pts.known({ slice, mostMs }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
+  const pending$ = desk.changed$.seen(() => desk.pts.isPending());
+  return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 
 /** The pair, and the one that converts its quote currency into that of the limits. */
