@@ -149,9 +149,9 @@ export const alerts = {
   },
   crash_loop: {
     severity: 'critical',
-    says: 'the process died again and again; the desk starts halted',
+    says: 'crash loop detected; starting halted',
     runbook:
-      'Read the end of the log and the exit codes of the supervisor. Re-arm with --rearm "reason" only when the cause is gone.',
+      '`causes` says what ended the processes: errors of their own by name, and those that were killed or lost within 5 s of their start. A kill or a power cut of a process that has run longer does not count. Read the end of the log and the exit codes of the supervisor. Re-arm with --rearm "reason" only when the cause is gone.',
   },
   halted: {
     severity: 'critical',

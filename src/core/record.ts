@@ -23,6 +23,7 @@ export type RecordBody =
   | ResolvedRecord
   | CorrectionRecord
   | ShownRecord
+  | ProcessRecord
   | OverrideRecord
   | ReloadRecord
   | ControlRecord;
@@ -52,6 +53,17 @@ export interface StoppedRecord {
   readonly kind: 'stopped';
   readonly why: string;
   readonly open_doubts: number;
+}
+
+/** How a process fares between its start and its end. */
+export interface ProcessRecord {
+  readonly kind: 'process';
+  /**
+   * `running`: a process that follows one that died has run for `SOON_AFTER_START_MS`. `failed`: an error of its own ends it.
+   */
+  readonly state: 'running' | 'failed';
+  /** The error, of a process that failed. */
+  readonly why?: string | undefined;
 }
 
 /** A strategy begins a life: the same content never begins twice in one journal. */

@@ -37,6 +37,18 @@ export { sliceKey } from './open.ts';
 export type { Life, OpenAttempt, OpenSlice } from './open.ts';
 
 const RECENT_MS = 10 * MINUTE_MS;
+/** A process that left no record so long after its start died soon after it. */
+export const SOON_AFTER_START_MS = 5_000;
+
+/** The end of a process that did not say that it stopped. */
+export interface Death {
+  readonly startedAt: Instant;
+  /** Its last sign of life came soon after its start. */
+  readonly isSoon: boolean;
+  /** The error of its own that ended it; `undefined`: it was killed, or nobody knows. */
+  readonly error: string | undefined;
+}
+
 const DEATHS_KEPT = 100;
 const IDS_KEPT = 10_000;
 /** Fills that the account has not shown, or not all of. */
@@ -85,9 +97,11 @@ export class DeskState {
   /** The last record is that of a process that ended in good order: nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
-  /** When processes began that died, the newest of them, since a person last said that the desk may trade. */
-  deaths: readonly Instant[] = [];
+  /** Processes that died, the newest of them, since a person last said that the desk may trade. */
+  deaths: readonly Death[] = [];
   runningSince: Instant | undefined;
+  /** The error of its own that ends the process that runs. */
+  failure: string | undefined;
   account: string | undefined;
   readonly overrides = new Overrides();
   /** What limits are held against. */
@@ -97,6 +111,7 @@ export class DeskState {
   readonly strays = new IdMap<Traded>();
 
   apply({ at, body }: StoredRecord): void {
+    const lastAt = this.lastRecordAt;
     this.lastRecordAt = at;
     if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;
     this.isStopped = body.kind === 'stopped';
@@ -104,12 +119,15 @@ export class DeskState {
       case 'started':
         this.startedAt ??= at;
         this.overrides.restart();
-        this.#start(at);
+        this.#start(at, lastAt);
         this.account = body.account;
         this.#doubtAll();
         break;
       case 'stopped':
         this.runningSince = undefined;
+        break;
+      case 'process':
+        this.failure = body.state === 'failed' ? (body.why ?? 'unknown error') : undefined;
         break;
       case 'strategy':
         this.#begin(body);
@@ -206,10 +224,11 @@ export class DeskState {
     return Math.max(0, this.filledIds.size - this.bookedSince);
   }
 
-  /** How many of the processes that began since `from` died, asked before this one has written that it began. */
-  diedSince(from: Instant): number {
-    const all = this.runningSince === undefined ? this.deaths : [...this.deaths, this.runningSince];
-    return all.filter((at) => at >= from).length;
+  /** Processes that began since `from` and died of themselves, asked before this one has written that it began. */
+  diedSince(from: Instant): readonly Death[] {
+    return [...this.deaths, ...this.#death(this.lastRecordAt)].filter(
+      ({ startedAt, isSoon, error }) => startedAt >= from && (isSoon || error !== undefined),
+    );
   }
 
   /** Attempts whose outcome is unknown. */
@@ -254,10 +273,17 @@ export class DeskState {
     return sum;
   }
 
-  #start(at: Instant): void {
-    if (this.runningSince !== undefined)
-      this.deaths = [...this.deaths, this.runningSince].slice(-DEATHS_KEPT);
+  #start(at: Instant, lastAt: Instant | undefined): void {
+    this.deaths = [...this.deaths, ...this.#death(lastAt)].slice(-DEATHS_KEPT);
     this.runningSince = at;
+    this.failure = undefined;
+  }
+
+  /** The death of the process that wrote last, at `lastAt`; none when it ended in good order. */
+  #death(lastAt: Instant | undefined): readonly Death[] {
+    const { runningSince: startedAt, failure: error } = this;
+    if (startedAt === undefined) return [];
+    return [{ startedAt, error, isSoon: (lastAt ?? startedAt) - startedAt < SOON_AFTER_START_MS }];
   }
 
   /** What a process that is gone left under way may have traded: each is a doubt since it was written. */

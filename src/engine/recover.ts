@@ -23,6 +23,7 @@ import { MINUTE_MS, after } from '../core/time.ts';
 import { haltRecord, readOnce } from './account.ts';
 import { checkClock } from './clock-back.ts';
 import type { Desk } from './desk.ts';
+import type { Death } from './desk-state.ts';
 import { haltNote, rearmFault, rearmRecord } from './operate.ts';
 import { attemptRecord, record } from './record.ts';
 import { firstSteps } from './decide.ts';
@@ -173,10 +174,21 @@ function suspicionOf({ state, policy, ports, observer }: Desk): string | undefin
   }
   const { startsMax, withinMs } = policy.crashLoop;
   const deaths = state.diedSince(after(ports.clock.wall(), -withinMs));
-  if (deaths < startsMax) return undefined;
+  if (deaths.length < startsMax) return undefined;
   const minutes = Math.round(withinMs / MINUTE_MS);
-  observer.alert('crash_loop', { deaths, minutes });
-  return `the process died ${deaths} times within ${minutes} minutes`;
+  const causes = causesOf(deaths);
+  observer.alert('crash_loop', { deaths: deaths.length, minutes, causes });
+  return `crash loop: the process died ${deaths.length} times within ${minutes} minutes (${causes})`;
+}
+
+/** Such as `3 x killed or lost soon after the start, 2 x TypeError: x is not a function`. */
+function causesOf(deaths: readonly Death[]): string {
+  const counts = new Map<string, number>();
+  for (const { error } of deaths) {
+    const cause = error ?? 'killed or lost soon after the start';
+    counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  }
+  return [...counts].map(([cause, count]) => `${count} x ${cause}`).join(', ');
 }
 
 /**

@@ -1,10 +1,12 @@
 import {
   EMPTY,
+  catchError,
   concat,
   defer,
   filter,
   ignoreElements,
   merge,
+  mergeMap,
   of,
   shareReplay,
   take,
@@ -12,12 +14,14 @@ import {
   takeWhile,
   tap,
   throwError,
+  timer,
   using,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { watchClocks } from './continuity.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
+import { SOON_AFTER_START_MS } from './desk-state.ts';
 import { watchDoubts } from './doubts.ts';
 import { halts, operate } from './operate.ts';
 import { pipeline } from './pipeline.ts';
@@ -76,9 +80,17 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     operate(desk),
     watchClocks(desk),
     watchDoubts(desk),
+    noteRunning(desk),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
-  const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk));
+  const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk)).pipe(
+    catchError((error: unknown) =>
+      concat(
+        noteFailure(desk, error),
+        throwError(() => error),
+      ),
+    ),
+  );
   // Somebody must listen from the first moment: a command counts before the journal has been taken over.
   return using(
     () => merge(drain$, halts(desk), reloads$).subscribe(),
@@ -96,6 +108,35 @@ const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
         observer.alert('disk_full');
       }),
     );
+
+/**
+ * Writes down that the process lives, once that can be told from a death soon after the start: for a process that follows one that
+ * died, since an idle desk leaves no other sign of life for half an hour.
+ */
+const noteRunning = (desk: Desk): Observable<never> =>
+  defer(() =>
+    desk.state.deaths.length === 0
+      ? EMPTY
+      : timer(SOON_AFTER_START_MS, desk.ports.clock.scheduler).pipe(
+          mergeMap(() => desk.append([{ kind: 'process', state: 'running' }])),
+          ignoreElements(),
+        ),
+  );
+
+/** Writes down the error that ends the process, so that the next start knows of it. What the operator can mend is none. */
+function noteFailure(desk: Desk, error: unknown): Observable<never> {
+  if (error instanceof OperatorError) return EMPTY;
+  const why = String(error).slice(0, FAILURE_LENGTH_MAX);
+  return defer(() => desk.append([{ kind: 'process', state: 'failed', why }])).pipe(
+    takeUntil(timer(FAILURE_WAIT_MS, desk.ports.clock.scheduler)),
+    // The journal may be what failed.
+    catchError(() => EMPTY),
+    ignoreElements(),
+  );
+}
+
+const FAILURE_LENGTH_MAX = 200;
+const FAILURE_WAIT_MS = 1_000;
 
 /** A desk that stopped for want of room has not stopped in good order. */
 const endOfDisk = ({ ports }: Desk): Observable<never> =>

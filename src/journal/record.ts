@@ -257,6 +257,12 @@ const shapes = {
       rows: list(count).optional(),
       missing: missing().optional(),
     }),
+  process: () =>
+    z.strictObject({
+      kind: z.literal('process'),
+      state: z.enum(['running', 'failed']),
+      why: z.string().optional(),
+    }),
   shown: () => z.strictObject({ kind: z.literal('shown'), fills: z.record(z.string(), list(count)) }),
   override: () =>
     z.strictObject({
@@ -391,6 +397,7 @@ const agreement: { readonly [K in RecordKind]: Agrees<K> } = {
   override: true,
   correction: true,
   shown: true,
+  process: true,
   reload: true,
   control: true,
 };

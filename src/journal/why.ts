@@ -84,6 +84,10 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
       case 'stopped':
         yield { at, event: 'desk', says: `stopped: ${body.why}` };
         break;
+      case 'process':
+        if (body.state === 'failed')
+          yield { at, event: 'desk', says: `failed: ${body.why ?? 'unknown error'}` };
+        break;
       case 'control': {
         const ofStrategy = body.strategy === undefined ? 'the desk' : `strategy ${body.strategy}`;
         const scope = body.parent === undefined ? (body.pair ?? ofStrategy) : `parent ${body.parent}`;

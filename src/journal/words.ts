@@ -22,6 +22,10 @@ function wordsFor(body: RecordBody): string {
       return `tranche ${body.version} took the journal over for desk ${body.desk} in mode ${body.mode}`;
     case 'stopped':
       return `stopped: ${body.why}${body.open_doubts === 0 ? '' : `; ${count(body.open_doubts, 'doubt')} left open`}`;
+    case 'process':
+      return body.state === 'running'
+        ? 'the process runs'
+        : `the process failed: ${body.why ?? 'unknown error'}`;
     case 'strategy':
       return `${body.strategy} (${body.type}) begins at ${isoOf(body.begun_at)}`;
     case 'wake':

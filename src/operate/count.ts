@@ -92,6 +92,7 @@ export function countRecord(
     case 'reload':
     case 'correction':
     case 'shown':
+    case 'process':
     case 'control':
   }
 }

@@ -119,6 +119,7 @@ class Gatherer implements Facts {
         this.#correct(body);
         break;
       case 'shown':
+      case 'process':
       case 'stopped':
       case 'maximum':
       case 'resolved':

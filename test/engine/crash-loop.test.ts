@@ -4,7 +4,6 @@ import { aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
-const strategies = [aTwap('twap', { slices: 60, duration: 'PT1H' })];
 const policy = { crashLoop: { startsMax: 5, withinMs: 10 * MINUTE_MS } };
 
 interface Series {
@@ -12,17 +11,23 @@ interface Series {
   /** Arrivals of quote requests and reads of the account at the venue, over all processes. */
   readonly quotes: number[];
   readonly reads: number[];
+  /** The next request for a quote throws. */
+  isBroken: boolean;
   /** Starts a process, lets it live for `ms`, and leaves it running. */
   next(ms: number, rearm?: string): Bench;
 }
 
 /** Processes that follow each other on one journal, each killed when the next begins. */
-function aSeries(): Series {
+function aSeries(start?: string): Series {
+  const strategies = [
+    aTwap('twap', { slices: 60, duration: 'PT1H', ...(start === undefined ? {} : { start_time: start }) }),
+  ];
   let before: Bench | undefined;
   const series: Series = {
     alerts: [],
     quotes: [],
     reads: [],
+    isBroken: false,
     next(ms, rearm) {
       before?.kill();
       const options: BenchOptions = {
@@ -32,7 +37,11 @@ function aSeries(): Series {
         observer: { alert: (id) => series.alerts.push(id) },
         wrap: (venue, clock) => ({
           ...venue,
-          quote: (request) => (series.quotes.push(clock.monotonic()), venue.quote(request)),
+          quote(request) {
+            if (series.isBroken) throw new TypeError('x is not a function');
+            series.quotes.push(clock.monotonic());
+            return venue.quote(request);
+          },
           transactions: (query) => (series.reads.push(clock.monotonic()), venue.transactions(query)),
         }),
       };
@@ -46,15 +55,16 @@ function aSeries(): Series {
   return series;
 }
 
-describe('a process that dies again and again', () => {
-  it('starts halted after five deaths within ten minutes, and trades no more', () => {
+describe('a crash loop', () => {
+  it('starts halted after five deaths soon after the start within ten minutes, and trades no more', () => {
     const series = aSeries();
     for (let start = 1; start <= 5; start++)
-      expect(series.next(30 * SECOND_MS).desk.state.control).toBe('active');
+      expect(series.next(4 * SECOND_MS).desk.state.control).toBe('active');
     const sixth = series.next(30 * SECOND_MS);
     expect(sixth.desk.state).toMatchObject({
       control: 'halted',
-      controlWhy: 'the process died 5 times within 10 minutes',
+      controlWhy:
+        'crash loop: the process died 5 times within 10 minutes (5 x killed or lost soon after the start)',
     });
     expect(series.alerts).toContain('crash_loop');
     const traded = ledgerTrades(sixth.exchange).length;
@@ -64,7 +74,30 @@ describe('a process that dies again and again', () => {
     expect(ledgerTrades(later.exchange)).toHaveLength(traded);
   });
 
-  it('is not told from one that dies now and then', () => {
+  it('is not seen where a process that runs well is killed every fifteen seconds, idle or not', () => {
+    for (const start of [undefined, '2026-01-06T00:00:00Z']) {
+      const series = aSeries(start);
+      for (let kill = 1; kill <= 30; kill++)
+        expect(series.next(15 * SECOND_MS).desk.state.control).toBe('active');
+      expect(series.alerts).not.toContain('crash_loop');
+    }
+  });
+
+  it('is seen where a process ends by errors of its own, however long it ran, and names them', () => {
+    const series = aSeries();
+    for (let start = 1; start <= 5; start++) {
+      const bench = series.next(30 * SECOND_MS);
+      series.isBroken = true;
+      bench.clock.run(instant(bench.clock.now() + 70 * SECOND_MS));
+      series.isBroken = false;
+      expect(bench.seen.error).toBeInstanceOf(TypeError);
+    }
+    expect(series.next(30 * SECOND_MS).desk.state.controlWhy).toContain(
+      '(5 x TypeError: x is not a function)',
+    );
+  });
+
+  it('is not seen where a process dies now and then', () => {
     const series = aSeries();
     for (let start = 1; start <= 20; start++) {
       expect(series.next(2.5 * MINUTE_MS).desk.state.control).toBe('active');
@@ -85,10 +118,10 @@ describe('a process that dies again and again', () => {
 
   it('trades again once a person says so, and counts from there', () => {
     const series = aSeries();
-    for (let start = 1; start <= 6; start++) series.next(30 * SECOND_MS);
-    expect(series.next(30 * SECOND_MS, 'the memory limit was too low').desk.state.control).toBe('active');
+    for (let start = 1; start <= 6; start++) series.next(4 * SECOND_MS);
+    expect(series.next(4 * SECOND_MS, 'the memory limit was too low').desk.state.control).toBe('active');
     for (let start = 1; start <= 4; start++) {
-      expect(series.next(30 * SECOND_MS).desk.state.control).toBe('active');
+      expect(series.next(4 * SECOND_MS).desk.state.control).toBe('active');
     }
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');
   });
@@ -96,9 +129,9 @@ describe('a process that dies again and again', () => {
   it('counts on when a pause ends by itself: nobody has looked', () => {
     const series = aSeries();
     for (let start = 1; start <= 5; start++) {
-      const bench = series.next(10 * SECOND_MS);
-      bench.operator$.next({ do: 'pause', by: 'ann', why: 'lunch', forMs: 5 * SECOND_MS });
-      bench.clock.run(instant(bench.clock.now() + 20 * SECOND_MS));
+      const bench = series.next(SECOND_MS);
+      bench.operator$.next({ do: 'pause', by: 'ann', why: 'lunch', forMs: SECOND_MS });
+      bench.clock.run(instant(bench.clock.now() + 3 * SECOND_MS));
       expect(bench.desk.state.control).toBe('active');
     }
     expect(series.next(30 * SECOND_MS).desk.state.control).toBe('halted');

@@ -57,6 +57,7 @@ const whole = (): readonly RecordBody[] => [
   }),
   anOverride,
   { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
+  { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
 ];
 /** The cell of `why` as it stands in the file. */
 const cellOf = (why: string): string => {

@@ -16,6 +16,7 @@ function textOf(body: RecordBody): string | undefined {
 
 const bodies = (): readonly RecordBody[] => [
   { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
+  { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
   { ...aFill(), rows: [7, 8], missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
   ...everyKind(),
   {

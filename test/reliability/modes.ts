@@ -66,7 +66,7 @@ export const modes: readonly Mode[] = [
   { row: 10, what: 'the clock of the machine is far off', alert: 'clock_skew',
     tests: [[engine('skew'), 'does not start by %i ms, and asks for no quote'], [engine('skew'), 'says so again when the difference comes back'], [engine('totals'), 'opens no new day at a restart with a wrong date, before the venue or an hour has proven it'], [engine('restart'), 'is told all fills when its clock was a day ahead and %s']] },
   { row: 11, what: 'the process dies again and again', alert: 'crash_loop',
-    tests: [[engine('crash-loop'), 'starts halted after five deaths within ten minutes, and trades no more']] },
+    tests: [[engine('crash-loop'), 'starts halted after five deaths soon after the start within ten minutes, and trades no more']] },
   { row: 12, what: 'the disk is full or read-only at the start', alert: { none: `${REFUSED}: exit 74, before anything is asked of the venue` },
     tests: [[journal('disk'), 'is not opened where there is no room for the reserve: storage, and nothing is left of it'], [system('mistakes'), 'ends with exit 74 when the folder of its journal may not be written']] },
   { row: 13, what: 'an older program opens a newer journal', alert: { none: `${REFUSED}: exit 65` },

@@ -94,7 +94,7 @@ export class DeskProcess {
   boot(): void {
     const { clock, disk, world } = this.#life;
     for (const stored of disk.durable) this.state.apply(stored);
-    const deaths = this.state.diedSince(instant(clock.wall() - 600_000));
+    const deaths = this.state.diedSince(instant(clock.wall() - 600_000)).length;
     const bodies: RecordBody[] = [
       { kind: 'started', version: '0', mode: 'simulation', desk: DESK, config_hash: 'c', account: 'a' },
     ];
