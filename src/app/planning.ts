@@ -1,4 +1,4 @@
-import type { Instrument } from '../core/instrument.ts';
+import type { Instrument, Precisions } from '../core/instrument.ts';
 import { money, price, quantity } from '../core/money.ts';
 import { after, instant, parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -21,8 +21,6 @@ export interface Span {
 export interface PlanWorld extends CheckWorld {
   /** What the journal knows of a strategy that has begun. */
   life?(strategy: string): BegunLife | undefined;
-  /** Decimals of a currency, where they are known. */
-  precision(currency: string): number | undefined;
   /** Where no document names a zone. */
   readonly zone: string;
 }
@@ -45,16 +43,17 @@ export function planOf(
   if (isSame && isOver) return nothingOf(own, { kind, zone });
   const begunAt = isSame && life !== undefined ? life.begunAt : span.from;
   const [pair] = bound.pairs;
-  const instrument = pair === undefined ? undefined : instrumentOf(pair, world);
+  const known = pair === undefined ? undefined : world.precisions(pair);
   const times = timesOf(own);
-  const slots = bound.slots(begunAt, instrument);
+  const slots = bound.slots(begunAt, known);
   const slices =
     slots.length > 0
       ? slicesOf(own, slots, { end: endOf(document, begunAt) })
-      : times.flatMap((time) => occurrenceOf(own, time, instrument));
+      : times.flatMap((time) => occurrenceOf(own, time, known));
   const within = slices.filter(({ at }) => at >= span.from && at < span.until);
+  const instrument = pair === undefined ? undefined : instrumentOf(pair, world);
   const ceiling = instrument && slots.length === 0 ? ceilingOf(own, instrument) : undefined;
-  const forecast = slots.length > 0 ? bound.forecast(begunAt, instrument) : undefined;
+  const forecast = slots.length > 0 ? bound.forecast(begunAt, known) : undefined;
   return {
     id,
     kind,
@@ -98,14 +97,14 @@ interface Planned {
   readonly world: PlanWorld;
 }
 
-/** What is traded of a pair, where its precisions are known; without them a plan is made with eight decimals. */
+/** What is traded of a pair, where its precisions are known. */
 function instrumentOf(pair: string, world: PlanWorld): Instrument | undefined {
   const names = world.currencies(pair);
   if (names === undefined) return undefined;
-  const [base, quote] = [world.precision(names.base), world.precision(names.quote)];
-  return base === undefined || quote === undefined
+  const { basePrecision, quotePrecision } = world.precisions(pair);
+  return basePrecision === undefined || quotePrecision === undefined
     ? undefined
-    : { pair, ...names, basePrecision: base, quotePrecision: quote, minimum: world.minimum(pair) };
+    : { pair, ...names, basePrecision, quotePrecision, minimum: world.minimum(pair) };
 }
 
 /** Times of the document's schedule in the span, between its own start and end. */
@@ -128,10 +127,10 @@ function scheduleOf(document: Document): CountedSchedule | undefined {
 function occurrenceOf(
   own: Planned,
   { at: due, closed }: PlannedTime,
-  instrument: Instrument | undefined,
+  known: Precisions | undefined,
 ): readonly PlannedSlice[] {
   if (closed !== undefined) return [];
-  const slots = own.bound.slotsAt(due, instrument);
+  const slots = own.bound.slotsAt(due, known);
   const window = own.document['window'];
   const lengthMs = typeof window === 'string' ? parseDuration(window) : DEFAULT_WINDOW_MS;
   const leg = Temporal.Instant.fromEpochMilliseconds(due).toString();

@@ -1,8 +1,11 @@
 import { z } from 'zod';
+import { precisionsOf } from '../core/instrument.ts';
 import type { Minimum } from '../core/instrument.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { BegunDocument, StrategySource } from '../engine/source.ts';
 import type { AnyStrategy, BoundStrategy, CheckWorld } from '../strategy/kernel.ts';
+import { listCurrencies } from '../simulator/listing.ts';
+import type { VenueOptions } from '../simulator/options.ts';
 import { strategies as registry } from '../strategy/registry.ts';
 import { contentHash, readConfig, unusable } from './config.ts';
 import type { Config, ConfigOptions, LoadedConfig } from './config.ts';
@@ -268,7 +271,28 @@ export function worldOf(config: Config | undefined): CheckWorld {
     const split = splitPair(pair, COMMON_CURRENCIES);
     return 'problem' in split ? undefined : split;
   };
-  return { currencies, minimum: (pair) => minimumFor(config, pair, currencies(pair)?.quote) };
+  const minimum: CheckWorld['minimum'] = (pair) => minimumFor(config, pair, currencies(pair)?.quote);
+  return {
+    currencies,
+    minimum,
+    precisions(pair) {
+      const names = currencies(pair);
+      if (names === undefined) return { basePrecision: undefined, quotePrecision: undefined };
+      const listed = listedBy(config?.venue.simulated);
+      return precisionsOf(names, (currency) => listed?.get(currency)?.precision, minimum(pair));
+    },
+  };
+}
+
+/** Each document asks. */
+const listings = new WeakMap<VenueOptions, ReturnType<typeof listCurrencies>>();
+
+/** The currencies of the simulated venue; `undefined` where the venue itself would have to be asked. */
+function listedBy(options: VenueOptions | undefined): ReturnType<typeof listCurrencies> | undefined {
+  if (options === undefined) return undefined;
+  const known = listings.get(options) ?? listCurrencies(options);
+  listings.set(options, known);
+  return known;
 }
 
 /** The venue's smallest order of a pair: as the config says for the pair, or its default for the quote currency. */

@@ -1,4 +1,4 @@
-import { price } from './money.ts';
+import { decimalsOf, price } from './money.ts';
 import type { AnyAmount, Money, Quantity } from './money.ts';
 
 /** What can be traded, with its precisions and the venue's minimum. */
@@ -19,6 +19,27 @@ export interface Minimum {
   readonly notional?: Money | undefined;
   /** Quantities are multiples of it: a power of ten, at most 1. Left out: the decimals of the currency decide. */
   readonly lot?: Quantity | undefined;
+}
+
+/** Decimals in which a pair is sized. `undefined` where nobody has told them yet. */
+export interface Precisions {
+  readonly basePrecision: number | undefined;
+  readonly quotePrecision: number | undefined;
+}
+
+/**
+ * Decimals in which a pair is sized: those of its currencies, and of its lot where that is coarser. The one rule by which
+ * `validate`, `plan` and the desk cut a total.
+ */
+export function precisionsOf<D extends number | undefined>(
+  { base, quote }: Pick<Instrument, 'base' | 'quote'>,
+  precision: (currency: string) => D,
+  { lot }: Minimum,
+): { readonly basePrecision: D | number; readonly quotePrecision: D } {
+  const [ofBase, quotePrecision] = [precision(base), precision(quote)];
+  if (lot === undefined) return { basePrecision: ofBase, quotePrecision };
+  const ofLot = decimalsOf(lot);
+  return { basePrecision: ofBase === undefined ? ofLot : Math.min(ofBase, ofLot), quotePrecision };
 }
 
 const UNITS: readonly AnyAmount[] = Array.from({ length: 31 }, (_, decimals) => price(`1e-${decimals}`));

@@ -4,8 +4,9 @@ import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
 import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
+import { precisionsOf } from '../core/instrument.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { cost, counted, decimalsOf, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
+import { cost, counted, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
@@ -329,14 +330,7 @@ export class Desk {
     if ('problem' in known) throw new RangeError(known.why);
     const precision = (currency: string): number => this.#currencies.get(currency)?.precision ?? 8;
     const minimum = this.policy.minimumOf(pair);
-    const { lot } = minimum;
-    const basePrecision = precision(known.base);
-    const instrument: Instrument = {
-      ...known,
-      basePrecision: lot === undefined ? basePrecision : Math.min(basePrecision, decimalsOf(lot)),
-      quotePrecision: precision(known.quote),
-      minimum,
-    };
+    const instrument: Instrument = { ...known, ...precisionsOf(known, precision, minimum), minimum };
     // As few as pairs that can be taken apart, and as long as what the account can access stays the same.
     this.#instruments.set(pair, instrument);
     return instrument;

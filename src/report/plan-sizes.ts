@@ -97,8 +97,8 @@ function feasibleSlices(all: readonly Sized[], smallest: Quantity | Money, { bou
   const isInQuote = bound === facts.minimum(first?.slice.pair ?? '').notional;
   if (least === undefined || mid === undefined || !isInQuote)
     return Math.floor(approximate(scale(fraction<Quantity | Money>(smallest, bound), ratioOf(all.length))));
-  const base = facts.currencies(first?.slice.pair ?? '')?.base ?? '';
-  const needed = quantityUp(money(text(bound)), mid, facts.precision(base) ?? DECIMALS);
+  const { basePrecision = DECIMALS } = facts.precisions(first?.slice.pair ?? '');
+  const needed = quantityUp(money(text(bound)), mid, basePrecision);
   return Math.floor(approximate(scale(fraction(least, needed), ratioOf(all.length))));
 }
 const DECIMALS = 8;

@@ -1,4 +1,4 @@
-import type { Minimum } from '../core/instrument.ts';
+import type { Minimum, Precisions } from '../core/instrument.ts';
 import type { ClosedHours } from '../core/hours.ts';
 import { add, cost, counted, holding, least, NO_MONEY, quantityUp, worsen } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
@@ -85,8 +85,8 @@ export interface PlanFacts {
   readonly until: Instant;
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
   minimum(pair: string): Minimum;
-  /** Decimals of a currency, where they are known. */
-  precision(currency: string): number | undefined;
+  /** Decimals in which a pair is sized, where they are known. */
+  precisions(pair: string): Precisions;
   price(pair: string): KnownPrice | undefined;
   costModel(pair: string): CostModel;
   /** Balances now, or why they are not known. */

@@ -1,3 +1,15 @@
+import {
+  add,
+  decimalsOf,
+  money,
+  quantity,
+  roundDown,
+  roundUp,
+  share,
+  subtract,
+  text,
+} from '../core/money.ts';
+import type { Money, Quantity } from '../core/money.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 
 /** Checks across fields that several kinds share. */
@@ -58,6 +70,70 @@ export function checkUnits<Plan extends { readonly pair: string }>(
     return [{ path: [field, 'currency'], message }];
   });
 }
+
+/** A size that has more decimals than the pair is sized in, with the nearest ones that would do. */
+export function checkDecimals<Plan extends { readonly pair: string }>(
+  plan: Plan,
+  { base, quote }: SizeFields<Plan>,
+  { world, isUsable = () => true }: DecimalsRule,
+): readonly Problem[] {
+  const { basePrecision, quotePrecision } = world.precisions(plan.pair);
+  const isBase = plan[base] !== undefined;
+  const field = isBase ? base : quote;
+  const precision = isBase ? basePrecision : quotePrecision;
+  const given = amountTextOf(plan[field]);
+  if (given === undefined || precision === undefined) return [];
+  const total: Quantity | Money = isBase ? quantity(given) : money(given);
+  if (decimalsOf(total) <= precision) return [];
+  const unit = currencyOf(plan[field]) ?? '';
+  const { lot } = world.minimum(plan.pair);
+  const isLot = isBase && lot !== undefined && decimalsOf(lot) === precision;
+  const rule = isLot
+    ? `quantities of ${plan.pair} are multiples of its lot of ${text(lot)}`
+    : `${unit} has ${precision} decimals`;
+  const near = nearestSizes(total, precision, isUsable).map((one) => `${text(one)} ${unit}`);
+  const fix = near.length === 0 ? '' : `: write ${near.join(' or ')}`;
+  return [{ path: [field, 'amount'], message: `${text(total)} ${unit} cannot be traded, ${rule}${fix}` }];
+}
+
+interface DecimalsRule {
+  readonly world: CheckWorld;
+  /** Whether a size of the right decimals could be traded besides. Of two usable ones those between are usable too. */
+  readonly isUsable?: ((size: Quantity | Money) => boolean) | undefined;
+}
+
+/** The largest usable size that is not above `size`, and the smallest that is not below it, as far as there are any. */
+export function nearestSizes<A extends Quantity | Money>(
+  size: A,
+  precision: number,
+  isUsable: (size: A) => boolean,
+): readonly A[] {
+  const below = roundDown(size, precision);
+  const above = roundUp(size, precision);
+  const usable = [below, above].filter((one, i, all) => one.gt(0) && (i === 0 || !one.eq(all[0] ?? one)));
+  const found = usable.filter(isUsable);
+  if (found.some((one) => one.gte(size))) return found;
+  // Larger steps until one is usable, then back to the first that is.
+  let low: A = above;
+  let high: A = add(above, above);
+  for (let tries = 0; !isUsable(high); tries++) {
+    if (tries === DOUBLINGS_MAX) return found;
+    [low, high] = [high, add(high, high)];
+  }
+  for (;;) {
+    const half = share(subtract(high, low), 2, precision);
+    if (!half.gt(0)) return [...found, high];
+    const middle = add(low, half);
+    if (isUsable(middle)) high = middle;
+    else low = middle;
+  }
+}
+const DOUBLINGS_MAX = 64;
+
+const amountTextOf = (amount: unknown): string | undefined =>
+  typeof amount === 'object' && amount !== null && 'amount' in amount && typeof amount.amount === 'string'
+    ? amount.amount
+    : undefined;
 
 const currencyOf = (amount: unknown): string | undefined =>
   typeof amount === 'object' && amount !== null && 'currency' in amount && typeof amount.currency === 'string'

@@ -1,6 +1,6 @@
 import type { MissedSlice } from '../core/record.ts';
 import type { z } from 'zod';
-import type { Instrument, Minimum } from '../core/instrument.ts';
+import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Basis, Targets, Valued } from '../core/portfolio.ts';
@@ -111,6 +111,8 @@ export interface CheckWorld {
   minimum(pair: string): Minimum;
   /** Quote currencies and such: base and quote of a pair, when they are known without asking. */
   currencies(pair: string): { readonly base: string; readonly quote: string } | undefined;
+  /** Decimals in which the desk will size the pair, as far as they are known without asking. */
+  precisions(pair: string): Precisions;
 }
 
 /** One kind of strategy: a pure step that says what it waits for next. */
@@ -136,9 +138,9 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   start(params: Params, begunAt: Instant, view: View): Step<State>;
   step(state: State, wake: Wake, params: Params, context: Context): Step<State>;
   /** The slots ahead, if they are known beforehand. */
-  slots(params: Params, begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
+  slots(params: Params, begunAt: Instant, known: Precisions | undefined): readonly Slot[];
   /** The slots of the occurrence that is due at `due`, for a kind whose calendar begins parents of a known size. */
-  slotsAt?(params: Params, due: Instant, instrument: Instrument | undefined): readonly Slot[];
+  slotsAt?(params: Params, due: Instant, known: Precisions | undefined): readonly Slot[];
   /** The most that a life may trade, for a kind that knows its total but not its slots: the controls hold it to that. */
   ceiling?(params: Params, instrument: Instrument): Ceiling;
   /**
@@ -151,7 +153,7 @@ export interface StrategyKind<Params = unknown, State = unknown> {
   /** Sizes that are worth probing for it. */
   ladder?(params: Params): LadderWish | undefined;
   /** What the slots ahead are expected to cost, where the kind has a model of it. */
-  forecast?(params: Params, begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
+  forecast?(params: Params, begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
 }
 
 export interface Context {
@@ -182,11 +184,11 @@ export function defineStrategy<Params, State>(kind: StrategyKind<Params, State>)
         check: (world) => kind.check(params, world),
         start: (begunAt, view) => keep(kind.start(params, begunAt, view)),
         step: (state, wake, context) => keep(kind.step(read(state), wake, params, context)),
-        slots: (begunAt, instrument) => kind.slots(params, begunAt, instrument),
-        slotsAt: (due, instrument) => kind.slotsAt?.(params, due, instrument) ?? [],
+        slots: (begunAt, known) => kind.slots(params, begunAt, known),
+        slotsAt: (due, known) => kind.slotsAt?.(params, due, known) ?? [],
         ceiling: (instrument) => kind.ceiling?.(params, instrument),
         occurrences: (from, count) => kind.occurrences?.(params, from, count),
-        forecast: (begunAt, instrument) => kind.forecast?.(params, begunAt, instrument),
+        forecast: (begunAt, known) => kind.forecast?.(params, begunAt, known),
       };
     },
   };
@@ -203,11 +205,11 @@ export interface BoundStrategy {
   check(world: CheckWorld): readonly Problem[];
   start(begunAt: Instant, view: View): Step<unknown>;
   step(state: unknown, wake: Wake, context: Context): Step<unknown>;
-  slots(begunAt: Instant, instrument: Instrument | undefined): readonly Slot[];
-  slotsAt(due: Instant, instrument: Instrument | undefined): readonly Slot[];
+  slots(begunAt: Instant, known: Precisions | undefined): readonly Slot[];
+  slotsAt(due: Instant, known: Precisions | undefined): readonly Slot[];
   ceiling(instrument: Instrument): Ceiling | undefined;
   occurrences(from: Instant, count: number): readonly Occurrence[] | undefined;
-  forecast(begunAt: Instant, instrument: Instrument | undefined): Forecast | undefined;
+  forecast(begunAt: Instant, known: Precisions | undefined): Forecast | undefined;
 }
 
 export interface AnyStrategy {

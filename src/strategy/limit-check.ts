@@ -1,4 +1,4 @@
-import type { Instrument, Minimum } from '../core/instrument.ts';
+import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
 import {
   cost,
   decimalsOf,
@@ -16,7 +16,7 @@ import {
 } from '../core/money.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
 import { parseDuration, parseTime, SECOND_MS } from '../core/time.ts';
-import { atMostOneOf, checkUnits, oneOf } from './checks.ts';
+import { atMostOneOf, checkDecimals, checkUnits, oneOf } from './checks.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 import { largestPiece, precisionOf, totalOf, unitOf } from './limit-fields.ts';
 import type { Params } from './limit-fields.ts';
@@ -40,7 +40,10 @@ export function check(plan: Params, world: CheckWorld): readonly Problem[] {
     const message = 'the pieces of a total_notional are counted in quote currency: write max_slice_notional';
     problems.push({ path: ['max_slice_quantity'], message });
   }
-  return problems.length > 0 ? problems : [...checkPieces(plan), ...checkMinimum(plan, world)];
+  if (problems.length > 0) return problems;
+  const known = world.precisions(plan.pair);
+  const wrong = [...checkPieces(plan, known), ...checkMinimum(plan, world)];
+  return wrong.length > 0 ? wrong : checkSizes(plan, world);
 }
 
 function checkTimes(plan: Params): Problem[] {
@@ -56,8 +59,23 @@ function checkTimes(plan: Params): Problem[] {
 const fieldOf = (plan: Params): 'max_slice_quantity' | 'max_slice_notional' =>
   plan.max_slice_quantity === undefined ? 'max_slice_notional' : 'max_slice_quantity';
 
-function checkPieces(plan: Params): readonly Problem[] {
-  const largest = largestPiece(plan, { precision: precisionOf(plan, undefined) });
+/** What the desk would refuse when the strategy begins, as far as its decimals are known, with totals that would do. */
+function checkSizes(plan: Params, world: CheckWorld): readonly Problem[] {
+  const known = world.precisions(plan.pair);
+  const names = world.currencies(plan.pair);
+  const precision = plan.total_quantity === undefined ? known.quotePrecision : known.basePrecision;
+  if (names === undefined || precision === undefined) return [];
+  const fields = { base: 'total_quantity', quote: 'total_notional' } as const;
+  const decimals = checkDecimals(plan, fields, { world });
+  if (decimals.length > 0) return decimals;
+  const why = unfit(plan, { ...known, minimum: world.minimum(plan.pair) });
+  return why === undefined
+    ? []
+    : [{ path: [fieldOf(plan), 'amount'], message: `${why}: allow larger pieces` }];
+}
+
+function checkPieces(plan: Params, known: Precisions): readonly Problem[] {
+  const largest = largestPiece(plan, { precision: precisionOf(plan, known) });
   if (largest === undefined) return [];
   const pieces = largest.isZero() ? Number.POSITIVE_INFINITY : piecesOf(totalOf(plan), largest);
   if (pieces <= PIECES_MAX) return [];
@@ -69,7 +87,7 @@ function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const bound = tightest(plan, world.minimum(plan.pair));
   if (bound === undefined) return [];
   const total = totalOf(plan);
-  const smallest = smallestPiece(plan, precisionOf(plan, undefined));
+  const smallest = smallestPiece(plan, precisionOf(plan, world.precisions(plan.pair)));
   if (smallest.gte(bound)) return [];
   const unit = unitOf(plan);
   if (total.lt(bound)) {
@@ -137,7 +155,10 @@ function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined 
 }
 
 /** Why the total cannot be traded, now that precision and minimum are known; `undefined` when it can. */
-export function unfit(plan: Params, instrument: Instrument): string | undefined {
+export function unfit(
+  plan: Params,
+  instrument: Precisions & Pick<Instrument, 'minimum'>,
+): string | undefined {
   const total = totalOf(plan);
   const precision = precisionOf(plan, instrument);
   const unit = unitOf(plan);

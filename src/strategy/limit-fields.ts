@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Instrument } from '../core/instrument.ts';
+import type { Precisions } from '../core/instrument.ts';
 import {
   decimalsOf,
   greatest,
@@ -73,8 +73,8 @@ export const endOf = (plan: Params): Instant | undefined =>
   plan.good_til === undefined ? undefined : parseTime(plan.good_til);
 
 /** Decimals of the total's currency; without an instrument, those that the total needs. */
-export const precisionOf = (plan: Params, instrument: Instrument | undefined): number =>
-  (plan.total_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision) ??
+export const precisionOf = (plan: Params, known: Precisions | undefined): number =>
+  (plan.total_quantity === undefined ? known?.quotePrecision : known?.basePrecision) ??
   Math.max(8, decimalsOf(totalOf(plan)));
 
 /** The reference price at which quotes are asked for. Twelve decimals, rounded away from the market. */
@@ -92,10 +92,11 @@ export function largestPiece(
   plan: Params,
   { mid, precision }: { readonly mid?: Price | undefined; readonly precision: number },
 ): Quantity | Money | undefined {
-  if (plan.max_slice_quantity !== undefined) return quantity(plan.max_slice_quantity.amount);
+  if (plan.max_slice_quantity !== undefined)
+    return roundDown(quantity(plan.max_slice_quantity.amount), precision);
   if (plan.max_slice_notional === undefined) return undefined;
   const most = money(plan.max_slice_notional.amount);
-  if (plan.total_quantity === undefined) return most;
+  if (plan.total_quantity === undefined) return roundDown(most, precision);
   const limit = price(plan.limit_price);
   return quantityDown(most, plan.side === 'sell' ? greatest(limit, mid ?? limit) : limit, precision);
 }

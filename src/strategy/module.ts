@@ -1,5 +1,6 @@
 import { add, apart, holding, NO_QUANTITY, quantity, text } from '../core/money.ts';
 import type { Wake } from '../core/wake.ts';
+import { checkDecimals } from './checks.ts';
 import { defineStrategy } from './kernel.ts';
 import type { AnyStrategy, CheckWorld, Context, Problem, Step, View } from './kernel.ts';
 import { BrokenRule, FIRST, leftOf, params, state, totalOf } from './module-plan.ts';
@@ -94,7 +95,7 @@ function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
       inBase === undefined ? [inQuote?.currency, currencies.quote] : [inBase.currency, currencies.base];
     const field = inBase === undefined ? 'total_notional' : 'total_quantity';
     return unit === meant
-      ? []
+      ? checkDecimals({ ...plan, pair }, { base: 'total_quantity', quote: 'total_notional' }, { world })
       : [{ path: [field, 'currency'], message: `${pair} is counted in ${meant}, not ${unit ?? ''}` }];
   });
 }

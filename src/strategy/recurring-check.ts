@@ -1,13 +1,14 @@
-import type { Instrument } from '../core/instrument.ts';
-import { approximate, decimalsOf, fraction, ratioOf, roundDown, scale, text } from '../core/money.ts';
+import type { Instrument, Minimum } from '../core/instrument.ts';
+import { approximate, fraction, ratioOf, roundDown, scale, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { DAY_MS, instant, isoOf, parseDuration, parseTime } from '../core/time.ts';
-import { checkUnits, oneOf } from './checks.ts';
+import { checkDecimals, checkUnits, nearestSizes, oneOf } from './checks.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 import { anySlices, eachOf, endOf } from './recurring-fields.ts';
 import type { Params } from './recurring-fields.ts';
 import { firstOpen, smallestGapMs } from './schedule.ts';
-import { smallestSize } from './slicing.ts';
+import { smallestSize, unfitPlan } from './slicing.ts';
+import type { SizeRule } from './slicing.ts';
 import { checkTactics } from './tactic-fields.ts';
 
 /** What is wrong across the fields of a recurring document. */
@@ -18,7 +19,9 @@ export function check(plan: Params, world: CheckWorld): readonly Problem[] {
     ...checkWindow(plan),
     ...checkTactics(plan, world, parseDuration(plan.window) / plan.slices),
   ];
-  return problems.length > 0 ? problems : [...checkTimes(plan), ...checkMinimum(plan, world)];
+  if (problems.length > 0) return problems;
+  const small = checkMinimum(plan, world);
+  return [...checkTimes(plan), ...(small.length > 0 ? small : checkSizes(plan, world))];
 }
 
 function checkWindow(plan: Params): readonly Problem[] {
@@ -90,15 +93,34 @@ function feasibleSlices(plan: Params, minimum: Quantity | Money): number {
 
 /** Why no occurrence can trade, now that precision and minimum are known; `undefined` when they can. */
 export function unfit(plan: Params, instrument: Instrument): string | undefined {
-  const slices = anySlices(plan, instrument);
-  const [unit, least] =
-    plan.each_quantity === undefined
-      ? [instrument.quote, instrument.minimum.notional]
-      : [instrument.base, instrument.minimum.quantity];
-  if (decimalsOf(slices.total) > slices.precision)
-    return `each occurrence has more decimals than ${unit} has (${slices.precision})`;
-  const each = smallestSize(slices);
-  if (each.gt(0) && (least === undefined || each.gte(least))) return undefined;
-  const bound = least === undefined ? '' : `, the venue's minimum is ${text(least)}`;
-  return `${slices.slices} slices of ${text(slices.total)} ${unit} are as small as ${text(each)} ${unit} each${bound}`;
+  return unfitPlan(anySlices(plan, instrument), sizeRuleOf(plan, instrument.minimum, instrument));
+}
+
+const sizeRuleOf = (
+  plan: Params,
+  minimum: Minimum,
+  { base, quote }: Pick<Instrument, 'base' | 'quote'>,
+): SizeRule => ({
+  ...(plan.each_quantity === undefined
+    ? { unit: quote, minimum: minimum.notional }
+    : { unit: base, minimum: minimum.quantity }),
+  what: 'each occurrence',
+});
+
+/** What the desk would refuse when the strategy begins, as far as its decimals are known, with sizes that would do. */
+function checkSizes(plan: Params, world: CheckWorld): readonly Problem[] {
+  const known = world.precisions(plan.pair);
+  const names = world.currencies(plan.pair);
+  const precision = plan.each_quantity === undefined ? known.quotePrecision : known.basePrecision;
+  if (names === undefined || precision === undefined) return [];
+  const fields = { base: 'each_quantity', quote: 'each_notional' } as const;
+  const slices = anySlices(plan, known);
+  const rule = sizeRuleOf(plan, world.minimum(plan.pair), names);
+  const isUsable = (total: Quantity | Money): boolean => unfitPlan({ ...slices, total }, rule) === undefined;
+  const decimals = checkDecimals(plan, fields, { world, isUsable });
+  const why = decimals.length > 0 ? undefined : unfitPlan(slices, rule);
+  if (why === undefined) return decimals;
+  const [more] = nearestSizes(slices.total, precision, isUsable);
+  const fix = more === undefined ? '' : `, or ${text(more)} ${rule.unit} or more each time`;
+  return [{ path: ['slices'], message: `${why}: write fewer slices${fix}` }];
 }

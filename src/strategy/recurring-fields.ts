@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Instrument } from '../core/instrument.ts';
+import type { Precisions } from '../core/instrument.ts';
 import { decimalsOf, money, quantity } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { after, instant, parseDuration, parseTime } from '../core/time.ts';
@@ -86,9 +86,9 @@ export function slicesOf(
     readonly durationMs?: number;
     readonly total?: Quantity | Money;
   },
-  instrument: Instrument | undefined,
+  known: Precisions | undefined,
 ): Slices {
-  const precision = plan.each_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision;
+  const precision = plan.each_quantity === undefined ? known?.quotePrecision : known?.basePrecision;
   const seconds = Math.floor(due / 1000);
   return {
     total,
@@ -105,5 +105,5 @@ export function slicesOf(
 }
 
 /** The plan of no occurrence in particular: sizes and precision. */
-export const anySlices = (plan: Params, instrument: Instrument | undefined): Slices =>
-  slicesOf(plan, { due: instant(0), startMs: 0 }, instrument);
+export const anySlices = (plan: Params, known: Precisions | undefined): Slices =>
+  slicesOf(plan, { due: instant(0), startMs: 0 }, known);

@@ -113,8 +113,8 @@ export const recurring = defineStrategy<Params, State>({
   },
 
   slots: () => [],
-  slotsAt(plan, due, instrument) {
-    const slices = slicesOf(plan, { due, startMs: due }, instrument);
+  slotsAt(plan, due, known) {
+    const slices = slicesOf(plan, { due, startMs: due }, known);
     return Array.from({ length: slices.slices }, (_, slice) => ({
       slice,
       at: slotOf(slices, slice),

@@ -14,18 +14,36 @@ import {
   text,
 } from '../core/money.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
-import { parseDuration, parseTime } from '../core/time.ts';
-import { checkUnits, oneOf } from './checks.ts';
+import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
+import { instant, parseDuration, parseTime } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { checkDecimals, checkUnits, nearestSizes, oneOf } from './checks.ts';
 import type { CheckWorld, Problem } from './kernel.ts';
 import type { SlicedKind } from './sliced.ts';
 import { durationMsOf, slicesOf, SLICES_MAX } from './sliced-fields.ts';
 import type { Sliced } from './sliced-fields.ts';
-import type { Curve } from './slicing.ts';
+import { unfitPlan } from './slicing.ts';
+import type { Curve, SizeRule, SlicePlan } from './slicing.ts';
 import { checkTactics } from './tactic-fields.ts';
+
+/** How the total of a document is held against decimals and minimum: the same for the desk and for `validate`. */
+export const sizeRuleOf = (
+  plan: Sliced,
+  minimum: Minimum,
+  { base, quote }: Pick<Instrument, 'base' | 'quote'>,
+): SizeRule =>
+  plan.total_quantity === undefined
+    ? { unit: quote, minimum: minimum.notional }
+    : { unit: base, minimum: minimum.quantity };
+
+/** A kind, and how the desk plans its slices. */
+interface PlannedKind<Params extends Sliced> extends SlicedKind<Params> {
+  planOf(plan: Params, begunAt: Instant, known: Precisions): SlicePlan<Quantity | Money>;
+}
 
 /** What is wrong across the fields of a document of a sliced kind. */
 export function check<Params extends Sliced>(
-  kind: SlicedKind<Params>,
+  kind: PlannedKind<Params>,
   plan: Params,
   world: CheckWorld,
 ): readonly Problem[] {
@@ -43,9 +61,42 @@ export function check<Params extends Sliced>(
   ];
   // A curve is made of what was checked so far.
   if (kind.curve !== undefined && wrong.length > 0) return wrong;
+  const small = checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint });
+  return [...wrong, ...(wrong.length + small.length > 0 ? small : checkSizes(kind, plan, world))];
+}
+
+/** What the desk would refuse when the parent begins, as far as its decimals are known, with totals that would do. */
+function checkSizes<Params extends Sliced>(
+  kind: PlannedKind<Params>,
+  plan: Params,
+  world: CheckWorld,
+): readonly Problem[] {
+  const known = world.precisions(plan.pair);
+  const names = world.currencies(plan.pair);
+  const isBase = plan.total_quantity !== undefined;
+  const precision = isBase ? known.basePrecision : known.quotePrecision;
+  const fields = { base: 'total_quantity', quote: 'total_notional' } as const;
+  if (names === undefined || precision === undefined) return [];
+  // A curve that needs its start is held against the minimum when the parent begins.
+  if (plan.start_time === undefined && kind.curveNeedsStart === true)
+    return checkDecimals<Sliced>(plan, fields, { world });
+  const slices = kind.planOf(
+    plan,
+    instant(plan.start_time === undefined ? 0 : parseTime(plan.start_time)),
+    known,
+  );
+  const rule = sizeRuleOf(plan, world.minimum(plan.pair), names);
+  const isUsable = (total: Quantity | Money): boolean => unfitPlan({ ...slices, total }, rule) === undefined;
+  const decimals = checkDecimals<Sliced>(plan, fields, { world, isUsable });
+  const why = decimals.length > 0 ? undefined : unfitPlan(slices, rule);
+  if (why === undefined) return decimals;
+  const [more] = nearestSizes(slices.total, precision, isUsable);
+  const fix = more === undefined ? '' : `, or a total of ${text(more)} ${rule.unit} or more`;
   return [
-    ...wrong,
-    ...checkMinimum(plan, world, { curveOf: curveMaker(kind, plan), hint: kind.smallestHint }),
+    {
+      path: [plan.slices === undefined ? 'interval' : 'slices'],
+      message: `${why}: write fewer slices${fix}`,
+    },
   ];
 }
 

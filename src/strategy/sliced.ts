@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Instrument } from '../core/instrument.ts';
+import type { Precisions } from '../core/instrument.ts';
 import { decimalsOf, money, price, quantity, share, subtract, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { instant, parseDuration, parseTime } from '../core/time.ts';
@@ -8,9 +8,9 @@ import type { Size } from '../core/venue.ts';
 import type { Wake } from '../core/wake.ts';
 import { defineStrategy } from './kernel.ts';
 import type { AnyStrategy, CheckWorld, Forecast, LadderWish, Problem, Slot, Step } from './kernel.ts';
-import { dueSize, plannedSize, slotMs, slotsPassed, smallestSize } from './slicing.ts';
+import { dueSize, plannedSize, slotMs, slotsPassed, unfitPlan } from './slicing.ts';
 import type { Curve, SlicePlan } from './slicing.ts';
-import { check } from './sliced-check.ts';
+import { check, sizeRuleOf } from './sliced-check.ts';
 import { durationMsOf, slicesOf, startOf } from './sliced-fields.ts';
 import type { Sliced } from './sliced-fields.ts';
 import { tacticsOf } from './tactic-fields.ts';
@@ -73,23 +73,15 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
     params: kind.params,
     state,
     pairs: (plan) => [plan.pair],
-    check: (plan, world) => check(kind, plan, world),
+    check: (plan, world) => check({ ...kind, planOf }, plan, world),
     ladder: ladderOf,
 
     start(plan, begunAt, view): Step<State> {
       const instrument = view.instrument(plan.pair);
       const slices = planOf(plan, begunAt, instrument);
       const first: State = { next: 0, left: text(slices.total), shiftMs: 0 };
-      if (decimalsOf(slices.total) > slices.precision) {
-        const currency = plan.total_quantity === undefined ? instrument.quote : instrument.base;
-        return ended(
-          first,
-          'invalid_plan',
-          `the total has more decimals than ${currency} has (${slices.precision})`,
-        );
-      }
-      const tooSmall = belowMinimum(plan, slices, instrument);
-      if (tooSmall !== undefined) return ended(first, 'invalid_plan', tooSmall);
+      const why = unfitPlan(slices, sizeRuleOf(plan, instrument.minimum, instrument));
+      if (why !== undefined) return ended(first, 'invalid_plan', why);
       return waitForSlot(first, slices);
     },
 
@@ -99,8 +91,8 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
       return startSlice(was, wake.at, plan, slices);
     },
 
-    slots(plan, begunAt, instrument): readonly Slot[] {
-      const slices = planOf(plan, begunAt, instrument);
+    slots(plan, begunAt, known): readonly Slot[] {
+      const slices = planOf(plan, begunAt, known);
       const currency = (plan.total_quantity ?? plan.total_notional)?.currency ?? '';
       return Array.from({ length: slices.slices }, (_, slice) => ({
         slice,
@@ -110,7 +102,7 @@ export function slicedStrategy<Params extends Sliced>(kind: SlicedKind<Params>):
       }));
     },
 
-    forecast: (plan, begunAt, instrument) => kind.forecast?.(plan, planOf(plan, begunAt, instrument)),
+    forecast: (plan, begunAt, known) => kind.forecast?.(plan, planOf(plan, begunAt, known)),
   });
 }
 
@@ -140,7 +132,7 @@ function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
     made.set(plan, { startMs: window.startMs, curve });
     return curve;
   };
-  return (plan: Params, begunAt: Instant, instrument: Instrument | undefined): Slices => {
+  return (plan: Params, begunAt: Instant, known: Precisions | undefined): Slices => {
     const startMs = startOf(plan, begunAt);
     const durationMs = durationMsOf(plan, startMs);
     const window = { startMs, durationMs, slices: slicesOf(plan, durationMs) };
@@ -148,8 +140,7 @@ function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
       plan.total_quantity === undefined
         ? money(plan.total_notional?.amount ?? '0')
         : quantity(plan.total_quantity.amount);
-    const precision =
-      plan.total_quantity === undefined ? instrument?.quotePrecision : instrument?.basePrecision;
+    const precision = plan.total_quantity === undefined ? known?.quotePrecision : known?.basePrecision;
     return {
       ...window,
       total,
@@ -164,23 +155,6 @@ function slicePlanner<Params extends Sliced>(kind: SlicedKind<Params>) {
   };
 }
 
-/**
- * Why the smallest slice cannot be traded, now that precision and minimum are known; `undefined` when it can. A plan of
- * slices that round to nothing would leave its whole total to the last one.
- */
-function belowMinimum(
-  plan: Sliced,
-  slices: Slices,
-  { minimum, base, quote }: Instrument,
-): string | undefined {
-  const [unit, least] =
-    plan.total_quantity === undefined ? [quote, minimum.notional] : [base, minimum.quantity];
-  const each = smallestSize(slices);
-  if (each.gt(0) && (least === undefined || each.gte(least))) return undefined;
-  return `${slices.slices} slices of ${text(slices.total)} ${unit} are as small as ${text(each)} ${unit} each${
-    least === undefined ? '' : `, the venue's minimum is ${text(least)}`
-  }`;
-}
 const endOf = (slices: Slices, was: State): Instant =>
   instant(slices.startMs + slices.durationMs + was.shiftMs);
 const slotOf = (slices: Slices, was: State, k: number): Instant =>

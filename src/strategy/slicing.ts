@@ -1,5 +1,6 @@
 import {
   add,
+  decimalsOf,
   fraction,
   least,
   ratioOf,
@@ -8,6 +9,7 @@ import {
   scale,
   share,
   subtract,
+  text,
 } from '../core/money.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
 import { uniform } from '../core/uniform.ts';
@@ -64,6 +66,31 @@ export function smallestSize<A extends Sliceable>(plan: SlicePlan<A>): A {
   const each = Array.from({ length: counted }, (_, k) => steadySize(plan, k)).reduce((a, b) => least(a, b));
   if (plan.jitter === undefined) return each;
   return subtract(each, roundDown(scale(each, ratioOf(plan.jitter.sizePct / 100)), plan.precision));
+}
+
+/**
+ * Why a plan cannot be traded with the decimals and the minimum of its currency, in words; `undefined` when it can. The desk
+ * asks when a parent begins, and `validate` before. A plan of slices that round to nothing would leave its whole total to the last.
+ */
+export function unfitPlan(
+  plan: SlicePlan<Sliceable>,
+  { unit, minimum, what = 'the total' }: SizeRule,
+): string | undefined {
+  const { total, slices, precision } = plan;
+  if (decimalsOf(total) > precision) return `${what} has more decimals than ${unit} has (${precision})`;
+  const each = smallestSize(plan);
+  if (each.gt(0) && (minimum === undefined || each.gte(minimum))) return undefined;
+  const bound = minimum === undefined ? '' : `, the venue's minimum is ${text(minimum)}`;
+  return `${slices} slices of ${text(total)} ${unit} are as small as ${text(each)} ${unit} each${bound}`;
+}
+
+export interface SizeRule {
+  /** Currency of the sizes. */
+  readonly unit: string;
+  /** Smallest order of the venue in it. */
+  readonly minimum?: Sliceable | undefined;
+  /** What is cut into slices, for people. */
+  readonly what?: string | undefined;
 }
 
 /** Σ of the planned sizes of the slices before `k`. */

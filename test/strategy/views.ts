@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { invariant } from '../../src/core/errors.ts';
-import type { Instrument } from '../../src/core/instrument.ts';
+import { precisionsOf } from '../../src/core/instrument.ts';
+import type { Instrument, Precisions } from '../../src/core/instrument.ts';
 import { money, NO_MONEY, price, quantity, size as sizeOf } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
 import { priceIn, valueOn } from '../../src/core/portfolio.ts';
@@ -81,8 +82,12 @@ export function instrumentOf(pair: string, scene: Scene = {}): Instrument {
   };
 }
 
-export const aWorld = (minimum: Instrument['minimum'] = {}): CheckWorld => ({
+export const aWorld = (minimum: Instrument['minimum'] = {}, known: Partial<Precisions> = {}): CheckWorld => ({
   minimum: () => minimum,
+  precisions: (pair) => ({
+    ...precisionsOf(instrumentOf(pair), () => undefined, minimum),
+    ...known,
+  }),
   currencies: (pair) => instrumentOf(pair),
 });
 

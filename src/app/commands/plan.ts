@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
+import { precisionsOf } from '../../core/instrument.ts';
 import { after, DAY_MS, instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { calendarFile } from '../../report/calendar-file.ts';
@@ -128,11 +129,20 @@ function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonl
   return [...new Set([...traded, ...rates])];
 }
 
-const planWorld = (config: Config, { precisions }: Found, zone: string): PlanWorld => ({
-  ...worldOf(config),
-  precision: (currency) => precisions.get(currency),
-  zone,
-});
+function planWorld(config: Config, { precisions }: Found, zone: string): PlanWorld {
+  const world = worldOf(config);
+  return {
+    ...world,
+    // What the venue has just told counts.
+    precisions(pair) {
+      const names = world.currencies(pair);
+      return names === undefined
+        ? world.precisions(pair)
+        : precisionsOf(names, (currency) => precisions.get(currency), world.minimum(pair));
+    },
+    zone,
+  };
+}
 
 interface Wanted {
   readonly config: Config;
@@ -157,7 +167,7 @@ function toldPlan({ config, strategies, found, world, begun, span, days, isNamed
     until: span.until,
     currencies: (pair) => world.currencies(pair),
     minimum: (pair) => world.minimum(pair),
-    precision: (currency) => world.precision(currency),
+    precisions: (pair) => world.precisions(pair),
     price: (pair) => found.prices.get(pair),
     funds: found.funds,
     traded: begun && {

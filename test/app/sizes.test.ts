@@ -1,0 +1,310 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/app/config.ts';
+import type { Config } from '../../src/app/config.ts';
+import { planOf } from '../../src/app/planning.ts';
+import { policyOf } from '../../src/app/policy.ts';
+import { readStrategies, worldOf } from '../../src/app/strategies.ts';
+import type { LoadedStrategy } from '../../src/app/strategies.ts';
+import { presetModel } from '../../src/backtest/model.ts';
+import { backtest } from '../../src/backtest/run.ts';
+import { invariant } from '../../src/core/errors.ts';
+import { decimalsOf, quantity, text } from '../../src/core/money.ts';
+import { after, HOUR_MS, isoOf, MINUTE_MS } from '../../src/core/time.ts';
+import { lateJournal } from '../../src/journal/late.ts';
+import { closesTape } from '../backtest/bench.ts';
+import { START } from '../engine/harness.ts';
+
+/** The same sizes wherever they are shown, checked or traded: `validate`, `plan`, and a desk in a backtest. */
+
+interface Asked {
+  /** Of `venue.minimums.pairs.btcusd`. */
+  readonly minimum: string;
+  /** Decimals of btc at the venue. */
+  readonly precision?: number;
+  readonly strategy: string;
+}
+
+let folder = '';
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'tranche-sizes-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function configOf({ minimum, precision = 8 }: Omit<Asked, 'strategy'>): Config {
+  const file = join(folder, 'desk.yaml');
+  writeFileSync(
+    file,
+    `desk: main
+mode: paper
+venue:
+  sell_path: /v1/orders/sell
+  minimums: { pairs: { btcusd: ${minimum} } }
+  simulated:
+    accounts: [{ name: main, balances: { usd: '100000000', btc: '100000' } }]
+    currencies: { btc: { precision: ${precision} } }
+    pairs: { btcusd: { start_price: '100' } }
+controls:
+  max_order_notional: { amount: '90000000', currency: usd }
+  max_day_notional: { amount: '900000000', currency: usd }
+  max_executions_per_minute: 1000
+journal: 'sqlite:./none.db'
+strategies: ./one.yaml
+`,
+  );
+  const { loaded, problems } = readConfig(file, { env: {}, cwd: folder, now: START });
+  if (loaded === undefined) throw new Error(JSON.stringify(problems));
+  return loaded.config;
+}
+
+function validated(asked: Asked): {
+  readonly config: Config;
+  readonly strategy: LoadedStrategy | undefined;
+  readonly problems: readonly string[];
+} {
+  const file = join(folder, 'one.yaml');
+  writeFileSync(file, asked.strategy);
+  const config = configOf(asked);
+  const { strategies, problems } = readStrategies([file], config, { env: {}, cwd: folder });
+  return { config, strategy: strategies[0], problems: problems.map(({ message }) => message) };
+}
+
+const SPAN_MS = 3 * HOUR_MS;
+
+/** What `plan` shows, by parent and slice. */
+function planned(config: Config, strategy: LoadedStrategy): ReadonlyMap<string, string> {
+  const span = { from: FROM, until: after(FROM, SPAN_MS) };
+  const { slices } = planOf(strategy, span, { ...worldOf(config), zone: 'UTC' });
+  return new Map(
+    slices.map(({ leg, slice, size }) => [
+      `${leg ?? 'all'} ${slice}`,
+      text(size.by === 'quantity' ? size.quantity : size.amount),
+    ]),
+  );
+}
+
+const FROM = after(START, 2 * MINUTE_MS);
+
+interface Decided {
+  readonly finished: string | undefined;
+  readonly sizes: ReadonlyMap<string, string>;
+  /** Slices that came after one of the same parent that did not trade whole: `pace` makes them larger. */
+  readonly behind: ReadonlySet<string>;
+}
+
+/** What the desk decides in a backtest at a price that stands still. */
+function decided(config: Config, strategy: LoadedStrategy): Decided {
+  const rows = SPAN_MS / MINUTE_MS + 10;
+  const tape = closesTape('btcusd', {
+    barMs: MINUTE_MS,
+    times: Array.from({ length: rows }, (_, row) => START + row * MINUTE_MS),
+    closes: Array.from({ length: rows }, () => 100),
+  });
+  const journal = lateJournal();
+  const ran = backtest({
+    tapes: [tape],
+    from: FROM,
+    until: after(FROM, SPAN_MS),
+    strategies: [strategy],
+    policy: policyOf(config, { configHash: 'c', adoptFills: false }),
+    model: { ...presetModel('tight'), halfSpreadBps: 0, impactBps: 0, maxUsd: '90000000' },
+    holdings: new Map([
+      ['usd', quantity('100000000')],
+      ['btc', quantity('100000')],
+    ]),
+    seed: '1',
+    currencies: config.venue.simulated?.currencies,
+    journal,
+  });
+  ran.run();
+  const sizes = new Map<string, string>();
+  const behind = new Set<string>();
+  const short = new Set<string>();
+  const nameOf = (leg: string): string => leg.replace('.000Z', 'Z');
+  for (const { body } of journal.read()) {
+    if (body.kind === 'slice') {
+      const size = quantity(sizes.get(`${nameOf(body.leg)} ${body.slice}`) ?? '0');
+      if (!size.eq(body.filled) && !size.eq(body.filled_amount)) short.add(body.leg);
+    }
+    if (body.kind !== 'wake') continue;
+    for (const { leg, slice, size } of body.intents) {
+      const name = `${nameOf(leg)} ${slice}`;
+      sizes.set(name, size);
+      if (short.has(leg)) behind.add(name);
+    }
+  }
+  return { finished: ran.desk.state.lives.get(strategy.id)?.finished, sizes, behind };
+}
+
+const twap = (more: string): string => `id: one
+kind: twap
+pair: btcusd
+side: buy
+duration: PT1H
+${more}
+`;
+
+describe('a lot of the venue', () => {
+  it('refuses a total that is no multiple of it, with the nearest ones that are usable', () => {
+    const of = (total: string, slices = 6): readonly string[] =>
+      validated({
+        minimum: "{ lot: '0.001' }",
+        strategy: twap(`total_quantity: { amount: '${total}', currency: btc }\nslices: ${slices}`),
+      }).problems;
+    expect(of('0.0145')).toEqual([
+      '0.0145 btc cannot be traded, quantities of btcusd are multiples of its lot of 0.001: write 0.014 btc or 0.015 btc',
+    ]);
+    expect(of('0.0035')).toEqual([
+      '0.0035 btc cannot be traded, quantities of btcusd are multiples of its lot of 0.001: write 0.006 btc',
+    ]);
+    expect(of('0.002')).toEqual([
+      '6 slices of 0.002 btc are as small as 0 btc each: write fewer slices, or a total of 0.006 btc or more',
+    ]);
+    expect(of('0.002', 2)).toEqual([]);
+    expect(of('0.014')).toEqual([]);
+    expect(of('0.0140')).toEqual([]);
+  });
+
+  it('cuts six slices to the same sizes in the plan as on the desk', () => {
+    const { config, strategy, problems } = validated({
+      minimum: "{ lot: '0.001' }",
+      strategy: twap("total_quantity: { amount: '0.014', currency: btc }\nslices: 6"),
+    });
+    expect(problems).toEqual([]);
+    invariant(strategy !== undefined, 'it is usable');
+    const sizes = ['0.002', '0.002', '0.002', '0.002', '0.002', '0.004'];
+    expect([...planned(config, strategy).values()]).toEqual(sizes);
+    expect([...decided(config, strategy).sizes.values()]).toEqual(sizes);
+  });
+});
+
+/** A random document: what differs between kinds is the line that says how much. */
+interface Drawn extends Required<Asked> {
+  readonly kind: string;
+}
+
+const KINDS = ['twap', 'vwap', 'shortfall', 'recurring', 'limit'] as const;
+
+const drawn: fc.Arbitrary<Drawn> = fc
+  .record({
+    kind: fc.constantFrom(...KINDS),
+    side: fc.constantFrom('buy', 'sell'),
+    isBase: fc.boolean(),
+    units: fc.oneof(fc.integer({ min: 1, max: 99 }), fc.integer({ min: 1, max: 9_999_999 })),
+    decimals: fc.integer({ min: 0, max: 6 }),
+    lot: fc.option(fc.integer({ min: 0, max: 5 }), { nil: undefined }),
+    precision: fc.integer({ min: 2, max: 8 }),
+    least: fc.option(fc.constantFrom('0.001', '0.0022', '0.05', '1', '7.5'), { nil: undefined }),
+    slices: fc.integer({ min: 1, max: 12 }),
+    jitter: fc.option(fc.integer({ min: 1, max: 40 }), { nil: undefined }),
+    catchUp: fc.constantFrom('pace', 'skip'),
+    seed: fc.nat(1_000),
+  })
+  .map(({ kind, side, isBase, units, decimals, lot, precision, least, slices, jitter, catchUp, seed }) => {
+    const amount = text(quantity(`${units}e-${decimals}`));
+    const [unit, fields] = isBase ? ['btc', 'quantity'] : ['usd', 'notional'];
+    const sized = (of: string): string => `${of}_${fields}: { amount: '${amount}', currency: ${unit} }`;
+    const minimum = [
+      ...(lot === undefined ? [] : [`lot: '${text(quantity(`1e-${lot}`))}'`]),
+      ...(least === undefined ? [] : [`${fields}: '${least}'`]),
+    ];
+    const head = `id: one\nkind: ${kind}\npair: btcusd\nside: ${side}\n`;
+    const moved = jitter === undefined ? '' : `jitter: { time_pct: 0, size_pct: ${jitter}, seed: ${seed} }\n`;
+    const window = `start_time: '${isoOf(FROM)}'\nduration: PT1H\nslices: ${slices}\ncatch_up: ${catchUp}\n${sized('total')}\n`;
+    const bodies: Readonly<Record<(typeof KINDS)[number], string>> = {
+      twap: window,
+      vwap: `${window}profile: { weights: [${Array.from({ length: 48 }, (_, n) => 1 + ((n * 7 + seed) % 11)).join(', ')}] }\n`,
+      shortfall: `${window}risk_aversion: ${seed / 100}\nvolatility: '0.8'\nimpact: { bps: 5, per_hour: { amount: '${amount}', currency: ${unit} } }\n`,
+      recurring: `${sized('each')}\nschedule: { cron: '7 * * * *' }\nwindow: PT30M\nslices: ${slices}\ncatch_up: ${catchUp}\n`,
+      limit: `${sized('total')}\nlimit_price: '${side === 'buy' ? '101' : '99'}'\nmax_slice_${fields}: { amount: '${text(quantity(`${Math.ceil(units / slices)}e-${decimals}`))}', currency: ${unit} }\n`,
+    };
+    return {
+      kind,
+      minimum: `{ ${minimum.join(', ')} }`,
+      precision,
+      strategy: `${head}${bodies[kind]}${moved}`,
+    };
+  });
+
+/** The sizes that a message says to write instead. */
+const fixesIn = (message: string): readonly string[] =>
+  /cannot be traded.*: write (?<sizes>[^;]*)$/u.exec(message)?.groups?.['sizes']?.match(/\d+(?:\.\d+)?/gu) ??
+  [];
+
+interface Compared {
+  readonly faults: readonly string[];
+  readonly isUsable: boolean;
+  readonly compared: number;
+}
+
+/** Where plan, desk and the rules of the venue differ about a document that `validate` accepts. */
+function compare(one: Drawn): Compared {
+  const { config, strategy, problems } = validated(one);
+  if (strategy === undefined)
+    return { faults: problems.length > 0 ? [] : ['no reason'], isUsable: false, compared: 0 };
+  const [shown, ran] = [planned(config, strategy), decided(config, strategy)];
+  const { basePrecision = 0, quotePrecision = 0 } = worldOf(config).precisions('btcusd');
+  const isBase = one.strategy.includes('_quantity:');
+  const { quantity: leastBase, notional } = config.venue.minimums.pairs.get('btcusd') ?? {};
+  const [precision, least] = isBase ? [basePrecision, leastBase] : [quotePrecision, notional];
+  // A limit decides as it goes: the plan shows its total alone.
+  const isShown = one.kind !== 'limit';
+  const faults: string[] = [];
+  if (ran.finished === 'invalid_plan') faults.push('the desk refuses it');
+  if (ran.sizes.size === 0) faults.push('the desk decides nothing');
+  if (isShown && [...ran.sizes.keys()].join(', ') !== [...shown.keys()].join(', '))
+    faults.push('the desk decides other slices');
+  const wholes = [...ran.sizes].filter(([name]) => !ran.behind.has(name));
+  for (const [name, size] of wholes) {
+    if (isShown && size !== shown.get(name))
+      faults.push(`${name}: ${size} decided, ${shown.get(name) ?? 'none'} shown`);
+    if (decimalsOf(quantity(size)) > precision) faults.push(`${name}: ${size} has too many decimals`);
+    if (least !== undefined && quantity(size).lt(least)) faults.push(`${name}: ${size} is below the minimum`);
+  }
+  return { faults, isUsable: true, compared: wholes.length };
+}
+
+describe('plan, validate and the desk', () => {
+  it('agree on every size to the last digit, of random desks and strategies', () => {
+    const seen = { usable: 0, refused: 0, compared: 0 };
+    fc.assert(
+      fc.property(drawn, (one) => {
+        const { faults, isUsable, compared } = compare(one);
+        seen.usable += isUsable ? 1 : 0;
+        seen.refused += isUsable ? 0 : 1;
+        seen.compared += compared;
+        expect(faults).toEqual([]);
+      }),
+      { numRuns: 150, seed: 15 },
+    );
+    expect(seen.usable).toBeGreaterThan(40);
+    expect(seen.refused).toBeGreaterThan(30);
+    expect(seen.compared).toBeGreaterThan(150);
+  });
+
+  it('name sizes that are usable where a size has too many decimals', () => {
+    let fixed = 0;
+    fc.assert(
+      fc.property(drawn, (one) => {
+        for (const fix of validated(one).problems.flatMap(fixesIn)) {
+          fixed++;
+          const strategy = one.strategy.replace(
+            /(?<field>(?:total|each)_\w+: \{ amount: )'[^']*'/u,
+            `$<field>'${fix}'`,
+          );
+          const { problems } = validated({ ...one, strategy });
+          // The pieces of a limit have a field of their own.
+          const wrong = problems.filter((said) => one.kind !== 'limit' || said.includes('cannot be traded'));
+          expect(wrong).toEqual([]);
+        }
+      }),
+      { numRuns: 150, seed: 16 },
+    );
+    expect(fixed).toBeGreaterThan(20);
+  });
+});
