@@ -17,6 +17,7 @@ import type { CommandIo } from './commands/io.ts';
 import { readMoment } from './local-time.ts';
 import { readHoldings } from './holdings.ts';
 import type { FileProblem } from './problems.ts';
+import { simulatedCurrencies } from './rates.ts';
 import { readStrategies } from './strategies.ts';
 import type { LoadedStrategy } from './strategies.ts';
 
@@ -144,9 +145,9 @@ interface Valued extends Pick<BacktestInput, 'config' | 'strategies' | 'holdings
   readonly named: readonly NamedFile[];
 }
 
-/** All limits count in USD: each currency that is held or traded needs a way there over the tapes, or a rate of the config. */
+/** The venue counts its maxima in USD: each currency that is held or traded needs a way there over the tapes, or a rate of the config. */
 function refuseWorthless({ config, strategies, holdings, named }: Valued): void {
-  const listed = config.venue.simulated?.currencies ?? {};
+  const listed = simulatedCurrencies(config) ?? {};
   // A name that cannot be taken apart is refused by the venue, which says why.
   const pairs = named.flatMap(({ pair }) => {
     const { base, quote } = sidesOf(pair, [...Object.keys(listed), ...holdings.keys()]);
@@ -169,7 +170,7 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
   const leave = isTraded ? '' : `, say --holdings without ${worthless}`;
   throw new OperatorError(
     'config',
-    `nothing tells what ${worthless} is worth in USD: add --data ${worthless}usd=FILE${leave}, or set venue.simulated.currencies.${worthless}.usd_rate in the config`,
+    `nothing tells what ${worthless} is worth in USD: add --data ${worthless}usd=FILE${leave}, or write rates: { ${worthless}: { usd: "1" } } with its value in usd in the config`,
   );
 }
 

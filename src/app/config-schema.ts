@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { money, quantity } from '../core/money.ts';
+import { money, price, quantity } from '../core/money.ts';
 import { parseDuration } from '../core/time.ts';
 import { venueOptionsSchema } from '../simulator/options.ts';
 import {
+  currencySymbol,
   durationText,
   fractionText,
   pairSymbol,
@@ -103,6 +104,23 @@ const venue = z.strictObject({
     .describe('Smallest orders that the venue accepts'),
   simulated: venueOptionsSchema.prefault({}).describe('The embedded simulated venue of paper mode'),
 });
+
+const rates = z
+  .record(
+    currencySymbol,
+    z.lazy(() =>
+      z.strictObject({
+        usd: positiveText.transform(price).describe('What one of the currency is worth in usd, in quotes'),
+        max_gap_bps: bps
+          .prefault(200)
+          .describe(
+            'A price of the market further from it refuses the orders that need the rate, basis points; 200 when left out',
+          ),
+      }),
+    ),
+  )
+  .transform((all) => new Map(Object.entries(all)))
+  .prefault({});
 
 const sizing = z.strictObject({
   keep: balances('Reserve by currency, in quotes: orders are cut so that it stays in the account'),
@@ -312,6 +330,9 @@ export const configSchema = z.strictObject({
     ),
   venue: venue.prefault({}).describe('Where to trade'),
   controls: controls.prefault({}).describe('Limits that no order gets past; no defaults in live mode'),
+  rates: rates.describe(
+    'What currencies are worth where no pair of the venue tells: a stablecoin, such as usdt: { usd: "1" }',
+  ),
   sizing: sizing.prefault({}).describe('How orders are cut to the account'),
   pts: pts.prefault({}).describe('Use of post-trade-settlement credit'),
   reference: reference.prefault({}).describe('Prices that quotes are compared with'),

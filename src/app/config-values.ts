@@ -4,6 +4,7 @@ import type { ClosedHours } from '../core/hours.ts';
 import type { Minimum } from '../core/instrument.ts';
 import { money, ratio } from '../core/money.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
+import type { StatedRates } from '../core/rates.ts';
 import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
@@ -32,6 +33,10 @@ export interface Config {
   readonly mode: Mode;
   readonly venue: VenueConfig;
   readonly controls: ControlsConfig;
+  /** What the file states that currencies are worth. */
+  readonly rates: StatedRates;
+  /** Where the file names the currency of its limits, for people. */
+  readonly limitsAt: string;
   /** Reserves by currency. */
   readonly keep: ReadonlyMap<string, Quantity>;
   readonly pts: {
@@ -193,6 +198,7 @@ export interface ValueContext {
   readonly token: GivenToken | undefined;
   readonly strategyFiles: readonly string[];
   readonly now: Instant;
+  readonly limitsAt: string;
 }
 
 /** The settings of a checked file under the names that the code uses. */
@@ -204,6 +210,10 @@ export function configOf(raw: RawConfig, context: ValueContext): Config {
     mode: context.mode,
     venue: venueOf(raw.venue, context),
     controls: controlsOf(raw.controls, context.mode),
+    rates: new Map(
+      [...raw.rates].map(([currency, { usd, max_gap_bps: gapBpsMax }]) => [currency, { usd, gapBpsMax }]),
+    ),
+    limitsAt: context.limitsAt,
     keep: raw.sizing.keep,
     pts: {
       use: pts.use,

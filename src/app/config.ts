@@ -78,12 +78,25 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   if (!parsed.success || mode === undefined || wrong.length > 0) {
     return { loaded: undefined, problems: wrong, strategyFiles: found.files };
   }
-  const context = { file: path, mode, token: checked?.token, strategyFiles: found.files, now: options.now };
+  const context = {
+    file: path,
+    mode,
+    token: checked?.token,
+    strategyFiles: found.files,
+    now: options.now,
+    limitsAt: limitsPlace(document),
+  };
   return {
     loaded: { config: configOf(parsed.data, context), hash: hashOf(document) },
     problems: [],
     strategyFiles: found.files,
   };
+}
+
+/** Where the currency of the limits stands, or would stand. */
+function limitsPlace(document: YamlDocument): string {
+  const { file, line } = document.problem(['controls', 'max_order_notional', 'currency'], '');
+  return `${file}:${line}`;
 }
 
 /** Whoever has no config yet, or stands in another folder, is told what to do. */

@@ -9,6 +9,7 @@ import { tradingRoutes } from '../venue/routes.ts';
 import { tradingVenue } from '../venue/trading.ts';
 import { systemClock, systemRandom } from './clock.ts';
 import type { Config, Mode } from './config.ts';
+import { simulatedCurrencies } from './rates.ts';
 import { Secret } from './secret.ts';
 import { version } from './version.ts';
 
@@ -48,7 +49,9 @@ export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorl
   /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. */
   async paper(setup) {
     const { startVenue } = await import('../simulator/venue.ts');
-    const embedded = await startVenue(setup.config.venue.simulated ?? {}, {
+    const { simulated } = setup.config.venue;
+    const currencies = simulatedCurrencies(setup.config) ?? {};
+    const embedded = await startVenue(simulated === undefined ? {} : { ...simulated, currencies }, {
       clock: systemClock,
       async loadTape(pair, file) {
         const { loadPriceTape } = await import('./price-tape.ts');

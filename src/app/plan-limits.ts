@@ -1,14 +1,18 @@
 import type { PlanFacts } from '../report/plan.ts';
 import type { Config } from './config.ts';
+import { statedRates } from './rates.ts';
 
 /** What the config says of limits, pace, credit and cost, as a plan is checked against it. */
-export function planLimits(config: Config): Pick<PlanFacts, 'limits' | 'pacing' | 'pts' | 'costModel'> {
+export function planLimits(
+  config: Config,
+): Pick<PlanFacts, 'limits' | 'rates' | 'pacing' | 'pts' | 'costModel'> {
   const { controls, pacing, reference, venue, costModel } = config;
   const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
   const quotes = share(pacing.quotesPerSecond);
   // Without a ticker, reference prices come from quotes too: those are not there for slices.
   const probes = venue.capabilities.ticker ? 0 : Math.ceil(quotes * reference.share);
   return {
+    rates: statedRates(config),
     limits: {
       currency: controls.orderNotionalMax.currency,
       orderNotionalMax: controls.orderNotionalMax.amount,

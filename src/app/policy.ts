@@ -3,6 +3,7 @@ import type { Limits } from '../core/controls.ts';
 import { digest } from '../core/ids.ts';
 import type { Policy } from '../engine/policy.ts';
 import type { Config } from './config.ts';
+import { statedRates } from './rates.ts';
 import { COMMON_CURRENCIES, minimumFor } from './strategies.ts';
 import { version } from './version.ts';
 
@@ -34,6 +35,7 @@ export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptio
     configHash,
     account: accountOf(config),
     limits: limitsOf(config),
+    rates: statedRates(config),
     accountAgeMaxMs: controls.accountAgeMaxMs,
     messageWaitMaxMs: pacing.waitMaxMs,
     isSellingOn: venue.sellPath !== undefined,

@@ -17,6 +17,7 @@ import type { ModuleSource } from './modules.ts';
 import type { ReadOptions } from './files.ts';
 import { nearest } from './problems.ts';
 import type { FileProblem } from './problems.ts';
+import { rateProblem } from './rates.ts';
 import type { YamlDocument, YamlFile } from './yaml.ts';
 
 /** One strategy document, checked and bound to its kind. */
@@ -226,6 +227,9 @@ function checkPairs(
       const meant = nearest(pair, pairs);
       const fix = meant === undefined ? `it lists ${[...pairs].join(', ')}` : `did you mean ${meant}?`;
       problems.push(document.problem(at, `controls.pairs of the config does not list ${pair}: ${fix}`));
+    } else {
+      const unknown = rateProblem(config, pair);
+      if (unknown !== undefined) problems.push(document.problem(at, unknown));
     }
   }
   const side = isRecord(document.value) ? document.value['side'] : undefined;

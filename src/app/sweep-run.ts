@@ -33,6 +33,7 @@ import type { Figures } from '../report/figures.ts';
 import { statedBps } from '../report/shortfall.ts';
 import type { Config } from './config.ts';
 import { policyOf } from './policy.ts';
+import { simulatedCurrencies } from './rates.ts';
 import { reviveStrategy } from './strategies.ts';
 import { version } from './version.ts';
 
@@ -108,7 +109,7 @@ export class SettingRunner {
         model,
         holdings,
         seed,
-        currencies: config.venue.simulated?.currencies,
+        currencies: simulatedCurrencies(config),
         journal,
         nextPossible: this.#nextPossible,
       });

@@ -48,6 +48,18 @@ export const alerts = {
     runbook:
       'Ask the venue why the rows changed and compare the fills with its statement. Re-arm with --rearm "reason" only when both agree.',
   },
+  rate_unknown: {
+    severity: 'warning',
+    says: 'no rate converts a currency into that of the limits: its orders are refused until there is one',
+    runbook:
+      'Look at `why`: the price of the pair is too old (is the venue quoting it?), or the config states no rate. Where no pair tells what the currency is worth, write `rates: { usdt: { usd: "1" } }` with its value and start the desk again.',
+  },
+  rate_contradicted: {
+    severity: 'critical',
+    says: 'the market contradicts the rate that the config states: orders that need the rate are refused',
+    runbook:
+      'Compare `stated` with `market`. If the currency has lost its peg, remove its entry under `rates` (the price of the pair then counts alone) or write what it is worth now, and start the desk again. If the two agree again the desk goes on by itself.',
+  },
   account_hole: {
     severity: 'warning',
     says: 'balances of the account do not follow from its rows: a row is missing or one is wrong',

@@ -15,8 +15,8 @@ export type QuoteMeaning =
       readonly detail: string;
       readonly waitMs?: number | undefined;
     }
-  /** Asking for less may help. `usdMax` is what the venue said. */
-  | { readonly means: 'smaller'; readonly usdMax: string; readonly detail: string }
+  /** Asking for less may help. The venue said its maximum, and what it takes the request to be worth, in USD. */
+  | { readonly means: 'smaller'; readonly usdMax: string; readonly usdAsked: string; readonly detail: string }
   /** Asking again cannot help. */
   | { readonly means: 'never'; readonly reason: Reason; readonly detail: string }
   /** The token is refused: the desk halts. */
@@ -60,8 +60,8 @@ function classifyRefusal(answer: QuoteAnswer & { kind: 'error' }, pair: string):
   if (status === 429) return { means: 'later', reason: 'rate_limited', detail, waitMs: retryAfterMs };
   if (status === 503) return { means: 'later', reason: 'quotes_unavailable', detail };
   if (status === 422) {
-    const usdMax = maximumIn(error, pair);
-    if (usdMax !== undefined) return { means: 'smaller', usdMax, detail };
+    const told = maximumIn(error, pair);
+    if (told !== undefined) return { means: 'smaller', ...told, detail };
     return { means: 'never', reason: UNSUPPORTED.test(error) ? 'unsupported_pair' : 'venue_refused', detail };
   }
   if (status >= 500 || status === 408 || status === 409 || status === 425)
@@ -70,10 +70,13 @@ function classifyRefusal(answer: QuoteAnswer & { kind: 'error' }, pair: string):
 }
 
 /** The maximum that a 422 tells, when its figures make sense: both readable, above zero, asked for more than there is. */
-function maximumIn(error: string, pair: string): string | undefined {
+function maximumIn(
+  error: string,
+  pair: string,
+): { readonly usdMax: string; readonly usdAsked: string } | undefined {
   const { asked = '', max = '', pair: named = '' } = TOO_LARGE.exec(error)?.groups ?? {};
   if (named.toLowerCase() !== pair || !isAmountText(asked) || !isAmountText(max)) return undefined;
-  return money(max).gt(0) && money(asked).gt(money(max)) ? max : undefined;
+  return money(max).gt(0) && money(asked).gt(money(max)) ? { usdMax: max, usdAsked: asked } : undefined;
 }
 
 /** What is wrong with a quote, in words; `undefined` when it is what was asked for. */

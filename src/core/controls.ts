@@ -60,8 +60,10 @@ export interface Proposal {
   /** Base currency. */
   readonly quantity: Quantity;
   readonly price: Price;
-  /** In the currency of the limits; `undefined` when no reference price converts it. */
+  /** In the currency of the limits; `undefined` while no rate converts it. */
   readonly notional: Money | undefined;
+  /** Why it could not be converted, in words. */
+  readonly notionalWhy?: string | undefined;
   readonly limit: Price | undefined;
   readonly reference: Price;
   readonly decisionPrice: Price | undefined;
@@ -165,7 +167,7 @@ function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal 
     return stop('order_quantity', quantityMax.toFixed(), quantity.toFixed());
   const { orderNotionalMax, dayNotionalMax } = limits;
   if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
-  if (notional === undefined) return stop('no_usd_rate', limits.currency, pair);
+  if (notional === undefined) return stop('no_usd_rate', limits.currency, proposal.notionalWhy ?? pair);
   if (orderNotionalMax === undefined) return undefined;
   if (!notional.lte(orderNotionalMax))
     return stop('order_notional', orderNotionalMax.toFixed(), notional.toFixed(2));
@@ -175,11 +177,15 @@ function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal 
   return doubts.lte(doubtMax) ? undefined : stop('doubt_notional', doubtMax.toFixed(), doubts.toFixed(2));
 }
 
-function dayRefusal({ pair, notional }: Proposal, world: World, limits: Limits): Refusal | undefined {
+function dayRefusal(
+  { pair, notional, notionalWhy }: Proposal,
+  world: World,
+  limits: Limits,
+): Refusal | undefined {
   const { dayNotionalMax } = limits;
   const pairMax = limits.pairDayNotionalMax?.get(pair);
   if (dayNotionalMax === undefined && pairMax === undefined) return undefined;
-  if (notional === undefined) return stop('no_usd_rate', limits.currency, pair);
+  if (notional === undefined) return stop('no_usd_rate', limits.currency, notionalWhy ?? pair);
   if (dayNotionalMax !== undefined) {
     const day = add(world.dayNotional, notional);
     if (!day.lte(dayNotionalMax)) return stop('day_notional', dayNotionalMax.toFixed(), day.toFixed(2));

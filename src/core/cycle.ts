@@ -50,8 +50,8 @@ export interface Proof {
 export type Next =
   /** Ask again for the same, after a wait that suits the reason. */
   | { readonly do: 'again'; readonly waitMs?: number | undefined }
-  /** Ask for less: the venue told its maximum, in USD. */
-  | { readonly do: 'smaller'; readonly usdMax: string }
+  /** Ask for less: the venue told its maximum, and what the request is worth to it, in USD. */
+  | { readonly do: 'smaller'; readonly usdMax: string; readonly usdAsked: string }
   /** The slice ends. */
   | { readonly do: 'stop' }
   /** The desk halts. */
@@ -125,7 +125,11 @@ function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): 
     case 'later':
       return discarded(meaning.reason, meaning.detail, { do: 'again', waitMs: meaning.waitMs });
     case 'smaller':
-      return discarded('too_large', meaning.detail, { do: 'smaller', usdMax: meaning.usdMax });
+      return discarded('too_large', meaning.detail, {
+        do: 'smaller',
+        usdMax: meaning.usdMax,
+        usdAsked: meaning.usdAsked,
+      });
     case 'never':
       return discarded(meaning.reason, meaning.detail, { do: 'stop' });
     case 'halt':

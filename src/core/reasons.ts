@@ -66,7 +66,8 @@ export const reasons = {
     'two sources of the reference price are further apart than controls.max_reference_gap_bps',
   balance_difference: 'a balance of the account is not what its rows add up to',
   open_doubts: 'controls.max_open_doubts attempts have an unknown outcome',
-  no_usd_rate: 'the limit is in another currency and no reference price converts it',
+  no_usd_rate:
+    'the limit is in another currency and no rate converts it: no fresh price of a pair, and none that the config states',
   collar: 'the quoted price is outside controls.collar_bps around the reference price',
   collar_far: 'the quoted price is more than three times as far as controls.collar_bps allows',
   prices_agree: 'a quote of a paused parent agrees with the reference price again: the pause ends',

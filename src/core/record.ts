@@ -260,6 +260,8 @@ export interface MaximumRecord {
   readonly kind: 'maximum';
   readonly pair: string;
   readonly usd: string;
+  /** USD for one of the quote currency, by the figures of the venue; left out where that is usd. */
+  readonly quote_usd?: string | undefined;
   /** Left out: the venue told it. */
   readonly why?: 'raised' | undefined;
 }

@@ -77,6 +77,10 @@ function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
       quantity: figures.quantity,
       price: figures.price,
       notional: figures.notional,
+      notionalWhy:
+        figures.notional === undefined
+          ? desk.rates.refused(desk.instrument(pair).quote, desk.policy.limits.currency)
+          : undefined,
       limit: figures.limit,
       reference: desk.references.get(pair)?.mid ?? item.reference.mid,
       decisionPrice: decision === undefined ? undefined : price(decision),

@@ -8,6 +8,7 @@ import {
   holding,
   money,
   negate,
+  price,
   quantity,
   subtract,
 } from '../core/money.ts';
@@ -178,7 +179,12 @@ export class DeskState {
         this.#setBalances(body);
         break;
       case 'maximum':
-        this.maximums.set(body.pair, { usd: money(body.usd), at, why: body.why ?? 'told' });
+        this.maximums.set(body.pair, {
+          usd: money(body.usd),
+          quoteUsd: body.quote_usd === undefined ? undefined : price(body.quote_usd),
+          at,
+          why: body.why ?? 'told',
+        });
         break;
       case 'correction':
         this.#correct(body);

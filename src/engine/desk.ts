@@ -6,7 +6,7 @@ import type { Doubt } from '../core/doubts.ts';
 import { deskMark } from '../core/ids.ts';
 import { precisionsOf } from '../core/instrument.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { cost, counted, NO_QUANTITY, quantity, subtract } from '../core/money.ts';
+import { NO_QUANTITY, quantity, subtract } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
@@ -39,6 +39,7 @@ import type { Ports } from './ports.ts';
 import { PriceTrials } from './price-trials.ts';
 import { PtsWatch } from './pts-watch.ts';
 import { QuoteIds } from './quote-ids.ts';
+import { Rates } from './rates.ts';
 import { References } from './references.ts';
 import type { ShortQuotes } from './short-quotes.ts';
 import type { StrategySource } from './source.ts';
@@ -67,6 +68,7 @@ export class Desk {
   readonly pacer: Pacer;
   readonly continuity: Continuity;
   readonly references: References;
+  readonly rates: Rates;
   readonly footprint: Footprint;
   readonly ladders = new Ladders();
   readonly pts: PtsWatch;
@@ -180,10 +182,12 @@ export class Desk {
       observer,
       footprint: this.footprint,
       instrument: (pair) => this.instrument(pair),
+      convert: (currency, amount, into) => this.convert(currency, amount, into),
       isHalted: () => this.control === 'halted',
       halt: (why) => halt(this, why),
     });
     this.pts = new PtsWatch(ports, policy, this.pacer, observer);
+    this.rates = new Rates(this);
   }
 
   /**
@@ -307,6 +311,12 @@ export class Desk {
     this.#pairs = pairs === undefined ? undefined : new Map(pairs.map((one) => [one.pair, one]));
     this.#split.clear();
     this.#instruments.clear();
+    this.rates.forget();
+  }
+
+  /** Whether the venue told which pairs there are. */
+  get isListed(): boolean {
+    return this.#pairs !== undefined;
   }
 
   pair(pair: string): Pair | PairProblem {
@@ -349,11 +359,9 @@ export class Desk {
     return quantity(`1e-${Math.max(2, this.#currencies.get(currency)?.precision ?? 8)}`);
   }
 
-  /** `amount` of `currency` in another currency at reference prices; `undefined` without a fresh price. */
+  /** `amount` of `currency` in another currency; `undefined` while no rate is known. */
   convert(currency: string, amount: Quantity, into: string): Money | undefined {
-    if (amount.isZero() || currency === into) return counted(amount);
-    const direct = this.references.get(currency + into);
-    return direct === undefined ? undefined : cost(direct.mid, amount);
+    return this.rates.convert(currency, amount, into);
   }
 
   /** Balance that a new attempt can count on. */

@@ -26,12 +26,13 @@ import { classifyQuote } from '../core/answer.ts';
 import type { QuoteMeaning } from '../core/answer.ts';
 import { impactCurve, ladderShares, sizeWithin } from '../core/ladder.ts';
 import type { Round, Rung } from '../core/ladder.ts';
-import { cost, money, ratio, roundDown, scale, text } from '../core/money.ts';
+import { cost, ratio, roundDown, scale } from '../core/money.ts';
 import type { Money, Ratio } from '../core/money.ts';
 import { MINUTE_MS, SECOND_MS } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../core/venue.ts';
 import type { LadderWish } from '../strategy/kernel.ts';
+import { maximumRecord } from './maximum.ts';
 import { halt } from './account.ts';
 import type { Desk } from './desk.ts';
 
@@ -194,12 +195,12 @@ function probe(desk: Desk, request: QuoteRequest): Observable<Rung | undefined> 
         }),
       );
     }),
-    mergeMap((meaning) => heed(desk, pair, meaning)),
+    mergeMap((meaning) => heed(desk, request, meaning)),
   );
 }
 
 /** What a probe brought. What the venue says besides counts as if a slice had asked. */
-function heed(desk: Desk, pair: string, meaning: QuoteMeaning): Observable<Rung | undefined> {
+function heed(desk: Desk, { pair, size }: QuoteRequest, meaning: QuoteMeaning): Observable<Rung | undefined> {
   switch (meaning.means) {
     case 'quote': {
       const { quantity, price } = meaning.quote;
@@ -207,10 +208,12 @@ function heed(desk: Desk, pair: string, meaning: QuoteMeaning): Observable<Rung 
     }
     case 'halt':
       return halt(desk, `the venue refused the token: ${meaning.detail}`);
-    case 'smaller':
-      return desk
-        .append([{ kind: 'maximum', pair, usd: text(money(meaning.usdMax)) }])
-        .pipe(map(() => undefined));
+    case 'smaller': {
+      const mid = desk.references.get(pair)?.mid;
+      const amount = size.by === 'amount' ? size.amount : mid && cost(mid, size.quantity);
+      const { quote } = desk.instrument(pair);
+      return desk.append([maximumRecord({ pair, quote, told: meaning, amount })]).pipe(map(() => undefined));
+    }
     case 'later':
       if (meaning.reason === 'rate_limited') desk.pacer.block('quote', meaning.waitMs ?? 2 * SECOND_MS);
       return of(undefined);

@@ -1,6 +1,18 @@
 import type { Phase } from '../core/cycle.ts';
 import type { Instrument } from '../core/instrument.ts';
-import { money, quantity, ratio, roundDown, scale, text } from '../core/money.ts';
+import {
+  cost,
+  fraction,
+  least,
+  money,
+  price,
+  quantity,
+  ratio,
+  roundDown,
+  scale,
+  significant,
+  text,
+} from '../core/money.ts';
 import type { Money } from '../core/money.ts';
 import type { FillRecord, IntentRecord, RecordBody } from '../core/record.ts';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
@@ -16,22 +28,54 @@ export const CRUMBS_AGE_MS = MINUTE_MS;
 const HELD_MS = 15 * MINUTE_MS;
 const RAISE = ratio('1.5');
 
-/** The largest piece in quote currency, as told within `ageMs`. The venue counts its maximum in USD. */
+/**
+ * The largest piece in quote currency, as told within `ageMs`. The venue counts its maximum in USD: it is converted by our rate
+ * and by the venue's own, and the smaller counts.
+ */
 export function maximumOf(desk: Desk, { pair, quote }: Instrument, ageMs = AGE_MS): Money | undefined {
   const known = desk.state.maximums.get(pair);
   if (known === undefined || desk.ports.clock.wall() - known.at > ageMs) return undefined;
   const allowed = scale(known.usd, SHARE);
   if (quote === 'usd') return allowed;
-  const rate = desk.convert(quote, quantity('1'), 'usd');
-  return rate === undefined || rate.isZero() ? undefined : money(allowed.div(rate).toFixed(18));
+  const rates = [desk.convert(quote, quantity('1'), 'usd'), known.quoteUsd];
+  const [first, ...more] = rates.flatMap((rate) =>
+    rate?.gt(0) === true ? [money(allowed.div(rate).toFixed(18))] : [],
+  );
+  return first === undefined ? undefined : least(first, ...more);
 }
 
 /** The venue's maximum, when it told one: remembered for the pair. */
 export const toldMaximum = (
-  { pair }: IntentRecord,
+  { pair, quote, by, size, reference_price: reference }: IntentRecord,
   { next }: Phase & { readonly state: 'ended' },
 ): readonly RecordBody[] =>
-  next.do === 'smaller' ? [{ kind: 'maximum', pair, usd: text(money(next.usdMax)) }] : [];
+  next.do === 'smaller'
+    ? [
+        maximumRecord({
+          pair,
+          quote,
+          told: next,
+          amount: by === 'amount' ? money(size) : cost(price(reference), quantity(size)),
+        }),
+      ]
+    : [];
+
+interface Told {
+  readonly pair: string;
+  readonly quote: string;
+  /** Both in USD. */
+  readonly told: { readonly usdMax: string; readonly usdAsked: string };
+  /** What was asked for, in quote currency; `undefined` when no price tells. */
+  readonly amount: Money | undefined;
+}
+
+/** A maximum that the venue told. What it took the request to be worth says how it values the quote currency. */
+export function maximumRecord({ pair, quote, told, amount }: Told): RecordBody {
+  const record = { kind: 'maximum', pair, usd: text(money(told.usdMax)) } as const;
+  if (quote === 'usd' || amount?.gt(0) !== true) return record;
+  return { ...record, quote_usd: text(significant(fraction(money(told.usdAsked), amount), RATE_DIGITS)) };
+}
+const RATE_DIGITS = 12;
 
 /**
  * What a fill says about the maximum of its pair. One that was cut to the maximum lets the maximum be half as large again,
@@ -45,10 +89,13 @@ export function raisedMaximum(
   const known = desk.state.maximums.get(pair);
   const now = desk.ports.clock.wall();
   if (known === undefined || now - known.at > AGE_MS) return [];
-  const worth = desk.convert(quote, quantity(amount), 'usd');
+  const { quoteUsd } = known;
+  const worth =
+    desk.convert(quote, quantity(amount), 'usd') ?? (quoteUsd && cost(quoteUsd, quantity(amount)));
   if (worth === undefined) return [];
+  const told = quoteUsd === undefined ? {} : { quote_usd: text(quoteUsd) };
   const raised = (usd: Money): readonly RecordBody[] => [
-    { kind: 'maximum', pair, usd: text(roundDown(usd, 2)), why: 'raised' },
+    { kind: 'maximum', pair, usd: text(roundDown(usd, 2)), ...told, why: 'raised' },
   ];
   if (worth.gt(known.usd)) return raised(scale(worth, RAISE));
   const isHeld = known.why === 'told' && now - known.at < HELD_MS;

@@ -1,5 +1,5 @@
 import { money, NO_MONEY, NO_QUANTITY, quantity } from '../core/money.ts';
-import type { Money, Quantity } from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type {
   FillRecord,
@@ -143,6 +143,8 @@ export interface Unshown {
 /** The largest quote of a pair in USD, and how it is known. */
 export interface Maximum {
   readonly usd: Money;
+  /** USD for one of the quote currency, by the figures of the venue. */
+  readonly quoteUsd?: Price | undefined;
   readonly at: Instant;
   readonly why: 'told' | 'raised';
 }

@@ -2,6 +2,7 @@ import type { Limits } from '../core/controls.ts';
 import type { Trust } from '../core/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
+import type { StatedRates } from '../core/rates.ts';
 import type { ContinuityOptions } from './continuity.ts';
 import type { FootprintOptions } from './footprint.ts';
 import type { PaceOptions } from './pacer.ts';
@@ -20,6 +21,8 @@ export interface Policy {
   /** Hash of origin and token: tells whether a journal belongs to this account. */
   readonly account: string;
   readonly limits: Limits;
+  /** Currencies whose value in USD the config states. */
+  readonly rates?: StatedRates | undefined;
   /** The venue's route that sells is known. */
   readonly isSellingOn: boolean;
   minimumOf(pair: string): Minimum;

@@ -24,8 +24,8 @@ import { classifyQuote } from '../core/answer.ts';
 import type { Instrument } from '../core/instrument.ts';
 import { isFresh } from '../core/market.ts';
 import type { ReferencePrice } from '../core/market.ts';
-import { middle, quantity, size, slippageBps } from '../core/money.ts';
-import type { Price, Ratio } from '../core/money.ts';
+import { holding, middle, quantity, roundUp, size, slippageBps } from '../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import { after } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../core/venue.ts';
@@ -44,13 +44,15 @@ interface Wiring {
   readonly observer: Observer;
   readonly footprint: Footprint;
   instrument(pair: string): Instrument;
+  /** An amount in another currency; `undefined` while no rate is known. */
+  convert(currency: string, amount: Quantity, into: string): Money | undefined;
   /** A halted desk asks for no quote. */
   isHalted(): boolean;
   /** Halts the desk: the venue refuses the token. */
   halt(why: string): Observable<never>;
 }
 
-/** Size of a probe where the configured currency is not the quote currency and no minimum is set. */
+/** Size of a probe where no rate converts the configured amount and no minimum is set. */
 const PROBE_QUANTITY = quantity('0.001');
 const RETRY_MS = 1_000;
 
@@ -311,9 +313,11 @@ export class References {
     );
   }
 
-  #size({ quote, minimum }: Instrument): Size {
+  #size({ quote, quotePrecision, minimum }: Instrument): Size {
     const { amount, currency } = this.#wiring.policy.reference.probe;
     if (currency === quote) return { by: 'amount', amount };
+    const worth = this.#wiring.convert(currency, holding(amount), quote);
+    if (worth?.gt(0) === true) return { by: 'amount', amount: roundUp(worth, quotePrecision) };
     return { by: 'quantity', quantity: minimum.quantity ?? PROBE_QUANTITY };
   }
 

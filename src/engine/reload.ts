@@ -2,6 +2,7 @@ import { EMPTY, concatMap, debounceTime, defer, filter, map, merge, mergeMap, sh
 import type { Observable } from 'rxjs';
 import type { ReloadRecord, RecordBody } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
+import { noRate } from './rates.ts';
 import type { Desk } from './desk.ts';
 import type { Command, CommandAnswer } from './ports.ts';
 import { differences, planChange } from './reload-plan.ts';
@@ -133,9 +134,19 @@ export const unknownPairs = (desk: Desk, sources: readonly StrategySource[]): re
   sources.flatMap(({ id, bound }) =>
     bound.pairs.flatMap((pair) => {
       const known = desk.pair(pair);
-      return 'problem' in known ? [`strategy ${id}: ${known.why}`] : [];
+      const why = 'problem' in known ? known.why : unknownRate(desk, known.quote);
+      return why === undefined ? [] : [`strategy ${id}: ${why}`];
     }),
   );
+
+/** A desk whose limits are in another currency needs a rate: without one every trade would be refused. */
+function unknownRate({ policy, rates }: Desk, quote: string): string | undefined {
+  const { currency, orderNotionalMax, dayNotionalMax } = policy.limits;
+  if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
+  return rates.pairs(quote, currency) === undefined
+    ? noRate(quote, currency, policy.rates ?? new Map())
+    : undefined;
+}
 
 /** Everything runs on as it did: told, and written down unless it was only asked for. */
 function refused(desk: Desk, command: Reload, problems: string): Observable<unknown> {

@@ -69,14 +69,11 @@ function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> 
   return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 
-/** The pair, and the one that converts its quote currency into that of the limits. */
-function pricedPairs(desk: Desk, pair: string): readonly string[] {
-  const { quote } = desk.instrument(pair);
-  const { currency } = desk.policy.limits;
-  if (quote === currency) return [pair];
-  const rate = quote + currency;
-  return 'problem' in desk.pair(rate) ? [pair] : [pair, rate];
-}
+/** The pair, and those that convert its quote currency into that of the limits. */
+const pricedPairs = (desk: Desk, pair: string): readonly string[] => [
+  pair,
+  ...(desk.rates.pairs(desk.instrument(pair).quote, desk.policy.limits.currency) ?? []),
+];
 
 /** What is left of a slice, in the unit of its intent. What its fills lack is not left: it may have traded. */
 export const leftOfSlice = ({

@@ -232,6 +232,7 @@ const shapes = {
       kind: z.literal('maximum'),
       pair: z.string(),
       usd: amount,
+      quote_usd: amount.optional(),
       why: z.literal('raised').optional(),
     }),
   resolved: () =>

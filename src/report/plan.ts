@@ -2,6 +2,8 @@ import type { Minimum, Precisions } from '../core/instrument.ts';
 import type { ClosedHours } from '../core/hours.ts';
 import { add, cost, counted, holding, least, NO_MONEY, quantityUp, worsen } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
+import { converted, rateOf } from '../core/rates.ts';
+import type { StatedRates } from '../core/rates.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side, Size } from '../core/venue.ts';
 
@@ -88,6 +90,8 @@ export interface PlanFacts {
   /** Decimals in which a pair is sized, where they are known. */
   precisions(pair: string): Precisions;
   price(pair: string): KnownPrice | undefined;
+  /** What the config states that currencies are worth. */
+  readonly rates?: StatedRates | undefined;
   costModel(pair: string): CostModel;
   /** Balances now, or why they are not known. */
   readonly funds:
@@ -208,12 +212,17 @@ function worstOf(
   return limit === undefined ? collar : least(collar, limit);
 }
 
+const NOTHING_STATED: StatedRates = new Map();
+/** What everything trades against. */
+const BETWEEN = ['usd', 'btc'];
+
 /** An amount of a currency in that of the limits; `undefined` when no price converts it. */
 export function inLimits(currency: string, amount: Money, facts: PlanFacts): Money | undefined {
   const { currency: limits } = facts.limits;
   if (currency === limits) return amount;
-  const rate = facts.price(currency + limits)?.mid;
-  return rate === undefined ? undefined : cost(rate, holding(amount));
+  const midOf = (pair: string): Price | undefined => facts.price(pair)?.mid;
+  const rate = rateOf(currency, limits, { midOf, stated: facts.rates ?? NOTHING_STATED, between: BETWEEN });
+  return rate === undefined || !('each' in rate) ? undefined : converted(rate, holding(amount));
 }
 
 export const sumOf = (amounts: readonly Money[]): Money =>

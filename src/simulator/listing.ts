@@ -51,6 +51,12 @@ const BUILT_IN: Readonly<Record<string, Known>> = {
   usdt: coin('Tether', '10', 6),
 };
 
+/** Whether a currency is money of a state, and its decimals, where no setting says so. */
+export const builtIn = (symbol: string): { readonly fiat: boolean; readonly precision: number } => ({
+  fiat: own(BUILT_IN, symbol)?.isFiat ?? false,
+  precision: own(BUILT_IN, symbol)?.precision ?? 8,
+});
+
 /**
  * Every currency that the settings name: held by an account, part of a pair, or set. `usd` is always there.
  *

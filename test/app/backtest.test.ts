@@ -225,7 +225,7 @@ describe('tranche backtest', () => {
     [
       [...DATA, '--holdings', 'usd=1,chf=5'],
       78,
-      'nothing tells what chf is worth in USD: add --data chfusd=FILE, say --holdings without chf, or set',
+      'nothing tells what chf is worth in USD: add --data chfusd=FILE, say --holdings without chf, or write rates: { chf:',
     ],
     [[...DATA, '--holdings', 'usd=-5'], 64, 'a backtest begins without debts, got usd=-5'],
     [[...DATA, '--assume', 'spread=5'], 64, 'there are half_spread_bps, impact_bps, max_usd'],

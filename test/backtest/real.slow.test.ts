@@ -9,6 +9,7 @@ import { ASSETS, settings, unzipped } from '../engine/rebalance-year.ts';
 import type { Bars } from '../engine/rebalance-year.ts';
 import { expectPlainTrades } from '../engine/rebalance-year-check.ts';
 import { portfolioRun } from './portfolio.ts';
+import { expectRateAlone, expectSameInUsdt, rateTape } from './currencies.ts';
 import { checkDca, checkTwapWeek } from './schedules.ts';
 
 /** Real history lies beside the checkout; the repository never contains any. The twins of these tests make their own. */
@@ -16,6 +17,10 @@ const DATA = fileURLToPath(new URL('../../../shared/data/', import.meta.url));
 const MINUTES = `${DATA}bars_1m/bitfinex_BTCUSD_1m_2018.csv.gz`;
 const hoursOf = (asset: string): string =>
   `${DATA}bars_1h/binance_${asset.toUpperCase()}USDT_1h_2020_2021.csv.gz`;
+/** What usdt was worth in usd in each minute of March 2023: btc for usd over btc for usdt, at one venue. */
+const minutesOf = (pair: string): string =>
+  `${DATA}bars_1m/binanceus_${pair}_1m_2023-03-01_2023-03-21.csv.gz`;
+const hasRates = existsSync(minutesOf('BTCUSD')) && existsSync(minutesOf('BTCUSDT'));
 const hasMinutes = existsSync(MINUTES);
 const hasHours = ASSETS.every((asset) => existsSync(hoursOf(asset)));
 
@@ -59,4 +64,41 @@ describe(`backtests over real history${!hasMinutes || !hasHours ? ` (skipped: th
       );
     },
   );
+
+  const barsOfHours = (): Bars =>
+    Object.fromEntries(ASSETS.map((asset) => [asset, unzipped(readFileSync(hoursOf(asset)))])) as Bars;
+  const [absolute] = settings;
+
+  it.runIf(hasHours && absolute !== undefined)(
+    'five assets over two years in usdt trade as in usd to the last decimal where usdt is stated at 1',
+    () => {
+      if (absolute === undefined) return;
+      const trades = expectSameInUsdt(barsOfHours(), absolute, solvedOver);
+      expect(trades).toBeGreaterThan(100);
+      tell(`usdt stated at 1: ${trades} trades, the same as in usd`);
+    },
+  );
+
+  // No venue of the data trades usdt for usd itself: the rate is that of btc, one minute of March 2023 to an hour of these years.
+  it.runIf(hasHours && hasRates && absolute !== undefined)(
+    'five assets over two years in usdt with real rates trade the same, and differ by the rate alone',
+    () => {
+      if (absolute === undefined) return;
+      const [usd, usdt] = [closes('BTCUSD'), closes('BTCUSDT')];
+      const bars = barsOfHours();
+      const tape = rateTape(bars, (hour) => (usd[hour] ?? 1) / (usdt[hour] ?? 1));
+      const trades = expectRateAlone(bars, absolute, tape, solvedOver);
+      expect(trades).toBeGreaterThan(100);
+      tell(
+        `usdt by real rates from ${Math.min(...tape.close)} to ${Math.max(...tape.close)}: ${trades} trades`,
+      );
+    },
+  );
 });
+
+const closes = (pair: string): readonly number[] =>
+  unzipped(readFileSync(minutesOf(pair)))
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((row) => Number(row.split(',')[4]));

@@ -70,7 +70,7 @@ describe('an attempt that asks', () => {
       { reason: 'rate_limited', next: { do: 'again', waitMs: 4_000 } },
     ],
     [
-      { means: 'smaller', usdMax: '250', detail: 'd' },
+      { means: 'smaller', usdMax: '250', usdAsked: '250', detail: 'd' },
       { reason: 'too_large', next: { do: 'smaller', usdMax: '250' } },
     ],
     [

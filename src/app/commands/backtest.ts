@@ -23,6 +23,7 @@ import { shownPath } from '../files.ts';
 import { readModel } from '../model-file.ts';
 import type { NamedModel } from '../model-file.ts';
 import { policyOf } from '../policy.ts';
+import { simulatedCurrencies } from '../rates.ts';
 import { formatProblems } from '../problems.ts';
 import type { Screen } from '../progress.ts';
 import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
@@ -146,7 +147,7 @@ function prepared({ options, input, named, journal, alerts }: Wanted): Backtest 
     model: named.model,
     holdings,
     seed: options.seed,
-    currencies: config.venue.simulated?.currencies,
+    currencies: simulatedCurrencies(config),
     journal,
     nextPossible: lookingBy(options, all, input.cacheFolder),
     observer: {

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
 import { precisionsOf } from '../../core/instrument.ts';
+import { pairsOfRate } from '../../core/rates.ts';
 import { after, DAY_MS, instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { calendarFile } from '../../report/calendar-file.ts';
@@ -23,6 +24,7 @@ import type { ToldPlan } from '../plan-words.ts';
 import { planOf } from '../planning.ts';
 import type { PlanWorld } from '../planning.ts';
 import { formatProblems } from '../problems.ts';
+import { statedRates } from '../rates.ts';
 import { readStrategies, worldOf } from '../strategies.ts';
 import type { LoadedStrategy } from '../strategies.ts';
 import type { Secret } from '../secret.ts';
@@ -122,9 +124,11 @@ function pairsOf(strategies: readonly LoadedStrategy[], config: Config): readonl
   const world = worldOf(config);
   const limits = config.controls.orderNotionalMax.currency;
   const traded = [...new Set(strategies.flatMap(({ bound }) => bound.pairs))];
+  const stated = statedRates(config);
   const rates = traded.flatMap((pair) => {
     const quote = world.currencies(pair)?.quote;
-    return quote === undefined || quote === limits ? [] : [quote + limits];
+    const listing = { has: () => true, isComplete: false };
+    return quote === undefined ? [] : (pairsOfRate(quote, limits, listing, { stated, between: [] }) ?? []);
   });
   return [...new Set([...traded, ...rates])];
 }

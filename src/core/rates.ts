@@ -1,0 +1,159 @@
+import { cost, money, price, priceOf, quantity, significant, slippageBps, size, through } from './money.ts';
+import type { Money, Price, Quantity, Ratio } from './money.ts';
+
+/** What an operator states that one of a currency is worth. */
+export interface StatedRate {
+  readonly usd: Price;
+  /** How far a market price may be from it, basis points; `undefined`: nothing contradicts it. */
+  readonly gapBpsMax: Ratio | undefined;
+}
+
+/** Currencies with a stated rate. */
+export type StatedRates = ReadonlyMap<string, StatedRate>;
+
+/** What is known of rates: which pairs there are, their prices, and what was stated. */
+export interface RateSource {
+  /** Price of a pair; `undefined` while it is unknown or stale. */
+  readonly midOf: (pair: string) => Price | undefined;
+  readonly stated: StatedRates;
+  /** Currencies that a conversion may go through. */
+  readonly between: readonly string[];
+}
+
+export interface Rate {
+  /** Of the other currency for one. */
+  readonly each: Price;
+  /** The pairs it comes from, `stated` where it was stated. */
+  readonly by: string;
+}
+
+/** A stated rate and a market price that contradict one another. */
+export interface Contradiction {
+  readonly currency: string;
+  readonly stated: string;
+  readonly market: string;
+  readonly by: string;
+  readonly limitBps: string;
+}
+
+const UNIT = price('1');
+const RATE_DIGITS = 18;
+const USD = 'usd';
+
+/**
+ * What one of `from` is worth in `into`: the price of their pair either way round; else what was stated; else through one
+ * currency between. A market price further from what was stated than it allows makes the rate unknown: one of the two is wrong.
+ */
+export function rateOf(
+  from: string,
+  into: string,
+  source: RateSource,
+): Rate | { readonly contradiction: Contradiction } | undefined {
+  if (from === into) return { each: UNIT, by: 'the same currency' };
+  const paired = pairRate(from, into, source);
+  if (source.stated.size === 0) return paired ?? pathRate(from, into, source);
+  const contradiction = contradictionOf(from, source) ?? contradictionOf(into, source);
+  if (contradiction !== undefined) return { contradiction };
+  return paired ?? statedRate(from, into, source) ?? pathRate(from, into, source);
+}
+
+/** `amount` at a rate. Exact where the pair itself is traded. */
+export const converted = ({ each }: Rate, amount: Quantity): Money => cost(each, amount);
+
+/** The price of the pair of two currencies, either way round. */
+function pairRate(from: string, into: string, { midOf }: RateSource): Rate | undefined {
+  const direct = midOf(from + into);
+  if (direct !== undefined) return { each: direct, by: from + into };
+  const other = midOf(into + from);
+  return other?.gt(0) === true ? { each: inverse(other), by: into + from } : undefined;
+}
+
+/** From one currency to another with what was stated: of both, or of one where a pair leads on to usd. */
+function statedRate(from: string, into: string, source: RateSource): Rate | undefined {
+  const first = inUsd(from, source);
+  const second = inUsd(into, source);
+  if (first === undefined || second === undefined) return undefined;
+  const each = second.each.eq(UNIT)
+    ? first.each
+    : significant(through(first.each, inverse(second.each)), RATE_DIGITS);
+  return { each, by: [...new Set([first.by, second.by])].join(', ') };
+}
+
+function inUsd(currency: string, source: RateSource): Rate | undefined {
+  if (currency === USD) return { each: UNIT, by: 'stated' };
+  const stated = source.stated.get(currency);
+  return pairRate(currency, USD, source) ?? (stated && { each: stated.usd, by: 'stated' });
+}
+
+/** Over one currency that trades against both. */
+function pathRate(from: string, into: string, source: RateSource): Rate | undefined {
+  for (const between of source.between) {
+    if (between === from || between === into) continue;
+    const first = pairRate(from, between, source);
+    const second = first && pairRate(between, into, source);
+    if (first !== undefined && second !== undefined)
+      return {
+        each: significant(through(first.each, second.each), RATE_DIGITS),
+        by: `${first.by}, ${second.by}`,
+      };
+  }
+  return undefined;
+}
+
+/** Whether the market contradicts what was stated of a currency. Where no market price is known nothing does. */
+function contradictionOf(currency: string, source: RateSource): Contradiction | undefined {
+  const stated = source.stated.get(currency);
+  if (stated?.gapBpsMax === undefined) return undefined;
+  const market = pairRate(currency, USD, source) ?? pathRate(currency, USD, source);
+  if (market === undefined || size(slippageBps('buy', market.each, stated.usd)).lte(stated.gapBpsMax))
+    return undefined;
+  return {
+    currency,
+    stated: stated.usd.toFixed(),
+    market: significant(market.each, 8).toFixed(),
+    by: market.by,
+    limitBps: stated.gapBpsMax.toFixed(),
+  };
+}
+
+const inverse = (each: Price): Price =>
+  significant(priceOf(money('1'), quantity(each.toFixed())), RATE_DIGITS);
+
+/** Which pairs there are, as far as they can be listed. */
+export interface Listing {
+  /** Whether there is such a pair. */
+  readonly has: (pair: string) => boolean;
+  /** Whether the pairs that there are are known: else any two currencies might have one. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * The pairs whose prices tell a rate, so that somebody can ask for them: none where what was stated tells it alone.
+ * `undefined` where nothing can tell it.
+ */
+export function pairsOfRate(
+  from: string,
+  into: string,
+  { has, isComplete }: Listing,
+  { stated, between }: Pick<RateSource, 'stated' | 'between'>,
+): readonly string[] | undefined {
+  if (from === into) return [];
+  const pairOf = (one: string, other: string): string | undefined => {
+    // Where nothing lists the pairs it is the usual one that may be asked for: usd comes second.
+    const names = isComplete || one !== USD ? [one + other, other + one] : [other + one];
+    return names.find(has);
+  };
+  const isStated = (currency: string): boolean => currency === USD || stated.has(currency);
+  if (!isComplete && isStated(from) && isStated(into)) return [];
+  const direct = pairOf(from, into);
+  if (direct !== undefined) return [direct];
+  if (isStated(from) && isStated(into)) return [];
+  const onward = isStated(from) ? pairOf(into, USD) : isStated(into) ? pairOf(from, USD) : undefined;
+  if (onward !== undefined) return [onward];
+  for (const each of isComplete ? between : []) {
+    const first = each === from || each === into ? undefined : pairOf(from, each);
+    const second = first === undefined ? undefined : pairOf(each, into);
+    if (first !== undefined && second !== undefined) return [first, second];
+  }
+  return undefined;
+}

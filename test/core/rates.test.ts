@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { price, ratio } from '../../src/core/money.ts';
+import { pairsOfRate, rateOf } from '../../src/core/rates.ts';
+import type { RateSource } from '../../src/core/rates.ts';
+
+const source = (
+  mids: Readonly<Record<string, string>>,
+  stated: Readonly<Record<string, readonly [string, string]>> = {},
+): RateSource => ({
+  midOf: (pair) => (mids[pair] === undefined ? undefined : price(mids[pair])),
+  stated: new Map(
+    Object.entries(stated).map(([currency, [usd, gap]]) => [
+      currency,
+      { usd: price(usd), gapBpsMax: ratio(gap) },
+    ]),
+  ),
+  between: ['btc', 'eur'],
+});
+
+describe('the rate between two currencies', () => {
+  const one = { usdt: ['1', '200'] } as const;
+  it.each([
+    ['is the price of their pair', 'eur', 'usd', source({ eurusd: '1.08' }), '1.08', 'eurusd'],
+    [
+      'is the price of their pair the other way round',
+      'usd',
+      'eur',
+      source({ eurusd: '1.25' }),
+      '0.8',
+      'eurusd',
+    ],
+    ['is what was stated where no pair tells', 'usdt', 'usd', source({}, one), '1', 'stated'],
+    [
+      'is what was stated, the other way round',
+      'usd',
+      'usdt',
+      source({}, { usdt: ['0.5', '1'] }),
+      '2',
+      'stated',
+    ],
+    [
+      'is the market where both are known',
+      'usdt',
+      'usd',
+      source({ usdtusd: '0.999' }, one),
+      '0.999',
+      'usdtusd',
+    ],
+    [
+      'joins what was stated and a pair',
+      'usdt',
+      'eur',
+      source({ eurusd: '1.25' }, one),
+      '0.8',
+      'stated, eurusd',
+    ],
+    [
+      'goes over one currency between',
+      'usdt',
+      'usd',
+      source({ btcusdt: '50000', btcusd: '49000' }),
+      '0.98',
+      'btcusdt, btcusd',
+    ],
+  ])('%s', (_, from, into, known, each, by) => {
+    const rate = rateOf(from, into, known);
+    expect(rate).toMatchObject({ by });
+    expect(rate !== undefined && 'each' in rate ? rate.each.toFixed() : '').toBe(each);
+  });
+
+  it('is unknown where nothing tells it', () => {
+    expect(rateOf('usdt', 'usd', source({ btcusdt: '50000' }))).toBeUndefined();
+  });
+
+  it('is unknown while the market is further from what was stated than it allows', () => {
+    const away = source({ usdcusd: '0.875' }, { usdc: ['1', '200'] });
+    expect(rateOf('usdc', 'usd', away)).toMatchObject({
+      contradiction: { currency: 'usdc', stated: '1', market: '0.875', by: 'usdcusd', limitBps: '200' },
+    });
+    const near = source({ usdcusd: '0.99' }, { usdc: ['1', '200'] });
+    expect(rateOf('usdc', 'usd', near)).toMatchObject({ by: 'usdcusd' });
+  });
+
+  it('is contradicted by two pairs that only together tell it', () => {
+    const away = source({ btcusd: '20000', btcusdc: '22800' }, { usdc: ['1', '200'] });
+    expect(rateOf('usdc', 'usd', away)).toHaveProperty('contradiction.by', 'btcusdc, btcusd');
+  });
+});
+
+describe('the pairs that are asked for a rate', () => {
+  const asked = (pairs: readonly string[] | undefined, from: string, into: string, isStated = false) =>
+    pairsOfRate(
+      from,
+      into,
+      { has: (pair) => pairs?.includes(pair) ?? true, isComplete: pairs !== undefined },
+      source({}, isStated ? { usdt: ['1', '200'] } : {}),
+    );
+  it('are those that there are, one before two, none where the rate was stated', () => {
+    expect(asked(['usdtusd'], 'usdt', 'usd')).toEqual(['usdtusd']);
+    expect(asked(['eurusd'], 'usd', 'eur')).toEqual(['eurusd']);
+    expect(asked(['btcusdt', 'btcusd'], 'usdt', 'usd')).toEqual(['btcusdt', 'btcusd']);
+    expect(asked(['btcusdt'], 'usdt', 'usd', true)).toEqual([]);
+    expect(asked(['btcusdt'], 'usdt', 'usd')).toBeUndefined();
+  });
+
+  it('are the usual one where nothing lists the pairs, and none where the rate was stated', () => {
+    expect(asked(undefined, 'usdt', 'usd')).toEqual(['usdtusd']);
+    expect(asked(undefined, 'usd', 'eur')).toEqual(['eurusd']);
+    expect(asked(undefined, 'usdt', 'usd', true)).toEqual([]);
+  });
+});
