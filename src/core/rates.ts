@@ -42,19 +42,11 @@ const USD = 'usd';
 
 /**
  * What one of `from` is worth in `into`: the price of their pair either way round; else what was stated; else through one
- * currency between. A market price further from what was stated than it allows makes the rate unknown: one of the two is wrong.
+ * currency between.
  */
-export function rateOf(
-  from: string,
-  into: string,
-  source: RateSource,
-): Rate | { readonly contradiction: Contradiction } | undefined {
+export function rateOf(from: string, into: string, source: RateSource): Rate | undefined {
   if (from === into) return { each: UNIT, by: 'the same currency' };
-  const paired = pairRate(from, into, source);
-  if (source.stated.size === 0) return paired ?? pathRate(from, into, source);
-  const contradiction = contradictionOf(from, source) ?? contradictionOf(into, source);
-  if (contradiction !== undefined) return { contradiction };
-  return paired ?? statedRate(from, into, source) ?? pathRate(from, into, source);
+  return pairRate(from, into, source) ?? statedRate(from, into, source) ?? pathRate(from, into, source);
 }
 
 /** `amount` at a rate. Exact where the pair itself is traded. */
@@ -100,13 +92,13 @@ function pathRate(from: string, into: string, source: RateSource): Rate | undefi
   return undefined;
 }
 
-/** Whether the market contradicts what was stated of a currency. Where no market price is known nothing does. */
-function contradictionOf(currency: string, source: RateSource): Contradiction | undefined {
+/** Whether the market contradicts what was stated of a currency; `undefined` while no price of the market tells. */
+export function contradictionOf(currency: string, source: RateSource): Contradiction | 'none' | undefined {
   const stated = source.stated.get(currency);
-  if (stated?.gapBpsMax === undefined) return undefined;
+  if (stated?.gapBpsMax === undefined) return 'none';
   const market = pairRate(currency, USD, source) ?? pathRate(currency, USD, source);
-  if (market === undefined || size(slippageBps('buy', market.each, stated.usd)).lte(stated.gapBpsMax))
-    return undefined;
+  if (market === undefined) return undefined;
+  if (size(slippageBps('buy', market.each, stated.usd)).lte(stated.gapBpsMax)) return 'none';
   return {
     currency,
     stated: stated.usd.toFixed(),

@@ -1,4 +1,4 @@
-import { converted, pairsOfRate, rateOf } from '../core/rates.ts';
+import { contradictionOf, converted, pairsOfRate, rateOf } from '../core/rates.ts';
 import type { Contradiction, RateSource, StatedRates } from '../core/rates.ts';
 import { counted } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
@@ -16,6 +16,8 @@ export class Rates {
   readonly #desk: Desk;
   readonly #pairs = new Map<string, readonly string[] | undefined>();
   readonly #told = new Map<string, Monotonic>();
+  /** Stated rates that the market contradicted when its price was last known. */
+  readonly #contradicted = new Map<string, Contradiction>();
   readonly #source: RateSource;
 
   constructor(desk: Desk) {
@@ -33,11 +35,28 @@ export class Rates {
   /** `amount` of `currency` in another one; `undefined` while no rate is known. */
   convert(currency: string, amount: Quantity, into: string): Money | undefined {
     if (amount.isZero() || currency === into) return counted(amount);
+    if (this.#contradiction(currency, into) !== undefined) return undefined;
     const rate = rateOf(currency, into, this.#source);
-    if (rate === undefined) return undefined;
-    if ('each' in rate) return converted(rate, amount);
-    this.#tell('rate_contradicted', rate.contradiction.currency, { ...rate.contradiction });
-    return undefined;
+    return rate && converted(rate, amount);
+  }
+
+  /**
+   * A stated rate that the market contradicts. One of the two is wrong, so that neither counts until the market agrees again: a venue
+   * that stops to quote a currency which lost its peg says nothing of that kind.
+   */
+  #contradiction(...currencies: readonly string[]): Contradiction | undefined {
+    let found: Contradiction | undefined;
+    for (const currency of currencies) {
+      if (!this.#source.stated.has(currency)) continue;
+      const now = contradictionOf(currency, this.#source);
+      if (now === 'none') this.#contradicted.delete(currency);
+      else if (now !== undefined) {
+        this.#contradicted.set(currency, now);
+        this.#tell('rate_contradicted', currency, { ...now });
+      }
+      found ??= this.#contradicted.get(currency);
+    }
+    return found;
   }
 
   /** The pairs whose prices tell a rate; none where what was stated tells it. `undefined` where nothing can. */
@@ -55,8 +74,8 @@ export class Rates {
   }
 
   #why(from: string, into: string): string {
-    const rate = rateOf(from, into, this.#source);
-    if (rate !== undefined && 'contradiction' in rate) return contradicted(rate.contradiction);
+    const contradiction = this.#contradiction(from, into);
+    if (contradiction !== undefined) return contradicted(contradiction);
     const pairs = this.pairs(from, into);
     if (pairs === undefined) return noRate(from, into, this.#source.stated);
     if (pairs.length === 0) return `the rate of ${from} in ${into} is known again`;

@@ -222,7 +222,7 @@ export function inLimits(currency: string, amount: Money, facts: PlanFacts): Mon
   if (currency === limits) return amount;
   const midOf = (pair: string): Price | undefined => facts.price(pair)?.mid;
   const rate = rateOf(currency, limits, { midOf, stated: facts.rates ?? NOTHING_STATED, between: BETWEEN });
-  return rate === undefined || !('each' in rate) ? undefined : converted(rate, holding(amount));
+  return rate && converted(rate, holding(amount));
 }
 
 export const sumOf = (amounts: readonly Money[]): Money =>

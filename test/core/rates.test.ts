@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { price, ratio } from '../../src/core/money.ts';
-import { pairsOfRate, rateOf } from '../../src/core/rates.ts';
+import { contradictionOf, pairsOfRate, rateOf } from '../../src/core/rates.ts';
 import type { RateSource } from '../../src/core/rates.ts';
 
 const source = (
@@ -65,25 +65,34 @@ describe('the rate between two currencies', () => {
   ])('%s', (_, from, into, known, each, by) => {
     const rate = rateOf(from, into, known);
     expect(rate).toMatchObject({ by });
-    expect(rate !== undefined && 'each' in rate ? rate.each.toFixed() : '').toBe(each);
+    expect(rate?.each.toFixed()).toBe(each);
   });
 
   it('is unknown where nothing tells it', () => {
     expect(rateOf('usdt', 'usd', source({ btcusdt: '50000' }))).toBeUndefined();
   });
+});
 
-  it('is unknown while the market is further from what was stated than it allows', () => {
+describe('a stated rate', () => {
+  it('is contradicted by a market price that is further from it than it allows', () => {
     const away = source({ usdcusd: '0.875' }, { usdc: ['1', '200'] });
-    expect(rateOf('usdc', 'usd', away)).toMatchObject({
-      contradiction: { currency: 'usdc', stated: '1', market: '0.875', by: 'usdcusd', limitBps: '200' },
+    expect(contradictionOf('usdc', away)).toEqual({
+      currency: 'usdc',
+      stated: '1',
+      market: '0.875',
+      by: 'usdcusd',
+      limitBps: '200',
     });
-    const near = source({ usdcusd: '0.99' }, { usdc: ['1', '200'] });
-    expect(rateOf('usdc', 'usd', near)).toMatchObject({ by: 'usdcusd' });
+    expect(contradictionOf('usdc', source({ usdcusd: '0.99' }, { usdc: ['1', '200'] }))).toBe('none');
   });
 
   it('is contradicted by two pairs that only together tell it', () => {
     const away = source({ btcusd: '20000', btcusdc: '22800' }, { usdc: ['1', '200'] });
-    expect(rateOf('usdc', 'usd', away)).toHaveProperty('contradiction.by', 'btcusdc, btcusd');
+    expect(contradictionOf('usdc', away)).toHaveProperty('by', 'btcusdc, btcusd');
+  });
+
+  it('is neither confirmed nor contradicted while no price of the market is known', () => {
+    expect(contradictionOf('usdc', source({}, { usdc: ['1', '200'] }))).toBeUndefined();
   });
 });
 

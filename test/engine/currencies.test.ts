@@ -1,0 +1,149 @@
+import { of } from 'rxjs';
+import { describe, expect, it } from 'vitest';
+import { money, price, ratio } from '../../src/core/money.ts';
+import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
+import type { Policy } from '../../src/engine/policy.ts';
+import { aBench, aPolicy, aStrategy, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+/** Prices that stand still, without costs. */
+const flat = (startPrice: string) => ({
+  startPrice,
+  volatilityPctYear: 0,
+  halfSpreadBps: 0,
+  impactBps: 0,
+  maxUsd: '250000',
+});
+const limitsIn = (currency: string): Policy['limits'] => ({ ...aPolicy().limits, currency });
+const stated = (usd: string, gapBps = '200') => ({ usd: price(usd), gapBpsMax: ratio(gapBps) });
+
+/** Buys once, for an amount of the quote currency. */
+const aBuy = (quote: string, amount: string, base = 'btc') =>
+  aStrategy('buy', 'twap', {
+    pair: base + quote,
+    side: 'buy',
+    total_notional: { amount, currency: quote },
+    duration: 'PT10M',
+    slices: 1,
+  });
+
+const inUsdt: BenchOptions = {
+  venue: {
+    accounts: [{ balances: { usdt: '1000000', usd: '1000' } }],
+    currencies: { usdt: { usdRate: '1', precision: 6 } },
+    pairs: { btcusdt: flat('50000') },
+  },
+  strategies: [aBuy('usdt', '400000')],
+};
+
+function ran(options: BenchOptions, forMs = 11 * MINUTE_MS): Bench & { readonly alerts: readonly string[] } {
+  const alerts: string[] = [];
+  const bench = aBench({ ...options, observer: { alert: (id) => alerts.push(id) } });
+  bench.start();
+  bench.clock.run(instant(START + forMs));
+  return { ...bench, alerts };
+}
+
+const fills = (bench: Bench) => bench.records().flatMap(({ body }) => (body.kind === 'fill' ? [body] : []));
+const amounts = (bench: Bench): readonly string[] => fills(bench).map(({ amount }) => amount);
+const reasons = (bench: Bench): ReadonlySet<string | undefined> =>
+  new Set(bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.reason] : [])));
+
+/** A venue that lists its pairs. */
+const listing =
+  (...pairs: readonly (readonly [string, string])[]): NonNullable<BenchOptions['wrap']> =>
+  (venue) => ({
+    ...venue,
+    pairs: () => of(pairs.map(([base, quote]) => ({ pair: base + quote, base, quote }))),
+  });
+
+describe('a desk whose pairs are in another currency than its limits', () => {
+  it('trades in usdt with limits in usd where the config states what usdt is worth', () => {
+    const bench = ran({ ...inUsdt, policy: { rates: new Map([['usdt', stated('1')]]) } });
+    expect(fills(bench).reduce((sum, { amount }) => sum + Number(amount), 0)).toBe(400_000);
+    expect(bench.alerts).not.toContain('rate_unknown');
+  });
+
+  it('counts an order in the currency of the limits', () => {
+    const limits = { ...limitsIn('usd'), orderNotionalMax: money('100000') };
+    const bench = ran({
+      ...inUsdt,
+      strategies: [aBuy('usdt', '90000')],
+      policy: { limits, rates: new Map([['usdt', stated('1.2')]]) },
+    });
+    expect(fills(bench)).toHaveLength(0);
+    expect(reasons(bench)).toEqual(new Set(['order_notional']));
+  });
+
+  it('cuts the next size to a maximum told in usd, with limits in usdt and no rate but the words of the venue', () => {
+    const bench = ran({ ...inUsdt, policy: { limits: limitsIn('usdt') } });
+    expect(amounts(bench)).toEqual(['200000', '200000']);
+    expect(bench.records().filter(({ body }) => body.kind === 'maximum')).toMatchObject([
+      { body: { usd: '250000', quote_usd: '1' } },
+    ]);
+  });
+
+  it('cuts the next size to a maximum told in usd where one of its currency is worth more', () => {
+    const bench = ran({
+      venue: {
+        accounts: [{ balances: { eur: '1000000' } }],
+        currencies: { eur: { usdRate: '1.25', precision: 2 } },
+        pairs: { btceur: flat('50000') },
+      },
+      strategies: [aBuy('eur', '400000')],
+      policy: { limits: limitsIn('eur') },
+    });
+    // 250,000 usd are 200,000 eur.
+    expect(amounts(bench)).toHaveLength(3);
+    expect(Math.max(...amounts(bench).map(Number))).toBeLessThanOrEqual(200_000);
+  });
+
+  it('takes the rate from a pair that it does not trade', () => {
+    const bench = ran({
+      venue: {
+        accounts: [{ balances: { eur: '100000' } }],
+        pairs: { btceur: flat('50000'), eurusd: flat('1.25') },
+      },
+      strategies: [aBuy('eur', '8000')],
+      wrap: listing(['btc', 'eur'], ['eur', 'usd']),
+    });
+    expect(fills(bench)).toMatchObject([{ amount: '8000', notional_usd: '10000' }]);
+  });
+
+  it('does not start where nothing tells the rate, and says what to write', () => {
+    const bench = ran({ ...inUsdt, wrap: listing(['btc', 'usdt'], ['eth', 'usd']) });
+    expect(bench.seen.error).toMatchObject({
+      exit: 'config',
+      message:
+        'strategy buy: nothing tells what usdt is worth in usd: write rates: { usdt: { usd: "1" } } with its value in usd in the config, or set the limits in usdt',
+    });
+  });
+
+  it('refuses orders while the market contradicts what the config states, and tells once an hour', () => {
+    const bench = ran(
+      {
+        venue: {
+          accounts: [{ balances: { usdc: '100000' } }],
+          pairs: { btcusdc: flat('50000'), usdcusd: flat('0.875') },
+        },
+        strategies: [aBuy('usdc', '8000')],
+        policy: { rates: new Map([['usdc', stated('1')]]) },
+        wrap: listing(['btc', 'usdc'], ['usdc', 'usd']),
+      },
+      HOUR_MS / 2,
+    );
+    expect(fills(bench)).toHaveLength(0);
+    expect(bench.alerts.filter((id) => id === 'rate_contradicted')).toHaveLength(1);
+  });
+
+  it('refuses orders while the price of the rate is too old, and says which price it misses', () => {
+    const bench = ran({
+      ...inUsdt,
+      strategies: [aBuy('usdt', '8000')],
+    });
+    expect(fills(bench)).toHaveLength(0);
+    expect(bench.alerts.filter((id) => id === 'rate_unknown')).toHaveLength(1);
+    const said = bench.records().flatMap(({ body }) => (body.kind === 'slice' ? [body.detail] : []));
+    expect(said.join()).toContain('no price of usdtusd that is not older than 30 s');
+  });
+});
