@@ -510,6 +510,56 @@ const ofCore: readonly Mutant[] = [
       },
     ],
   },
+  // orders in parts
+  {
+    name: 'missing-part-again',
+    rule: 'what is missing of an order that traded counts as filled',
+    layerOff: 'the pause over it',
+    killedBy: 'A',
+    patches: [
+      {
+        file: DOUBTS,
+        find: "return { is: 'filled', trade, differs, missing };",
+        replace: "void differs; void missing; return { is: 'filled', trade };",
+      },
+    ],
+  },
+  {
+    name: 'further-row-agrees',
+    rule: 'a row beside those of a fill is a further trade',
+    killedBy: 'A',
+    patches: [
+      {
+        file: 'src/core/figures.ts',
+        find: 'if (fresh.length === 0) return undefined;',
+        replace: 'if (fresh.length >= 0) return undefined;',
+      },
+    ],
+  },
+  {
+    name: 'part-judged-at-once',
+    rule: 'a fill that shows less than its order is still being booked until the margin is over',
+    killedBy: 'A',
+    patches: [
+      {
+        file: 'src/core/figures.ts',
+        find: '(found.isLess && !isDue)',
+        replace: '(found.isLess && isDue && !isDue)',
+      },
+    ],
+  },
+  {
+    name: 'more-is-whole',
+    rule: 'more than an order is a second execution, which halts the desk',
+    killedBy: 'A',
+    patches: [
+      {
+        file: 'src/core/ordered.ts',
+        find: "return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';",
+        replace: "void isTwice; void isBeyond; return 'whole';",
+      },
+    ],
+  },
   // ids
   {
     name: 'id-without-attempt',

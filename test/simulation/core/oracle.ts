@@ -107,8 +107,11 @@ export class Oracle {
     const clientId = request.clientId ?? '';
     this.#quoteAskedAt.set(clientId, clock.monotonic());
     this.#fold();
-    if (venue.isBreaching) return;
     for (const each of this.#bySlice.get(sliceOf(clientId)) ?? []) {
+      const lack = this.#lackOf(each.clientId);
+      if (lack > 0 && !this.#wasRolledBack)
+        world.fail('I4', `a quote for ${clientId} while ${decimal(lack)} of ${each.clientId} is unknown`);
+      if (venue.isBreaching) continue;
       const open = this.#isOpen(each);
       if (open !== undefined) world.fail('I4', `a quote for ${clientId} while ${each.clientId} ${open}`);
     }
@@ -194,7 +197,14 @@ export class Oracle {
     return fill.hundredths >= hundredths && fill.cents >= cents;
   }
 
-  #sumOf(clientId: string): Figures {
+  /** How much of an order that is booked the journal neither knows nor counts as missing. It must not be bought again, whatever the venue does. */
+  #lackOf(clientId: string): number {
+    const [first] = this.#executed.get(clientId) ?? [];
+    const told = this.#figures.get(clientId);
+    return first === undefined || told === undefined ? 0 : first.hundredths - told.hundredths - told.missing;
+  }
+
+  #sumOf(clientId: string): Omit<Figures, 'missing'> {
     const sum = { hundredths: 0, cents: 0, fees: 0 };
     for (const { hundredths, cents, fees } of this.#executed.get(clientId) ?? []) {
       sum.hundredths += hundredths;
@@ -212,7 +222,7 @@ export class Oracle {
     if (this.#wasRolledBack && venue.isBreaching) return;
     for (const clientId of this.#unstopped)
       world.fail('I6', `${decimal(this.#sumOf(clientId).hundredths)} was executed for one order ${clientId}, and nobody has stopped the desk`); // prettier-ignore
-    const lineOf = (of: { pair: string; side: string }, clientId: string, figures: Figures): string =>
+    const lineOf = (of: { pair: string; side: string }, clientId: string, figures: Omit<Figures, 'missing'>): string =>
       [clientId, of.pair, of.side, decimal(figures.hundredths), decimal(figures.cents), decimal(figures.fees)].join(' '); // prettier-ignore
     const ledger = [...this.#executed].flatMap(([clientId, [trade]]) =>
       trade === undefined ? [] : [lineOf(trade, clientId, this.#sumOf(clientId))],
@@ -432,13 +442,21 @@ interface Figures {
   readonly hundredths: number;
   readonly cents: number;
   readonly fees: number;
+  /** What the journal tells that the order lacks. */
+  readonly missing: number;
 }
 
 const figuresOf = (body: {
   readonly quantity: string;
   readonly amount: string;
   readonly fees: string;
-}): Figures => ({ hundredths: whole(body.quantity), cents: whole(body.amount), fees: whole(body.fees) });
+  readonly missing?: { readonly quantity: string } | undefined;
+}): Figures => ({
+  hundredths: whole(body.quantity),
+  cents: whole(body.amount),
+  fees: whole(body.fees),
+  missing: whole(body.missing?.quantity ?? '0'),
+});
 
 /** `tr-mark-parent-slice-attempt-check`, taken apart by hand. */
 interface Parts {

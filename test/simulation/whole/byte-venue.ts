@@ -49,9 +49,11 @@ interface Showing {
 }
 
 /** What the venue makes of an order. `executed twice`: it breaks its word that a quote is used once. */
-const TRADES = site('trades', { 'executed twice': 0.2, 'in parts': 0.9, 'nearly all, and a rest': 0.7 });
+const TRADES = site('trades', { 'executed twice': 0.2, 'nearly all, and a rest': 1.5, 'in parts': 0.9 });
 /** What the second trade has of an order that is nearly whole with the first. */
 const REST_SHARE = '0.9995';
+/** The rest is booked within the margin. */
+const REST_MAX_MS = 9_500;
 const SECOND_MAX_MS = 60_000;
 
 const BOOKING = site('booking', { 'one leg first': 0.4, 'client id late': 0.2, 'beyond the margin': 0.05 });
@@ -145,7 +147,7 @@ export class ByteVenue {
     for (const { tradeId, at } of exchange.ledger.rows(this.#account)) {
       if (tradeId === undefined) continue;
       const { baseAt, quoteAt, idAt } = this.#showing({ trade_id: tradeId, timestamp: at });
-      latest = Math.max(latest, baseAt, quoteAt, idAt);
+      latest = Math.max(latest, baseAt + REST_MAX_MS, quoteAt + REST_MAX_MS, idAt);
     }
     return latest;
   }
@@ -277,7 +279,12 @@ function bookingOf({ kind, value }: Fault, drawn: number): BookingOptions {
         secondExecutionMs: Math.floor(SECOND_MAX_MS * value),
       };
     case 'nearly all, and a rest':
-      return { ...how, tradesPerOrder: 2, shares: [REST_SHARE] };
+      return {
+        ...how,
+        tradesPerOrder: 2,
+        shares: [REST_SHARE],
+        delaysMs: [0, Math.floor(REST_MAX_MS * (0.5 + value / 2))],
+      };
     default:
       return how;
   }

@@ -13,8 +13,14 @@ export interface Mutant {
   readonly also?: readonly Omit<Mutant, 'name'>[] | undefined;
 }
 
-/** Seen by simulation C alone: nobody else reads the strategies again. */
+/** Seen by simulation C alone: nobody else reads the strategies again, or ends a doubt by his word. */
 export const peopledMutants: readonly Mutant[] = [
+  {
+    name: 'a fill by the word of a person is not compared with rows',
+    file: 'src/engine/account.ts',
+    find: "if (fill === undefined || fill.source === 'dry_run') return [];",
+    put: "if (fill === undefined || fill.source === 'dry_run' || fill.source === 'operator') return [];",
+  },
   {
     name: 'a reload wakes a strategy that is being woken',
     file: 'src/engine/decide.ts',
@@ -24,6 +30,79 @@ export const peopledMutants: readonly Mutant[] = [
 ];
 
 export const wholeMutants: readonly Mutant[] = [
+  {
+    name: '99.9 % of an order is all of it',
+    file: 'src/core/ordered.ts',
+    find: "if (asked.lt(wanted)) return 'other';",
+    put: "if (asked.lt(wanted.times('0.999'))) return 'other'; if (asked.lt(wanted)) return 'whole';",
+  },
+  {
+    name: 'a fill that rows proved is not compared with later rows',
+    file: 'src/engine/account.ts',
+    find: "if (fill === undefined || fill.source === 'dry_run') return [];",
+    put: "if (fill === undefined || fill.source === 'dry_run' || fill.source === 'transactions') return [];",
+  },
+  {
+    name: 'a fill that a look-up proved is not compared with rows',
+    file: 'src/engine/account.ts',
+    find: "if (fill === undefined || fill.source === 'dry_run') return [];",
+    put: "if (fill === undefined || fill.source === 'dry_run' || fill.source === 'lookup') return [];",
+  },
+  {
+    name: 'a fill that is booked in part is judged before the margin',
+    file: 'src/engine/account.ts',
+    find: 'isDue: isCovered && !hasHole && readAt >= fill.executed_at + policy.inDoubt.bookingMarginMs,',
+    put: 'isDue: isCovered && !hasHole,',
+  },
+  {
+    name: 'a second execution is corrected and nobody is stopped',
+    file: 'src/engine/account.ts',
+    find: "return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];",
+    put: 'return [];',
+    also: [
+      {
+        file: 'src/engine/account.ts',
+        find: "if (found.by === 'grave' && !found.isMore && fill.rows === undefined",
+        put: 'if (false',
+      },
+    ],
+  },
+  {
+    name: 'more than an order is booked as if it were the order',
+    file: 'src/core/ordered.ts',
+    find: "return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';",
+    put: "void isTwice; void isBeyond; return 'whole';",
+  },
+  {
+    name: 'a row beside those of a fill is no further trade',
+    file: 'src/core/figures.ts',
+    find: 'if (fresh.length === 0) return undefined;',
+    put: 'if (fresh.length >= 0) return undefined;',
+  },
+  {
+    name: 'a correction is not told to its strategy',
+    file: 'src/engine/desk-state.ts',
+    find: "life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });",
+    put: '',
+  },
+  {
+    name: 'a strategy that waits for its time is not told of a late trade',
+    file: 'src/engine/waker.ts',
+    find: 'if (!waiting.by.closed) desk.changed$.listen(waiting.by, look);',
+    put: '',
+  },
+  {
+    name: 'rows that come behind newer ones are left out',
+    file: 'src/core/evidence.ts',
+    find: '    group.set(row.id, row);\n  }\n',
+    put: '    if ([...group.keys()].every((id) => id > row.id)) group.set(row.id, row);\n  }\n',
+  },
+  {
+    name: 'the fee of the first trade is that of the order',
+    file: 'src/core/evidence.ts',
+    find: 'fees: quotes.reduce((sum, leg) => add(sum, money(leg.fees.toFixed())), NO_MONEY),',
+    put: 'fees: money(quotes[0]?.fees.toFixed() ?? "0"),',
+  },
   {
     name: 'the order leaves before the intent is durable',
     file: 'src/engine/execute.ts',
