@@ -107,6 +107,11 @@ async function connect(
     sellPath,
     orderTimeoutMs: config.venue.orderTimeoutMs,
     onExtras,
+    onUnreadable(list, rows) {
+      warn(`rows of the ${list} could not be read: they are unknown, the others count`, {
+        rows: rows.join(', '),
+      });
+    },
   });
   const feed = wsUrl === undefined ? undefined : { wsUrl, token, warn, alert };
   return {

@@ -44,6 +44,8 @@ export class PtsWatch {
   readonly #policy: Policy;
   readonly #pacer: Pacer;
   readonly #observer: Observer;
+  /** The newest rate of each currency. A row that cannot be read leaves the one before it. */
+  readonly #told = new Map<string, FundingRate>();
   readonly #refused = new Set<Terms>();
   readonly #waiting = new Map<OpenSlice, Instant>();
   /** Reads in a row that left the first one pending. */
@@ -92,7 +94,7 @@ export class PtsWatch {
 
   /** What borrowing `currency` costs, as it was told last, however long ago: terms change seldom, and debts go on. */
   rate(currency: string): FundingRate | undefined {
-    return this.#rates?.value.get(currency);
+    return this.#told.get(currency);
   }
 
   /** Emits once both are fresh, or could not be read. */
@@ -141,6 +143,7 @@ export class PtsWatch {
     );
     const rates = this.#paced(venue.fundingRates()).pipe(
       tap((list) => {
+        for (const rate of list) this.#told.set(rate.currency, rate);
         this.#rates = { value: new Map(list.map((rate) => [rate.currency, rate])), at: clock.monotonic() };
       }),
     );

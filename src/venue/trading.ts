@@ -7,9 +7,9 @@ import type { VenuePort } from '../engine/ports.ts';
 import {
   balancesSchema,
   currenciesSchema,
-  fundingRatesSchema,
   pairsSchema,
-  riskModesSchema,
+  readableModesSchema,
+  readableRatesSchema,
   transactionsSchema,
   valuationSchema,
 } from '../wire/account.ts';
@@ -29,6 +29,8 @@ export interface TradingOptions {
   readonly readTimeoutMs?: number | undefined;
   /** Told the fields of an answer that its schema does not know. */
   readonly onExtras: (resource: string, names: readonly string[]) => void;
+  /** Told which rows of a list could not be read and are left out. */
+  readonly onUnreadable?: ((list: string, rows: readonly string[]) => void) | undefined;
 }
 
 const READ_TIMEOUT_MS = 15_000;
@@ -46,6 +48,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
     http
       .exchange({ method: 'GET', path, query, timeoutMs })
       .pipe(reader.read(resource, `GET ${path}`, schema));
+  const onUnreadable = onceEach(options.onUnreadable ?? (() => undefined));
   let quoting = 0;
 
   return {
@@ -97,9 +100,13 @@ export function tradingVenue(options: TradingOptions): VenuePort {
       }),
     currencies: () => list('currency', '/v1/currency', currenciesSchema),
     fundingRates: () =>
-      list('interest', '/v1/post-trade-settlement/interest', fundingRatesSchema).pipe(map(fundingRatesOf)),
+      list('interest', '/v1/post-trade-settlement/interest', readableRatesSchema).pipe(
+        map((body) => fundingRatesOf(body, onUnreadable)),
+      ),
     riskModes: () =>
-      list('risk-modes', '/v1/post-trade-settlement/risk-modes', riskModesSchema).pipe(map(riskModesOf)),
+      list('risk-modes', '/v1/post-trade-settlement/risk-modes', readableModesSchema).pipe(
+        map((body) => riskModesOf(body, onUnreadable)),
+      ),
     valuation: (from) =>
       list('valuation', '/v1/account/balance/history', valuationSchema, {
         start_date: from,
@@ -122,20 +129,54 @@ export function tradingVenue(options: TradingOptions): VenuePort {
   };
 }
 
-const fundingRatesOf = (body: z.output<typeof fundingRatesSchema>): readonly FundingRate[] =>
-  Object.entries(body).map(([currency, rate]) => ({
-    currency: currency.toLowerCase(),
-    annualRate: rate.interest_rate,
-    graceMinutes: rate.interest_grace_period_minutes,
-    frequencyMinutes: rate.interest_frequency_minutes,
-  }));
+type OnUnreadable = NonNullable<TradingOptions['onUnreadable']>;
 
-function riskModesOf({ data }: z.output<typeof riskModesSchema>): ReadonlyMap<string, RiskMode> {
+function fundingRatesOf(
+  body: z.output<typeof readableRatesSchema>,
+  onUnreadable: OnUnreadable,
+): readonly FundingRate[] {
+  const bad: string[] = [];
+  const rates = Object.entries(body).flatMap(([currency, rate]): readonly FundingRate[] => {
+    if (rate === undefined) {
+      bad.push(currency);
+      return [];
+    }
+    return [
+      {
+        currency: currency.toLowerCase(),
+        annualRate: rate.interest_rate,
+        graceMinutes: rate.interest_grace_period_minutes,
+        frequencyMinutes: rate.interest_frequency_minutes,
+      },
+    ];
+  });
+  onUnreadable('funding rates', bad);
+  return rates;
+}
+
+function riskModesOf(
+  { data }: z.output<typeof readableModesSchema>,
+  onUnreadable: OnUnreadable,
+): ReadonlyMap<string, RiskMode> {
   const modes = new Map<string, RiskMode>();
-  for (const { currency_pair: pair, risk_mode: mode } of data) {
-    if (mode !== undefined) modes.set(pair.toLowerCase(), mode);
+  const bad: string[] = [];
+  for (const [n, row] of data.entries()) {
+    if (row?.risk_mode === undefined) bad.push(row?.currency_pair ?? `row ${n + 1}`);
+    else modes.set(row.currency_pair.toLowerCase(), row.risk_mode);
   }
+  onUnreadable('risk modes', bad);
   return modes;
+}
+
+/** Tells of unreadable rows once, and again when they are others: the lists are read each minute. */
+function onceEach(tell: OnUnreadable): OnUnreadable {
+  const known = new Map<string, string>();
+  return (list, rows) => {
+    const now = rows.join(', ');
+    if ((known.get(list) ?? '') === now) return;
+    known.set(list, now);
+    if (rows.length > 0) tell(list, rows);
+  };
 }
 
 const pairsOf = (body: z.output<typeof pairsSchema>): readonly Pair[] =>

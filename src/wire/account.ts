@@ -182,6 +182,11 @@ const fundingRateSchema = z.object({
 });
 export const fundingRatesSchema = z.record(z.string(), fundingRateSchema);
 
+/** A row that cannot be read: it spoils itself alone. */
+const unreadable = z.unknown().transform(() => undefined);
+/** The rates of the same answer that can be read. The rate of a row that cannot is `undefined`: unknown. */
+export const readableRatesSchema = z.record(z.string(), fundingRateSchema.or(unreadable));
+
 /** Both spellings of the last mode are one. */
 const riskMode = z.string().transform((value, context): RiskMode => {
   const mode = (['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only'] as const).find(
@@ -193,11 +198,10 @@ const riskMode = z.string().transform((value, context): RiskMode => {
 });
 
 /** `GET /v1/post-trade-settlement/risk-modes`. A row that cannot be read leaves its pair unknown, not the whole list. */
-export const riskModesSchema = z.object({
-  data: z.array(
-    z.object({ currency_pair: z.string(), risk_mode: riskMode.or(z.unknown().transform(() => undefined)) }),
-  ),
-});
+const riskModeRow = z.object({ currency_pair: z.string(), risk_mode: riskMode.or(unreadable) });
+export const riskModesSchema = z.object({ data: z.array(riskModeRow) });
+/** The same, where a row that names no pair is left out too. */
+export const readableModesSchema = z.object({ data: z.array(riskModeRow.or(unreadable)) });
 
 /** `GET /v1/account/balance/history`. Spec: "Portfolio valuation point". */
 export const valuationSchema = z.object({

@@ -110,6 +110,8 @@ function walkOf(schema: z.ZodType): Walk | undefined {
 /** Lists need only their first row looked at: the venue does not mix shapes within one answer. */
 function makeWalk(schema: unknown): Walk | undefined {
   if (schema instanceof z.ZodPipe) return makeWalk(schema.in);
+  // What a row should be stands first; the others are what becomes of one that cannot be read.
+  if (schema instanceof z.ZodUnion) return makeWalk(schema.options[0]);
   if (schema instanceof z.ZodArray) {
     const row = makeWalk(schema.element);
     return row && ((body, into) => Array.isArray(body) && body.length > 0 && row(body[0], into));

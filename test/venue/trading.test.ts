@@ -264,6 +264,21 @@ describe('a read', () => {
     expect([...modes]).toEqual([['btcusd', 'Reduce-Only'], ['solusd', 'Long-Only']]); // prettier-ignore
   });
 
+  it('leaves out the rate of a row that it cannot read, says which once, and reads the others', async () => {
+    const good = '{"interest_rate":0.02,"interest_grace_period_minutes":60,"interest_frequency_minutes":15}';
+    const body = `{"BTC":${good},"usd":{"interest_rate":"dear"},"eth":null,"sol":${good}}`;
+    const told: (readonly [string, readonly string[]])[] = [];
+    const { url } = await answering(http('200 OK', body));
+    const one = venue(url, { onUnreadable: (list, rows) => told.push([list, rows]) });
+    for (const _ of [1, 2])
+      expect((await firstValueFrom(one.fundingRates())).map(({ currency }) => currency)).toEqual(['btc', 'sol']); // prettier-ignore
+    expect(told).toEqual([['funding rates', ['usd', 'eth']]]);
+    const modes = '{"data":[{"risk_mode":"Enabled"},7,{"currency_pair":"btcusd","risk_mode":"Enabled"},{"currency_pair":"ethusd"}]}'; // prettier-ignore
+    const two = venue((await answering(http('200 OK', modes))).url, { onUnreadable: (list, rows) => told.push([list, rows]) }); // prettier-ignore
+    expect([...(await firstValueFrom(two.riskModes()))]).toEqual([['btcusd', 'Enabled']]);
+    expect(told.at(-1)).toEqual(['risk modes', ['row 1', 'row 2', 'row 4']]);
+  });
+
   it('reads funding rates, balances and pairs, and tells unknown fields inside keyed objects', async () => {
     const body =
       '{"BTC":{"interest_rate":0.020000000000000001,"interest_grace_period_minutes":60,"interest_frequency_minutes":15,"x":1}}';
