@@ -1,5 +1,5 @@
-import { approximate, fraction, ratioOf, roundDown, scale } from './money.ts';
-import type { Quantity, Ratio } from './money.ts';
+import { approximate, cost, counted, fraction, ratioOf, roundDown, roundUp, scale } from './money.ts';
+import type { Money, Price, Quantity, Ratio } from './money.ts';
 import type { Pair } from './pairs.ts';
 import { MINUTES_A_YEAR } from './pts.ts';
 import { after, instant, MINUTE_MS } from './time.ts';
@@ -24,6 +24,8 @@ export interface SettleRule {
   readonly leadMs: number;
   /** At once while a pair of the debt is in one of these modes. */
   readonly modes: readonly RiskMode[];
+  /** The position is closed in pieces no larger than this, quote currency, one after the other. */
+  readonly pieces?: { readonly largest: Money; readonly intervalMs: number } | undefined;
 }
 
 /** What is known of the account and of the venue's terms. */
@@ -32,6 +34,7 @@ export interface Terms {
   /** `undefined` when nothing has told the rate. */
   rateOf(currency: string): FundingRate | undefined;
   modeOf(pair: string): RiskMode | undefined;
+  midOf?(pair: string): Price | undefined;
 }
 
 /** A debt that the pairs can close, and from when on it is to be. */
@@ -43,15 +46,39 @@ export interface Due {
 
 /** When each debt in a currency of `pairs` is to be closed. */
 export function duesOf(pairs: readonly Pair[], rule: SettleRule, terms: Terms): readonly Due[] {
-  return [...terms.debts].flatMap(([currency, { since }]): readonly Due[] => {
+  return [...terms.debts].flatMap(([currency, { since, amount }]): readonly Due[] => {
     const own = pairs.filter(({ base, quote }) => base === currency || quote === currency);
     if (own.length === 0) return [];
     const isClosing = own.some(({ pair }) => rule.modes.some((mode) => mode === terms.modeOf(pair)));
     if (isClosing) return [{ currency, at: since }];
     const rate = terms.rateOf(currency);
-    return [{ currency, at: rate === undefined ? 'unknown' : settleAt(since, rate, rule) }];
+    if (rate === undefined) return [{ currency, at: 'unknown' }];
+    const longest = Math.max(0, ...own.map((pair) => closingMs({ currency, amount }, pair, { rule, terms })));
+    return [{ currency, at: settleAt(since, rate, earlierBy(rule, longest)) }];
   });
 }
+
+/** How long the pieces of a closing take, ms: one alone is what the lead time is for. Nothing where no price tells their number. */
+function closingMs(
+  { currency, amount }: { readonly currency: string; readonly amount: Quantity },
+  { pair, quote }: Pair,
+  { rule: { pieces }, terms }: { readonly rule: SettleRule; readonly terms: Terms },
+): number {
+  if (pieces === undefined) return 0;
+  const mid = quote === currency ? undefined : terms.midOf?.(pair);
+  const worth = quote === currency ? counted(amount) : mid && cost(mid, amount);
+  if (worth === undefined || worth.lte(pieces.largest)) return 0;
+  return approximate(roundUp(fraction(worth, pieces.largest), 0)) * pieces.intervalMs;
+}
+
+const earlierBy = (rule: SettleRule, ms: number): SettleRule =>
+  ms === 0
+    ? rule
+    : {
+        ...rule,
+        leadMs: rule.leadMs + ms,
+        beforeGraceMs: rule.beforeGraceMs === undefined ? undefined : rule.beforeGraceMs + ms,
+      };
 
 /**
  * From when on a position that was opened at `since` is to be closed. Interest is charged in steps: the first one

@@ -100,8 +100,13 @@ export function sizeSlice(question: SizingQuestion): Sized | Unsized {
   if (base.lte(0)) {
     const floored = funds.find(({ reason }) => reason === 'position_floor');
     if (floored !== undefined) return floored;
+    // All that is there is set aside: whoever looks for it should look at the reserve.
+    const isKept =
+      question.keep?.gt(0) === true &&
+      funds.length > 0 &&
+      funds.every(({ reason }) => reason === 'kept_back');
     return {
-      reason: funds.length > 0 ? 'no_funds' : 'below_minimum',
+      reason: isKept ? 'kept_back' : funds.length > 0 ? 'no_funds' : 'below_minimum',
       note: wordsOf(funds) || 'nothing is left after rounding',
       cuts: funds.map(({ reason }) => reason),
     };

@@ -53,6 +53,8 @@ export type Wait =
       readonly leadMs: number;
       /** At once in these modes of a pair. */
       readonly modes: readonly RiskMode[];
+      /** Closed in pieces: the largest, in quote currency, as text, and the time that each takes, ms. */
+      readonly pieces?: { readonly largest: string; readonly intervalMs: number } | undefined;
       /** Not before this instant. */
       readonly notBefore: Instant;
     }

@@ -120,6 +120,7 @@ export function nextAfter(desk: Desk, reason: Reason): Next {
     case 'position_floor':
     case 'position_ceiling':
     case 'no_funds':
+    case 'kept_back':
     case 'below_minimum':
       return { do: desk.state.attempts.size > 0 ? 'again' : 'stop' };
     default:

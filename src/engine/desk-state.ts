@@ -27,6 +27,7 @@ import { DAY_MS, instant, MINUTE_MS } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { amountsOf, changesBy, changesOf, outgoing } from '../core/changes.ts';
 import { noteDebts } from './debts.ts';
+import type { FormerDebt } from './debts.ts';
 import { decided, missingIn, NOTHING_TRADED, removed, sliceKey, tradedBy } from './open.ts';
 import type { Booked, Closed, Life, Maximum, OpenAttempt, OpenSlice, Traded, Unshown } from './open.ts';
 import { Overrides } from './override-state.ts';
@@ -85,6 +86,8 @@ export class DeskState {
   balances: Map<string, Quantity> | undefined;
   balancesReadAt: Instant | undefined;
   readonly owedSince = new Map<string, Instant>(); // balances below zero: since when, at the earliest
+  /** The newest debt of each currency, paid back or not. */
+  readonly formerDebts = new Map<string, FormerDebt>();
   /** Balances as they were written last, and how many of the newest `filledIds` were booked since. */
   lastBalances: BalancesRecord | undefined;
   bookedSince = 0;
@@ -394,7 +397,7 @@ export class DeskState {
     this.recent.push(fill);
     const amounts = amountsOf(fill);
     for (const [currency, change] of changesBy(fill, amounts)) this.#move(currency, change);
-    noteDebts(this, instant(Math.min(at, fill.executed_at)));
+    noteDebts(this, { since: instant(Math.min(at, fill.executed_at)), at, isOwnTrade: true });
     this.totals.book(fill, amounts);
     const slice = this.slices.get(key) ?? this.strays.get(key);
     if (slice === undefined && this.#tellLate(fill)) return;
@@ -434,7 +437,7 @@ export class DeskState {
     this.totals.correct(before, now);
     for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
     for (const [currency, change] of changesOf(now)) this.#move(currency, change);
-    noteDebts(this, now.executed_at);
+    noteDebts(this, { since: now.executed_at, at: now.executed_at, isOwnTrade: true });
     this.#replace(booked, now);
   }
 
@@ -518,7 +521,11 @@ export class DeskState {
     this.balances = new Map(
       Object.entries(body.balances).map(([currency, amount]) => [currency, quantity(amount)]),
     );
-    noteDebts(this, this.balancesReadAt ?? instant(0));
+    noteDebts(this, {
+      since: this.balancesReadAt ?? instant(0),
+      at: body.read_at,
+      isOwnTrade: false,
+    });
     this.balancesReadAt = body.read_at;
     this.lastBalances = body;
     this.bookedSince = 0;

@@ -2,7 +2,7 @@ import { EMPTY, filter, map, merge, of, switchMap, take } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { isBeyond } from '../core/market.ts';
 import { driftOf, hasDrifted, tradedPair } from '../core/portfolio.ts';
-import { NO_QUANTITY, price, quantity, ratio } from '../core/money.ts';
+import { money, NO_QUANTITY, price, quantity, ratio } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
 import { duesOf, earliest } from '../core/settling.ts';
 import { after } from '../core/time.ts';
@@ -236,11 +236,12 @@ const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Obser
  */
 function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
   const pairs = wait.pairs.map((pair) => desk.instrument(pair));
-  const { beforeGraceMs, carryBpsMax, leadMs, modes } = wait;
+  const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = wait;
   const rule = {
     beforeGraceMs,
     leadMs,
     modes,
+    pieces: pieces && { largest: money(pieces.largest), intervalMs: pieces.intervalMs },
     carryBpsMax: carryBpsMax === undefined ? undefined : ratio(carryBpsMax),
   };
   const due = (): Instant | undefined =>
@@ -249,6 +250,7 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
         debts: debtsOf(desk.state),
         rateOf: (currency) => desk.pts.rate(currency),
         modeOf: (pair) => desk.pts.mode(pair),
+        midOf: (pair) => desk.references.get(pair)?.mid,
       }),
     );
   return desk.changed$.seen(due).pipe(

@@ -60,6 +60,7 @@ const wait = () =>
       carryBpsMax: amount.optional(),
       leadMs: z.number().nonnegative(),
       modes: list(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only'])),
+      pieces: z.strictObject({ largest: amount, intervalMs: z.number().nonnegative() }).optional(),
       notBefore: at,
     }),
     z.strictObject({ on: z.literal('lifted'), held: z.record(z.string(), amount), since: at, notBefore: at }),

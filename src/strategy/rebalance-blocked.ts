@@ -27,6 +27,7 @@ export type Blocked = z.output<typeof blockedShape>;
  */
 const STANDING: ReadonlySet<string> = new Set<Reason>([
   'no_funds',
+  'kept_back',
   'below_minimum',
   'pts_never',
   'pts_max_credit',

@@ -65,11 +65,19 @@ export const ruleOf = (plan: Params): SettleRule => ({
   carryBpsMax: plan.max_carry_bps === undefined ? undefined : ratioOf(plan.max_carry_bps),
   leadMs: parseDuration(plan.lead_time),
   modes: plan.close_in_modes,
+  ...(plan.max_slice_notional === undefined
+    ? {}
+    : {
+        pieces: {
+          largest: money(plan.max_slice_notional.amount),
+          intervalMs: Math.floor(parseDuration(plan.interval)),
+        },
+      }),
 });
 
 /** The wait for the first position that is to be closed, from `notBefore` on. */
 export function debtWait(plan: Params, notBefore: Extract<Wait, { on: 'debt' }>['notBefore']): Wait {
-  const { beforeGraceMs, carryBpsMax, leadMs, modes } = ruleOf(plan);
+  const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = ruleOf(plan);
   return {
     on: 'debt',
     pairs: plan.pairs,
@@ -77,6 +85,9 @@ export function debtWait(plan: Params, notBefore: Extract<Wait, { on: 'debt' }>[
     ...(carryBpsMax === undefined ? {} : { carryBpsMax: text(carryBpsMax) }),
     leadMs,
     modes,
+    ...(pieces === undefined
+      ? {}
+      : { pieces: { largest: text(pieces.largest), intervalMs: pieces.intervalMs } }),
     notBefore,
   };
 }

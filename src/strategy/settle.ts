@@ -108,7 +108,12 @@ function look(was: State, plan: Params, view: View): Seen {
   const dues = duesOf(
     plan.pairs.map((pair) => view.instrument(pair)),
     ruleOf(plan),
-    view,
+    {
+      debts,
+      rateOf: (currency) => view.rateOf(currency),
+      modeOf: (pair) => view.modeOf(pair),
+      midOf: (pair) => view.reference(pair)?.mid,
+    },
   );
   const unknown = dues.filter((due) => due.at === 'unknown').map(({ currency }) => currency);
   const isGivenUp =
@@ -169,6 +174,8 @@ function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<
 
 const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
 
+const KEPT = 'sizing.keep leaves no more of what it pays with';
+
 /** A piece has ended. What is owed now is looked at when its time is over, or later when nothing was traded. */
 function settlePiece(
   was: State,
@@ -176,10 +183,15 @@ function settlePiece(
   plan: Params,
 ): Step<State> {
   if (was.now === undefined) return idle(was, plan, { reason: 'waiting', note: `${outcome.leg} is over` });
-  if (!outcome.filled.gt(0))
-    return pause(was, plan, at, { reason: 'waiting', note: `not closed: ${outcome.reason ?? 'no price'}` });
+  if (!outcome.filled.gt(0)) {
+    const reason = outcome.reason === 'kept_back' ? 'kept_back' : 'waiting';
+    const why = reason === 'kept_back' ? KEPT : (outcome.reason ?? 'no price');
+    return pause(was, plan, at, { reason, note: `not closed: ${why}` });
+  }
   const now: State = { ...was, now: { ...was.now, misses: 0 } };
-  return { state: now, waits: [{ on: 'at', at: instant(was.rest) }] };
+  const told: Told =
+    outcome.reason === 'kept_back' ? { reason: 'kept_back', note: `closed in part: ${KEPT}` } : {};
+  return { state: now, waits: [{ on: 'at', at: instant(was.rest) }], ...told };
 }
 
 /** Looks again after a time that doubles with each try that traded nothing. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { quantity, ratio } from '../../src/core/money.ts';
+import { money, price, quantity, ratio } from '../../src/core/money.ts';
+import type { Price } from '../../src/core/money.ts';
 import { expectedCarryBps } from '../../src/core/pts.ts';
 import { duesOf, earliest, settleAt } from '../../src/core/settling.ts';
 import type { SettleRule } from '../../src/core/settling.ts';
@@ -91,6 +92,22 @@ describe('the debts of an account', () => {
     expect(duesOf(pairs, before, terms(['usd'], 'Enabled'))).toEqual([
       { currency: 'usd', at: hours(50 / 60) },
     ]);
+  });
+
+  it('are closed earlier by the time that their pieces take', () => {
+    const most = (largest: string) => ({
+      ...before,
+      pieces: { largest: money(largest), intervalMs: MINUTE_MS },
+    });
+    const at = (largest: string, midOf?: () => Price) =>
+      duesOf(pairs, most(largest), { ...terms(['usd', 'btc']), ...(midOf && { midOf }) }).map(
+        (due) => due.at,
+      );
+    const early = (minutes: number) => hours((50 - minutes) / 60);
+    // One usd and one btc are owed.
+    expect(at('1')).toEqual([early(0), early(0)]);
+    expect(at('0.3')).toEqual([early(4), early(0)]);
+    expect(at('10', () => price('100'))).toEqual([early(0), early(10)]);
   });
 
   it('are looked at now when nobody knows what they cost, else at the earliest of their times', () => {

@@ -183,7 +183,7 @@ describe('a reserve', () => {
   it('is not borrowed around: credit pays nothing that the reserve does not', () => {
     const pts = credit();
     expect(sizeText({ ...kept, wanted: byAmount('80'), pts })).toBe('50');
-    expect(refused({ keep: quantity('80'), availableQuote: quantity('80'), pts }).reason).toBe('no_funds');
+    expect(refused({ keep: quantity('80'), availableQuote: quantity('80'), pts }).reason).toBe('kept_back');
   });
 });
 

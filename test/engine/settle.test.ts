@@ -111,6 +111,45 @@ describe('settle on a desk', () => {
     expect(faults(bench)).toEqual([]);
   });
 
+  it('says that sizing.keep stops a closing, whole or in part', () => {
+    const told = (keep: string): readonly (string | undefined)[] => {
+      const bench = started({ policy: { pts: onCredit, keep: new Map([['btc', quantity(keep)]]) } });
+      runFor(bench, 2 * HOUR_MS);
+      return bench
+        .records()
+        .flatMap(({ body }) =>
+          body.kind === 'wake' && body.strategy === 's' && body.reason === 'kept_back' ? [body.note] : [],
+        );
+    };
+    expect(told('1')).toContain('not closed: sizing.keep leaves no more of what it pays with');
+    expect(told('0.8')).toContain('closed in part: sizing.keep leaves no more of what it pays with');
+    expect(told('0.1')).toEqual([]);
+  });
+
+  it('begins earlier by the time that its pieces take', () => {
+    const pieces = closer({ max_slice_notional: { amount: '2000', currency: 'usd' }, interval: 'PT1M' });
+    const bench = started({ strategies: [buyer, pieces] });
+    runFor(bench, 2 * HOUR_MS);
+    // Some 30 000 usd in some sixteen pieces, a minute each: over ten minutes before the grace period ends.
+    expect(closings(bench)[0]).toBe('00:35');
+    expect(closings(bench).at(-1)).toBe('00:51');
+    expect(charges(bench)).toBe(0);
+  });
+
+  it('gives interest on a debt that was paid back no grace period of its own', () => {
+    const bench = started();
+    runFor(bench, 70 * MINUTE_MS);
+    expect([closings(bench), balance(bench, 'usd')]).toEqual([['00:51'], 0]);
+    bench.exchange.ledger.charge(
+      'main',
+      { currency: 'usd', amount: quantity('0.3'), description: 'interest' },
+      bench.clock.wall(),
+    );
+    runFor(bench, 10 * MINUTE_MS);
+    expect(closings(bench)).toHaveLength(2);
+    expect(balance(bench, 'usd')).toBeGreaterThanOrEqual(0);
+  });
+
   it('buys a short position back, in pieces', () => {
     const seller = trader({ side: 'sell', total_quantity: { amount: '0.5', currency: 'btc' } });
     const pieces = closer({ max_slice_notional: { amount: '10000', currency: 'usd' } });
