@@ -11,7 +11,7 @@ const trades = z.int().min(1).max(TRADES_MAX);
 /** How the venue books an order that it executes: the fields of the setting `booking` and of the fault of that name. */
 export const bookingFields = {
   trades_per_order: z
-    .union([trades, z.strictObject({ least: trades, most: trades }).refine(({ least, most }) => least <= most, { error: 'least is above most' })])
+    .union([trades, z.strictObject({ least: trades.describe('Fewest trades of an order'), most: trades.describe('Most trades of an order') }).refine(({ least, most }) => least <= most, { error: 'least is above most' })])
     .default(1)
     .describe('Trades that one order is booked as; a range such as { least: 1, most: 4 } is drawn for each order'),
   shares: z
