@@ -12,7 +12,6 @@ const HOLD_MS = MINUTE_MS;
 
 /** What is known of a strategy that woke at once and did nothing. */
 interface Idle {
-  readonly life: Life;
   count: number;
   /** When the count began. */
   since: Monotonic;
@@ -37,7 +36,7 @@ export interface Stepped {
  */
 export class SpinGuard {
   readonly #clock: Clock;
-  readonly #idle = new Map<string, Idle>();
+  readonly #idle = new WeakMap<Life, Idle>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -45,7 +44,7 @@ export class SpinGuard {
 
   /** How long the strategy is not to be woken yet but by an outcome, ms. */
   holdMs(life: Life): number {
-    const known = this.#idle.size === 0 ? undefined : this.#of(life);
+    const known = this.#idle.get(life);
     if (known?.isSpinning !== true) return 0;
     return Math.max(0, known.steppedAt + HOLD_MS - this.#clock.monotonic());
   }
@@ -53,18 +52,17 @@ export class SpinGuard {
   /** Counts a step; says whether the strategy spins, and whether that is new. */
   stepped(life: Life, { isAtOnce, isIdle }: Stepped): 'began' | 'spins' | undefined {
     if (!isIdle) {
-      this.#idle.delete(life.strategy);
+      this.#idle.delete(life);
       return undefined;
     }
     const now = this.#clock.monotonic();
-    const known = this.#of(life);
-    if (!isAtOnce) return this.#noteSlow(known, now);
+    const known = this.#idle.get(life);
+    if (!isAtOnce) return this.#noteSlow(life, now);
     const isOver =
       known !== undefined &&
       (known.isSpinning ? now - known.steppedAt >= 2 * HOLD_MS : now - known.since >= SECOND_MS);
     if (known === undefined || isOver) {
-      const first = { life, count: 1, since: now, last: now, steppedAt: now, isSpinning: false };
-      this.#idle.set(life.strategy, first);
+      this.#idle.set(life, { count: 1, since: now, last: now, steppedAt: now, isSpinning: false });
       return undefined;
     }
     known.count++;
@@ -76,16 +74,12 @@ export class SpinGuard {
   }
 
   /** One slow wake between many fast ones ends nothing; one after a time without any does. */
-  #noteSlow(known: Idle | undefined, now: Monotonic): 'spins' | undefined {
+  #noteSlow(life: Life, now: Monotonic): 'spins' | undefined {
+    const known = this.#idle.get(life);
     if (known?.isSpinning !== true) return undefined;
     known.steppedAt = now;
     if (now - known.last < 2 * HOLD_MS) return 'spins';
-    this.#idle.delete(known.life.strategy);
+    this.#idle.delete(life);
     return undefined;
-  }
-
-  #of(life: Life): Idle | undefined {
-    const known = this.#idle.get(life.strategy);
-    return known?.life === life ? known : undefined;
   }
 }

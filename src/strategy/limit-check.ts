@@ -66,9 +66,17 @@ function checkSizes(plan: Params, world: CheckWorld): readonly Problem[] {
   const precision = plan.total_quantity === undefined ? known.quotePrecision : known.basePrecision;
   if (names === undefined || precision === undefined) return [];
   const fields = { base: 'total_quantity', quote: 'total_notional' } as const;
-  const decimals = checkDecimals(plan, fields, { world });
+  const instrument = { ...known, minimum: world.minimum(plan.pair) };
+  const withTotal = (amount: string): Params => ({
+    ...plan,
+    total_quantity: plan.total_quantity && { ...plan.total_quantity, amount },
+    total_notional: plan.total_notional && { ...plan.total_notional, amount },
+  });
+  const isUsable = (total: Quantity | Money): boolean =>
+    unfit(withTotal(text(total)), instrument) === undefined;
+  const decimals = checkDecimals(plan, fields, { world, isUsable });
   if (decimals.length > 0) return decimals;
-  const why = unfit(plan, { ...known, minimum: world.minimum(plan.pair) });
+  const why = unfit(plan, instrument);
   return why === undefined
     ? []
     : [{ path: [fieldOf(plan), 'amount'], message: `${why}: allow larger pieces` }];

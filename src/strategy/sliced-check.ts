@@ -86,11 +86,16 @@ function checkSizes<Params extends Sliced>(
     known,
   );
   const rule = sizeRuleOf(plan, world.minimum(plan.pair), names);
+  // Each try looks at every slice of a curve.
+  const isSearched = slices.curve === undefined || slices.slices <= SEARCHED_MAX;
   const isUsable = (total: Quantity | Money): boolean => unfitPlan({ ...slices, total }, rule) === undefined;
-  const decimals = checkDecimals<Sliced>(plan, fields, { world, isUsable });
+  const decimals = checkDecimals<Sliced>(plan, fields, {
+    world,
+    isUsable: isSearched ? isUsable : undefined,
+  });
   const why = decimals.length > 0 ? undefined : unfitPlan(slices, rule);
   if (why === undefined) return decimals;
-  const [more] = nearestSizes(slices.total, precision, isUsable);
+  const [more] = isSearched ? nearestSizes(slices.total, precision, isUsable) : [];
   const fix = more === undefined ? '' : `, or a total of ${text(more)} ${rule.unit} or more`;
   return [
     {
@@ -99,6 +104,9 @@ function checkSizes<Params extends Sliced>(
     },
   ];
 }
+
+/** Slices of a curve up to which totals that would do are looked for. */
+const SEARCHED_MAX = 2_000;
 
 /** How long a slice may be tried, ms; 0 while the window makes no sense. */
 function sliceMsOf(plan: Sliced): number {

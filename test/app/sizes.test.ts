@@ -17,6 +17,8 @@ import { after, HOUR_MS, isoOf, MINUTE_MS } from '../../src/core/time.ts';
 import { lateJournal } from '../../src/journal/late.ts';
 import { closesTape } from '../backtest/bench.ts';
 import { START } from '../engine/harness.ts';
+import { aVenue } from '../simulator/client.ts';
+import { aDesk, ofCheck } from './support/plan.ts';
 
 /** The same sizes wherever they are shown, checked or traded: `validate`, `plan`, and a desk in a backtest. */
 
@@ -268,6 +270,25 @@ function compare(one: Drawn): Compared {
   }
   return { faults, isUsable: true, compared: wholes.length };
 }
+
+describe('the decimals that a venue tells', () => {
+  it('refuse a total in the plan that the desk would refuse when it begins', async () => {
+    await using venue = await aVenue({ accounts: [{ name: 'desk', balances: { usd: '50000', btc: '2' } }] });
+    const strategies = twap("total_quantity: { amount: '0.123456789', currency: btc }\nslices: 4");
+    const { plan } = aDesk({
+      config: `mode: dry_run\nvenue: { base_url: "${venue.baseUrl}", capabilities: { balances: true } }\n`,
+      strategies,
+      token: venue.tokens[0] ?? '',
+    });
+    const ran = await plan('--json');
+    expect(ran.code).toBe(78);
+    expect(ofCheck(ran, 'minimum').filter(({ verdict }) => verdict === 'refused')).toMatchObject([
+      {
+        says: '0.123456789 btc cannot be traded, btc has 8 decimals: write 0.12345678 btc or 0.12345679 btc',
+      },
+    ]);
+  });
+});
 
 describe('plan, validate and the desk', () => {
   it('agree on every size to the last digit, of random desks and strategies', () => {

@@ -9,7 +9,8 @@ import type { Instant } from '../../core/time.ts';
 import { calendarFile } from '../../report/calendar-file.ts';
 import { checksOf, isFeasible } from '../../report/feasible.ts';
 import { expectedCosts } from '../../report/plan-cost.ts';
-import type { PlanFacts } from '../../report/plan.ts';
+import type { Check, PlanFacts } from '../../report/plan.ts';
+import type { Problem } from '../../strategy/kernel.ts';
 import { readBegun } from '../begun.ts';
 import type { Begun } from '../begun.ts';
 import { readConfig } from '../config.ts';
@@ -148,6 +149,9 @@ function planWorld(config: Config, { precisions }: Found, zone: string): PlanWor
   };
 }
 
+const refusals = (strategy: string, problems: readonly Problem[]): readonly Check[] =>
+  problems.map(({ message }) => ({ check: 'minimum', verdict: 'refused', strategy, says: message }));
+
 interface Wanted {
   readonly config: Config;
   readonly strategies: readonly LoadedStrategy[];
@@ -180,7 +184,13 @@ function toldPlan({ config, strategies, found, world, begun, span, days, isNamed
       ofPair: (pair) => begun.dayNotional(span.from, pair),
     },
   };
-  const checks = checksOf(planned, facts);
+  const checks = [
+    ...checksOf(planned, facts),
+    // Checked before, without what the venue has told since: the decimals of its currencies.
+    ...strategies
+      .filter(({ id }) => planned.some((one) => one.id === id && one.standing !== 'finished'))
+      .flatMap(({ id, bound }) => refusals(id, bound.check(world))),
+  ];
   return {
     from: span.from,
     until: span.until,
