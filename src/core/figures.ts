@@ -86,19 +86,18 @@ export function compareFill(check: FillCheck): Comparison {
     return { is: readAt >= after(fill.executed_at, SHOWN_AFTER_MS) ? 'unbooked' : 'early' };
   }
   const found = differences(check, total);
-  const isMore = found.isMore || (fill.rows !== undefined && fill.missing === undefined && !total.isWhole);
   if (!total.isWhole || (found.isLess && !isDue)) {
     const isLate = readAt >= after(fill.executed_at, WHOLE_AFTER_MS);
-    if (!total.isWhole && !isMore && fill.rows === undefined && isLate) return { is: 'unbooked' };
+    if (!total.isWhole && !found.isMore && fill.rows === undefined && isLate) return { is: 'unbooked' };
     const why = `${text(total.quantity)} of ${text(found.ordered.quantity)} so far`;
-    return { is: 'booking', isMore, why };
+    return { is: 'booking', isMore: found.isMore, why };
   }
   const isPriced = fill.source !== 'operator' || fill.price === text(total.price);
   if (found.names.length === 0 && isPriced) return { is: 'shown', rows: total.rows };
   return {
     is: 'differs',
     by: found.by,
-    isMore,
+    isMore: found.isMore,
     why:
       found.names.length === 0
         ? `price ${text(total.price)} instead of ${fill.price}`
@@ -172,12 +171,15 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
   };
   // Each trade that an order is booked as has its amount rounded by itself.
   const isLess = lacks.quantity.gt(0) || lacks.amount.gt(quote.times(total.trades));
-  // Against what a person said it is no more than a slip.
-  const isKnown = fill.source !== 'operator' || fill.rows !== undefined;
+  // Against what a person said it is no more than a slip; what an adopted order was for nobody knows.
+  const isKnown = fill.adopted === undefined && (fill.source !== 'operator' || fill.rows !== undefined);
   const isBoth = lacks.quantity.lte(base.times(-1)) && lacks.amount.lte(quote.times(-1));
   // A unit more on both sides may be rounding.
   const isRounding = lacks.quantity.eq(base.times(-1)) && lacks.amount.gte(quote.times(-total.trades));
-  const isMore = isKnown && isBoth && !isRounding;
+  // Of a trade that shows one leg so far that leg tells.
+  const isEither = lacks.quantity.lt(base.times(-1)) || lacks.amount.lt(quote.times(-total.trades));
+  const isMore = isKnown && (total.isWhole ? isBoth && !isRounding : isEither);
+  const isCrumb = lacks.quantity.lte(base) && lacks.amount.lte(quote.times(total.trades));
   return {
     names: others.map(({ name, was, is }) => `${name} ${text(is)} instead of ${text(was)}`),
     by: isGrave ? 'grave' : beyond.length > 0 ? 'units' : 'rounding',
@@ -185,7 +187,7 @@ function differences({ fill, basePrecision, quotePrecision }: FillCheck, total: 
     isMore,
     ordered,
     // Of what lacks only some of its amount the price was another.
-    missing: lacks.quantity.gt(base) ? missingAs(fill, ordered, lacks) : undefined,
+    missing: lacks.quantity.gt(0) && !isCrumb ? missingAs(fill, ordered, lacks) : undefined,
   };
 }
 

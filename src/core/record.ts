@@ -215,6 +215,8 @@ export interface FillRecord {
   /** The rows of the account that these figures are made of. Left out: an answer or a person told them. */
   readonly rows?: readonly number[] | undefined;
   readonly missing?: Missing | undefined;
+  /** The journal did not know its order when the account showed it: nobody can tell what it was for. */
+  readonly adopted?: true | undefined;
 }
 
 /**

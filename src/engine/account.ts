@@ -26,7 +26,7 @@ import { text } from '../core/money.ts';
 import { compareFill } from '../core/figures.ts';
 import { quotedIn } from '../core/ordered.ts';
 import type { FillRecord, RecordBody } from '../core/record.ts';
-import { MINUTE_MS, isoOf } from '../core/time.ts';
+import { MINUTE_MS, after, isoOf } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { Transaction } from '../core/venue.ts';
 import { earliestStamp, readAccount } from './account-read.ts';
@@ -398,8 +398,19 @@ function adopt(desk: Desk, read: WholeAccount): Observable<never> {
     // A trade that cannot be valued cannot be counted towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
   if (isBroken || !desk.policy.adoptFills) bodies.push(haltRecord(why));
+  // Nobody knows what its order was for: the rest of it may still be booked, and must be before its slice is traded again.
+  else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
   return desk.append(bodies).pipe(mergeMap(() => EMPTY));
 }
+
+/** A pause that outlasts the margin for booking, and a read after it. */
+const untilBooked = ({ ports, policy }: Desk, why: string): RecordBody => ({
+  kind: 'control',
+  state: 'paused',
+  by: 'tranche',
+  why,
+  until: after(ports.clock.wall(), policy.inDoubt.bookingMarginMs + policy.accountPollMs),
+});
 
 export const haltRecord = (why: string): RecordBody => ({
   kind: 'control',

@@ -192,5 +192,6 @@ export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): Fil
     decision_price: slice?.intent.decision_price ?? '',
     source: 'transactions',
     rows: trade.rows.map((row) => row.id),
+    adopted: true,
   };
 }

@@ -205,6 +205,7 @@ const shapes = {
       source: z.enum(['order', 'transactions', 'lookup', 'dry_run', 'operator']),
       rows: list(count).optional(),
       missing: missing().optional(),
+      adopted: z.literal(true).optional(),
     }),
   slice: () =>
     z.strictObject({
