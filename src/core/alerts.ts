@@ -241,6 +241,12 @@ export const alerts = {
     runbook:
       'Read `why`: it names the rule and the line. Correct the module, give the strategy another id and what is left as its total, and reload; or `tranche resume --strategy` when the cause lay outside: the step is then tried again.',
   },
+  strategy_blocked: {
+    severity: 'warning',
+    says: 'a strategy could not trade ten times in a row for the same reason: it waits for a change',
+    runbook:
+      'Look at `why`: the pair, side and reason of each trade; `tranche why` tells the figures of a slice. Raise or lift the limit, bring the funds, or change the strategy: another balance, a word of the operator or a new start is a change, and it tries again by itself. This is told once until it has traded.',
+  },
   strategy_spinning: {
     severity: 'warning',
     says: 'a strategy woke more than ten times within a second and decided nothing; it is woken once a minute until that ends',

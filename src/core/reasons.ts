@@ -103,6 +103,7 @@ export const reasons = {
   caught_up: 'the missed quantity is spread over later slices',
   aborted: 'the parent stopped because of its catch_up rule',
   strategy_failed: 'the code of the strategy failed or broke its rules; the strategy is paused',
+  same_failure: 'the same stood in the way ten times in a row; the strategy waits for a change',
   strategy_spinning: 'the strategy woke again and again without deciding anything; it is woken once a minute',
   retry_budget: 'the venue gave no quotes for too long',
 } as const satisfies Record<string, string>;

@@ -299,6 +299,7 @@ const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean 
 /** With the pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
 function withPause(desk: Desk, record: WakeRecord): readonly RecordBody[] {
   const { strategy, reason, note } = record;
+  if (reason === 'same_failure') desk.observer.alert('strategy_blocked', { strategy, why: note ?? '' });
   if (reason !== 'strategy_failed') return [record];
   const why = note ?? '';
   desk.observer.alert('strategy_paused', { strategy, why });

@@ -5,7 +5,7 @@ import type { Reason } from '../core/reasons.ts';
 import { after, DAY_MS, HOUR_MS, MINUTE_MS, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
-import type { View } from './kernel.ts';
+import type { Step, View } from './kernel.ts';
 import { basisOf, targetsOf } from './rebalance-fields.ts';
 import type { Params } from './rebalance-fields.ts';
 import type { Leg } from './rebalance-legs.ts';
@@ -50,8 +50,17 @@ const STANDING: ReadonlySet<string> = new Set<Reason>([
 /** Those that end with the day of the limits, which begins at midnight UTC. */
 const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_day_notional']);
 
-/** Longest wait, unless `min_interval` is longer. */
+/** After so many in a row that failed the same way it waits for a change, and the operator is told. */
+export const SAME_MAX = 10;
+/** Longest wait before that, unless `min_interval` is longer. */
 const REST_MAX_MS = HOUR_MS;
+/** Longest wait for a change: something that nobody saw may have changed as well. */
+const CHANGE_MAX_MS = DAY_MS;
+/** A change wakes what waits for one no more than ten times in an hour. */
+const CHANGE_APART_MS = HOUR_MS / SAME_MAX;
+/** What the venue may end by itself is tried so often after `min_interval`; then every ten minutes: at most ten times in an hour. */
+const TRANSIENT_MAX = 4;
+const TRANSIENT_REST_MS = 10 * MINUTE_MS;
 /** Longest wait for hours that open at a time which only the config knows. */
 const HOURS_MAX_MS = 15 * MINUTE_MS;
 /** Long before that every wait is the longest. */
@@ -59,31 +68,58 @@ const TIMES_MAX = 32;
 /** A weight moves by so much at least before it counts as another situation. */
 const MOVE_MIN = '0.01';
 
-/**
- * What blocked a rebalancing that is over: `undefined` when it traded, or when something else than a limit stood in the way of a
- * trade. One more in a row where one of the same trades met the same limit as before.
- */
+/** What blocked a rebalancing that is over: `undefined` when it traded. One more in a row where one of the same trades met the same as before. */
 export function blockedBy(legs: readonly Leg[], before: Blocked | undefined): Blocked | undefined {
   if (legs.some(({ filled = '0' }) => quantity(filled).gt(0))) return undefined;
   // A trade of which nothing was left, because of those before it, has no reason of its own.
   const tried = legs.flatMap(({ pair, side, reason }) =>
     reason === undefined ? [] : [{ pair, side, reason }],
   );
-  if (tried.length === 0 || !tried.every(({ reason }) => STANDING.has(reason))) return undefined;
-  const by = tried.map(({ pair, side, reason }) => `${pair} ${side} ${reason}`).toSorted();
+  if (tried.length === 0) return undefined;
+  return again(tried.map(({ pair, side, reason }) => `${pair} ${side} ${reason}`).toSorted(), before);
+}
+
+/** As `blockedBy`, for a decision that could not be made. What blocked the trades before stays known beside it. */
+export function undecided(reason: Reason, before: Blocked | undefined): Blocked {
+  const isOther = before !== undefined && !before.by.includes(reason);
+  return isOther ? before : again([reason], before);
+}
+
+function again(by: readonly string[], before: Blocked | undefined): Blocked {
   const isSame = before?.by.some((one) => by.includes(one)) ?? false;
   return { by, times: isSame ? Math.min(TIMES_MAX, (before?.times ?? 0) + 1) : 1 };
 }
 
-/** When a blocked rebalancing is tried again at the latest: after twice as long each time, but no later than a limit may end by itself. */
-export function restUntil(plan: Params, { by, times }: Blocked, at: Instant): Instant {
+const reasonsOf = ({ by }: Blocked): readonly string[] => by.map((one) => one.split(' ').at(-1) ?? '');
+
+/** Whether nothing but a limit was in the way. */
+export const isStanding = (blocked: Blocked): boolean =>
+  reasonsOf(blocked).every((reason) => STANDING.has(reason));
+
+/** Said once: when the same was in the way as often as that. */
+export const saidOf = (blocked: Blocked | undefined): Pick<Step<unknown>, 'reason' | 'note'> =>
+  blocked?.times === SAME_MAX
+    ? { reason: 'same_failure', note: `${SAME_MAX} times in a row: ${blocked.by.join(', ')}` }
+    : {};
+
+/**
+ * When a blocked rebalancing is tried again at the latest. A limit: after twice as long each time, but no later than it may end by
+ * itself. What the venue may end: as always at first.
+ */
+export function restUntil(plan: Params, blocked: Blocked, at: Instant): Instant {
+  const { times } = blocked;
   const leastMs = parseDuration(plan.min_interval);
-  const reasons = by.map((one) => one.split(' ').at(-1) ?? '');
+  if (!isStanding(blocked))
+    return after(at, times <= TRANSIENT_MAX ? leastMs : Math.max(leastMs, TRANSIENT_REST_MS));
+  const reasons = reasonsOf(blocked);
+  const isOver = times >= SAME_MAX;
   const mostMs = Math.min(
-    reasons.includes('restricted_hours') ? HOURS_MAX_MS : REST_MAX_MS,
-    reasons.some((one) => OF_THE_DAY.has(one)) ? DAY_MS - (at % DAY_MS) : REST_MAX_MS,
+    reasons.includes('restricted_hours') ? HOURS_MAX_MS : CHANGE_MAX_MS,
+    reasons.some((one) => OF_THE_DAY.has(one)) ? DAY_MS - (at % DAY_MS) : CHANGE_MAX_MS,
+    isOver ? CHANGE_MAX_MS : REST_MAX_MS,
   );
-  return after(at, Math.max(leastMs, Math.min(mostMs, leastMs * 2 ** (times - 1))));
+  const wishedMs = isOver ? CHANGE_MAX_MS : leastMs * 2 ** (times - 1);
+  return after(at, Math.max(leastMs, Math.min(mostMs, wishedMs)));
 }
 
 /**
@@ -92,9 +128,12 @@ export function restUntil(plan: Params, { by, times }: Blocked, at: Instant): In
  */
 export function sooner(
   plan: Params,
+  { times }: Blocked,
   { at, view }: { readonly at: Instant; readonly view: View },
 ): readonly Wait[] {
-  const notBefore = after(at, parseDuration(plan.min_interval));
+  const leastMs = parseDuration(plan.min_interval);
+  const isOver = times >= SAME_MAX;
+  const notBefore = after(at, isOver ? Math.max(leastMs, CHANGE_APART_MS) : leastMs);
   const basis = basisOf(plan);
   const targets = targetsOf(plan);
   const valued = view.value(targets, basis);
@@ -109,7 +148,7 @@ export function sooner(
     ...basis,
     driftType: 'absolute',
     threshold: text(bandWidth(plan, [...targets.values()])),
-    notBefore,
+    notBefore: isOver ? after(at, Math.max(leastMs, REST_MAX_MS)) : notBefore,
   };
   return [lifted, moved];
 }

@@ -10,7 +10,15 @@ import type { Wait, Wake } from '../core/wake.ts';
 import { closureAt } from './calendar.ts';
 import { defineStrategy } from './kernel.ts';
 import type { Step, View } from './kernel.ts';
-import { blockedBy, blockedShape, restUntil, sooner } from './rebalance-blocked.ts';
+import {
+  blockedBy,
+  blockedShape,
+  isStanding,
+  restUntil,
+  saidOf,
+  sooner,
+  undecided,
+} from './rebalance-blocked.ts';
 import { check } from './rebalance-check.ts';
 import { assetsOf, basisOf, params, targetsOf } from './rebalance-fields.ts';
 import type { Params } from './rebalance-fields.ts';
@@ -65,6 +73,12 @@ export const rebalance = defineStrategy<Params, State>({
       reason,
       note,
     });
+    const fail = (reason: Reason, note?: string): Step<State> => {
+      const blocked = undecided(reason, was.blocked);
+      if (blocked === was.blocked || plan.schedule !== undefined) return skip(reason, note);
+      const waits = idle(plan, begunAt, restUntil(plan, blocked, at));
+      return { state: { ...was, blocked }, waits, reason, note, ...saidOf(blocked) };
+    };
     if (plan.schedule !== undefined) {
       const late = wake.on === 'at' ? at - wake.due : 0;
       if (late > parseDuration(plan.schedule.misfire_after) && plan.schedule.misfire === 'skip')
@@ -78,7 +92,10 @@ export const rebalance = defineStrategy<Params, State>({
       return { state: was, waits, reason: 'blackout', note: closed.why };
     }
     const decided = decide(plan, view);
-    if ('reason' in decided) return skip(decided.reason, decided.note);
+    if ('reason' in decided) {
+      const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
+      return (isFine ? skip : fail)(decided.reason, decided.note);
+    }
     const decisions = was.decisions + 1;
     const legs = decided.legs.map((trade) => legOf(trade, decisions));
     const now: State = { ...was, decisions, legs };
@@ -275,10 +292,11 @@ function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<S
   if (blocked === undefined) return { state: over, waits: idle(plan, begunAt, pauseUntil(plan, at)) };
   const until = restUntil(plan, blocked, at);
   const waits = idle(plan, begunAt, until);
-  const isLonger = until > pauseUntil(plan, at);
+  const isLonger = isStanding(blocked) && until > pauseUntil(plan, at);
   return {
     state: { ...over, blocked },
-    waits: isLonger ? [...waits, ...sooner(plan, { at, view })] : waits,
+    waits: isLonger ? [...waits, ...sooner(plan, blocked, { at, view })] : waits,
+    ...saidOf(blocked),
   };
 }
 

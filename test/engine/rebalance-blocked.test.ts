@@ -50,12 +50,14 @@ const decisions = (bench: Bench): readonly (readonly [number, string])[] =>
 const fills = (bench: Bench): number => bench.records().filter(({ body }) => body.kind === 'fill').length;
 
 describe('a rebalancing that a limit blocks, on a desk', () => {
-  it('is tried less and less often, down to once an hour', () => {
-    const bench = ran(refused, 6 * HOUR_MS);
+  it('is tried less and less often, ten times in a row, and then waits for a change, a day at the most', () => {
+    const alerts: string[] = [];
+    const bench = ran({ ...refused, observer: { alert: (id) => alerts.push(id) } }, 53 * HOUR_MS);
     const times = decisions(bench).map(([ms]) => ms);
     const gaps = times.slice(1).map((ms, i) => Math.round((ms - (times[i] ?? 0)) / MINUTE_MS));
-    expect(gaps).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
+    expect(gaps).toEqual([1, 2, 4, 8, 16, 32, 60, 60, 60, 24 * 60, 24 * 60]);
     expect(fills(bench)).toBe(0);
+    expect(alerts.filter((id) => id === 'strategy_blocked')).toHaveLength(1);
   });
 
   it('is tried at once when what was paused is resumed', () => {

@@ -89,9 +89,56 @@ describe('a continuous rebalancing whose trades a limit blocks', () => {
     expect(rests(new Life(rebalance, PLAN), [BLOCKED, BLOCKED, other, half, half])).toEqual([1, 2, 1, 2, 4]);
   });
 
-  it('waits as always where the venue, and not a limit, is in the way of a trade', () => {
+  it('waits as always at first where the venue, and not a limit, is in the way of a trade, then ten minutes', () => {
     const venue = [{ reason: 'pair_not_allowed' }, { reason: 'quotes_unavailable' }];
-    expect(rests(new Life(rebalance, PLAN), [venue, venue, venue])).toEqual([1, 1, 1]);
+    const rounds = Array.from({ length: 7 }, () => venue);
+    expect(rests(new Life(rebalance, PLAN), rounds)).toEqual([1, 1, 1, 1, 10, 10, 10]);
+  });
+
+  it.each([['pair_not_allowed'], ['no_usd_rate'], ['too_large'], ['quotes_unavailable'], ['order_refused']])(
+    'fails the same way at most ten times in an hour however short it rests, and says so once: %s',
+    (reason) => {
+      const life = new Life(rebalance, { ...PLAN, min_interval: 'PT1S' });
+      let at = NINE;
+      const said: number[] = [];
+      const times: number[] = [];
+      for (let i = 0; i < 30; i++) {
+        const step = round(life, at, [{ reason }, { reason }]);
+        if (step.reason === 'same_failure') said.push(i);
+        times.push(at);
+        at = instant(at + restMs(step, at));
+      }
+      expect(said).toEqual([9]);
+      const most = times.map((from) => times.filter((one) => one >= from && one < from + HOUR_MS).length);
+      expect(Math.max(...most)).toBeLessThanOrEqual(10);
+    },
+  );
+
+  it('cannot decide for the same reason at most ten times in an hour, and says so once', () => {
+    const life = new Life(rebalance, { ...PLAN, min_interval: 'PT1S' });
+    const { valuation: _, ...unvalued } = SCENE;
+    let at = NINE;
+    const steps = Array.from({ length: 20 }, () => {
+      const step = life.wake({ on: 'drift', at, drift: ratio('0.1') }, unvalued);
+      const told = { at, reason: step.reason };
+      at = instant(at + restMs(step, at));
+      return told;
+    });
+    expect(steps.filter((one) => one.reason === 'same_failure')).toHaveLength(1);
+    expect(steps[0]?.reason).toBe('valuation_unavailable');
+    expect(steps.filter((one) => one.at < NINE + HOUR_MS).length).toBeLessThanOrEqual(10);
+  });
+
+  it('looks at a change at most ten times in an hour once it waits for one', () => {
+    const life = new Life(rebalance, PLAN);
+    let step: Step<unknown> | undefined;
+    for (let i = 0; i < 10; i++) step = round(life, instant(NINE + i * HOUR_MS), BLOCKED);
+    const at = NINE + 9 * HOUR_MS;
+    expect(step?.waits).toMatchObject([
+      { on: 'drift', notBefore: at + 24 * HOUR_MS },
+      { on: 'lifted', notBefore: at + 6 * MINUTE_MS },
+      { on: 'drift', notBefore: at + HOUR_MS },
+    ]);
   });
 
   it('begins anew once the portfolio was within its band', () => {
