@@ -13,6 +13,7 @@ import type { WholeAccount } from './account.ts';
 import { fillFromEvidence } from './booking.ts';
 import { changesBy, changesOf } from '../core/changes.ts';
 import type { Desk } from './desk.ts';
+import { noteTransfers } from './transfers.ts';
 
 /**
  * Balances that did not change are written again after this long, so that a restart need not read far back. Those of an
@@ -31,6 +32,7 @@ interface Told {
 /** Writes balances that are new: what the venue booked, and own fills that it has not booked yet. */
 export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> {
   const { venue } = desk.ports;
+  noteTransfers(desk, read.rows);
   const told = balancesOf(read.rows);
   const own =
     venue.balances &&

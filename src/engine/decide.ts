@@ -173,7 +173,7 @@ function refreshValuation(desk: Desk): Observable<void> | undefined {
     map((points) => {
       const newest = points.toSorted((a, b) => b.at - a.at)[0];
       const isRecent = newest !== undefined && newest.at >= clock.wall() - VALUATION_AGE_MS;
-      desk.valuation = isRecent ? { usd: newest.usd, readAt: clock.monotonic() } : undefined;
+      desk.valuation = isRecent ? { usd: newest.usd, at: newest.at, readAt: clock.monotonic() } : undefined;
     }),
     catchError((error: unknown) => {
       if (!(error instanceof VenueError)) throw error;

@@ -43,6 +43,7 @@ import { Rates } from './rates.ts';
 import { References } from './references.ts';
 import type { ShortQuotes } from './short-quotes.ts';
 import type { StrategySource } from './source.ts';
+import type { Transfer } from './transfers.ts';
 import { SpinGuard } from './spin-guard.ts';
 
 export type { StrategySource } from './source.ts';
@@ -138,7 +139,9 @@ export class Desk {
   readUntil: Instant | undefined;
   /** When the account was last read whole by this process. */
   lastReadAt: Monotonic | undefined;
-  valuation: { readonly usd: Money; readonly readAt: Monotonic } | undefined;
+  valuation: { readonly usd: Money; readonly at: Instant; readonly readAt: Monotonic } | undefined;
+  /** Deposits and withdrawals that reads of this process showed, by row, of the last hours. */
+  readonly transfers = new Map<number, Transfer>();
   readonly #plans = new Map<string, { readonly life: Life; readonly plan: Plan | undefined }>();
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;

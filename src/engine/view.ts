@@ -10,6 +10,7 @@ import type { FundingRate, RiskMode } from '../core/venue.ts';
 import type { View } from '../strategy/kernel.ts';
 import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
+import { currentValuation } from './transfers.ts';
 
 const NOTHING_HELD: ReadonlyMap<string, Quantity> = new Map();
 const UNIT = price('1');
@@ -37,7 +38,7 @@ export class DeskView implements View {
   }
 
   get valuation(): Money | undefined {
-    return this.#desk.valuation?.usd;
+    return currentValuation(this.#desk);
   }
 
   get debts(): ReadonlyMap<string, Debt> {

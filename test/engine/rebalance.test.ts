@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { price, text } from '../../src/core/money.ts';
+import { price, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import { aBench, aPolicy, aStrategy, START } from './harness.ts';
@@ -47,7 +47,7 @@ function next(before: Bench, until: Instant, options: Partial<BenchOptions> = {}
 }
 
 const trades = (bench: Bench): readonly string[] =>
-  ledgerTrades(bench.exchange).map(({ side, quantity, pair }) => `${side} ${text(quantity)} ${pair}`);
+  ledgerTrades(bench.exchange).map(({ side, quantity: amount, pair }) => `${side} ${text(amount)} ${pair}`);
 /** The decisions of the journal: what each wake asked for. */
 const decisions = (bench: Bench): readonly (readonly string[])[] =>
   bench
@@ -125,6 +125,31 @@ describe('a rebalancing on a desk', () => {
       note: "ours 140000.00, the venue's 110000.00 usd",
     });
   });
+
+  it.each([
+    ['300000', 'is traded into the weights'],
+    ['-9000', 'is made up for by sells'],
+  ])(
+    'a transfer of %s usd %s once a read shows it, though the venue has not valued the account since',
+    (amount) => {
+      const bench = aBench({
+        strategies: plan({ schedule: { cron: '30 1 * * *' }, valuation_tolerance: '0.01' }),
+        policy: calm,
+        venue,
+      });
+      bench.start();
+      bench.clock.run(instant(START + HOUR_MS + 10 * MINUTE_MS));
+      const { exchange, clock } = bench;
+      exchange.ledger.move(
+        exchange.accounts[0]?.name ?? '',
+        { currency: 'usd', amount: quantity(amount) },
+        clock.wall(),
+      );
+      clock.run(instant(START + 2 * HOUR_MS));
+      expect(trades(bench).length).toBeGreaterThan(1);
+      expect(wrongOf(bench)).toEqual([]);
+    },
+  );
 
   it('keeps its buffer of cash', () => {
     const bench = ran(END, { strategies: plan({ cash_buffer: { amount: '5000', currency: 'usd' } }) });
