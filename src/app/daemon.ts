@@ -4,6 +4,7 @@ import { alerts } from '../core/alerts.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { FillRecord, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
+import { closingWords, unconfirmedWords } from '../engine/closing-read.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
 import type { Command, HaltPort, StrategiesPort } from '../engine/ports.ts';
@@ -35,6 +36,7 @@ export interface DaemonOptions {
   /** How they are read again while the desk runs. */
   readonly files: (warn: Observer['warn']) => StrategiesPort;
   readonly isUntilDone: boolean;
+  readonly hasClosingRead: boolean;
   readonly adoptFills: boolean;
   readonly rearm?: string | undefined;
   readonly withOpenDoubts?: boolean | undefined;
@@ -61,6 +63,8 @@ export interface Daemon {
   readonly summary: Summary;
   /** Attempts whose outcome is unknown. */
   openDoubts(): number;
+  /** Why the account has not confirmed the last fills; `undefined` when it has, or nobody asked. */
+  unconfirmed(): string | undefined;
   isHalted(): boolean;
   /** Pause, resume, halt; or drain: start nothing more, wait for what is under way, end. */
   command(command: Command): void;
@@ -175,7 +179,11 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   };
   const operateUrl = await serve(config, { metrics, desk, waits, closers, events, command });
   const running = runDesk(desk, options).pipe(
-    tap(() => {
+    tap((phase) => {
+      if (phase === 'closing') {
+        for (const line of closingWords(desk)) progress.say(line);
+        return;
+      }
       waits.isReady = true;
       closers.push(freeHeapOnceIdle(() => desk.state.slices.size === 0));
       const facts = { where: world.where, journal: config.journal, operateUrl };
@@ -189,6 +197,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     summary,
     finished: finish(running, log, closeAll),
     openDoubts: () => desk.state.doubts.length,
+    unconfirmed: () => unconfirmedWords(desk),
     isHalted: () => desk.control === 'halted',
     command,
   };

@@ -37,6 +37,7 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
     .addOption(config())
     .addOption(modeOption())
     .option('--until-done', 'end when every strategy has finished')
+    .option('--no-closing-read', 'end without the read of the account that confirms the last fills')
     .option('--json', 'print one JSON object an event on stdout')
     .option('--rearm <reason>', 'lift a halt that the journal holds, for this reason')
     .option('--with-open-doubts', 'with --rearm: although the outcome of orders is unknown')

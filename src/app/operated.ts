@@ -7,6 +7,7 @@ import { isOver } from '../engine/override.ts';
 import type { Override } from '../engine/override-state.ts';
 import type { Command, CommandAnswer } from '../engine/ports.ts';
 import { clockBackWords } from '../engine/clock-back.ts';
+import { closingWords } from '../engine/closing-read.ts';
 import { pricePauseWords } from '../engine/price-trials.ts';
 import { termsWords } from '../engine/pts-watch.ts';
 import { shortQuoteWords } from '../engine/short-quotes.ts';
@@ -92,6 +93,7 @@ const waitingOf = (desk: Desk): readonly string[] => [
   ...shortQuoteWords(desk),
   ...pricePauseWords(desk),
   ...bookingWords(desk),
+  ...closingWords(desk),
   ...termsWords(desk),
 ];
 

@@ -3,6 +3,7 @@ import { forTerminal } from '../core/escape.ts';
 import { isoOf } from '../core/time.ts';
 import type { AttemptRecord, ReloadRecord, StoredRecord } from '../core/record.ts';
 import { reasons } from '../core/reasons.ts';
+import { closingWords } from '../engine/closing-read.ts';
 import type { Desk } from '../engine/desk.ts';
 import { table } from './summary.ts';
 
@@ -179,6 +180,7 @@ function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly st
   return [
     '',
     ...table(rows),
+    ...closingWords(desk),
     `${desk.control}  fills ${desk.state.fills}  quote budget ${used('quote')}  order budget ${used('order')}${doubts > 0 ? `  DOUBTS ${doubts}` : ''}`,
   ];
 }

@@ -53,6 +53,8 @@ export interface StoppedRecord {
   readonly kind: 'stopped';
   readonly why: string;
   readonly open_doubts: number;
+  /** A whole read of the account began once the venue must have booked the last fills. Left out: none was asked for. */
+  readonly closing_read?: boolean | undefined;
 }
 
 /** How a process fares between its start and its end. */

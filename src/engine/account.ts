@@ -132,6 +132,7 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
     concatMap((read) => digest(desk, read)),
     catchError((error: unknown) => {
       if (!(error instanceof VenueError)) throw error;
+      desk.readFault = error.message;
       desk.observer.alert('account_unreadable', { error: error.message });
       if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
       return concat(
@@ -147,6 +148,7 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     desk.observer.accountRead(read.rows.length);
     desk.lastReadAt = read.startedAt;
+    desk.readFault = 'what it shows does not add up';
     for (const { at } of read.rows)
       if (desk.newestRowAt === undefined || at > desk.newestRowAt) desk.newestRowAt = at;
     const trades = tradesOf(read.rows, {
@@ -177,6 +179,9 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
             defer(() => keepBalances(desk, whole)),
             defer(() => {
               desk.readUntil = read.at;
+              if (audited.doubtful !== 'all' && audited.doubtful.size > 0) return EMPTY;
+              desk.wholeReadAt = read.startedAt;
+              desk.readFault = undefined;
               return EMPTY;
             }),
           ),

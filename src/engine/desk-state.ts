@@ -18,6 +18,7 @@ import type {
   CorrectionRecord,
   FillRecord,
   IntentRecord,
+  RecordBody,
   SliceRecord,
   StoredRecord,
   StrategyRecord,
@@ -56,6 +57,9 @@ const IDS_KEPT = 10_000;
 /** Fills that the account has not shown, or not all of. */
 const UNSHOWN_MAX = 1_000;
 
+/** A fill that the account shows: what a dry run imagines is in no account. */
+export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
+
 /**
  * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
  * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: `saved` has all.
@@ -93,6 +97,8 @@ export class DeskState {
   bookedSince = 0;
   newestTransaction = 0;
   fills = 0;
+  /** Something was filled since the last closing read. */
+  isUnconfirmed = false;
   /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
   venueAheadMs = 0;
   lastRecordAt: Instant | undefined;
@@ -129,6 +135,7 @@ export class DeskState {
         break;
       case 'stopped':
         this.runningSince = undefined;
+        if (body.closing_read === true) this.isUnconfirmed = false;
         break;
       case 'process':
         this.failure = body.state === 'failed' ? (body.why ?? 'unknown error') : undefined;
@@ -173,6 +180,7 @@ export class DeskState {
         break;
       }
       case 'fill':
+        if (isRealFill(body)) this.isUnconfirmed = true;
         this.#book(body, at);
         break;
       case 'slice':

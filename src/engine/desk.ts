@@ -26,7 +26,7 @@ import { clockWentBack } from './clock-back.ts';
 import type { ClockBack } from './clock-back.ts';
 import { Continuity } from './continuity.ts';
 import { DayClock } from './day-clock.ts';
-import { DeskState, sliceKey } from './desk-state.ts';
+import { DeskState, isRealFill, sliceKey } from './desk-state.ts';
 import type { Life } from './desk-state.ts';
 import { Keeper } from './keeper.ts';
 import { Latch } from './latch.ts';
@@ -142,6 +142,14 @@ export class Desk {
   valuation: { readonly usd: Money; readonly at: Instant; readonly readAt: Monotonic } | undefined;
   /** Deposits and withdrawals that reads of this process showed, by row, of the last hours. */
   readonly transfers = new Map<number, Transfer>();
+  /** When the last read began that came whole and without a hole. */
+  wholeReadAt: Monotonic | undefined;
+  /** Why the last read of the account confirms nothing; `undefined` when it was whole. */
+  readFault: string | undefined;
+  /** When the newest fill was booked that no closing read of an earlier process covers. */
+  lastFillAt: Monotonic | undefined;
+  /** Nothing is under way any more; the desk waits for the closing read. */
+  isClosing = false;
   readonly #plans = new Map<string, { readonly life: Life; readonly plan: Plan | undefined }>();
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;
@@ -278,6 +286,7 @@ export class Desk {
     for (const record of stored) {
       this.state.apply(record);
       if (isFreeing(record.body)) this.#freedAt = this.ports.clock.wall();
+      if (isRealFill(record.body)) this.lastFillAt = this.ports.clock.monotonic();
       // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
       this.keeper.saw(record);
       this.observer.record(record);

@@ -96,6 +96,8 @@ export function takeOver(
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
   desk.inheritedAt = state.lastRecordAt;
+  // Nobody knows how long ago it was: it counts as now.
+  if (state.isUnconfirmed) desk.lastFillAt = ports.clock.monotonic();
   checkClock(desk);
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
   holdBack(desk);
@@ -220,7 +222,7 @@ function holdBack({ state, pacer, policy, ports, observer }: Desk): void {
 const LAST_REQUEST_MS = 1_000;
 
 /** Asks what the account can access. Tries for as long as it takes: without it nothing can be sized. */
-function learnVenue(desk: Desk): Observable<never> {
+export function learnVenue(desk: Desk): Observable<never> {
   const { venue } = desk.ports;
   const read = <T>(source: Observable<T>): Observable<T> =>
     desk.pacer

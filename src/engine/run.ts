@@ -18,6 +18,8 @@ import {
   using,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import type { StoppedRecord } from '../core/record.ts';
+import { closingRead, closingReadDue } from './closing-read.ts';
 import { watchClocks } from './continuity.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
@@ -32,14 +34,16 @@ import { patientReloads } from './reload.ts';
 export interface RunOptions extends TakeOverOptions {
   /** Ends by itself once every strategy has finished and nothing is open. */
   readonly isUntilDone?: boolean | undefined;
+  /** Before it stops, the desk reads the account once the venue must have booked the last fills. */
+  readonly hasClosingRead?: boolean | undefined;
 }
 
 /**
- * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade; completes when all
- * that was under way is answered and written down, and the journal holds a `stopped` record.
+ * Runs a desk: recovers, then trades until it is told to drain. Emits `ready` when it may trade, and `closing` when it waits for
+ * its closing read; completes when all that was under way is answered and written down, and the journal holds a `stopped` record.
  */
-export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready'> {
-  const { isUntilDone = false } = options;
+export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
+  const { isUntilDone = false, hasClosingRead = false } = options;
   const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
   const done = desk.changed$.when(() => isDone(desk));
   let why = 'done';
@@ -64,8 +68,11 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const reloads$ = patientReloads(desk);
   const isIdle = (): boolean => isUntilDone && isDone(desk);
   const trading = defer(() => (desk.isStopping || isIdle() ? [] : pipeline(desk, drain$, reloads$)));
+  const closing = hasClosingRead ? closingRead(desk) : EMPTY;
+  const confirmed = (): Partial<StoppedRecord> =>
+    hasClosingRead && desk.state.isUnconfirmed ? { closing_read: closingReadDue(desk) === undefined } : {};
   const stopped = defer(() =>
-    desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length }]).pipe(
+    desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length, ...confirmed() }]).pipe(
       ignoreElements(),
       tap({
         complete: () => {
@@ -81,7 +88,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     watchClocks(desk),
     watchDoubts(desk),
     noteRunning(desk),
-    concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, of('over' as const)),
+    concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, closing, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
   const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk)).pipe(
     catchError((error: unknown) =>

@@ -106,7 +106,13 @@ const shapes = {
       config_hash: z.string(),
       account: z.string(),
     }),
-  stopped: () => z.strictObject({ kind: z.literal('stopped'), why: z.string(), open_doubts: count }),
+  stopped: () =>
+    z.strictObject({
+      kind: z.literal('stopped'),
+      why: z.string(),
+      open_doubts: count,
+      closing_read: z.boolean().optional(),
+    }),
   strategy: () =>
     z.strictObject({
       kind: z.literal('strategy'),

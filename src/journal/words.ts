@@ -21,7 +21,7 @@ function wordsFor(body: RecordBody): string {
     case 'started':
       return `tranche ${body.version} took the journal over for desk ${body.desk} in mode ${body.mode}`;
     case 'stopped':
-      return `stopped: ${body.why}${body.open_doubts === 0 ? '' : `; ${count(body.open_doubts, 'doubt')} left open`}`;
+      return `stopped: ${body.why}${body.open_doubts === 0 ? '' : `; ${count(body.open_doubts, 'doubt')} left open`}${body.closing_read === false ? '; the account did not confirm the last fills' : ''}`;
     case 'process':
       return body.state === 'running'
         ? 'the process runs'

@@ -158,7 +158,7 @@ describe('the number of the state format', () => {
    * What the golden journal folds to. When this changes, a state that an older program kept means something else now: put
    * the new number here, and count `STATE_FORMAT` up.
    */
-  const FOLDS = { format: 13, words: 'cda30a882baf8330c892dadae17cac340c7e0e003344d1285bf64fc4747fb52b' };
+  const FOLDS = { format: 14, words: '' };
 
   it('goes up when the fold of the golden journal changes', () => {
     const copy = join(aFolder(), 'journal.db');

@@ -43,7 +43,8 @@ const whole = (): readonly RecordBody[] => [
       };
     if (body.kind === 'attempt')
       return { ...body, proof: { reads_left: 1, wait_ms: 9_000, proves: 'rejected' } };
-    if (body.kind === 'maximum') return { ...body, why: 'raised' };
+    if (body.kind === 'stopped') return { ...body, closing_read: true };
+    if (body.kind === 'maximum') return { ...body, why: 'raised', quote_usd: '1' };
     if (body.kind === 'slice') return { ...body, missing: '0.00001', missing_amount: '0.6' };
     if (body.kind === 'correction') return { ...body, rows: [7, 8], missing };
     if (body.kind !== 'control') return body;

@@ -21,6 +21,8 @@ export interface RunCommandOptions {
   readonly config: string;
   readonly mode?: Mode | undefined;
   readonly untilDone?: boolean | undefined;
+  /** `false`: ends without the closing read. */
+  readonly closingRead?: boolean | undefined;
   readonly json?: boolean | undefined;
   readonly adopt?: boolean | undefined;
   readonly rearm?: string | undefined;
@@ -43,7 +45,10 @@ export interface RunIo extends CommandIo, Surroundings {
   exitNow(code: number): void;
 }
 
-/** Longest wait for what is under way once the daemon is told to stop: below the 30 s of usual supervisors. */
+/**
+ * Longest drain without the wait for the account: with the usual 10 s of `in_doubt.booking_margin` all of it is below the 30 s of
+ * usual supervisors.
+ */
 const DRAIN_MS = 15_000;
 
 /** The daemon. Exit codes: 0, 75 when an outcome is still unknown, 70 when the desk was halted, and those of `OperatorError`. */
@@ -66,6 +71,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     strategies,
     files: (warn) => strategyFiles({ configFile: options.config, options: settings, config, hash, warn }),
     isUntilDone: options.untilDone ?? false,
+    hasClosingRead: options.closingRead ?? true,
     adoptFills: options.adopt ?? false,
     rearm: options.rearm,
     withOpenDoubts: options.withOpenDoubts,
@@ -90,7 +96,8 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
       return log;
     },
   });
-  const forget = obey(daemon, progress, io);
+  const drainMs = DRAIN_MS + (options.closingRead === false ? 0 : config.inDoubt.bookingMarginMs);
+  const forget = obey(daemon, { progress, io, drainMs });
   const distrust = (error: unknown): void => {
     if (!isBug(error)) return;
     // Not its message: that may hold anything, the token too, and this goes into the journal. It is said on stderr, redacted.
@@ -112,10 +119,12 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     event: 'summary',
     strategies: daemon.summary.rows().map(({ costBps, ...row }) => ({ ...row, cost_bps: costBps })),
     open_doubts: daemon.openDoubts(),
+    unconfirmed: daemon.unconfirmed(),
   });
   conclude({ daemon, config, metricsUrl, self: io.self }, progress);
   if (daemon.openDoubts() > 0) return exitCodes.again;
-  return daemon.isHalted() ? exitCodes.software : 0;
+  if (daemon.isHalted()) return exitCodes.software;
+  return daemon.unconfirmed() === undefined ? 0 : exitCodes.again;
 }
 
 /**
@@ -125,8 +134,15 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
 const isBug = (error: unknown): boolean =>
   !(error instanceof OperatorError) && !(error instanceof Error && 'syscall' in error);
 
+interface Obeying {
+  readonly progress: Progress;
+  readonly io: RunIo;
+  /** Longest drain, milliseconds. */
+  readonly drainMs: number;
+}
+
 /** Signals as in the operator's handbook: TERM and INT drain, a second INT ends at once, HUP reads the strategies again, USR2 halts. */
-function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
+function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
   let draining: NodeJS.Timeout | undefined;
   const forget = io.onSignal((signal) => {
     if (signal === 'SIGUSR2') {
@@ -155,9 +171,11 @@ function obey(daemon: Daemon, progress: Progress, io: RunIo): () => void {
       `${signal}: finishing what is under way; press Ctrl-C again to stop at once (the next start recovers)`,
     );
     draining = setTimeout(() => {
-      progress.say('what is under way did not end in time; the next start recovers it');
+      progress.say(
+        daemon.unconfirmed() ?? 'what is under way did not end in time; the next start recovers it',
+      );
       io.exitNow(exitCodes.again);
-    }, DRAIN_MS);
+    }, drainMs);
     daemon.command({ do: 'drain', why: signal });
   });
   return () => {
@@ -204,6 +222,8 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
   for (const line of summaryLines(daemon.summary.rows())) progress.say(line);
   if (daemon.openDoubts() > 0)
     progress.say(`${daemon.openDoubts()} outcomes are unknown: run again to resolve them`);
+  const unconfirmed = daemon.unconfirmed();
+  if (unconfirmed !== undefined) progress.say(unconfirmed);
   if (daemon.isHalted())
     progress.say('the desk is halted: run again with --rearm "reason" once the cause is known');
   const url = config.journal;

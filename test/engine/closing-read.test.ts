@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { VenueError } from '../../src/core/errors.ts';
+import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
+import { closingWords, unconfirmedWords } from '../../src/engine/closing-read.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aPolicy, aTwap, START } from './harness.ts';
+import type { Bench, BenchOptions } from './harness.ts';
+
+const MARGIN_MS = aPolicy().inDoubt.bookingMarginMs;
+const strategies = [aTwap('twap', { slices: 2, duration: 'PT2M' })];
+const end = { isUntilDone: true, hasClosingRead: true };
+const unreachable = (): VenueError =>
+  new VenueError({ code: 'unavailable', applied: 'no', attempt: 'transactions', status: 503, said: 'away' });
+
+interface Watched {
+  readonly bench: Bench;
+  /** When reads of the account left. */
+  readonly reads: number[];
+}
+
+function aDesk(over: Partial<BenchOptions> = {}): Watched {
+  const reads: number[] = [];
+  const { wrap } = over;
+  const bench = aBench({
+    strategies,
+    ...over,
+    wrap: (venue, clock) => {
+      const inner = wrap?.(venue, clock) ?? venue;
+      return {
+        ...inner,
+        transactions: (query) => (reads.push(clock.wall()), inner.transactions(query)),
+      };
+    },
+  });
+  return { bench, reads };
+}
+
+const lastFill = (bench: Bench): number =>
+  bench.records().findLast(({ body }) => body.kind === 'fill')?.at ?? Number.NaN;
+const stopped = (bench: Bench): unknown => bench.records().at(-1)?.body;
+
+describe('a desk with a closing read', () => {
+  it('ends after a whole read that begins once the venue must have booked the last fill', () => {
+    const { bench, reads } = aDesk();
+    bench.start(end);
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(bench.seen.phases).toEqual(['ready', 'closing', 'stopped']);
+    expect(reads.at(-1)).toBeGreaterThanOrEqual(lastFill(bench) + MARGIN_MS);
+    expect(stopped(bench)).toMatchObject({ kind: 'stopped', closing_read: true });
+    expect(unconfirmedWords(bench.desk)).toBeUndefined();
+  });
+
+  it('halts when that read shows that the venue executed the last order twice', () => {
+    const { bench } = aDesk({
+      strategies: [aTwap('twap', { slices: 1, duration: 'PT1M' })],
+      venue: { booking: { secondExecution: 1, secondExecutionMs: 5 * SECOND_MS } },
+    });
+    bench.start(end);
+    bench.clock.run(instant(START + 10 * MINUTE_MS));
+    expect(bench.seen.phases.at(-1)).toBe('stopped');
+    expect(bench.desk.control).toBe('halted');
+    expect(bench.desk.controlWhy).toContain('executed more');
+  });
+
+  it('does the same when it is told to stop, and says what it waits for', () => {
+    const { bench, reads } = aDesk();
+    bench.start({ hasClosingRead: true });
+    bench.clock.run(instant(START + 2 * SECOND_MS));
+    bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
+    bench.clock.run(instant(START + 4 * SECOND_MS));
+    expect(bench.seen.phases).toEqual(['ready', 'closing']);
+    expect(closingWords(bench.desk)).toEqual([
+      expect.stringMatching(/^Waiting for the account to confirm the last fills \(\d s left\)$/u),
+    ]);
+    bench.clock.run(instant(START + 30 * SECOND_MS));
+    expect(bench.seen.phases.at(-1)).toBe('stopped');
+    expect(reads.at(-1)).toBeGreaterThanOrEqual(lastFill(bench) + MARGIN_MS);
+    expect(closingWords(bench.desk)).toEqual([]);
+  });
+
+  it('stops at once when a read has shown its last fills in time, or it has none', () => {
+    // The account is read each minute: between two slices, 90 s apart.
+    const { bench } = aDesk({ strategies: [aTwap('twap', { slices: 2, duration: 'PT3M' })] });
+    bench.start({ hasClosingRead: true });
+    bench.clock.run(instant(START + 75 * SECOND_MS));
+    expect(lastFill(bench)).toBeLessThan(START + 50 * SECOND_MS);
+    bench.operator$.next({ do: 'drain', why: 'SIGTERM' });
+    bench.clock.run(instant(START + 76 * SECOND_MS));
+    expect(bench.seen.phases).toEqual(['ready', 'stopped']);
+
+    const idle = aDesk({ strategies: [aTwap('later', { start_time: '2026-01-06T00:00:00Z' })] }).bench;
+    idle.start({ hasClosingRead: true });
+    idle.clock.run(instant(START + 30 * SECOND_MS));
+    idle.operator$.next({ do: 'drain', why: 'SIGTERM' });
+    idle.clock.run(instant(START + 31 * SECOND_MS));
+    expect(idle.seen.phases).toEqual(['ready', 'stopped']);
+    expect(stopped(idle)).not.toHaveProperty('closing_read');
+  });
+
+  it('gives up after a minute without that read, says why, and the next start reads the account first', () => {
+    let isDown = false;
+    const wrap = faultyVenue({ transactions: (rows) => (isDown ? unreachable() : rows) });
+    const { bench } = aDesk({ wrap });
+    bench.start(end);
+    bench.clock.run(instant(START + 61 * SECOND_MS));
+    isDown = true;
+    bench.clock.run(instant(START + 4 * MINUTE_MS));
+    expect(bench.seen.phases.at(-1)).toBe('stopped');
+    expect(stopped(bench)).toMatchObject({ kind: 'stopped', closing_read: false });
+    expect(unconfirmedWords(bench.desk)).toMatch(
+      /did not confirm the last fills: .*; the next start reads it/u,
+    );
+
+    isDown = false;
+    const { clock, exchange, journal } = bench;
+    const { bench: next, reads } = aDesk({ clock, exchange, journal });
+    const startedAt = clock.wall();
+    next.start(end);
+    clock.run(instant(startedAt + MINUTE_MS));
+    expect(next.seen.phases.at(-1)).toBe('stopped');
+    expect(reads.at(-1)).toBeGreaterThanOrEqual(startedAt + MARGIN_MS);
+    expect(stopped(next)).toMatchObject({ closing_read: true });
+  });
+
+  it('waits for it after a restart as well: the process before died with the last fill', () => {
+    const { bench } = aDesk();
+    bench.start(end);
+    bench.clock.run(instant(START + 61 * SECOND_MS));
+    expect(bench.records().filter(({ body }) => body.kind === 'fill')).toHaveLength(2);
+    bench.kill();
+    const { clock, exchange, journal } = bench;
+    const startedAt = clock.wall();
+    const { bench: next, reads } = aDesk({ clock, exchange, journal });
+    next.start(end);
+    clock.run(instant(startedAt + 2 * MINUTE_MS));
+    expect(next.seen.phases.at(-1)).toBe('stopped');
+    expect(reads.at(-1)).toBeGreaterThanOrEqual(startedAt + MARGIN_MS);
+  });
+});
