@@ -132,7 +132,15 @@ function recurring(given: Chance, id: string): Planned {
     end_time: calendar(19_000 + times * 60_000),
   });
   const size = (Number(each.size) * times).toFixed(6);
-  const cap: Cap = { strategy: id, by: each.by, size, limit: undefined, side, sliceMax: undefined };
+  const cap: Cap = {
+    strategy: id,
+    by: each.by,
+    size,
+    limit: undefined,
+    side,
+    sliceMax: undefined,
+    isRepeated: true,
+  };
   return { source, cap, notional: dollars * times, lengthMs: 200_000 };
 }
 

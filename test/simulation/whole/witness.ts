@@ -47,6 +47,8 @@ export interface Cap {
   readonly side: 'buy' | 'sell';
   /** Most that one slice may be of, whatever was missed before. */
   readonly sliceMax: string | undefined;
+  /** The sum of orders that have nothing to do with one another: what one trades too much the next does not take off. */
+  readonly isRepeated?: true | undefined;
 }
 
 interface Intended {
@@ -245,6 +247,8 @@ export class Witness implements Tap {
         this.#book(id, body);
         return;
       case 'control':
+        // A strategy, a parent or a pair is stopped or goes on: that is not the desk.
+        if ((body.strategy ?? body.parent ?? body.pair) !== undefined) return;
         this.#isHalted = body.state === 'halted';
         if (this.#isHalted) {
           this.#unstopped.clear();
@@ -282,11 +286,11 @@ export class Witness implements Tap {
   /** What a strategy decides, with all that the journal knows of its trades, is no more than its total. */
   #withinTotal({ strategy = '', intents = [] }: Body): void {
     const cap = this.#options.caps.find((each) => each.strategy === strategy);
-    if (cap === undefined || intents.length === 0) return;
+    if (cap === undefined || cap.isRepeated === true || intents.length === 0) return;
     let sum = 0n;
     for (const { by, size } of intents) if (by === cap.by) sum += units(size);
     for (const [id, told] of this.fills)
-      if (this.#strategyOf.get(parentOf(id)) === strategy) sum += told[cap.by];
+      if (this.#strategyOf.get(parentOf(id)) === strategy && !this.lied.has(id)) sum += told[cap.by];
     if (sum > units(cap.size))
       this.blame('I1', `${strategy} decides to come to ${shown(sum)}, its total is ${cap.size}`);
   }
