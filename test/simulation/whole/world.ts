@@ -91,6 +91,8 @@ export class World {
   #process: SimulatedProcess | undefined;
   #starting: ProcessClock | undefined;
   #boot = 0;
+  /** The process whose disk has failed it. */
+  #failedBoot = 0;
   #isRecovering = false;
   #crashesInRecovery = 0;
   #disturbed = false;
@@ -479,6 +481,7 @@ export class World {
       this.#sometimes('slow flush');
       return { syncMs: between(fault.value, 10, 20_000, 3), isBlocking: fault.kind === 'slow sync' };
     }
+    this.#failedBoot = boot;
     return { fault: fault.kind as DiskFault, syncMs: 0, isBlocking: false };
   }
 
@@ -604,7 +607,10 @@ export class World {
     if (process.clock.pending > CAPS.timers) this.witness.blame('I13', `${process.clock.pending} timers`);
     if (this.#disk.size > CAPS.journalBytes)
       this.witness.blame('I13', `a journal of ${this.#disk.size} bytes`);
-    if (this.#chance.draw('judge', Math.floor(this.#now / STEP_MS)) < 0.02) this.#judgeMemory(process);
+    // A flush that failed may have left its records on the disk: until the process has ended, nobody knows of them.
+    const hasFailed = this.#failedBoot === this.#boot;
+    if (!hasFailed && this.#chance.draw('judge', Math.floor(this.#now / STEP_MS)) < 0.02)
+      this.#judgeMemory(process);
   }
 
   #judgeMemory({ desk }: SimulatedProcess): void {
