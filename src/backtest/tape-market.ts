@@ -43,9 +43,10 @@ export function tapeMarket(options: TapeMarketOptions): MarketPort {
     }
   };
   const { nextPossible } = options;
+  const pairs = new Set(readers.keys());
   return nextPossible === undefined
-    ? { look, prices$: everyRow(options, tell), expect: () => NEVER }
-    : { look, ...onDemand(options, nextPossible, tell) };
+    ? { look, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
+    : { look, pairs, ...onDemand(options, nextPossible, tell) };
 }
 
 type Tell = (at: Instant, next: (told: ReferencePrice) => void) => void;

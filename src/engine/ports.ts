@@ -129,6 +129,9 @@ export interface MarketPort {
    */
   readonly look?: ((pair: string) => ReferencePrice | undefined) | undefined;
 
+  /** Pairs that a market which can be asked has prices of at all. */
+  readonly pairs?: ReadonlySet<string> | undefined;
+
   /**
    * Says for as long as it is subscribed that somebody waits for prices. A market that has it may leave out of `prices$` every
    * instant at which nothing that is waited for can come true. Never emits.

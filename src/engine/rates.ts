@@ -89,13 +89,12 @@ export class Rates {
 
   #pairsOf(from: string, into: string): readonly string[] | undefined {
     const { ports, isListed } = this.#desk;
-    const look = ports.market?.look;
-    const has = (pair: string): boolean =>
-      look === undefined ? !('problem' in this.#desk.pair(pair)) : look(pair) !== undefined;
+    const priced = ports.market?.pairs;
+    const has = (pair: string): boolean => priced?.has(pair) ?? !('problem' in this.#desk.pair(pair));
     return pairsOfRate(
       from,
       into,
-      { has, isComplete: isListed || look !== undefined },
+      { has, isComplete: isListed || priced !== undefined },
       { stated: this.#source.stated, between: this.#source.between },
     );
   }

@@ -51,7 +51,7 @@ describe('a backtest that jumps from wake to wake', () => {
     expect(some).toBeLessThan(100);
   });
 
-  it('tries a rebalancing whose pair may not trade some thirty times a day, not each minute', () => {
+  it('tries a rebalancing whose pair may not trade ten times and then once a day, not each minute', () => {
     const rows = 3 * 1_440;
     const tapes = [walkTape({ pair: 'btcusd', rows, startPrice: 60_000, volatility: 0.0001 })];
     const band = aStrategy('band', 'rebalance', {
@@ -63,8 +63,8 @@ describe('a backtest that jumps from wake to wake', () => {
     const heads = [undefined, solvedOver(tapes)].map((nextPossible) => {
       const ran = aRun({ tapes, strategies: [band], policy, nextPossible });
       const tries = [...ran.journal.lines()].filter(({ kind }) => kind === 'slice').length;
-      // 1, 2, 4, 8, 16 and 32 minutes, then every hour.
-      expect(tries).toBe(6 + Math.ceil((rows - 63) / 60));
+      // 1, 2, 4, 8, 16 and 32 minutes, three times an hour, then every day.
+      expect(tries).toBe(9 + Math.ceil((rows - 243) / 1_440));
       return ran.journal.head().hash;
     });
     expect(new Set(heads).size).toBe(1);
