@@ -289,7 +289,9 @@ function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
 /** The venue executed more for an order than it was for: told with each read that shows more, and the desk halts. */
 function tellTwice(desk: Desk, id: string, why: string): readonly RecordBody[] {
   const key = `${id} ${why}`;
-  if (!desk.twice.has(key)) desk.observer.alert('executed_twice', { client_order_id: id, why });
+  // A person who arms the desk again has seen it.
+  if (desk.twice.has(key)) return [];
+  desk.observer.alert('executed_twice', { client_order_id: id, why });
   if (desk.twice.size >= TWINS_MAX) desk.twice.clear();
   desk.twice.add(key);
   return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];

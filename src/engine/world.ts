@@ -164,17 +164,24 @@ interface Doubts {
 }
 const NO_DOUBTS: Doubts = { open: 0, ofPair: 0, notional: NO_MONEY };
 
-/** Attempts whose outcome is unknown, without the one that asks. */
+/** Attempts whose outcome is unknown, without the one that asks, and fills that lack a part. */
 function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
-  if (desk.state.attempts.size === 0) return NO_DOUBTS;
+  const { attempts, lacking } = desk.state;
+  if (attempts.size === 0 && lacking.size === 0) return NO_DOUBTS;
   let doubts = NO_DOUBTS;
-  for (const { intent, doubt } of desk.state.attempts.values()) {
+  for (const { intent, doubt } of attempts.values()) {
     if (doubt === undefined || intent.client_order_id === clientId) continue;
     doubts = {
       open: doubts.open + 1,
       ofPair: doubts.ofPair + (intent.pair === slice.intent.pair ? 1 : 0),
       notional: add(doubts.notional, money(intent.notional_usd)),
     };
+  }
+  // Its own parent counts what a fill lacks; a later one of its strategy may go by what the account holds, which lacks it too.
+  const { parent, pair } = slice.intent;
+  for (const fill of lacking.values()) {
+    if (fill.strategy === slice.strategy && fill.parent !== parent && fill.pair === pair)
+      doubts = { ...doubts, ofPair: doubts.ofPair + 1 };
   }
   return doubts;
 }

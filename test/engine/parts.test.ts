@@ -5,7 +5,7 @@ import { SECOND_MS, after } from '../../src/core/time.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import { bookingWords } from '../../src/engine/still-booking.ts';
-import { START, aBench, aTwap } from './harness.ts';
+import { START, aBench, aStrategy, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
 /** One trade that an order is booked as: its share of the order, and how long after the order it shows. */
@@ -150,6 +150,26 @@ describe('an order that is booked as several trades, its answer lost', () => {
     // What is missing of the first slice is bought by nobody.
     expect(bought(one)).toBe('0.9');
     expect(sold(one)).toBe('1');
+  });
+});
+
+describe('what an order of a rebalance lacks', () => {
+  it('is not bought again for what the account holds without it, until a person closes it', () => {
+    const short: Script = { parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 1e9 }], isLost: true }; // prettier-ignore
+    const balanced = aStrategy('r', 'rebalance', { target_weights: { btc: '0.7', usd: '0.3' }, drift_threshold: '0.01', continuous: true, valuation_tolerance: '0.9' }); // prettier-ignore
+    const one = aDesk(short, { strategies: [balanced], policy: { onDifference: 'ignore' } });
+    const lift = (until: number): void => {
+      for (let at = 70; at <= until; at += 10) {
+        seconds(one, at);
+        if (one.bench.desk.control === 'paused') one.bench.operator$.next({ do: 'resume', by: 'ann', why: 'looked at' }); // prettier-ignore
+      }
+    };
+    lift(600);
+    expect(bodies(one, 'fill')).toHaveLength(1);
+    const [id = ''] = one.bench.desk.state.lacking.keys();
+    one.bench.operator$.next({ do: 'resolve', clientOrderId: id, verdict: 'not_executed', by: 'ann', why: 'ticket 1', answer: () => undefined }); // prettier-ignore
+    lift(1_200);
+    expect(bodies(one, 'fill').length).toBeGreaterThan(1);
   });
 });
 
