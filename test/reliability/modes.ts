@@ -23,6 +23,7 @@ export const steps: readonly (readonly [title: string, first: number])[] = [
   ['Reading the account', 71],
   ['Position and time', 79],
   ['Everywhere', 85],
+  ['Orders in parts, restarts and strategies', 97],
 ];
 
 const engine = (name: string): string => `test/engine/${name}.test.ts`;
@@ -36,6 +37,10 @@ const REFUSED = 'refused at the start';
 const NO_TRADE = 'nothing is traded; the reason stands in the journal and in `tranche_attempts_total`';
 
 const SIGKILL = [system('sigkill'), 'at every boundary of its effects, once and again while it recovers, executes once and loses no fill'] as const; // prettier-ignore
+const HARD_DAY = [
+  system('hard-day'),
+  'of faults, short quotes and nine kills executes once, and goes on without a person',
+] as const;
 const APPENDS = [engine('crash'), 'never executes twice and loses no fill, whichever append it dies at, the records being %s'] as const; // prettier-ignore
 const DISK = [system('disk-full'), 'ends with exit 74, sends nothing that is not written down, and goes on once there is room${skipped}'] as const; // prettier-ignore
 const DOUBT = [engine('doubts'), 'is a doubt until the account proves otherwise: %s'] as const;
@@ -237,4 +242,29 @@ export const modes: readonly Mode[] = [
     tests: [[app('config'), 'asks for %s in live mode'], [core('controls'), 'of %s allows what is equal to it and refuses what is beyond'], [engine('breaches'), 'is refused before a quote is asked for, and the operator is told']] },
   { row: 96, what: 'no funds, or the pair may only be reduced', alert: { none: NO_TRADE },
     tests: [[engine('gate'), 'lets nothing through that the account cannot pay any more'], [engine('pts-watch'), 'ends in the middle of a twap when the mode turns to Reduce-Only'], [engine('order-refused'), 'is read again when the venue refuses the order, so that the next try does not borrow']] },
+  // Orders in parts, restarts and strategies
+  { row: 97, what: 'an order is booked as several trades, all within the margin', alert: { none: 'the slice is held until the rows are the whole order, or the margin is over' },
+    tests: [[engine('parts'), 'is traded once: %s'], [engine('parts'), 'stays open, its slice held, until the rest may be booked no more'], [engine('parts-crash'), 'buys each part once and books it']] },
+  { row: 98, what: 'a part of an order is booked after the margin', alert: 'fill_differs',
+    tests: [[engine('parts'), 'is traded once: %s'], [engine('parts'), 'is corrected after the margin, and corrected back by the part that comes later'], [engine('parts'), 'counts as filled, what is missing with it, where a part is never booked']] },
+  { row: 99, what: 'a quote is executed twice, and the second trade shows later', alert: 'executed_twice',
+    tests: [[engine('parts'), 'is noticed within one read, halts the desk and counts: %s, answer lost: %s'], [engine('parts'), 'is noticed by the next process, though the rows of the first trade are not read again']] },
+  { row: 100, what: 'an order is answered, and a part of it is booked so far', alert: { none: 'it is shown as still being booked in the status and in `tranche why`' },
+    tests: [[engine('parts'), 'is still being booked until the margin is over: nothing is corrected, nothing halts']] },
+  { row: 101, what: 'a trade of a stranger like ours, older than the attempt', alert: { none: 'it is not taken for our order: it was seen before, or is older than the quote' },
+    tests: [[engine('lookalikes'), 'is not held open by one that a read showed before its attempt, whatever its time'], [engine('lookalikes'), 'is not held open by one that is older than its quote and shows late']] },
+  { row: 102, what: 'the process is killed again and again while a doubt is being proven', alert: 'doubt_60s',
+    tests: [[engine('restarts'), 'takes at most twice as long when the process is killed every fifteen seconds'], [core('doubts'), 'goes on with its proof where the dead process was, less what has passed since on the boot clock'], HARD_DAY] },
+  { row: 103, what: 'several power cuts between healthy minutes', alert: { none: 'the desk goes on: only deaths soon after a start, or by errors of its own, are a crash loop' },
+    tests: [[engine('crash-loop'), 'is not seen where a process that runs well is killed every fifteen seconds, idle or not'], [engine('crash-loop'), 'is not seen where a process dies now and then'], HARD_DAY] },
+  { row: 104, what: 'quotes live more briefly than an order may take', alert: 'quotes_too_short',
+    tests: [[engine('refusals'), 'is filled by the answer to its order, which comes long after its end'], [engine('refusals'), 'is told of when three in a row %s, once and with both figures'], HARD_DAY] },
+  { row: 105, what: 'one quote is ten times off', alert: 'parent_paused',
+    tests: [[engine('collar'), 'of %s times the price is discarded, and the parent trades on'], [engine('collar'), 'pause their parent after half a minute, are asked for now and then, and end the pause once they agree']] },
+  { row: 106, what: 'a strategy wakes without end', alert: 'strategy_spinning',
+    tests: [[engine('spin-guard'), 'and waits for %s is woken ten times, then once a minute, and told of once'], [engine('spin-guard'), 'wake a rebalance that they stop once, when they end']] },
+  { row: 107, what: 'the sell of a rebalance fails', alert: { none: 'its buys are cut by what the sell lacked; the record of the decision says so' },
+    tests: [[engine('rebalance-legs'), 'ends no further from its targets than it began, spends nothing of its buffer, and borrows nothing'], ['test/strategy/rebalance.test.ts', 'cuts the buys by what the sells lacked: %s']] },
+  { row: 108, what: 'nothing converts a quote currency into that of the limits', alert: 'rate_unknown',
+    tests: [[engine('currencies'), 'does not start where nothing tells the rate, and says what to write'], [engine('currencies'), 'refuses orders while the price of the rate is too old, and says which price it misses'], [engine('rebalance-blocked'), 'is tried less and less often, ten times in a row, and then waits for a change, a day at the most']] },
 ];
