@@ -7,19 +7,25 @@ import { faultPlanSchema } from '../../src/simulator/faults.ts';
 import type { FaultPlan } from '../../src/simulator/faults.ts';
 import { expectNoToken, expectWholeJournal } from './support/checks.ts';
 import { aDesk, aFolder } from './support/desk.ts';
-import { expectSlicesOnce, expectSlicesWithin, twapOf } from './support/drill.ts';
+import type { FillRow } from './support/desk.ts';
+import { expectSameSums, expectSlicesOnce, expectSlicesWithin, twapOf } from './support/drill.ts';
 import { expectSameStory, readTrades } from './support/ledger.ts';
+import type { Row } from './support/ledger.ts';
 import { ROOT } from './support/program.ts';
 import type { Event, Program } from './support/program.ts';
 import { aVenueProcess } from './support/venue.ts';
 
 /** Every drill that is shipped. */
 const FAULTS = join(ROOT, 'config/faults');
-const drills = readdirSync(FAULTS).filter((file) => file.endsWith('.yaml'));
+const TWICE = 'executed-twice.yaml';
+const PARTS = 'booked-in-parts.yaml';
+const drills = readdirSync(FAULTS).filter((file) => file.endsWith('.yaml') && file !== TWICE);
 /** How long the faults last: as long as the strategies decide. */
 const DRILL_MS = 32_000;
 /** Proof of absence waits for the life of a quote and the margin; a busy machine and the limit of reads add to it. */
 const CALM_MS = 240_000;
+/** The last execution comes within twelve seconds, and the account is read once a minute. */
+const TWICE_MS = 80_000;
 
 const portfolio = {
   id: 'hold',
@@ -71,6 +77,17 @@ function idleOf({ rules }: Event, plan: FaultPlan): readonly string[] {
     .filter((name) => (counts.find((each) => each.name === name)?.struck ?? 0) === 0);
 }
 
+/** Orders were booked in several trades, every one of them counts, and nobody was stopped over it. */
+function expectBookedInParts(
+  fills: readonly FillRow[],
+  records: readonly Event[],
+  rows: readonly Row[],
+): void {
+  expect(new Set(rows.map((row) => row['trade_id'])).size).toBeGreaterThan(fills.length);
+  expect(records.filter(({ kind, state }) => kind === 'control' && state === 'halted')).toEqual([]);
+  expectSameSums(fills, records, rows);
+}
+
 describe('a desk in the drill', () => {
   it.each(drills)(
     '%s executes no slice beyond its plan and ends with the story of the venue',
@@ -110,10 +127,33 @@ describe('a desk in the drill', () => {
       expect({ file, isAsMeant }).toEqual({ file, isAsMeant: true });
       expectSlicesOnce(fills, records, { id: 'btc', total: '1.4', isComplete: false });
       expectSlicesWithin(fills, records);
-      expectSameStory(fills, await readTrades(venue));
+      const rows = await readTrades(venue);
+      if (file === PARTS) expectBookedInParts(fills, records, rows);
+      else expectSameStory(fills, rows);
       await expectWholeJournal(desk);
       expectNoToken(desk);
       expect(venue.program.hasEnded).toBe(false);
     },
   );
+
+  it(`${TWICE} is told, halts, and books both executions to the last digit`, async () => {
+    const venue = await aVenueProcess(['--faults', join(FAULTS, TWICE)], aFolder());
+    const desk = aDesk({
+      venue,
+      strategies: [twapOf({ id: 'btc', slices: 14, everyMs: 2_000 })],
+      config: { in_doubt: { booking_margin: 'PT2S', poll: 'PT2S' } },
+    });
+    const daemon = desk.run('--json');
+    await daemon.event('control', { withinMs: CALM_MS });
+    // What is executed a second time later is booked while the desk is halted.
+    await sleep(TWICE_MS);
+    daemon.signal('SIGTERM');
+    expect(await daemon.ended(CALM_MS)).toMatchObject({ signal: null });
+    expect(readFileSync(join(desk.folder, 'journal.db.log'), 'utf8')).toContain('"alert":"executed_twice"');
+    const [fills, records] = [await desk.fills(), await desk.records()];
+    expect(records.filter(({ kind, state }) => kind === 'control' && state === 'halted')).not.toEqual([]);
+    expectSameSums(fills, records, await readTrades(venue));
+    expect(new Set(fills.map(({ client_order_id: id }) => id)).size).toBe(fills.length);
+    await expectWholeJournal(desk);
+  });
 });

@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Fault, RequestSeen, ServerHooks } from '../../../src/simulator/server.ts';
 import type { FillRow } from './desk.ts';
 import { sameSpelling } from './ledger.ts';
+import type { Row } from './ledger.ts';
 import type { Event } from './program.ts';
 import { until } from './until.ts';
 
@@ -111,6 +112,32 @@ export function units(text: string): bigint {
 }
 
 const sum = (texts: readonly string[]): bigint => texts.reduce((total, text) => total + units(text), 0n);
+
+/**
+ * Journal and venue tell the same sums of each order, to the last digit of both legs, in however many trades the venue booked it
+ * and however often it executed it.
+ */
+export function expectSameSums(
+  fills: readonly FillRow[],
+  records: readonly Event[],
+  rows: readonly Row[],
+): void {
+  const lineOf = (id: string, quantity: bigint, amount: bigint): string => `${id} ${quantity} for ${amount}`;
+  const corrected = new Map(
+    records.filter(({ kind }) => kind === 'correction').map((each) => [each['client_order_id'], each]),
+  );
+  const told = fills.map((fill) => {
+    const { quantity, amount } = corrected.get(fill.client_order_id) ?? fill;
+    return lineOf(fill.client_order_id, units(String(quantity)), units(String(amount)));
+  });
+  const trades = Map.groupBy(rows, (row) => row['client_order_id'] ?? '');
+  const traded = [...trades].map(([id, legs]) => {
+    const isBase = (row: Row): boolean => row['symbol']?.startsWith(row['currency'] ?? '?') === true;
+    const total = (of: readonly Row[]): bigint => sum(of.map(({ amount = '0' }) => amount.replace('-', '')));
+    return lineOf(id, total(legs.filter(isBase)), total(legs.filter((row) => !isBase(row))));
+  });
+  expect(told.toSorted()).toEqual(traded.toSorted());
+}
 
 /** No slice has bought more than it was to, and all together have bought no more than the total; just that when it is complete. */
 export function expectSlicesOnce(
