@@ -98,6 +98,9 @@ function beginning({ state, policy, ledger, newestRowAt, readUntil, ports }: Des
   // Nor is a fill forgotten that no read has shown whole.
   for (const { fill, since } of state.unshown.values())
     if (fill.executed_at > at - HOUR_MS) oldest.push(since + Math.min(0, state.venueAheadMs) - OVERLAP_MS);
+  // What a fill lacks may be booked with the time of its trade, however late: until a person has had the time to close it.
+  for (const { executed_at: executedAt } of state.lacking.values())
+    if (executedAt > at - DAY_MS) oldest.push(executedAt + Math.min(0, state.venueAheadMs) - HOUR_MS);
   // The journal tells of the balances twice an hour, unless they change by more than its own trades.
   const known = readUntil ?? state.balancesReadAt ?? instant(at - policy.historyMs);
   // What did not add up is held against all rows since it last did.

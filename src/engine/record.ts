@@ -62,6 +62,7 @@ function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
     end.word?.answer({ isDone: false, says: `${id} is not in doubt any more` });
     return { bodies: [] };
   }
+  if (isOutdated(desk, end)) return { bodies: [] };
   desk.closing.set(id, true);
   const { bodies, after } = attemptEnding(desk, end);
   return {
@@ -74,6 +75,12 @@ function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
     },
   };
 }
+
+/** What a read found before something showed that the order traded: it proves the contrary no more. */
+const isOutdated = ({ doubts }: Desk, end: AttemptEnd): boolean =>
+  end.word === undefined &&
+  doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
+  (end.end === 'closed' || (end.end === 'doubt' && end.phase.proof.proves !== 'nothing'));
 
 const became: Readonly<Record<AttemptEnd['end'], string>> = {
   filled: 'is booked as traded',

@@ -1,7 +1,7 @@
 import { concat, ignoreElements, map, NEVER } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
-import { SECOND_MS, after } from '../../src/core/time.ts';
+import { HOUR_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import { bookingWords } from '../../src/engine/still-booking.ts';
@@ -207,6 +207,35 @@ describe('what an order lacks', () => {
     expect(text(next.bench.desk.state.reserved('usd'))).toBe(reserved);
     expect(text(next.bench.desk.state.openNotional())).toBe(notional);
   });
+});
+
+describe('what an order lacks, booked hours after while the desk trades on', () => {
+  const long = aTwap('t', {
+    slices: 24,
+    duration: 'PT2H',
+    catch_up: 'pace',
+    total_quantity: { amount: '6', currency: 'btc' },
+  });
+
+  it.each([true, false])(
+    'is booked, though its rows carry the time of the trade: answer lost: %s',
+    (isLost) => {
+      const parts = [
+        { share: '0.6', afterMs: 0 },
+        { share: '0.4', afterMs: 3 * HOUR_MS },
+      ];
+      const one = aDesk({ parts, isLost }, { strategies: [long] });
+      for (let minute = 1; minute < 240; minute++) {
+        seconds(one, 60 * minute);
+        const { control } = one.bench.desk;
+        if (control === 'active') continue;
+        one.bench.operator$.next({ do: control === 'halted' ? 'rearm' : 'resume', by: 'ann', why: 'seen' });
+      }
+      expect(sold(one)).toBe('6');
+      expect(bought(one)).toBe('6');
+      expect(one.bench.desk.state.lacking.size).toBe(0);
+    },
+  );
 });
 
 describe('an order that is booked as several trades, answered', () => {
