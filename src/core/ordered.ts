@@ -70,8 +70,8 @@ export function extentOf(
   const away = expected && subtract(other, expected);
   const isOff = away !== undefined && size(away).gt(unitOf(otherUnit).times(times));
   if (asked.gt(wanted)) {
-    // One unit more may be rounding, unless the other side is more as well: an order of one unit, twice.
-    const isTwice = isOff && away.gt(0);
+    // One unit more may be rounding, unless all of it is there twice, or the other side is more as well: an order of one unit, twice.
+    const isTwice = asked.gte(wanted.times(2)) || (isOff && away.gt(0));
     return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';
   }
   return isOff ? 'other' : 'whole';

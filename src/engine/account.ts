@@ -212,6 +212,8 @@ function ordersOf({ state }: Desk): (orderId: string) => KnownOrder | undefined 
 function compare(desk: Desk, read: WholeAccount): Observable<never> {
   const { state, policy, observer } = desk;
   const bodies: RecordBody[] = [];
+  /** Written first: a journal that keeps only the beginning of what follows must not know the trade and trade on. */
+  const halts: RecordBody[] = [];
   const shown: Record<string, readonly number[]> = {};
   const booking = new Map<string, string>();
   const readAt = desk.limitDay.now() - (desk.ports.clock.monotonic() - read.startedAt);
@@ -236,24 +238,25 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
         break;
       case 'booking':
         booking.set(id, found.why);
-        if (found.isMore) bodies.push(...tellTwice(desk, id, found.why));
+        if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
         break;
       case 'unbooked':
         if (isCovered && read.doubtful !== 'all') bodies.push(...tellUnbooked(desk, fill));
         break;
       case 'differs':
         bodies.push(found.correction);
-        if (found.isMore) bodies.push(...tellTwice(desk, id, found.why));
+        if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
         else if (found.by !== 'rounding')
           observer.alert('fill_differs', { client_order_id: id, why: found.why });
         // Of what completes a fill the desk halted, or paused, when it was short.
         if (found.by === 'grave' && !found.isMore && fill.rows === undefined && desk.control !== 'halted')
-          bodies.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
+          halts.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
     }
   }
   desk.booking = booking;
   if (Object.keys(shown).length > 0) bodies.push({ kind: 'shown', fills: shown });
-  return bodies.length === 0 ? EMPTY : desk.append(bodies).pipe(mergeMap(() => EMPTY));
+  const all = [...halts, ...bodies];
+  return all.length === 0 ? EMPTY : desk.append(all).pipe(mergeMap(() => EMPTY));
 }
 
 /** Fills that a read may say something of: those it has rows of, and those of the last minutes that it should have. */
@@ -404,7 +407,7 @@ function adopt(desk: Desk, read: WholeAccount): Observable<never> {
     waiting.length > 0 ||
     // A trade that cannot be valued cannot be counted towards the limits.
     bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
-  if (isBroken || !desk.policy.adoptFills) bodies.push(haltRecord(why));
+  if (isBroken || !desk.policy.adoptFills) bodies.unshift(haltRecord(why));
   // Nobody knows what its order was for: the rest of it may still be booked, and must be before its slice is traded again.
   else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
   return desk.append(bodies).pipe(mergeMap(() => EMPTY));

@@ -150,14 +150,14 @@ export function attemptRecord(
 /** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
 function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & { end: 'filled' }): Ending {
   const { fill, intent, differs } = end;
+  const isTwice = end.isMore === true && desk.control !== 'halted';
   const bodies: RecordBody[] = [
     ...wordOf(end),
+    ...(isTwice ? [haltRecord(executedTwice(intent, differs))] : []),
     fill,
     attemptRecord(desk, intent, { result: 'filled', detail: differs }),
   ];
-  if (end.isMore === true && desk.control !== 'halted')
-    bodies.push(haltRecord(executedTwice(intent, differs)));
-  else if (end.isGrave === true) bodies.push(...pauseRecord(desk, intent, differs));
+  if (!isTwice && end.isGrave === true) bodies.push(...pauseRecord(desk, intent, differs));
   bodies.push(...raisedMaximum(desk, fill, intent), ...afterFill(desk, fill));
   if (slice === undefined) return { bodies };
   const after: Traded = {

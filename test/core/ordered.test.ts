@@ -9,6 +9,7 @@ const quoted = { quantity: quantity('0.5'), amount: money('30000') };
 const byQuantity: Asked = { intent: anIntent(), quoted, precisions: PRECISIONS };
 const byAmount: Asked = { intent: anIntent({ by: 'amount', size: '30000' }), quoted, precisions: PRECISIONS };
 const unquoted: Asked = { intent: anIntent(), precisions: PRECISIONS };
+const oneUnit: Asked = { intent: anIntent({ size: '0.00000001' }), precisions: PRECISIONS };
 const traded = (
   base: string,
   amount: string,
@@ -32,6 +33,7 @@ describe('what was traded is, of the order', () => {
     ['other', 'a part, its quote unknown', unquoted, '0.4999', '31000', 1],
     ['more', 'twice as much', byQuantity, '1', '60000', 2],
     ['more', 'a little more', byQuantity, '0.50000002', '30000', 2],
+    ['more', 'one smallest unit twice, its quote unknown', oneUnit, '0.00000002', '0.0012', 2],
     ['more', 'twice the amount', byAmount, '1', '60000', 2],
   ])('%s: %s', (extent, _, asked, base, amount, trades) => {
     expect(extentOf(asked, { ...traded(base, amount), trades })).toBe(extent);

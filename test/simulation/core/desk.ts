@@ -488,7 +488,7 @@ export class DeskProcess {
         const left = slice === undefined ? undefined : leftOf({ by: 'quantity', quantity: quantity(slice.intent.size) }, add(slice.filled, quantity(end.fill.quantity)), add(slice.filledAmount, money(end.fill.amount))); // prettier-ignore
         const isWhole = left !== undefined && isNothing(left);
         const bodies: RecordBody[] = [end.fill, attemptRecord(intent, 'filled')];
-        if (end.isMore === true) bodies.push(halted('more than the order was executed'));
+        if (end.isMore === true) bodies.unshift(halted('more than the order was executed'));
         else if (end.differs !== undefined)
           bodies.push({ kind: 'control', state: 'paused', by: 'tranche', why: end.differs });
         if (slice !== undefined && isWhole) bodies.push(sliceEnd(slice, 'filled', end.fill));
@@ -570,13 +570,13 @@ export class DeskProcess {
       if (found.is === 'booking') {
         world.probe('fill still being booked');
         this.#isBooking = true;
-        if (found.isMore) bodies.push(halted('executed twice'));
+        if (found.isMore) bodies.unshift(halted('executed twice'));
       }
       if (found.is !== 'differs') continue;
       world.probe('fill corrected');
       bodies.push(found.correction);
       if (found.isMore || (found.by === 'grave' && fill.rows === undefined))
-        bodies.push(halted('another trade'));
+        bodies.unshift(halted('another trade'));
     }
     if (Object.keys(shown).length > 0) bodies.push({ kind: 'shown', fills: shown });
     return bodies;
@@ -609,7 +609,7 @@ export class DeskProcess {
       world.probe(isBreach ? 'adopted against the word of the venue' : 'trade adopted');
       if (waiting.length > 0) world.probe('one leg of a trade that nobody knows');
       const fills = unknown.map((trade) => adopted(trade, this.#sliceOf(trade), days.now()));
-      this.#append([...fills, halted('trades that nobody knows')], () => {
+      this.#append([halted('trades that nobody knows'), ...fills], () => {
         this.#readOn(at);
       });
     } else this.#readOn(at);
