@@ -7,11 +7,13 @@ import { isoOf } from '../core/time.ts';
 import { closingWords, unconfirmedWords } from '../engine/closing-read.ts';
 import { Desk } from '../engine/desk.ts';
 import type { Observer } from '../engine/observer.ts';
-import type { Command, HaltPort, StrategiesPort } from '../engine/ports.ts';
+import type { Command, HaltPort, RequestLogPort, StrategiesPort } from '../engine/ports.ts';
 import { STATE_FORMAT } from '../engine/keeper.ts';
 import { latch } from '../engine/operate.ts';
 import { runDesk } from '../engine/run.ts';
 import { haltFile, haltFileOf } from '../journal/halt-file.ts';
+import { journalFileOf } from '../journal/files.ts';
+import { requestLogFile } from '../journal/request-log.ts';
 import { openJournal } from '../journal/open.ts';
 import type { Journal } from '../journal/journal.ts';
 import { EventStream } from '../operate/events.ts';
@@ -163,6 +165,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     accountFeed: world.accountFeed,
     journal,
     halt: haltOf(config),
+    requestLog: requestLogOf(config),
     operator$,
     strategies: options.files(warn),
   };
@@ -223,6 +226,12 @@ function* fillsOf(journal: Journal): Generator<FillRecord> {
 function haltOf({ journal }: Config): HaltPort | undefined {
   const file = haltFileOf(journal);
   return file === undefined ? undefined : haltFile(file);
+}
+
+/** The newest requests, beside the journal; a journal in memory has no next process. */
+function requestLogOf({ journal }: Config): RequestLogPort | undefined {
+  const file = journalFileOf(journal);
+  return file === undefined ? undefined : requestLogFile(`${file}.requests`);
 }
 
 const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;

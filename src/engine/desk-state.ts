@@ -107,6 +107,8 @@ export class DeskState {
   /** The last record is that of a process that ended in good order: nothing was sent after it. */
   isStopped = false;
   startedAt: Instant | undefined;
+  /** Number of the record with which the last process began, where this process has read it. */
+  startSeq: number | undefined;
   /** Processes that died, the newest of them, since a person last said that the desk may trade. */
   deaths: readonly Death[] = [];
   runningSince: Instant | undefined;
@@ -120,7 +122,7 @@ export class DeskState {
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
   readonly strays = new IdMap<Traded>();
 
-  apply({ at, body }: StoredRecord): void {
+  apply({ seq, at, body }: StoredRecord): void {
     const lastAt = this.lastRecordAt;
     this.lastRecordAt = at;
     if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;
@@ -128,6 +130,7 @@ export class DeskState {
     switch (body.kind) {
       case 'started':
         this.startedAt ??= at;
+        this.startSeq = seq;
         this.overrides.restart();
         this.#start(at, lastAt);
         this.account = body.account;

@@ -14,7 +14,7 @@ import { NO_LEDGER } from '../core/reconcile.ts';
 import type { Ledger } from '../core/reconcile.ts';
 import type { ControlRecord, IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
-import type { Instant, Monotonic } from '../core/time.ts';
+import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
 import { Changes } from './changes.ts';
@@ -102,6 +102,8 @@ export class Desk {
   clockBack: ClockBack | undefined;
   /** When parents that are paused because prices disagreed may ask for another quote. */
   readonly priceTrials = new PriceTrials();
+  /** Since when the requests of earlier processes are known, where they are. */
+  requestsKnownSince: BootTime | undefined;
   /** When an earlier process wrote last: until then it told of its doubts by itself. */
   inheritedAt: Instant | undefined;
   /** Fills that the account did not show in time, and that the operator was told of. */
@@ -172,7 +174,7 @@ export class Desk {
       if (fault !== undefined) observer.alert('halt_not_noted', { error: fault });
     });
     this.limitDay = new DayClock(ports.clock, () => ports.venue.skewMs?.());
-    this.pacer = new Pacer(ports.clock, policy.pace);
+    this.pacer = new Pacer(ports.clock, policy.pace, ports.requestLog);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
       if (wallMs < -policy.continuity.divergenceMs) clockWentBack(this, -wallMs);

@@ -43,6 +43,12 @@ export class Log {
     return place;
   }
 
+  /** Another process sent a request, which reaches the venue no later than `ms` after `now`; before it where that is below zero. */
+  recall(now: Monotonic, ms: number): void {
+    const freeAt = now + ms + this.window.perMs + this.#guardMs;
+    if (freeAt > now) this.#places.push({ log: this, sentAt: now, freeAt });
+  }
+
   settle(place: Place, now: Monotonic): void {
     const roundTripMs = now - place.sentAt;
     place.freeAt = Math.max(place.sentAt, now - this.#certainMs()) + this.window.perMs + this.#guardMs;

@@ -6,7 +6,7 @@ import { guard, hear } from './flow.ts';
 import type { Listening } from './flow.ts';
 import { Log } from './pacer-log.ts';
 import type { Place, Window } from './pacer-log.ts';
-import type { Clock } from './ports.ts';
+import type { Clock, RequestLogPort } from './ports.ts';
 
 /** What is limited. Every request also counts towards `all`. */
 export type Route = 'quote' | 'order' | 'transactions' | 'read';
@@ -125,9 +125,12 @@ export class Pacer {
   #wakeUp: { unsubscribe(): void } | undefined;
   #isGranting = false;
   readonly #giving: Giving;
+  readonly #requestLog: Pick<RequestLogPort, 'note'> | undefined;
 
-  constructor(clock: Clock, options: PaceOptions) {
+  /** `requestLog`: told of every request before it leaves. */
+  constructor(clock: Clock, options: PaceOptions, requestLog?: Pick<RequestLogPort, 'note'>) {
     this.#clock = clock;
+    this.#requestLog = requestLog;
     const onEnd = (): void => {
       this.#grant();
     };
@@ -263,8 +266,25 @@ export class Pacer {
   block(route: Route | 'all', ms: number): void {
     const log = this.#logs.get(route);
     if (log === undefined) return;
+    this.#note(route, ms);
     log.blockedUntil = Math.max(log.blockedUntil, this.#clock.monotonic() + ms);
     this.#grant();
+  }
+
+  /** A request of an earlier process, which reached the venue no later than in `ms`. */
+  recall(route: Route, ms: number): void {
+    const now = this.#clock.monotonic();
+    for (const log of this.#counted[route]) log.recall(now, ms);
+  }
+
+  #note(route: Route | 'all', blockMs?: number): void {
+    const boot = this.#requestLog && this.#clock.boot?.();
+    if (boot === undefined) return;
+    this.#requestLog?.note({
+      route,
+      boot: { id: boot.id, ms: boot.ms + (blockMs ?? 0) },
+      isBlock: blockMs !== undefined,
+    });
   }
 
   /** Share of the window of `route` that is in use now, 0 to 1. */
@@ -315,6 +335,7 @@ export class Pacer {
     let blockedUntil = since;
     for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
     const waits = { waitedMs: now - since, queuedMs: now - blockedUntil };
+    this.#note(route);
     const permit = new Granted(waits, placesIn(logs, now), this.#giving);
     try {
       granting.granted(permit);

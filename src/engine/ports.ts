@@ -325,6 +325,29 @@ export interface StrategiesPort {
   readonly changed$?: Observable<unknown> | undefined;
 }
 
+/** A request to the venue, or that the venue wants none until `boot`. */
+export interface LoggedRequest {
+  readonly route: 'quote' | 'order' | 'transactions' | 'read' | 'all';
+  readonly boot: BootTime;
+  readonly isBlock: boolean;
+}
+
+/** Keeps the newest requests for the next process, so that it knows which limits of the venue are used. Never throws. */
+export interface RequestLogPort {
+  /**
+   * What processes sent before the one that now starts, if the note is of the process that record number `start` began and of this
+   * boot: nothing that was sent after `since` is missing.
+   */
+  earlier(
+    start: number,
+    boot: BootTime,
+  ): { readonly since: BootTime; readonly requests: readonly LoggedRequest[] } | undefined;
+  /** This process began with record number `start`: it sends from now on. */
+  begin(start: number, since: BootTime): void;
+  /** Before the request leaves. */
+  note(request: LoggedRequest): void;
+}
+
 /** All that the engine needs of the world. A mode is a choice of these. */
 export interface Ports {
   readonly clock: Clock;
@@ -334,6 +357,8 @@ export interface Ports {
   readonly accountFeed?: AccountFeedPort | undefined;
   readonly journal: JournalPort;
   readonly halt?: HaltPort | undefined;
+  /** Left out: every start waits out the limits of the venue. */
+  readonly requestLog?: RequestLogPort | undefined;
   readonly operator$: Observable<Command>;
   /** Left out: strategies are those of the start. */
   readonly strategies?: StrategiesPort | undefined;

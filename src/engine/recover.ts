@@ -19,7 +19,7 @@ import { inherited } from '../core/doubts.ts';
 import { OperatorError, VenueError } from '../core/errors.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody } from '../core/record.ts';
-import { MINUTE_MS, after } from '../core/time.ts';
+import { BOOT_STEP_MS, MINUTE_MS, after, passedSince } from '../core/time.ts';
 import { haltRecord, readOnce } from './account.ts';
 import { checkClock } from './clock-back.ts';
 import type { Desk } from './desk.ts';
@@ -148,13 +148,26 @@ export function takeOver(
     return desk.append(bodies).pipe(
       tap(() => {
         desk.latch.clear();
+        beginRequestLog(desk);
       }),
       ignoreElements(),
     );
   }
   if (suspicion !== undefined && state.control !== 'halted') bodies.push(haltRecord(suspicion));
   else bodies.push(...heldBack(desk));
-  return desk.append(bodies).pipe(ignoreElements());
+  return desk.append(bodies).pipe(
+    tap(() => {
+      beginRequestLog(desk);
+    }),
+    ignoreElements(),
+  );
+}
+
+/** From here on requests are noted for the next process. */
+function beginRequestLog({ state, ports, requestsKnownSince }: Desk): void {
+  const boot = ports.clock.boot?.();
+  if (boot !== undefined && state.startSeq !== undefined)
+    ports.requestLog?.begin(state.startSeq, requestsKnownSince ?? boot);
 }
 
 /** A halt of an earlier process holds on; one that the file alone knows of is written down. */
@@ -195,12 +208,27 @@ function causesOf(deaths: readonly Death[]): string {
 
 /**
  * An earlier process may have used the limits: one that stopped in good order up to its last record, one that died until
- * a moment ago, since probes and reads leave no record. What it sent last may still be on its way.
+ * a moment ago, since probes and reads leave no record; where each request was noted, just by those. What it sent last may still
+ * be on its way.
  */
-function holdBack({ state, pacer, policy, ports, observer }: Desk): void {
+function holdBack(desk: Desk): void {
+  const { state, pacer, policy, ports, observer } = desk;
   if (state.lastRecordAt === undefined) return;
   let longestMs = 0;
-  const agoMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
+  const boot = ports.clock.boot?.();
+  const known =
+    state.startSeq === undefined || boot === undefined
+      ? undefined
+      : ports.requestLog?.earlier(state.startSeq, boot);
+  const stoppedMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
+  // What was sent since then is known one by one, and what was sent before is at least so old.
+  const agoMs = Math.max(stoppedMs, known === undefined ? 0 : passedSince(known.since, boot));
+  if (known !== undefined) {
+    desk.requestsKnownSince = known.since;
+    for (const { route, boot: at, isBlock } of known.requests)
+      if (isBlock) pacer.block(route, Math.max(0, at.ms - (boot?.ms ?? 0) + BOOT_STEP_MS));
+      else if (route !== 'all') pacer.recall(route, LAST_REQUEST_MS - passedSince(at, boot));
+  }
   for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
     const perMs = policy.pace.windows[route]?.perMs;
     if (perMs === undefined) continue;

@@ -16,6 +16,7 @@ import type {
   HaltPort,
   MarketPort,
   Ports,
+  RequestLogPort,
   StrategiesPort,
   VenuePort,
 } from '../../src/engine/ports.ts';
@@ -160,6 +161,7 @@ export interface BenchOptions {
   /** Boot of the machine whose boot clock the desk reads; left out: the machine has none. */
   readonly bootId?: string | undefined;
   readonly halt?: HaltPort | undefined;
+  readonly requestLog?: RequestLogPort | undefined;
   /** Files that strategies are read from again. */
   readonly files?: StrategiesPort | undefined;
   readonly market?: ((exchange: Exchange, clock: VirtualClock) => MarketPort) | undefined;
@@ -197,6 +199,7 @@ export function aBench(options: BenchOptions): Bench {
     accountFeed: options.accountFeed?.(exchange, clock),
     journal: mortalJournal(journal, life, counter, options.death),
     halt: options.halt,
+    requestLog: options.requestLog,
     strategies: options.files,
     operator$: merge(operator$, NEVER),
   };
