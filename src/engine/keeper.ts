@@ -10,7 +10,7 @@ export type { SavedState } from './saved-state.ts';
  * Number of the shape and the meaning of what is kept. Goes up whenever a fold changes: a state of another number is left
  * alone, and all records are read.
  */
-export const STATE_FORMAT = 14;
+export const STATE_FORMAT = 15;
 
 /** At the end of a process, a state that spares less than this part of the usual number of records is not worth a file. */
 const WORTH = 50;
