@@ -62,9 +62,10 @@ export interface ProcessRecord {
   readonly kind: 'process';
   /**
    * `running`: a process that follows one that died has run for `SOON_AFTER_START_MS`. `failed`: an error of its own ends it.
+   * `refused`: it ends with a message for the operator, such as a token that the venue refuses.
    */
-  readonly state: 'running' | 'failed';
-  /** The error, of a process that failed. */
+  readonly state: 'running' | 'failed' | 'refused';
+  /** The error, or the message. */
   readonly why?: string | undefined;
 }
 

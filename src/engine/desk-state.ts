@@ -142,6 +142,7 @@ export class DeskState {
         break;
       case 'process':
         this.failure = body.state === 'failed' ? (body.why ?? 'unknown error') : undefined;
+        if (body.state === 'refused') this.runningSince = undefined;
         break;
       case 'strategy':
         this.#begin(body);

@@ -90,7 +90,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
     noteRunning(desk),
     concat(recover(desk).pipe(takeUntil(drain$)), ready, trading, closing, of('over' as const)),
   ).pipe(takeWhile((phase) => phase !== 'over'));
-  const whole = concat(takeOver(desk, options), commanded, stopped, endOfDisk(desk)).pipe(
+  const running = concat(commanded, stopped, endOfDisk(desk)).pipe(
     catchError((error: unknown) =>
       concat(
         noteFailure(desk, error),
@@ -98,6 +98,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       ),
     ),
   );
+  const whole = concat(takeOver(desk, options), running);
   // Somebody must listen from the first moment: a command counts before the journal has been taken over.
   return using(
     () => merge(drain$, halts(desk), reloads$).subscribe(),
@@ -130,11 +131,15 @@ const noteRunning = (desk: Desk): Observable<never> =>
         ),
   );
 
-/** Writes down the error that ends the process, so that the next start knows of it. What the operator can mend is none. */
+/** Writes down what ends the process, so that the next start knows of it. */
 function noteFailure(desk: Desk, error: unknown): Observable<never> {
-  if (error instanceof OperatorError) return EMPTY;
-  const why = String(error).slice(0, FAILURE_LENGTH_MAX);
-  return defer(() => desk.append([{ kind: 'process', state: 'failed', why }])).pipe(
+  if (desk.state.runningSince === undefined) return EMPTY;
+  const state = error instanceof OperatorError ? 'refused' : 'failed';
+  const why = (state === 'refused' && error instanceof Error ? error.message : String(error)).slice(
+    0,
+    FAILURE_LENGTH_MAX,
+  );
+  return defer(() => desk.append([{ kind: 'process', state, why }])).pipe(
     takeUntil(timer(FAILURE_WAIT_MS, desk.ports.clock.scheduler)),
     // The journal may be what failed.
     catchError(() => EMPTY),

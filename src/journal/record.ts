@@ -269,7 +269,7 @@ const shapes = {
   process: () =>
     z.strictObject({
       kind: z.literal('process'),
-      state: z.enum(['running', 'failed']),
+      state: z.enum(['running', 'failed', 'refused']),
       why: z.string().optional(),
     }),
   shown: () => z.strictObject({ kind: z.literal('shown'), fills: z.record(z.string(), list(count)) }),

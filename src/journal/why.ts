@@ -85,8 +85,8 @@ export function* whyOf(records: Iterable<StoredRecord>, options: WhyOptions): Ge
         yield { at, event: 'desk', says: `stopped: ${body.why}` };
         break;
       case 'process':
-        if (body.state === 'failed')
-          yield { at, event: 'desk', says: `failed: ${body.why ?? 'unknown error'}` };
+        if (body.state !== 'running')
+          yield { at, event: 'desk', says: `${body.state}: ${body.why ?? 'unknown error'}` };
         break;
       case 'control': {
         const ofStrategy = body.strategy === undefined ? 'the desk' : `strategy ${body.strategy}`;

@@ -25,7 +25,7 @@ function wordsFor(body: RecordBody): string {
     case 'process':
       return body.state === 'running'
         ? 'the process runs'
-        : `the process failed: ${body.why ?? 'unknown error'}`;
+        : `the process ${body.state === 'failed' ? 'failed' : 'ended'}: ${body.why ?? 'unknown error'}`;
     case 'strategy':
       return `${body.strategy} (${body.type}) begins at ${isoOf(body.begun_at)}`;
     case 'wake':

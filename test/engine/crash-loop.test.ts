@@ -1,9 +1,12 @@
+import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
+import { OperatorError, VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
 import { aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';
 
+const REFUSED = new VenueError({ code: 'unauthorised', applied: 'no', attempt: 'currencies', status: 401 });
 const policy = { crashLoop: { startsMax: 5, withinMs: 10 * MINUTE_MS } };
 
 interface Series {
@@ -13,6 +16,8 @@ interface Series {
   readonly reads: number[];
   /** The next request for a quote throws. */
   isBroken: boolean;
+  /** The venue refuses the token. */
+  isRefused: boolean;
   /** Starts a process, lets it live for `ms`, and leaves it running. */
   next(ms: number, rearm?: string): Bench;
 }
@@ -28,6 +33,7 @@ function aSeries(start?: string): Series {
     quotes: [],
     reads: [],
     isBroken: false,
+    isRefused: false,
     next(ms, rearm) {
       before?.kill();
       const options: BenchOptions = {
@@ -37,6 +43,7 @@ function aSeries(start?: string): Series {
         observer: { alert: (id) => series.alerts.push(id) },
         wrap: (venue, clock) => ({
           ...venue,
+          currencies: () => (series.isRefused ? throwError(() => REFUSED) : venue.currencies()),
           quote(request) {
             if (series.isBroken) throw new TypeError('x is not a function');
             series.quotes.push(clock.monotonic());
@@ -95,6 +102,18 @@ describe('a crash loop', () => {
     expect(series.next(30 * SECOND_MS).desk.state.controlWhy).toContain(
       '(5 x TypeError: x is not a function)',
     );
+  });
+
+  it('is not seen where the venue refuses the token, however often the supervisor tries again', () => {
+    const series = aSeries();
+    series.isRefused = true;
+    for (let start = 1; start <= 8; start++) {
+      const bench = series.next(20 * SECOND_MS);
+      expect(bench.seen.error).toBeInstanceOf(OperatorError);
+      expect(bench.desk.state.control).toBe('active');
+    }
+    series.isRefused = false;
+    expect(series.next(30 * SECOND_MS).desk.state.control).toBe('active');
   });
 
   it('is not seen where a process dies now and then', () => {
