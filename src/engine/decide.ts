@@ -100,6 +100,11 @@ function takeStep(
     done();
     return;
   }
+  if (hearsOfTradeFirst(woken)) {
+    onStep();
+    done();
+    return;
+  }
   const record = withSpin(desk, woken, wakeRecord(desk, woken));
   desk.write(withPause(desk, record), by, () => {
     const { intents } = record;
@@ -111,6 +116,16 @@ function takeStep(
     done();
   });
 }
+
+/**
+ * Whether a trade of an earlier slice turned up while the step waited for prices. The waker arms the strategy again, tells of the
+ * trade, and what the strategy waited for fires after that.
+ */
+const hearsOfTradeFirst = ({ life, wake }: Woken): boolean =>
+  life.state !== undefined &&
+  life.late.length > 0 &&
+  wake.on !== 'outcome' &&
+  life.waits.every(({ on }) => on !== 'outcome');
 
 /** The first steps of lives that have just begun, in one append. What they want goes on with everything else that is open. */
 export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Observable<unknown> {

@@ -90,6 +90,7 @@ export const wholeMutants: readonly Mutant[] = [
     file: 'src/engine/waker.ts',
     find: 'if (!waiting.by.closed) desk.changed$.listen(waiting.by, look);',
     put: '',
+    also: [{ file: 'src/engine/decide.ts', find: 'life.late.length > 0 &&', put: 'life.late.length < 0 &&' }],
   },
   {
     name: 'rows that come behind newer ones are left out',
