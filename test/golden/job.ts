@@ -31,8 +31,7 @@ export async function node(folder: string, args: readonly string[]): Promise<Out
       { cwd: folder, env, maxBuffer: OUTPUT_BYTES_MAX },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
-        // The folder has another name each time.
-        resolve({ code, stdout: stdout.replaceAll(folder, '.'), stderr: stderr.replaceAll(folder, '.') });
+        resolve({ code, stdout, stderr });
       },
     );
   });

@@ -6,7 +6,7 @@ import type { Job } from './job.ts';
 
 /** Commands that read what the sample wrote. What they print for machines is pinned. */
 const COMMANDS: readonly (readonly string[])[] = [
-  ['validate', '--config', 'config.yaml', '--json'],
+  ['validate', '--config', 'config.yaml', 'vwap.yaml', 'shortfall.yaml', '--json'],
   ['validate', '--config', 'limits.yaml', 'rebalance-daily.yaml', 'two-strategies.yaml', '--json'],
   'plan recurring.yaml vwap.yaml shortfall.yaml --config config.yaml --json --offline --from 2026-03-01 --days 10 --holdings usd=250000,btc=2 --price btcusd=60000'.split(
     ' ',
