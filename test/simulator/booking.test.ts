@@ -175,7 +175,7 @@ describe('a venue whose orders are booked by a drill', () => {
     const { exchange } = first;
     exchange.advance(later(exchange.at - later(0) + 5));
     const rows = exchange.ledger.rows(DESK);
-    // How many trades each has depends on its number, which the clock gives: both orders are there.
+    // Both orders are there: that of the desk and the second execution.
     expect(new Set(rows.flatMap(({ orderId }) => orderId ?? [])).size).toBe(2);
     await first.close();
     const second = await startVenue(settings, { clock: systemClock, stateFile: file });
