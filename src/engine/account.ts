@@ -38,7 +38,9 @@ import type { Unshown } from './open.ts';
 import type { AttemptEnd } from './execute.ts';
 import { trustOf } from './policy.ts';
 
+/** From the beginning of a read that failed to the next, and at least `SOON_MS` from its end. */
 const RETRY_MS = 10_000;
+const SOON_MS = 1_000;
 /** From a hint to the read: the feed may be ahead of the transactions, and a burst is one read. */
 const HINT_MS = 1_000;
 
@@ -50,8 +52,7 @@ const HINT_MS = 1_000;
 export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   const { ports } = desk;
   const waitMs$ = desk.changed$.seen(() => untilNextRead(desk));
-  // A minute from the beginning of a read to that of the next: one of many pages takes as long by itself. What shortens the
-  // wait, a doubt or a hint, does so from when it came up: a read at once would be too early to show anything of it.
+  // From the beginning of a read to that of the next: one of many pages takes as long by itself.
   let begunAt = ports.clock.monotonic();
   const left = (ms: number): number =>
     ms < desk.policy.accountPollMs
@@ -119,7 +120,9 @@ function untilCountingRead({ doubts, ports }: Desk, pollMs: number, lastAt: Mono
   let first: Monotonic | undefined;
   for (const { proof } of doubts.values())
     if (proof.notBefore > now && (first === undefined || proof.notBefore < first)) first = proof.notBefore;
-  if (first === undefined || pollMs <= HINT_MS) return pollMs;
+  // A hint is waited for from when it came: a read at once would be too early to show anything of it.
+  if (pollMs <= HINT_MS) return pollMs;
+  if (first === undefined) return Math.max(0, lastAt + pollMs - now);
   const leftMs = first - now;
   // Not at once: that would be too early to show anything.
   const soonestMs = Math.max(HINT_MS, lastAt + pollMs - now);
@@ -128,19 +131,23 @@ function untilCountingRead({ doubts, ports }: Desk, pollMs: number, lastAt: Mono
 
 /** One read and what it means. Empty after a failure, which proves nothing. */
 export function readOnce(desk: Desk): Observable<AttemptEnd> {
-  return readAccount(desk).pipe(
-    concatMap((read) => digest(desk, read)),
-    catchError((error: unknown) => {
-      if (!(error instanceof VenueError)) throw error;
-      desk.readFault = error.message;
-      desk.observer.alert('account_unreadable', { error: error.message });
-      if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
-      return concat(
-        error.code === 'unauthorised' ? halt(desk, error.message) : EMPTY,
-        timer(RETRY_MS, desk.ports.clock.scheduler).pipe(ignoreElements()),
-      );
-    }),
-  );
+  const { clock } = desk.ports;
+  return defer(() => {
+    const retryAt = after(clock.monotonic(), RETRY_MS);
+    return readAccount(desk).pipe(
+      concatMap((read) => digest(desk, read)),
+      catchError((error: unknown) => {
+        if (!(error instanceof VenueError)) throw error;
+        desk.readFault = error.message;
+        desk.observer.alert('account_unreadable', { error: error.message });
+        if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
+        return concat(
+          error.code === 'unauthorised' ? halt(desk, error.message) : EMPTY,
+          timer(Math.max(SOON_MS, retryAt - clock.monotonic()), clock.scheduler).pipe(ignoreElements()),
+        );
+      }),
+    );
+  });
 }
 
 /** What a whole read means: fills first, so that the balances that follow include them; then what it proves absent. */
@@ -210,13 +217,12 @@ function ordersOf({ state }: Desk): (orderId: string) => KnownOrder | undefined 
  * What it shows counts before anything is sized again.
  */
 function compare(desk: Desk, read: WholeAccount): Observable<never> {
-  const { state, policy, observer } = desk;
+  const { state, observer } = desk;
   const bodies: RecordBody[] = [];
   /** Written first: a journal that keeps only the beginning of what follows must not know the trade and trade on. */
   const halts: RecordBody[] = [];
   const shown: Record<string, readonly number[]> = {};
   const booking = new Map<string, string>();
-  const readAt = desk.limitDay.now() - (desk.ports.clock.monotonic() - read.startedAt);
   for (const { fill, since } of compared(desk, read)) {
     const { client_order_id: id, base, quote } = fill;
     // Rows carry the venue's time: where its clock is far behind ours, the read may begin after the fill.
@@ -226,7 +232,7 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
       fill,
       trade: read.trades.get(id),
       readAt: read.at,
-      isDue: isCovered && !hasHole && readAt >= fill.executed_at + policy.inDoubt.bookingMarginMs,
+      isDue: isCovered && !hasHole && read.startedAt >= desk.bookingEnds(id),
       ...desk.precisions(fill.pair),
     });
     switch (found.is) {

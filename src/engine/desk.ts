@@ -12,8 +12,8 @@ import { splitPair } from '../core/pairs.ts';
 import type { Pair, PairProblem } from '../core/pairs.ts';
 import { NO_LEDGER } from '../core/reconcile.ts';
 import type { Ledger } from '../core/reconcile.ts';
-import type { ControlRecord, IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
-import { instant } from '../core/time.ts';
+import type { ControlRecord, FillRecord, IntentRecord, RecordBody, StoredRecord } from '../core/record.ts';
+import { after, instant } from '../core/time.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
@@ -54,6 +54,9 @@ interface Asked {
   readonly by: Listening;
   readonly goOn: (stored: readonly StoredRecord[]) => void;
 }
+
+/** Fills of this process of which the time is known. */
+const BOOKED_MAX = 1_000;
 
 const FINEST = { basePrecision: 8, quotePrecision: 8 };
 
@@ -123,6 +126,10 @@ export class Desk {
   readonly proposals = new Map<string, { readonly until: Monotonic; readonly token: string | undefined }>();
   isStopping = false;
   readonly #startedAt: Instant;
+  /** The same on the clock that nobody sets. */
+  readonly #takenOverAt: Monotonic;
+  /** When this process booked the newest fills, by client id. */
+  readonly #bookedAt = new Map<string, Monotonic>();
   /** When this process last heard that a limit may let pass what it refused. */
   #freedAt: Instant | undefined;
   /** Fills of which the last read of the account showed a part, with what it showed. */
@@ -162,6 +169,7 @@ export class Desk {
   constructor(ports: Ports, policy: Policy, observer: Observer, strategies: readonly StrategySource[]) {
     this.ports = ports;
     this.#startedAt = ports.clock.wall();
+    this.#takenOverAt = ports.clock.monotonic();
     this.policy = policy;
     this.observer = observer;
     this.strategies = new Map(strategies.map((one) => [one.id, one]));
@@ -288,13 +296,29 @@ export class Desk {
     for (const record of stored) {
       this.state.apply(record);
       if (isFreeing(record.body)) this.#freedAt = this.ports.clock.wall();
-      if (isRealFill(record.body)) this.lastFillAt = this.ports.clock.monotonic();
+      if (record.body.kind === 'fill') this.#booked(record.body);
       // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
       this.keeper.saw(record);
       this.observer.record(record);
     }
     this.keeper.mayKeep();
     this.changed$.next();
+  }
+
+  #booked(fill: FillRecord): void {
+    const now = this.ports.clock.monotonic();
+    if (isRealFill(fill)) this.lastFillAt = now;
+    this.#bookedAt.set(fill.client_order_id, now);
+    // The oldest come first. The margin of so many fills ago is over.
+    if (this.#bookedAt.size > BOOKED_MAX) this.#bookedAt.delete(this.#bookedAt.keys().next().value ?? '');
+  }
+
+  /**
+   * When the venue must have booked all of a fill: what a read shows that begins before may still be a part of it. Of a fill that an
+   * earlier process booked this clock knows only that it is older than this process.
+   */
+  bookingEnds(clientId: string): Monotonic {
+    return after(this.#bookedAt.get(clientId) ?? this.#takenOverAt, this.policy.inDoubt.bookingMarginMs);
   }
 
   /** Runs these strategies from now on, and no others. What they wait for is armed by `rearm`, once it is durable. */

@@ -256,6 +256,18 @@ describe('an order that is booked as several trades, answered', () => {
     expect(bodies(one, 'shown')).toHaveLength(1);
   });
 
+  it('is still being booked for the margin though the wall clock was set forward after the fill', () => {
+    const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 65_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
+    seconds(one, 2);
+    one.bench.clock.stepWall(50 * SECOND_MS);
+    seconds(one, 12);
+    expect([...one.bench.desk.booking.values()]).toEqual(['0.15 of 0.25 so far']);
+    seconds(one, 30);
+    expect([...one.bench.desk.booking.values()]).toEqual([]);
+    expect(bodies(one, 'correction')).toEqual([]);
+    expect(one.bench.desk.control).toBe('active');
+  });
+
   it('is corrected after the margin, and corrected back by the part that comes later', () => {
     const one = aDesk({ parts });
     seconds(one, 61);

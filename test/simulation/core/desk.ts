@@ -70,12 +70,16 @@ export class DeskProcess {
   #isReady = false;
   /** The account shows a part of a fill. */
   #isBooking = false;
+  readonly #bornAt: Monotonic;
+  /** When this process booked each fill. */
+  readonly #bookedAt = new Map<string, Monotonic>();
   #latch: 'paused' | 'halted' | undefined;
   readonly #reader: AccountReader;
 
   constructor(life: Life) {
     this.#life = life;
     const { clock } = life;
+    this.#bornAt = clock.monotonic();
     this.#continuity = new Continuity(clock, { everyMs: 5_000, divergenceMs: 2_000, lateMs: 2_000 }, () => {
       life.world.probe('time was not continuous');
     });
@@ -162,7 +166,10 @@ export class DeskProcess {
       wall: clock.wall(),
       done: this.#life.bound((stored: readonly StoredRecord[]) => {
         this.#appending--;
-        for (const each of stored) this.state.apply(each);
+        for (const each of stored) {
+          this.state.apply(each);
+          if (each.body.kind === 'fill') this.#bookedAt.set(each.body.client_order_id, clock.monotonic());
+        }
         this.#life.world.note('durable', stored[0]?.body.kind ?? '');
         this.#life.step('durable');
         done();
@@ -564,7 +571,7 @@ export class DeskProcess {
     for (const [id, trade] of trades) {
       const fill = this.state.filledIds.get(id)?.fill;
       if (fill === undefined) continue;
-      const isDue = readAt >= fill.executed_at + work.trust.bookingMarginMs;
+      const isDue = startedAt >= (this.#bookedAt.get(id) ?? this.#bornAt) + work.trust.bookingMarginMs;
       const found = compareFill({ fill, trade, readAt, isDue, basePrecision: 2, quotePrecision: 2 });
       if (found.is === 'shown') shown[id] = found.rows;
       if (found.is === 'booking') {

@@ -51,7 +51,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a fill that is booked in part is judged before the margin',
     file: 'src/engine/account.ts',
-    find: 'isDue: isCovered && !hasHole && readAt >= fill.executed_at + policy.inDoubt.bookingMarginMs,',
+    find: 'isDue: isCovered && !hasHole && read.startedAt >= desk.bookingEnds(id),',
     put: 'isDue: isCovered && !hasHole,',
   },
   {
