@@ -1,3 +1,4 @@
+import { mergeMap, throwError, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError, invariant } from '../../src/core/errors.ts';
 import { price, quantity, ratio, text } from '../../src/core/money.ts';
@@ -13,6 +14,13 @@ import { executedTotal, faultsOf, intentsInDoubt, ledgerTrades } from './oracle.
 
 /** Five minutes a slice: any doubt is proven within one. */
 const slow = aTwap('twap', { slices: 3, duration: 'PT15M' });
+
+const unavailable = new VenueError({
+  code: 'unavailable',
+  applied: 'no',
+  attempt: 'transactions',
+  status: 503,
+});
 
 /** The fault happens to the `nth` order, counted from 1. */
 const once = (fault: OrderFault, nth = 2): ((request: OrderRequest) => OrderFault | undefined) => {
@@ -84,14 +92,40 @@ describe('an order whose answer does not come as it should', () => {
     expect(waited).toBeLessThan(12 * SECOND_MS);
   });
 
+  it('costs ten seconds for each read that fails, from the beginning of the read', () => {
+    const begun: number[] = [];
+    const order = once('request lost', 1);
+    let isLost = false;
+    const bench = aBench({
+      strategies: [slow],
+      wrap: (venue, clock) => {
+        const faulty = faultyVenue({
+          order: (request) => {
+            isLost = true;
+            return order(request);
+          },
+        })(venue, clock);
+        return {
+          ...faulty,
+          transactions: (query) => {
+            if (!isLost) return faulty.transactions(query);
+            begun.push(clock.monotonic());
+            // The venue thinks for four seconds before it says that it cannot answer.
+            return begun.length > 2
+              ? faulty.transactions(query)
+              : timer(4 * SECOND_MS, clock).pipe(mergeMap(() => throwError(() => unavailable)));
+          },
+        };
+      },
+    });
+    bench.start();
+    bench.clock.run(instant(START + 2 * MINUTE_MS));
+    const gaps = begun.slice(1, 4).map((at, n) => Math.round((at - (begun[n] ?? 0)) / SECOND_MS));
+    expect(gaps).toEqual([14, 14, 10]);
+  });
+
   it('keeps its doubt for as long as the account cannot be read', () => {
     let isDown = false;
-    const error = new VenueError({
-      code: 'unavailable',
-      applied: 'no',
-      attempt: 'transactions',
-      status: 503,
-    });
     const order = once('request lost', 1);
     const bench = aBench({
       strategies: [slow],
@@ -100,7 +134,7 @@ describe('an order whose answer does not come as it should', () => {
           isDown = true;
           return order(request);
         },
-        transactions: (rows) => (isDown ? error : rows),
+        transactions: (rows) => (isDown ? unavailable : rows),
       }),
     });
     bench.start();
