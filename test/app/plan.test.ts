@@ -8,9 +8,9 @@ import type { Data, World } from './support/plan.ts';
 const repo = join(import.meta.dirname, '../..');
 
 describe('tranche plan', () => {
-  it('prints what the README shows for the example strategies', async () => {
-    const readme = readFileSync(join(repo, 'README.md'), 'utf8');
-    const [, line = '', shown = ''] = /<!-- plan: (.*?) -->\n\n```\n([^]*?)```/u.exec(readme) ?? [];
+  it('prints what docs/plan.md shows for the example strategies', async () => {
+    const guide = readFileSync(join(repo, 'docs/plan.md'), 'utf8');
+    const [, line = '', shown = ''] = /<!-- plan: (.*?) -->\n\n```\n([^]*?)```/u.exec(guide) ?? [];
     const { code, out, err } = await look(repo, ['plan', ...line.split(' ')]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(shown);
