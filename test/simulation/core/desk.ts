@@ -623,11 +623,16 @@ export class DeskProcess {
   }
 
   #readOn(at: number): void {
-    this.#reader.schedule();
+    this.#reader.readOn();
+    this.#begin(at);
+  }
+
+  /** After the first read the desk may trade. */
+  #begin(at: number): void {
     if (this.#isReady) return;
     if (this.#isEnding) {
       this.#later(50, () => {
-        this.#readOn(at);
+        this.#begin(at);
       });
       return;
     }

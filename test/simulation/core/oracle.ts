@@ -403,7 +403,9 @@ export class Oracle {
     const { world, venue } = this.#scene;
     const [first, second] = this.#executed.get(clientId) ?? [];
     if (first === undefined || this.#wasRolledBack) return;
-    if (second !== undefined && figures.hundredths > first.hundredths && this.#control !== 'halted')
+    // A venue that fills less than the order, twice, may come to just the order: nobody can tell that from an order in parts.
+    const ordered = this.#sent.get(clientId)?.quote?.hundredths ?? first.hundredths;
+    if (second !== undefined && figures.hundredths > ordered && this.#control !== 'halted')
       this.#unstopped.add(clientId);
     if (!isCorrection || venue.isBreaching) return;
     if (figures.hundredths !== first.hundredths || figures.cents !== first.cents)

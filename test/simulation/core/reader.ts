@@ -65,7 +65,7 @@ export class AccountReader {
         // A page begins with the last row of the one before: where it does not, rows have moved meanwhile.
         if (offset > 0 && told[0]?.id !== rows.at(-1)?.id) {
           this.#life.world.probe('rows moved between two pages');
-          this.#again();
+          this.readOn();
           return;
         }
         rows.push(...told);
@@ -76,7 +76,6 @@ export class AccountReader {
           });
           return;
         }
-        this.#isReading = false;
         this.#startedAt = startedAt;
         this.begunAt = begunAt;
         for (const row of rows) this.#newestAt = Math.max(this.#newestAt ?? 0, row.at);
@@ -97,12 +96,13 @@ export class AccountReader {
       }
       // A failed read says nothing: neither that there is something nor that there is not.
       world.probe('read failed');
-      this.#again();
+      this.readOn();
     };
     network.page(from, { offset, limit: work.pageRows }, this.#life.arriving(answered));
   }
 
-  #again(): void {
+  /** What the last read showed is taken in, or it failed: the next may begin. */
+  readOn(): void {
     this.#isReading = false;
     this.schedule();
   }
