@@ -1,0 +1,92 @@
+import { Observable, of } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+
+/** An answer: the value itself where it is known at once, an Observable where it takes time. */
+export type MaybeAsync<T> = T | Observable<T>;
+
+export const isAsync = <T>(answer: MaybeAsync<T>): answer is Observable<T> => answer instanceof Observable;
+
+export const toObservable = <T>(answer: MaybeAsync<T>): Observable<T> =>
+  isAsync(answer) ? answer : of(answer);
+
+/** Passes the answer to `project`: at once where the answer is known, else when it comes. */
+export const andThen = <T, R>(answer: MaybeAsync<T>, project: (value: T) => MaybeAsync<R>): MaybeAsync<R> =>
+  isAsync(answer) ? answer.pipe(mergeMapMaybe(project)) : project(answer);
+
+/**
+ * RxJS' `mergeMap` for a `project` that returns a `MaybeAsync`: emits a value as it is, and subscribes only to an Observable. An
+ * error that `project` throws is an error of the stage. Values that wait for `concurrent` start in a loop, so that the stack does
+ * not grow while answers come at once.
+ */
+export function mergeMapMaybe<T, R>(
+  project: (value: T) => MaybeAsync<R>,
+  concurrent = Number.POSITIVE_INFINITY,
+): OperatorFunction<T, R> {
+  return (source) =>
+    new Observable<R>((subscriber) => {
+      const waiting: (() => void)[] = [];
+      let active = 0;
+      let isSourceComplete = false;
+      let isStarting = false;
+      const canStart = (): boolean => active < concurrent && waiting.length > 0 && !subscriber.closed;
+      const next = (value: R): void => {
+        subscriber.next(value);
+      };
+      const error = (reason: unknown): void => {
+        subscriber.error(reason);
+      };
+      const finish = (): void => {
+        active--;
+        if (isStarting) return;
+        isStarting = true;
+        while (canStart()) waiting.shift()?.();
+        isStarting = false;
+        if (isSourceComplete && active === 0) subscriber.complete();
+      };
+      const start = (value: T): void => {
+        active++;
+        let answer: MaybeAsync<R>;
+        try {
+          answer = project(value);
+        } catch (reason) {
+          error(reason);
+          return;
+        }
+        if (!isAsync(answer)) {
+          next(answer);
+          finish();
+          return;
+        }
+        let isComplete = false;
+        const inner = answer.subscribe({
+          next,
+          error,
+          complete: () => {
+            isComplete = true;
+          },
+        });
+        subscriber.add(inner);
+        // As in `mergeMap`, what `answer` held is torn down before the next value starts.
+        inner.add(() => {
+          if (isComplete) finish();
+        });
+      };
+      subscriber.add(
+        source.subscribe({
+          next: (value) => {
+            if (subscriber.closed) return;
+            if (active < concurrent && waiting.length === 0) start(value);
+            else
+              waiting.push(() => {
+                start(value);
+              });
+          },
+          error,
+          complete: () => {
+            isSourceComplete = true;
+            if (active === 0) subscriber.complete();
+          },
+        }),
+      );
+    });
+}

@@ -1,0 +1,154 @@
+import { isDeepStrictEqual } from 'node:util';
+import { EMPTY, Subject, finalize, mergeMap, of, range, take } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
+import { TestScheduler } from 'rxjs/testing';
+import { describe, expect, it } from 'vitest';
+import { andThen, mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
+import type { MaybeAsync } from '../../src/engine/maybe-async.ts';
+
+/** Draws `run` in marbles; returns what differs from its expectations. */
+function differences(run: (helpers: RunHelpers) => void): readonly unknown[] {
+  const found: unknown[] = [];
+  new TestScheduler((actual: unknown, expected: unknown) => {
+    if (!isDeepStrictEqual(actual, expected)) found.push({ actual, expected });
+  }).run(run);
+  return found;
+}
+
+/** Values, completions and errors at every place that matters to a stage. */
+const SOURCES = [
+  'a',
+  'ab|',
+  '-a--b--|',
+  '--a-#',
+  '#',
+  '|',
+  '--|',
+  '(a|)',
+  '(ab|)',
+  '(a#)',
+  '---a---(b|)',
+  '-',
+];
+
+describe('mergeMapMaybe', () => {
+  it('emits what is known at once and waits for what is not', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      const answer = (value: string): MaybeAsync<string> => (value === 'a' ? 'x' : cold('---y|'));
+      expectObservable(cold('-a-b-a---|').pipe(mergeMapMaybe(answer))).toBe('-x---xy--|');
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('starts what waits for its turn in order, one at a time', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      const answer = (value: string): MaybeAsync<string> => (value === 'b' ? 'y' : cold(`---${value}|`));
+      expectObservable(cold('(abc|)').pipe(mergeMapMaybe(answer, 1))).toBe('---ay--c|');
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('does what mergeMap does, for each number that may be under way', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      for (const source of SOURCES)
+        for (const inner of SOURCES)
+          for (const concurrent of [1, 2, undefined]) {
+            const answer = (value: string): MaybeAsync<string> => (value === 'b' ? 'now' : cold(inner));
+            const own = cold(source).pipe(mergeMapMaybe(answer, concurrent));
+            const known = cold(source).pipe(mergeMap((value) => toObservable(answer(value)), concurrent));
+            expectObservable(own).toEqual(known);
+            expectObservable(own.pipe(take(1))).toEqual(known.pipe(take(1)));
+          }
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('makes what project throws an error of the stage', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      const answer = (value: string): MaybeAsync<string> => {
+        if (value === 'b') throw new Error('b is not known');
+        return value;
+      };
+      expectObservable(cold('-a-b-a|').pipe(mergeMapMaybe(answer))).toBe(
+        '-a-#',
+        { a: 'a' },
+        new Error('b is not known'),
+      );
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('lets a value that arrives while another is emitted wait for its turn', () => {
+    const values = new Subject<number>();
+    const order: string[] = [];
+    values.pipe(mergeMapMaybe((value) => value, 1)).subscribe((value) => {
+      order.push(`begin ${value}`);
+      if (value === 1) values.next(2);
+      order.push(`end ${value}`);
+    });
+    values.next(1);
+    expect(order).toEqual(['begin 1', 'end 1', 'begin 2', 'end 2']);
+  });
+
+  it('tears down what an answer held before the next value starts', () => {
+    const order: string[] = [];
+    of('a', 'b')
+      .pipe(
+        mergeMapMaybe((value) => {
+          order.push(`start ${value}`);
+          return EMPTY.pipe(finalize(() => order.push(`end ${value}`)));
+        }, 1),
+      )
+      .subscribe();
+    expect(order).toEqual(['start a', 'end a', 'start b', 'end b']);
+  });
+
+  it('starts nothing after its subscriber has gone', () => {
+    const started: number[] = [];
+    const first = new Subject<number>();
+    const subscription = of(1, 2)
+      .pipe(
+        mergeMapMaybe((value) => {
+          started.push(value);
+          return first;
+        }, 1),
+      )
+      .subscribe();
+    subscription.unsubscribe();
+    first.complete();
+    expect(started).toEqual([1]);
+  });
+
+  it('does not grow the stack while twenty thousand values wait', () => {
+    const gate = new Subject<number>();
+    let emitted = 0;
+    range(0, 20_000)
+      .pipe(
+        mergeMapMaybe(
+          (value): MaybeAsync<number> => (value === 0 ? gate : value % 2 === 0 ? of(value) : value),
+          1,
+        ),
+      )
+      .subscribe(() => emitted++);
+    gate.complete();
+    expect(emitted).toBe(19_999);
+  });
+});
+
+describe('andThen', () => {
+  it('answers at once where both answers are known at once', () => {
+    expect(andThen(1, (value) => value + 1)).toBe(2);
+  });
+
+  it('waits where either takes time', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      const slow = (value: string): Observable<string> => cold(`--${value}|`);
+      const later = cold('-a|');
+      expectObservable(toObservable(andThen('a', slow))).toBe('--a|');
+      expectObservable(toObservable(andThen(later, (value) => value))).toBe('-a|');
+      expectObservable(toObservable(andThen(later, slow))).toBe('---a|');
+    });
+    expect(found).toEqual([]);
+  });
+});
