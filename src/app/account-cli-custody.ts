@@ -23,17 +23,21 @@ export function addCustody(account: Command, world: AccountCli): void {
 }
 
 function addWithdrawals(account: Command, { io, done }: AccountCli): void {
-  movingLeaf(account, 'withdraw', 'start a withdrawal, once')
+  movingLeaf(account, 'withdraw', 'start one withdrawal')
     .argument('<currency>', 'such as btc', symbolArgument)
     .argument('<amount>', 'in the currency', quantityArgument)
-    .option('--address <address>', 'where to; usd goes to the linked bank account', addressArgument)
+    .option(
+      '--address <address>',
+      'destination address; usd goes to the linked bank account',
+      addressArgument,
+    )
     .option('--wire', 'usd: by wire instead of ACH')
     .option('--memo <text>', 'memo of the withdrawal')
     .action(async (currency, amount, options) => {
       const { withdraw } = await import('./commands/account-custody.ts');
       done(await withdraw({ currency, amount }, options, io));
     });
-  leaf(account, 'withdraw-fee', 'what a withdrawal costs')
+  leaf(account, 'withdraw-fee', 'fee of a withdrawal')
     .argument('<currency>', 'such as btc', symbolArgument)
     .addOption(new Option('--channel <channel>', 'usd: kind of wire').choices(feeChannels))
     .action(async (currency, options) => {
@@ -43,29 +47,29 @@ function addWithdrawals(account: Command, { io, done }: AccountCli): void {
 }
 
 function addRules(account: Command, { io, done }: AccountCli): void {
-  const rules = account.command('approval-rules').description('who must agree before money leaves');
+  const rules = account.command('approval-rules').description('rules for the approval of withdrawals');
   leaf(rules, 'list', 'the rules').action(async (options) => {
     const { ruleList } = await import('./commands/account-custody.ts');
     done(await ruleList(options, io));
   });
   movingLeaf(rules, 'add', 'propose a rule')
     .argument('<type>', ruleTypes.join(', '), ruleTypeArgument)
-    .requiredOption('--approvals <n>', 'how many must agree', upTo(100))
-    .option('--threshold <usd>', 'only above this; needed for WITHDRAW', moneyArgument)
+    .requiredOption('--approvals <n>', 'number of approvals required', upTo(100))
+    .option('--threshold <usd>', 'applies above this amount; required for WITHDRAW', moneyArgument)
     .action(async (type, options) => {
       const { ruleAdd } = await import('./commands/account-custody.ts');
       done(await ruleAdd(type, options, io));
     });
   movingLeaf(rules, 'edit', 'propose a change of a rule')
     .argument('<id>', 'id of the rule', idArgument)
-    .option('--approvals <n>', 'how many must agree', upTo(100))
-    .option('--threshold <usd>', 'only above this', moneyArgument)
+    .option('--approvals <n>', 'number of approvals required', upTo(100))
+    .option('--threshold <usd>', 'applies above this amount', moneyArgument)
     .action(async (id, options) => {
       const { ruleEdit } = await import('./commands/account-custody.ts');
       done(await ruleEdit(id, options, io));
     });
-  leaf(rules, 'requests', 'what waits for approval')
-    .option('--all', 'those that were answered, too')
+  leaf(rules, 'requests', 'requests that wait for approval')
+    .option('--all', 'include answered requests')
     .action(async (options) => {
       const { requestList } = await import('./commands/account-custody.ts');
       done(await requestList(options, io));
@@ -85,7 +89,7 @@ function addRules(account: Command, { io, done }: AccountCli): void {
 }
 
 function addWhitelist(account: Command, { io, done }: AccountCli): void {
-  const whitelist = account.command('whitelist').description('addresses that may be withdrawn to');
+  const whitelist = account.command('whitelist').description('approved withdrawal addresses');
   leaf(whitelist, 'list', 'the addresses').action(async (options) => {
     const { addressList } = await import('./commands/account-custody.ts');
     done(await addressList(options, io));
@@ -98,7 +102,7 @@ function addWhitelist(account: Command, { io, done }: AccountCli): void {
       const { addressAdd } = await import('./commands/account-custody.ts');
       done(await addressAdd({ currency, address }, options, io));
     });
-  movingLeaf(whitelist, 'remove', 'take an address off')
+  movingLeaf(whitelist, 'remove', 'remove an address')
     .argument('<id>', 'id of the address', idArgument)
     .action(async (id, options) => {
       const { addressRemove } = await import('./commands/account-custody.ts');

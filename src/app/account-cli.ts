@@ -28,7 +28,7 @@ import { systemClock, systemRandom } from './clock.ts';
 export function addAccount(cli: Command, world: AccountCli): void {
   const account = cli
     .command('account')
-    .description('look at the account and act on it by hand, with an operator token of its own')
+    .description('inspect the account and act on it by hand; needs a separate operator token')
     .addHelpText('after', HELP);
   addReading(account, world);
   addPts(account, world);
@@ -39,8 +39,8 @@ export function addAccount(cli: Command, world: AccountCli): void {
 }
 
 const HELP = `
-The token: TRANCHE_OPERATOR_TOKEN or --token-file; the desk's token is never used. The address: --base-url, or --config (TRANCHE_CONFIG).
-What moves money asks first; --yes agrees beforehand, for scripts.
+Token: TRANCHE_OPERATOR_TOKEN or --token-file; the token of the desk is never used. Address: --base-url, or --config (TRANCHE_CONFIG).
+Commands that move money ask for confirmation; --yes skips the prompt, for scripts.
 Exit codes: 0 done, 64 usage, 65 balances with gaps, 69 the venue does not answer or refuses, 75 try again, 78 no token or address.`;
 
 /** The real world of the process around `io`. A person is asked on stderr, so that stdout stays data. */
@@ -72,10 +72,10 @@ export function accountIo(
 
 function addReading(account: Command, { io, done }: AccountCli): void {
   const simple = [
-    ['balances', 'what the account holds'],
+    ['balances', 'balances of the account'],
     ['currencies', 'currencies and their settings'],
-    ['pairs', 'pairs that the venue knows'],
-    ['fees', 'what trading costs the account'],
+    ['pairs', 'pairs of the venue'],
+    ['fees', 'trading fees of the account'],
   ] as const;
   for (const [name, description] of simple) {
     leaf(account, name, description).action(async (options) => {
@@ -84,13 +84,17 @@ function addReading(account: Command, { io, done }: AccountCli): void {
     });
   }
   leaf(account, 'transactions', 'one page of transactions, newest first (1 request per 10 s)')
-    .option('--from <time>', 'only after this time (24 hours ago)', timeArgument)
-    .option('--to <time>', 'only before this time (now)', timeArgument)
-    .option('--limit <n>', 'rows, at most 1000 (250)', upTo(1000))
-    .option('--offset <n>', 'for older rows: rows received so far, plus one', countArgument)
-    .option('--after <id>', 'only newer than this transaction', countArgument)
-    .option('--types <list>', 'charge, deposit, withdraw, credit, buy, sell; with commas', typesArgument)
-    .option('--pending', 'deposits and withdrawals that are not done, too')
+    .option('--from <time>', 'start (default: 24 hours ago)', timeArgument)
+    .option('--to <time>', 'end (default: now)', timeArgument)
+    .option('--limit <n>', 'rows, at most 1000 (default: 250)', upTo(1000))
+    .option('--offset <n>', 'first row, for older pages: rows received so far, plus one', countArgument)
+    .option('--after <id>', 'only transactions newer than this one', countArgument)
+    .option(
+      '--types <list>',
+      'comma-separated list of charge, deposit, withdraw, credit, buy, sell',
+      typesArgument,
+    )
+    .option('--pending', 'include pending deposits and withdrawals')
     .action(async (options) => {
       const { transactions } = await import('./commands/account-read.ts');
       done(await transactions(options, io));
@@ -103,16 +107,16 @@ function addReading(account: Command, { io, done }: AccountCli): void {
       done(await trades(options, io));
     });
   leaf(account, 'history', 'value of the portfolio over time')
-    .option('--from <time>', 'from this time (30 days ago; 1 with --hourly)', timeArgument)
-    .option('--to <time>', 'to this time (now)', timeArgument)
-    .option('--hourly', 'a value an hour instead of one a day')
+    .option('--from <time>', 'start (default: 30 days ago; 1 day with --hourly)', timeArgument)
+    .option('--to <time>', 'end (default: now)', timeArgument)
+    .option('--hourly', 'hourly instead of daily values')
     .action(async (options) => {
       const { history } = await import('./commands/account-read.ts');
       done(await history(options, io));
     });
-  leaf(account, 'deposit-address', 'addresses to deposit a currency to')
+  leaf(account, 'deposit-address', 'deposit addresses of a currency')
     .argument('<currency>', 'such as btc', symbolArgument)
-    .option('--new', 'make one more')
+    .option('--new', 'create another address')
     .action(async (currency, options) => {
       const { depositAddress } = await import('./commands/account-read.ts');
       done(await depositAddress(currency, options, io));
@@ -122,7 +126,7 @@ function addReading(account: Command, { io, done }: AccountCli): void {
 function addPts(account: Command, { io, done }: AccountCli): void {
   const pts = account.command('pts').description('post-trade settlement: credit of the account');
   const simple = [
-    ['rates', 'ptsRates', 'what borrowing costs'],
+    ['rates', 'ptsRates', 'borrowing rates'],
     ['modes', 'ptsModes', 'risk mode of each pair'],
     ['metrics', 'ptsMetrics', 'equity and exposure'],
   ] as const;
@@ -133,13 +137,13 @@ function addPts(account: Command, { io, done }: AccountCli): void {
     });
   }
   leaf(pts, 'positions', 'positions on credit')
-    .option('--closed', 'those that are closed')
-    .option('--pair <pair>', 'of one pair', pairArgument)
+    .option('--closed', 'closed positions')
+    .option('--pair <pair>', 'only this pair', pairArgument)
     .action(async (options) => {
       const { ptsPositions } = await import('./commands/account-read.ts');
       done(await ptsPositions(options, io));
     });
-  leaf(pts, 'interest', 'interest that was charged')
+  leaf(pts, 'interest', 'interest charged')
     .option('--limit <n>', 'rows (100)', upTo(100))
     .action(async (options) => {
       const { ptsInterest } = await import('./commands/account-read.ts');
@@ -148,7 +152,7 @@ function addPts(account: Command, { io, done }: AccountCli): void {
 }
 
 function addTrading(account: Command, { io, done }: AccountCli): void {
-  leaf(account, 'quote', 'ask for a price; executes nothing')
+  leaf(account, 'quote', 'request a quote; executes nothing')
     .argument('<pair>', 'such as btcusd', pairArgument)
     .argument('<side>', 'buy or sell', sideArgument)
     .option('--quantity <q>', 'base currency', quantityArgument)
@@ -162,8 +166,8 @@ function addTrading(account: Command, { io, done }: AccountCli): void {
       .argument('<pair>', 'such as btcusd', pairArgument)
       .option('--quantity <q>', 'base currency', quantityArgument)
       .option('--amount <a>', 'quote currency', moneyArgument)
-      .option('--limit <price>', 'worst price, quote currency per base', priceArgument)
-      .option('--client-id <id>', 'your own id of the order; never used twice', idArgument)
+      .option('--limit <price>', 'worst acceptable price, quote currency per base currency', priceArgument)
+      .option('--client-id <id>', 'client order id; must be new', idArgument)
       .action(async (pair, options) => {
         const { trade } = await import('./commands/account-trade.ts');
         done(await trade({ pair, side }, { ...options, size: sizeOf(options) }, io));
@@ -174,24 +178,24 @@ function addTrading(account: Command, { io, done }: AccountCli): void {
 function addOrders(account: Command, { io, done }: AccountCli): void {
   const orders = account.command('orders').description('orders of the account');
   for (const which of ['open', 'done'] as const) {
-    leaf(orders, which, which === 'open' ? 'orders that still work' : 'orders that are done or canceled')
-      .option('--pair <pair>', 'of one pair', pairArgument)
+    leaf(orders, which, which === 'open' ? 'open orders' : 'orders that are done or canceled')
+      .option('--pair <pair>', 'only this pair', pairArgument)
       .option('--side <side>', 'buy or sell', sideArgument)
       .option('--limit <n>', 'rows, at most 50', upTo(50))
-      .option('--before <id>', 'only older than this order', idArgument)
+      .option('--before <id>', 'only orders older than this one', idArgument)
       .action(async (options) => {
         const commands = await import('./commands/account-orders.ts');
         done(await commands.orders(which, options, io));
       });
   }
   leaf(orders, 'show', 'one order')
-    .argument('<id>', 'id of the venue, or your own', idArgument)
+    .argument('<id>', 'order id of the venue, or client order id', idArgument)
     .action(async (id, options) => {
       const { orderShow } = await import('./commands/account-orders.ts');
       done(await orderShow(id, options, io));
     });
-  leaf(account, 'cancel', 'cancel one order, several, or all')
-    .argument('[ids...]', 'ids of orders')
+  leaf(account, 'cancel', 'cancel one, several or all orders')
+    .argument('[ids...]', 'order ids')
     .option('--all', 'all open orders')
     .action(async (ids, options) => {
       const { cancel } = await import('./commands/account-orders.ts');
@@ -202,25 +206,25 @@ function addOrders(account: Command, { io, done }: AccountCli): void {
 const STORE = 'var/account-history.db';
 
 function addSync(account: Command, { io, done }: AccountCli): void {
-  connectedLeaf(account, 'sync', 'download the whole history of transactions; goes on where it was stopped')
-    .option('--json', 'the outcome as one JSON object')
-    .option('--store <file>', 'where to keep it', STORE)
-    .option('--from <time>', 'where the history begins (the first transaction)', timeArgument)
-    .option('--account-changed', 'go on although token or address changed: it is the same account')
+  connectedLeaf(account, 'sync', 'download all transactions; resumes where it stopped')
+    .option('--json', 'print the result as one JSON object')
+    .option('--store <file>', 'file that stores the history', STORE)
+    .option('--from <time>', 'start of the history (default: the first transaction)', timeArgument)
+    .option('--account-changed', 'continue after a change of token or address of the same account')
     .action(async (options) => {
       const { sync } = await import('./commands/account-sync.ts');
       done(await sync(options, io));
     });
   account
     .command('export')
-    .description('write the downloaded transactions, the oldest first; asks the venue nothing')
-    .option('--store <file>', 'what sync wrote', STORE)
+    .description('export downloaded transactions, oldest first; does not contact the venue')
+    .option('--store <file>', 'file that sync wrote', STORE)
     .addOption(
       new Option('--format <format>', 'csv, jsonl or parquet')
         .choices(['csv', 'jsonl', 'parquet'])
         .default('csv' as const),
     )
-    .option('--out <file>', 'the file to write, for parquet')
+    .option('--out <file>', 'output file, for parquet')
     .action(async (options) => {
       const { exportHistory } = await import('./commands/account-sync.ts');
       done(await exportHistory(options, io));

@@ -23,20 +23,20 @@ export const connectedLeaf = (parent: Command, name: string, description: string
     .command(name)
     .description(description)
     .option('--base-url <address>', 'address of the venue')
-    .option('--config <file>', 'config whose venue.base_url is used')
+    .option('--config <file>', 'config that has venue.base_url')
     .option('--token-file <file>', 'file with the operator token, mode 0600');
 
 /** A command that speaks with the venue and prints rows. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- as above
 export const leaf = (parent: Command, name: string, description: string) =>
   connectedLeaf(parent, name, description)
-    .addOption(new Option('--json', 'one JSON object a line; amounts are text').conflicts('csv'))
-    .option('--csv', 'CSV with a header');
+    .addOption(new Option('--json', 'print one JSON object per line; amounts are text').conflicts('csv'))
+    .option('--csv', 'print CSV with a header');
 
 /** As `leaf`, for what moves money or decides who may. */
 // oxlint-disable-next-line typescript/explicit-module-boundary-types -- as above
 export const movingLeaf = (parent: Command, name: string, description: string) =>
-  leaf(parent, name, description).option('--yes', 'agree beforehand: for scripts');
+  leaf(parent, name, description).option('--yes', 'skip the confirmation prompt, for scripts');
 
 /** Exactly one of `--quantity` and `--amount`. */
 export function sizeOf(options: Partial<Sizes>): Size {

@@ -14,58 +14,47 @@ export interface BacktestCli {
 export function addBacktest(cli: Command, { io, config, done }: BacktestCli): void {
   cli
     .command('backtest')
-    .description(
-      'what the strategies would have done over market history, with the pipeline that trades live',
-    )
-    .argument('[files...]', 'strategy files instead of those that the config names')
+    .description('run strategies over market history through the live pipeline')
+    .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
     .option(
       '--data <pair=file>',
-      'prices of a pair: a tape, or a file that data import reads; may be given again',
+      'prices of a pair: a tape or a file that data import reads; repeatable',
       collect,
       [],
     )
     .addOption(cacheOption())
-    .option('--from <time>', 'begin there: a day or a time; left out: where every tape has begun')
-    .option('--until <time>', 'end there; left out: where the first tape ends')
-    .option(
-      '--holdings <amounts>',
-      'what the account holds at the start, such as usd=100000,btc=1; left out: as in the config',
-    )
-    .option(
-      '--model <model>',
-      'how quotes are assumed to be: tight, normal, stressed, or a YAML file',
-      'normal',
-    )
+    .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
+    .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
+    .option('--holdings <amounts>', 'opening balances, such as usd=100000,btc=1 (default: from the config)')
+    .option('--model <model>', 'model of the venue: tight, normal, stressed, or a YAML file', 'normal')
     .option(
       '--assume <setting=value>',
-      'one setting of the model, such as half_spread_bps=5; may be given again',
+      'one setting of the model, such as half_spread_bps=5; repeatable',
       collect,
       [],
     )
-    .option('--seed <text>', 'chance of the venue and jitter of the desk follow from it', '1')
+    .option('--seed <text>', 'seed of the randomness of the venue and of jitter', '1')
     .option(
       '--every-tick',
-      'show the desk every row of the tapes instead of jumping from wake to wake: slow over long tapes, and the same result',
+      'process every row of the tapes instead of jumping between wakes: same result, slower',
     )
     .option(
       '--bootstrap [n]',
-      'also draw history anew so many times (200), in blocks, and say how much every figure varies',
+      'also resample history in blocks this many times (default: 200) and report how much each figure varies',
       resamples,
     )
-    .option('--block <length>', 'length of a block, such as 1d or 4h; left out: a day, or ten bars')
-    .option('--level <percent>', 'what an interval holds, besides 5 % to 95 %', percent, 95)
-    .option('--no-trend', 'take the mean return of the window out of what is drawn')
+    .option('--block <length>', 'block length, such as 1d or 4h (default: one day, or ten bars)')
+    .option('--level <percent>', 'confidence level of a further interval, besides 5 % to 95 %', percent, 95)
+    .option('--no-trend', 'remove the mean return of the window from resampled history')
+    .option('--workers <n>', 'resampling threads (default: one per core)', threads, availableParallelism())
     .option(
-      '--workers <n>',
-      'threads that draw history anew; left out: one for each core',
-      threads,
-      availableParallelism(),
+      '--journal <file>',
+      'write the journal to this new file, to read with tranche journal and tranche why',
     )
-    .option('--journal <file>', 'write the journal to this new file, for tranche journal and tranche why')
-    .option('--out <folder>', 'also write report.json, fills.csv and the other files of a report there')
-    .option('--overwrite', 'replace a report that is there already')
-    .option('--json', 'print report.json on stdout')
+    .option('--out <folder>', 'also write report.json, fills.csv and the other report files to this folder')
+    .option('--overwrite', 'replace an existing report')
+    .option('--json', 'print report.json to stdout')
     .addHelpText('after', EXAMPLES)
     .action(async (files, options) => {
       const { runBacktest } = await import('./commands/backtest.ts');

@@ -20,34 +20,37 @@ Examples:
 export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): void {
   cli
     .command('calibrate')
-    .description('learn how the venue quotes from a journal, for backtests; works while the daemon runs')
+    .description('fit the model of the venue to a journal, for backtests; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the same, as an option')
+    .option('--journal <journal>', 'the journal, as an option')
     .addOption(
-      new Option('--mode <mode>', 'the mode whose journal it is').choices([
+      new Option('--mode <mode>', 'mode that wrote the journal').choices([
         'paper',
         'dry_run',
         'live',
       ] as const),
     )
     .addOption(
-      new Option('--base <preset>', 'what stays where too little is known')
+      new Option('--base <preset>', 'preset for settings that the journal has too little data for')
         .choices(['tight', 'normal', 'stressed'] as const)
         .default('normal' as const),
     )
-    .option('--since <time>', 'only quotes asked for from then on: a day, a time, or a duration such as P30D')
-    .option('--until <time>', 'only quotes asked for before')
+    .option(
+      '--since <time>',
+      'only quotes requested since: a day, a time, or a duration before now such as P30D',
+    )
+    .option('--until <time>', 'only quotes requested before')
     .option(
       '--data <pair=file>',
-      'prices of a pair, to tell last look from other refusals: a tape, or a file that data import reads; may be given again',
+      'prices of a pair, to distinguish last look from other refusals: a tape or a file that data import reads; repeatable',
       collect,
       [],
     )
     .addOption(cacheOption())
-    .option('--out <file>', 'write the model to this file, for --model of backtest and sweep')
-    .option('--overwrite', 'replace a file that is there')
-    .option('--json', 'print one JSON object on stdout')
+    .option('--out <file>', 'write the model to this file, for backtest --model and sweep --model')
+    .option('--overwrite', 'replace an existing file')
+    .option('--json', 'print one JSON object to stdout')
     .addHelpText('after', EXAMPLES)
     .action(async (file, options) => {
       const { calibrate } = await import('./commands/calibrate.ts');

@@ -12,69 +12,74 @@ export interface ControlCli {
 /** `tranche status`, `pause`, `resume`, `halt`, `rearm`, `doubts`: they talk to the daemon that runs on the journal of a config. */
 export function addControl(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
-  leaf(cli, 'status', 'how the daemon is: state, strategies, limits, doubts').action(async (options) => {
+  leaf(cli, 'status', 'show the running desk: state, strategies, limits, doubts').action(async (options) => {
     const { status } = await import('./commands/status.ts');
     done(await status(options, io));
   });
   for (const [name, does] of [
-    ['pause', 'begin nothing new; what was begun ends'],
+    ['pause', 'start no new slices; let open ones finish'],
     ['resume', 'lift a pause'],
   ] as const) {
     const turn = leaf(cli, name, does)
-      .option('--parent <id>', 'only this parent, as tranche status names it')
+      .option('--parent <id>', 'only this parent; id as shown by tranche status')
       .option('--pair <pair>', 'only this pair')
       .option('--strategy <id>', 'only this strategy')
-      .option('--why <reason>', 'goes into the journal')
-      .option('--by <name>', 'who does it, instead of the user of this machine')
+      .option('--why <reason>', 'reason, recorded in the journal')
+      .option('--by <name>', 'name of the operator (default: user name on this machine)')
       .action(async (options) => {
         const { steer } = await import('./commands/steer.ts');
         done(await steer(name, options, io));
       });
     if (name !== 'pause') continue;
     turn
-      .option('--reducing', 'let orders through that reduce a borrowed balance')
-      .option('--for <duration>', 'resume by itself after this long, ISO 8601, such as PT30M');
+      .option('--reducing', 'still allow orders that reduce a borrowed balance')
+      .option('--for <duration>', 'resume automatically after this ISO 8601 duration, such as PT30M');
   }
-  leaf(cli, 'halt', 'stop at once: no quote, no order, until rearm; works without the API too')
-    .option('--why <reason>', 'goes into the journal')
-    .option('--by <name>', 'who does it, instead of the user of this machine')
-    .option('--kill', 'also close the way of orders until the daemon is started again')
+  leaf(cli, 'halt', 'kill switch: send no quote request and no order until rearm; works even without the API')
+    .option('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .option('--kill', 'also disable order sending until the daemon restarts')
     .action(async (options) => {
       const { halt } = await import('./commands/halt.ts');
       done(await halt(options, io));
     });
-  leaf(cli, 'reload', 'read the strategies again: begin, stop and replace what may change while it runs')
-    .option('--dry-run', 'only say what would change')
-    .option('--why <reason>', 'goes into the journal')
-    .option('--by <name>', 'who does it, instead of the user of this machine')
+  leaf(cli, 'reload', 'reload strategy files; start, stop and replace strategies without a restart')
+    .option('--dry-run', 'show the changes without applying them')
+    .option('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
     .action(async (options) => {
       const { reload } = await import('./commands/steer.ts');
       done(await reload(options, io));
     });
-  leaf(cli, 'rearm', 'lift a halt, for a reason')
-    .requiredOption('--why <reason>', 'what was wrong, and why it is not any more; goes into the journal')
-    .option('--by <name>', 'who does it, instead of the user of this machine')
-    .option('--with-open-doubts', 'although the outcome of orders is unknown')
+  leaf(cli, 'rearm', 'lift a halt')
+    .requiredOption('--why <reason>', 'what was wrong and how it was fixed; recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .option('--with-open-doubts', 'proceed even if doubts are open')
     .action(async (options) => {
       const { rearm } = await import('./commands/steer.ts');
       done(await rearm(options, io));
     });
   addOverrides(cli, { io, config, done });
-  const doubts = leaf(cli, 'doubts', 'orders whose outcome is unknown').action(async (options) => {
-    const command = await import('./commands/doubts.ts');
-    done(await command.doubts(options, io));
-  });
-  leaf(doubts, 'resolve', 'end a doubt that the account cannot end, by the word of a person')
-    .argument('<id>', 'client order id, as tranche doubts prints it')
-    .option('--not-executed', 'it did not trade, and never will')
-    .option('--filled', 'it traded; without the figures it waits for the account to show them')
+  const doubts = leaf(cli, 'doubts', 'list doubts: orders whose outcome is unknown').action(
+    async (options) => {
+      const command = await import('./commands/doubts.ts');
+      done(await command.doubts(options, io));
+    },
+  );
+  leaf(doubts, 'resolve', 'resolve a doubt by hand when the account cannot prove the outcome')
+    .argument('<id>', 'client order id, as shown by tranche doubts')
+    .option('--not-executed', 'the order did not trade and cannot trade any more')
+    .option('--filled', 'the order traded; without figures, wait until the account shows them')
     .option('--order-id <id>', 'with --filled: id of the order at the venue')
     .option('--quantity <decimal>', 'with --filled: base currency')
     .option('--amount <decimal>', 'with --filled: quote currency, before fees')
     .option('--fees <decimal>', 'with --filled: quote currency')
-    .requiredOption('--evidence <text>', 'what the venue said, and who of it; goes into the journal')
-    .requiredOption('--by <name>', 'who says so')
-    .option('--yes', 'yes, write it')
+    .requiredOption(
+      '--evidence <text>',
+      'what the venue confirmed, and who confirmed it; recorded in the journal',
+    )
+    .requiredOption('--by <name>', 'name of the person who resolves the doubt')
+    .option('--yes', 'confirm without a prompt')
     .action(async (id, options) => {
       const { resolveDoubt } = await import('./commands/doubts.ts');
       done(await resolveDoubt(id, { ...options, ...doubts.opts() }, io));
@@ -87,37 +92,37 @@ const leaves = (config: ControlCli['config']) => (parent: Command, name: string,
     .command(name)
     .description(does)
     .addOption(config())
-    .option('--journal <journal>', 'the journal itself, instead of a config')
-    .addOption(
-      new Option('--mode <mode>', 'the mode it runs in').choices(['paper', 'dry_run', 'live'] as const),
-    )
-    .option('--url <url>', 'an API elsewhere, with the token in TRANCHE_OPERATOR_TOKEN')
-    .option('--json', 'print one JSON object on stdout');
+    .option('--journal <journal>', 'journal of the desk, instead of a config')
+    .addOption(new Option('--mode <mode>', 'mode of the desk').choices(['paper', 'dry_run', 'live'] as const))
+    .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
+    .option('--json', 'print one JSON object to stdout');
 
 function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
   const leaf = leaves(config);
-  const parent = leaf(cli, 'override', 'overrides of a limit for one order').action(async (options) => {
-    const { overrides } = await import('./commands/override.ts');
-    done(await overrides(options, io));
-  });
-  leaf(parent, 'propose', 'ask for one limit to be looser for one order; another person approves it')
-    .argument('<limit>', 'a setting of controls, such as max_order_notional')
-    .option('--to <value>', 'its value for that order; restricted_hours takes none')
+  const parent = leaf(cli, 'override', 'list and manage overrides of a limit for one order').action(
+    async (options) => {
+      const { overrides } = await import('./commands/override.ts');
+      done(await overrides(options, io));
+    },
+  );
+  leaf(parent, 'propose', 'propose a looser limit for one order; another person must approve it')
+    .argument('<limit>', 'setting under controls, such as max_order_notional')
+    .option('--to <value>', 'value of the limit for that order; omit for restricted_hours')
     .option('--parent <id>', 'one order of this parent')
     .option('--slice <number>', 'with --parent: of this slice')
     .option('--pair <pair>', 'one order of this pair')
     .addOption(new Option('--side <side>', 'with --pair').choices(['buy', 'sell'] as const))
-    .option('--minutes <number>', 'how long it waits for its order, at most 15')
-    .requiredOption('--why <reason>', 'goes into the journal')
-    .option('--by <name>', 'who proposes, instead of the user of this machine')
+    .option('--minutes <number>', 'minutes until the override expires, at most 15')
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the proposer (default: user name on this machine)')
     .action(async (limit, options) => {
       const { proposeOverride } = await import('./commands/override.ts');
       done(await proposeOverride(limit, { ...options, ...parent.opts() }, io));
     });
-  leaf(parent, 'approve', 'agree, as a second person with a token of their own')
-    .argument('<id>', 'as tranche override prints it')
-    .requiredOption('--why <reason>', 'goes into the journal')
-    .option('--by <name>', 'who approves, instead of the user of this machine')
+  leaf(parent, 'approve', 'approve a proposed override, with a different token')
+    .argument('<id>', 'id, as shown by tranche override')
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the approver (default: user name on this machine)')
     .action(async (id, options) => {
       const { approveOverride } = await import('./commands/override.ts');
       done(await approveOverride(id, { ...options, ...parent.opts() }, io));

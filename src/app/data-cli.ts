@@ -12,19 +12,17 @@ export function addData(
   cli: Command,
   { io, done, recording }: Data & { readonly recording?: Recording | undefined },
 ): void {
-  const data = cli.command('data').description('what market history tells');
+  const data = cli.command('data').description('import, inspect, record and generate market history');
   data
     .command('profile')
-    .description(
-      'learn the profile of a vwap: how volume spreads over the day; prints YAML to paste into the strategy',
-    )
-    .argument('<file>', 'bars or trades with their volume: a tape, or a file that data import reads')
-    .option('--parts <n>', 'parts of a day, a number that divides 1440', wholeNumber(4), 24)
+    .description('learn a VWAP volume profile from history; prints YAML for the strategy')
+    .argument('<file>', 'bars or trades with volume: a tape or a file that data import reads')
+    .option('--parts <n>', 'intervals per day; must divide 1440', wholeNumber(4), 24)
     .option('--time-zone <zone>', 'IANA time zone in which the day begins', 'UTC')
-    .option('--week', 'weekdays apart: a profile of a week')
-    .option('--max-gap <duration>', 'longest hole between bars that is taken, ISO 8601; left out: none')
-    .option('--out <file>', 'write to this file, which is not there yet, instead of stdout')
-    .option('--json', 'as JSON, with what it was learnt from')
+    .option('--week', 'learn a weekly profile, with a curve per weekday')
+    .option('--max-gap <duration>', 'longest gap between bars to accept, ISO 8601 (default: no gap)')
+    .option('--out <file>', 'write to this new file instead of stdout')
+    .option('--json', 'print JSON, with a summary of the source data')
     .action(async (file, options) => {
       const { dataProfile } = await import('./commands/data-profile.ts');
       done(await dataProfile(file, options, io));
@@ -45,21 +43,19 @@ export interface Recording {
 function addRecord(data: Command, done: Data['done'], { io, config }: Recording): void {
   data
     .command('record')
-    .description(
-      'write the reference prices of the venue as bars, until it is told to stop; asks for no quote',
-    )
+    .description('record the reference prices of the venue as bars until stopped; requests no quotes')
     .argument('<pairs...>', 'pairs, such as btcusd')
     .addOption(config())
     .addOption(
-      new Option('--mode <mode>', 'instead of that of the config').choices([
+      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
         'live',
         'dry_run',
         'paper',
       ] as const),
     )
     .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1S')
-    .option('--for <duration>', 'end after this long, ISO 8601')
-    .requiredOption('--out <folder>', 'folder for PAIR.csv of each pair; files that are there are continued')
+    .option('--for <duration>', 'stop after this ISO 8601 duration')
+    .requiredOption('--out <folder>', 'folder for one PAIR.csv per pair; existing files are continued')
     .action(async (pairs, options) => {
       const { dataRecord } = await import('./commands/data-record.ts');
       done(await dataRecord(pairs, options, io));
@@ -85,36 +81,34 @@ const writing =
   };
 
 const pairOption = () =>
-  new Option('--pair <pair>', 'pair of the files, such as btcusd; left out: as the file says').argParser(
+  new Option('--pair <pair>', 'pair of the files, such as btcusd (default: from the file)').argParser(
     (text): string => {
       if (/^[a-z0-9]{2,24}$/u.test(text)) return text;
       throw new InvalidArgumentError('write it in small letters, such as btcusd');
     },
   );
 const formatOption = () =>
-  new Option('--format <format>', 'layout of the files; left out: told by their content').choices(formats);
-const unitOption = () =>
-  new Option('--unit <unit>', 'unit of Unix times; left out: told by their digits').choices(units);
-const barOption = () =>
-  new Option('--bar <duration>', 'length of a bar, ISO 8601; left out: told by the times');
+  new Option('--format <format>', 'layout of the files (default: detected)').choices(formats);
+const unitOption = () => new Option('--unit <unit>', 'unit of Unix times (default: detected)').choices(units);
+const barOption = () => new Option('--bar <duration>', 'length of a bar, ISO 8601 (default: detected)');
 const scaleOption = () =>
   new Option(
     '--price-scale <n>',
-    'prices are divided by this (10000 for equities of LEAN); left out: not',
+    'divisor of prices, such as 10000 for LEAN equities (default: 1)',
   ).argParser(numberAbove0);
 const keepOption = () =>
   new Option(
     '--keep <which>',
-    'of bars of one time with other figures, keep this one; left out: refuse them',
+    'which of two bars with the same time and different figures to keep (default: refuse)',
   ).choices(['first', 'last'] as const);
-const sortOption = () => new Option('--sort', 'sort rows that are in no order; left out: refuse them');
-const jsonOption = () => new Option('--json', 'print one JSON object on stdout');
+const sortOption = () => new Option('--sort', 'sort rows that are out of order (default: refuse)');
+const jsonOption = () => new Option('--json', 'print one JSON object to stdout');
 
 function addImport(data: Command, { io, done, undisturbed }: Data): void {
   data
     .command('import')
-    .description('read market history of one pair into a tape, once; says what is missing, double or damaged')
-    .argument('<files...>', 'bars or trades: CSV, JSON, Parquet, Arrow, plain or in gzip or zip')
+    .description('import market history of one pair into a tape; reports gaps, duplicates and damage')
+    .argument('<files...>', 'bars or trades: CSV, JSON, Parquet or Arrow; plain, gzip or zip')
     .addOption(pairOption())
     .addOption(formatOption())
     .addOption(unitOption())
@@ -122,7 +116,7 @@ function addImport(data: Command, { io, done, undisturbed }: Data): void {
     .addOption(scaleOption())
     .addOption(keepOption())
     .addOption(sortOption())
-    .option('--out <file>', 'write the tape to this file, which is not there yet, instead of the cache')
+    .option('--out <file>', 'write the tape to this new file instead of the cache')
     .addOption(cacheOption())
     .addOption(jsonOption())
     .action(async (files, options) => {
@@ -134,8 +128,8 @@ function addImport(data: Command, { io, done, undisturbed }: Data): void {
 function addInfo(data: Command, { io, done }: Data): void {
   data
     .command('info')
-    .description('what is in a tape, or would be in one of these files; writes nothing')
-    .argument('<files...>', 'a tape, or files that data import reads')
+    .description('describe a tape, or files before import; writes nothing')
+    .argument('<files...>', 'a tape or files that data import reads')
     .addOption(pairOption())
     .addOption(formatOption())
     .addOption(unitOption())
@@ -153,16 +147,16 @@ function addInfo(data: Command, { io, done }: Data): void {
 function addGenerate(data: Command, { io, done, undisturbed }: Data): void {
   data
     .command('generate')
-    .description('invent tapes: a seeded random walk a pair, the same on every machine')
-    .argument('<pairs...>', 'pairs, each with its first price where that matters: btcusd=60000')
+    .description('generate tapes: one seeded random walk per pair, identical on every machine')
+    .argument('<pairs...>', 'pairs, optionally with a first price: btcusd=60000')
     .option('--rows <n>', 'number of bars', wholeNumber(8), 525_600)
     .option('--bar <duration>', 'length of a bar, ISO 8601', 'PT1M')
     .option('--start <time>', 'start of the first bar', '2021-01-01T00:00:00Z')
-    .option('--seed <text>', 'the same seed gives the same tapes', '1')
-    .option('--volatility <n>', 'standard deviation of the logarithm a day: 0.03 is 3 %', numberAbove0, 0.03)
-    .option('--correlation <n>', 'of the steps of the pairs, 0 to 1', numberFrom0, 0.5)
-    .requiredOption('--out <folder>', 'folder for PAIR.arrow of each pair')
-    .option('--json', 'print one JSON object a pair on stdout')
+    .option('--seed <text>', 'seed; the same seed gives the same tapes', '1')
+    .option('--volatility <n>', 'daily standard deviation of log returns: 0.03 is 3 %', numberAbove0, 0.03)
+    .option('--correlation <n>', 'correlation between the pairs, 0 to 1', numberFrom0, 0.5)
+    .requiredOption('--out <folder>', 'folder for one PAIR.arrow per pair')
+    .option('--json', 'print one JSON object per pair to stdout')
     .action(async (pairs, options) => {
       const { dataGenerate } = await import('./commands/data-tape.ts');
       done(dataGenerate({ ...options, pairs, undisturbed }, io));

@@ -28,24 +28,28 @@ const modeOption = (): Option<
   undefined,
   false,
   'paper' | 'dry_run' | 'live'
-> => new Option('--mode <mode>', 'instead of the mode in the config').choices(['paper', 'dry_run', 'live']);
+> =>
+  new Option('--mode <mode>', 'mode, instead of the one in the config').choices(['paper', 'dry_run', 'live']);
 
 function addRun(cli: Command, { io, config, done }: DeskCli): void {
   cli
     .command('run')
-    .description('run the desk: recover from the journal, then trade until stopped')
+    .description('run a desk: recover from the journal, then trade until stopped')
     .addOption(config())
     .addOption(modeOption())
-    .option('--until-done', 'end when every strategy has finished')
-    .option('--no-closing-read', 'end without the read of the account that confirms the last fills')
-    .option('--json', 'print one JSON object an event on stdout')
-    .option('--rearm <reason>', 'lift a halt that the journal holds, for this reason')
-    .option('--with-open-doubts', 'with --rearm: although the outcome of orders is unknown')
+    .option('--until-done', 'exit when every strategy has finished')
+    .option(
+      '--no-closing-read',
+      'exit without the closing read of the account, which confirms the last fills',
+    )
+    .option('--json', 'print one JSON object per event to stdout')
+    .option('--rearm <reason>', 'lift a halt recorded in the journal, with this reason')
+    .option('--with-open-doubts', 'with --rearm: proceed even if doubts are open')
     .option(
       '--account-changed <reason>',
-      'go on with a journal that another token or address of this account wrote',
+      'continue a journal written with another token or address of the same account',
     )
-    .option('--adopt', 'book trades of this desk that the journal does not know, without halting')
+    .option('--adopt', 'book trades of this desk that are missing from the journal, without halting')
     .action(async (options) => {
       const { run } = await import('./commands/run.ts');
       done(await run(options, io));
@@ -55,11 +59,11 @@ function addRun(cli: Command, { io, config, done }: DeskCli): void {
 function addValidate(cli: Command, { io, config, done }: DeskCli): void {
   cli
     .command('validate')
-    .description('check config and strategies; every problem with its place and what to write instead')
-    .argument('[files...]', 'strategy files instead of those that the config names')
+    .description('check the config and strategies; report every problem with its place and a correction')
+    .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
     .addOption(modeOption())
-    .option('--json', 'print the result as JSON on stdout')
+    .option('--json', 'print the result as JSON to stdout')
     .action(async (files, options) => {
       const { validate } = await import('./commands/validate.ts');
       done(validate({ ...options, files }, io));
@@ -70,24 +74,28 @@ function addValidate(cli: Command, { io, config, done }: DeskCli): void {
 export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('venue')
-    .description('serve the simulated venue; prints its address and tokens as JSON when it is ready')
-    .option('--config <file>', 'options of the venue, as in config/venue.yaml')
-    .option('--port <port>', 'port to listen on, 0 for any free one', portNumber)
-    .option('--host <address>', 'address to listen on (127.0.0.1)', notEmpty)
-    .option('--speed <times>', 'speed of the market; quote life and limits stay real', positiveNumber)
-    .option('--seed <text>', 'everything random follows from it')
+    .description('run a simulated venue; prints its address and tokens as JSON when ready')
+    .option('--config <file>', 'options of the venue; see config/venue.yaml')
+    .option('--port <port>', 'port to listen on; 0 picks a free port', portNumber)
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1)', notEmpty)
+    .option(
+      '--speed <times>',
+      'speed of the market; quote life and rate limits stay in real time',
+      positiveNumber,
+    )
+    .option('--seed <text>', 'seed of all randomness')
     .option(
       '--prices <pair=file>',
-      'prices of a pair: a tape, or a file that data import reads; may be given again',
+      'prices of a pair: a tape or a file that data import reads; repeatable',
       collect,
       [],
     )
-    .option('--start <time>', 'market time to start at, such as 2018-10-01T00:00:00Z')
-    .option('--spec-only', 'only the routes of the interface specification')
-    .option('--lenient', 'take what clients are known to send: numbers as text, sides in capitals, forms')
-    .option('--faults <file>', 'what goes wrong, for drills, as in config/faults')
-    .option('--admin-port <port>', 'port of the admin API on this machine, 0 for any free one', portNumber)
-    .option('--state <file>', 'file that accounts, orders, quotes and ids survive a restart in')
+    .option('--start <time>', 'market time at the start, such as 2018-10-01T00:00:00Z')
+    .option('--spec-only', 'serve only the routes of the interface specification')
+    .option('--lenient', 'accept requests that known clients send: numbers as text, sides in capitals, forms')
+    .option('--faults <file>', 'fault plan for drills; see config/faults')
+    .option('--admin-port <port>', 'port of the admin API on loopback; 0 picks a free port', portNumber)
+    .option('--state <file>', 'file that keeps accounts, orders, quotes and ids across restarts')
     .action(async (options) => {
       const { venue } = await import('./commands/venue.ts');
       done(await venue(options, io));
@@ -97,9 +105,9 @@ export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'
 function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('schema')
-    .description('print the JSON Schema of a kind of file, for editors; of report.json for who reads it')
+    .description('print the JSON Schema of a file type, for editors and for programs that read report.json')
     .argument('[name]', 'config, strategy, venue or report', 'config')
-    .option('--write <folder>', 'write all schemas into a folder instead')
+    .option('--write <folder>', 'write all schemas to this folder instead')
     .option('--openapi', 'print the REST interface of the venue as an OpenAPI 3.1 document instead')
     .option('--asyncapi', 'print its WebSocket interface as an AsyncAPI 3 document instead')
     .action(async (name, { write, openapi, asyncapi }) => {
@@ -117,8 +125,8 @@ function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): vo
 function addInit(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
   cli
     .command('init')
-    .description('write commented configs and example strategies; never overwrites')
-    .argument('[folder]', 'folder to fill', '.')
+    .description('create configs and example strategies with comments; never overwrites files')
+    .argument('[folder]', 'target folder', '.')
     .action(async (folder) => {
       const { init } = await import('./commands/init.ts');
       done(init({ folder }, io));

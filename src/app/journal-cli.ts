@@ -14,22 +14,25 @@ export interface JournalCli {
 }
 
 /** What `[journal]` is, for commands that otherwise look into the config. */
-export const JOURNAL = 'the journal, such as sqlite:./var/journal.db or a file; left out: that of the config';
+export const JOURNAL =
+  'journal: a file, or a location such as sqlite:./var/journal.db (default: the journal in the config)';
 
 /** `tranche journal …`. */
 export function addJournal(cli: Command, { io, done }: JournalCli): void {
-  const journal = cli.command('journal').description('read what was done; works while the daemon runs');
-  const where = 'the journal, such as sqlite:./var/journal.db or a file';
+  const journal = cli
+    .command('journal')
+    .description('read, export and verify a journal; safe while the daemon runs');
+  const where = 'journal: a file, or a location such as sqlite:./var/journal.db';
   const url = (text: string): string => (/^[a-z]+:/u.test(text) ? text : `sqlite:${text}`);
   journal
     .command('show')
-    .description('print records, one line each')
+    .description('print records, one per line')
     .argument('<journal>', where)
     .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
     .option('--strategy <id>', 'only records of this strategy')
-    .option('--since <time>', 'only from this time on, such as 2026-12-01T09:00:00Z', timeOption)
-    .option('--limit <n>', 'only the newest n', wholeNumber(9))
-    .option('--json', 'print one JSON object a record')
+    .option('--since <time>', 'only records since this time, such as 2026-12-01T09:00:00Z', timeOption)
+    .option('--limit <n>', 'only the newest n records', wholeNumber(9))
+    .option('--json', 'print one JSON object per record')
     .action(async (file, options) => {
       const { journalShow } = await import('./commands/journal.ts');
       const since = options.since === undefined ? undefined : instant(options.since);
@@ -37,7 +40,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('export')
-    .description('write records as CSV or JSON lines')
+    .description('export records as CSV or JSON lines')
     .argument('<journal>', where)
     .addOption(
       new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
@@ -49,7 +52,7 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     });
   journal
     .command('verify')
-    .description('prove that no record was changed, removed or added')
+    .description('verify that no record was changed, removed or added')
     .argument('<journal>', where)
     .option('--json', 'print the result as JSON')
     .action(async (file, options) => {
@@ -60,10 +63,10 @@ export function addJournal(cli: Command, { io, done }: JournalCli): void {
     .command('assess')
     .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
     .argument('<journal>', where)
-    .option('--since <time>', 'from this time on, such as 2026-01-01T00:00:00Z', timeOption)
-    .option('--config <file>', 'config whose limits are shown')
-    .option('--simulation <file>', 'what "npm run simulate -- --json FILE" wrote')
-    .option('--json', 'print it as JSON')
+    .option('--since <time>', 'start of the period, such as 2026-01-01T00:00:00Z', timeOption)
+    .option('--config <file>', 'config whose limits to show')
+    .option('--simulation <file>', 'output file of "npm run simulate -- --json FILE"')
+    .option('--json', 'print the assessment as JSON')
     .action(async (file, options) => {
       const { assessment } = await import('./commands/assess.ts');
       const since = options.since === undefined ? undefined : instant(options.since);

@@ -13,51 +13,49 @@ export interface LookCli extends ControlCli {
 export function addLook(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('plan')
-    .description('every slot ahead with its size, and whether the desk can do it; trades nothing')
-    .argument('[files...]', 'strategy files instead of those that the config names')
+    .description('list every slot ahead and check feasibility; does not trade')
+    .argument('[files...]', 'strategy files, instead of those in the config')
     .addOption(config())
     .addOption(
-      new Option('--mode <mode>', 'instead of the mode in the config').choices([
+      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
         'paper',
         'dry_run',
         'live',
       ] as const),
     )
-    .option('--days <n>', 'days to plan, 1 to 400; 7 when left out', Number)
-    .option('--from <time>', 'plan as if it were that day or time')
-    .option('--zone <zone>', 'IANA zone of all local times, instead of that of each strategy')
-    .option('--holdings <amounts>', 'funds now, such as usd=250000,btc=1.5, instead of asking the venue')
+    .option('--days <n>', 'days to plan, 1 to 400 (default: 7)', Number)
+    .option('--from <time>', 'start of the plan: a day or time (default: now)')
+    .option('--zone <zone>', 'IANA time zone of all local times (default: the zone of each strategy)')
     .option(
-      '--price <pair=price>',
-      'price of a pair, instead of asking the venue; may be given again',
-      collect,
-      [],
+      '--holdings <amounts>',
+      'current balances, such as usd=250000,btc=1.5 (default: read from the venue)',
     )
-    .option('--offline', 'ask no venue; what is then unknown is told as not done')
-    .option('--brief', 'leave the slots out')
+    .option('--price <pair=price>', 'price of a pair (default: read from the venue); repeatable', collect, [])
+    .option('--offline', 'do not contact the venue; checks that need it are reported as not done')
+    .option('--brief', 'omit the list of slots')
     .option('--ics <file>', 'also write a calendar file')
-    .option('--json', 'print one JSON object on stdout')
+    .option('--json', 'print one JSON object to stdout')
     .action(async (files, options) => {
       const { plan } = await import('./commands/plan.ts');
       done(await plan({ ...options, files }, io));
     });
   cli
     .command('why')
-    .description('why each slice did or did not trade, from the journal; works while the daemon runs')
+    .description('explain from the journal why each slice did or did not trade; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the same, as an option')
+    .option('--journal <journal>', 'the journal, as an option')
     .addOption(
-      new Option('--mode <mode>', 'the mode whose journal it is').choices([
+      new Option('--mode <mode>', 'mode that wrote the journal').choices([
         'paper',
         'dry_run',
         'live',
       ] as const),
     )
-    .option('--since <time>', 'only from then on: a day, a time, or a duration such as PT4H (that long ago)')
+    .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
     .option('--strategy <id>', 'only this strategy')
-    .option('--zone <zone>', 'IANA zone of all times, instead of that of each strategy')
-    .option('--json', 'print one JSON object a line on stdout')
+    .option('--zone <zone>', 'IANA time zone of all times (default: the zone of each strategy)')
+    .option('--json', 'print one JSON object per line to stdout')
     .action(async (file, options) => {
       const { why } = await import('./commands/why.ts');
       done(why({ ...options, file }, io));
@@ -68,30 +66,33 @@ export function addLook(cli: Command, { io, config, done }: LookCli): void {
 function addReport(cli: Command, { io, config, done }: LookCli): void {
   cli
     .command('report')
-    .description('what was traded and what it cost, from the journal; works while the daemon runs')
+    .description('report from the journal what was traded and what it cost; safe while the daemon runs')
     .argument('[journal]', JOURNAL)
     .addOption(config())
-    .option('--journal <journal>', 'the same, as an option')
+    .option('--journal <journal>', 'the journal, as an option')
     .addOption(
-      new Option('--mode <mode>', 'the mode whose journal it is').choices([
+      new Option('--mode <mode>', 'mode that wrote the journal').choices([
         'paper',
         'dry_run',
         'live',
       ] as const),
     )
     .option('--strategy <id>', 'only this strategy')
-    .option('--since <time>', 'only parents begun from then on: a day, a time, or a duration such as P7D')
-    .option('--until <time>', 'only parents begun before')
+    .option(
+      '--since <time>',
+      'only parents that started since: a day, a time, or a duration before now such as P7D',
+    )
+    .option('--until <time>', 'only parents that started before')
     .option(
       '--data <pair=file>',
-      'prices of a pair, for benchmarks and mark-outs: a tape, or a file that data import reads; may be given again',
+      'prices of a pair for benchmarks and mark-outs: a tape or a file that data import reads; repeatable',
       collect,
       [],
     )
     .addOption(cacheOption())
-    .option('--out <folder>', 'write the files of the report into this folder')
-    .option('--overwrite', 'replace a report that is there')
-    .option('--json', 'print report.json on stdout instead of the summary')
+    .option('--out <folder>', 'write the report files to this folder')
+    .option('--overwrite', 'replace an existing report')
+    .option('--json', 'print report.json to stdout instead of the summary')
     .action(async (file, options) => {
       const { report } = await import('./commands/report.ts');
       done(await report({ ...options, file }, io));

@@ -60,7 +60,7 @@ function report(error: unknown, io: RunIo): number {
       : exitCodes.storage;
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  io.stderr.write(`this is a bug in Tranche ${version}, please report it:\n${inLines(text)}\n`);
+  io.stderr.write(`bug in Tranche ${version}; please report it:\n${inLines(text)}\n`);
   return exitCodes.software;
 }
 
@@ -94,11 +94,11 @@ function done(code: number): void {
 async function program(io: RunIo, first: string | undefined): Promise<Command> {
   const cli = new Command('tranche')
     .description(
-      'Executes orders of a treasury desk by request for quote: strategies in YAML, one fill at most for each slice.',
+      'Executes the orders of a treasury desk by request for quote. Strategies are YAML; an order executes at most once.',
     )
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
-    .showHelpAfterError(`(${io.self} --help shows what there is)`)
+    .showHelpAfterError(`(${io.self} --help lists commands and options)`)
     .exitOverride()
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
@@ -110,23 +110,23 @@ async function program(io: RunIo, first: string | undefined): Promise<Command> {
 }
 
 const EXAMPLES = `
-Start here:
-  tranche run --until-done                     the demo: two strategies on a simulated venue, about a minute
-  tranche init my-desk                         your own config and strategies, commented
+Examples:
+  tranche run --until-done                     run the demo: two strategies on a simulated venue, about a minute
+  tranche init my-desk                         create your own config and strategies
   tranche validate --config my-desk/config/paper.yaml
-  tranche plan --days 30                       every slot ahead, and whether the desk can do it
-  tranche why --since PT4H                     why each slice did or did not trade
-  tranche report --since P7D --out report      what was traded and what it cost
-  tranche backtest my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000   what it would have done over market history
-  tranche sweep my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000 --vary slices=12,24,48   the same for many settings
-  tranche calibrate --out model.yaml           what a journal tells of how the venue quotes, for backtests
-  tranche status                               how the running desk is; pause, resume, halt, rearm, doubts steer it
-  tranche venue --port 8400                    the simulated venue as a server of its own
+  tranche plan --days 30                       list every slot ahead and check feasibility
+  tranche why --since PT4H                     explain why each slice did or did not trade
+  tranche report --since P7D --out report      report what was traded and what it cost
+  tranche backtest my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000
+  tranche sweep my.yaml --data btcusd=btcusd.csv.gz --holdings usd=250000 --vary slices=12,24,48
+  tranche calibrate --out model.yaml           fit the model of the venue to a journal
+  tranche status                               show the running desk; see also pause, resume, halt, rearm, doubts
+  tranche venue --port 8400                    run a simulated venue as a server
   tranche journal export --format csv --kind fills var/live.db
-  tranche data profile btcusd.csv.gz            how volume spreads over the day, for a vwap
+  tranche data profile btcusd.csv.gz           learn a VWAP volume profile
   tranche account balances --base-url https://venue.example
 
-Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or a bug, 74 storage, 75 try again, 78 configuration.
+Exit codes: 0 done, 64 usage, 65 damaged data, 69 venue unavailable, 70 halted or bug, 74 storage failure, 75 temporary failure, 78 configuration.
 Environment: TRANCHE_CONFIG, TRANCHE_TOKEN; TRANCHE_OPERATOR_TOKEN for the account commands.`;
 
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
@@ -181,7 +181,7 @@ function processIo({ bugs, opened, isShort, isDesk }: Around): RunIo {
   const tellLost = ({ message }: Error): void => {
     if (isLost) return;
     isLost = true;
-    stderr.write(`what was to be printed is not all there: ${message}\n`);
+    stderr.write(`output is incomplete: ${message}\n`);
     process.on('exit', (code) => {
       if (code === 0) process.exitCode = exitCodes.storage;
     });

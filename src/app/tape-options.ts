@@ -5,6 +5,6 @@ export const TAPES = './var/tapes';
 
 /** One for all commands that read market history: what one has read, the others find. */
 export const cacheOption = (): Option<'--cache <folder>', undefined, string> =>
-  new Option('--cache <folder>', 'folder where market history is kept once it was read')
+  new Option('--cache <folder>', 'cache folder for imported market history')
     .env('TRANCHE_CACHE')
     .default(TAPES);
