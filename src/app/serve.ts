@@ -77,9 +77,7 @@ export function notReady(desk: Desk): readonly string[] {
     ...(stale === undefined
       ? []
       : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
-    ...[...failing].map(
-      ([pair, count]) => `the venue gives no quotes for ${pair}: ${count} failures in a row`,
-    ),
+    ...[...failing].map(([pair, count]) => `venue is not quoting ${pair}: ${count} failures in a row`),
   ];
 }
 

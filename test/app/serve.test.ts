@@ -60,7 +60,7 @@ describe('readiness', () => {
     });
     bench.start();
     bench.clock.run(after(START, 3 * MINUTE_MS));
-    expect(notReady(bench.desk)).toEqual([expect.stringContaining('the venue gives no quotes for btcusd')]);
+    expect(notReady(bench.desk)).toEqual([expect.stringContaining('venue is not quoting btcusd')]);
     bench.clock.run(after(START, 60 * MINUTE_MS));
     expect(bench.desk.state.slices.size).toBe(0);
     expect(notReady(bench.desk)).toEqual([]);
@@ -75,7 +75,7 @@ describe('readiness', () => {
     });
     bench.start();
     bench.clock.run(after(START, 5 * MINUTE_MS));
-    expect(notReady(bench.desk)).toEqual([expect.stringContaining('the venue gives no quotes for btcusd')]);
+    expect(notReady(bench.desk)).toEqual([expect.stringContaining('venue is not quoting btcusd')]);
     isAway = false;
     bench.clock.run(after(START, 8 * MINUTE_MS));
     expect(notReady(bench.desk)).toEqual([]);

@@ -107,7 +107,7 @@ describe('whyOf', () => {
           ],
         }),
       ],
-      ['not_traded: 2 slices did not trade: the time of the schedule passed while nothing could run'],
+      ['not_traded: 2 slices did not trade: a scheduled time passed while the strategy could not run'],
     ],
     [
       'a wake that trades less than wanted',
@@ -125,7 +125,7 @@ describe('whyOf', () => {
       ],
       [
         'ended: ends: the window of the parent has ended (0.2 of 1 not traded)',
-        'not_traded: looked, and traded nothing: precision or minimum of the venue make the plan impossible (too small)',
+        'not_traded: looked, and traded nothing: the precision or minimum of the venue makes the plan impossible (too small)',
         'ended: ends',
       ],
     ],
