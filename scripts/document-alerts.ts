@@ -6,9 +6,9 @@ import type { AlertKind } from '../src/core/alerts.ts';
 
 const INTRODUCTION = `# Runbook
 
-Every alert that Tranche raises by itself: a line of the log with its id as \`alert\`, and one more in
-\`tranche_alerts_total{alert, severity}\`. \`critical\` wakes somebody up, \`warning\` is looked at the same day, \`info\` is
-good to know. Generated from \`src/core/alerts.ts\` by \`npm run docs\`.
+Every alert that Tranche raises. Each writes a line to the log with its id as \`alert\`, and increments
+\`tranche_alerts_total{alert, severity}\`. \`critical\` pages someone, \`warning\` needs a look the same day, \`info\` is for
+information. Generated from \`src/core/alerts.ts\` by \`npm run docs\`.
 `;
 
 /** The whole page. */

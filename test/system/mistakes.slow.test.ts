@@ -165,7 +165,7 @@ describe('a daemon whose surroundings are wrong', () => {
     });
     const daemon = desk.run('--until-done');
     await daemon.said(
-      /the venue does not answer; trying again[\s\S]*the venue does not answer; trying again/u,
+      /venue does not answer; retrying[\s\S]*venue does not answer; retrying/u,
     );
     expect(daemon.hasEnded).toBe(false);
     await cable.plugIn();
@@ -181,7 +181,7 @@ describe('a daemon whose surroundings are wrong', () => {
       strategies: [plan],
     });
     const daemon = desk.run();
-    await daemon.said('the venue does not answer; trying again');
+    await daemon.said('venue does not answer; retrying');
     daemon.signal('SIGTERM');
     expect(await daemon.ended()).toEqual({ code: 0, signal: null });
     await expectWholeJournal(desk);
