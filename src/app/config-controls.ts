@@ -34,7 +34,7 @@ const closedHours = z.lazy(() =>
   z
     .strictObject({
       from: timeOfDay.describe('First minute, local time'),
-      to: timeOfDay.describe('First minute after; not later than from: on the next day'),
+      to: timeOfDay.describe('First minute after the span; if not later than from, on the next day'),
       time_zone: z
         .string()
         .default('UTC')
@@ -48,13 +48,13 @@ const closedHours = z.lazy(() =>
             });
           }
         })
-        .describe('IANA time zone; UTC when left out'),
+        .describe('IANA time zone; default: UTC'),
       days: z
         .array(z.enum(weekdays))
         .min(1)
         .max(7)
         .optional()
-        .describe('Days on which the span begins; every day when left out'),
+        .describe('Days on which the span starts; default: every day'),
     })
     .refine(({ from, to }) => from !== to, { path: ['to'], error: 'to must differ from from' }),
 );
@@ -96,7 +96,7 @@ export const controls = z.strictObject({
     .record(pairSymbol, positiveText.transform(money))
     .default({})
     .describe(
-      'Largest value of all orders of one pair in one UTC day, in the currency of max_day_notional, in quotes; that of the account when left out',
+      'Largest value of all orders of one pair in one UTC day, in the currency of max_day_notional, in quotes; default: max_day_notional',
     ),
   max_order_quantity: z
     .record(pairSymbol, positiveText.transform(quantity))
@@ -108,23 +108,23 @@ export const controls = z.strictObject({
     .max(100)
     .default(3)
     .describe(
-      'Quotes in a row outside the collar, over at least reference.max_age, that pause their parent until one is inside; 3 when left out',
+      'Consecutive quotes outside the collar, over at least reference.max_age, that pause their parent until one is inside; default: 3',
     ),
   max_drift_bps: bps
     .optional()
     .describe(
-      'Largest distance of a quote from the price at the decision, against us, basis points; 150 when left out, none in paper mode',
+      'Largest adverse distance of a quote from the decision price, basis points; default: 150, none in paper mode',
     ),
   max_reference_gap_bps: bps
     .optional()
     .describe(
-      'Largest distance between ticker and probe at the same time, basis points; 30 when left out, 300 in paper mode',
+      'Largest distance between ticker and probe at the same time, basis points; default: 30, in paper mode 300',
     ),
   max_open_doubts: whole
     .min(1)
     .max(100)
     .default(2)
-    .describe('Nothing new starts with so many doubts open; 2 when left out'),
+    .describe('No slice starts while this many doubts are open; default: 2'),
   pairs: z.array(pairSymbol).min(1).max(500).optional().describe('Pairs that may be traded'),
   sides: z
     .array(z.enum(['buy', 'sell']))
@@ -137,54 +137,50 @@ export const controls = z.strictObject({
     .max(10_000)
     .optional()
     .describe(
-      'Slices of one pair with an order in any minute; one more halts the desk; 5 when left out, 120 in paper mode',
+      'Slices of one pair with an order in any minute; one more halts the desk; default: 5, in paper mode 120',
     ),
   max_executions_per_parent: whole
     .min(1)
     .max(1_000_000)
     .optional()
     .describe(
-      'Slices of one parent with an order; one more halts the desk; as many as it plans when left out, 50 without a plan',
+      'Slices of one parent with an order; one more halts the desk; default: as many as it plans, 50 without a plan',
     ),
   duplicate_window: durationText
     .transform(parseDuration)
     .prefault('PT2S')
-    .describe(
-      'Orders of two parents that look the same are at least this far apart, ISO 8601; PT2S when left out',
-    ),
+    .describe('Least time between identical orders of two parents, ISO 8601; default: PT2S'),
   min_position: floors(
-    'Least balance that an order may leave, by currency, in quotes: orders are cut to it. Below zero: so much may be owed, where pts.use allows credit',
+    'Least balance that an order may leave, by currency, in quotes: orders are cut to it. A negative value allows that much debt where pts.use allows credit',
   ),
   max_position: balances('Largest balance that an order may lead to, by currency, in quotes'),
   max_shortfall_bps: bps
     .optional()
     .describe(
-      'Cost of a parent against its arrival price that pauses it, basis points; 100 when left out, none in paper mode',
+      'Cost of a parent against its arrival price that pauses it, basis points; default: 100, none in paper mode',
     ),
   max_day_cost: moneyOf(
-    'Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk; none when left out',
+    'Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk; default: none',
   ).optional(),
   max_rejects: whole
     .min(1)
     .max(100)
     .default(3)
-    .describe(
-      'Orders of a pair in a row that the venue did not fill, after which waits are four times as long; 3 when left out',
-    ),
+    .describe('Consecutive unfilled orders of a pair after which waits are four times as long; default: 3'),
   max_malformed: whole
     .min(1)
     .max(100)
     .default(5)
-    .describe('Answers for a pair in a row that cannot be used, after which it is paused; 5 when left out'),
+    .describe('Consecutive invalid answers for a pair after which it is paused; default: 5'),
   max_account_age: durationText
     .transform(parseDuration)
     .prefault('PT3M')
-    .describe('Nothing starts when the account was not read whole for longer, ISO 8601; PT3M when left out'),
+    .describe('No slice starts when the last whole read of the account is older, ISO 8601; default: PT3M'),
   balance_difference: z
     .enum(['halt', 'alert'])
     .default('halt')
     .describe(
-      'What follows when a balance is not what the rows of the account add up to, for a minute: halt, or an alert alone; halt when left out',
+      'Reaction when a balance differs from the sum of the rows of the account for a minute: halt, or alert only; default: halt',
     ),
   restricted_hours: z.array(closedHours).max(100).default([]).describe('Spans of the day without trading'),
 });

@@ -19,7 +19,7 @@ const duration = (otherwise: string, what: string) =>
   durationText
     .transform(parseDuration)
     .prefault(otherwise)
-    .describe(`${what}, ISO 8601; ${otherwise} when left out`);
+    .describe(`${what}, ISO 8601; default: ${otherwise}`);
 
 const fraction = (otherwise: string, what: string) =>
   z
@@ -28,9 +28,9 @@ const fraction = (otherwise: string, what: string) =>
     })
     .transform(Number)
     .prefault(otherwise)
-    .describe(`${what}, a fraction from 0 to 1; ${otherwise} when left out`);
+    .describe(`${what}, a fraction from 0 to 1; default: ${otherwise}`);
 
-const flag = (what: string) => z.boolean().default(false).describe(`${what}; false when left out`);
+const flag = (what: string) => z.boolean().default(false).describe(`${what}; default: false`);
 
 const minimum = z.lazy(() =>
   z.strictObject({
@@ -42,7 +42,7 @@ const minimum = z.lazy(() =>
       .transform(quantity)
       .optional()
       .describe(
-        'Quantities are multiples of it: a power of ten in quotes; left out: the decimals of the currency decide',
+        'Lot size: quantities are multiples of it; a power of ten, in quotes; default: the decimals of the currency',
       ),
   }),
 );
@@ -51,18 +51,20 @@ const venue = z.strictObject({
   base_url: z
     .string()
     .optional()
-    .describe('Address of the REST API: https, or http on this machine; left out: paper mode'),
+    .describe(
+      'Address of the REST API: https, or http on this machine; default: none, which selects paper mode',
+    ),
   ws_url: z.string().optional().describe('Address of the WebSocket API: wss, or ws on this machine'),
   token: z
     .string()
     .optional()
-    .describe('Bearer token as "${TRANCHE_TOKEN}"; written out only for a venue on this machine'),
+    .describe('Bearer token as "${TRANCHE_TOKEN}"; in plain text only for a venue on this machine'),
   token_file: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'File with the token, alone or as {"origin": "https://…", "token": "…"}, readable by its owner only, no link; relative to this file; "-": stdin',
+      'File with the token, alone or as {"origin": "https://…", "token": "…"}, readable by its owner only, not a symbolic link; relative to this file; "-": stdin',
     ),
   capabilities: z
     .strictObject({
@@ -71,26 +73,26 @@ const venue = z.strictObject({
       order_lookup: flag('The venue finds orders by client id'),
       ticker: flag('The venue sends prices over its WebSocket'),
       account_feed: flag(
-        'The venue tells over its WebSocket when the account changes; it is then read sooner',
+        'The venue reports changes of the account over its WebSocket; the desk then reads the account sooner',
       ),
     })
     .prefault({})
-    .describe('What the venue has beyond its interface specification'),
+    .describe('What the venue offers beyond its interface specification'),
   sell_path: z
     .string()
     .regex(/^\/v1\/[\w/-]{1,64}$/u, { error: 'expected a path such as /v1/orders/sell' })
     .optional()
     .describe('Route that executes sell quotes; selling stays off in live mode until it is set'),
   connect_timeout: duration('PT3S', 'Longest wait for a connection'),
-  headers_timeout: duration('PT5S', 'Longest wait for the head of an answer'),
-  body_timeout: duration('PT5S', 'Longest silence inside an answer'),
+  headers_timeout: duration('PT5S', 'Longest wait for the headers of an answer'),
+  body_timeout: duration('PT5S', 'Longest gap within the body of an answer'),
   order_timeout: duration(
     'PT8S',
-    'Longest wait for the answer to an order, however long its quote lives; after it the order is a doubt',
+    'Longest wait for the answer to an order, whatever the life of its quote; then the order is a doubt',
   ),
   history: duration(
     'P3650D',
-    'How far back the first read of transactions goes; currencies without one since then count as 0',
+    'How far back the first read of transactions goes; the balance of a currency without transactions since then counts as 0',
   ),
   minimums: z
     .strictObject({
@@ -110,11 +112,11 @@ const rates = z
     currencySymbol,
     z.lazy(() =>
       z.strictObject({
-        usd: positiveText.transform(price).describe('What one of the currency is worth in usd, in quotes'),
+        usd: positiveText.transform(price).describe('Value of one unit of the currency in usd, in quotes'),
         max_gap_bps: bps
           .prefault(200)
           .describe(
-            'A price of the market further from it refuses the orders that need the rate, basis points; 200 when left out',
+            'Orders that need the rate are refused while the market price is further from it, basis points; default: 200',
           ),
       }),
     ),
@@ -123,7 +125,7 @@ const rates = z
   .prefault({});
 
 const sizing = z.strictObject({
-  keep: balances('Reserve by currency, in quotes: orders are cut so that it stays in the account'),
+  keep: balances('Reserve by currency, in quotes: orders are cut to leave it in the account'),
 });
 
 const pts = z.lazy(() =>
@@ -132,20 +134,20 @@ const pts = z.lazy(() =>
       .enum(['never', 'when_enabled'])
       .default('never')
       .describe(
-        'never: own funds only. when_enabled: credit as the risk mode of the pair allows; never when left out',
+        'never: own funds only. when_enabled: credit as the risk mode of the pair allows. Default: never',
       ),
     max_age: duration('PT5M', 'Risk modes older than this count as unknown'),
     poll: duration('PT1M', 'Time between reads of risk modes and funding rates'),
     max_credit: moneyOf('Largest credit in use').optional(),
     max_carry_bps: bps.optional().describe('Largest expected cost of credit over holding_time, basis points'),
-    holding_time: duration('PT24H', 'How long credit is expected to be used'),
+    holding_time: duration('PT24H', 'Expected holding time of credit'),
   }),
 );
 
 const reference = z.strictObject({
   interval: duration('PT5S', 'Time between reference prices from probe quotes'),
   max_age: duration('PT30S', 'Reference prices older than this count as unknown'),
-  probe_notional: moneyOf('Size of a probe quote, never executed; 50 usd when left out').prefault({
+  probe_notional: moneyOf('Size of a probe quote, never executed; default: 50 usd').prefault({
     amount: '50',
     currency: 'usd',
   }),
@@ -159,13 +161,13 @@ const footprint = z.lazy(() =>
       .max(100_000)
       .default(50)
       .describe(
-        'Quotes of a pair for each of its fills, those for reference prices included; with more, waits between quotes grow; 50 when left out',
+        'Quotes of a pair per fill, including those for reference prices; above this, waits between quotes grow; default: 50',
       ),
     min_hit_ratio: fraction(
       '0',
-      'Fills for each firm quote of a pair; with fewer, waits between quotes grow',
+      'Minimum fills per firm quote of a pair; below this, waits between quotes grow',
     ),
-    window: duration('PT1H', 'Quotes and fills are counted for so long'),
+    window: duration('PT1H', 'Period over which quotes and fills are counted'),
   }),
 );
 
@@ -175,7 +177,7 @@ const pacing = z.lazy(() =>
       .min(1)
       .max(1000)
       .default(10)
-      .describe('Quote requests the venue allows in any second; 10 when left out'),
+      .describe('Quote requests the venue allows in any second; default: 10'),
     quote_share: fraction('1', "Share of the venue's limits that this instance may use").refine(
       (value) => value > 0,
       {
@@ -186,25 +188,25 @@ const pacing = z.lazy(() =>
       .min(1)
       .max(60)
       .default(2)
-      .describe('Orders that may leave in any second; the venue allows 60; 2 when left out'),
-    max_wait: duration('PT1M', 'A request that waits longer for other requests pauses the desk'),
-    guard: duration('PT0.005S', 'Added to every window of a limit, against jitter of the network'),
+      .describe('Orders that may leave in any second; the venue allows 60; default: 2'),
+    max_wait: duration('PT1M', 'The desk pauses when a request waits longer than this for rate limits'),
+    guard: duration('PT0.005S', 'Safety margin added to every rate limit window, against network jitter'),
   }),
 );
 
 const retry = z.lazy(() =>
   z.strictObject({
-    base: duration('PT0.5S', 'First wait after an unavailable venue; doubles each time'),
-    cap: duration('PT30S', 'Longest wait between tries'),
-    budget: duration('PT10M', 'A pair without quotes for longer ends its slices'),
-    requote: duration('PT1S', 'Time between two quotes of a slice whose price did not suit'),
+    base: duration('PT0.5S', 'First wait after the venue is unavailable; doubles with each failure'),
+    cap: duration('PT30S', 'Longest wait between retries'),
+    budget: duration('PT10M', 'Slices end when their pair has had no quotes for longer'),
+    requote: duration('PT1S', 'Time between two quotes of a slice when the price was not acceptable'),
   }),
 );
 
 const plainBps = plainNumber.min(0).max(10_000);
-const HALF_SPREAD = 'What every trade costs against the middle price whatever its size, basis points';
+const HALF_SPREAD = 'Cost of every trade against the mid price, independent of its size, basis points';
 const IMPACT =
-  'Added for size: basis points of a slice worth one million in the currency of the limits, growing with the square root of its worth';
+  'Impact: basis points for a slice worth one million in the currency of the limits; grows with the square root of the value';
 const costModel = z.lazy(() =>
   z.strictObject({
     half_spread_bps: plainBps.default(5).describe(HALF_SPREAD),
@@ -228,20 +230,20 @@ const inDoubt = z.lazy(() =>
   z.strictObject({
     booking_margin: duration(
       'PT10S',
-      'How late a fill may appear in the transactions after its quote expired',
+      'Longest delay before a fill appears in the transactions after its quote expired',
     ),
-    trust_first_canceled: flag('Take Canceled as the answer to a first order for proof that nothing traded'),
-    trust_4xx: flag('Take a 4xx answer to a first order for proof that nothing traded'),
-    poll: duration('PT10S', 'Time between looks for the order'),
+    trust_first_canceled: flag('Accept the answer Canceled to a first order as proof that nothing traded'),
+    trust_4xx: flag('Accept a 4xx answer to a first order as proof that nothing traded'),
+    poll: duration('PT10S', 'Time between lookups of the order'),
     quote_life_max: duration(
       'PT1M',
-      'Quotes that claim to live longer are not executed; after a crash an order is waited for this long',
+      'Quotes with a longer life are not executed; after a crash, proof of absence waits this long',
     ),
     resend: z
       .enum(['same_quote', 'never'], { error: 'expected same_quote or never' })
       .default('never')
       .describe(
-        'same_quote: an order that is met with silence leaves again, byte for byte, at most twice and only while its quote lives; never: it waits for proof',
+        'same_quote: an unanswered order is sent again, byte for byte, at most twice and only while its quote lives. never: the desk waits for proof',
       ),
   }),
 );
@@ -251,13 +253,13 @@ const log = z.lazy(() =>
     level: z
       .enum(['trace', 'debug', 'info', 'warn', 'error'])
       .default('info')
-      .describe('Least severity that is logged'),
+      .describe('Lowest severity to log'),
     file: z
       .string()
       .min(1)
       .optional()
       .describe(
-        'File for the log, relative to the working directory; "-": stderr, without progress lines; left out: beside the journal',
+        'File for the log, relative to the working directory; "-": stderr, without progress lines; default: beside the journal',
       ),
   }),
 );
@@ -275,14 +277,14 @@ const operate = z.lazy(() =>
             error: 'expected an address and a port, such as "127.0.0.1:8321"',
           })
           .default('127.0.0.1:8321')
-          .describe('Address and port of metrics, health and the API; port 0 takes a free one'),
+          .describe('Address and port of metrics, health and the API; port 0 picks a free one'),
         hosts: z
           .array(z.string().min(1).max(255))
           .max(20)
           .default([])
-          .describe('Further names, with their port, under which it may be asked, such as "tranche:8321"'),
+          .describe('Further host names, with port, that requests may use, such as "tranche:8321"'),
         allow_network: flag(
-          'Listen beyond this machine, unencrypted; everything but /healthz then wants a token',
+          'Listen beyond this machine, unencrypted; every route but /healthz then requires a token',
         ),
         tokens: z
           .array(
@@ -291,7 +293,7 @@ const operate = z.lazy(() =>
                 name: z
                   .string()
                   .regex(/^[\w.@-]{1,60}$/u, { error: 'expected 1 to 60 letters, digits and . @ _ -' })
-                  .describe('Who it is: goes into the journal'),
+                  .describe('Name of the person or program, recorded in the journal'),
                 role: z
                   .enum(['viewer', 'operator', 'approver', 'admin'])
                   .describe(
@@ -301,7 +303,7 @@ const operate = z.lazy(() =>
                   .string()
                   .min(1)
                   .describe(
-                    'File that holds the token alone, readable by its owner only; relative to this file',
+                    'File that contains only the token, readable by its owner only; relative to this file',
                   ),
               }),
             ),
@@ -321,53 +323,53 @@ export const configSchema = z.strictObject({
     .string()
     .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
     .default('main')
-    .describe('Name of the account at the venue; part of every client id, so keep it; main when left out'),
+    .describe('Name of the account at the venue; part of every client id, so never change it; default: main'),
   mode: z
     .enum(['paper', 'dry_run', 'live'])
     .optional()
     .describe(
-      'paper: embedded simulated venue. dry_run: quotes from the venue, orders answered at home. live: real orders. Left out: dry_run with venue.base_url, else paper',
+      'paper: embedded simulated venue. dry_run: quotes from the venue, orders answered locally. live: real orders. Default: dry_run with venue.base_url, otherwise paper',
     ),
-  venue: venue.prefault({}).describe('Where to trade'),
-  controls: controls.prefault({}).describe('Limits that no order gets past; no defaults in live mode'),
+  venue: venue.prefault({}).describe('Connection to the venue'),
+  controls: controls
+    .prefault({})
+    .describe('Limits that every order must pass; some have no default in live mode'),
   rates: rates.describe(
-    'What currencies are worth where no pair of the venue tells: a stablecoin, such as usdt: { usd: "1" }',
+    'Rates of currencies that no pair of the venue prices, such as usdt: { usd: "1" } for a stablecoin',
   ),
-  sizing: sizing.prefault({}).describe('How orders are cut to the account'),
+  sizing: sizing.prefault({}).describe('How orders are cut to the balances of the account'),
   pts: pts.prefault({}).describe('Use of post-trade-settlement credit'),
   reference: reference.prefault({}).describe('Prices that quotes are compared with'),
-  footprint: footprint.prefault({}).describe('How many quotes may be asked for that do not trade'),
+  footprint: footprint.prefault({}).describe('How many quotes may be requested without a trade'),
   pacing: pacing.prefault({}).describe('Use of the rate limits of the venue'),
-  retry: retry.prefault({}).describe('What happens when the venue is unavailable'),
-  cost_model: costModel
-    .prefault({})
-    .describe('What tranche plan expects a trade to cost; decides nothing while the desk runs'),
-  in_doubt: inDoubt.prefault({}).describe('How an order without an answer is resolved'),
+  retry: retry.prefault({}).describe('Retries when the venue is unavailable'),
+  cost_model: costModel.prefault({}).describe('Cost model of tranche plan; not used while the desk runs'),
+  in_doubt: inDoubt.prefault({}).describe('How the desk resolves an order without an answer'),
   order_margin: duration(
     'PT0.5S',
-    'Life that a quote must have left when its order leaves, so that the order arrives in time',
+    'Remaining quote life required when an order leaves, so that it arrives in time',
   ),
-  max_cycles: whole.min(1).max(1000).default(64).describe('Slices in progress at once; 64 when left out'),
+  max_cycles: whole.min(1).max(1000).default(64).describe('Slices in progress at once; default: 64'),
   journal: z
     .string()
     .regex(/^(?:sqlite:.|memory:$)/u, { error: 'expected a journal such as "sqlite:./var/journal.db"' })
     .default('sqlite:./var/{mode}.db')
     .describe(
-      'Where records go, relative to the working directory; {started_at} becomes the time of the start, {mode} the mode',
+      'Location of the journal, relative to the working directory; {started_at} and {mode} are replaced by the start time and the mode',
     ),
   journal_anchor: z
     .string()
     .min(1)
     .optional()
     .describe(
-      'File for a second note of how far the journal has come, better on another disk: tells a restored older copy; left out: beside the journal, none in paper mode',
+      'Journal anchor: a file that records how far the journal has come and so detects a restored older copy; preferably on another disk; default: beside the journal, none in paper mode',
     ),
   journal_reserve: whole
     .min(0)
     .max(4096)
     .optional()
     .describe(
-      'MiB set aside beside the journal for the results of orders under way when the disk is full; 64 when left out, 0 in paper mode',
+      'Disk reserve in MiB beside the journal, for the results of open orders when the disk is full; default: 64, in paper mode 0',
     ),
   operate: operate.prefault({}).describe('Metrics and health over HTTP; false: none'),
   log: log.prefault({}).describe('The log'),
@@ -376,13 +378,13 @@ export const configSchema = z.strictObject({
     .max(20)
     .default([])
     .describe(
-      'Variables and Node options that live mode would refuse for what they can do to the token, such as HTTPS_PROXY',
+      'Environment variables and Node options that live mode otherwise refuses to protect the token, such as HTTPS_PROXY',
     ),
   reload: z
     .enum(['on_request', 'on_change'], { error: 'expected on_request or on_change' })
     .default('on_request')
     .describe(
-      'When strategies are read again while the desk runs. on_request: at SIGHUP and tranche reload. on_change: also a second after a file in their folder has changed. on_request when left out',
+      'When a running desk reloads its strategies. on_request: on SIGHUP and tranche reload. on_change: also a second after a file in their folder changes. Default: on_request',
     ),
   strategies: z
     .union([z.string().min(1), z.array(z.string().min(1)).max(1000)], {

@@ -43,7 +43,10 @@ export const commonKeys = {
     .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
     .describe('Name of the strategy, unique among all files: 1 to 40 of a-z, 0-9 and -'),
   kind: z.string().describe('What the strategy does, such as twap'),
-  enabled: z.boolean().default(true).describe('false: checked but not run; true when left out'),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('Whether the strategy runs; false checks it only. Default: true'),
 };
 const common = z.object(commonKeys);
 const COMMON_KEYS = Object.keys(commonKeys);
@@ -98,7 +101,10 @@ export function checkDocuments(
     if (owner !== undefined) {
       const first = `${owner.file}:${owner.line}`;
       problems.push(
-        document.problem(['id'], `the id "${String(id)}" is taken by ${first}: give each strategy its own`),
+        document.problem(
+          ['id'],
+          `the id "${String(id)}" is already used by ${first}: give each strategy its own`,
+        ),
       );
     } else if (typeof id === 'string') {
       owners.set(id, document);
@@ -118,7 +124,7 @@ export function checkDocuments(
 function notEmpty(read: YamlFile, file: string): YamlFile {
   if (read.documents.length > 0 || read.problems.length > 0) return read;
   const message =
-    'there is no strategy in this file: write one, remove the file, or switch its strategy off with enabled: false';
+    'the file contains no strategy: add one, remove the file, or disable its strategy with enabled: false';
   return { ...read, problems: [problemAt(file, message)] };
 }
 
@@ -206,7 +212,7 @@ function withCode(
 function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): string {
   const meant = nearest(kind, kinds.keys());
   const fix = meant === undefined ? `expected ${[...kinds.keys()].join(' or ')}` : `did you mean "${meant}"?`;
-  return `there is no kind "${kind}": ${fix}`;
+  return `unknown kind "${kind}": ${fix}`;
 }
 
 /** Pairs and sides against what the config allows, and in paper mode against what the simulated venue trades. */
@@ -226,7 +232,7 @@ function checkPairs(
     } else if (pairs !== undefined && !pairs.has(pair)) {
       const meant = nearest(pair, pairs);
       const fix = meant === undefined ? `it lists ${[...pairs].join(', ')}` : `did you mean ${meant}?`;
-      problems.push(document.problem(at, `controls.pairs of the config does not list ${pair}: ${fix}`));
+      problems.push(document.problem(at, `controls.pairs in the config does not list ${pair}: ${fix}`));
     } else {
       const unknown = rateProblem(config, pair);
       if (unknown !== undefined) problems.push(document.problem(at, unknown));
@@ -234,7 +240,7 @@ function checkPairs(
   }
   const side = isRecord(document.value) ? document.value['side'] : undefined;
   if ((side === 'buy' || side === 'sell') && !sides.has(side)) {
-    problems.push(document.problem(['side'], `controls.sides of the config does not list ${side}`));
+    problems.push(document.problem(['side'], `controls.sides in the config does not list ${side}`));
   }
   return problems;
 }
@@ -243,7 +249,7 @@ function untraded(pair: string, traded: readonly string[], { venue }: Config): s
   const meant = nearest(pair, traded);
   if (venue.isTaped === true) {
     const other = meant === undefined ? '' : ` (there is one of ${meant})`;
-    return `there is no tape of ${pair}${other}: add --data ${pair}=FILE`;
+    return `no tape for ${pair}${other}: add --data ${pair}=FILE`;
   }
   const fix = meant === undefined ? `it trades ${traded.join(', ')}` : `did you mean ${meant}?`;
   return `the simulated venue does not trade ${pair}: ${fix}`;

@@ -3,7 +3,7 @@ import { camelKeys, decimal, milliseconds } from './options-parts.ts';
 
 /** Settings of what an account does besides quotes: waiting orders, money in and out, custody, the partner. */
 
-const token = z.string().min(8).max(256).optional().describe('Bearer token; left out: made from the seed');
+const token = z.string().min(8).max(256).optional().describe('Bearer token; default: made from the seed');
 const minutes = z.number().min(0).max(1_000_000);
 
 export const userSchema = z.lazy(() =>
@@ -24,7 +24,7 @@ export const ordersSchema = z.lazy(() =>
         .describe('A cancel is pending for so long, ms; 0: canceled at once'),
       fill_usd_max: decimal
         .optional()
-        .describe('Most that one look fills of an order, USD; left out: all at once'),
+        .describe('Most that one look fills of an order, USD; default: all at once'),
     })
     .transform(camelKeys),
 );

@@ -18,7 +18,7 @@ export const bookingFields = {
     .array(decimal)
     .max(TRADES_MAX)
     .optional()
-    .describe('Share of the order that the first trade has, the second, and so on, such as "0.9995"; the last trade has the rest. Left out: drawn, uneven'),
+    .describe('Share of the order that the first trade has, the second, and so on, such as "0.9995"; the last trade has the rest. Default: drawn, uneven'),
   delays_ms: z
     .array(milliseconds)
     .min(1)

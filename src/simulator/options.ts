@@ -53,7 +53,7 @@ const riskModes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_
 const accountSchema = z
   .strictObject({
     name: z.string().min(1).max(64).default('desk').describe('Name of the account'),
-    token: z.string().min(8).max(256).optional().describe('Bearer token; left out: made from the seed'),
+    token: z.string().min(8).max(256).optional().describe('Bearer token; default: made from the seed'),
     balances: z.record(symbol, decimal).describe('What the account holds at the start, by currency'),
     users: z
       .array(userSchema)
@@ -66,8 +66,8 @@ const accountSchema = z
 
 const pairSchema = z
   .strictObject({
-    base: symbol.optional().describe('Base currency; left out: read from the name of the pair'),
-    quote: symbol.optional().describe('Quote currency; left out: read from the name of the pair'),
+    base: symbol.optional().describe('Base currency; default: read from the name of the pair'),
+    quote: symbol.optional().describe('Quote currency; default: read from the name of the pair'),
     start_price: decimal.optional().describe('Quote currency per base where the random walk starts'),
     volatility_pct_year: z
       .number()
@@ -85,7 +85,7 @@ const pairSchema = z
     price_precision: precision
       .optional()
       .describe(
-        'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits of each remain',
+        'Decimals of a quoted price; default: 2 for prices in money, 8 for others, more for small prices, so that six digits of each remain',
       ),
     tradable: z.boolean().default(true).describe('false: known to the venue but not quoted (422)'),
   })
@@ -202,7 +202,7 @@ export const venueOptionsSchema = z
       .describe('Pair to a file of prices: a tape, or whatever `tranche data import` reads'),
     market_start: time
       .optional()
-      .describe('Market time at the start; left out: now, or where all tapes have begun'),
+      .describe('Market time at the start; default: now, or where all tapes have begun'),
     speed: z
       .number()
       .positive()
@@ -212,7 +212,7 @@ export const venueOptionsSchema = z
     quote_life_ms: milliseconds.min(1).default(10_000).describe('Life of a quote, ms'),
     last_look_bps: bps
       .optional()
-      .describe('Orders are canceled when the price moved this far against the dealer; left out: never'),
+      .describe('Orders are canceled when the price moved this far against the dealer; default: never'),
     cancel_probability: share.default(0).describe('Orders that are canceled for no reason'),
     unavailable_probability: share.default(0).describe('Quote requests answered 503'),
     fee_bps: bps.default(0).describe('Fee in quote currency'),
@@ -236,7 +236,7 @@ export const venueOptionsSchema = z
       ),
     booking: bookingSchema
       .optional()
-      .describe('How orders are booked; left out: as one trade each, which shows at once'),
+      .describe('How orders are booked; default: as one trade each, which shows at once'),
     limits: limitsSchema.prefault({}).describe('Request limits'),
     feeds: feedsSchema.prefault({}).describe('The WebSocket'),
     pts: ptsSchema.prefault({}).describe('Post-trade settlement'),

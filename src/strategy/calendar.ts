@@ -54,10 +54,14 @@ const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'
 /** A list of holidays: what a calendar file holds. */
 export const holidayList = z.lazy(() =>
   z.strictObject({
-    centre: z.string().min(1).max(80).describe('Whose holidays these are, as reasons will say it'),
+    centre: z
+      .string()
+      .min(1)
+      .max(80)
+      .describe('Name of the centre whose holidays these are, as shown in reasons'),
     time_zone: zoneText
       .optional()
-      .describe('IANA time zone in which the days begin and end; left out: that of the schedule'),
+      .describe('IANA time zone in which the days begin and end; default: that of the schedule'),
     every_year: z
       .array(monthDayText)
       .max(366)
@@ -67,7 +71,7 @@ export const holidayList = z.lazy(() =>
     until: dayText
       .optional()
       .describe(
-        'Last day that the list knows of: later nothing trades. Left out: the end of the year of the last of days',
+        'Last day that the list covers: nothing trades later. Default: the end of the year of the last of days',
       ),
   }),
 );
@@ -92,11 +96,11 @@ export const hours = () => ({
         .max(20)
         .default([])
         .describe(
-          'Holidays of each centre: files, as seen from this one, or lists; closed in one is closed. centre, time_zone, every_year, days and until are the fields of such a list',
+          'Holidays of each centre: files, relative to this one, or lists; a day closed in one centre is closed. centre, time_zone, every_year, days and until are the fields of such a list',
         ),
     })
     .optional()
-    .describe('Days without trading; left out: every day trades'),
+    .describe('Days without trading; default: none'),
   blackouts: z
     .array(
       z.strictObject({
@@ -111,7 +115,7 @@ export const hours = () => ({
     .array(
       z.strictObject({
         from: clockText.describe('First moment, such as "22:00"'),
-        to: clockText.describe('First moment after; earlier than from: on the next day'),
+        to: clockText.describe('First moment after the span; if earlier than from, on the next day'),
       }),
     )
     .max(24)

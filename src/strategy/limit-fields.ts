@@ -33,28 +33,28 @@ export const params = z.lazy(() =>
       .max(1_000)
       .default(0)
       .describe(
-        'How much better than limit_price the reference price must be before a quote is asked for, basis points: about as much as quotes are worse than the reference price',
+        'How much better than limit_price the reference price must be before a quote is requested, basis points: about the distance of quotes from the reference price',
       ),
     max_slice_quantity: amountOf(
       'Largest piece in base currency; for a total_quantity, instead of max_slice_notional',
     ).optional(),
     max_slice_notional: amountOf(
-      'Largest piece in quote currency; the total is traded in as few pieces as it allows. Without a largest piece: in one',
+      'Largest piece in quote currency; the total is traded in as few pieces as it allows. Default: one piece',
     ).optional(),
     interval: durationText
       .default('PT15S')
-      .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
+      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
     start_time: timeText
       .optional()
-      .describe('Nothing is traded before, with its zone; left out: when the strategy is first run'),
+      .describe('Start of trading, with its zone; default: when the strategy first runs'),
     good_til: timeText
       .optional()
-      .describe('Nothing is traded from here on, with its zone; left out: until the total is traded'),
+      .describe('End of trading, with its zone; default: when the total is traded'),
     jitter: jitterField({
-      time: 'Largest lengthening of the time to the next piece, and to the next quote, percent',
+      time: 'Largest increase of the time to the next piece and to the next quote, percent',
       size: 'How much smaller a piece may be, percent; the total stays',
       seed: 'The same seed gives the same pieces',
-      all: 'Varies pieces and the time between them, so that others cannot read them',
+      all: 'Randomizes pieces and the time between them, so that others cannot infer them',
     }),
   }),
 );

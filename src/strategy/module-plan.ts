@@ -20,29 +20,29 @@ export const params = z.lazy(() =>
         error: 'expected a .ts or .js file in the folder of this file or below, such as ./my-kernel.ts',
       })
       .describe(
-        'File with the code, as seen from this file: a .ts or .js in its folder or below, at most 64 KiB',
+        'File with the code, relative to this file: a .ts or .js in its folder or below, at most 64 KiB',
       ),
     pairs: z
       .array(pairSymbol)
       .min(1)
       .max(PAIRS_MAX)
-      .describe('Pairs that it may trade and see the price of, such as [btcusd]'),
+      .describe('Pairs that the module may trade and see prices of, such as [btcusd]'),
     side: z
       .enum(['buy', 'sell', 'both'], { error: 'expected buy, sell or both' })
       .default('both')
-      .describe('What it may do'),
+      .describe('Sides that the module may trade'),
     total_quantity: amountOf(
-      'Most that it may trade, buys and sells added up, in the base currency of all its pairs; give this or total_notional',
+      'Largest total that the module may trade, buys and sells added up, in the base currency of all its pairs; give this or total_notional',
     ).optional(),
     total_notional: amountOf(
-      'Most that it may trade, buys and sells added up, in the quote currency of all its pairs; give this or total_quantity',
+      'Largest total that the module may trade, buys and sells added up, in the quote currency of all its pairs; give this or total_quantity',
     ).optional(),
     max_intents_per_minute: whole
       .min(1)
       .max(60)
       .default(2)
-      .describe('Intents that it may have in any minute; more pause it'),
-    params: z.record(z.string(), z.unknown()).default({}).describe('Settings of its own, read by the module'),
+      .describe('Intents allowed in any minute; more pause the strategy'),
+    params: z.record(z.string(), z.unknown()).default({}).describe('Settings that the module reads'),
   }),
 );
 export type ModulePlan = z.output<typeof params>;

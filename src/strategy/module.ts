@@ -20,7 +20,7 @@ type AnyKernel = Kernel<unknown, unknown>;
 const moduleOf = (kernel: AnyKernel | undefined): AnyStrategy => ({
   ...defineStrategy<ModulePlan, State>({
     kind: 'module',
-    summary: "the user's own kernel, a .ts or .js file beside this one",
+    summary: 'a kernel of your own, in a .ts or .js file beside this one',
     params,
     state,
     pairs: (plan) => plan.pairs,

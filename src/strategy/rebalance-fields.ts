@@ -26,7 +26,7 @@ export const params = z.lazy(() =>
       .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
     only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
     cash_buffer: amountOf(
-      'Cash that stays out of the portfolio: neither valued with it nor spent. When less than this is there, assets are sold',
+      'Cash kept out of the portfolio: neither valued with it nor spent. If the account holds less, assets are sold',
     ).optional(),
     via: z
       .record(currencySymbol, currencySymbol)
@@ -34,7 +34,7 @@ export const params = z.lazy(() =>
       .describe(
         'Currencies that have no pair against cash, each with the one it is traded against: sol: btc trades solbtc, and btc for cash. That one is a target too and has a pair against cash',
       ),
-    min_trade_notional: amountOf('Smaller trades are left out; in cash').default({
+    min_trade_notional: amountOf('Trades below this are skipped; in cash').default({
       amount: '10',
       currency: 'usd',
     }),
@@ -44,31 +44,26 @@ export const params = z.lazy(() =>
     valuation_tolerance: fractionText
       .default('0.1')
       .describe(
-        "Largest relative difference between our valuation and the venue's own; beyond it nothing trades",
+        'Largest relative difference between the valuations of the desk and of the venue; beyond it nothing trades',
       ),
     schedule: scheduleFields
       .optional()
-      .describe('Look at the portfolio at these times; give this or continuous'),
-    continuous: z
-      .boolean()
-      .optional()
-      .describe('Look at the portfolio at every price; give this or schedule'),
+      .describe('Check the portfolio at these times; give this or continuous'),
+    continuous: z.boolean().optional().describe('Check the portfolio at every price; give this or schedule'),
     hours: hoursFields
       .optional()
-      .describe('When a continuous rebalancing decides nothing: calendar, blackouts, quiet hours, cut-off'),
+      .describe('Closed times of a continuous rebalancing: calendar, blackouts, quiet hours, cut-off'),
     min_interval: durationText
       .default('PT1M')
       .describe(
-        'Least time between two decisions when continuous, ISO 8601; longer, up to an hour, while limits block all trades',
+        'Least time between two decisions when continuous, ISO 8601; up to an hour while limits block all trades',
       ),
     leg_timeout: durationText
       .default('PT2M')
       .describe('How long a trade of a rebalancing may be tried, ISO 8601'),
-    start_time: timeText
-      .optional()
-      .describe('Not before, with its zone; left out: when the strategy is first run'),
-    end_time: timeText.optional().describe('No new decision from here on, with its zone'),
-    duration: durationText.optional().describe('No new decision after this long from the start, ISO 8601'),
+    start_time: timeText.optional().describe('Start, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of decisions, with its zone'),
+    duration: durationText.optional().describe('Time from the start to the end of decisions, ISO 8601'),
   }),
 );
 export type Params = z.output<typeof params>;

@@ -48,7 +48,7 @@ type State = z.output<typeof state>;
  */
 export const rebalance = defineStrategy<Params, State>({
   kind: 'rebalance',
-  summary: 'keeps target weights of portfolio value within a band',
+  summary: 'keeps target weights of the portfolio value within a band',
   params,
   state,
   pairs: (plan) => assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan))),

@@ -27,7 +27,7 @@ export const params = z.lazy(() =>
     schedule: countedScheduleFields.describe('When it trades'),
     window: durationText
       .default('PT10M')
-      .describe('How long an occurrence may trade, ISO 8601; what is left at its end stays undone'),
+      .describe('How long an occurrence may trade, ISO 8601; the rest is not traded later'),
     slices: whole
       .min(1)
       .max(SLICES_MAX)
@@ -37,20 +37,20 @@ export const params = z.lazy(() =>
       .enum(['pace', 'skip'], { error: 'expected pace or skip' })
       .default('pace')
       .describe(
-        'What becomes of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it stays undone',
+        'What happens to the quantity of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it is not traded',
       ),
     ...tacticFields(),
     ...ladderFields(),
     jitter: jitterField({
-      time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
+      time: 'Largest shift of a slot within its interval, and largest increase of the wait between two quotes, percent',
       size: 'Largest change of a slice, percent; the sum of the occurrence stays',
       seed: 'The same seed gives the same slots; each occurrence has its own',
-      all: 'Moves slots and sizes so that others cannot read the schedule',
+      all: 'Randomizes slots and sizes so that others cannot infer the schedule',
     }),
     start_time: timeText
       .optional()
-      .describe('No occurrence before, with its zone; left out: after it is first run'),
-    end_time: timeText.optional().describe('No occurrence from here on, with its zone; left out: for ever'),
+      .describe('Start of occurrences, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of occurrences, with its zone; default: never'),
   }),
 );
 export type Params = z.output<typeof params>;

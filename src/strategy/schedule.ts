@@ -32,16 +32,18 @@ const shape = () => ({
     })
     .default('none')
     .describe(
-      'Where a time goes that falls on a weekend or a holiday of calendar. none: nothing runs then. next: to the same time of the next business day. previous: of the one before. next_in_month: of the next, but of the one before where the next is in another month',
+      'Business day convention: where a time moves that falls on a weekend or a holiday of calendar. none: nothing runs then. next: to the same time of the next business day. previous: of the one before. next_in_month: of the next, but of the one before where the next is in another month',
     ),
   ...hours(),
   misfire: z
     .enum(['skip', 'once'])
     .default('skip')
     .describe(
-      'When the daemon was down at the time. skip: wait for the next. once: run once as soon as it is up',
+      'If the daemon was down at a scheduled time: skip waits for the next; once runs once as soon as the daemon is up',
     ),
-  misfire_after: durationText.default('PT1M').describe('Later than this counts as a misfire, ISO 8601'),
+  misfire_after: durationText
+    .default('PT1M')
+    .describe('Delay after which a scheduled time counts as missed, ISO 8601'),
 });
 
 type Raw = z.output<z.ZodObject<ReturnType<typeof shape>>>;
@@ -110,7 +112,7 @@ export const countedScheduleFields = z.lazy(() =>
         .enum(['skip', 'once', 'all'])
         .default('skip')
         .describe(
-          'When nothing could run at the time. skip: wait for the next. once: run once, however many were missed. all: run each that was missed, the oldest first, at least 30 s apart, at most the newest 31',
+          'If the strategy could not run at a scheduled time: skip waits for the next; once runs once, however many were missed; all runs each missed time, oldest first, at least 30 s apart, at most the newest 31',
         ),
     })
     .superRefine(checkSchedule),

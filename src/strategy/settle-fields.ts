@@ -17,7 +17,7 @@ export const params = z.lazy(() =>
       .min(1)
       .max(PAIRS_MAX)
       .describe(
-        'Pairs by which positions are closed, the first that can being used: what is owed in the quote currency by selling the base currency, what is owed in the base currency by buying it',
+        'Pairs that close positions; the first possible one is used: what is owed in the quote currency by selling the base currency, what is owed in the base currency by buying it',
       ),
     before_grace_ends: durationText
       .optional()
@@ -33,7 +33,7 @@ export const params = z.lazy(() =>
       ),
     lead_time: durationText
       .default('PT15M')
-      .describe('How long before the charge that would pass max_carry_bps it begins, ISO 8601'),
+      .describe('How long before the charge that would exceed max_carry_bps the closing starts, ISO 8601'),
     close_in_modes: z
       .array(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only']))
       .default([])
@@ -43,18 +43,18 @@ export const params = z.lazy(() =>
       .max(1_000)
       .default(0)
       .describe(
-        'How much more than what is owed is traded, so that fees and interest leave no rest, basis points',
+        'How much more than the debt is traded, so that fees and interest leave no remainder, basis points',
       ),
     max_slice_notional: amountOf(
-      'Largest piece in quote currency; a position is closed in as few equal pieces as it allows. Left out: in one',
+      'Largest piece in quote currency; a position is closed in as few equal pieces as it allows. Default: in one',
     ).optional(),
     interval: durationText
       .default('PT15S')
-      .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
+      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
     rates_timeout: durationText
       .default('PT10M')
       .describe(
-        'When the venue tells no funding rate for so long, a position in the currency is closed, ISO 8601',
+        'Closes a position when the venue has reported no funding rate of its currency for this long, ISO 8601',
       ),
   }),
 );

@@ -24,7 +24,7 @@ const params = z.lazy(() =>
       .min(0, { error: 'expected 0 (equal slices) or more' })
       .max(1e6)
       .describe(
-        'Basis points of cost worth paying to take away a variance of 1 %² of the price: 0 gives equal slices, more gives larger ones first',
+        'Basis points of cost accepted to remove a variance of 1 %² of the price: 0 gives equal slices, more gives larger ones first',
       ),
     volatility: positiveText
       .refine((value) => ratio(value).lte(VOLATILITY_MAX), {
@@ -38,19 +38,19 @@ const params = z.lazy(() =>
         bps: plainNumber
           .min(0.001, { error: 'expected at least 0.001: without impact there is nothing to wait for' })
           .max(10_000)
-          .describe('What trading at the pace of per_hour costs against the price without it, basis points'),
+          .describe('Cost of trading at the rate per_hour against the undisturbed price, basis points'),
         per_hour: amountOf(
-          'Pace that costs bps, in the currency of the total; twice the pace costs twice the basis points',
+          'Hourly rate that costs bps, in the currency of the total; twice the rate costs twice the basis points',
         ),
         half_spread_bps: plainNumber
           .min(0)
           .max(10_000)
           .default(0)
           .describe(
-            'What a trade costs however small it is, basis points; counts in the expected cost, not in the schedule',
+            'Fixed cost of any trade, basis points; counts in the expected cost, not in the schedule',
           ),
       })
-      .describe('What own trading does to the price while it lasts'),
+      .describe('Temporary impact of own trades on the price'),
   }),
 );
 type Params = z.output<typeof params>;
@@ -58,7 +58,7 @@ type Params = z.output<typeof params>;
 /** Works a total off in slices that start large: what they cost more in impact they save in risk. */
 export const shortfall = slicedStrategy({
   kind: 'shortfall',
-  summary: 'larger slices first, by what risk and impact cost (Almgren-Chriss), buy or sell',
+  summary: 'larger slices first, weighing risk against impact (Almgren-Chriss), buy or sell',
   params,
   curve,
   smallestHint: 'or lower risk_aversion, which makes the last slices larger',

@@ -15,7 +15,7 @@ export const slicedFields = () => ({
   total_notional: amountOf('Size of the parent in quote currency; give this or total_quantity').optional(),
   start_time: timeText
     .optional()
-    .describe('First slot, with its zone; left out: when the strategy is first run'),
+    .describe('First slot, with its zone; default: when the strategy first runs'),
   end_time: timeText.optional().describe('End of the window, with its zone; give this or duration'),
   duration: durationText.optional().describe('Length of the window, ISO 8601; give this or end_time'),
   interval: durationText
@@ -25,16 +25,16 @@ export const slicedFields = () => ({
   ...tacticFields(),
   ...ladderFields(),
   jitter: jitterField({
-    time: 'Largest move of a slot into its interval, and largest lengthening of the wait between two quotes, percent',
+    time: 'Largest shift of a slot within its interval, and largest increase of the wait between two quotes, percent',
     size: 'Largest change of a slice, percent; the total stays',
     seed: 'The same seed gives the same schedule',
-    all: 'Moves slots and sizes so that others cannot read the schedule',
+    all: 'Randomizes slots and sizes so that others cannot infer the schedule',
   }),
   catch_up: z
     .enum(['pace', 'extend', 'skip', 'abort'], { error: 'expected pace, extend, skip or abort' })
     .default('pace')
     .describe(
-      'What becomes of missed quantity. pace: spread over later slices, each at most 1.5 times its plan. extend: the window also moves by the outage, at most 25 %. skip: it stays undone. abort: the parent stops after a gap longer than catch_up_window',
+      'What happens to missed quantity. pace: spread over later slices, each at most 1.5 times its plan. extend: the window also moves by the outage, at most 25 %. skip: it is not traded. abort: the parent stops after a gap longer than catch_up_window',
     ),
   catch_up_window: durationText
     .default('PT1M')

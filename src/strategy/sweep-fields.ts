@@ -37,44 +37,46 @@ import { scheduleFields } from './schedule.ts';
 /** The fields of a sweep document. */
 export const params = z.lazy(() =>
   z.strictObject({
-    from: currencySymbol.describe('Currency that is converted, such as btc of payments that come in'),
-    to: currencySymbol.describe('Currency that it is converted into'),
+    from: currencySymbol.describe('Currency to convert, such as btc from incoming payments'),
+    to: currencySymbol.describe('Currency to convert to'),
     pair: pairSymbol
       .optional()
-      .describe('Pair of the two; left out: the one of them that is money, usd first, is the quote currency'),
-    keep: amountOf('What stays in the account; in from. Left out: nothing').optional(),
+      .describe(
+        'Pair of the two; default: the fiat currency or stablecoin of the two, usd first, is the quote currency',
+      ),
+    keep: amountOf('Reserve that stays in the account, in from. Default: nothing').optional(),
     min_trade_notional: amountOf(
-      'Less above keep is left alone until more has come; in quote currency. Left out: the minimum of the venue',
+      'Smallest amount above keep to convert, in quote currency. Default: the minimum of the venue',
     ).optional(),
     max_slice_notional: amountOf(
-      'Largest piece in quote currency; a sweep is traded in as few equal pieces as it allows. Left out: in one',
+      'Largest piece in quote currency; a sweep is traded in as few equal pieces as it allows. Default: in one',
     ).optional(),
     interval: durationText
       .default('PT15S')
-      .describe('Least time from one piece to the next, and how long a piece may be tried, ISO 8601'),
+      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
     limit_price: positiveText
       .optional()
       .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
     collect: durationText
       .optional()
-      .describe('After an inflow waits this long for others, so that they go in one trade, ISO 8601'),
+      .describe('How long to wait after an inflow for further ones, to convert them in one trade, ISO 8601'),
     min_interval: durationText
       .default('PT1M')
-      .describe('Least time from the beginning of one sweep to the next without a schedule, ISO 8601'),
+      .describe('Least time between the starts of two sweeps without a schedule, ISO 8601'),
     schedule: scheduleFields
       .optional()
-      .describe('Looks at the balance at these times alone; left out: whenever money has come in'),
+      .describe('Checks the balance only at these times; default: at every inflow'),
     fee_bps: plainNumber
       .min(0)
       .max(1_000)
       .default(0)
       .describe(
-        'Fee that the venue takes on top of a purchase, basis points: so much less is bought, and keep stays whole',
+        'Fee that the venue adds to a purchase, basis points; the purchase is reduced so that keep stays whole',
       ),
     start_time: timeText
       .optional()
-      .describe('No sweep before, with its zone; left out: when the strategy is first run'),
-    end_time: timeText.optional().describe('No sweep from here on, with its zone; left out: for ever'),
+      .describe('Start of sweeps, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of sweeps, with its zone; default: never'),
   }),
 );
 export type Params = z.output<typeof params>;

@@ -73,7 +73,7 @@ type Told = Pick<Step<State>, 'reason' | 'note'>;
  */
 export const sweep = defineStrategy<Params, State>({
   kind: 'sweep',
-  summary: 'converts what comes in above a floor into another currency',
+  summary: 'converts inflows above a floor to another currency',
   params,
   state,
   pairs: (plan) => [pairOf(plan)],

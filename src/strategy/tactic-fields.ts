@@ -17,36 +17,38 @@ export const tacticFields = () => ({
   max_slippage_bps: bps
     .optional()
     .describe(
-      'How much worse than slippage_reference a quote may be, basis points; worse ones are not executed',
+      'How much worse than slippage_reference a quote may be, basis points; worse quotes are not executed',
     ),
   slippage_reference: z
     .enum(slippageReferences, { error: 'expected mid, decision or arrival' })
     .default('arrival')
     .describe(
-      'mid: the reference price of the moment. decision: that when the slice was decided. arrival: that when the first slice of the parent was',
+      'mid: the current reference price. decision: the reference price when the slice was decided. arrival: when the first slice of the parent was decided',
     ),
   max_spread_bps: bps
     .optional()
     .describe(
-      'Largest spread of a quote, basis points: twice what it is worse than the reference price of the moment; wider ones are not executed',
+      'Largest spread of a quote, basis points: twice its distance from the current reference price; wider quotes are not executed',
     ),
   patience: z
     .strictObject({
       requote: durationText
         .optional()
         .describe(
-          'Least time between two quotes of a slice that did not trade, ISO 8601; retry.requote of the config when left out or shorter',
+          'Least time between two quotes of a slice that did not trade, ISO 8601; at least retry.requote of the config, which is the default',
         ),
       max_quotes: whole
         .min(1)
         .max(1_000)
         .optional()
-        .describe('Quotes that a slice asks for in a row without a trade; then it waits for its end'),
+        .describe('Consecutive quotes of a slice without a trade; then the slice waits for its end'),
     })
     .optional()
-    .describe('How a slice uses its time while quotes do not suit; left out: it asks until its time is over'),
+    .describe(
+      'How a slice spends its time while quotes are not acceptable; default: it requests quotes until its deadline',
+    ),
   keep: amountOf(
-    'What stays in the account of the currency that is paid with, at least sizing.keep of the config',
+    'Reserve of the currency paid, which stays in the account; at least sizing.keep of the config',
   ).optional(),
   min_trade_notional: amountOf('Smaller orders are not sent; in quote currency').optional(),
 });
@@ -58,18 +60,18 @@ export const ladderFields = () => ({
   size_ladder: z
     .strictObject({
       max_impact_bps: bps.describe(
-        'A piece of a slice costs at most this much more than the smallest probed size, basis points',
+        'Largest extra cost of a piece of a slice over the smallest probed size, basis points',
       ),
       probes: z
         .union([z.literal(2), z.literal(3)], { error: 'expected 2 or 3' })
         .default(3)
         .describe(
-          'How many sizes are probed. 2: a quarter of a slice and the whole. 3: a tenth, four tenths and the whole',
+          'Number of probed sizes. 2: a quarter of a slice and the whole. 3: a tenth, four tenths and the whole',
         ),
     })
     .optional()
     .describe(
-      'Probes sizes while nothing else is asked for, learns what size costs, and trades slices in pieces that cost little more than small ones; left out: slices go out whole',
+      'Probes sizes while the desk is idle, learns the cost of size, and trades slices in pieces that cost little more than small ones; default: slices trade whole',
     ),
 });
 export type Laddered = z.output<z.ZodObject<ReturnType<typeof ladderFields>>>;

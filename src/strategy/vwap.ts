@@ -20,7 +20,7 @@ const profile = z
         period: z
           .enum(['day', 'week'])
           .default('day')
-          .describe('What the weights make up: a day, the same every day, or a week from Monday on'),
+          .describe('Period of the weights: a day, the same every day, or a week from Monday'),
         weights: z
           .array(
             plainNumber
@@ -28,7 +28,7 @@ const profile = z
               .max(1e12),
           )
           .describe(
-            'Volume of each part of the period, midnight first: numbers above zero that count against one another alone. Of a day 24 are hours, 48 half hours, any number that divides 1440 will do; of a week 168 are hours, any number that divides 10080',
+            'Volume of each part of the period, midnight first: positive numbers; only their ratios count. For a day, 24 weights are hours and 48 half hours; any number that divides 1440 works. For a week, 168 weights are hours; any number that divides 10080 works',
           ),
       })
       .superRefine(({ period, weights }, context) => {
@@ -45,7 +45,7 @@ const profile = z
       }),
   )
   .describe(
-    'Volume over a day or a week; slices are sized by it. Written by hand, or learnt from market history by tranche data profile',
+    'Volume over a day or a week, which sizes the slices. Write it by hand, or learn it from market history with tranche data profile',
   );
 export type Profile = z.output<typeof profile>;
 
