@@ -60,10 +60,7 @@ export async function readInput(
   io: CommandIo,
 ): Promise<BacktestInput | { readonly problems: readonly FileProblem[] }> {
   if (options.data.length === 0)
-    throw new OperatorError(
-      'usage',
-      'there are no prices: add --data PAIR=FILE for each pair that is traded',
-    );
+    throw new OperatorError('usage', 'no prices given: add --data PAIR=FILE for each traded pair');
   const named = options.data.map(readName);
   const cacheFolder = resolve(io.cwd, options.cache ?? TAPES);
   const tapeFiles = named.map(({ pair, file }) => ({ pair, name: file, cwd: io.cwd, cacheFolder }));
@@ -85,7 +82,7 @@ export async function readInput(
   if (config === undefined || read.loaded === undefined || problems.length > 0) return { problems };
   const strategies = checked.strategies.filter(({ enabled }) => enabled);
   if (strategies.length === 0)
-    throw new OperatorError('usage', 'there is no strategy: name a file, or one that is not switched off');
+    throw new OperatorError('usage', 'no strategy to run: name a file whose strategy is enabled');
   const holdings = holdingsOf(options, config);
   refuseWorthless({ config, strategies, holdings, named });
   await Promise.all(begun);
@@ -131,7 +128,7 @@ function holdingsOf({ holdings }: InputOptions, config: Config): ReadonlyMap<str
       if (amount.isNegative())
         throw new OperatorError(
           'usage',
-          `--holdings: a backtest begins without debts, got ${currency}=${text(amount)}: write 0 or more`,
+          `--holdings: a backtest starts without debts, got ${currency}=${text(amount)}: write 0 or more`,
         );
     return held;
   }
@@ -170,7 +167,7 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
   const leave = isTraded ? '' : `, say --holdings without ${worthless}`;
   throw new OperatorError(
     'config',
-    `nothing tells what ${worthless} is worth in USD: add --data ${worthless}usd=FILE${leave}, or write rates: { ${worthless}: { usd: "1" } } with its value in usd in the config`,
+    `the value of ${worthless} in USD is unknown: add --data ${worthless}usd=FILE${leave}, or set rates: { ${worthless}: { usd: "1" } } with its value in usd in the config`,
   );
 }
 
@@ -181,7 +178,7 @@ function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant,
     const startsAt = SCHEDULED.has(kind) && typeof said === 'string' ? parseTime(said) : undefined;
     if (startsAt !== undefined && startsAt >= until)
       io.stderr.write(
-        `warning: strategy ${id} has start_time ${isoOf(startsAt)}, and the window ends at ${isoOf(until)}: it trades nothing here\n`,
+        `warning: strategy ${id} has start_time ${isoOf(startsAt)}, but the window ends at ${isoOf(until)}: it will not trade\n`,
       );
   }
 }
@@ -205,18 +202,18 @@ function windowOf(
     if (asked.from < first)
       throw new OperatorError(
         'usage',
-        `--from ${isoOf(asked.from)} is before the first price of ${pair} is known, at ${isoOf(first)} (${file}): say that, or leave --from out`,
+        `--from ${isoOf(asked.from)} is before the first price of ${pair}, at ${isoOf(first)} (${file}): use that time or omit --from`,
       );
     if (asked.until > end)
       throw new OperatorError(
         'usage',
-        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the tape of ${pair} has ended, at ${isoOf(end)} (${file}): say that, or leave --until out`,
+        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): use that time or omit --until`,
       );
   }
   if (asked.until <= asked.from)
     throw new OperatorError(
       'usage',
-      `there is no time between ${isoOf(asked.from)} and ${isoOf(asked.until)}: the tapes must overlap, and --from must be before --until`,
+      `the window from ${isoOf(asked.from)} to ${isoOf(asked.until)} is empty: the tapes must overlap, and --from must be before --until`,
     );
   return { from: instant(asked.from), until: instant(asked.until) };
 }

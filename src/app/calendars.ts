@@ -58,7 +58,7 @@ export class Calendars {
         problems.push(
           document.problem(
             [field, 'calendar', 'holidays', i],
-            `the calendar file ${shownPath(path, this.#options.cwd)} cannot be used: ${why}`,
+            `cannot use the calendar file ${shownPath(path, this.#options.cwd)}: ${why}`,
           ),
         );
         if (!this.#told.has(path)) problems.push(...read.problems.filter((one) => one.excerpt !== ''));
@@ -85,7 +85,7 @@ export class Calendars {
     if (problems.length > 0) return { problems };
     const shown = shownPath(path, this.#options.cwd);
     if (document === undefined) return { problems: [problemAt(shown, 'the file is empty')] };
-    if (more.length > 0) return { problems: [problemAt(shown, 'the file holds more than one list')] };
+    if (more.length > 0) return { problems: [problemAt(shown, 'the file contains more than one list')] };
     const parsed = holidayList.safeParse(document.value);
     return parsed.success
       ? { list: parsed.data, problems }
@@ -98,7 +98,7 @@ const whyOf = ({ line, message, excerpt }: FileProblem): string =>
   excerpt === '' && line === 1
     ? message.replace(/^the file cannot be read: there is no such file$/u, NO_FILE)
     : `line ${line}, ${message}`;
-const NO_FILE = 'there is no such file; write its name as seen from the folder of this one';
+const NO_FILE = 'no such file; write its path relative to the folder of this file';
 
 /** In the place of a list that could not be read, so that the other mistakes of the document are found as well. */
 const UNREAD: HolidayList = { centre: 'not read', every_year: [], days: [] };

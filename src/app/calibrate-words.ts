@@ -20,7 +20,7 @@ export interface Calibration {
 }
 
 /** Settings that no journal tells of. */
-const NEVER_LEARNT = 'gap_max, price_precision and pts are not learnt from a journal';
+const NEVER_LEARNT = 'gap_max, price_precision and pts cannot be learnt from a journal';
 
 const dialsOf = ({ learnt }: Calibration, pair?: string): readonly Dial[] =>
   learnt.filter(isDial).filter((dial) => dial.pair === pair);
@@ -83,9 +83,9 @@ export function calibrationLines(found: Calibration): readonly string[] {
           ...dials.map((dial) => [dial.name, dial.pair ?? 'all', settingOf(dial).replaceAll("'", ''), baseOf(found, dial), groundsOf(dial)]),
         ])),
     '',
-    ...(unlearnt.length === 0 ? [] : [`Not learnt, and so as in ${found.base}:`]),
+    ...(unlearnt.length === 0 ? [] : [`Not learnt; taken from ${found.base}:`]),
     ...table(unlearnt.map((one) => [one.name, one.pair ?? 'all', baseOf(found, one), one.why])),
-    `As in ${found.base} as well: ${NEVER_LEARNT}.`,
+    `Also taken from ${found.base}: ${NEVER_LEARNT}.`,
     ...found.caveats.map((text) => `Note: ${text}.`),
   ];
 } // prettier-ignore

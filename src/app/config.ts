@@ -50,7 +50,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   if (document === undefined || problems.length > 0) {
     const nothing = problemAt(
       shownPath(path, options.cwd),
-      'the file is empty: "tranche init" writes an example',
+      'the file is empty; create an example with "tranche init"',
     );
     const refused = problems.length > 0 ? problems.map(withWayOut) : [nothing];
     return { loaded: undefined, problems: refused, strategyFiles: [] };
@@ -58,7 +58,7 @@ export function readConfig(file: string, options: ConfigOptions): ReadConfig {
   const extra =
     second === undefined
       ? []
-      : [second.problem([], 'a config is one document: remove the --- and what follows')];
+      : [second.problem([], 'a config is one YAML document: remove --- and everything after it')];
   const found = findStrategyFiles(document, dirname(path));
   const parsed = configSchema.safeParse(document.value);
   const wrong = [
@@ -104,7 +104,7 @@ const withWayOut = (problem: FileProblem): FileProblem => ({
   ...problem,
   message: problem.message.replace(/^the file cannot be read: there is no such file$/u, NO_CONFIG),
 });
-const NO_CONFIG = 'there is no such file: "tranche init" writes an example, --config names another';
+const NO_CONFIG = 'no such file; create an example with "tranche init", or name another file with --config';
 
 /**
  * The file as it is now, for a desk that runs with what it said before: which strategies it names, and whether it says

@@ -40,11 +40,11 @@ export function readSystemdToken(folder: string | undefined): Read | undefined {
 /** The token as it is piped in, whole. */
 export function readStdin(): Read {
   if (isatty(0))
-    return { problem: 'stdin is a terminal: pipe the token in, such as from a password manager' };
+    return { problem: 'stdin is a terminal: pipe the token in, for example from a password manager' };
   try {
     const bytes = readFileSync(0);
     return bytes.length > TOKEN_BYTES_MAX
-      ? { problem: 'what stdin holds is too large to be a token' }
+      ? { problem: 'the input on stdin is too large for a token' }
       : { text: bytes.toString('utf8').trim() };
   } catch (cause) {
     return { problem: `stdin cannot be read: ${whyUnreadable(cause)}` };
@@ -77,7 +77,7 @@ export function readCredential(text: string): Credential | { readonly problem: s
 export function strangerProblem({ origins }: Credential, address: string): string | undefined {
   const origin = originOf(address);
   if (origins === undefined || (origin !== undefined && origins.includes(origin))) return undefined;
-  return `the token belongs to ${origins.join(', ')} and is not sent to ${origin ?? 'this address'}: give this address a token of its own`;
+  return `the token is bound to ${origins.join(', ')} and is not sent to ${origin ?? 'this address'}: give this address a token of its own`;
 }
 
 const credentialSchema = z.lazy(() =>
@@ -90,10 +90,10 @@ const credentialSchema = z.lazy(() =>
 /** What can stand in an Authorization header. */
 const isToken = (text: string): boolean => /^[\x21-\x7e]{1,4096}$/u.test(text);
 const NOT_A_TOKEN = {
-  problem: 'this is not a token: expected 1 to 4096 letters, digits and signs on one line',
+  problem: 'not a valid token: expected 1 to 4096 printable characters on one line',
 } as const;
 const NOT_A_CREDENTIAL = {
-  problem: 'this is not a token: expected it alone, or {"origin": "https://…", "token": "…"}',
+  problem: 'not a valid token file: expected the token alone, or {"origin": "https://…", "token": "…"}',
 } as const;
 
 function readPrivate(path: string, forbidden: number): Read {
@@ -103,11 +103,13 @@ function readPrivate(path: string, forbidden: number): Read {
     handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     const facts = fstatSync(handle);
     if (!facts.isFile()) return { problem: `${path} is not a regular file` };
-    if (facts.size > TOKEN_BYTES_MAX) return { problem: `${path} is too large to be a token` };
+    if (facts.size > TOKEN_BYTES_MAX) return { problem: `${path} is too large for a token file` };
     // Windows has neither: there the folder's rights decide.
     if (process.getuid !== undefined) {
       if (facts.uid !== 0 && facts.uid !== process.getuid())
-        return { problem: `${path} belongs to another user, who could change it: take it over with "chown"` };
+        return {
+          problem: `${path} belongs to another user, who could change it: change its owner with "chown"`,
+        };
       if ((facts.mode & forbidden) !== 0)
         return { problem: `others on this machine can read or change ${path}: run "chmod 600 ${path}"` };
     }
@@ -115,7 +117,7 @@ function readPrivate(path: string, forbidden: number): Read {
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'ELOOP')
       return {
-        problem: `${path} is a link, and whoever can change links could swap the token: name the file itself`,
+        problem: `${path} is a symbolic link, which others could redirect: name the file itself`,
       };
     return { problem: `${path} cannot be read: ${whyUnreadable(cause)}` };
   } finally {

@@ -211,7 +211,7 @@ async function finish(running: Observable<unknown>, log: Log, closeAll: () => Pr
     await lastValueFrom(running, { defaultValue: undefined });
     log.info('stopped');
   } catch (error) {
-    log.error('the desk cannot go on', { error });
+    log.error('the desk cannot continue', { error });
     throw error;
   } finally {
     await closeAll();

@@ -47,8 +47,8 @@ function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
 /** Says that a key is not known, with the nearest one that is. */
 export function unknownKey(key: string, known: readonly string[]): string {
   const meant = nearest(key, known);
-  if (meant !== undefined) return `"${key}" is not a setting: did you mean "${meant}"?`;
-  return `"${key}" is not a setting; known here: ${known.join(', ')}`;
+  if (meant !== undefined) return `unknown setting "${key}": did you mean "${meant}"?`;
+  return `unknown setting "${key}"; known here: ${known.join(', ')}`;
 }
 
 function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], document: YamlDocument): string {
@@ -56,7 +56,7 @@ function messageOf(issue: z.core.$ZodIssue, schemas: readonly z.ZodType[], docum
   if (value === undefined && issue.code !== 'custom') return missing(issue, schemas);
   if (issue.code === 'invalid_type' && issue.expected === 'string' && typeof value === 'number') {
     const written = document.numberAt(issue.path) ?? String(value);
-    return `write this in quotes: "${written}"; a bare YAML number may lose digits`;
+    return `quote this value: "${written}"; a bare YAML number may lose digits`;
   }
   const isNumberWanted =
     issue.code === 'invalid_type' && (issue.expected === 'number' || issue.expected === 'int');

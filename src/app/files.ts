@@ -76,7 +76,7 @@ export function findStrategyFiles(
   try {
     if (statSync(path).isFile()) return { files: [path], problems };
     const names = readdirSync(path).filter((name) => /\.ya?ml$/iu.test(name) && !name.startsWith('.'));
-    if (names.length === 0) return refuse(`the folder ${path} holds no .yaml files`);
+    if (names.length === 0) return refuse(`the folder ${path} contains no .yaml files`);
     if (names.length > STRATEGY_FILES_MAX) return refuse(`more than ${STRATEGY_FILES_MAX} files in ${path}`);
     return { files: names.toSorted().map((name) => join(path, name)), problems };
   } catch (cause) {

@@ -108,7 +108,7 @@ async function connect(
     orderTimeoutMs: config.venue.orderTimeoutMs,
     onExtras,
     onUnreadable(list, rows) {
-      warn(`rows of the ${list} could not be read: they are unknown, the others count`, {
+      warn(`some rows of the ${list} are malformed; they count as unknown`, {
         rows: rows.join(', '),
       });
     },
@@ -152,6 +152,6 @@ const feedWorld = (name: string, { warn, alert }: Pick<FeedWanted, 'warn' | 'ale
   onEvent(event) {
     if (event.event === 'closed') alert('feed_down', { feed: name, why: event.why, retry_ms: event.retryMs });
     if (event.event === 'unreadable')
-      warn(`the ${name} feed sent what cannot be read`, { why: event.why, head: event.head });
+      warn(`the ${name} feed sent a malformed message`, { why: event.why, head: event.head });
   },
 });

@@ -3,21 +3,21 @@
 /** Names by which code reaches out of a pure function, each with what to do instead. */
 const barred: Readonly<Record<string, string>> = {
   process: 'settings come from params',
-  global: 'a kernel keeps nothing but its state',
-  globalThis: 'a kernel keeps nothing but its state',
-  console: 'say it in note',
-  fetch: 'a kernel has no network: say what it waits for in waits',
-  WebSocket: 'a kernel has no network: say what it waits for in waits',
-  EventSource: 'a kernel has no network: say what it waits for in waits',
-  setTimeout: 'say what it waits for in waits',
-  setInterval: 'say what it waits for in waits',
-  setImmediate: 'say what it waits for in waits',
-  queueMicrotask: 'say what it waits for in waits',
-  performance: 'now is view.at',
-  crypto: 'chance is not repeatable: derive it from the state',
+  global: 'a kernel keeps only its state',
+  globalThis: 'a kernel keeps only its state',
+  console: 'return a note instead',
+  fetch: 'a kernel has no network: return waits instead',
+  WebSocket: 'a kernel has no network: return waits instead',
+  EventSource: 'a kernel has no network: return waits instead',
+  setTimeout: 'return waits instead',
+  setInterval: 'return waits instead',
+  setImmediate: 'return waits instead',
+  queueMicrotask: 'return waits instead',
+  performance: 'the current time is view.at',
+  crypto: 'randomness is not repeatable: derive it from the state',
   navigator: 'settings come from params',
-  localStorage: 'a kernel keeps nothing but its state',
-  sessionStorage: 'a kernel keeps nothing but its state',
+  localStorage: 'a kernel keeps only its state',
+  sessionStorage: 'a kernel keeps only its state',
   Function: 'write the function out',
   WebAssembly: 'write the function out',
 };
@@ -31,7 +31,7 @@ const refused: readonly (readonly [pattern: RegExp, what: string, instead: strin
   [
     /\bprototype\b|\b__proto__\b/u,
     'a prototype',
-    'write a function of its own: prototypes belong to the whole program',
+    'write a function: prototypes are shared by the whole program',
   ],
 ];
 
@@ -40,7 +40,7 @@ export function barredSource(text: string): string | undefined {
   for (const [line, words] of text.split('\n').entries()) {
     const found = refused.find(([pattern]) => pattern.test(words));
     if (found !== undefined)
-      return `it uses ${found[1]}, which a kernel does not: ${found[2]} (line ${line + 1})`;
+      return `it uses ${found[1]}, which is not available in a kernel: ${found[2]} (line ${line + 1})`;
   }
   return undefined;
 }
@@ -67,13 +67,13 @@ export function barredName(words: string): object {
   return new Proxy(Error, { get: refuse, set: refuse, has: refuse, apply: refuse, construct: refuse });
 }
 
-const NOW = 'now is view.at: a kernel gives the same for the same';
-const CHANCE = 'chance is not repeatable: derive it from the state';
+const NOW = 'the current time is view.at: a kernel must be repeatable';
+const CHANCE = 'randomness is not repeatable: derive it from the state';
 
 /** `what` without what `missing` names, and never changed: it is the program's own. */
 function without<T extends object>(what: T, missing: string, handler: ProxyHandler<T> = {}): T {
   const words = missing === 'random' ? CHANCE : NOW;
-  const change = (): never => barredCall('what belongs to the program is not changed by a kernel');
+  const change = (): never => barredCall('a kernel must not change objects of the program');
   return new Proxy(what, {
     ...handler,
     set: change,

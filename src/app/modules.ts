@@ -53,7 +53,7 @@ export function readModule(named: string, documentFile: string, cwd: string): Mo
   const path = resolve(folder, named);
   const shown = shownPath(path, cwd);
   const refuse = (why: string): Error => new Error(`${shown} ${why}`);
-  if (!isInside(path, folder)) throw refuse('lies outside the folder of this file: copy it there');
+  if (!isInside(path, folder)) throw refuse('is outside the folder of this file: copy it there');
   const bytes = readBytes(path, refuse);
   if (!isInside(realpathSync(path), realpathSync(folder)))
     throw refuse('is a link to a file outside the folder of this one: copy the file there');
@@ -78,7 +78,7 @@ function readBytes(path: string, refuse: (why: string) => Error): Buffer {
     return readFileSync(path);
   } catch (cause) {
     if (cause instanceof Error && !('code' in cause)) throw cause;
-    throw refuse(`cannot be read: ${whyUnreadable(cause)}; its name is as seen from the folder of this file`);
+    throw refuse(`cannot be read: ${whyUnreadable(cause)}; its path is relative to the folder of this file`);
   }
 }
 
@@ -116,9 +116,9 @@ function loadAs(url: string, text: string): { readonly exported: unknown } | { r
 
 /** What the loader, the compiler or the module itself said, in one line with the line of the module. */
 function inWords(cause: unknown): string {
-  if (!(cause instanceof Error)) return `it threw ${typeof cause} while it was loaded`;
+  if (!(cause instanceof Error)) return `it threw ${typeof cause} during loading`;
   if ('code' in cause && cause.code === 'ERR_REQUIRE_ASYNC_MODULE')
-    return 'it awaits at its top level: a module is loaded at once, and a kernel never waits by itself';
+    return 'it uses top-level await: a module must load synchronously';
   const at = /tranche-module\/[0-9a-f]+\/[^:\s]*:(?<line>\d+)/u.exec(cause.stack ?? '')?.groups?.['line'];
   const said = cause.message.split('\n')[0] ?? '';
   const name = cause.name === 'Error' ? '' : `${cause.name}: `;

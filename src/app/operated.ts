@@ -177,7 +177,7 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
       send(order);
       return {
         isDone: true,
-        says: order.isKill ? 'halted; no order can leave this process any more' : 'halted',
+        says: order.isKill ? 'halted; this process cannot send orders any more' : 'halted',
       };
     case 'pause':
     case 'resume':
@@ -199,7 +199,7 @@ function obey(order: Order, send: (command: Command) => void): CommandAnswer {
 function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
   let told: CommandAnswer = {
     isDone: false,
-    says: 'the desk does not take commands now; ask again in a moment',
+    says: 'the desk does not accept commands yet; retry in a moment',
   };
   give((answer) => {
     told = answer;
@@ -258,7 +258,7 @@ function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | stri
   if (orderId === undefined && base === undefined && amount === undefined) return undefined;
   const texts = { orderId, base, amount, fees };
   if (!Object.values(texts).every((value) => typeof value === 'string'))
-    return 'order_id, quantity and amount go together, amounts as texts such as "0.25"';
+    return 'give order_id, quantity and amount together, amounts as text such as "0.25"';
   try {
     return {
       orderId: String(orderId),

@@ -54,7 +54,7 @@ async function worldOf(
   pairs: readonly string[],
   { offline }: FactOptions,
 ): Promise<Found> {
-  if (config === undefined) return nothing('there is no config: name one with --config, or give --holdings');
+  if (config === undefined) return nothing('no config: name one with --config, or give --holdings');
   if (config.venue.simulated !== undefined) return simulated(config);
   if (offline === true) return nothing('--offline was given: give --holdings too');
   return await asked(config, pairs);
@@ -112,7 +112,7 @@ async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
         // Two quotes each: well below what the venue allows in a second.
         if (prices.size > 0) await firstValueFrom(timer(QUOTES_APART_MS));
         const known = await quoted(world.venue, pair, config);
-        if (known === undefined) notices.push(`the venue gave no price of ${pair}`);
+        if (known === undefined) notices.push(`the venue returned no price of ${pair}`);
         else prices.set(pair, known);
       }
     }
@@ -128,7 +128,7 @@ async function fundsOf(venue: VenuePort, notices: string[]): Promise<PlanFacts['
   if (venue.balances === undefined)
     return { missing: 'venue.capabilities.balances is off: give --holdings usd=…,btc=…' };
   const rows = await attempt(venue.balances(), 'the balances', notices);
-  if (rows === undefined) return { missing: 'the venue gave no balances: give --holdings usd=…,btc=…' };
+  if (rows === undefined) return { missing: 'the venue returned no balances: give --holdings usd=…,btc=…' };
   const balances = new Map(rows.map((row): [string, Quantity] => [row.currency, row.available]));
   return { balances, from: 'the venue now' };
 }
@@ -138,7 +138,7 @@ async function attempt<T>(call$: Observable<T>, what: string, notices: string[])
     return await firstValueFrom(call$);
   } catch (error) {
     if (!(error instanceof VenueError)) throw error;
-    notices.push(`the venue could not be asked for ${what}: ${error.message}`);
+    notices.push(`the request for ${what} failed: ${error.message}`);
     return undefined;
   }
 }

@@ -55,7 +55,7 @@ function strategyLines(strategy: PlannedStrategy, plan: ToldPlan, isBrief: boole
       ? rows
       : [
           ...rows.slice(0, ENDS_SHOWN),
-          `  … ${rows.length - 2 * ENDS_SHOWN} more, all of them with --json`,
+          `  … ${rows.length - 2 * ENDS_SHOWN} more; --json lists all`,
           ...rows.slice(-ENDS_SHOWN),
         ];
   const title = `  ${`local (${zone})`.padEnd(LOCAL_WIDTH)}  ${'UTC'.padEnd(19)}`;

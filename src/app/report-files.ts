@@ -57,7 +57,7 @@ export function refuseToReplace(folder: string, { overwrite }: WriteOptions): vo
   if (there.length > 0)
     throw new OperatorError(
       'usage',
-      `${folder} holds a report already (${there.join(', ')}): name another folder with --out, or give --overwrite`,
+      `${folder} already contains a report (${there.join(', ')}): name another folder with --out, or add --overwrite`,
     );
 }
 

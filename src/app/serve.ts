@@ -93,7 +93,7 @@ export function bearersOf(tokens: OperateConfig['tokens']): readonly Bearer[] {
     if (other !== undefined)
       throw new OperatorError(
         'config',
-        `operate.tokens: ${other} and ${name} have the same token, so nobody can tell who asks: give each their own`,
+        `operate.tokens: ${other} and ${name} have the same token, so their callers cannot be told apart: give each its own`,
       );
     names.set(token.reveal(), name);
   }

@@ -19,7 +19,7 @@ export interface StrategyFiles {
 }
 
 const CONFIG_CHANGED =
-  'the config was edited: what it says counts from the next start, but for the list of strategies';
+  'the config was edited: only the list of strategies takes effect now, the rest at the next start';
 
 /** The strategies of a config as they lie on the disk, for a desk that reads them again while it runs. */
 export const strategyFiles = (files: StrategyFiles): StrategiesPort => ({
@@ -58,7 +58,7 @@ const folderChanges = ({ config, warn }: StrategyFiles): Observable<unknown> =>
 const watched = (folder: string, warn: StrategyFiles['warn']): Observable<unknown> =>
   new Observable((observer) => {
     const fail = (error: unknown): void => {
-      warn('a folder of strategies cannot be watched: reload by SIGHUP or tranche reload', {
+      warn('a strategies folder cannot be watched: reload with SIGHUP or tranche reload', {
         folder,
         error: error instanceof Error ? error.message : 'unknown',
       });

@@ -141,7 +141,7 @@ export function summaryLines(rows: readonly Traded[]): readonly string[] {
   return [
     ...table(cells),
     '',
-    'cost is against the reference price when each parent was decided; positive is bad',
+    'cost is against the reference price at the decision of each parent; positive is bad',
   ];
 }
 

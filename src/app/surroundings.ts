@@ -19,19 +19,19 @@ interface Danger {
 /** Variables whose being set at all is refused, in either case of letters where programs read both. */
 const variables: Readonly<Record<string, string>> = {
   NODE_OPTIONS: 'it can load code into this process, or open its debugger',
-  NODE_EXTRA_CA_CERTS: 'whoever owns such a certificate can read the token on its way',
-  SSLKEYLOGFILE: 'it writes down the keys of encrypted connections',
-  HTTP_PROXY: 'requests could go through somebody else',
-  HTTPS_PROXY: 'requests could go through somebody else',
-  ALL_PROXY: 'requests could go through somebody else',
-  NODE_USE_ENV_PROXY: 'requests could go through somebody else',
+  NODE_EXTRA_CA_CERTS: 'the owner of such a certificate can read the token in transit',
+  SSLKEYLOGFILE: 'it logs the keys of encrypted connections',
+  HTTP_PROXY: 'requests could pass through a third party',
+  HTTPS_PROXY: 'requests could pass through a third party',
+  ALL_PROXY: 'requests could pass through a third party',
+  NODE_USE_ENV_PROXY: 'requests could pass through a third party',
 };
 
 const flags: readonly (readonly [pattern: RegExp, why: string])[] = [
   [/^--inspect(?:-|=|$)|^--debug/u, 'a debugger reads the token in memory'],
-  [/^--tls-keylog(?:=|$)/u, 'it writes down the keys of encrypted connections'],
-  [/^--use-env-proxy$/u, 'requests could go through somebody else'],
-  [/^--heapsnapshot-|^--heap-prof$/u, 'the token is in every picture of the memory'],
+  [/^--tls-keylog(?:=|$)/u, 'it logs the keys of encrypted connections'],
+  [/^--use-env-proxy$/u, 'requests could pass through a third party'],
+  [/^--heapsnapshot-|^--heap-prof$/u, 'heap snapshots contain the token'],
 ];
 
 /** What is dangerous around this process, but for what `allowed` names. */
@@ -44,7 +44,7 @@ export function dangersOf(
   if (tls === '0')
     dangers.push({
       name: 'NODE_TLS_REJECT_UNAUTHORIZED',
-      why: 'with 0 nobody checks that it is the venue who gets the token',
+      why: '0 disables the check that the token goes to the venue',
     });
   for (const [name, why] of Object.entries(variables)) {
     const isSet = [name, name.toLowerCase()].some((each) => (env[each] ?? '') !== '');
@@ -68,9 +68,9 @@ export function refuseDangers(surroundings: Surroundings, allowed: readonly stri
   throw new OperatorError(
     'config',
     [
-      'live mode does not start in these surroundings:',
+      'live mode refuses to start in this environment:',
       ...lines,
-      `Take them away, or write allow_environment: [${names}] if you know that they are yours.`,
+      `Remove these settings, or set allow_environment: [${names}] if they are intended.`,
     ].join('\n'),
   );
 }

@@ -90,7 +90,7 @@ export async function runPool({
   workers,
   done,
   stop,
-  kept = 'nothing of what had ended is kept',
+  kept = 'no finished setting is kept',
   script = SCRIPT,
 }: PoolOptions): Promise<void> {
   if (jobs.length === 0 || stop?.aborted === true) return;
@@ -104,7 +104,7 @@ export async function runPool({
     next++;
   };
   const fail = (why: string, cause?: unknown): void => {
-    const said = `a worker thread has died: ${why}; ${kept}`;
+    const said = `a worker thread died: ${why}; ${kept}`;
     reject(new OperatorError('software', said, cause));
   };
   const end = (): void => {

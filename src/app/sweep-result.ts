@@ -105,12 +105,12 @@ export function sweepNotes({
     .filter((one) => one !== undefined && 'control' in one && one.control !== 'active');
   const isSparse = outcomes.flat().some((one) => Number(figuresIn(one)?.untraded ?? 0) > 0);
   return [
-    ...(done < wanted ? [`Not whole: ${done} of ${wanted} runs have ended.`] : []),
-    ...(invalid > 0 ? [`${invalid} settings were left out: no desk would start with them.`] : []),
-    ...(repeated > 0 ? [`${repeated} draws came out like an earlier one, and were run once.`] : []),
+    ...(done < wanted ? [`Incomplete: ${done} of ${wanted} runs have finished.`] : []),
+    ...(invalid > 0 ? [`${invalid} settings were skipped: a desk would not start with them.`] : []),
+    ...(repeated > 0 ? [`${repeated} draws repeated an earlier one and were run once.`] : []),
     ...(refused > 0 ? [`${refused} runs did not start: the desk refused its strategies.`] : []),
-    ...(stopped.length > 0 ? [`In ${stopped.length} runs a control halted or paused the desk: what came after was not traded.`] : []),
-    ...(isSparse && by !== 'cost_bps' ? ['Some settings did not trade all that they should: compare untraded as well.'] : []),
+    ...(stopped.length > 0 ? [`In ${stopped.length} runs a control halted or paused the desk: later slices were not traded.`] : []),
+    ...(isSparse && by !== 'cost_bps' ? ['Some settings did not trade their whole total: compare untraded as well.'] : []),
     ...(folds === undefined && tried > 1 ? [overfitting(tried, by, luck)] : []),
     ...(further > 0 ? [`The folder holds ${further} further runs over this history, of other settings or windows: they are tries as well, and not counted here.`] : []),
     ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only figures of the window after the choice tell what to expect.`]),

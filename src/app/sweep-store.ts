@@ -104,7 +104,10 @@ function refuseOthers(file: string, inputs: SweepInputs): void {
   }
   const read = inputsSchema.safeParse(parsed(readFileSync(file, 'utf8')));
   if (!read.success)
-    throw new OperatorError('data', `${file} is damaged, or of another version: name another folder`);
+    throw new OperatorError(
+      'data',
+      `${file} is damaged or from another version. Sweep folders from older versions cannot be resumed: name another folder`,
+    );
   const before = read.data.inputs;
   const changed = [...new Set([...Object.keys(before), ...Object.keys(inputs)])].filter(
     (name) => before[name] !== inputs[name],
@@ -112,7 +115,7 @@ function refuseOthers(file: string, inputs: SweepInputs): void {
   if (changed.length > 0)
     throw new OperatorError(
       'usage',
-      `${file}: the results there rest on something else (${changed.join(', ')}), and are not mixed with these: name another folder with --out`,
+      `${file}: the results there have other inputs (${changed.join(', ')}) and cannot be combined with these: name another folder with --out`,
     );
 }
 
@@ -128,7 +131,7 @@ function readLines(file: string): ReadonlyMap<string, SweepOutcome> {
       if (!read.success)
         throw new OperatorError(
           'data',
-          `${file}: line ${i + 1} is damaged: remove it, and its setting runs again`,
+          `${file}: line ${i + 1} is damaged: remove the line to run its setting again`,
         );
       return [read.data.key, read.data.outcome];
     }),

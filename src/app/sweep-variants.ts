@@ -121,12 +121,12 @@ function targetOf(field: string, tried: readonly string[], scene: Scene): Place 
   const [top = ''] = path;
   if (document === undefined) throw new OperatorError('usage', `--vary ${field}: there is no strategy ${id}`);
   if (FIXED.has(top))
-    throw new OperatorError('usage', `--vary ${field}: ${top} says what a strategy is, and cannot be varied`);
+    throw new OperatorError('usage', `--vary ${field}: ${top} identifies a strategy and cannot be varied`);
   const now = valueAt(document.value, path);
   if (typeof now === 'object')
     throw new OperatorError(
       'usage',
-      `--vary ${field}: that is a group of settings: name one of ${Object.keys(now ?? {}).join(', ')} in it, such as ${field}.${Object.keys(now ?? {})[0] ?? ''}`,
+      `--vary ${field}: this is a group of settings: name one of ${Object.keys(now ?? {}).join(', ')} in it, such as ${field}.${Object.keys(now ?? {})[0] ?? ''}`,
     );
   const target = { id, document, path };
   if (typeof now === 'string') return { ...target, read: asText };

@@ -60,8 +60,7 @@ function leftOut({ settings, order, outcomes, by }: SweepResult): readonly strin
   const without = settings.length - order.length;
   if (without === 0) return [];
   const refused = outcomes[0]?.find((one) => one !== undefined && 'refused' in one);
-  const why =
-    refused !== undefined && 'refused' in refused ? `; the first that was refused: ${refused.refused}` : '';
+  const why = refused !== undefined && 'refused' in refused ? `; first refusal: ${refused.refused}` : '';
   return [`${without} settings have no ${by}${why}`];
 }
 

@@ -45,7 +45,7 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
       : `${several(gaps.missing, 'bar')} missing (${share.toFixed(3)} %) in ${several(gaps.holes, 'place')}; the longest is of ${several(longest.bars, 'bar')} from ${timeWords(longest.after + barMs)}`;
   const lines: (readonly [string, string])[] = [['gaps', words]];
   if (offGrid > 0)
-    lines.push(['off the grid', `${count(offGrid)} bars begin a broken number of bars after the one before`]);
+    lines.push(['off the grid', `${count(offGrid)} bars are off the grid of the bars before them`]);
   return lines;
 }
 
@@ -53,15 +53,15 @@ function gapWords({ gaps, barMs, rows, offGrid }: ImportReport): (readonly [stri
 function doubtWords(report: ImportReport): (readonly [string, string])[] {
   const { duplicates, empty, zeroVolume, withoutVolume, rounded, cutTimes, rows, repeatedTrades } = report;
   const lines: (readonly [number, string, string])[] = [
-    [duplicates.identical, 'duplicates', `${several(duplicates.identical, 'row')} said the same twice: left out`],
+    [duplicates.identical, 'duplicates', `${several(duplicates.identical, 'duplicate row')} dropped`],
     [repeatedTrades, 'repeats', `${several(repeatedTrades, 'trade')} like the one before: kept, since two may well be alike`],
-    [duplicates.conflicting, 'conflicts', `${several(duplicates.conflicting, 'row')} of one time had other figures: one was kept`],
-    [empty, 'empty', `${several(empty, 'row')} without prices: left out`],
+    [duplicates.conflicting, 'conflicts', `${several(duplicates.conflicting, 'row')} with the same time but different figures: one kept`],
+    [empty, 'empty', `${several(empty, 'row')} without prices dropped`],
     [zeroVolume, 'no trade', `${several(zeroVolume, 'row')} of volume 0`],
-    [withoutVolume, 'no volume', withoutVolume === rows ? 'the source has none' : `${count(withoutVolume)} rows have none`],
+    [withoutVolume, 'no volume', withoutVolume === rows ? 'none in the source' : `${count(withoutVolume)} rows have none`],
     [rounded.prices, 'rounded prices', `${count(rounded.prices)} have more digits than a double holds, first at ${rounded.firstAt ?? ''}`],
     [rounded.volumes, 'rounded volumes', `${count(rounded.volumes)} have more digits than a double holds`],
-    [cutTimes, 'cut times', `${count(cutTimes)} are finer than a millisecond: cut`],
+    [cutTimes, 'cut times', `${count(cutTimes)} are finer than a millisecond and were truncated`],
   ]; // prettier-ignore
   return lines.flatMap(([found, name, words]) => (found > 0 ? [[name, words] as const] : []));
 }

@@ -31,11 +31,13 @@ export function loadDocument<Schema extends z.ZodType>(
   if (problems.length > 0) throw unusable(problems);
   const [document, second] = documents;
   if (second !== undefined) {
-    throw unusable([second.problem([], 'this is one document: remove the --- and what follows')]);
+    throw unusable([
+      second.problem([], 'this file is one YAML document: remove --- and everything after it'),
+    ]);
   }
   if (document === undefined) {
     throw unusable([
-      problemAt(shownPath(path, options.cwd), 'the file is empty: "tranche init" writes an example'),
+      problemAt(shownPath(path, options.cwd), 'the file is empty; create an example with "tranche init"'),
     ]);
   }
   const parsed = schema.safeParse(document.value);

@@ -31,7 +31,7 @@ const ROWS_MIN = 2;
 export async function readVolumes(name: string, { gapMaxMs, cwd }: ReadVolumes): Promise<Volumes> {
   const tape = await tapeOfAnyPair(name, cwd);
   const { rows, barMs, times } = tape;
-  if (rows < ROWS_MIN) throw new OperatorError('data', `${name}: holds ${rows} rows: too few to learn from`);
+  if (rows < ROWS_MIN) throw new OperatorError('data', `${name}: ${rows} rows are too few to learn from`);
   refuseHoles(tape, gapMaxMs, name);
   const volumes = Array.from(times, (fromMs, row) => ({
     fromMs,

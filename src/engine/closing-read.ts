@@ -64,4 +64,4 @@ export function closingWords(desk: Desk): readonly string[] {
 export const unconfirmedWords = (desk: Desk): string | undefined =>
   !desk.isClosing || closingReadDue(desk) === undefined
     ? undefined
-    : `the account did not confirm the last fills: ${desk.readFault ?? 'it was not read in time'}; the next start reads it`;
+    : `the account did not confirm the last fills: ${desk.readFault ?? 'no read finished in time'}; the next start reads it again`;

@@ -130,7 +130,7 @@ export class Footprint {
     if (slowdown === 1) this.#slowed.delete(pair);
     else if (!this.#slowed.has(pair)) {
       this.#slowed.add(pair);
-      this.#observer.warn('too many quotes for each fill: the next ones are asked for more slowly', {
+      this.#observer.warn('too many quotes per fill; requesting quotes more slowly', {
         pair,
         quotes: asked,
         fills,

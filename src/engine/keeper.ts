@@ -42,7 +42,7 @@ export class Keeper {
     if (found === undefined) return 0;
     const unfit = 'unfit' in found ? found.unfit : this.#take(found);
     if (unfit === undefined && 'seq' in found) return found.seq;
-    observer.warn('the state that was kept is not used: all records are read', { why: unfit });
+    observer.warn('the state snapshot is not usable; reading all records', { why: unfit });
     return 0;
   }
 
@@ -93,7 +93,7 @@ export class Keeper {
     try {
       ports.journal.states?.[how]({ seq, hash, text: packed(this.#desk) });
     } catch (error) {
-      observer.warn('the state could not be kept: the next start reads all records', {
+      observer.warn('the state snapshot could not be written; the next start reads all records', {
         error: String(error),
       });
     }

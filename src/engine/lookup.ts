@@ -61,7 +61,7 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
     }),
     catchError((error: unknown) => {
       if (!(error instanceof VenueError)) throw error;
-      desk.observer.warn('an order in doubt could not be looked up', { error: error.message });
+      desk.observer.warn('the lookup of an order in doubt failed', { error: error.message });
       return EMPTY;
     }),
   );

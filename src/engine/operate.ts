@@ -117,20 +117,20 @@ function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resu
   const { slices, totals } = desk.state;
   const { parent, pair, strategy } = command;
   if ([parent, pair, strategy].filter((one) => one !== undefined).length > 1)
-    return 'name a parent, a pair or a strategy: one of them';
+    return 'name exactly one of parent, pair or strategy';
   const scope = scopeOf(command);
   if (command.forMs !== undefined && (scope !== undefined || command.do === 'resume'))
-    return 'only a pause of the whole desk ends by itself';
+    return 'only a pause of the whole desk can have an end';
   if (command.forMs !== undefined && command.forMs > PAUSE_MAX_MS)
-    return 'a pause that ends by itself lasts a year at most: P366D';
-  if (command.isReducing === true && scope !== undefined) return 'reducing is of the whole desk';
+    return 'a pause can last at most a year: P366D';
+  if (command.isReducing === true && scope !== undefined) return 'reducing applies to the whole desk';
   if (scope === undefined) {
     const isHeld = desk.control === 'paused' || desk.control === 'reducing';
     if (command.forMs !== undefined && isHeld && desk.state.controlUntil === undefined)
-      return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift that`;
+      return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift it`;
     // A halt is latched: resuming does not lift it.
     return desk.control === 'halted'
-      ? `the desk is halted: ${desk.controlWhy}. Arm it again with rearm`
+      ? `the desk is halted: ${desk.controlWhy}. Lift the halt with rearm`
       : undefined;
   }
   if (command.do === 'resume') {
@@ -193,12 +193,12 @@ export function rearmFault(
   desk: Desk,
   { by, why, withOpenDoubts }: Pick<Rearm, 'by' | 'why'> & { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
-  if (by.trim() === '') return 'name who arms the desk again';
-  if (why.trim() === '') return 'give the reason: what was wrong, and why it is not any more';
+  if (by.trim() === '') return 'name the person who re-arms the desk';
+  if (why.trim() === '') return 'give a reason: what was wrong and how it was fixed';
   const open = openOrders(desk);
   if (open.length === 0 || withOpenDoubts === true) return undefined;
   const orders = open.length === 1 ? 'of 1 order' : `of ${open.length} orders`;
-  return `the outcome ${orders} is unknown: ${open.join(', ')}. Wait for the proof, resolve it, or say --with-open-doubts`;
+  return `the outcome ${orders} is unknown: ${open.join(', ')}. Wait for the proof, resolve it, or add --with-open-doubts`;
 }
 
 /** The record that arms the desk again: who, why, and with which doubts open. */
@@ -239,4 +239,4 @@ function rearm(desk: Desk, command: Rearm): Observable<unknown> {
 }
 
 const KILLED =
-  'the way of orders is closed for as long as this process lives: stop it, then tranche run --rearm "reason"';
+  'this process cannot send orders any more: stop it, then start it with tranche run --rearm "reason"';

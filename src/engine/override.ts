@@ -55,7 +55,7 @@ function propose(desk: Desk, command: Propose): Observable<unknown> {
     tap(() => {
       command.answer({
         isDone: true,
-        says: `${id} is proposed; another person approves it within ${minutes} min`,
+        says: `${id} is proposed; another person must approve it within ${minutes} min`,
       });
     }),
   );
@@ -80,7 +80,7 @@ function approve(desk: Desk, command: Approve): Observable<unknown> {
   return desk.append([{ ...known.proposal, step: 'approved', by, why }]).pipe(
     tap(() => {
       desk.changed$.next();
-      command.answer({ isDone: true, says: `${id} is approved: it is good for one order` });
+      command.answer({ isDone: true, says: `${id} is approved for one order` });
     }),
   );
 }
@@ -90,13 +90,13 @@ function approveFault(
   known: Override | undefined,
   { override: id, by, why, token }: Approve,
 ): string | undefined {
-  if (by.trim() === '') return 'name who approves it';
+  if (by.trim() === '') return 'name the approver';
   if (why.trim() === '') return 'give the reason';
   if (known === undefined) return `there is no override ${id}`;
   if (known.approvedBy !== undefined) return `${id} is approved already`;
   if (isOver(desk, id)) return `${id} has expired`;
   if (token !== undefined && desk.proposals.get(id)?.token === token)
-    return 'it was proposed with the same token: another person must approve it with one of their own';
+    return 'it was proposed with the same token: another person must approve it with a different token';
   return sameName(known.proposal.by, by)
     ? `${by} has proposed it: another person must approve it`
     : undefined;

@@ -59,7 +59,7 @@ function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
   const id = intent.client_order_id;
   // Two sources may prove the same end: the first is written.
   if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
-    end.word?.answer({ isDone: false, says: `${id} is not in doubt any more` });
+    end.word?.answer({ isDone: false, says: `${id} is no longer in doubt` });
     return { bodies: [] };
   }
   if (isOutdated(desk, end)) return { bodies: [] };
@@ -85,7 +85,7 @@ const isOutdated = ({ doubts }: Desk, end: AttemptEnd): boolean =>
 const became: Readonly<Record<AttemptEnd['end'], string>> = {
   filled: 'is booked as traded',
   closed: 'is closed as not executed',
-  doubt: 'traded, and is booked once the account shows its figures',
+  doubt: 'traded; it will be booked when the account shows its figures',
 };
 
 const wordOf = ({ word }: AttemptEnd): readonly RecordBody[] => (word === undefined ? [] : [word.record]);

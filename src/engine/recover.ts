@@ -237,12 +237,9 @@ function holdBack(desk: Desk): void {
     pacer.block(route, waitMs);
   }
   if (longestMs > 2 * LAST_REQUEST_MS) {
-    observer.warn(
-      'an earlier process may have used the limits of the venue; waiting them out before the first request',
-      {
-        seconds: Math.ceil(longestMs / 1_000),
-      },
-    );
+    observer.warn('an earlier process may have used the rate limits of the venue; waiting until they reset', {
+      seconds: Math.ceil(longestMs / 1_000),
+    });
   }
 }
 

@@ -51,7 +51,7 @@ export function reloads(desk: Desk, patient: Observable<Reload>): Observable<nev
 function reload(desk: Desk, command: Reload): Observable<unknown> {
   const read = desk.ports.strategies?.read();
   if (read === undefined)
-    return answered(command, { isDone: false, says: 'this desk cannot read its strategies again' });
+    return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
   if ('problems' in read) return refused(desk, command, read.problems);
   const planned = planFor(desk, read.sources, read.off);
   const faults = [...planned.faults, ...unknownPairs(desk, planned.run)];
@@ -66,7 +66,7 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
   const isDry = command.isDryRun === true;
   command.answer?.({
     isDone: true,
-    says: [isDry ? 'a reload would change this:' : 'reloaded:', ...says].join('\n'),
+    says: [isDry ? 'a reload would apply these changes:' : 'reloaded:', ...says].join('\n'),
     facts: { changes: planned.changes, notes },
   });
   if (isDry || isSaid(desk, command, planned)) return EMPTY;

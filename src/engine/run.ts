@@ -155,7 +155,7 @@ const endOfDisk = ({ ports }: Desk): Observable<never> =>
   defer(() =>
     ports.journal.isSpent === true
       ? throwError(
-          () => new OperatorError('storage', 'the disk of the journal is full: make room, then start again'),
+          () => new OperatorError('storage', 'the disk of the journal is full: free space, then start again'),
         )
       : EMPTY,
   );

@@ -60,7 +60,7 @@ export function compare(
     const state = noted === undefined ? 'missing' : 'unreadable';
     return {
       what: 'no_anchor',
-      why: `the second note of how far the journal had come is ${state}: nothing tells whether it is an older copy`,
+      why: `the journal anchor is ${state}: the desk cannot tell whether the journal is an older copy`,
     };
   }
   if (noted.seq > head.seq) {
@@ -68,5 +68,5 @@ export function compare(
     return { what: 'rolled_back', why: `the journal ${now}, but it had reached record ${noted.seq}` };
   }
   if (noted.seq === 0 || hashAt(noted.seq) === noted.hash) return undefined;
-  return { what: 'rolled_back', why: `record ${noted.seq} of the journal is not the one that was noted` };
+  return { what: 'rolled_back', why: `record ${noted.seq} of the journal differs from the journal anchor` };
 }

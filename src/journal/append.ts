@@ -28,7 +28,7 @@ export function appender(where: string, write: Write): Appender {
         const why = cause instanceof Error ? cause.message : String(cause);
         refusal = new OperatorError(
           'storage',
-          `journal ${where} failed earlier and takes nothing more: ${why}. Restart; the journal is read and checked anew.`,
+          `journal ${where} failed earlier and accepts no more records: ${why}. Restart to read and check the journal again.`,
           cause,
         );
         throw cause;

@@ -58,8 +58,8 @@ function fill(path: string, bytes: number): void {
     rmSync(path, { force: true });
     throw new OperatorError(
       'storage',
-      `the disk has no room for the reserve of ${Math.ceil(bytes / PIECE_BYTES)} MiB at ${path}: ${messageOf(error)}. ` +
-        'Make room, or set journal_reserve.',
+      `the disk has no space for the reserve of ${Math.ceil(bytes / PIECE_BYTES)} MiB at ${path}: ${messageOf(error)}. ` +
+        'Free space, or set journal_reserve.',
       error,
     );
   }

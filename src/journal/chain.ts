@@ -36,7 +36,7 @@ export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): rea
 
 /** A text that was put together holds on to all its parts until somebody reads a character of it. */
 const inOnePiece = (text: string): string => {
-  invariant(text.codePointAt(0) === OPEN, 'the text of a record is an object');
+  invariant(text.codePointAt(0) === OPEN, 'the body of a record must be an object');
   return text;
 };
 const OPEN = 123;
@@ -98,7 +98,7 @@ function breakAt(head: Head, line: Line): string | undefined {
   if (line.seq !== head.seq + 1)
     return `expected record ${head.seq + 1}, found ${line.seq}: records are missing or moved`;
   if (!line.body.startsWith(startOf(line.kind)))
-    return `it is filed as "${line.kind}", but its text says otherwise`;
+    return `its kind is stored as "${line.kind}", but its body says otherwise`;
   if (link(head.hash, line.seq, line.at, line.body) !== line.hash)
     return 'its hash does not match its content';
   return undefined;

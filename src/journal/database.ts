@@ -103,7 +103,7 @@ export function headMover(db: DatabaseSync, where: string): (from: Head, to: Hea
       throw new OperatorError(
         'storage',
         `journal ${where}: another process has written to it, past the lock: was ${where}.lock removed, or the journal replaced? ` +
-          'Find the other desk and keep one; this one sends nothing more.',
+          'Find the other desk and keep one of them; this one sends no more requests.',
       );
   };
 }
@@ -118,7 +118,7 @@ export function notedHead(db: DatabaseSync): NotedHead {
   const last = Number(row?.['last'] ?? 0);
   const groups = /^(?<seq>\d{1,15}) (?<hash>[0-9a-f]{64})$/u.exec(String(row?.['value']))?.groups;
   if (groups === undefined)
-    return { ok: false, seq: last + 1, why: 'the note of the newest record is unreadable' };
+    return { ok: false, seq: last + 1, why: 'the stored head of the journal is unreadable' };
   const head = { seq: Number(groups['seq']), hash: groups['hash'] ?? '' };
   if (head.seq === last) return { ok: true, head };
   const why = `the journal notes that it ends with record ${head.seq}, but its last record is ${last}`;
@@ -167,7 +167,7 @@ function lineOf(row: readonly unknown[]): Line {
     typeof body !== 'string' ||
     typeof hash !== 'string'
   ) {
-    throw new RangeError('its columns are not of their types');
+    throw new RangeError('its columns have wrong types');
   }
   return { seq, at, kind, body, hash };
 }

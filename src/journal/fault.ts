@@ -44,7 +44,7 @@ export function faultOf(file: string, seq: number, error: unknown): OperatorErro
   if (isDamage(error)) return damage(file, seq, messageOf(error), error);
   return new OperatorError(
     'storage',
-    `journal ${file} cannot be used: ${messageOf(error)}. Check that this user may write to its folder and that the disk has room.`,
+    `journal ${file} cannot be used: ${messageOf(error)}. Check the permissions of its folder and the free space on the disk.`,
     error,
   );
 }

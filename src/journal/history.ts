@@ -131,7 +131,7 @@ function checkOwner(
   if (owner !== undefined && owner !== account && !accountChanged) {
     throw new OperatorError(
       'config',
-      `${file} was written with another address or token. If it is the same account, add --account-changed; else name another --store.`,
+      `${file} was written with another address or token. If it is the same account, add --account-changed; otherwise use another --store.`,
     );
   }
 }
@@ -166,7 +166,7 @@ function storeOf(db: DatabaseSync, file: string, account: string | undefined): H
     if (before !== undefined && FIXED.some(differs)) {
       throw new OperatorError(
         'data',
-        `transaction ${row.id} is not what ${file} says it was: is this another account? Nothing of this page was kept.`,
+        `transaction ${row.id} differs from its copy in ${file}: is this another account? No row of this page was stored.`,
       );
     }
     const replaced =

@@ -79,7 +79,7 @@ function* inPages(
       // Node types rows as objects although they are arrays here; to copy each would double the time.
       const [at, body, hash] = row as unknown as readonly unknown[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all three are checked below
       if (typeof at !== 'number' || typeof body !== 'string' || typeof hash !== 'string')
-        throw new RangeError('its columns are not of their types');
+        throw new RangeError('its columns have wrong types');
       seq++;
       yield { seq, at: instant(at), body: read(seq, body), hash };
     }

@@ -16,8 +16,7 @@ import type { Journal } from './journal.ts';
  */
 export function saveJournal({ lines }: Pick<Journal, 'lines'>, path: string): void {
   const file = resolve(path);
-  if (existsSync(file))
-    throw new OperatorError('usage', `${path} is there already: journals are never overwritten`);
+  if (existsSync(file)) throw new OperatorError('usage', `${path} exists: journals are never overwritten`);
   try {
     createPrivate(file);
     const db = new DatabaseSync(file);

@@ -69,7 +69,7 @@ function writer(named: string, options: SqliteOptions): Journal {
   if (network !== undefined)
     throw new OperatorError(
       'storage',
-      `journal ${file} lies on ${network}, where locks and flushes cannot be relied on. Put it on a local disk.`,
+      `journal ${file} is on ${network}, where locks and flushes are unreliable. Put it on a local disk.`,
     );
   const lock = takeLock(file);
   if (lock === undefined)
@@ -122,10 +122,7 @@ function refuseDamagedLog(file: string): void {
 
 function reader(file: string, options: SqliteOptions): Journal {
   if (!existsSync(file))
-    throw new OperatorError(
-      'storage',
-      `there is no journal at ${file}. Check the path, or run "tranche run" first.`,
-    );
+    throw new OperatorError('storage', `no journal at ${file}. Check the path, or run "tranche run" first.`);
   refuseNoFile(file);
   const db = openToRead(file, options);
   try {

@@ -34,7 +34,7 @@ export function verifyPart(db: DatabaseSync, { after, last }: Part): Verdict | u
         const [own, at, kind, body, stored] = row as unknown as readonly unknown[]; // oxlint-disable-line typescript/no-unsafe-type-assertion -- all five are checked below
         if (own !== seq + 1) return refused('records are missing or moved');
         if (typeof at !== 'number' || typeof kind !== 'string' || typeof body !== 'string')
-          return refused('its columns are not of their types');
+          return refused('its columns have wrong types');
         let start = starts.get(kind);
         if (start === undefined) {
           if (starts.size > 1_000) return refused('there are too many kinds of records');

@@ -252,7 +252,7 @@ function* wakeTold(at: Instant, wake: WakeRecord): Generator<Told> {
   const base = { at, strategy, ...about, reason, figures: note, next };
   const why = because(reason, note);
   if (untradedBy(wake) !== undefined) {
-    const what = first === undefined ? 'looked, and traded nothing' : `${missedText(missed)} did not trade`;
+    const what = first === undefined ? 'woke without trading' : `${missedText(missed)} did not trade`;
     yield { ...base, event: 'not_traded', says: `${what}${why}` };
   } else if (reason !== undefined && reason !== 'waiting' && finished === undefined) {
     yield { ...base, event: 'noted', says: why.replace(/^: /u, '') };
@@ -313,7 +313,7 @@ const strayTold = (at: Instant, fill: FillRecord): Told => ({
   side: fill.side,
   filled: `${fill.quantity} ${fill.base}`,
   amount: `${fill.amount} ${fill.quote}`,
-  says: `${fill.side === 'buy' ? 'bought' : 'sold'} ${fill.quantity} ${fill.base} for ${fill.amount} ${fill.quote}, a trade that was found in the account`,
+  says: `${fill.side === 'buy' ? 'bought' : 'sold'} ${fill.quantity} ${fill.base} for ${fill.amount} ${fill.quote}, a trade found in the account`,
 });
 
 function openTold({ strategy, at, intent, attempts, last }: Open, of: Speaker): Told {

@@ -19,7 +19,7 @@ export const lineFor = ({ at, body }: StoredRecord): string =>
 function wordsFor(body: RecordBody): string {
   switch (body.kind) {
     case 'started':
-      return `tranche ${body.version} took the journal over for desk ${body.desk} in mode ${body.mode}`;
+      return `tranche ${body.version} opened the journal for desk ${body.desk} in mode ${body.mode}`;
     case 'stopped':
       return `stopped: ${body.why}${body.open_doubts === 0 ? '' : `; ${count(body.open_doubts, 'doubt')} left open`}${body.closing_read === false ? '; the account did not confirm the last fills' : ''}`;
     case 'process':

@@ -103,9 +103,8 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
     if (caller !== undefined && mayAct(caller, needed)) return caller;
     const path = request.routeOptions.url ?? '';
     desk.refused({ path, by: caller?.name ?? 'none', role: caller?.role, needed });
-    if (caller === undefined)
-      throw new Refusal(401, 'a bearer token is needed, and this is none of this desk');
-    throw new Refusal(403, `this takes the role ${needed}, this token is of a ${caller.role}`);
+    if (caller === undefined) throw new Refusal(401, 'this desk does not know the bearer token');
+    throw new Refusal(403, `this action needs the role ${needed}; the token has the role ${caller.role}`);
   };
   const commanded = (
     request: FastifyRequest,
@@ -168,7 +167,7 @@ export function addApi(server: FastifyInstance, { desk, events, bearers }: ApiOp
   });
   server.post('/api/v1/rearm', async (request, reply) => {
     const { caller, body } = commanded(request, 'approver', ['confirm', 'with_open_doubts']);
-    if (body['confirm'] !== desk.desk) throw new Refusal(400, 'type the name of the desk as "confirm"');
+    if (body['confirm'] !== desk.desk) throw new Refusal(400, 'send the name of the desk as "confirm"');
     const withOpenDoubts = flagOf(body, 'with_open_doubts');
     return await answer(reply, {
       do: 'rearm',
@@ -207,7 +206,7 @@ function refuseOtherKeys(body: Readonly<Record<string, unknown>>, known: readonl
   if (other !== undefined)
     throw new Refusal(
       400,
-      `"${other.slice(0, 80)}" is not known here; known are ${known.toSorted().join(', ')}`,
+      `"${other.slice(0, 80)}" is unknown; known fields are ${known.toSorted().join(', ')}`,
     );
 }
 

@@ -27,7 +27,7 @@ export const isLoopbackName = (host: string): boolean =>
 /** Why such an address is not listened on without more ado. */
 export const beyondLoopback = (listen: string): string =>
   [
-    `operate.listen "${listen}" would be reached from the network, without encryption.`,
+    `operate.listen "${listen}" would be reachable from the network without encryption.`,
     'Listen on 127.0.0.1 and let a proxy with TLS forward to it (name it in operate.hosts),',
-    'or write operate.allow_network: true and operate.tokens: then everything but /healthz wants a token.',
+    'or write operate.allow_network: true and operate.tokens: then every route but /healthz requires a token.',
   ].join('\n');

@@ -25,10 +25,10 @@ type Kit = ReturnType<typeof kitFor>;
 /** What was asked, sent and filled. */
 const tradingMeters = ({ counter, gauge }: Kit) => ({
   quotes: counter('tranche_quotes_total', 'Answers to quote requests', ['pair', 'result']),
-  orders: counter('tranche_orders_total', 'Orders by what became of them', ['pair', 'side', 'result']),
+  orders: counter('tranche_orders_total', 'Orders by result', ['pair', 'side', 'result']),
   attempts: counter('tranche_attempts_total', 'Attempts by result and reason', ['pair', 'result', 'reason']),
   slices: counter('tranche_slices_total', 'Slices that ended', ['strategy', 'result', 'reason']),
-  wakes: counter('tranche_wakes_total', 'Wakes of strategies and why they did not trade', [
+  wakes: counter('tranche_wakes_total', 'Wakes of strategies, by reason for not trading', [
     'strategy',
     'on',
     'reason',
@@ -37,7 +37,7 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
     'strategy',
     'reason',
   ]),
-  retries: counter('tranche_retries_total', 'Quote requests that were tried again', ['reason']),
+  retries: counter('tranche_retries_total', 'Quote requests retried', ['reason']),
   fills: counter('tranche_fills_total', 'Fills', ['pair', 'side']),
   notional: counter(
     'tranche_fills_notional_total',
@@ -45,9 +45,9 @@ const tradingMeters = ({ counter, gauge }: Kit) => ({
     ['pair', 'side', 'currency'],
   ),
 
-  quotesPerFill: gauge('tranche_quotes_per_fill', 'Quotes asked for a fill, in footprint.window', ['pair']),
-  hitRatio: gauge('tranche_quote_hit_ratio', 'Fills a firm quote, in footprint.window', ['pair']),
-  quoteSlowdown: gauge('tranche_quote_slowdown_ratio', 'By how much waits between quotes are longer', [
+  quotesPerFill: gauge('tranche_quotes_per_fill', 'Quotes requested per fill, in footprint.window', ['pair']),
+  hitRatio: gauge('tranche_quote_hit_ratio', 'Fills per firm quote, in footprint.window', ['pair']),
+  quoteSlowdown: gauge('tranche_quote_slowdown_ratio', 'Factor by which waits between quotes are longer', [
     'pair',
   ]),
 
@@ -62,11 +62,13 @@ const timeMeters = ({ gauge, histogram }: Kit) => ({
   quoteAge: histogram('tranche_quote_age_at_accept_seconds', 'Age of a quote when its order left', WAITS, [
     'pair',
   ]),
-  budgetWait: histogram('tranche_budget_wait_seconds', 'Wait for a turn under the limits', WAITS, [
+  budgetWait: histogram('tranche_budget_wait_seconds', 'Wait for a rate limiter permit', WAITS, [
     'route',
     'priority',
   ]),
-  budget: gauge('tranche_budget_utilisation_ratio', 'Used part of the limit in its newest window', ['route']),
+  budget: gauge('tranche_budget_utilisation_ratio', 'Used share of the rate limit in its newest window', [
+    'route',
+  ]),
 });
 
 /** What is known of the account and the market. */
@@ -78,13 +80,13 @@ const accountMeters = ({ counter, gauge }: Kit) => ({
   referenceAge: gauge('tranche_reference_age_seconds', 'Age of the newest reference price', ['pair']),
   transactionsAge: gauge('tranche_transactions_read_age_seconds', 'Time since the account was read', []),
   transactions: counter('tranche_transactions_total', 'Rows read from the account', []),
-  extras: counter('tranche_extra_fields_total', 'Answers with fields that we do not know', ['resource']),
+  extras: counter('tranche_extra_fields_total', 'Answers with unknown fields', ['resource']),
 });
 
 /** The process and its journal. */
 const processMeters = ({ counter, gauge, histogram }: Kit) => ({
-  build: gauge('tranche_build_info', 'Always 1; the labels tell what runs', ['version', 'mode', 'node']),
-  started: gauge('tranche_start_time_seconds', 'Unix time at which the process began', []),
+  build: gauge('tranche_build_info', 'Always 1; the labels identify the build', ['version', 'mode', 'node']),
+  started: gauge('tranche_start_time_seconds', 'Unix time of the process start', []),
   alerts: counter('tranche_alerts_total', 'Alerts raised', ['alert', 'severity']),
   deskState: gauge('tranche_desk_state', '1 for the state that the desk is in, 0 for the others', ['state']),
 
@@ -96,7 +98,7 @@ const processMeters = ({ counter, gauge, histogram }: Kit) => ({
     'quantile',
   ]),
   memory: gauge('tranche_resident_memory_bytes', 'Resident memory of the process', []),
-  cpu: counter('tranche_cpu_seconds_total', 'Processor time that the process has used', []),
+  cpu: counter('tranche_cpu_seconds_total', 'Processor time used by the process', []),
 });
 
 function kitFor(registry: Registry) {

@@ -145,7 +145,7 @@ function whyNot(listen: string, cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
   const words: Readonly<Record<string, string>> = {
     EADDRINUSE:
-      'another program uses that port: stop it, choose another port, or write port 0 to take any free one',
+      'the port is in use: stop the other program, choose another port, or use port 0 for any free one',
     EACCES: 'this user may not use that port: choose one above 1023',
     EADDRNOTAVAIL: 'this machine does not have that address: use 127.0.0.1, or an address of this machine',
     ENOTFOUND: 'no such name: use 127.0.0.1, or an address of this machine',

@@ -116,7 +116,7 @@ describe('tranche account', () => {
     expect((await account(`cancel ${one} --json`)).out).toContain('order already finished');
     const several = await account(`cancel ${one} ${two} --csv`);
     expect(several.out).toBe(`id,status\r\n${two},Canceled\r\n`);
-    expect(several.err).toContain(`Not canceled, because done, canceled or unknown: ${one}`);
+    expect(several.err).toContain(`Not canceled (done, already canceled or unknown): ${one}`);
     expect((await account('cancel --all --csv')).out.split('\r\n').length).toBe(4);
     expect((await account('orders open')).out).toBe('No open orders.\n');
     expect(await account('cancel 17')).toMatchObject({ code: 69, err: 'The account has no order 17.\n' });
@@ -218,7 +218,7 @@ describe.each(commands)('tranche account %s', (right, wrong) => {
   it('refuses politely without a token', async () => {
     const ran = await run([...right.split(' '), '--base-url', venue.baseUrl], { cwd: folder });
     expect(ran).toMatchObject({ code: 78, out: '' });
-    expect(ran.err).toContain('There is no operator token: set TRANCHE_OPERATOR_TOKEN');
+    expect(ran.err).toContain('No operator token: set TRANCHE_OPERATOR_TOKEN');
   });
 
   it('refuses politely with a wrong token, without showing it', async () => {

@@ -123,7 +123,7 @@ describe('the download of transactions', () => {
     await trade(venue, 5);
     const rest = await download(venue);
 
-    expect(rest.err).toContain('Going on with an earlier run');
+    expect(rest.err).toContain('Resuming an earlier run');
     expect(rest).toMatchObject({ code: 0 });
     expect(rest.out).toMatch(/^132 transactions, complete to /u);
     expect(new Set(await ids()).size).toBe(132);
@@ -172,8 +172,8 @@ describe('the download of transactions', () => {
     const ran = await download(venue);
 
     expect(ran.code).toBe(65);
-    expect(ran.err).toContain('Balances do not follow from one another in 1 places');
-    expect(steady(ran.err)).toMatch(/btc: 2\.01 before transaction #+ of 0\.01, 2\.01 after it|btc: .* is not explained|usd: .* is not explained/u); // prettier-ignore
+    expect(ran.err).toContain('Balances are inconsistent in 1 places');
+    expect(steady(ran.err)).toMatch(/btc: 2\.01 before transaction #+ of 0\.01, 2\.01 after it|btc: .* is unexplained|usd: .* is unexplained/u); // prettier-ignore
   });
 
   it('keeps one account apart from another', async () => {

@@ -60,7 +60,7 @@ describe('an order by hand', () => {
       filled: '0.1',
       status: 'Done',
     });
-    expect(ran.err).toContain('No clear answer to the order');
+    expect(ran.err).toContain('The answer to the order is unclear');
     expect(seen.asked.get('order')).toBe(1);
     expect(await btc(seen)).toContain('"balance":"2.1"');
   });
@@ -73,7 +73,7 @@ describe('an order by hand', () => {
     await using _venue = seen.venue;
     const ran = await seen.account('sell btcusd --quantity 0.1 --client-id op-mine-2 --yes');
     expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toContain('that proves nothing yet');
+    expect(ran.err).toContain('but it may still be booked');
     expect(ran.err).toContain('tranche account orders show op-mine-2');
     expect(seen.asked.get('order')).toBe(1);
     expect(await btc(seen)).toContain('"balance":"2"');
@@ -143,8 +143,8 @@ describe('a withdrawal by hand', () => {
     const line = 'withdraw btc 0.1 --address bc1qexample --yes';
     const ran = await run([...line.split(' '), '--base-url', venue.baseUrl], { env });
     expect(ran).toMatchObject({ code: 69, out: '' });
-    expect(ran.err).toContain('Nobody knows whether the venue carried this out');
-    expect(ran.err).toContain('Do not repeat it before you have looked');
+    expect(ran.err).toContain('It is unknown whether the venue carried out the request');
+    expect(ran.err).toContain('Before you repeat it, check');
     expect(withdrawals).toBe(1);
   });
 });

@@ -204,7 +204,7 @@ describe('tranche backtest', () => {
     [[], 64, 'add --data PAIR=FILE'],
     [['--data', 'btc.csv'], 64, 'expected a pair and a file with its prices'],
     [[...DATA, ...DATA], 64, 'btcusd is given twice'],
-    [['--data', 'ethusd=btc.csv'], 78, 'there is no tape of btcusd: add --data btcusd=FILE'],
+    [['--data', 'ethusd=btc.csv'], 78, 'no tape for btcusd: add --data btcusd=FILE'],
     [['--data', 'btcusd=none.csv'], 65, 'cannot read none.csv'],
     [[...DATA, '--model', 'norml'], 64, 'did you mean normal?'],
     [[...DATA, '--model', './none.yaml'], 78, 'none.yaml'],
@@ -213,24 +213,20 @@ describe('tranche backtest', () => {
     [
       [...DATA, '--from', '2026-01-05T00:00:30Z'],
       64,
-      'before the first price of btcusd is known, at 2026-01-05T00:01',
+      'before the first price of btcusd, at 2026-01-05T00:01',
     ],
-    [[...DATA, '--until', '2026-01-06'], 64, 'after the tape of btcusd has ended, at 2026-01-05T03:21'],
-    [
-      [...DATA, '--from', '2026-01-05T02:00:00Z', '--until', '2026-01-05T01:00:00Z'],
-      64,
-      'there is no time between',
-    ],
+    [[...DATA, '--until', '2026-01-06'], 64, 'after the end of the tape of btcusd, at 2026-01-05T03:21'],
+    [[...DATA, '--from', '2026-01-05T02:00:00Z', '--until', '2026-01-05T01:00:00Z'], 64, 'the window from'],
     [[...DATA, '--holdings', 'usd'], 64, '--holdings'],
     [
       [...DATA, '--holdings', 'usd=1,chf=5'],
       78,
-      'nothing tells what chf is worth in USD: add --data chfusd=FILE, say --holdings without chf, or write rates: { chf:',
+      'the value of chf in USD is unknown: add --data chfusd=FILE, say --holdings without chf, or set rates: { chf:',
     ],
-    [[...DATA, '--holdings', 'usd=-5'], 64, 'a backtest begins without debts, got usd=-5'],
+    [[...DATA, '--holdings', 'usd=-5'], 64, 'a backtest starts without debts, got usd=-5'],
     [[...DATA, '--assume', 'spread=5'], 64, 'there are half_spread_bps, impact_bps, max_usd'],
     [[...DATA, '--assume', 'max_usd=0'], 64, '--assume max_usd=0: expected more than 0 (Largest quote, USD)'],
-    [[...DATA, '--from', '2026-01-05'], 64, 'say that, or leave --from out'],
+    [[...DATA, '--from', '2026-01-05'], 64, 'use that time or omit --from'],
   ])('refuses %j with %d and says why', async (line, code, why) => {
     const ran = await tranche(desk(), ...line);
     expect(ran.code).toBe(code);
@@ -249,7 +245,7 @@ describe('tranche backtest', () => {
     const { code, err } = await tranche(desk(`${TWAP}start_time: '2026-12-01T09:00:00Z'\n`), ...DATA);
     expect(code).toBe(0);
     expect(err).toContain(
-      'strategy hour has start_time 2026-12-01T09:00:00.000Z, and the window ends at 2026-01-05T03:21:00.000Z: it trades nothing here',
+      'strategy hour has start_time 2026-12-01T09:00:00.000Z, but the window ends at 2026-01-05T03:21:00.000Z: it will not trade',
     );
   });
 

@@ -48,7 +48,7 @@ describe('tranche calibrate', () => {
     expect(code).toBe(0);
     expect(out).toBe('');
     expect(err).toMatch(/half_spread_bps +all +7\.[45]\d* +3 +\d+ quotes; 95 %:/u);
-    expect(err).toContain('Not learnt, and so as in normal:');
+    expect(err).toContain('Not learnt; taken from normal:');
     expect(err).toContain('Quotes of a simulated venue were learnt');
     const text = readFileSync(join(cwd, 'model.yaml'), 'utf8');
     expect(text).toMatch(/^half_spread_bps: 7\.[45]\d* # \d+ quotes; 95 %: /mu);
@@ -60,7 +60,7 @@ describe('tranche calibrate', () => {
 
     const again = await calibrate(cwd, '--journal', join(cwd, 'run.db'), '--out', 'model.yaml');
     expect(again.code).toBe(64);
-    expect(again.err).toContain('is there already: name another file, or give --overwrite');
+    expect(again.err).toContain('exists: name another file, or add --overwrite');
     expect((await calibrate(cwd, '--journal', join(cwd, 'run.db'), '--out', 'model.yaml', '--overwrite')).code).toBe(0); // prettier-ignore
   });
 
@@ -97,7 +97,7 @@ describe('tranche calibrate', () => {
       '--until: it must be after',
     ],
     [['none.db'], 74, 'none.db'],
-    [['x.db', '--journal', 'x.db'], 64, 'the journal is named twice'],
+    [['x.db', '--journal', 'x.db'], 64, 'the journal is given twice'],
     [[], 78, 'keeps its journal in memory'],
   ])('refuses %j', async (line, code, says) => {
     const cwd = await traded();

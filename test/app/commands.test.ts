@@ -69,7 +69,7 @@ schedule: { cron: "0 9 * * *" }
     );
     const to = io(folder);
     expect(validate({ files: ['x.yaml'] }, to)).toBe(0);
-    expect(to.printed.out).toContain('recurring btcusd  no time of its calendar is ahead');
+    expect(to.printed.out).toContain('recurring btcusd  no future time in its calendar');
   });
 
   it('says when nothing of a calendar is open within a year, and why', () => {
@@ -128,7 +128,7 @@ schedule:
           line: 2,
           column: 7,
           path: 'kind',
-          message: 'there is no kind "twip": did you mean "twap"?',
+          message: 'unknown kind "twip": did you mean "twap"?',
         },
       ],
     });

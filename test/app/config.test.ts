@@ -238,7 +238,7 @@ describe('loadConfig', () => {
 
   it('names an absent, an empty and a double file', () => {
     expect(() => loadConfig('none.yaml', { env, cwd: folder, now })).toThrow(
-      'none.yaml:1:1\n  there is no such file: "tranche init" writes an example, --config names another',
+      'none.yaml:1:1\n  no such file; create an example with "tranche init", or name another file with --config',
     );
     expect(refusal('# nothing\n')).toContain('the file is empty');
     expect(refusal('strategies: []\n---\nstrategies: []\n')).toContain('desk.yaml:3:1\n  3 | strategies: []');
@@ -248,7 +248,7 @@ describe('loadConfig', () => {
 describe('what a desk would refuse when it starts', () => {
   it.each([
     ["operate: { listen: '0.0.0.0:8321' }", 'desk.yaml:2:20  operate.listen'],
-    ["operate: { listen: '[::]:8321' }", 'would be reached from the network'],
+    ["operate: { listen: '[::]:8321' }", 'would be reachable from the network'],
     ["operate: { listen: 'a_desk:8321' }", 'expected an address and a port'],
     ['journal: postgres://db/tranche', 'expected a journal such as "sqlite:./var/journal.db"'],
   ])('is told before: %s', (line, says) => {
@@ -325,8 +325,8 @@ describe('the token', () => {
   it('does not come from a folder, an absent, an empty or a long-winded file', () => {
     expect(refused('token_file: .')).toContain('is not a regular file');
     expect(refused('token_file: ./nothing')).toContain('there is no such file');
-    expect(refused(tokenFile('\n', 0o600))).toContain('this is not a token');
-    expect(refused(tokenFile('a token\nand more\n', 0o600))).toContain('this is not a token');
+    expect(refused(tokenFile('\n', 0o600))).toContain('not a valid token');
+    expect(refused(tokenFile('a token\nand more\n', 0o600))).toContain('not a valid token');
     expect(refused(tokenFile('x'.repeat(70_000), 0o600))).toContain('too large');
   });
 

@@ -170,7 +170,7 @@ describe.each(commands)('tranche %s', (...line) => {
     const served = await aServedDesk({ token: 'token-of-another-desk' });
     const { code, out, err } = await served.command(...line);
     expect([code, out]).toEqual([78, '']);
-    expect(err).toContain('the daemon refuses this: a bearer token is needed');
+    expect(err).toContain('the daemon refuses this: this desk does not know the bearer token');
     expect(err).not.toContain('token-of-another-desk');
     expect(controls(served)).toEqual([]);
   });
@@ -218,7 +218,7 @@ describe('tranche status', () => {
     const { out } = await command('status');
     expect(out).toContain('halted');
     expect(out).toContain(': wrong prices (bob)');
-    expect(out).toContain('stop it, then tranche run --rearm');
+    expect(out).toContain('stop it, then start it with tranche run --rearm');
   });
 
   it('takes the journal instead of a config', async () => {
@@ -288,8 +288,8 @@ describe('tranche pause and resume', () => {
     [['pause', '--pair', 'nonsense'], 'there is no pair nonsense; there are btcusd'],
     [['pause', '--parent', 'nobody'], 'there is no open parent nobody'],
     [['resume', '--pair', 'btcusd'], 'pair:btcusd is not paused; nothing is, besides the desk itself'],
-    [['pause', '--pair', 'btcusd', '--reducing'], 'reducing is of the whole desk'],
-    [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name a parent, a pair or a strategy: one of them'],
+    [['pause', '--pair', 'btcusd', '--reducing'], 'reducing applies to the whole desk'],
+    [['pause', '--pair', 'btcusd', '--parent', 'x'], 'name exactly one of parent, pair or strategy'],
     [['pause', '--strategy', 'nobody'], 'there is no strategy nobody; there are '],
     [['resume', '--strategy', 'btc'], 'strategy:btc is not paused'],
   ])('end with 75 when the desk refuses: %s', async (line, says) => {
@@ -316,7 +316,7 @@ describe('tranche pause and resume', () => {
     const { code, out } = await served.command('resume');
     expect([code, out]).toEqual([
       75,
-      expect.stringContaining('the desk is halted: a look. Arm it again with rearm'),
+      expect.stringContaining('the desk is halted: a look. Lift the halt with rearm'),
     ]);
     expect(served.bench.desk.control).toBe('halted');
   });
@@ -328,7 +328,7 @@ describe('tranche pause and resume', () => {
     expect(await as('viewer', 'status')).toMatchObject({ code: 0 });
     expect(await as('viewer', 'pause')).toMatchObject({
       code: 78,
-      err: 'the daemon refuses this: this takes the role operator, this token is of a viewer',
+      err: 'the daemon refuses this: this action needs the role operator; the token has the role viewer',
     });
     expect(await as('operator', 'pause', '--by', 'mallory')).toMatchObject({ code: 0 });
     expect(controls(served)).toMatchObject([{ state: 'paused', by: 'operator@desk' }]);
@@ -356,7 +356,7 @@ describe('tranche halt', () => {
   it('also closes the way of orders when it is a kill', async () => {
     const served = await aServedDesk();
     const { code, out } = await served.command('halt', '--kill');
-    expect([code, out]).toEqual([0, expect.stringContaining('no order can leave this process any more')]);
+    expect([code, out]).toEqual([0, expect.stringContaining('this process cannot send orders any more')]);
     expect(controls(served).at(-1)).toMatchObject({ state: 'halted', transport: 'closed' });
   });
 
@@ -368,7 +368,7 @@ describe('tranche halt', () => {
     const { code, out } = await served.command('halt');
     expect([code, out]).toEqual([
       75,
-      expect.stringContaining('halted by its file and signal; what is under way is not known'),
+      expect.stringContaining('halted by file and signal; orders under way are unknown'),
     ]);
     expect([await served.signalled, existsSync(served.haltFile)]).toEqual(['SIGUSR2\n', true]);
   });
@@ -409,7 +409,7 @@ describe('tranche halt', () => {
     const { code, err } = await run(folder, ['halt']);
     expect([code, err]).toEqual([
       69,
-      expect.stringContaining('each start of this config begins a journal of its own'),
+      expect.stringContaining('each start of this config creates a new journal'),
     ]);
     expect(readdirSync(folder)).toEqual(['desk.yaml']);
   });
@@ -498,7 +498,7 @@ describe('tranche rearm', () => {
     const env = { TRANCHE_OPERATOR_TOKEN: 'token-of-a-operator' };
     expect(await run('/', [...line, '--url', served.url], env)).toMatchObject({
       code: 78,
-      err: expect.stringContaining('this takes the role approver') as string,
+      err: expect.stringContaining('this action needs the role approver') as string,
     });
     expect(served.bench.desk.control).toBe('halted');
   });
@@ -518,7 +518,7 @@ describe('tranche doubts', () => {
   const resolve = ['doubts', 'resolve', 'some-id', '--evidence', 'ticket 4711', '--by', 'ann'];
 
   it('lists each order whose outcome is unknown, and says when there is none', async () => {
-    expect((await (await aServedDesk()).command('doubts')).out).toBe('no outcome is unknown\n');
+    expect((await (await aServedDesk()).command('doubts')).out).toBe('no open doubts\n');
     const served = await aServedDesk({ wrap: faultyVenue({ order: () => 'answer lost' }) });
     served.bench.clock.run(instant(START + 9 * SECOND_MS));
     const [id = ''] = served.bench.desk.doubts.keys();
@@ -532,13 +532,17 @@ describe('tranche doubts', () => {
   });
 
   it.each([
-    ['without a verdict', [...resolve, '--yes'], 'say either --not-executed or --filled'],
+    ['without a verdict', [...resolve, '--yes'], 'give either --not-executed or --filled'],
     [
       'with two',
       [...resolve, '--filled', '--not-executed', '--yes'],
-      'say either --not-executed or --filled',
+      'give either --not-executed or --filled',
     ],
-    ['without --yes', [...resolve, '--filled'], 'for good, that some-id was filled'],
+    [
+      'without --yes',
+      [...resolve, '--filled'],
+      'this records permanently in the journal that some-id was filled',
+    ],
     [
       'without an id',
       ['doubts', 'resolve', '--filled', '--evidence', 'e', '--by', 'ann'],
@@ -554,7 +558,7 @@ describe('tranche doubts', () => {
 
   it.each([
     ['an id that is no doubt', ['--not-executed'], 'some-id'],
-    ['half of the figures', ['--filled', '--order-id', '7'], 'order_id, quantity and amount go together'],
+    ['half of the figures', ['--filled', '--order-id', '7'], 'give order_id, quantity and amount together'],
     [
       'figures that are no decimals',
       ['--filled', '--order-id', '7', '--quantity', 'a lot', '--amount', '1'],

@@ -133,7 +133,7 @@ describe('a token', () => {
   ])('that is bound does not go to %s', (_what, address) => {
     fileOf(JSON.stringify({ origin: 'https://venue.example', token: TOKEN }));
     const printed = load([...address.split(', '), 'token_file: token']);
-    expect(printed).toContain('the token belongs to https://venue.example');
+    expect(printed).toContain('the token is bound to https://venue.example');
     expect(printed).not.toContain(TOKEN);
   });
 

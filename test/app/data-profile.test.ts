@@ -128,7 +128,7 @@ describe('tranche data profile', () => {
     expect([out, weightsOf(readFileSync(join(cwd, 'profile.yaml'), 'utf8')).length]).toEqual(['', 24]);
     const io = { cwd, stdout: { write: () => true }, stderr: { write: () => true } };
     await expect(dataProfile('bars.csv', { ...PLAIN, out: 'profile.yaml' }, io)).rejects.toThrow(
-      'profile.yaml is there already: nothing was written',
+      'profile.yaml exists: nothing was written',
     );
   });
 
@@ -180,7 +180,7 @@ describe('tranche data profile', () => {
     [{ parts: 48 }, 'bars.csv has bars of 60 minutes, longer than the 30 of a part'],
     [{ parts: 7 }, '--parts 7: expected a number that divides the 1440 minutes'],
     [{ parts: 0 }, '--parts 0'],
-    [{ parts: 1 }, 'take a twap'],
+    [{ parts: 1 }, 'use a twap'],
     [{ timeZone: 'London' }, 'London'],
     [{ maxGap: '1h' }, '--max-gap'],
   ])('refuses the options %j', async (over, message) => {

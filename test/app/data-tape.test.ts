@@ -35,7 +35,7 @@ describe('tranche data import', () => {
     expect(out).toContain(
       '2 bars missing (33.333 %) in 1 place; the longest is of 2 bars from 1970-01-01T00:04:00.000Z',
     );
-    expect(out).toContain('1 row said the same twice: left out');
+    expect(out).toContain('1 duplicate row dropped');
     expect(out).toContain('4 rows of volume 0');
     expect(err).toMatch(/^wrote .*tapes\/[0-9a-f]{32}\.arrow\n$/u);
     expect(readdirSync(join(cwd, 'var', 'tapes'))).toHaveLength(1);
@@ -74,10 +74,7 @@ describe('tranche data import', () => {
       'b.arrow',
     );
     const again = await run('import', 'bars.csv', '--pair', 'btcusd', '--out', 'b.arrow');
-    expect([again.code, again.err]).toEqual([
-      exitCodes.usage,
-      'b.arrow is there already: nothing was written',
-    ]);
+    expect([again.code, again.err]).toEqual([exitCodes.usage, 'b.arrow exists: nothing was written']);
     const info = await run('info', 'b.arrow', '--json');
     expect(JSON.parse(info.out)).toMatchObject({
       pair: 'btcusd',

@@ -126,7 +126,7 @@ venue: { base_url: "${venue.baseUrl}", capabilities: { balances: true } }
       'the venue cannot be reached',
       'capabilities: { balances: true }',
       [],
-      /the venue gave no balances: give --holdings/u,
+      /the venue returned no balances: give --holdings/u,
     ],
     ['it does not tell balances', 'capabilities: {}', [], /venue\.capabilities\.balances is off/u],
     [

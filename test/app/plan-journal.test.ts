@@ -110,6 +110,6 @@ describe('a plan of a desk that has a journal', () => {
     );
     const ran = await look(folder, ['plan', '--config', 'desk.yaml', '--json']);
     expect([ran.code, slotsOf(ran).length]).toEqual([0, 4]);
-    expect(ran.err).toContain('planned as if nothing had begun');
+    expect(ran.err).toContain('the plan assumes that no strategy has started');
   });
 });

@@ -82,7 +82,7 @@ describe('tranche report', () => {
     const again = await run('--out', 'out');
     expect(again.code).toBe(64);
     expect(again.err).toContain(
-      'holds a report already (report.html, report.json, fills.csv, fills.parquet)',
+      'already contains a report (report.html, report.json, fills.csv, fills.parquet)',
     );
     expect((await run('--out', 'out', '--overwrite')).code).toBe(0);
   });
@@ -122,7 +122,7 @@ describe('tranche report', () => {
     for (const named of [file, `sqlite:${file}`])
       expect((await look(home, ['report', named, '--json'], { now: after(START, HOUR_MS) })).out).toBe(out);
     const twice = await run(file);
-    expect([twice.code, twice.err]).toEqual([64, 'the journal is named twice: leave --journal out']);
+    expect([twice.code, twice.err]).toEqual([64, 'the journal is given twice: omit --journal']);
   });
 
   it('says so when there is no journal, and when it holds nothing of the period', async () => {

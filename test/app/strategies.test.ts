@@ -54,7 +54,7 @@ describe('readStrategies', () => {
 
   it('takes no file for the end of what it held: an emptied one is a problem', () => {
     for (const nothing of ['', '# only a remark\n', '---\n'])
-      expect(messages(nothing)).toEqual([expect.stringContaining('there is no strategy in this file')]);
+      expect(messages(nothing)).toEqual([expect.stringContaining('the file contains no strategy')]);
   });
 
   it('hashes the content: not its order, its comments, or whether it is enabled', () => {
@@ -125,8 +125,8 @@ hours: { calendar: { holidays: [centres/tokyo.yaml] } }
       'dry_run',
     );
     expect(messages(TWAP, config)).toEqual([
-      'pair: controls.pairs of the config does not list btcusd: it lists ethusd',
-      'side: controls.sides of the config does not list buy',
+      'pair: controls.pairs in the config does not list btcusd: it lists ethusd',
+      'side: controls.sides in the config does not list buy',
     ]);
   });
 

@@ -67,7 +67,7 @@ describe('the strategies of a running desk', () => {
   });
 
   it.each([
-    ['mode: paper\nstrategy: ./x\n', /"strategy" is not a setting/u],
+    ['mode: paper\nstrategy: ./x\n', /unknown setting "strategy"/u],
     ['', /the file is empty/u],
     ['mode: paper\nstrategies: ./nowhere\n', /nowhere cannot be read/u],
     ['mode: [\n', /bracket/u],

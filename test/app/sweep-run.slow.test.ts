@@ -27,7 +27,7 @@ describe('tranche sweep, run', () => {
     const again = await sweep(cwd, line);
     const out = join(cwd, 'out');
     expect([first.code, again.code]).toEqual([0, 0]);
-    expect(again.err).toContain('3 of 3 runs had ended before and are not repeated\n0 runs');
+    expect(again.err).toContain('3 of 3 runs are already done and are not repeated\n0 runs');
     expect(again.out).toBe(first.out);
     expect(readFileSync(join(out, 'results.json'), 'utf8')).toBe(first.out);
     expect(JSON.parse(first.out)).toMatchObject({
@@ -55,8 +55,8 @@ describe('tranche sweep, run', () => {
     const stopped = await sweep(cwd, line, { interrupted: true });
     const before = keptIn(join(cwd, 'out'));
     expect(stopped.code).toBe(75);
-    expect(stopped.err).toContain('stopped before the end: the same command goes on');
-    expect(stopped.out).toContain(`Not whole: ${before.length} of 30 runs have ended.`);
+    expect(stopped.err).toContain('sweep stopped early: run the same command to resume');
+    expect(stopped.out).toContain(`Incomplete: ${before.length} of 30 runs have finished.`);
     expect(before.length).toBeGreaterThan(0);
     expect(before.length).toBeLessThan(30);
     appendFileSync(join(cwd, 'out/settings.jsonl'), '{"key":"a line that was cut o');
@@ -123,7 +123,7 @@ describe('tranche sweep, run', () => {
     const line = ['--vary', 'slices=0..4/2', '--out', 'out'];
     const { code, out } = await sweep(cwd, [...line, '--skip-invalid']);
     expect(code).toBe(0);
-    expect(out).toContain('1 settings were left out: no desk would start with them.');
+    expect(out).toContain('1 settings were skipped: a desk would not start with them.');
     expect(keptIn(join(cwd, 'out'))).toHaveLength(2);
   });
 });

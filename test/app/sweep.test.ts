@@ -131,7 +131,7 @@ describe('a sweep on threads', () => {
         kept: 'what ended is kept',
         script: new URL('support/dying-worker.ts', import.meta.url),
       });
-      await expect(all).rejects.toThrow('a worker thread has died: it ended with code 3; what ended is kept');
+      await expect(all).rejects.toThrow('a worker thread died: it ended with code 3; what ended is kept');
       expect(ended).toEqual([0, 1]);
     },
   );
@@ -142,7 +142,7 @@ describe('tranche sweep', () => {
     const cwd = sweepFolder();
     const refused = await sweep(cwd, ['--vary', 'slices=0..4/2', '--out', 'out']);
     expect(refused.code).toBe(78);
-    expect(refused.err).toContain('1 of 3 settings cannot be used. The first, slices=0:\ndesk.yaml:8');
+    expect(refused.err).toContain('1 of 3 settings are invalid. The first, slices=0:\ndesk.yaml:8');
     expect(existsSync(join(cwd, 'out'))).toBe(false);
     expect((await sweep(cwd, ['--vary', 'slices=0', '--skip-invalid'])).code).toBe(78);
   });
@@ -195,7 +195,7 @@ describe('tranche sweep', () => {
     await keep(MINUTE_MS);
     const { code, err } = await sweep(cwd, line);
     expect(code).toBe(64);
-    expect(err).toContain('rest on something else (tape btcusd)');
+    expect(err).toContain('have other inputs (tape btcusd)');
   });
 
   it('sets fields together that only make sense so', async () => {
@@ -209,12 +209,12 @@ describe('tranche sweep', () => {
 
   it.each([
     [[], 64, 'nothing is varied'],
-    [['--vary', 'id=a,b'], 64, 'id says what a strategy is'],
-    [['--vary', 'hour.kind=vwap'], 64, 'kind says what a strategy is'],
+    [['--vary', 'id=a,b'], 64, 'id identifies a strategy'],
+    [['--vary', 'hour.kind=vwap'], 64, 'kind identifies a strategy'],
     [['--vary', 'total_quantity=1,2'], 64, 'name one of amount, currency in it'],
     [['--vary', 'slices.x=1,2'], 64, 'has no settings of its own'],
     [['--vary', 'slicse=1,2'], 78, 'did you mean "slices"?'],
-    [['--vary', 'pair=btcusd,ethusd'], 78, 'there is no tape of ethusd: add --data ethusd=FILE'],
+    [['--vary', 'pair=btcusd,ethusd'], 78, 'no tape for ethusd: add --data ethusd=FILE'],
     [['--vary', 'slices=1,2', '--by', 'cost'], 64, '--by: expected one of cost_bps'],
     [['--vary', 'slices=1,2', '--risk', 'x'], 64, '--risk: expected one of'],
     [['--vary', 'slices=1,2', '--walk-forward', '0'], 64, 'a whole number from 1 to 100'],

@@ -85,7 +85,7 @@ describe('tranche why', () => {
       /^2026-01-05 00:05:00\.?\d* UTC {2}dear {2}slice 0: did not buy 0\.5 btc: expired.*: the quoted price is worse than limit_price \(limit 1, here \d+/mu,
     );
     expect(out).toMatch(
-      /^2026-01-05 00:05:0\d\.?\d* UTC {2}weights: looked, and traded nothing: every weight lies inside its drift band \(.*%.*\); next 2026-01-05 01:05:00$/mu,
+      /^2026-01-05 00:05:0\d\.?\d* UTC {2}weights: woke without trading: every weight lies inside its drift band \(.*%.*\); next 2026-01-05 01:05:00$/mu,
     );
     expect(out).toMatch(/dear {2}slice 1: buy 0\.75 btc is under way; its last try: discarded/u);
     expect(err).toMatch(/^2 traded, 2 did not: .*, 1 under way\n$/u);
@@ -171,8 +171,8 @@ describe('tranche why', () => {
     ['--since', '2026-02-30', 64, /--since: expected a day/u],
     ['--since', 'PT', 64, /--since: expected a day/u],
     ['--zone', 'Europe/Londn', 64, /--zone: "Europe\/Londn" is not a time zone/u],
-    ['--strategy', 'wieghts', 64, /knows no strategy "wieghts": did you mean "weights"\?/u],
-    ['--strategy', 'unlike-any', 64, /knows no strategy "unlike-any": it knows buys, dear, weights/u],
+    ['--strategy', 'wieghts', 64, /has no strategy "wieghts": did you mean "weights"\?/u],
+    ['--strategy', 'unlike-any', 64, /has no strategy "unlike-any": it knows buys, dear, weights/u],
     ['--sinse', 'PT1H', 64, /unknown option '--sinse'/u],
   ])('refuses %s %s', async (option, value, expected, message) => {
     const { code, out, err } = await why(desk.file, option, value);
@@ -192,7 +192,7 @@ describe('tranche why', () => {
   it('says that there is no journal, with the exit code of a store', async () => {
     const { code, err } = await why(join(aFolder(), 'none.db'));
     expect(code).toBe(74);
-    expect(err).toContain('there is no journal at');
+    expect(err).toContain('no journal at');
   });
 
   it('finds the journal through the config, and says when that is in memory alone', async () => {

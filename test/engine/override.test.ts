@@ -73,9 +73,9 @@ describe('an override', () => {
     minutes(one, 2);
     expect(propose(one)).toEqual({
       isDone: true,
-      says: 'ov-1 is proposed; another person approves it within 15 min',
+      says: 'ov-1 is proposed; another person must approve it within 15 min',
     });
-    expect(approve(one)).toEqual({ isDone: true, says: 'ov-1 is approved: it is good for one order' });
+    expect(approve(one)).toEqual({ isDone: true, says: 'ov-1 is approved for one order' });
     expect(one.alerts).not.toContain('override_used');
     minutes(one, 25);
     expect(ends(one.bench)).toEqual([

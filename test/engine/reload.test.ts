@@ -438,7 +438,7 @@ describe('a reload', () => {
     until(MINUTE_MS);
     const length = bench.records().length;
     files.sources = [slow(), slow('late')];
-    expect(reload({ isDryRun: true }).says).toMatch(/^a reload would change this:\n {2}late begins/u);
+    expect(reload({ isDryRun: true }).says).toMatch(/^a reload would apply these changes:\n {2}late begins/u);
     files.problems = 'broken';
     expect(reload({ isDryRun: true }).isDone).toBe(false);
     expect(bench.records()).toHaveLength(length);

@@ -97,7 +97,7 @@ describe('the second note of how far a journal has come', () => {
     fork.close();
     expect(place.open().oddity).toEqual({
       what: 'rolled_back',
-      why: 'record 4 of the journal is not the one that was noted',
+      why: 'record 4 of the journal differs from the journal anchor',
     });
   });
 

@@ -75,7 +75,7 @@ describe('journal show', () => {
     const { code, stdout, stderr } = await ran(async (out) => await journalShow(aJournal().url, {}, out));
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatchInlineSnapshot(`
-      "2026-12-01T09:00:00.000Z  started   tranche 0.1.0 took the journal over for desk main in mode paper
+      "2026-12-01T09:00:00.000Z  started   tranche 0.1.0 opened the journal for desk main in mode paper
       2026-12-01T09:00:01.000Z  strategy  btc-twap (twap) begins at 2026-12-01T09:00:00.000Z
       2026-12-01T09:00:02.000Z  wake      btc-twap woke on at due 2023-11-14T22:13:20.000Z slot first; wants to buy 0.03125 (quantity) of btcusd; limit 70000; 1 slice missed; clipped_funds: the size was cut to the funds of the account; 0.5 of 1; done, window_over: the window of the parent has ended
       2026-12-01T09:00:03.000Z  intent    btc-twap abcdefgh slice 0 attempt 0: buy 0.03125 btc of btcusd; worst price 60300.5, reference 60000; clipped_funds: the size was cut to the funds of the account; pts_mode: the risk mode of the pair does not allow credit on this side; tr-abcd-abcdefgh-0-0-abcd
@@ -113,7 +113,7 @@ describe('journal show', () => {
     const { code, stdout, stderr } = await ran(
       async (out) => await journalShow(aJournal().url, { strategy: 'btc-twpa' }, out),
     );
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no record is like this\n' });
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '', stderr: 'no matching records\n' });
   });
 
   it('tells a folder from a disk that fails', async () => {

@@ -86,7 +86,7 @@ describe('a journal on a disk', () => {
         for (let slice = 0; slice < acknowledged; slice++) appendNow(journal, [aFill({ slice })]);
         expect(await failureOf(journal, [aFill({ slice: 20 })])).toMatchObject({ exit: 'storage' });
         const tried = steps();
-        expect(String(await failureOf(journal, [aFill({ slice: 21 })]))).toContain('takes nothing more');
+        expect(String(await failureOf(journal, [aFill({ slice: 21 })]))).toContain('accepts no more records');
         // A flush that failed is never tried again: the kernel may have dropped what it was to write.
         expect(steps()).toBe(tried);
         expect(journal.isSpent).toBe(false);
@@ -100,7 +100,7 @@ describe('a journal on a disk', () => {
     const file = join(aFolder(), 'journal.db');
     const error = thrownBy(() => sqliteJournal(file, { reserveBytes: 2 ** 50 }).close());
     expect(error).toMatchObject({ exit: 'storage' });
-    expect(String(error)).toMatch(/no room for the reserve of 1073741824 MiB at .*: only \d+ MiB are free/u);
+    expect(String(error)).toMatch(/no space for the reserve of 1073741824 MiB at .*: only \d+ MiB are free/u);
     expect(existsSync(`${file}.reserve`)).toBe(false);
     expect(thrownBy(() => sqliteJournal(file).close())).toBeUndefined();
   });

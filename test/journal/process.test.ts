@@ -69,7 +69,7 @@ describe('a journal that another process writes', () => {
       if (holder.exitCode === null) await once(holder, 'close');
       expect(holder.exitCode).toBe(3);
       expect(lines.at(-2)).toMatch(/^refused OperatorError: journal .* cannot be used: /u);
-      expect(lines.at(-1)).toMatch(/failed earlier and takes nothing more/u);
+      expect(lines.at(-1)).toMatch(/failed earlier and accepts no more records/u);
 
       const acknowledged = Number(lines.at(-3));
       const journal = sqliteJournal(file);

@@ -205,7 +205,7 @@ describe('a journal file', () => {
     other.exec('ROLLBACK');
     other.close();
     expect(String(await failureOf(journal, [aFill({ slice: 2 })]))).toContain(
-      'failed earlier and takes nothing more',
+      'failed earlier and accepts no more records',
     );
     expect([...journal.read()]).toEqual([first]);
   });
@@ -253,7 +253,7 @@ describe('a second opening of a journal', () => {
     expect(String(failure)).toContain(`journal ${file}: another process has written to it`);
     // Neither the disk nor the rights are at fault.
     expect(String(failure)).not.toContain('room');
-    expect(String(await failureOf(journal, [aFill({ slice: 3 })]))).toContain('takes nothing more');
+    expect(String(await failureOf(journal, [aFill({ slice: 3 })]))).toContain('accepts no more records');
     expect(intruder.verify()).toMatchObject({ ok: true, count: 2 });
   });
 

@@ -83,7 +83,7 @@ describe('whyOf', () => {
     [
       'a look that led to nothing, with its figures',
       [aWake({ reason: 'inside_band', note: 'btc 0.100 %' })],
-      ['not_traded: looked, and traded nothing: every weight lies inside its drift band (btc 0.100 %)'],
+      ['not_traded: woke without trading: every weight lies inside its drift band (btc 0.100 %)'],
     ],
     [
       'slices that passed while nothing ran',
@@ -94,7 +94,9 @@ describe('whyOf', () => {
           missed: [3, 4, 5].map((slice) => ({ leg: 'all', slice })),
         }),
       ],
-      ['not_traded: slices 3 to 5 did not trade: the slot passed while nothing could run (3 slots passed)'],
+      [
+        'not_traded: slices 3 to 5 did not trade: the slot passed while the strategy could not run (3 slots passed)',
+      ],
     ],
     [
       'slices of several parents by their number',
@@ -125,7 +127,7 @@ describe('whyOf', () => {
       ],
       [
         'ended: ends: the window of the parent has ended (0.2 of 1 not traded)',
-        'not_traded: looked, and traded nothing: the precision or minimum of the venue makes the plan impossible (too small)',
+        'not_traded: woke without trading: the precision or minimum of the venue makes the plan impossible (too small)',
         'ended: ends',
       ],
     ],
@@ -133,7 +135,7 @@ describe('whyOf', () => {
     [
       'a trade of a slice that this journal never decided',
       [aFill({ strategy: 'a', quantity: '0.1', amount: '6000' })],
-      ['traded: bought 0.1 btc for 6000 usd, a trade that was found in the account'],
+      ['traded: bought 0.1 btc for 6000 usd, a trade found in the account'],
     ],
     [
       'what the desk as a whole did',

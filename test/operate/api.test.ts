@@ -183,23 +183,23 @@ describe('the API', () => {
       [
         'resume',
         { why: 'w', straategy: 'twap' },
-        '"straategy" is not known here; known are by, pair, parent, strategy, why',
+        '"straategy" is unknown; known fields are by, pair, parent, strategy, why',
       ],
       ['resume', { why: 'w', strategy: '' }, '"strategy" must be a text'],
-      ['resume', { why: 'w', for: 'PT1M' }, '"for" is not known'],
+      ['resume', { why: 'w', for: 'PT1M' }, '"for" is unknown'],
       ['pause', { why: 'w', pair: 7 }, '"pair" must be a text'],
       ['pause', { why: 'w', for: 'soon' }, '"for"'],
       ['pause', { why: 'w', reducing: 'yes' }, '"reducing" must be true or false'],
-      ['halt', { why: 'w', Kill: true }, '"Kill" is not known'],
-      ['reload', { why: 'w', dryrun: true }, '"dryrun" is not known'],
-      ['rearm', { why: 'w', confirm: 'main', force: true }, '"force" is not known'],
+      ['halt', { why: 'w', Kill: true }, '"Kill" is unknown'],
+      ['reload', { why: 'w', dryrun: true }, '"dryrun" is unknown'],
+      ['rearm', { why: 'w', confirm: 'main', force: true }, '"force" is unknown'],
       ['halt', {}, '"why" must be a text'],
-      ['overrides', { limit: 'max_order_notional', parent: 'p', slcie: 3, why: 'w' }, '"slcie" is not known'],
-      ['overrides/approve', { override: 'ov-1', why: 'w', side: 'buy' }, '"side" is not known'],
+      ['overrides', { limit: 'max_order_notional', parent: 'p', slcie: 3, why: 'w' }, '"slcie" is unknown'],
+      ['overrides/approve', { override: 'ov-1', why: 'w', side: 'buy' }, '"side" is unknown'],
       [
         'doubts/resolve',
         { client_order_id: 'c', verdict: 'filled', evidence: 'e', order_id: '7', quantity: '1', amount: '1', fee: '2' }, // prettier-ignore
-        '"fee" is not known',
+        '"fee" is unknown',
       ],
     ] as const) {
       const { status, body: said } = await ask(`${url}/api/v1/${path}`, posting('admin', body));

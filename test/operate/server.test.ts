@@ -180,7 +180,7 @@ describe('the operate server', () => {
 
     expect(failure).toBeInstanceOf(OperatorError);
     expect(failure).toMatchObject({ exit: 'unavailable' });
-    expect(String(failure)).toContain('another program uses that port');
+    expect(String(failure)).toContain('the port is in use');
   });
 
   it('frees its port when closed, with a client still connected', async () => {

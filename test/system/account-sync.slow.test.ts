@@ -39,7 +39,7 @@ describe('tranche account sync as a process of its own', () => {
 
     const second = start(args, { cwd, env });
     expect((await second.ended(180_000)).code).toBe(0);
-    expect(second.stderr).toContain('Going on with an earlier run, 1000 rows into it.');
+    expect(second.stderr).toContain('Resuming an earlier run after 1000 rows.');
     expect(JSON.parse(second.stdout)).toMatchObject({ transactions: 2 * TRADES + 2, gaps: [] });
     // The first page, the two that were left, and all three again for what is new since.
     expect(reads.length).toBeGreaterThanOrEqual(4);

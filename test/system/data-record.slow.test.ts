@@ -36,7 +36,7 @@ describe('tranche data record', () => {
       expect(await finish(line('--out', 'seen', '--bar', bar), { cwd })).toMatchObject({
         code: 64,
         stderr: expect.stringContaining(
-          'btcusd.csv has bars of PT5S: say --bar PT5S, or take another folder',
+          'btcusd.csv has bars of PT5S: use --bar PT5S or another folder',
         ) as string,
       });
     expect((await finish(line('--out', 'seen', '--bar', 'PT5S'), { cwd })).stderr).toContain(

@@ -79,7 +79,7 @@ describe('what cannot be printed', () => {
       stdio: ['ignore', printed, 'pipe'],
       encoding: 'utf8',
     });
-    expect(stderr).toContain('what was to be printed is not all there: ENOSPC');
+    expect(stderr).toContain('output is incomplete: ENOSPC');
     expect(status).toBe(74);
   });
 
@@ -94,7 +94,7 @@ describe('what cannot be printed', () => {
       encoding: 'utf8',
     });
     expect(readFileSync(join(cwd, 'printed.json')).length).toBeGreaterThan(0);
-    expect(stderr.match(/what was to be printed is not all there: EFBIG/gu)).toHaveLength(1);
+    expect(stderr.match(/output is incomplete: EFBIG/gu)).toHaveLength(1);
     expect(status).toBe(74);
   });
 });
@@ -164,9 +164,7 @@ describe('a daemon whose surroundings are wrong', () => {
       config: { retry: { cap: 'PT1S' } },
     });
     const daemon = desk.run('--until-done');
-    await daemon.said(
-      /venue does not answer; retrying[\s\S]*venue does not answer; retrying/u,
-    );
+    await daemon.said(/venue does not answer; retrying[\s\S]*venue does not answer; retrying/u);
     expect(daemon.hasEnded).toBe(false);
     await cable.plugIn();
     expect(await daemon.ended(120_000)).toEqual({ code: 0, signal: null });

@@ -83,7 +83,7 @@ describe('a daemon that reads its strategies again', () => {
     const dry = await desk.command('reload', '--config', 'desk.yaml', '--dry-run');
     expect([dry.code, dry.stdout]).toEqual([
       0,
-      expect.stringMatching(/^a reload would change this:\n {2}eth begins/u),
+      expect.stringMatching(/^a reload would apply these changes:\n {2}eth begins/u),
     ]);
     expect(await reloads(desk)).toEqual([]);
     const told = await desk.command(

@@ -33,8 +33,8 @@ describe('a sweep that is interrupted', () => {
     first.signal('SIGINT');
     expect(await first.ended()).toEqual({ code: 75, signal: null });
     const before = keptIn(out);
-    expect(first.stderr).toContain('stopped before the end: the same command goes on');
-    expect(first.stdout).toContain(`Not whole: ${before.length} of ${SETTINGS} runs have ended.`);
+    expect(first.stderr).toContain('sweep stopped early: run the same command to resume');
+    expect(first.stdout).toContain(`Incomplete: ${before.length} of ${SETTINGS} runs have finished.`);
 
     // One that is killed at once has no time for order.
     const second = start([...LINE, '--out', 'out'], { cwd });

@@ -42,7 +42,7 @@ export async function withdraw(asked: Withdrawal, options: WithdrawOptions, io: 
     const what = [
       `Withdraw ${amountInWords(amount, currency)}`,
       `to ${address === '' ? bank : address}${memo === '' ? '' : `, memo "${memo}"`}.`,
-      `The fee is ${amountInWords(fee, currency)}. A withdrawal cannot be called back.`,
+      `The fee is ${amountInWords(fee, currency)}. A withdrawal cannot be reversed.`,
     ];
     if (!(await confirmed(what.join('\n'), options, io))) return 0;
     const done = await answerOf(session.venue.withdraw({ currency, amount, address, isWire: wire, memo }));
@@ -56,9 +56,10 @@ async function checkWithdrawal({ currency, amount }: Withdrawal, { venue }: Sess
   if (settings === undefined)
     throw new OperatorError('usage', `withdraw: the account has no currency "${currency}"`);
   const { canWithdraw, minWithdrawal, precision } = settings;
-  if (!canWithdraw) throw new OperatorError('usage', `withdraw: ${currency} cannot be withdrawn now`);
+  if (!canWithdraw)
+    throw new OperatorError('usage', `withdraw: withdrawals of ${currency} are disabled at the moment`);
   if (amount.lt(minWithdrawal))
-    throw new OperatorError('usage', `withdraw: the least is ${text(minWithdrawal)} ${currency}`);
+    throw new OperatorError('usage', `withdraw: the minimum is ${text(minWithdrawal)} ${currency}`);
   if (decimalsOf(amount) > precision)
     throw new OperatorError(
       'usage',
@@ -139,7 +140,7 @@ export async function requestList(
 ): Promise<number> {
   return await withAccount(options, io, async ({ venue }) => {
     const rows = await answerOf(venue.approvals({ pending: options.all !== true }));
-    printRows(rows, requestColumns, { ...options, none: 'Nothing waits for approval.', out: io.stdout });
+    printRows(rows, requestColumns, { ...options, none: 'No requests wait for approval.', out: io.stdout });
     return 0;
   });
 }
@@ -191,7 +192,7 @@ export async function addressAdd(
 
 export async function addressRemove(id: string, options: MovingOptions, io: AccountIo): Promise<number> {
   return await withAccount(options, io, async ({ venue }) => {
-    if (!(await confirmed(`Take address ${id} off the whitelist.`, options, io))) return 0;
+    if (!(await confirmed(`Remove address ${id} from the whitelist.`, options, io))) return 0;
     await answerOf(venue.removeAddress(id));
     io.stderr.write(`Address ${id} was removed.\n`);
     return 0;

@@ -54,9 +54,9 @@ export interface CancelOptions extends AccountOptions {
 /** Cancels one order, several, or all. Moves no money, so nobody is asked. */
 export async function cancel(ids: readonly string[], options: CancelOptions, io: AccountIo): Promise<number> {
   const isAll = options.all === true;
-  if (isAll === ids.length > 0) throw new OperatorError('usage', 'cancel: name orders, or --all; not both');
+  if (isAll === ids.length > 0) throw new OperatorError('usage', 'cancel: give order ids or --all, not both');
   const wrong = ids.find((id) => !/^[\w-]{1,64}$/u.test(id));
-  if (wrong !== undefined) throw new OperatorError('usage', `cancel: "${wrong}" is not the id of an order`);
+  if (wrong !== undefined) throw new OperatorError('usage', `cancel: "${wrong}" is not an order id`);
   return await withAccount(options, io, async (session) => {
     const { venue } = session;
     const [only] = ids;
@@ -68,7 +68,7 @@ export async function cancel(ids: readonly string[], options: CancelOptions, io:
     printRows(rows, cancelColumns, { ...options, none: 'No order was canceled.', out: io.stdout });
     const left = ids.filter((id) => !rows.some((row) => row.id === id));
     if (left.length > 0)
-      io.stderr.write(`Not canceled, because done, canceled or unknown: ${left.join(', ')}\n`);
+      io.stderr.write(`Not canceled (done, already canceled or unknown): ${left.join(', ')}\n`);
     return 0;
   });
 }

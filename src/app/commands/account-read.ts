@@ -38,7 +38,7 @@ const listing =
       return 0;
     });
 
-export const balances = listing(balanceColumns, 'The account holds nothing.', ({ venue }) =>
+export const balances = listing(balanceColumns, 'The account has no balances.', ({ venue }) =>
   venue.balances(),
 );
 export const currencies = listing(currencyColumns, 'The account has no currencies.', ({ venue }) =>
@@ -48,7 +48,7 @@ export const currencies = listing(currencyColumns, 'The account has no currencie
 export const pairs: Reading = async (options, io) =>
   await withAccount(options, io, async ({ venue }) => {
     const rows = Object.values(await answerOf(venue.pairs()));
-    printRows(rows, pairColumns, { ...options, none: 'The venue names no pairs.', out: io.stdout });
+    printRows(rows, pairColumns, { ...options, none: 'The venue lists no pairs.', out: io.stdout });
     return 0;
   });
 
@@ -122,7 +122,7 @@ export async function history(options: HistoryOptions, io: AccountIo): Promise<n
     const points = data
       .toSorted((a, b) => a.at - b.at)
       .map(({ at, usd }, index, all) => ({ at, usd, before: all[index - 1] }));
-    printRows(points, valuationColumns, { ...options, none: 'No values in that time.', out: io.stdout });
+    printRows(points, valuationColumns, { ...options, none: 'No values in this period.', out: io.stdout });
     if (options.json !== true && options.csv !== true && points.length > 0) {
       io.stdout.write(`\n${sparkline(points.map(usdOf))}\n`);
     }
@@ -145,7 +145,11 @@ export async function depositAddress(
       options.new === true
         ? [await answerOf(venue.newDepositAddress(currency))]
         : await answerOf(venue.depositAddresses(currency));
-    printRows(rows, depositColumns, { ...options, none: 'No address yet: --new makes one.', out: io.stdout });
+    printRows(rows, depositColumns, {
+      ...options,
+      none: 'No address yet; create one with --new.',
+      out: io.stdout,
+    });
     return 0;
   });
 }

@@ -60,7 +60,7 @@ export async function withAccount(
   const token = tokenOf(options, io, baseUrl);
   const http = venueHttp({ baseUrl, token, routes, clock: io.clock, version });
   const onExtras = (resource: string, names: readonly string[]): void => {
-    io.stderr.write(`note: fields of ${resource} that this version does not know: ${names.join(', ')}\n`);
+    io.stderr.write(`note: unknown fields in ${resource}: ${names.join(', ')}\n`);
   };
   try {
     return await command({ venue: accountVenue({ http, onExtras }), http, baseUrl, token, onExtras });
@@ -82,8 +82,8 @@ function explainFailure(error: VenueError, baseUrl: string): string {
   const said = error.said === undefined ? '' : `: ${safe(error.said).replace(/\.+$/u, '')}`;
   if (error.applied === 'unknown') {
     return [
-      `Nobody knows whether the venue carried this out (${error.code}${said}).`,
-      'Do not repeat it before you have looked: tranche account transactions --pending, and the list that it concerns.',
+      `It is unknown whether the venue carried out the request (${error.code}${said}).`,
+      'Before you repeat it, check tranche account transactions --pending and the affected list.',
     ].join('\n');
   }
   switch (error.code) {
@@ -93,21 +93,21 @@ function explainFailure(error: VenueError, baseUrl: string): string {
       return `The venue at ${baseUrl} does not answer (${error.code}). Nothing was changed.`;
     case 'unauthorised':
       return error.status === 403
-        ? `The venue does not let this token do that${said}.`
+        ? `The token is not authorized for this action${said}.`
         : `The venue does not accept this token${said}. Set TRANCHE_OPERATOR_TOKEN or --token-file to a valid one.`;
     case 'rate_limited':
       return `Too many requests${said}. Try again in ${Math.ceil((error.retryAfterMs ?? 10_000) / 1000)} s.`;
     case 'unavailable':
-      return `The venue is not available now${said}. Nothing was changed.`;
+      return `The venue is unavailable${said}. Nothing was changed.`;
     case 'refused':
       return error.status === 404
-        ? `The venue does not have this route or thing${said}.`
+        ? `The venue does not have this route or resource${said}.`
         : `The venue refuses${said}.`;
     case 'redirect':
     case 'unreadable':
     case 'too_large':
     case 'forbidden_route':
-      return `The answer of the venue cannot be used (${error.code}${said}).`;
+      return `The venue sent an invalid answer (${error.code}${said}).`;
   }
 }
 
@@ -121,7 +121,7 @@ function tokenOf({ tokenFile }: AccountOptions, { env, cwd }: AccountIo, baseUrl
   if (given.text === '' && tokenFile !== undefined) throw refuse(`${name}: ${tokenFile} is empty`);
   if (given.text === '') {
     throw refuse(
-      `There is no operator token: set ${TOKEN_VARIABLE}, or name a file with --token-file. The desk's own token is not used here.`,
+      `No operator token: set ${TOKEN_VARIABLE} or use --token-file. The token of the desk is never used here.`,
     );
   }
   const credential = readCredential(given.text);
@@ -142,7 +142,7 @@ function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo)
   if (file === undefined) {
     throw new OperatorError(
       'config',
-      'There is no address of the venue: use --base-url, or --config with a file that has venue.base_url.',
+      'No venue address: use --base-url, or --config with a file that has venue.base_url.',
     );
   }
   // The desk's own token is not wanted here: that its variable is not set is no problem.
@@ -168,9 +168,9 @@ export async function confirmed(what: string, { yes }: MovingOptions, io: Accoun
   io.stderr.write(`${what}\n`);
   if (yes === true) return true;
   if (io.ask === undefined) {
-    throw new OperatorError('usage', 'Nobody is here to agree to this: add --yes, or run it in a terminal.');
+    throw new OperatorError('usage', 'This command needs confirmation: add --yes, or run it in a terminal.');
   }
-  const answer = await io.ask('Type "yes" to go on: ');
+  const answer = await io.ask('Type "yes" to continue: ');
   if (answer.trim().toLowerCase() === 'yes') return true;
   io.stderr.write('Nothing was done.\n');
   return false;

@@ -67,7 +67,7 @@ async function download(session: Session, world: Download): Promise<void> {
   const { store, options, io } = world;
   const left = store.progress().walk;
   if (left !== undefined) {
-    io.stderr.write(`Going on with an earlier run, ${left.offset} rows into it.\n`);
+    io.stderr.write(`Resuming an earlier run after ${left.offset} rows.\n`);
     await follow(left, session, world);
   }
   const { completeTo } = store.progress();
@@ -178,10 +178,10 @@ function report(store: HistoryStore, { from, json }: SyncOptions, { stdout, stde
   if (json === true) stdout.write(`${JSON.stringify({ transactions, complete_to: completeTo, gaps })}\n`);
   else stdout.write(`${transactions} transactions, complete to ${completeTo}.\n`);
   if (gaps.length === 0) return 0;
-  stderr.write(`Balances do not follow from one another in ${gaps.length} places:\n`);
+  stderr.write(`Balances are inconsistent in ${gaps.length} places:\n`);
   for (const gap of gaps.slice(0, GAPS_SHOWN)) {
     stderr.write(
-      `  ${gap.currency}: ${gap.from} before transaction ${gap.id} of ${gap.amount}, ${gap.to} after it; ${gap.missing} is not explained\n`,
+      `  ${gap.currency}: ${gap.from} before transaction ${gap.id} of ${gap.amount}, ${gap.to} after it; ${gap.missing} is unexplained\n`,
     );
   }
   return exitCodes.data;
@@ -206,8 +206,8 @@ export async function exportHistory(
   if ((format === 'parquet') !== (out !== undefined)) {
     io.stderr.write(
       format === 'parquet'
-        ? 'Parquet is not text: name the file with --out FILE.\n'
-        : `--out is for Parquet; ${format} goes to standard output: write "> FILE".\n`,
+        ? 'Parquet is a binary format: name the output file with --out FILE.\n'
+        : `--out is for Parquet only; ${format} goes to standard output: redirect with "> FILE".\n`,
     );
     return exitCodes.usage;
   }

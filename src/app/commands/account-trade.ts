@@ -79,7 +79,7 @@ export async function trade(
   if (options.clientId?.startsWith('tr-') === true)
     throw new OperatorError(
       'usage',
-      '--client-id: ids that begin with "tr-" belong to the desks of this program',
+      '--client-id: ids that start with "tr-" are reserved for desks of this program',
     );
   return await withTrading(options, io, async (session, venue) => {
     const symbols = (await answerOf(venue.currencies())).map(({ symbol }) => symbol);
@@ -103,7 +103,7 @@ export async function trade(
       const done = await answerOf(venue.order({ pair, side, quoteId, size: options.size, clientId }));
       return await outcome(done, { session, quote: answer.quote, clientId, options, io });
     }
-    io.stderr.write('Every quote expired before it was agreed to. Nothing was done.\n');
+    io.stderr.write('Every quote expired before it was confirmed. Nothing was executed.\n');
     return exitCodes.again;
   });
 }
@@ -139,7 +139,7 @@ function mismatch(
 ): string | undefined {
   const { size, limit } = wanted;
   const isSize = size.by === 'quantity' ? quantity.eq(size.quantity) : amount.eq(size.amount);
-  if (pair !== wanted.pair || side !== wanted.side || !isSize) return 'The quote is not for what was asked.';
+  if (pair !== wanted.pair || side !== wanted.side || !isSize) return 'The quote does not match the request.';
   if (limit !== undefined && isWorse(side, price, limit))
     return `The price is ${text(price)}, worse than --limit ${text(limit)}.`;
   return undefined;
@@ -161,7 +161,7 @@ async function agrees(
     ...(agreed.price === undefined ? [] : ['That quote has expired, and the new one is worse.']),
     `${side === 'buy' ? 'Buy' : 'Sell'} ${amountInWords(quantity, base)}`,
     `for ${amountInWords(amount, money)}`,
-    `at ${text(price)} ${money} each. The quote lives ${(lifeMs / 1000).toFixed(1)} s; a later one is taken if it is not worse.`,
+    `at ${text(price)} ${money} each. The quote lives ${(lifeMs / 1000).toFixed(1)} s; a later quote replaces it if it is no worse.`,
   ];
   if (!(await confirmed(what.join('\n'), options, io))) return false;
   Object.assign(agreed, { price });
@@ -209,16 +209,16 @@ async function outcome(answer: OrderAnswer, placed: Placed): Promise<number> {
   const { session, clientId, io } = placed;
   if (answer.kind === 'order') return told(answer.order, placed);
   if (answer.kind === 'lost' && !answer.sent) {
-    io.stderr.write(`The order did not leave: ${safe(answer.why)}. Nothing was done.\n`);
+    io.stderr.write(`The order was not sent: ${safe(answer.why)}. Nothing was executed.\n`);
     return exitCodes.unavailable;
   }
-  io.stderr.write(`No clear answer to the order: ${whyNot(answer)}. Looking for it once.\n`);
+  io.stderr.write(`The answer to the order is unclear: ${whyNot(answer)}. Looking up the order once.\n`);
   try {
     return told(await answerOf(session.venue.order(clientId)), placed);
   } catch {
     io.stderr.write(
       [
-        `The order ${clientId} was not found; that proves nothing yet: it may still be booked. Do not repeat it before you have looked:`,
+        `The order ${clientId} was not found, but it may still be booked. Before you repeat it, check:`,
         `  tranche account orders show ${clientId}`,
         '  tranche account transactions --types buy,sell\n',
       ].join('\n'),

@@ -123,13 +123,13 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
       `Orders: ${found.orders} intents, ${found.fills} fills worth ${text(found.notional)} in the currency of the limits`,
       `Peak: ${inPeak(peaks.second, 'second')}, ${inPeak(peaks.minute, 'minute')}${largestDay === undefined ? '' : `; largest day ${largestDay.day} with ${text(largestDay.notional)}`}`,
       `Fills proven later than by the answer to their order: ${later.join(', ') || 'none'}; corrected by the account: ${found.corrections}`,
-      `Starts: ${starts.length}, ${found.deaths} of them after a process that ended without a word`,
+      `Starts: ${starts.length}, ${found.deaths} of them after a process that died`,
     ]),
     '## Limits',
     limitsIn(limits, starts.at(-1)?.config),
     '## Refusals and cuts',
     refusalsIn(found),
-    '## Pauses, halts, kills and who lifted them',
+    '## Pauses, halts and kills, and who lifted them',
     found.controls.length === 0
       ? 'None.'
       : rows(
@@ -137,7 +137,7 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
           found.controls.map((one) => [isoOf(one.at), scopeOf(one), stateOf(one), one.by, one.why]),
         ),
     '## Orders whose outcome was unknown',
-    `${doubts.opened} opened; ${ended.join(', ') || 'none ended'}; ${doubts.byPerson} by a person's word; open now: ${doubts.open.join(', ') || 'none'}. Median ${durationText(doubts.medianMs)}, longest ${durationText(doubts.longestMs)}.`,
+    `${doubts.opened} opened; ${ended.join(', ') || 'none ended'}; ${doubts.byPerson} resolved by a person; open now: ${doubts.open.join(', ') || 'none'}. Median ${durationText(doubts.medianMs)}, longest ${durationText(doubts.longestMs)}.`,
     found.resolved.length === 0
       ? ''
       : rows(
@@ -161,7 +161,7 @@ function markdown({ found, verdict, limits, seeds, now }: Page): string {
     '## Simulation',
     simulationIn(seeds),
     '## Stress',
-    `Run \`npm run stress -- --peak-second ${peaks.second.orders} --peak-minute ${peaks.minute.orders}\` in a checkout of this version: it drives twice these peaks through the whole engine.`,
+    `Run \`npm run stress -- --peak-second ${peaks.second.orders} --peak-minute ${peaks.minute.orders}\` in a checkout of this version: it runs the whole engine at twice these peaks.`,
   ]
     .filter((part) => part !== '')
     .join('\n\n');
@@ -175,7 +175,7 @@ function limitsIn(limits: Written | undefined, last: string | undefined): string
     : `**Not the config of the last start** (${last ?? 'none'})`;
   const settings = Object.entries(limits.controls).map(([name, value]) => [name, JSON.stringify(value)]);
   return [
-    `${told}, hash ${limits.hash}. What is left out has the default of docs/controls.md.`,
+    `${told}, hash ${limits.hash}. Controls not listed have the default of docs/controls.md.`,
     settings.length === 0 ? 'It sets no control.' : rows(['setting', 'value'], settings),
   ].join('\n\n');
 }

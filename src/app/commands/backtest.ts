@@ -54,7 +54,7 @@ export interface BacktestIo extends CommandIo, BootstrapIo {
 export async function runBacktest(options: BacktestOptions, io: BacktestIo): Promise<number> {
   const file = options.journal === undefined ? undefined : resolve(io.cwd, fileOf(options.journal));
   if (file !== undefined && existsSync(file))
-    throw new OperatorError('usage', `--journal: ${file} is there already, and is never overwritten`);
+    throw new OperatorError('usage', `--journal: ${file} exists; journals are never overwritten`);
   const folder = options.out === undefined ? undefined : resolve(io.cwd, options.out);
   if (folder !== undefined) refuseToReplace(folder, options);
   const named = readModel(options, io);

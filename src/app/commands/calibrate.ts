@@ -36,10 +36,7 @@ export async function calibrate(options: CalibrateOptions, io: CommandIo): Promi
   const { since, until } = readSpan(options, io);
   const out = options.out === undefined ? undefined : resolve(io.cwd, options.out);
   if (out !== undefined && options.overwrite !== true && existsSync(out))
-    throw new OperatorError(
-      'usage',
-      `--out: ${out} is there already: name another file, or give --overwrite`,
-    );
+    throw new OperatorError('usage', `--out: ${out} exists: name another file, or add --overwrite`);
   const tapes = await readTapes(options, io);
   const { url, journal } = openNamed(options, io);
   try {

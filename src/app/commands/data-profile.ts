@@ -48,7 +48,7 @@ export async function dataProfile(
   if (read.barMs > partMsOf(division)) {
     throw new OperatorError(
       'usage',
-      `${file} has bars of ${read.barMs / 60_000} minutes, longer than the ${partMsOf(division) / 60_000} of a part: take fewer parts, or shorter bars`,
+      `${file} has bars of ${read.barMs / 60_000} minutes, longer than the ${partMsOf(division) / 60_000} of a part: use fewer parts or shorter bars`,
     );
   }
   const learnt = learnShares(read.volumes, read.seen, division);
@@ -77,7 +77,7 @@ function divisionOf({ parts, week, timeZone }: DataProfileOptions): Division {
       `--parts ${parts}: expected a number that divides the 1440 minutes of a day, such as 24 or 48`,
     );
   if (parts === 1 && week !== true)
-    throw new OperatorError('usage', '--parts 1: a day of one part has no profile, take a twap');
+    throw new OperatorError('usage', '--parts 1: a day with one part has no profile; use a twap');
   return week === true
     ? { zone: timeZone, period: 'week', parts: 7 * parts }
     : { zone: timeZone, period: 'day', parts };
@@ -115,7 +115,7 @@ function write(path: string, name: string, text: string): void {
     writeFileSync(path, text, { flag: 'wx' });
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')
-      throw new OperatorError('usage', `${name} is there already: nothing was written`, cause);
+      throw new OperatorError('usage', `${name} exists: nothing was written`, cause);
     throw new OperatorError(
       'storage',
       `${name} cannot be written: ${cause instanceof Error ? cause.message : 'unknown'}`,

@@ -83,11 +83,11 @@ export async function dataRecord(
   });
   try {
     if (world.market === undefined)
-      throw new OperatorError('config', 'the venue sends no prices here: venue.capabilities.ticker and venue.ws_url are needed'); // prettier-ignore
+      throw new OperatorError('config', 'no price feed: set venue.capabilities.ticker and venue.ws_url'); // prettier-ignore
     await refuseUnknown(pairs, world.venue);
     for (const pair of new Set(pairs)) files.set(pair, opened(folder, pair, barMs));
     for (const { said } of files.values()) if (said !== undefined) say(said);
-    say(`recording ${pairs.join(', ')} from ${world.where} into ${folder}; Ctrl-C ends it`);
+    say(`recording ${pairs.join(', ')} from ${world.where} into ${folder}; press Ctrl-C to stop`);
     const ends = merge(stops(io), forMs === undefined ? EMPTY : timer(forMs, systemClock.scheduler)).pipe(
       take(1),
     );
@@ -173,7 +173,7 @@ class BarFile {
     if (whole !== '' && !whole.startsWith(`${SEEN_HEADER}\n`))
       throw new OperatorError(
         'data',
-        `${path} is there, and its first line is not "${SEEN_HEADER}": take another folder`,
+        `${path} exists, but its first line is not "${SEEN_HEADER}": choose another folder`,
       );
     if (whole.length < there.length) ftruncateSync(this.#file, Buffer.byteLength(whole));
     if (whole === '') this.#write(SEEN_HEADER);
@@ -182,10 +182,10 @@ class BarFile {
     if (gap % barMs !== 0 || (gap > barMs && times.length > SURE_ROWS))
       throw new OperatorError(
         'usage',
-        `${path} has bars of ${durationText(gap)}: say --bar ${durationText(gap)}, or take another folder`,
+        `${path} has bars of ${durationText(gap)}: use --bar ${durationText(gap)} or another folder`,
       );
     const last = times.at(-1);
-    if (last !== undefined) this.said = `${path}: goes on after its ${times.length} bars`;
+    if (last !== undefined) this.said = `${path}: continues after ${times.length} bars`;
     this.#recorder = new BarRecorder(barMs, systemClock.wall(), last);
   }
 

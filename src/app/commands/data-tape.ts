@@ -153,7 +153,7 @@ function timeOf(text: string): ReturnType<typeof parseTime> {
 }
 
 function refuseExisting(path: string, name: string): void {
-  if (existsSync(path)) throw new OperatorError('usage', `${name} is there already: nothing was written`);
+  if (existsSync(path)) throw new OperatorError('usage', `${name} exists: nothing was written`);
 }
 
 function save(

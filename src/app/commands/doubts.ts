@@ -11,7 +11,7 @@ export async function doubts(options: DaemonOptions, io: CommandIo): Promise<num
   const list = Array.isArray(body['doubts'])
     ? (body['doubts'] as readonly Readonly<Record<string, unknown>>[])
     : [];
-  tell(io, options.json, body, list.length === 0 ? ['no outcome is unknown'] : list.flatMap(wordsOf));
+  tell(io, options.json, body, list.length === 0 ? ['no open doubts'] : list.flatMap(wordsOf));
   return 0;
 }
 
@@ -19,7 +19,7 @@ const wordsOf = (one: Readonly<Record<string, unknown>>): readonly string[] => [
   `${plain(one['client_order_id'])}  ${plain(one['side'])} ${plain(one['size'])} of ${plain(one['pair'])}, at most ${plain(one['notional'])}`,
   `  ${plain(one['strategy'])} slice ${plain(one['slice'])}; open for ${plain(one['age_s'])} s; ${plain(one['why'])}`,
   one['earliest_answer_at'] === undefined
-    ? '  it did trade: only its figures are missing'
+    ? '  traded; waiting for its figures'
     : `  proof at the earliest ${plain(one['earliest_answer_at'])}, clean reads of the account still needed: ${plain(one['clean_reads_left'])}`,
 ];
 
@@ -41,13 +41,13 @@ export interface ResolveOptions extends DaemonOptions {
  */
 export async function resolveDoubt(id: string, options: ResolveOptions, io: CommandIo): Promise<number> {
   if ((options.notExecuted === true) === (options.filled === true))
-    throw new OperatorError('usage', 'say either --not-executed or --filled');
+    throw new OperatorError('usage', 'give either --not-executed or --filled');
   const { orderId, quantity, amount, fees } = options;
   const verdict = options.filled === true ? 'filled' : 'not_executed';
   if (options.yes !== true)
     throw new OperatorError(
       'usage',
-      `this writes into the journal, for good, that ${id} was ${verdict === 'filled' ? 'filled' : 'not executed'}. A wrong word here trades twice or loses a fill. Add --yes`,
+      `this records permanently in the journal that ${id} was ${verdict === 'filled' ? 'filled' : 'not executed'}. A wrong verdict makes the desk trade twice or lose a fill. Add --yes to confirm`,
     );
   return await command(options, io, '/api/v1/doubts/resolve', {
     client_order_id: id,

@@ -24,14 +24,14 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
   if (control === undefined && isOneOfMany)
     throw new OperatorError(
       'unavailable',
-      `no daemon runs on ${journal}, and nothing is halted: each start of this config begins a journal of its own`,
+      `no daemon runs on ${journal}, and nothing was halted: each start of this config creates a new journal`,
     );
   const by = options.by ?? whoami(io);
   const fault = noteFault(journal, { level: body.kill ? 'kill' : 'halt', by, why: body.why });
   // The file says whether it is a kill, so the signal need not.
   const isSignalled = control !== undefined && signal(control.pid, 'SIGUSR2');
   if (fault !== undefined && !isSignalled)
-    throw new OperatorError('storage', `the halt file beside ${journal} cannot be written: ${fault}`);
+    throw new OperatorError('storage', `cannot write the halt file beside ${journal}: ${fault}`);
   if (control === undefined) {
     const says = isThere ? 'no daemon runs' : 'there is no such journal';
     tell(io, options.json, { done: isThere, says, journal }, [
@@ -45,7 +45,7 @@ export async function halt(options: HaltOptions, io: CommandIo): Promise<number>
     return await command({ ...options, by }, io, '/api/v1/halt', body);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
-    const says = `halted by its file and signal; what is under way is not known: ${error.message}`;
+    const says = `halted by file and signal; orders under way are unknown: ${error.message}`;
     tell(io, options.json, { done: true, says, journal }, [says]);
     return exitCodes.again;
   }

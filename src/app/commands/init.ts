@@ -39,7 +39,7 @@ export function init({ folder = '.' }: InitOptions, io: Pick<RunIo, 'stderr' | '
   if (taken.length > 0) {
     const list = taken.map((file) => `  ${join(target, file)}\n`).join('');
     io.stderr.write(
-      `these files exist already, so nothing was written; choose another folder or move them:\n${list}`,
+      `nothing was written because these files exist; choose another folder or move them:\n${list}`,
     );
     return exitCodes.usage;
   }

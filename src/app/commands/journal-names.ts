@@ -13,9 +13,10 @@ export function currenciesOf(pair: string): { readonly base: string; readonly qu
 export function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<string>): void {
   if (strategy === undefined || ids.has(strategy)) return;
   const meant = nearest(strategy, ids);
-  const known = ids.size === 0 ? 'none has begun on it' : `it knows ${[...ids].toSorted().join(', ')}`;
+  const known =
+    ids.size === 0 ? 'no strategy has started in it' : `it knows ${[...ids].toSorted().join(', ')}`;
   throw new OperatorError(
     'usage',
-    `the journal knows no strategy "${strategy}": ${meant === undefined ? known : `did you mean "${meant}"?`}`,
+    `the journal has no strategy "${strategy}": ${meant === undefined ? known : `did you mean "${meant}"?`}`,
   );
 }

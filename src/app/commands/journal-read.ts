@@ -26,10 +26,13 @@ export function openNamed(
   io: CommandIo,
 ): { url: string; journal: Journal } {
   if (file !== undefined && options.journal !== undefined)
-    throw new OperatorError('usage', 'the journal is named twice: leave --journal out');
+    throw new OperatorError('usage', 'the journal is given twice: omit --journal');
   const { journal: url } = locate({ ...options, journal: file ?? options.journal }, io);
   if (url === 'memory:')
-    throw new OperatorError('config', 'this config keeps its journal in memory: it is gone with its daemon');
+    throw new OperatorError(
+      'config',
+      'this config keeps its journal in memory only, so there is nothing to read',
+    );
   return { url, journal: openJournal(url, { readOnly: true }) };
 }
 

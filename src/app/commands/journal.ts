@@ -40,7 +40,7 @@ export async function journalShow(url: string, options: ShowOptions, out: Out): 
         await write(out.stdout, lineOf(record));
         shown += 1;
       }
-      if (shown === 0) out.stderr.write('no record is like this\n');
+      if (shown === 0) out.stderr.write('no matching records\n');
       return 0;
     };
   });

@@ -107,7 +107,7 @@ function begunOf(journal: string, io: PlanIo): Begun | undefined {
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     io.stderr.write(
-      `note: planned as if nothing had begun: the journal cannot be read: ${forTerminal(why)}\n`,
+      `note: the journal cannot be read, so the plan assumes that no strategy has started: ${forTerminal(why)}\n`,
     );
     return undefined;
   }

@@ -102,7 +102,7 @@ export async function run(options: RunCommandOptions, io: RunIo): Promise<number
     if (!isBug(error)) return;
     // Not its message: that may hold anything, the token too, and this goes into the journal. It is said on stderr, redacted.
     const kind = error instanceof Error ? error.name : typeof error;
-    daemon.command({ do: 'halt', by: 'tranche', why: `a bug: ${kind}; what it said is on stderr` });
+    daemon.command({ do: 'halt', by: 'tranche', why: `bug: ${kind}; details are on stderr` });
   };
   const forgetBugs = io.onBug(distrust);
   try {
@@ -168,11 +168,11 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
       return;
     }
     progress.say(
-      `${signal}: finishing what is under way; press Ctrl-C again to stop at once (the next start recovers)`,
+      `${signal}: finishing orders under way; press Ctrl-C again to stop at once (the next start recovers)`,
     );
     draining = setTimeout(() => {
       progress.say(
-        daemon.unconfirmed() ?? 'what is under way did not end in time; the next start recovers it',
+        daemon.unconfirmed() ?? 'orders under way did not end in time; the next start recovers them',
       );
       io.exitNow(exitCodes.again);
     }, drainMs);
@@ -188,14 +188,14 @@ function obey(daemon: Daemon, { progress, io, drainMs }: Obeying): () => void {
 const noticesOf = ({ mode, venue }: Config): readonly string[] =>
   mode !== 'paper' && venue.tokenSource === 'environment'
     ? [
-        'the token comes from the environment, which other programs of this user can read: a token_file is safer',
+        'the token comes from the environment, which other programs of this user can read; a token_file is safer',
       ]
     : [];
 
 function greet({ mode, desk, strategyFiles: files }: Config, progress: Progress): void {
   const words = {
     paper: 'paper: simulated venue on this machine, no real money',
-    dry_run: 'dry run: real quotes, orders are answered at home',
+    dry_run: 'dry run: real quotes; orders are answered locally',
     live: 'LIVE: real orders',
   } as const;
   progress.say(
@@ -221,11 +221,11 @@ function conclude({ daemon, config, metricsUrl, self }: Ending, progress: Progre
   progress.say('');
   for (const line of summaryLines(daemon.summary.rows())) progress.say(line);
   if (daemon.openDoubts() > 0)
-    progress.say(`${daemon.openDoubts()} outcomes are unknown: run again to resolve them`);
+    progress.say(`${daemon.openDoubts()} doubts are open: run again to resolve them`);
   const unconfirmed = daemon.unconfirmed();
   if (unconfirmed !== undefined) progress.say(unconfirmed);
   if (daemon.isHalted())
-    progress.say('the desk is halted: run again with --rearm "reason" once the cause is known');
+    progress.say('the desk is halted: run again with --rearm "reason" once the cause is fixed');
   const url = config.journal;
   progress.say('');
   progress.say(`journal  ${url}`);

@@ -22,7 +22,7 @@ function wordsOf(body: Json): readonly string[] {
   return [
     `desk ${plain(body['desk'])}, ${plain(body['mode'])}, ${plain(body['state'])}${since}${why}`,
     ...(body['level'] === 'kill'
-      ? ['no order can leave this process: stop it, then tranche run --rearm "reason"']
+      ? ['this process cannot send orders: stop it, then start it with tranche run --rearm "reason"']
       : []),
     ...listOf(body['strategies']).map(
       (one) =>
@@ -62,7 +62,7 @@ export function openWords(body: Json): readonly string[] {
   const flights = namesOf(body['orders_in_flight']);
   const doubts = namesOf(body['open_doubts']);
   const lines = [
-    ...(flights.length === 0 ? [] : [`orders under way, they may still fill: ${flights.join(', ')}`]),
+    ...(flights.length === 0 ? [] : [`orders under way that may still fill: ${flights.join(', ')}`]),
     ...(doubts.length === 0 ? [] : [`outcome unknown: ${doubts.join(', ')} (tranche doubts)`]),
     ...listOf(body['residuals']).map(
       (one) =>
@@ -72,7 +72,7 @@ export function openWords(body: Json): readonly string[] {
   const fault = body['note_fault'];
   if (fault !== undefined)
     lines.push(
-      `the halt file could not be written: ${plain(fault)}. Do not start the desk again before you know why`,
+      `the halt file could not be written: ${plain(fault)}. Do not restart the desk until you know why`,
     );
   return lines;
 }

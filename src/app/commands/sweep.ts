@@ -106,8 +106,8 @@ export async function runSweep(options: SweepOptions, io: SweepIo): Promise<numb
     if (options.json === true) io.stdout.write(json);
     else for (const line of sweepWords(result, options.top)) io.stdout.write(`${forTerminal(line)}\n`);
     if (!isStopped) return 0;
-    const goOn = options.out === undefined ? 'nothing of it is kept: name a folder with --out' : 'the same command goes on';
-    io.stderr.write(`stopped before the end: ${goOn}\n`);
+    const goOn = options.out === undefined ? 'no results were kept; use --out FOLDER to keep them' : 'run the same command to resume';
+    io.stderr.write(`sweep stopped early: ${goOn}\n`);
     return exitCodes.again;
   } finally {
     store?.close();
@@ -143,13 +143,13 @@ function refuseInvalid(
   if (first === undefined) return;
   const which = fields.map((field, i) => `${field}=${first.values[i] ?? ''}`).join(', ');
   const why = formatProblems([first.problem], { colour: false }).trimEnd();
-  const count = `${invalid.length} of ${variants.length + invalid.length} settings cannot be used. The first, ${which}:\n${why}`;
+  const count = `${invalid.length} of ${variants.length + invalid.length} settings are invalid. The first, ${which}:\n${why}`;
   if (options.skipInvalid !== true || variants.length === 0)
     throw new OperatorError(
       'config',
       `${count}\nnothing was run${variants.length === 0 ? '' : ': --skip-invalid goes on without them'}`,
     );
-  io.stderr.write(`${count}\nthey are left out\n`);
+  io.stderr.write(`${count}\ninvalid settings are skipped\n`);
 }
 
 interface Plan {
@@ -191,7 +191,7 @@ async function runAll(plan: Plan): Promise<{
   });
   const already = runs.length - rest.length;
   if (already > 0)
-    io.stderr.write(`${already} of ${runs.length} runs had ended before and are not repeated\n`);
+    io.stderr.write(`${already} of ${runs.length} runs are already done and are not repeated\n`);
   const stop = new AbortController();
   const forget = io.onSignal((signal) => {
     if (signal === 'SIGUSR2') return;
@@ -208,7 +208,7 @@ async function runAll(plan: Plan): Promise<{
       indexes: input.tapes.map(({ tape }) => sharedIndex(indexThrough(input.cacheFolder, tape))),
       workers: options.workers,
       stop: stop.signal,
-      kept: store === undefined ? undefined : 'every setting that had ended is kept',
+      kept: store === undefined ? undefined : 'every finished setting is kept',
       done(at, outcome) {
         const run = rest[at];
         if (run === undefined) return;

@@ -111,13 +111,13 @@ function whenOf({ slots, first, last, next }: StrategySummary): string {
   if (first !== undefined && last !== undefined) return `${slots} slots, ${both(first)} to ${both(last)}`;
   if (next === undefined) return 'when its condition holds';
   const [coming] = next;
-  return coming === undefined ? 'no time of its calendar is ahead' : `on a calendar in ${coming.zone}, next`;
+  return coming === undefined ? 'no future time in its calendar' : `on a calendar in ${coming.zone}, next`;
 }
 
 const calendarLine = ({ at, zone, closed }: Occurrence): string =>
   closed === undefined
     ? `           ${both(at, zone)}`
-    : `           nothing within a year: ${both(at, zone)} and all after it are closed, ${closed}`;
+    : `           nothing within a year: ${both(at, zone)} and all later times are closed, ${closed}`;
 
 /** A time in UTC and in a zone; where this machine is when none is named. */
 function both(iso: string, zone = Temporal.Now.timeZoneId()): string {

@@ -78,7 +78,7 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
     admin_token: token,
   };
   io.stdout.write(`${JSON.stringify(ready)}\n`);
-  io.stderr.write('simulated venue ready; Ctrl-C ends it. Nothing here is real.\n');
+  io.stderr.write('simulated venue ready; press Ctrl-C to stop. Nothing here is real.\n');
   await new Promise<void>((resolve) => {
     const forget = io.onSignal(() => {
       forget();
