@@ -1,4 +1,4 @@
-import { EMPTY, catchError, map, mergeMap, of } from 'rxjs';
+import { EMPTY, catchError, map, mergeMap, of, take } from 'rxjs';
 import type { Observable, OperatorFunction, Subscriber } from 'rxjs';
 import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
@@ -53,12 +53,13 @@ export function decide(
         onStep(strategy);
       },
     };
+    const goOn = (): void => {
+      if (desk.isTakingIn) whenReady(desk.changed$.when(() => !desk.isTakingIn).pipe(take(1)), told, goOn);
+      else takeStep(desk, woken, told);
+    };
     const ready = prepare(desk, source, wake);
-    if (ready === undefined) takeStep(desk, woken, told);
-    else
-      whenReady(ready, told, () => {
-        takeStep(desk, woken, told);
-      });
+    if (ready === undefined) goOn();
+    else whenReady(ready, told, goOn);
   });
 }
 

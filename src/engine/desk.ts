@@ -125,6 +125,8 @@ export class Desk {
   overridesAsked = 0;
   readonly proposals = new Map<string, { readonly until: Monotonic; readonly token: string | undefined }>();
   isStopping = false;
+  /** Records of what the account showed that are on their way to the journal. */
+  #takingIn = 0;
   readonly #startedAt: Instant;
   /** The same on the clock that nobody sets. */
   readonly #takenOverAt: Monotonic;
@@ -229,7 +231,10 @@ export class Desk {
     try {
       const { clock, journal } = this.ports;
       const began = clock.monotonic();
-      for (const body of bodies) this.#latch(body);
+      for (const body of bodies) {
+        this.#latch(body);
+        if (isShownByAccount(body)) this.#takingIn++;
+      }
       const at = instant(Math.floor(clock.wall()));
       if (journal.appendNow === undefined) {
         this.#hear(journal.append(bodies, at), { began, by, goOn: then });
@@ -295,6 +300,7 @@ export class Desk {
   absorb(stored: Iterable<StoredRecord>): void {
     for (const record of stored) {
       this.state.apply(record);
+      if (isShownByAccount(record.body)) this.#takingIn--;
       if (isFreeing(record.body)) this.#freedAt = this.ports.clock.wall();
       if (record.body.kind === 'fill') this.#booked(record.body);
       // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
@@ -311,6 +317,14 @@ export class Desk {
     this.#bookedAt.set(fill.client_order_id, now);
     // The oldest come first. The margin of so many fills ago is over.
     if (this.#bookedAt.size > BOOKED_MAX) this.#bookedAt.delete(this.#bookedAt.keys().next().value ?? '');
+  }
+
+  /**
+   * Whether a trade that the account showed, or what it corrected, is not durable yet. No strategy takes a step meanwhile: it would
+   * size as if it knew nothing of it.
+   */
+  get isTakingIn(): boolean {
+    return this.#takingIn > 0;
   }
 
   /**
@@ -441,6 +455,9 @@ export class Desk {
     return plan;
   }
 }
+
+const isShownByAccount = (body: RecordBody): boolean =>
+  body.kind === 'correction' || (body.kind === 'fill' && body.source === 'transactions');
 
 /** What may let pass what a limit refused: a pause or a halt that is over, or is only a reducing now, and an override that is approved. */
 const isFreeing = (body: RecordBody): boolean =>

@@ -288,9 +288,12 @@ export class Witness implements Tap {
     const cap = this.#options.caps.find((each) => each.strategy === strategy);
     if (cap === undefined || cap.isRepeated === true || intents.length === 0) return;
     let sum = 0n;
+    // A journal that was put back decides a slice once more that has traded: it trades what is left of it.
+    const decided = new Set(intents.map(({ parent, slice }) => `${parent}/${slice}`));
     for (const { by, size } of intents) if (by === cap.by) sum += units(size);
     for (const [id, told] of this.fills)
-      if (this.#strategyOf.get(parentOf(id)) === strategy && !this.lied.has(id)) sum += told[cap.by];
+      if (this.#strategyOf.get(parentOf(id)) === strategy && !this.lied.has(id) && !decided.has(sliceOf(id)))
+        sum += told[cap.by];
     if (sum > units(cap.size))
       this.blame('I1', `${strategy} decides to come to ${shown(sum)}, its total is ${cap.size}`);
   }
