@@ -1,10 +1,15 @@
-import { concat, ignoreElements, map, NEVER } from 'rxjs';
+import { concat, defer, ignoreElements, map, mergeMap, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
 import { HOUR_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { Transaction } from '../../src/core/venue.ts';
+import { VirtualClock } from '../../src/engine/clock.ts';
 import { bookingWords } from '../../src/engine/still-booking.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import { inProcessMarket } from '../../src/simulator/port.ts';
+import { frozen } from '../journal/frozen.ts';
 import { START, aBench, aStrategy, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 
@@ -311,6 +316,44 @@ describe('a quote that the venue executes twice', () => {
     // The strategy took it off its total.
     expect(Number(bought(one))).toBeLessThanOrEqual(later < 240 ? 1 : 1.25);
     expect(bodies(one, 'intent').length - intents).toBeLessThanOrEqual(3);
+  });
+
+  it('is heard of by the strategy before its next step, however slow the disk is that takes it in', () => {
+    const clock = new VirtualClock(START);
+    const journal = frozen(memoryJournal());
+    let freeAt = clock.monotonic();
+    // From the correction on, nothing is durable for eight seconds.
+    const slow: Journal = {
+      ...journal,
+      append: (records, at) =>
+        defer(() => {
+          if (records.some(({ kind }) => kind === 'correction')) freeAt = after(clock.monotonic(), 8_000);
+          return timer(Math.max(0, freeAt - clock.monotonic()), clock).pipe(
+            mergeMap(() => journal.append(records, at)),
+          );
+        }),
+    };
+    const one = aDesk(
+      {
+        parts: [{ share: '1', afterMs: 0 }, { share: '1', afterMs: 20_000 }], // prettier-ignore
+        over: (row, n) => (n === 0 ? {} : { at: after(row.at, 20_000) }),
+      },
+      {
+        clock,
+        journal: slow,
+        policy: { accountPollMs: 55_000 },
+        market: (exchange) => inProcessMarket(exchange, { clock, pairs: ['btcusd'], everyMs: SECOND_MS }),
+      },
+    );
+    seconds(one, 75);
+    const kinds = one.bench.records().map(({ body }) => body);
+    const corrected = kinds.findIndex(({ kind }) => kind === 'correction');
+    expect(corrected).toBeGreaterThan(0);
+    // It hears of the trade, and then decides.
+    expect(kinds.slice(corrected + 1)).toMatchObject([{ kind: 'wake', intents: [] }, { kind: 'wake' }]);
+    one.bench.operator$.next({ do: 'rearm', by: 'ann', why: 'the venue keeps it' });
+    seconds(one, 800);
+    expect(Number(bought(one))).toBeLessThanOrEqual(1);
   });
 
   it('is noticed by the next process, though the rows of the first trade are not read again', () => {

@@ -49,12 +49,6 @@ export const wholeMutants: readonly Mutant[] = [
     put: "if (fill === undefined || fill.source === 'dry_run' || fill.source === 'lookup') return [];",
   },
   {
-    name: 'a strategy takes a step while what the account showed is written',
-    file: 'src/engine/desk.ts',
-    find: 'return this.#takingIn > 0;',
-    put: 'return false;',
-  },
-  {
     name: 'a fill that is booked in part is judged before the margin',
     file: 'src/engine/account.ts',
     find: 'isDue: isCovered && !hasHole && read.startedAt >= desk.bookingEnds(id),',
