@@ -1,5 +1,5 @@
-import { Observable, of } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
+import { Observable, Subscriber, of } from 'rxjs';
+import type { Observer, OperatorFunction } from 'rxjs';
 
 /** An answer: the value itself where it is known at once, an Observable where it takes time. */
 export type MaybeAsync<T> = T | Observable<T>;
@@ -57,36 +57,44 @@ export function mergeMapMaybe<T, R>(
           finish();
           return;
         }
+        // The write or the request behind the answer may have ended the stage: nothing follows then.
+        if (subscriber.closed) return;
         let isComplete = false;
-        const inner = answer.subscribe({
-          next,
-          error,
-          complete: () => {
-            isComplete = true;
-          },
-        });
-        subscriber.add(inner);
+        const complete = (): void => {
+          isComplete = true;
+        };
+        const inner = linkedTo<R>(subscriber, { next, error, complete });
         // As in `mergeMap`, what `answer` held is torn down before the next value starts.
         inner.add(() => {
           if (isComplete) finish();
         });
+        answer.subscribe(inner);
       };
-      subscriber.add(
-        source.subscribe({
-          next: (value) => {
-            if (subscriber.closed) return;
-            if (active < concurrent && waiting.length === 0) start(value);
-            else
-              waiting.push(() => {
-                start(value);
-              });
-          },
-          error,
-          complete: () => {
-            isSourceComplete = true;
-            if (active === 0) subscriber.complete();
-          },
-        }),
-      );
+      const outer = linkedTo<T>(subscriber, {
+        next: (value) => {
+          if (active < concurrent && waiting.length === 0) start(value);
+          else
+            waiting.push(() => {
+              start(value);
+            });
+        },
+        error,
+        complete: () => {
+          isSourceComplete = true;
+          if (active === 0) subscriber.complete();
+        },
+      });
+      source.subscribe(outer);
     });
+}
+
+/**
+ * A subscriber that is gone as soon as `destination` is, even while it subscribes: what an answer leads to at once must not go on
+ * after its stage has been left.
+ */
+function linkedTo<T>(destination: Subscriber<never>, observer: Observer<T>): Subscriber<T> {
+  // oxlint-disable-next-line typescript/no-deprecated -- RxJS 7 exports nothing else for it; in RxJS 8 it is `operate`
+  const subscriber = new Subscriber<T>(observer);
+  destination.add(subscriber);
+  return subscriber;
 }

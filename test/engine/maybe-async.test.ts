@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { EMPTY, Subject, finalize, mergeMap, of, range, take } from 'rxjs';
+import { EMPTY, Subject, finalize, mergeMap, of, range, take, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { TestScheduler } from 'rxjs/testing';
@@ -118,6 +118,23 @@ describe('mergeMapMaybe', () => {
     subscription.unsubscribe();
     first.complete();
     expect(started).toEqual([1]);
+  });
+
+  it('asks nothing more in a tick in which its subscriber has gone', () => {
+    const asked: string[] = [];
+    const left = new Subject<void>();
+    const ask = (what: string) => (): MaybeAsync<string> => {
+      asked.push(what);
+      if (what === 'first') left.next();
+      return of(what);
+    };
+    of('')
+      .pipe(
+        mergeMapMaybe(() => of('').pipe(mergeMapMaybe(ask('first')), mergeMapMaybe(ask('second')))),
+        takeUntil(left),
+      )
+      .subscribe();
+    expect(asked).toEqual(['first']);
   });
 
   it('does not grow the stack while twenty thousand values wait', () => {
