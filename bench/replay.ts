@@ -22,6 +22,7 @@ import type { RecordBody } from '../src/core/record.ts';
 import type { Instant } from '../src/core/time.ts';
 import { VirtualClock } from '../src/engine/clock.ts';
 import { Desk } from '../src/engine/desk.ts';
+import { toObservable } from '../src/engine/maybe-async.ts';
 import { STATE_FORMAT, packed } from '../src/engine/keeper.ts';
 import { takeOver } from '../src/engine/recover.ts';
 import type { Journal } from '../src/journal/journal.ts';
@@ -54,7 +55,7 @@ async function write(file: string): Promise<number> {
     batch.push(...each.bodies);
     ({ at } = each);
     if (batch.length < BATCH && count + batch.length < wanted) continue;
-    await lastValueFrom(journal.append(batch, at));
+    await lastValueFrom(toObservable(journal.append(batch, at)));
     count += batch.length;
     batch = [];
     if (count >= wanted) break;

@@ -11,6 +11,7 @@ import type { Desk, StrategySource } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
 import { hear, soon } from './flow.ts';
+import { isAsync } from './maybe-async.ts';
 import { DeskView } from './view.ts';
 import { IDLE_WAKES_MAX } from './spin-guard.ts';
 import type { StrategyWake } from './waker.ts';
@@ -107,7 +108,7 @@ function takeStep(
     return;
   }
   const record = withSpin(desk, woken, wakeRecord(desk, woken));
-  desk.write(withPause(desk, record), by, () => {
+  const stepped = (): void => {
     const { intents } = record;
     for (let i = 0; i < intents.length && !by.closed; i++) {
       const intent = intents[i];
@@ -115,7 +116,10 @@ function takeStep(
     }
     if (!by.closed) onStep();
     done();
-  });
+  };
+  const written = desk.write(withPause(desk, record));
+  if (isAsync(written)) hear(written, by, { next: stepped, complete: () => undefined });
+  else if (!by.closed) stepped();
 }
 
 /**

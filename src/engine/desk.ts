@@ -1,4 +1,5 @@
-import { Observable, map, share } from 'rxjs';
+import { AsyncSubject, defer, map, share, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { IdMap } from '../core/id-map.ts';
 import { NO_BOOKS } from '../core/books.ts';
 import type { Books } from '../core/books.ts';
@@ -18,8 +19,6 @@ import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
 import { Changes } from './changes.ts';
-import { guard } from './flow.ts';
-import type { Listening } from './flow.ts';
 import { Footprint, NO_FOOTPRINT } from './footprint.ts';
 import { Ladders } from './ladder.ts';
 import { clockWentBack } from './clock-back.ts';
@@ -30,6 +29,8 @@ import { DeskState, isRealFill, sliceKey } from './desk-state.ts';
 import type { Life } from './desk-state.ts';
 import { Keeper } from './keeper.ts';
 import { Latch } from './latch.ts';
+import { isAsync, toObservable } from './maybe-async.ts';
+import type { MaybeAsync } from './maybe-async.ts';
 import type { Observer } from './observer.ts';
 import { Pacer } from './pacer.ts';
 import { planOf } from './plan.ts';
@@ -47,13 +48,6 @@ import type { Transfer } from './transfers.ts';
 import { SpinGuard } from './spin-guard.ts';
 
 export type { StrategySource } from './source.ts';
-
-/** Who asked for records to be written, and when. */
-interface Asked {
-  readonly began: Monotonic;
-  readonly by: Listening;
-  readonly goOn: (stored: readonly StoredRecord[]) => void;
-}
 
 /** Fills of this process of which the time is known. */
 const BOOKED_MAX = 1_000;
@@ -214,59 +208,36 @@ export class Desk {
   }
 
   /**
-   * Makes records durable, then part of the state, then known. Emits what was stored. Whoever asked may be gone by then, as
-   * when the desk is told to stop: what lies in the journal becomes part of the state all the same.
+   * Makes records durable, then part of the state, then known; answers what was stored. Whoever asked may be gone by then, as when
+   * the desk is told to stop: what lies in the journal becomes part of the state all the same.
    */
-  append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
-    return new Observable((subscriber) => {
-      this.write(bodies, subscriber, (stored) => {
-        subscriber.next(stored);
-        subscriber.complete();
-      });
-    });
-  }
-
-  /** The same for a stage that is written by hand: it goes on with `then`, unless `by` is gone. What fails is an error of `by`. */
-  write(bodies: readonly RecordBody[], by: Listening, then: (stored: readonly StoredRecord[]) => void): void {
-    try {
-      const { clock, journal } = this.ports;
-      const began = clock.monotonic();
-      for (const body of bodies) {
-        this.#latch(body);
-        if (isShownByAccount(body)) this.#takingIn++;
-      }
-      const at = instant(Math.floor(clock.wall()));
-      if (journal.appendNow === undefined) {
-        this.#hear(journal.append(bodies, at), { began, by, goOn: then });
-        return;
-      }
-      const stored = journal.appendNow(bodies, at);
-      this.#take(stored, began);
-      if (!by.closed) then(stored);
-    } catch (error) {
-      by.error(error);
+  write(bodies: readonly RecordBody[]): MaybeAsync<readonly StoredRecord[]> {
+    const { clock, journal } = this.ports;
+    const began = clock.monotonic();
+    for (const body of bodies) {
+      this.#latch(body);
+      if (isShownByAccount(body)) this.#takingIn++;
     }
+    const stored = journal.append(bodies, instant(Math.floor(clock.wall())));
+    if (!isAsync(stored)) {
+      this.#take(stored, began);
+      return stored;
+    }
+    // Subscribed to by the desk itself: nothing calls back what is on its way to the journal.
+    const written$ = new AsyncSubject<readonly StoredRecord[]>();
+    stored
+      .pipe(
+        tap((records) => {
+          this.#take(records, began);
+        }),
+      )
+      .subscribe(written$);
+    return written$;
   }
 
-  /** Not a teardown of who asked: nothing calls back what is on its way to the journal. */
-  #hear(appended: Observable<readonly StoredRecord[]>, { began, by, goOn }: Asked): void {
-    let known: readonly StoredRecord[] | undefined;
-    appended.subscribe({
-      next: (stored) => {
-        guard(by, () => {
-          this.#take(stored, began);
-          known = stored;
-        });
-      },
-      error: (error: unknown) => {
-        by.error(error);
-      },
-      complete: () => {
-        guard(by, () => {
-          if (known !== undefined && !by.closed) goOn(known);
-        });
-      },
-    });
+  /** The same as a cold Observable. */
+  append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
+    return defer(() => toObservable(this.write(bodies)));
   }
 
   #take(stored: readonly StoredRecord[], began: Monotonic): void {

@@ -19,6 +19,7 @@ import { passGate } from './gate.ts';
 import type { Gated } from './gate.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
+import { isAsync } from './maybe-async.ts';
 import type { Permit } from './pacer.ts';
 import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
@@ -194,7 +195,9 @@ class Attempt implements Gated, Heard<QuoteAnswer> {
     if (by.closed) return;
     // Stamped after the request has left: the quote is not older than that.
     const boot = clock.boot?.();
-    desk.write([boot === undefined ? intent : { ...intent, boot }], by, both.ends);
+    const written = desk.write([boot === undefined ? intent : { ...intent, boot }]);
+    if (isAsync(written)) hear(written, by, { next: () => undefined, complete: both.ends });
+    else if (!by.closed) both.ends();
   }
 
   next(answer: QuoteAnswer): void {

@@ -8,6 +8,7 @@ import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Resolution } from '../core/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
+import type { MaybeAsync } from './maybe-async.ts';
 import type { BegunDocument, StrategiesRead, StrategySource } from './source.ts';
 import type {
   Balance,
@@ -282,17 +283,12 @@ export interface StatePort {
 /** The append-only, durable record. One writer. */
 export interface JournalPort {
   /**
-   * Appends all or none, in order, stamped `at`. Emits once the records are durable, then completes.
+   * Appends all or none, in order, stamped `at`. The records are durable when they are returned, or when the Observable emits them
+   * and completes.
    *
-   * - Errors: any. A journal that failed once is poisoned: the process must end.
+   * - Throws or errors: any. A journal that failed once is poisoned: the process must end.
    */
-  append(bodies: readonly RecordBody[], at: Instant): Observable<readonly StoredRecord[]>;
-
-  /**
-   * The same, of a journal that waits for nothing: the records are durable when it returns. Throws what `append` errors with.
-   * Left out: `append` is asked. Whoever wraps a journal wraps both.
-   */
-  readonly appendNow?: ((bodies: readonly RecordBody[], at: Instant) => readonly StoredRecord[]) | undefined;
+  append(bodies: readonly RecordBody[], at: Instant): MaybeAsync<readonly StoredRecord[]>;
 
   /** Found when the journal was opened. */
   readonly oddity?: Oddity | undefined;

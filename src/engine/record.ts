@@ -15,8 +15,8 @@ import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { missingIn } from './open.ts';
 import type { AttemptEnd } from './execute.ts';
-import { soon } from './flow.ts';
 import type { Stopped } from './item.ts';
+import { andThen, mergeMapMaybe } from './maybe-async.ts';
 import { raisedMaximum, toldMaximum } from './maximum.ts';
 import { leftOfSlice } from './size.ts';
 import { pauseOf, waitOf } from './tactics.ts';
@@ -32,15 +32,11 @@ export function record(
 ): OperatorFunction<AttemptEnd | Stopped, OpenSlice> {
   return (ends) =>
     ends.pipe(
-      soon<AttemptEnd | Stopped, Observable<OpenSlice>>((end, by, done) => {
-        const { bodies, after } = endingOf(desk, end);
-        if (bodies.length === 0) done(after?.());
-        else
-          desk.write(bodies, by, () => {
-            done(after?.());
-          });
+      mergeMapMaybe((end) => {
+        const ending = endingOf(desk, end);
+        return ending.bodies.length === 0 ? ending : andThen(desk.write(ending.bodies), () => ending);
       }, 1),
-      mergeMap((again) => again.pipe(takeUntil(drain$))),
+      mergeMap(({ after }) => after?.()?.pipe(takeUntil(drain$)) ?? EMPTY),
     );
 }
 

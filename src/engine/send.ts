@@ -10,8 +10,9 @@ import type { IntentRecord, QuoteRecord } from '../core/record.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../core/venue.ts';
 import type { Desk } from './desk.ts';
-import { hearWithin } from './flow.ts';
+import { hear, hearWithin } from './flow.ts';
 import type { Both, Listening, Patience } from './flow.ts';
+import { isAsync } from './maybe-async.ts';
 import type { Permit } from './pacer.ts';
 
 /** What sending an order needs to know of its attempt. */
@@ -83,7 +84,11 @@ export function sendOrder(run: Sending, { quote, copies, life }: Phase & { state
   if (by.closed) return;
   // Only the first copy is noted.
   if (copies > 1) both.ends();
-  else desk.write([quoteRecord(intent, quote, sentAt - receivedAt)], by, both.ends);
+  else {
+    const written = desk.write([quoteRecord(intent, quote, sentAt - receivedAt)]);
+    if (isAsync(written)) hear(written, by, { next: () => undefined, complete: both.ends });
+    else if (!by.closed) both.ends();
+  }
 }
 
 const lost = (why: string): OrderAnswer => ({ kind: 'lost', sent: true, why });

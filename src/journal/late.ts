@@ -1,4 +1,3 @@
-import { Observable } from 'rxjs';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import { OperatorError, invariant } from '../core/errors.ts';
@@ -25,12 +24,7 @@ export function lateJournal(): Journal {
     return bodies.map((body) => chain.add(body, at));
   };
   return {
-    append: (bodies, at) =>
-      new Observable((subscriber) => {
-        subscriber.next(append(bodies, at));
-        subscriber.complete();
-      }),
-    appendNow: append,
+    append,
     // Figures need bodies alone: whoever tells the hash of one of these looks at the chain then.
     read: (after = 0) => chain.records(after),
     close() {

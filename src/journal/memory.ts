@@ -1,4 +1,3 @@
-import { defer, of } from 'rxjs';
 import { EMPTY, readLines, tie, verify } from './chain.ts';
 import type { Head, Line } from './chain.ts';
 import { appender } from './append.ts';
@@ -18,7 +17,7 @@ export function memoryJournal(): Journal {
     return added;
   });
   return {
-    append: (bodies, at) => defer(() => of(append.run(bodies, at))),
+    append: (bodies, at) => append.run(bodies, at),
     read: (after = 0) => readLines('memory:', lines.slice(after), headAt(after)),
     close: () => append.close(),
     head: () => head,

@@ -2,7 +2,6 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { defer, of } from 'rxjs';
 import { OperatorError } from '../core/errors.ts';
 import type { StoredRecord } from '../core/record.ts';
 import type { Oddity, StatePort } from '../engine/ports.ts';
@@ -174,7 +173,7 @@ function journalOf({ db, file, pen, oddity, read, states, prove, release }: Open
     get isSpent() {
       return pen.isSpent();
     },
-    append: (bodies, at) => defer(() => of(appends.run(bodies, at))),
+    append: (bodies, at) => appends.run(bodies, at),
     read,
     states,
     prove,

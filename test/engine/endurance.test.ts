@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import { DeskState } from '../../src/engine/desk-state.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 import { Pacer } from '../../src/engine/pacer.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
@@ -18,7 +19,7 @@ function slowJournal(clock: VirtualClock, slowMs: number): Journal {
     ...journal,
     append: (bodies, at) =>
       timer(bodies.some(({ kind }) => kind === 'intent') ? slowMs : 0, clock).pipe(
-        mergeMap(() => journal.append(bodies, at)),
+        mergeMap(() => toObservable(journal.append(bodies, at))),
       ),
   };
 }

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
 import { MINUTE_MS, SECOND_MS, instant, parseDuration } from '../../src/core/time.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { Command, CommandAnswer, Halt, HaltPort, VenuePort } from '../../src/engine/ports.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -73,7 +74,7 @@ function watchedJournal(at: Watch): Journal {
         // What the halt itself writes is no point: it would halt within the halt.
         const isOurs = bodies.some(({ kind }) => kind === 'control');
         if (!isOurs) at('append');
-        return journal.append(bodies, when).pipe(
+        return toObservable(journal.append(bodies, when)).pipe(
           tap(() => {
             if (!isOurs) at('appended');
           }),

@@ -1,6 +1,7 @@
 import { NEVER, ReplaySubject, defer, mergeMap, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Journal } from '../../src/journal/journal.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 
 /**
@@ -47,21 +48,19 @@ export function mortalJournal(
       defer(() => {
         if (life.isOver) return NEVER;
         counter.appends++;
-        if (death?.at !== counter.appends) return journal.append(bodies, at);
+        if (death?.at !== counter.appends) return toObservable(journal.append(bodies, at));
         if (death.records === 'lost') {
           life.die();
           return NEVER;
         }
         // Durable, and nobody lives to hear of it.
-        return journal.append(bodies, at).pipe(
+        return toObservable(journal.append(bodies, at)).pipe(
           tap(() => {
             life.die();
           }),
           mergeMap(() => NEVER),
         );
       }),
-    // Whoever dies meanwhile does not hear of it.
-    appendNow: undefined,
   };
 }
 

@@ -1,10 +1,11 @@
-import { concat, defer, ignoreElements, map, mergeMap, NEVER, timer } from 'rxjs';
+import { concat, defer, ignoreElements, map, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
 import { HOUR_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
+import { mergeMapMaybe } from '../../src/engine/maybe-async.ts';
 import { bookingWords } from '../../src/engine/still-booking.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -329,7 +330,7 @@ describe('a quote that the venue executes twice', () => {
         defer(() => {
           if (records.some(({ kind }) => kind === 'correction')) freeAt = after(clock.monotonic(), 8_000);
           return timer(Math.max(0, freeAt - clock.monotonic()), clock).pipe(
-            mergeMap(() => journal.append(records, at)),
+            mergeMapMaybe(() => journal.append(records, at)),
           );
         }),
     };

@@ -5,6 +5,7 @@ import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/clock.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import type { BegunDocument, StrategiesRead } from '../../src/engine/source.ts';
 import type { Journal } from '../../src/journal/journal.ts';
@@ -92,8 +93,8 @@ function running(sources: readonly StrategySource[], over: Partial<BenchOptions>
 function slowDisk(clock: VirtualClock): Journal {
   const memory = memoryJournal();
   const append: Journal['append'] = (bodies, at) =>
-    timer(300, clock).pipe(mergeMap(() => memory.append(bodies, at)));
-  return { ...memory, appendNow: undefined, append };
+    timer(300, clock).pipe(mergeMap(() => toObservable(memory.append(bodies, at))));
+  return { ...memory, append };
 }
 const withoutBtc = (venue: VenuePort): VenuePort => ({
   ...venue,

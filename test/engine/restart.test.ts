@@ -31,7 +31,7 @@ function next(before: Bench, until: number, options: Partial<BenchOptions> = {},
 /** The first `records` records of a journal: an old backup of it. */
 function backup(journal: Journal, records: number): Journal {
   const copy = memoryJournal();
-  for (const { at, body } of [...journal.read()].slice(0, records)) copy.append([body], at).subscribe();
+  for (const { at, body } of [...journal.read()].slice(0, records)) copy.append([body], at);
   return copy;
 }
 

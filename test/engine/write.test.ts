@@ -1,8 +1,8 @@
-import { Observable } from 'rxjs';
-import type { Subscriber, Subscription } from 'rxjs';
+import { NEVER, mergeMap, of, takeUntil } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { ControlRecord, StoredRecord } from '../../src/core/record.ts';
+import type { ControlRecord } from '../../src/core/record.ts';
 import { Desk } from '../../src/engine/desk.ts';
+import { mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { lateJournal } from '../../src/journal/late.ts';
@@ -11,75 +11,75 @@ import { aBench, aPolicy } from './harness.ts';
 
 const PAUSE: ControlRecord = { kind: 'control', state: 'paused', by: 'ann', why: 'a look' };
 
-/** The same journal, asked in each of its two ways. */
-const ways: readonly (readonly [string, () => Journal])[] = [
-  ['answers when it is asked', () => frozen(lateJournal())],
-  ['emits what it has stored', () => ({ ...frozen(lateJournal()), appendNow: undefined })],
+/** The same journal, answering in each of its two ways. */
+const journals: readonly (readonly [string, () => Journal])[] = [
+  ['returns what it has stored', () => frozen(lateJournal())],
+  [
+    'emits what it has stored',
+    () => {
+      const journal = frozen(lateJournal());
+      return {
+        ...journal,
+        append: (bodies, at) => of(bodies).pipe(mergeMap((all) => toObservable(journal.append(all, at)))),
+      };
+    },
+  ],
 ];
 
 interface Written {
   readonly desk: Desk;
-  readonly told: string[];
-  readonly asked: Subscription;
+  readonly events: readonly string[];
 }
 
-/** Writes a pause; `begun` is what the stage does besides. */
+/** Runs a stage that writes a pause, then does `next`; it may be left as soon as the pause is part of the state. */
 function written(
   journal: Journal,
-  then: (stored: readonly StoredRecord[], by: Subscriber<never>) => void,
-  begun: (desk: Desk, by: Subscriber<never>) => void = () => undefined,
+  next: () => void,
+  { isLeft = false }: { readonly isLeft?: boolean } = {},
 ): Written {
   const desk = new Desk({ ...aBench({ strategies: [] }).desk.ports, journal }, aPolicy(), noObserver, []);
-  const told: string[] = [];
-  const asked = new Observable<never>((by) => {
-    begun(desk, by);
-    desk.write([PAUSE], by, (stored) => {
-      told.push(`${desk.state.control} by ${stored.length}`);
-      then(stored, by);
+  const events: string[] = [];
+  of(PAUSE)
+    .pipe(
+      mergeMapMaybe((record) => desk.write([record])),
+      mergeMapMaybe((stored) => {
+        events.push(`${desk.state.control} by ${stored.length}`);
+        next();
+        return undefined;
+      }),
+      takeUntil(isLeft ? desk.changed$ : NEVER),
+    )
+    .subscribe({
+      error: (error: unknown) => events.push(String(error)),
+      complete: () => events.push('complete'),
     });
-  }).subscribe({
-    error: (error: unknown) => told.push(String(error)),
-    complete: () => told.push('complete'),
-  });
-  return { desk, told, asked };
+  return { desk, events };
 }
 
-describe.each(ways)('what a desk writes into a journal that %s', (_, journalOf) => {
+describe.each(journals)('what a desk writes into a journal that %s', (_, journalOf) => {
   it('is part of its state when the stage goes on', () => {
-    const { told } = written(journalOf(), (__, by) => {
-      by.complete();
-    });
-    expect(told).toEqual(['paused by 1', 'complete']);
+    const { events } = written(journalOf(), () => undefined);
+    expect(events).toEqual(['paused by 1', 'complete']);
   });
 
   it('is an error of the stage when it cannot be stored, and no part of the state', () => {
     const journal = journalOf();
     journal.close();
-    const { desk, told } = written(journal, () => undefined);
-    expect(told).toEqual([expect.stringContaining('is closed')]);
+    const { desk, events } = written(journal, () => undefined);
+    expect(events).toEqual([expect.stringContaining('is closed')]);
     expect(desk.state.control).toBe('active');
   });
 
   it('is part of the state also when the stage is gone by then', () => {
-    const { desk, told } = written(
-      journalOf(),
-      () => undefined,
-      ({ changed$ }, by) => {
-        by.add(
-          changed$.subscribe(() => {
-            by.unsubscribe();
-          }),
-        );
-      },
-    );
-    expect(told).toEqual([]);
+    const { desk, events } = written(journalOf(), () => undefined, { isLeft: true });
+    expect(events).toEqual(['complete']);
     expect(desk.state.control).toBe('paused');
   });
 
   it('ends the stage with what it throws when it goes on', () => {
-    const { told } = written(journalOf(), () => {
+    const { events } = written(journalOf(), () => {
       throw new Error('a bug');
     });
-    expect(told).toEqual(['paused by 1', 'Error: a bug']);
+    expect(events).toEqual(['paused by 1', 'Error: a bug']);
   });
 });

@@ -76,12 +76,6 @@ export function describeChain(name: string, make: () => Journal): void {
       expect([...journal.read()]).toEqual(stored);
     });
 
-    it('does nothing before it is subscribed to', () => {
-      const journal = open();
-      journal.append([aFill()], NINE);
-      expect([...journal.read()]).toEqual([]);
-    });
-
     it('emits an empty list for no records and stores nothing', () => {
       const journal = open();
       expect(appendNow(journal, [])).toEqual([]);

@@ -6,11 +6,9 @@ import type { Journal } from '../../src/journal/journal.ts';
  * stopped by a TypeError: a journal that makes its text late would tell something else.
  */
 export function frozen(journal: Journal): Journal {
-  const { appendNow } = journal;
   return {
     ...journal,
     append: (bodies, at) => journal.append(freeze(bodies), at),
-    appendNow: appendNow && ((bodies, at) => appendNow(freeze(bodies), at)),
   };
 }
 

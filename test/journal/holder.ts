@@ -3,8 +3,10 @@
  * append that succeeded, and ends with exit 3 and the reasons of two refusals when one fails.
  */
 import { writeSync } from 'node:fs';
+import { defer } from 'rxjs';
 import type { RecordBody } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 import { sqliteJournal } from '../../src/journal/sqlite.ts';
 
 const STDOUT = 1;
@@ -13,15 +15,17 @@ const journal = sqliteJournal(file);
 const filler: RecordBody = { kind: 'control', state: 'active', by: 'holder', why: 'x'.repeat(2_000) };
 
 const append = (): boolean => {
-  let failed = false;
-  journal.append([filler, filler], instant(1_800_000_000_000)).subscribe({
-    next: (stored) => writeSync(STDOUT, `${stored.at(-1)?.seq}\n`),
+  let isStored = false;
+  defer(() => toObservable(journal.append([filler, filler], instant(1_800_000_000_000)))).subscribe({
+    next: (stored) => {
+      isStored = true;
+      writeSync(STDOUT, `${stored.at(-1)?.seq}\n`);
+    },
     error: (error: unknown) => {
-      failed = true;
       writeSync(STDOUT, `refused ${String(error)}\n`);
     },
   });
-  return !failed;
+  return isStored;
 };
 
 // Between appends the loop lets the kernel deliver signals; a kill may still hit any instruction.

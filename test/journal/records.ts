@@ -1,4 +1,4 @@
-import { firstValueFrom } from 'rxjs';
+import { defer, firstValueFrom } from 'rxjs';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { onTestFinished } from 'vitest';
 import { parentId } from '../../src/core/ids.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 import type { JournalPort } from '../../src/engine/ports.ts';
 
 export const NINE = instant(Date.UTC(2026, 11, 1, 9));
@@ -210,7 +211,7 @@ export function appendNow(
 ): readonly StoredRecord[] {
   const seen: (readonly StoredRecord[])[] = [];
   let ended: unknown = 'not yet';
-  journal.append(bodies, at).subscribe({
+  defer(() => toObservable(journal.append(bodies, at))).subscribe({
     next: (stored) => seen.push(stored),
     error: (error: unknown) => {
       ended = error;
@@ -228,7 +229,7 @@ export function appendNow(
 
 /** What an append fails with; `undefined` when it does not. */
 export const failureOf = async (journal: JournalPort, bodies: readonly RecordBody[]): Promise<unknown> =>
-  await firstValueFrom(journal.append(bodies, NINE)).then(
+  await firstValueFrom(defer(() => toObservable(journal.append(bodies, NINE)))).then(
     () => undefined,
     (error: unknown) => error,
   );
