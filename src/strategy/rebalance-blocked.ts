@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import { greatest, least, NO_QUANTITY, quantity, ratio, scale, text } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
+import type { Basis, Targets } from '../core/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import { after, DAY_MS, HOUR_MS, MINUTE_MS, parseDuration } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
 import type { Step, View } from './kernel.ts';
-import { basisOf, targetsOf } from './rebalance-fields.ts';
-import type { Params } from './rebalance-fields.ts';
 import type { Leg } from './rebalance-legs.ts';
+
+/** How far weights may drift, and how often that is looked at. */
+interface Band {
+  readonly drift_type: 'absolute' | 'relative';
+  /** Fraction, as text. */
+  readonly drift_threshold: string;
+  /** ISO 8601. */
+  readonly min_interval: string;
+}
 
 /** What stood in the way of the last rebalancings, none of which traded anything. Kept in the state. */
 export const blockedShape = z.lazy(() =>
@@ -106,7 +114,7 @@ export const saidOf = (blocked: Blocked | undefined): Pick<Step<unknown>, 'reaso
  * When a blocked rebalancing is tried again at the latest. A limit: after twice as long each time, but no later than it may end by
  * itself. What the venue may end: as always at first.
  */
-export function restUntil(plan: Params, blocked: Blocked, at: Instant): Instant {
+export function restUntil(plan: Pick<Band, 'min_interval'>, blocked: Blocked, at: Instant): Instant {
   const { times } = blocked;
   const leastMs = parseDuration(plan.min_interval);
   if (!isStanding(blocked))
@@ -122,22 +130,28 @@ export function restUntil(plan: Params, blocked: Blocked, at: Instant): Instant 
   return after(at, Math.max(leastMs, Math.min(mostMs, wishedMs)));
 }
 
+/** What is held at `at`, and which weights are wanted. */
+interface Portfolio {
+  readonly at: Instant;
+  readonly view: View;
+  readonly targets: Targets;
+  readonly basis: Basis;
+}
+
 /**
  * What may lift the limit before: a balance that is another, a word of the operator, a new process; or weights that have moved so far
  * that other trades may be due.
  */
 export function sooner(
-  plan: Params,
+  plan: Band,
   { times }: Blocked,
-  { at, view }: { readonly at: Instant; readonly view: View },
+  { at, view, targets, basis }: Portfolio,
 ): readonly Wait[] {
   const leastMs = parseDuration(plan.min_interval);
   const isOver = times >= SAME_MAX;
   const notBefore = after(at, isOver ? Math.max(leastMs, CHANGE_APART_MS) : leastMs);
-  const basis = basisOf(plan);
-  const targets = targetsOf(plan);
   const valued = view.value(targets, basis);
-  const currencies = [...new Set([...targets.keys(), plan.cash])];
+  const currencies = [...new Set([...targets.keys(), basis.cash])];
   const held = currencies.map((one) => [one, text(view.holdings?.get(one) ?? NO_QUANTITY)] as const);
   const lifted: Wait = { on: 'lifted', held: Object.fromEntries(held), since: at, notBefore };
   if (valued === undefined) return [lifted];
@@ -154,10 +168,7 @@ export function sooner(
 }
 
 /** How far a weight may be from its target, the narrowest band of all. */
-function bandWidth(
-  { drift_type: type, drift_threshold: threshold }: Params,
-  targets: readonly Ratio[],
-): Ratio {
+function bandWidth({ drift_type: type, drift_threshold: threshold }: Band, targets: readonly Ratio[]): Ratio {
   const wanted = targets.filter((target) => target.gt(0));
   const scaled = type === 'absolute' ? [] : wanted.map((target) => scale(target, ratio(threshold)));
   return greatest(ratio(MOVE_MIN), least(ratio(threshold), ...scaled));

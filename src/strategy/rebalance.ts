@@ -1,15 +1,16 @@
 import { z } from 'zod';
-import { fraction, money, ratio, scale, size, subtract } from '../core/money.ts';
+import { add, fraction, money, ONE, ratio, scale, size, subtract, text } from '../core/money.ts';
 import type { Ratio } from '../core/money.ts';
-import { drifts, isOutside, priceIn, tradedPair } from '../core/portfolio.ts';
-import type { Basis } from '../core/portfolio.ts';
+import { drifts, isOutside, priceIn, targetsOf as readTargets, tradedPair } from '../core/portfolio.ts';
+import type { Basis, Targets } from '../core/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
 import { after, parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Wait, Wake } from '../core/wake.ts';
 import { closureAt } from './calendar.ts';
+import { amountOf, currencySymbol, durationText, fractionText, timeText } from './fields.ts';
 import { defineStrategy } from './kernel.ts';
-import type { Step, View } from './kernel.ts';
+import type { CheckWorld, Problem, Step, View } from './kernel.ts';
 import {
   blockedBy,
   blockedShape,
@@ -19,16 +20,106 @@ import {
   sooner,
   undecided,
 } from './rebalance-blocked.ts';
-import { check } from './rebalance-check.ts';
-import { assetsOf, basisOf, params, targetsOf } from './rebalance-fields.ts';
-import type { Params } from './rebalance-fields.ts';
-import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
-import type { Leg } from './rebalance-legs.ts';
 import { towardsTargets } from './rebalance-distance.ts';
 import type { Markets } from './rebalance-distance.ts';
+import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
+import type { Leg } from './rebalance-legs.ts';
 import { tradesFor } from './rebalance-trades.ts';
 import type { Market, Trade } from './rebalance-trades.ts';
-import { nextTime, occurrencesOf } from './schedule.ts';
+import { hoursFields, nextTime, occurrencesOf, scheduleFields } from './schedule.ts';
+
+/** The fields of a rebalance document. */
+const params = z.lazy(() =>
+  z.strictObject({
+    target_weights: z
+      .record(currencySymbol, fractionText)
+      .describe('Target share of portfolio value of each currency, in quotes; the shares sum to 1'),
+    cash: currencySymbol
+      .default('usd')
+      .describe('Currency that is bought and sold against, and that values the portfolio'),
+    drift_type: z
+      .enum(['absolute', 'relative'])
+      .default('absolute')
+      .describe('absolute: weight minus target. relative: that, divided by the target'),
+    drift_threshold: fractionText.describe(
+      'Drift beyond which the portfolio is rebalanced, a fraction: 2 % is "0.02"',
+    ),
+    rebalance_to: z
+      .enum(['target', 'band_edge'])
+      .default('target')
+      .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
+    only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
+    cash_buffer: amountOf(
+      'Cash kept out of the portfolio: neither valued with it nor spent. If the account holds less, assets are sold',
+    ).optional(),
+    via: z
+      .record(currencySymbol, currencySymbol)
+      .default({})
+      .describe(
+        'Currencies that have no pair against cash, each with the one it is traded against: sol: btc trades solbtc, and btc for cash. That one is a target too and has a pair against cash',
+      ),
+    min_trade_notional: amountOf('Trades below this are skipped; in cash').default({
+      amount: '10',
+      currency: 'usd',
+    }),
+    max_turnover: fractionText
+      .optional()
+      .describe('Largest traded share of portfolio value in one rebalancing, one-way'),
+    valuation_tolerance: fractionText
+      .default('0.1')
+      .describe(
+        'Largest relative difference between the valuations of the desk and of the venue; beyond it nothing trades',
+      ),
+    schedule: scheduleFields
+      .optional()
+      .describe('Check the portfolio at these times; give this or continuous'),
+    continuous: z.boolean().optional().describe('Check the portfolio at every price; give this or schedule'),
+    hours: hoursFields
+      .optional()
+      .describe('Closed times of a continuous rebalancing: calendar, blackouts, quiet hours, cut-off'),
+    min_interval: durationText
+      .default('PT1M')
+      .describe(
+        'Least time between two decisions when continuous, ISO 8601; up to an hour while limits block all trades',
+      ),
+    leg_timeout: durationText
+      .default('PT2M')
+      .describe('How long a trade of a rebalancing may be tried, ISO 8601'),
+    start_time: timeText.optional().describe('Start, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of decisions, with its zone'),
+    duration: durationText.optional().describe('Time from the start to the end of decisions, ISO 8601'),
+  }),
+);
+type Params = z.output<typeof params>;
+
+const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });
+
+const assetsOf = (plan: Params): readonly string[] => portfolioOf(plan).assets;
+const basisOf = (plan: Params): Basis => portfolioOf(plan).basis;
+
+interface Portfolio {
+  readonly assets: readonly string[];
+  readonly basis: Basis;
+}
+
+/** That of a document stays the same, and every wake looks at it. */
+const portfolios = new WeakMap<Params, Portfolio>();
+
+function portfolioOf(plan: Params): Portfolio {
+  let known = portfolios.get(plan);
+  if (known === undefined) {
+    known = {
+      assets: Object.keys(plan.target_weights).filter((c) => c !== plan.cash),
+      basis: {
+        cash: plan.cash,
+        ...(Object.keys(plan.via).length === 0 ? {} : { via: plan.via }),
+        ...(plan.cash_buffer === undefined ? {} : { aside: plan.cash_buffer.amount }),
+      },
+    };
+    portfolios.set(plan, known);
+  }
+  return known;
+}
 
 const state = z.lazy(() =>
   z.strictObject({
@@ -295,7 +386,9 @@ function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<S
   const isLonger = isStanding(blocked) && until > pauseUntil(plan, at);
   return {
     state: { ...over, blocked },
-    waits: isLonger ? [...waits, ...sooner(plan, blocked, { at, view })] : waits,
+    waits: isLonger
+      ? [...waits, ...sooner(plan, blocked, { at, view, targets: targetsOf(plan), basis: basisOf(plan) })]
+      : waits,
     ...saidOf(blocked),
   };
 }
@@ -320,4 +413,81 @@ function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: 
     waits: companions.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
     reason: 'waiting',
   };
+}
+
+/** What is wrong across the fields of a rebalance document. */
+function check(plan: Params, world: CheckWorld): readonly Problem[] {
+  const problems: Problem[] = [];
+  const sum = Object.values(plan.target_weights).reduce(
+    (total, weight) => add(total, ratio(weight)),
+    ratio('0'),
+  );
+  if (!sum.eq(ONE)) {
+    const away = subtract(ONE, sum);
+    const fix = away.gt(0) ? `add ${text(away)}` : `take ${text(size(away))} away`;
+    problems.push({ path: ['target_weights'], message: `the weights sum to ${text(sum)}, not 1: ${fix}` });
+  }
+  if (assetsOf(plan).length === 0) {
+    problems.push({ path: ['target_weights'], message: `name at least one currency besides ${plan.cash}` });
+  }
+  if ((plan.schedule === undefined) === (plan.continuous !== true)) {
+    const both = plan.schedule !== undefined;
+    problems.push({
+      path: both ? ['continuous'] : [],
+      message: both
+        ? 'give either schedule or continuous: true, not both'
+        : 'give schedule, or continuous: true',
+    });
+  }
+  if (plan.min_trade_notional.currency !== plan.cash) {
+    problems.push({
+      path: ['min_trade_notional', 'currency'],
+      message: `min_trade_notional is counted in the cash currency: write ${plan.cash}`,
+    });
+  }
+  if (plan.cash_buffer !== undefined && plan.cash_buffer.currency !== plan.cash) {
+    problems.push({
+      path: ['cash_buffer', 'currency'],
+      message: `cash_buffer is counted in the cash currency: write ${plan.cash}`,
+    });
+  }
+  if (plan.hours !== undefined && plan.schedule !== undefined) {
+    problems.push({ path: ['hours'], message: 'hours are for continuous: write them within schedule' });
+  }
+  if (plan.end_time !== undefined && plan.duration !== undefined) {
+    problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });
+  }
+  if (plan.start_time !== undefined && plan.end_time !== undefined) {
+    if (parseTime(plan.end_time) <= parseTime(plan.start_time))
+      problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
+  }
+  return [...problems, ...checkVia(plan), ...checkPairs(plan, world)];
+}
+
+function checkPairs(plan: Params, world: CheckWorld): readonly Problem[] {
+  return assetsOf(plan).flatMap((asset) => {
+    const known = world.currencies(tradedPair(asset, basisOf(plan)));
+    if (known === undefined || known.base === asset) return [];
+    const message = `there is no pair ${asset}/${plan.via[asset] ?? plan.cash}`;
+    return [{ path: ['target_weights', asset], message }];
+  });
+}
+
+/** A bridge is crossed once: from the currency to one that has a pair against cash. */
+function checkVia(plan: Params): readonly Problem[] {
+  const assets = assetsOf(plan);
+  return Object.entries(plan.via).flatMap(([asset, bridge]) => {
+    const path = ['via', asset];
+    if (!assets.includes(asset))
+      return [{ path, message: `${asset} is not among target_weights: remove it here, or give it a weight` }];
+    if (bridge === plan.cash)
+      return [{ path, message: `${asset} has a pair against ${bridge} then: remove it from via` }];
+    if (bridge === asset || !assets.includes(bridge))
+      return [
+        { path, message: `write a currency among target_weights besides ${asset}; a weight of "0" will do` },
+      ];
+    if (plan.via[bridge] !== undefined)
+      return [{ path, message: `${bridge} has no pair against ${plan.cash} itself: write one that has` }];
+    return [];
+  });
 }

@@ -1,19 +1,28 @@
-import { isoOf, instant, MINUTE_MS } from '../core/time.ts';
+import { isoOf, instant, MINUTE_MS, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { endOf } from './recurring-fields.ts';
-import type { Params } from './recurring-fields.ts';
 import { nextTime, timesAfter } from './schedule.ts';
+import type { CountedSchedule } from './schedule.ts';
 
 /** Times of a recurring document that passed while nothing ran, and what becomes of them. */
 
 /** Times that a longer downtime leaves to make up for: the newest. */
 const PASSED_MAX = 31;
 
+/** When a document's occurrences are due. */
+interface Timetable {
+  readonly schedule: CountedSchedule;
+  readonly end_time?: string | undefined;
+}
+
+/** No occurrence is due from here on; `undefined` when they never end. */
+export const endOf = ({ end_time: end }: Timetable): Instant | undefined =>
+  end === undefined ? undefined : parseTime(end);
+
 /** Names the parent of the occurrence that is due at `due`, Unix ms. */
 export const legOf = (due: number): string => isoOf(instant(due));
 
 /** The first time after `at` that the plan has. */
-export function nextDue(plan: Params, at: Instant): Instant | undefined {
+export function nextDue(plan: Timetable, at: Instant): Instant | undefined {
   const next = nextTime(plan.schedule, at);
   const end = endOf(plan);
   return next === undefined || (end !== undefined && next >= end) ? undefined : next;
@@ -27,7 +36,7 @@ export interface Passed {
 }
 
 /** The newest times after `from` and up to `at` at which the calendar was open, however many closed ones lie between. */
-export function passedTimes(plan: Params, from: Instant, at: Instant): Passed {
+export function passedTimes(plan: Timetable, from: Instant, at: Instant): Passed {
   const times = openTimes(plan, { from, upTo: at, most: PASSED_MAX + 1 });
   if (times.length <= PASSED_MAX) return { times, isAll: true };
   // Many: the newest are looked for from the end, over longer and longer spans.
@@ -45,7 +54,7 @@ interface Span {
 }
 
 /** The first `most` times of a span at which the calendar is open. What a closure covers takes one look. */
-function openTimes(plan: Params, { from, upTo, most }: Span): readonly Instant[] {
+function openTimes(plan: Timetable, { from, upTo, most }: Span): readonly Instant[] {
   const end = endOf(plan) ?? Number.POSITIVE_INFINITY;
   const times: Instant[] = [];
   for (const { at, closed } of timesAfter(plan.schedule, from)) {
@@ -56,7 +65,7 @@ function openTimes(plan: Params, { from, upTo, most }: Span): readonly Instant[]
 }
 
 /** The newest time after `from` and up to `at`, open or closed. There is one. */
-export function newestTime(plan: Params, from: Instant, at: Instant): Instant {
+export function newestTime(plan: Timetable, from: Instant, at: Instant): Instant {
   let newest: Instant | undefined;
   for (let spanMs = MINUTE_MS; newest === undefined; spanMs *= 2) {
     let next = nextDue(plan, instant(Math.max(from, at - spanMs)));
@@ -68,7 +77,7 @@ export function newestTime(plan: Params, from: Instant, at: Instant): Instant {
 /** Those of `times` that get no trade, or none any more. */
 export const lostOf = (
   times: readonly Instant[],
-  { misfire }: Params['schedule'],
+  { misfire }: CountedSchedule,
   { first, isSkipped }: Pick<Misfire, 'isSkipped'> & { readonly first: Instant },
 ): readonly Instant[] =>
   times.filter((due) => (misfire === 'all' ? due < first : due !== first || isSkipped));

@@ -1,22 +1,130 @@
 import { z } from 'zod';
-import type { Instrument } from '../core/instrument.ts';
-import { money, price, quantity, subtract, text } from '../core/money.ts';
+import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
+import {
+  approximate,
+  decimalsOf,
+  fraction,
+  money,
+  price,
+  quantity,
+  ratioOf,
+  roundDown,
+  scale,
+  subtract,
+  text,
+} from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import { after, instant, parseDuration } from '../core/time.ts';
+import { after, DAY_MS, instant, isoOf, parseDuration, parseTime } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
+import { uniform } from '../core/uniform.ts';
 import type { Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';
 import { closureAt, openUntil } from './calendar.ts';
+import { checkDecimals, checkUnits, nearestSizes, oneOf } from './checks.ts';
+import { amountOf, durationText, pairSymbol, timeText, whole } from './fields.ts';
 import { defineStrategy } from './kernel.ts';
-import type { Step } from './kernel.ts';
-import { check, unfit } from './recurring-check.ts';
-import { anySlices, currencyOf, eachOf, endOf, originOf, params, slicesOf } from './recurring-fields.ts';
-import type { Params, Slices } from './recurring-fields.ts';
-import { legOf, lostOf, misfireNote, newestTime, nextDue, passedTimes } from './recurring-misfire.ts';
-import { occurrencesOf } from './schedule.ts';
-import { dueSize, plannedSize, slotMs, slotsPassed } from './slicing.ts';
-import { tacticsOf } from './tactic-fields.ts';
+import type { CheckWorld, Problem, Step } from './kernel.ts';
+import { endOf, legOf, lostOf, misfireNote, newestTime, nextDue, passedTimes } from './recurring-misfire.ts';
+import { countedScheduleFields, firstOpen, occurrencesOf, smallestGapMs } from './schedule.ts';
+import { dueSize, plannedSize, slotMs, slotsPassed, smallestSize, unfitPlan } from './slicing.ts';
+import type { SizeRule, SlicePlan } from './slicing.ts';
+import { checkTactics, jitterField, ladderFields, tacticFields, tacticsOf } from './tactic-fields.ts';
+
+/** One more order of a parent whose slices are not planned for the whole of its life halts the desk: see `controls`. */
+const SLICES_MAX = 50;
+
+/** The fields of a recurring document. */
+const params = z.lazy(() =>
+  z.strictObject({
+    pair: pairSymbol.describe('Pair to trade, such as btcusd'),
+    side: z.enum(['buy', 'sell'], { error: 'expected buy or sell' }).describe('buy or sell'),
+    each_quantity: amountOf(
+      'Size of every occurrence in base currency; give this or each_notional',
+    ).optional(),
+    each_notional: amountOf(
+      'Size of every occurrence in quote currency; give this or each_quantity',
+    ).optional(),
+    schedule: countedScheduleFields.describe('When it trades'),
+    window: durationText
+      .default('PT10M')
+      .describe('How long an occurrence may trade, ISO 8601; the rest is not traded later'),
+    slices: whole
+      .min(1)
+      .max(SLICES_MAX)
+      .default(1)
+      .describe('Number of equal slices over the window, the first at the time of the schedule'),
+    catch_up: z
+      .enum(['pace', 'skip'], { error: 'expected pace or skip' })
+      .default('pace')
+      .describe(
+        'What happens to the quantity of a slice that did not trade. pace: spread over the later slices of the occurrence, each at most 1.5 times its plan. skip: it is not traded',
+      ),
+    ...tacticFields(),
+    ...ladderFields(),
+    jitter: jitterField({
+      time: 'Largest shift of a slot within its interval, and largest increase of the wait between two quotes, percent',
+      size: 'Largest change of a slice, percent; the sum of the occurrence stays',
+      seed: 'The same seed gives the same slots; each occurrence has its own',
+      all: 'Randomizes slots and sizes so that others cannot infer the schedule',
+    }),
+    start_time: timeText
+      .optional()
+      .describe('Start of occurrences, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of occurrences, with its zone; default: never'),
+  }),
+);
+type Params = z.output<typeof params>;
+
+const eachOf = (plan: Params): Quantity | Money =>
+  plan.each_quantity === undefined
+    ? money(plan.each_notional?.amount ?? '0')
+    : quantity(plan.each_quantity.amount);
+const currencyOf = (plan: Params): string => (plan.each_quantity ?? plan.each_notional)?.currency ?? '';
+
+/** After it lie all times of a life: its beginning, or the moment before `start_time`. */
+function originOf(plan: Params, begunAt: Instant): Instant {
+  const from = plan.start_time === undefined ? begunAt : after(parseTime(plan.start_time), -1);
+  return from > begunAt ? from : begunAt;
+}
+
+type Slices = SlicePlan<Quantity | Money>;
+
+/** How the occurrence that is due at `due` is cut: `durationMs` from `startMs` on, the whole window when left out. */
+function slicesOf(
+  plan: Params,
+  {
+    due,
+    startMs,
+    durationMs = parseDuration(plan.window),
+    total = eachOf(plan),
+  }: {
+    readonly due: Instant;
+    readonly startMs: number;
+    readonly durationMs?: number;
+    readonly total?: Quantity | Money;
+  },
+  known: Precisions | undefined,
+): Slices {
+  const precision = plan.each_quantity === undefined ? known?.quotePrecision : known?.basePrecision;
+  const seconds = Math.floor(due / 1000);
+  return {
+    total,
+    slices: plan.slices,
+    startMs,
+    durationMs,
+    precision: precision ?? Math.max(8, decimalsOf(total)),
+    jitter: plan.jitter && {
+      timePct: plan.jitter.time_pct,
+      sizePct: plan.jitter.size_pct,
+      seed: Math.floor(uniform(plan.jitter.seed, seconds) * 2 ** 31),
+    },
+  };
+}
+
+/** The plan of no occurrence in particular: sizes and precision. */
+const anySlices = (plan: Params, known: Precisions | undefined): Slices =>
+  slicesOf(plan, { due: instant(0), startMs: 0 }, known);
 
 /** Between two occurrences that are made up for: well below what the controls let a desk execute in a minute. */
 const MADE_UP_APART_MS = 30_000;
@@ -351,4 +459,118 @@ function endOccurrence(
   const soonest = after(at, MADE_UP_APART_MS);
   const wait = next.waits.map((one) => (one.on === 'at' && one.at < at ? { ...one, at: soonest } : one));
   return { ...next, waits: wait };
+}
+
+/** What is wrong across the fields of a recurring document. */
+function check(plan: Params, world: CheckWorld): readonly Problem[] {
+  const problems = [
+    ...oneOf(plan, 'each_quantity', 'each_notional'),
+    ...checkUnits(plan, { base: 'each_quantity', quote: 'each_notional' }, world),
+    ...checkWindow(plan),
+    ...checkTactics(plan, world, parseDuration(plan.window) / plan.slices),
+  ];
+  if (problems.length > 0) return problems;
+  const small = checkMinimum(plan, world);
+  return [...checkTimes(plan), ...(small.length > 0 ? small : checkSizes(plan, world))];
+}
+
+function checkWindow(plan: Params): readonly Problem[] {
+  const end = endOf(plan);
+  if (end !== undefined && plan.start_time !== undefined && end <= parseTime(plan.start_time))
+    return [{ path: ['end_time'], message: 'end_time must be later than start_time' }];
+  if (parseDuration(plan.window) > WINDOW_MAX_MS)
+    return [{ path: ['window'], message: 'the window of an occurrence is at most seven days: P7D' }];
+  return [];
+}
+const WINDOW_MAX_MS = 7 * DAY_MS;
+
+/** Where a schedule without start and end is looked at: the answer must not depend on the day on which it is asked. */
+const SOME_DAY = instant(Date.UTC(2026, 0, 1) - 1);
+const LOOKED_MS = 4 * 366 * DAY_MS;
+
+/** A schedule of which nothing is left, and a window that runs into the next occurrence. */
+function checkTimes(plan: Params): readonly Problem[] {
+  const { start_time: start } = plan;
+  const end = endOf(plan);
+  const someDay = end === undefined ? SOME_DAY : instant(end - LOOKED_MS);
+  const from = start === undefined ? someDay : instant(parseTime(start) - 1);
+  const until = end ?? instant(from + LOOKED_MS);
+  const first = firstOpen(plan.schedule, { from, until });
+  if (first === undefined) {
+    const span = `${isoOf(instant(from + 1))} and ${isoOf(until)}`;
+    const path = ['schedule', plan.schedule.cron === undefined ? 'first' : 'cron'];
+    return [{ path, message: `no time of the schedule lies between ${span}` }];
+  }
+  if (first.closed !== undefined) {
+    const when = `the first, ${isoOf(first.at)}, is closed by: ${first.closed}`;
+    return [
+      {
+        path: ['schedule'],
+        message: `every time of the schedule is closed; ${when}. Move the time or what closes it`,
+      },
+    ];
+  }
+  const gapMs = smallestGapMs(plan.schedule, first.at);
+  if (gapMs === undefined || parseDuration(plan.window) <= gapMs) return [];
+  return [
+    {
+      path: ['window'],
+      message: `the window is longer than the ${gapMs / 1000} s from one occurrence to the next: write at most PT${gapMs / 1000}S`,
+    },
+  ];
+}
+
+/** A slice below the venue's minimum is refused here, with the largest number of slices that would do. */
+function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
+  const { quantity: least, notional } = world.minimum(plan.pair);
+  const minimum = plan.each_quantity === undefined ? notional : least;
+  const each = smallestSize(anySlices(plan, undefined));
+  if (minimum === undefined || each.gte(minimum)) return [];
+  const unit = (plan.each_quantity ?? plan.each_notional)?.currency ?? '';
+  const most = feasibleSlices(plan, minimum);
+  const fix =
+    most < 1
+      ? `every occurrence is below the venue's minimum of ${text(minimum)} ${unit}`
+      : `${text(eachOf(plan))} ${unit} in ${plan.slices} slices is less than the venue's minimum of ${text(minimum)} ${unit} each: write slices: ${most} or fewer`;
+  const field = plan.each_quantity === undefined ? 'each_notional' : 'each_quantity';
+  return [{ path: most < 1 ? [field] : ['slices'], message: fix }];
+}
+
+function feasibleSlices(plan: Params, minimum: Quantity | Money): number {
+  const smallest = scale(eachOf(plan), ratioOf(100 - (plan.jitter?.size_pct ?? 0)));
+  return approximate(roundDown(fraction(smallest, scale(minimum, ratioOf(100))), 0));
+}
+
+/** Why no occurrence can trade, now that precision and minimum are known; `undefined` when they can. */
+function unfit(plan: Params, instrument: Instrument): string | undefined {
+  return unfitPlan(anySlices(plan, instrument), sizeRuleOf(plan, instrument.minimum, instrument));
+}
+
+const sizeRuleOf = (
+  plan: Params,
+  minimum: Minimum,
+  { base, quote }: Pick<Instrument, 'base' | 'quote'>,
+): SizeRule => ({
+  ...(plan.each_quantity === undefined
+    ? { unit: quote, minimum: minimum.notional }
+    : { unit: base, minimum: minimum.quantity }),
+  what: 'each occurrence',
+});
+
+/** What the desk would refuse when the strategy begins, as far as its decimals are known, with sizes that would do. */
+function checkSizes(plan: Params, world: CheckWorld): readonly Problem[] {
+  const known = world.precisions(plan.pair);
+  const names = world.currencies(plan.pair);
+  const precision = plan.each_quantity === undefined ? known.quotePrecision : known.basePrecision;
+  if (names === undefined || precision === undefined) return [];
+  const fields = { base: 'each_quantity', quote: 'each_notional' } as const;
+  const slices = anySlices(plan, known);
+  const rule = sizeRuleOf(plan, world.minimum(plan.pair), names);
+  const isUsable = (total: Quantity | Money): boolean => unfitPlan({ ...slices, total }, rule) === undefined;
+  const decimals = checkDecimals(plan, fields, { world, isUsable });
+  const why = decimals.length > 0 ? undefined : unfitPlan(slices, rule);
+  if (why === undefined) return decimals;
+  const [more] = nearestSizes(slices.total, precision, isUsable);
+  const fix = more === undefined ? '' : `, or ${text(more)} ${rule.unit} or more each time`;
+  return [{ path: ['slices'], message: `${why}: write fewer slices${fix}` }];
 }

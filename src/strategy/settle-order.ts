@@ -23,7 +23,16 @@ import type { Debt } from '../core/settling.ts';
 import type { Side, Size } from '../core/venue.ts';
 import type { Step, View } from './kernel.ts';
 import { pieceOf } from './pieces.ts';
-import type { Params } from './settle-fields.ts';
+
+/** What the operator wrote about closing. */
+interface ClosingPlan {
+  /** Pairs that may close a debt, the first that can first. */
+  readonly pairs: readonly string[];
+  /** How much more than the debt is traded, basis points. */
+  readonly buffer_bps: number;
+  /** Largest piece, in quote currency. */
+  readonly max_slice_notional?: { readonly amount: string } | undefined;
+}
 
 /** One piece of a closing. */
 export interface Order {
@@ -40,7 +49,11 @@ const SPREAD = ratio('1.01');
  * The next piece that closes a debt, by the first pair that can: from what the account itself holds, so that one debt is
  * never paid with another. Otherwise why there is none.
  */
-export function orderFor(plan: Params, debt: Debt & { readonly currency: string }, view: View): Order | Why {
+export function orderFor(
+  plan: ClosingPlan,
+  debt: Debt & { readonly currency: string },
+  view: View,
+): Order | Why {
   const { currency } = debt;
   const own = plan.pairs
     .map((pair) => view.instrument(pair))
@@ -64,7 +77,7 @@ export function orderFor(plan: Params, debt: Debt & { readonly currency: string 
 }
 
 interface Question {
-  readonly plan: Params;
+  readonly plan: ClosingPlan;
   readonly instrument: Instrument;
   readonly mid: Price;
   /** Buffer included, in the currency of the debt. */
@@ -73,10 +86,10 @@ interface Question {
   readonly held: Quantity;
 }
 
-const withBuffer = ({ buffer_bps: bps }: Params, owed: Quantity): Quantity =>
+const withBuffer = ({ buffer_bps: bps }: ClosingPlan, owed: Quantity): Quantity =>
   scale(owed, add(ONE, fraction(ratioOf(bps), ratioOf(10_000))));
 
-const largestOf = (plan: Params): Money | undefined =>
+const largestOf = (plan: ClosingPlan): Money | undefined =>
   plan.max_slice_notional === undefined ? undefined : money(plan.max_slice_notional.amount);
 
 /** Sells for what is owed, at least what the venue trades; all that is held where that is not enough. */

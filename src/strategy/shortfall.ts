@@ -6,9 +6,8 @@ import { estimate, leftAfter, urgency } from './almgren-chriss.ts';
 import type { ImpactModel, Steps } from './almgren-chriss.ts';
 import { amountOf, plainNumber, positiveText } from './fields.ts';
 import type { Forecast, Problem } from './kernel.ts';
-import { slicedStrategy } from './sliced.ts';
+import { slicedFields, slicedStrategy } from './sliced.ts';
 import type { Window } from './sliced.ts';
-import { slicedFields } from './sliced-fields.ts';
 import { plannedSize } from './slicing.ts';
 import type { Curve, SlicePlan } from './slicing.ts';
 

@@ -1,41 +1,171 @@
 import { z } from 'zod';
 import type { Instrument } from '../core/instrument.ts';
 import {
+  add,
+  cost,
+  fraction,
   greatest,
+  holding,
   least,
   money,
+  NO_MONEY,
   NO_QUANTITY,
+  ONE,
   price,
   priceOf,
   quantity,
+  quantityDown,
+  quantityUp,
+  ratioOf,
+  roundDown,
   roundUp,
+  scale,
   subtract,
   text,
 } from '../core/money.ts';
-import type { Price, Quantity } from '../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
-import { after, instant, parseDuration } from '../core/time.ts';
+import { after, instant, parseDuration, parseTime, SECOND_MS } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
 import type { Wait, Wake } from '../core/wake.ts';
 import { closureAt } from './calendar.ts';
-import { defineStrategy } from './kernel.ts';
-import type { Step, View } from './kernel.ts';
-import { pausesAfter, pieceOf } from './pieces.ts';
-import { nextTime, occurrencesOf } from './schedule.ts';
-import { check } from './sweep-check.ts';
+import { atMostOneOf } from './checks.ts';
 import {
-  endOf,
-  excessOf,
-  intervalOf,
-  isSale,
-  isWorthwhile,
-  largestPiece,
-  leastNotional,
-  pairOf,
-  params,
-  startOf,
-  thresholdOf,
-} from './sweep-fields.ts';
-import type { Params } from './sweep-fields.ts';
+  amountOf,
+  currencySymbol,
+  durationText,
+  pairSymbol,
+  plainNumber,
+  positiveText,
+  timeText,
+} from './fields.ts';
+import { defineStrategy } from './kernel.ts';
+import type { CheckWorld, Problem, Step, View } from './kernel.ts';
+import { pausesAfter, pieceOf } from './pieces.ts';
+import { nextTime, occurrencesOf, scheduleFields } from './schedule.ts';
+
+/** The fields of a sweep document. */
+const params = z.lazy(() =>
+  z.strictObject({
+    from: currencySymbol.describe('Currency to convert, such as btc from incoming payments'),
+    to: currencySymbol.describe('Currency to convert to'),
+    pair: pairSymbol
+      .optional()
+      .describe(
+        'Pair of the two; default: the fiat currency or stablecoin of the two, usd first, is the quote currency',
+      ),
+    keep: amountOf('Reserve that stays in the account, in from. Default: nothing').optional(),
+    min_trade_notional: amountOf(
+      'Smallest amount above keep to convert, in quote currency. Default: the minimum of the venue',
+    ).optional(),
+    max_slice_notional: amountOf(
+      'Largest piece in quote currency; a sweep is traded in as few equal pieces as it allows. Default: in one',
+    ).optional(),
+    interval: durationText
+      .default('PT15S')
+      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
+    limit_price: positiveText
+      .optional()
+      .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
+    collect: durationText
+      .optional()
+      .describe('How long to wait after an inflow for further ones, to convert them in one trade, ISO 8601'),
+    min_interval: durationText
+      .default('PT1M')
+      .describe('Least time between the starts of two sweeps without a schedule, ISO 8601'),
+    schedule: scheduleFields
+      .optional()
+      .describe('Checks the balance only at these times; default: at every inflow'),
+    fee_bps: plainNumber
+      .min(0)
+      .max(1_000)
+      .default(0)
+      .describe(
+        'Fee that the venue adds to a purchase, basis points; the purchase is reduced so that keep stays whole',
+      ),
+    start_time: timeText
+      .optional()
+      .describe('Start of sweeps, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of sweeps, with its zone; default: never'),
+  }),
+);
+type Params = z.output<typeof params>;
+
+/** What is money is counted in, the strongest first: of two, it is the quote currency of their pair. */
+const QUOTES = ['usd', 'usdt', 'usdc', 'jpy', 'chf', 'cad', 'aud', 'gbp', 'eur', 'btc', 'eth'];
+
+function pairOf({ pair, from, to }: Params): string {
+  if (pair !== undefined) return pair;
+  const quote = QUOTES.find((one) => one === from || one === to) ?? to;
+  return quote === from ? to + from : from + to;
+}
+
+/** Whether it sells `from`, rather than buying `to` with it. */
+const isSale = (plan: Params): boolean => pairOf(plan) === plan.from + plan.to;
+
+const keepOf = (plan: Params): Quantity =>
+  plan.keep === undefined ? NO_QUANTITY : quantity(plan.keep.amount);
+const startOf = (plan: Params, begunAt: Instant): Instant =>
+  plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
+const endOf = (plan: Params): Instant | undefined =>
+  plan.end_time === undefined ? undefined : parseTime(plan.end_time);
+const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
+
+/** What a purchase of one costs, its fee on top. */
+const withFee = (plan: Params): Ratio => add(ONE, fraction(ratioOf(plan.fee_bps), ratioOf(10_000)));
+
+/** What is above keep, in `from`, cut to its decimals and to what a fee on top leaves. Below zero when less is held. */
+function excessOf(plan: Params, held: Quantity, instrument: Instrument): Quantity {
+  const above = subtract(held, keepOf(plan));
+  if (isSale(plan)) return roundDown(above, instrument.basePrecision);
+  return roundDown(quantity(above.div(withFee(plan)).toFixed(18)), instrument.quotePrecision);
+}
+
+/** The largest piece in `from`; `undefined` when a sweep goes in one. `mid` is needed for a sale alone. */
+function largestPiece(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity | undefined {
+  if (plan.max_slice_notional === undefined) return undefined;
+  const most = money(plan.max_slice_notional.amount);
+  if (!isSale(plan)) return holding(roundDown(most, instrument.quotePrecision));
+  return mid === undefined ? undefined : quantityDown(most, mid, instrument.basePrecision);
+}
+
+/** The least notional that a sweep is worth: its own minimum, or the venue's when that is more. */
+const leastNotional = (plan: Params, { minimum }: Instrument): Money =>
+  greatest(
+    plan.min_trade_notional === undefined ? NO_MONEY : money(plan.min_trade_notional.amount),
+    minimum.notional ?? NO_MONEY,
+  );
+
+/** Whether so much of `from` is worth a trade. A sale needs the price for it. */
+function isWorthwhile(
+  plan: Params,
+  excess: Quantity,
+  { instrument, mid }: { readonly instrument: Instrument; readonly mid: Price | undefined },
+): boolean {
+  if (!excess.gt(0)) return false;
+  if (!isSale(plan)) return excess.gte(leastNotional(plan, instrument));
+  if (mid === undefined || excess.lt(instrument.minimum.quantity ?? NO_QUANTITY)) return false;
+  return cost(mid, excess).gte(leastNotional(plan, instrument));
+}
+
+/**
+ * The balance of `from` above which a look is worthwhile. What a sale is worth depends on the price: without one any amount
+ * above keep is looked at.
+ */
+function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity {
+  const keep = keepOf(plan);
+  const leastValue = leastNotional(plan, instrument);
+  const precision = isSale(plan) ? instrument.basePrecision : instrument.quotePrecision;
+  const unit = quantity(`1e-${precision}`);
+  const needed = isSale(plan)
+    ? greatest(
+        mid === undefined ? NO_QUANTITY : quantityUp(leastValue, mid, precision),
+        mid === undefined ? NO_QUANTITY : (instrument.minimum.quantity ?? NO_QUANTITY),
+      )
+    : roundUp(holding(scale(leastValue, withFee(plan))), precision);
+  // The wait is for more than the threshold, and the least amount itself is enough.
+  return add(keep, subtract(needed, least(unit, needed)));
+}
 
 const state = z.lazy(() =>
   z.strictObject({
@@ -284,3 +414,55 @@ function settle(
 /** Nothing is left of the sweep, or nothing that is worth a trade. The next begins after the time of its last piece. */
 const endSweep = (was: Under, plan: Params, view: View): Step<State> =>
   idle({ ...was, rest: Math.max(was.rest, was.now.until) }, plan, view);
+
+/** What is wrong across the fields of a sweep document. */
+function check(plan: Params, world: CheckWorld): readonly Problem[] {
+  const { from, to } = plan;
+  if (from === to) return [{ path: ['to'], message: `from and to are both ${from}: name two currencies` }];
+  const pair = pairOf(plan);
+  const known = world.currencies(pair);
+  const names =
+    (pair === from + to || pair === to + from) &&
+    (known === undefined || [known.base, known.quote].every((one) => one === from || one === to));
+  if (!names)
+    return [
+      {
+        path: ['pair'],
+        message: `${pair} is not a pair of ${from} and ${to}: write ${from}${to} or ${to}${from}`,
+      },
+    ];
+  const quote = pair === from + to ? to : from;
+  return [...checkCurrencies(plan, quote), ...checkTimes(plan), ...checkMinimum(plan, world)];
+}
+
+function checkCurrencies(plan: Params, quote: string): readonly Problem[] {
+  const cases = [
+    ['keep', plan.from],
+    ['min_trade_notional', quote],
+    ['max_slice_notional', quote],
+  ] as const;
+  return cases.flatMap(([field, expected]) => {
+    const given = plan[field]?.currency;
+    if (given === undefined || given === expected) return [];
+    return [{ path: [field, 'currency'], message: `${field} is counted in ${expected} here, not ${given}` }];
+  });
+}
+
+function checkTimes(plan: Params): readonly Problem[] {
+  const problems = [...atMostOneOf(plan, 'schedule', 'collect')];
+  const { start_time: start, end_time: end } = plan;
+  if (start !== undefined && end !== undefined && parseTime(end) <= parseTime(start))
+    problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
+  if (parseDuration(plan.interval) < SECOND_MS)
+    problems.push({ path: ['interval'], message: 'the interval is at least a second: PT1S' });
+  return problems;
+}
+
+/** Two equal pieces are more than half of the largest each: that must be enough for the venue. */
+function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
+  const { notional } = world.minimum(pairOf(plan));
+  if (plan.max_slice_notional === undefined || notional === undefined) return [];
+  if (money(plan.max_slice_notional.amount).gte(notional.times(2))) return [];
+  const message = `pieces could be below the venue's minimum of ${text(notional)}: write at least twice as much`;
+  return [{ path: ['max_slice_notional', 'amount'], message }];
+}

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { slicedStrategy } from './sliced.ts';
-import { slicedFields } from './sliced-fields.ts';
+import { slicedFields, slicedStrategy } from './sliced.ts';
 
 /** Works a total off in equal parts. */
 export const twap = slicedStrategy({

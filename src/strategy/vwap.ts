@@ -4,9 +4,8 @@ import { DAY_MS, parseTime } from '../core/time.ts';
 import { minutesOf, partsOf } from './day-parts.ts';
 import { plainNumber, zoneText } from './fields.ts';
 import type { Problem } from './kernel.ts';
-import { slicedStrategy } from './sliced.ts';
+import { durationMsOf, slicedFields, slicedStrategy } from './sliced.ts';
 import type { Window } from './sliced.ts';
-import { durationMsOf, slicedFields } from './sliced-fields.ts';
 import type { Curve } from './slicing.ts';
 
 /** A longer window would be summed up part by part for too long. */
