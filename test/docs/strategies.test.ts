@@ -11,4 +11,9 @@ describe('the page of a strategy', () => {
     const page = readFileSync(new URL(`../../docs/strategies/${kind}.md`, import.meta.url), 'utf8');
     expect(plain(page)).toContain(plain(fieldTable(kind)));
   });
+
+  it.each([...strategies.keys()])('of kind %s is in the table of the README', (kind) => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    expect(readme).toContain(`| [\`${kind}\`](docs/strategies/${kind}.md) `);
+  });
 });

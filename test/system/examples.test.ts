@@ -1,0 +1,43 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import process from 'node:process';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+const repo = join(import.meta.dirname, '../..');
+
+/** Runs a program of Node as a user does, and gives what it printed. Fails unless it exits with 0. */
+const run = async (...args: readonly string[]): Promise<string> =>
+  await new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { cwd: repo }, (error, stdout, stderr) => {
+      if (error === null) resolve(stdout + stderr);
+      else reject(new Error(stderr, { cause: error }));
+    });
+  });
+
+describe('the example', () => {
+  it('of an own kernel trades its total and no more in a backtest', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tranche-examples-'));
+    onTestFinished(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const kernel = 'examples/own-kernel/scale-in.yaml';
+    await run('bin/tranche.js', 'data', 'generate', 'btcusd=60000', '--rows', '20000', '--out', folder);
+    const printed = await run('bin/tranche.js', 'backtest', kernel, '--data', `btcusd=${folder}/btcusd.arrow`, '--holdings', 'usd=100000', '--cache', folder); // prettier-ignore
+    expect(printed).toMatch(/scale-in .*buy .*\b10 /u);
+    expect(printed).toContain('Held at the end: 95000 usd');
+  });
+
+  it('of an embedded engine fills each of its eight slices', async () => {
+    const lines = (await run('examples/embedded-engine.ts')).trimEnd().split('\n');
+    expect(lines).toHaveLength(8);
+    expect(lines[0]).toMatch(/^2026-01-05T00:00:0.*Z {2}bought 0\.125 btc at /u);
+  });
+
+  it('of a custom venue trades at the prices of that venue', async () => {
+    const lines = (await run('examples/custom-venue.ts')).trimEnd().split('\n');
+    expect(lines).toHaveLength(8);
+    for (const line of lines) expect(line).toContain('bought 0.125 btc at 60030 for 7503.75 usd');
+  });
+});
