@@ -1,7 +1,9 @@
-import type { Observable, OperatorFunction, Subscriber } from 'rxjs';
+import { defer, finalize, map } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import { classifyQuote } from '../core/answer.ts';
 import { follow } from '../core/cycle.ts';
 import type { CycleEvent, Phase, Trust } from '../core/cycle.ts';
+import { invariant } from '../core/errors.ts';
 import { clientId } from '../core/ids.ts';
 import { unitOf } from '../core/instrument.ts';
 import type { Instrument } from '../core/instrument.ts';
@@ -9,21 +11,18 @@ import { holding, text } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { missingOf } from '../core/ordered.ts';
 import type { FillRecord, IntentRecord, Missing, ResolvedRecord } from '../core/record.ts';
-import type { Monotonic } from '../core/time.ts';
-import type { QuoteAnswer, QuoteRequest } from '../core/venue.ts';
 import { fillFromOrder } from './booking.ts';
 import type { Desk } from './desk.ts';
-import { Both, Part, guard, hear, soon } from './flow.ts';
-import type { Heard } from './flow.ts';
-import { passGate } from './gate.ts';
+import { passGate, passResendGate } from './gate.ts';
 import type { Gated } from './gate.ts';
 import { stopped } from './item.ts';
 import type { Paced, Sized, Stopped } from './item.ts';
-import { isAsync } from './maybe-async.ts';
+import { isAsync, mergeMapMaybe, toObservable } from './maybe-async.ts';
+import type { MaybeAsync } from './maybe-async.ts';
 import type { Permit } from './pacer.ts';
 import type { CommandAnswer } from './ports.ts';
 import { trustOf } from './policy.ts';
-import { passResendGate, patienceOf, sendOrder } from './send.ts';
+import { sendOrder, whileWriting } from './send.ts';
 
 /** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
 export interface Word {
@@ -55,167 +54,114 @@ export type AttemptEnd = { readonly word?: Word | undefined } & (
     }
 );
 
-/** What all attempts share. */
-interface Common extends Pick<Gated, 'desk' | 'drain$' | 'patience' | 'until'> {
-  readonly trust: Trust;
-}
-
 /** Runs one attempt a permitted item: asks for a quote, makes the intent durable meanwhile, checks, executes. */
 export function execute(
   desk: Desk,
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
-  const common: Common = {
-    desk,
-    drain$,
-    patience: patienceOf(desk),
-    trust: trustOf(desk.policy),
-    until: { isOver: () => desk.isStopping, over$: drain$ },
-  };
-  return soon<Paced | Stopped, AttemptEnd | Stopped>((paced, stage, done) => {
-    if (paced.stage === 'stopped') done(paced);
-    else if (desk.control === 'halted') {
+  const trust = trustOf(desk.policy);
+  const until = { isOver: () => desk.isStopping, over$: drain$ };
+  return mergeMapMaybe<Paced | Stopped, AttemptEnd | Stopped>((paced) => {
+    if (paced.stage === 'stopped') return paced;
+    const { item, permit } = paced;
+    const { parent } = item.slice.intent;
+    if (desk.control === 'halted') {
       // It may have waited for others to end: a halt since then comes before its quote.
-      paced.permit.giveBack();
-      done(stopped(paced.item.slice, 'halted', desk.controlWhy, { do: 'again' }));
-    } else {
-      const { parent } = paced.item.slice.intent;
-      if (desk.state.totals.isPricePaused(parent))
-        desk.priceTrials.begin(parent, desk.ports.clock.monotonic());
-      new Attempt(common, paced, stage).begin(done);
+      permit.giveBack();
+      return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
     }
+    if (desk.state.totals.isPricePaused(parent)) desk.priceTrials.begin(parent, desk.ports.clock.monotonic());
+    const intent = intentOf(desk, item);
+    const { pair, side, client_order_id: clientOrderId } = intent;
+    const request = { pair, side, size: item.size, clientId: clientOrderId };
+    const breaks = desk.continuity.count;
+    const run: Run = {
+      desk,
+      drain$,
+      until,
+      trust,
+      item,
+      intent,
+      request,
+      breaks,
+      approved: undefined,
+      permit,
+    };
+    return toObservable(runFrom(run, QUOTING)).pipe(
+      finalize(() => {
+        desk.leaving.delete(clientOrderId);
+        permit.settle();
+      }),
+    );
   }, desk.policy.cyclesMax);
 }
 
 const QUOTING: Phase = { state: 'quoting' };
 
-/** The facts of one attempt, and what each of its phases does. It hears the answer to its quote request itself. */
-class Attempt implements Gated, Heard<QuoteAnswer> {
-  readonly desk: Desk;
-  readonly drain$: Observable<unknown>;
-  readonly patience: Gated['patience'];
-  readonly until: Gated['until'];
-  readonly item: Sized;
-  readonly intent: IntentRecord;
-  readonly request: QuoteRequest;
-  readonly by: Part;
-  readonly breaks: number;
-  readonly both = new Both<CycleEvent>(this);
-  orderPermit: Permit | undefined;
-  readonly #trust: Trust;
-  readonly #stage: Subscriber<AttemptEnd>;
-  readonly #quotePermit: Permit;
-  #phase = QUOTING;
-  #askedAt: Monotonic;
-  /** What phases do and have not done yet. */
-  #underWay = 0;
-  #isOver = false;
-  /** Told of the end. Not known while it begins. */
-  #done: (() => void) | undefined;
+/** One attempt. */
+interface Run extends Gated {
+  readonly trust: Trust;
+  /** To ask for the quote. */
+  readonly permit: Permit;
+}
 
-  constructor(common: Common, { item, permit }: Paced, stage: Subscriber<AttemptEnd>) {
-    const { desk } = common;
-    this.desk = desk;
-    this.drain$ = common.drain$;
-    this.patience = common.patience;
-    this.until = common.until;
-    this.item = item;
-    const intent = intentOf(desk, item);
-    const { pair, side, client_order_id: clientOrderId } = intent;
-    this.intent = intent;
-    this.request = { pair, side, size: item.size, clientId: clientOrderId };
-    this.by = new Part(stage, () => {
-      desk.leaving.delete(clientOrderId);
-      permit.settle();
-    });
-    this.breaks = desk.continuity.count;
-    this.#trust = common.trust;
-    this.#stage = stage;
-    this.#quotePermit = permit;
-    this.#askedAt = desk.ports.clock.monotonic();
-  }
-
-  begin(done: () => void): void {
-    this.#enter();
-    this.#done = done;
-    // The next one begins when all has returned that led to the end of this one.
-    if (this.#isOver) this.#leave(done);
-  }
-
-  /**
-   * Does what the phase does. It tells of one event, which leads to the next phase; the last phases do nothing. The end is
-   * told when all is done that led there: whoever grants a permit has then granted it.
-   */
-  #enter(): void {
-    const phase = this.#phase;
-    if (phase.state === 'filled' || phase.state === 'doubt' || phase.state === 'ended') return;
-    this.#underWay++;
-    switch (phase.state) {
-      case 'quoting':
-        this.#askForQuote();
-        break;
-      case 'quoted':
-        passGate(this, phase);
-        break;
-      case 'ordering':
-        sendOrder(this, phase);
-        break;
-      case 'resending':
-        hear(passResendGate(this, phase), this.by, {
-          next: (event) => {
-            this.goOn(event);
-          },
-          complete: () => undefined,
-        });
+/** Each phase has an effect, which brings one event, which leads to the next phase. */
+function runFrom(run: Run, from: Phase): MaybeAsync<AttemptEnd> {
+  let phase = from;
+  for (;;) {
+    if (isFinal(phase)) return endOf(run, phase);
+    const reached = phase;
+    const event = effectOf(run, reached);
+    if (isAsync(event)) {
+      const next = (one: CycleEvent): MaybeAsync<AttemptEnd> => runFrom(run, follow(reached, one, run.trust));
+      return event.pipe(mergeMapMaybe(next));
     }
+    phase = follow(reached, event, run.trust);
   }
+}
 
-  goOn(event: CycleEvent): void {
-    this.#phase = follow(this.#phase, event, this.#trust);
-    this.#enter();
-    this.#underWay--;
-    if (this.#underWay > 0 || this.by.closed) return;
-    this.#stage.next(endOf(this, this.#phase));
-    this.#isOver = true;
-    if (this.#done !== undefined) this.#leave(this.#done);
+type Final = Phase & { readonly state: 'filled' | 'doubt' | 'ended' };
+
+const isFinal = (phase: Phase): phase is Final =>
+  phase.state === 'filled' || phase.state === 'doubt' || phase.state === 'ended';
+
+function effectOf(run: Run, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent> {
+  switch (phase.state) {
+    case 'quoting':
+      return askForQuote(run);
+    case 'quoted':
+      return passGate(run, phase);
+    case 'ordering':
+      invariant(run.approved !== undefined, 'the gate approves before an order leaves');
+      return sendOrder(run, run.approved);
+    case 'resending':
+      return passResendGate(run, phase);
   }
+}
 
-  #leave(done: () => void): void {
-    this.by.unsubscribe();
-    // The next one may begin in it: what fails there is not of this one.
-    guard(this.#stage, done);
-  }
-
-  /** The request leaves first; the intent becomes durable while it is under way. Both must have come before anything follows. */
-  #askForQuote(): void {
-    const { desk, intent, by, both } = this;
+/** The request leaves first; the intent becomes durable while it is under way. Both must be done before anything follows. */
+function askForQuote({ desk, intent, request, item, permit }: Run): Observable<CycleEvent> {
+  return defer(() => {
     const { clock, venue } = desk.ports;
-    this.#askedAt = clock.monotonic();
-    hear(venue.quote(this.request), by, this);
-    if (by.closed) return;
-    // Stamped after the request has left: the quote is not older than that.
-    const boot = clock.boot?.();
-    const written = desk.write([boot === undefined ? intent : { ...intent, boot }]);
-    if (isAsync(written)) hear(written, by, { next: () => undefined, complete: both.ends });
-    else if (!by.closed) both.ends();
-  }
-
-  next(answer: QuoteAnswer): void {
-    const { desk, request, item, both } = this;
-    this.#quotePermit.settle();
-    const askedAt = this.#askedAt;
-    const at = desk.ports.clock.monotonic();
-    const meaning = classifyQuote(request, answer, item.instrument);
-    const result =
-      meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
-    desk.observer.quoted(request.pair, result, at - askedAt);
-    desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
-    both.brings({ on: 'quote_answer', meaning, askedAt, at });
-  }
-
-  complete(): void {
-    this.both.ends();
-  }
+    const askedAt = clock.monotonic();
+    const answer$ = venue.quote(request).pipe(
+      map((answer): CycleEvent => {
+        permit.settle();
+        const at = clock.monotonic();
+        const meaning = classifyQuote(request, answer, item.instrument);
+        const result =
+          meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
+        desk.observer.quoted(request.pair, result, at - askedAt);
+        desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
+        return { on: 'quote_answer', meaning, askedAt, at };
+      }),
+    );
+    return whileWriting(answer$, () => {
+      // Stamped after the request has left: the quote is not older than that.
+      const boot = clock.boot?.();
+      return desk.write([boot === undefined ? intent : { ...intent, boot }]);
+    });
+  });
 }
 
 function intentOf(desk: Desk, item: Sized): IntentRecord {
@@ -244,7 +190,7 @@ function intentOf(desk: Desk, item: Sized): IntentRecord {
   return intent;
 }
 
-function endOf({ desk, item, intent }: Gated, phase: Phase): AttemptEnd {
+function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
   switch (phase.state) {
     case 'filled': {
       // By the days of the limits: a clock that was set back must not book into a day that nobody looks at.
@@ -275,8 +221,6 @@ function endOf({ desk, item, intent }: Gated, phase: Phase): AttemptEnd {
       return { end: 'doubt', intent, phase };
     case 'ended':
       return { end: 'closed', intent, phase };
-    default:
-      throw new Error(`invariant broken: an attempt stopped while ${phase.state}`);
   }
 }
 

@@ -64,11 +64,11 @@ export function mergeMapMaybe<T, R>(
           isComplete = true;
         };
         const inner = linkedTo<R>(subscriber, { next, error, complete });
-        // As in `mergeMap`, what `answer` held is torn down before the next value starts.
+        answer.subscribe(inner);
+        // Added last: as in `mergeMap`, what `answer` held is torn down before the next value starts.
         inner.add(() => {
           if (isComplete) finish();
         });
-        answer.subscribe(inner);
       };
       const outer = linkedTo<T>(subscriber, {
         next: (value) => {

@@ -1,9 +1,8 @@
 import { Observable, Subscription, finalize, mergeMap, tap } from 'rxjs';
+import type { Subscriber } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import { HOUR_MS, SECOND_MS, monotonic } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
-import { guard, hear } from './flow.ts';
-import type { Listening } from './flow.ts';
 import { Log } from './pacer-log.ts';
 import type { Place, Window } from './pacer-log.ts';
 import type { Clock, RequestLogPort } from './ports.ts';
@@ -43,19 +42,11 @@ export interface Permit {
   giveBack(): void;
 }
 
-/** Who asks, and is told once what becomes of the wish, unless `by` is gone by then. What it throws is an error of `by`. */
-export interface Granting {
-  readonly by: Listening;
-  granted(permit: Permit): void;
-  /** The deadline came first, or what it was for is over. */
-  refused(): void;
-}
-
 interface Pending {
   readonly wish: Wish;
   readonly since: Monotonic;
   readonly order: number;
-  readonly granting: Granting;
+  readonly subscriber: Subscriber<Permit>;
   /** Takes the wish back; it holds its deadline and its end as well. Only once it really waits. */
   waiting: Subscription | undefined;
 }
@@ -155,37 +146,24 @@ export class Pacer {
    */
   take(wish: Wish): Observable<Permit> {
     return new Observable((subscriber) => {
-      this.ask(wish, {
-        by: subscriber,
-        granted: (permit) => {
-          subscriber.next(permit);
-          subscriber.complete();
-        },
-        refused: () => {
-          subscriber.complete();
-        },
-      });
-    });
-  }
-
-  /** The same for a stage that is written by hand. */
-  ask(wish: Wish, granting: Granting): void {
-    const since = this.#clock.monotonic();
-    if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
-      granting.refused();
-      return;
-    }
-    // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
-    const isAlone = this.#pending.length === 0 && !this.#isGranting;
-    if (isAlone && this.#hasRoom(wish.route, since)) {
-      this.#isGranting = true;
-      try {
-        this.#give(wish, since, granting);
-      } finally {
-        this.#isGranting = false;
+      const since = this.#clock.monotonic();
+      if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
+        subscriber.complete();
+        return;
       }
-    } else this.#pending.push({ wish, since, order: this.#order++, granting, waiting: undefined });
-    this.#grant();
+      const pending: Pending = { wish, since, order: this.#order++, subscriber, waiting: undefined };
+      // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
+      const isAlone = this.#pending.length === 0 && !this.#isGranting;
+      if (isAlone && this.#hasRoom(wish.route, since)) {
+        this.#isGranting = true;
+        try {
+          this.#give(pending);
+        } finally {
+          this.#isGranting = false;
+        }
+      } else this.#pending.push(pending);
+      this.#grant();
+    });
   }
 
   /** A wish that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
@@ -197,15 +175,17 @@ export class Pacer {
       this.#drop(pending);
     });
     pending.waiting = waiting;
-    pending.granting.by.add(waiting);
+    pending.subscriber.add(waiting);
     if (waiting.closed) return;
     if (deadline !== undefined) waiting.add(this.#expire(deadline, pending));
     if (until === undefined) return;
-    const over = hear(until.over$, pending.granting.by, {
+    const over = until.over$.subscribe({
       next: () => {
         this.#refuse(pending);
       },
-      complete: () => undefined,
+      error: (error: unknown) => {
+        pending.subscriber.error(error);
+      },
     });
     waiting.add(over);
   }
@@ -220,10 +200,7 @@ export class Pacer {
   #refuse(pending: Pending): void {
     if (!this.#drop(pending)) return;
     pending.waiting?.unsubscribe();
-    const { granting } = pending;
-    guard(granting.by, () => {
-      granting.refused();
-    });
+    pending.subscriber.complete();
   }
 
   /** Ends a wish at its deadline. Node fires timers longer than 2³¹ ms at once: long waits go in hours. */
@@ -315,19 +292,17 @@ export class Pacer {
   }
 
   #serve(pending: Pending): void {
-    const { wish, since, granting } = pending;
-    if (!granting.by.closed && wish.until?.isOver() === true) {
+    if (!pending.subscriber.closed && pending.wish.until?.isOver() === true) {
       this.#refuse(pending);
       return;
     }
     this.#drop(pending);
     pending.waiting?.unsubscribe();
-    this.#give(wish, since, granting);
+    this.#give(pending);
   }
 
-  #give({ route, key }: Wish, since: Monotonic, granting: Granting): void {
-    const { by } = granting;
-    if (by.closed) return;
+  #give({ wish: { route, key }, since, subscriber }: Pending): void {
+    if (subscriber.closed) return;
     const now = this.#clock.monotonic();
     const logs = this.#counted[route];
     this.#servedAt.set(key, this.#order++);
@@ -336,12 +311,8 @@ export class Pacer {
     for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
     const waits = { waitedMs: now - since, queuedMs: now - blockedUntil };
     this.#note(route);
-    const permit = new Granted(waits, placesIn(logs, now), this.#giving);
-    try {
-      granting.granted(permit);
-    } catch (error) {
-      by.error(error);
-    }
+    subscriber.next(new Granted(waits, placesIn(logs, now), this.#giving));
+    subscriber.complete();
   }
 
   /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */

@@ -9,9 +9,10 @@ import type { Desk } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { OpenSlice } from './desk-state.ts';
 import { execute } from './execute.ts';
-import { Turns, passOn, soon } from './flow.ts';
+import { Turns } from './flow.ts';
 import { watchLadders } from './ladder.ts';
 import { watchLookups } from './lookup.ts';
+import { mergeMapMaybe } from './maybe-async.ts';
 import { pace } from './pace.ts';
 import { expireLater, record, sliceRecord } from './record.ts';
 import { reloads } from './reload.ts';
@@ -90,15 +91,11 @@ function watchTerms(desk: Desk): Observable<never> {
  * does one whose strategy is not run any more.
  */
 function onlyOpen(desk: Desk): MonoTypeOperatorFunction<OpenSlice> {
-  return soon((slice, by, done) => {
+  return mergeMapMaybe((slice) => {
     const { parent, slice: number } = slice.intent;
-    if (desk.state.slices.get(sliceKey(parent, number)) !== slice || slice.openAttempt !== undefined) {
-      done();
-      return;
-    }
-    const ending = endingOf(desk, slice);
-    if (ending === undefined) done(slice);
-    else passOn(ending, by, done);
+    const isOpen =
+      desk.state.slices.get(sliceKey(parent, number)) === slice && slice.openAttempt === undefined;
+    return isOpen ? (endingOf(desk, slice) ?? slice) : EMPTY;
   });
 }
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { EMPTY, Subject, finalize, mergeMap, of, range, take, takeUntil } from 'rxjs';
+import { Subject, finalize, mergeMap, of, range, take, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { TestScheduler } from 'rxjs/testing';
@@ -93,14 +93,20 @@ describe('mergeMapMaybe', () => {
 
   it('tears down what an answer held before the next value starts', () => {
     const order: string[] = [];
+    const later = new Subject<void>();
     of('a', 'b')
       .pipe(
         mergeMapMaybe((value) => {
           order.push(`start ${value}`);
-          return EMPTY.pipe(finalize(() => order.push(`end ${value}`)));
+          return later.pipe(
+            take(1),
+            finalize(() => order.push(`end ${value}`)),
+          );
         }, 1),
       )
       .subscribe();
+    later.next();
+    later.next();
     expect(order).toEqual(['start a', 'end a', 'start b', 'end b']);
   });
 
