@@ -173,17 +173,15 @@ function refuseWorthless({ config, strategies, holdings, named }: Valued): void 
 
 /** Whoever takes a strategy for the future over history that has ended before it would look for the fault elsewhere. */
 function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant, io: CommandIo): void {
-  for (const { id, kind, document } of strategies) {
-    const { start_time: said } = document;
-    const startsAt = SCHEDULED.has(kind) && typeof said === 'string' ? parseTime(said) : undefined;
-    if (startsAt !== undefined && startsAt >= until)
+  for (const { id, bound, document } of strategies) {
+    const { start_time: written } = document;
+    const startsAt = typeof written === 'string' ? parseTime(written) : undefined;
+    if (startsAt !== undefined && startsAt >= until && bound.slots(startsAt, undefined).length > 0)
       io.stderr.write(
         `warning: strategy ${id} has start_time ${isoOf(startsAt)}, but the window ends at ${isoOf(until)}: it will not trade\n`,
       );
   }
 }
-
-const SCHEDULED: ReadonlySet<string> = new Set(['twap', 'vwap', 'shortfall']);
 
 /** The window that is asked for; left out: all that every tape covers. */
 function windowOf(

@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { propertiesOf, wireJsonSchema } from '../../src/wire/json-schema.ts';
+import { strategies } from '../../src/strategy/registry.ts';
+import { everyKind } from '../backtest/every-kind.ts';
+
+const root = new URL('../../', import.meta.url);
+const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
+
+const folder = 'strategies/examples/';
+const examples = ['strategies/btc-twap.yaml', 'strategies/treasury-rebalance.yaml']
+  .concat(
+    readdirSync(new URL(folder, root))
+      .filter((file) => file.endsWith('.yaml'))
+      .map((file) => folder + file),
+  )
+  .map(read)
+  .join('\n');
+const lookAhead = new Set(
+  Object.values(everyKind).flatMap((desk) => desk.strategies.map(({ kind }) => kind)),
+);
+
+const fieldsOf = (kind: string): readonly string[] => {
+  const params = strategies.get(kind)?.params;
+  return params === undefined ? [] : propertiesOf(wireJsonSchema(params)).map(([name]) => name);
+};
+
+/** Whether a sentence of docs/tactics.md that begins with `opening` names `kind` before it ends. */
+const namesKind = (opening: string, kind: string): boolean =>
+  read('docs/tactics.md')
+    .replaceAll(/\s+/gu, ' ')
+    .split(opening)
+    .slice(1)
+    .some((rest) => rest.slice(0, 120).includes(`\`${kind}\``));
+
+/** Where a kind must appear, and whether it does. */
+const places: Readonly<Record<string, (kind: string) => boolean>> = {
+  'docs/strategies/KIND.md: the page of the kind': (kind) =>
+    existsSync(new URL(`docs/strategies/${kind}.md`, root)),
+  'README.md: a row in the table of kinds': (kind) =>
+    read('README.md').includes(`(docs/strategies/${kind}.md)`),
+  'docs/README.md: a link in the row of strategies': (kind) =>
+    read('docs/README.md').includes(`(strategies/${kind}.md)`),
+  'strategies/: a document that runs as it is': (kind) =>
+    new RegExp(`^kind: ${kind}\\b`, 'mu').test(examples),
+  'test/backtest/every-kind.ts: a desk for the proof that no backtest looks ahead': (kind) =>
+    lookAhead.has(kind),
+  'test/golden/backtests.ts: an entry of STRATEGIES': (kind) =>
+    read('test/golden/backtests.ts').includes(`kind: ${kind}\\n`),
+  'test/system/kinds.slow.test.ts: an entry of runs': (kind) =>
+    new RegExp(`^ {2}${kind}: \\{`, 'mu').test(read('test/system/kinds.slow.test.ts')),
+  'docs/tactics.md: the kinds that take its fields': (kind) =>
+    fieldsOf(kind).includes('max_slippage_bps') === namesKind('Every kind that trades in slices', kind),
+  'docs/tactics.md: the kinds that take size_ladder': (kind) =>
+    fieldsOf(kind).includes('size_ladder') === namesKind('With `size_ladder`', kind),
+};
+
+/** What a kind still lacks, one line for each place. */
+const missing = (kind: string): readonly string[] =>
+  Object.entries(places).flatMap(([place, holds]) => (holds(kind) ? [] : [place.replace('KIND', kind)]));
+
+describe('the lists that name every strategy kind', () => {
+  it.each([...strategies.keys()])('have %s', (kind) => {
+    expect(missing(kind)).toEqual([]);
+  });
+
+  it('name each place that a new kind has forgotten', () => {
+    expect(missing('trial')).toEqual([
+      'docs/strategies/trial.md: the page of the kind',
+      'README.md: a row in the table of kinds',
+      'docs/README.md: a link in the row of strategies',
+      'strategies/: a document that runs as it is',
+      'test/backtest/every-kind.ts: a desk for the proof that no backtest looks ahead',
+      'test/golden/backtests.ts: an entry of STRATEGIES',
+      'test/system/kinds.slow.test.ts: an entry of runs',
+    ]);
+  });
+});
