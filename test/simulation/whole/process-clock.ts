@@ -34,8 +34,10 @@ export class ProcessClock implements Clock, SchedulerLike {
   readonly #truth: VirtualClock;
   readonly #wall: WallClock;
   readonly #startedAt: number;
-  /** The monotonic clock stood still for so long. */
+  /** The monotonic clock stood still for so long, or will have when the process runs again. */
   #frozenMs = 0;
+  /** What it showed last: it never goes back. */
+  #shownMs = 0;
   #resumesAt = 0;
   #firedAt = 0;
   #firedThen = 0;
@@ -52,7 +54,8 @@ export class ProcessClock implements Clock, SchedulerLike {
 
   /** Counts from the start of the process: two processes have no time base in common. */
   monotonic(): Monotonic {
-    return monotonic(this.#truth.now() - this.#startedAt - this.#frozenMs + 1_000);
+    this.#shownMs = Math.max(this.#shownMs, this.#truth.now() - this.#startedAt - this.#frozenMs + 1_000);
+    return monotonic(this.#shownMs);
   }
 
   /** One machine that never restarts. */
@@ -69,6 +72,8 @@ export class ProcessClock implements Clock, SchedulerLike {
 
   /** Nothing runs for `ms`; `isFrozen`: and the monotonic clock does not notice. */
   suspend(ms: number, isFrozen: boolean): void {
+    // What it shows now it shows until the process runs again.
+    this.monotonic();
     this.#resumesAt = Math.max(this.#resumesAt, this.#truth.now() + ms);
     if (isFrozen) this.#frozenMs += ms;
   }

@@ -217,11 +217,11 @@ export class Witness implements Tap {
           const strategy = body.strategy ?? '';
           this.#strategyOf.set(each.parent, strategy);
           this.#isOnce(`slice ${each.parent}/${each.slice}`);
-          this.#decided.set(`${each.parent}/${each.slice.toString(36)}`, {
-            by: each.by,
-            size: units(each.size),
-            strategy,
-          });
+          const slice = `${each.parent}/${each.slice.toString(36)}`;
+          // Where the journal was put back it may be decided again, and smaller: what traded before was within what it was then.
+          const before = this.#decided.get(slice)?.size ?? 0n;
+          const size = units(each.size) > before ? units(each.size) : before;
+          this.#decided.set(slice, { by: each.by, size, strategy });
           const most = this.#options.caps.find((cap) => cap.strategy === strategy)?.sliceMax;
           if (most !== undefined && units(each.size) > units(most))
             this.blame('I7', `${each.parent}/${each.slice} is decided at ${each.size}, at most ${most} is one and a half slices`); // prettier-ignore

@@ -65,7 +65,7 @@ export async function hardDay(seed: number, minutes: number, keep?: string): Pro
   );
   const venue = await aVenueProcess(['--config', 'venue.json', '--faults', 'faults.json'], cwd);
   const twap = twapOf({ id: 'btc', slices: SLICES, everyMs: lengthMs / SLICES });
-  const desk = aDesk({ venue, strategies: [twap], config: { in_doubt: { booking_margin: 'PT5S', quote_life_max: 'PT5S' } } });
+  const desk = aDesk({ venue, strategies: [twap], config: { in_doubt: { booking_margin: 'PT3S', quote_life_max: 'PT5S' } } });
   const lives = await liveThrough(desk, lengthMs);
   const faults = await faultsOf(venue.program, 'GET');
   await faultsOf(venue.program, 'DELETE');
