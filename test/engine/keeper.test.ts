@@ -148,7 +148,7 @@ describe('a state that is kept', () => {
       policy: { account: 'a0' },
     });
     bench.start();
-    expect(said[0]).toMatch(/the state that was kept is not used/u);
+    expect(said[0]).toMatch(/the state snapshot is not usable/u);
     expect(wordsOf(bench.desk.state)).toBe(wordsOf(foldOf(journal.read())));
   });
 });
