@@ -1,7 +1,5 @@
 import { Observable, Subscription } from 'rxjs';
-import type { OperatorFunction, SchedulerLike, Subscriber, TeardownLogic } from 'rxjs';
-import { invariant } from '../core/errors.ts';
-import { isAtOnce } from './ports.ts';
+import type { OperatorFunction, Subscriber, TeardownLogic } from 'rxjs';
 
 /**
  * Observables that would each be a handful of operators, written as one: what is traded passes through them many times, and
@@ -10,23 +8,6 @@ import { isAtOnce } from './ports.ts';
 
 /** Who listens, as far as what is written by hand looks at it: the subscriber of a stage, or a part of it. */
 export type Listening = Pick<Subscriber<never>, 'closed' | 'add' | 'error'>;
-
-/** What can be left before its stage is, as one attempt. What fails in it is an error of the stage. */
-export class Part extends Subscription implements Listening {
-  readonly #stage: Listening;
-
-  /** @param onEnd done when it is left. */
-  constructor(stage: Listening, onEnd?: () => void) {
-    super(onEnd);
-    this.#stage = stage;
-    stage.add(this);
-  }
-
-  error(error: unknown): void {
-    // Who was left is told nothing any more: what it had asked for may still fail.
-    if (!this.closed) this.#stage.error(error);
-  }
-}
 
 export interface Heard<T> {
   next(value: T): void;
@@ -44,17 +25,6 @@ export function guard(by: Listening, work: () => void): void {
 
 /** Listens to `source` for an Observable written by hand, under the same guard. */
 export function hear<T>(source: Observable<T>, by: Listening, heard: Heard<T>): Subscription {
-  if (!isAtOnce(source)) return subscribed(source, by, heard);
-  try {
-    heard.next(source.make());
-    if (!by.closed) heard.complete();
-  } catch (error) {
-    by.error(error);
-  }
-  return Subscription.EMPTY;
-}
-
-function subscribed<T>(source: Observable<T>, by: Listening, heard: Heard<T>): Subscription {
   const listening = source.subscribe({
     next: (value) => {
       try {
@@ -277,94 +247,4 @@ export function looking<T>(changes: Observable<unknown>, look: () => T | undefin
       },
     });
   });
-}
-
-/** How long to wait for something. */
-export interface Patience<T> {
-  readonly ms: number;
-  readonly scheduler: SchedulerLike;
-  /** Told when nothing came in time, and when nothing came at all. */
-  readonly late: () => T;
-  readonly none: () => T;
-}
-
-interface Within<T> {
-  readonly patience: Patience<T>;
-  readonly heard: (value: T) => void;
-}
-
-/**
- * Hears the first value of `source` within its time. A source that takes longer is left before `late` is told instead. Stands
- * for `timeout`, `take(1)` and `defaultIfEmpty`.
- */
-export function hearWithin<T>(source: Observable<T>, by: Listening, within: Within<T>): void {
-  if (!isAtOnce(source)) {
-    awaitWithin(source, by, within);
-    return;
-  }
-  try {
-    within.heard(source.make());
-  } catch (error) {
-    by.error(error);
-  }
-}
-
-function awaitWithin<T>(source: Observable<T>, by: Listening, { patience, heard }: Within<T>): void {
-  const { ms, scheduler, late, none } = patience;
-  let isOver = false;
-  let listening: Subscription | undefined;
-  let alarm: Subscription | undefined;
-  const end = (value: T): void => {
-    isOver = true;
-    alarm?.unsubscribe();
-    heard(value);
-    listening?.unsubscribe();
-  };
-  listening = hear(source, by, {
-    next: (value) => {
-      if (!isOver) end(value);
-    },
-    complete: () => {
-      if (!isOver) end(none());
-    },
-  });
-  // Most sources in this process answer at once, and need no alarm.
-  if (isOver) listening.unsubscribe();
-  if (isOver || by.closed) return;
-  alarm = scheduler.schedule(() => {
-    listening.unsubscribe();
-    guard(by, () => {
-      end(late());
-    });
-  }, ms);
-  by.add(alarm);
-}
-
-/**
- * Two that are under way at the same time, of which the first brings something. Goes on with that once both have ended, and
- * is then there for the next two. Stands for `forkJoin`.
- */
-export class Both<T extends object | string> {
-  readonly #listener: { goOn(value: T): void };
-  #brought: T | undefined;
-  #open = 2;
-
-  constructor(listener: { goOn(value: T): void }) {
-    this.#listener = listener;
-  }
-
-  brings(value: T): void {
-    this.#brought = value;
-  }
-
-  /** Called by each of the two. */
-  readonly ends = (): void => {
-    this.#open--;
-    if (this.#open > 0) return;
-    const brought = this.#brought;
-    invariant(brought !== undefined, 'who brings something does so before it ends');
-    this.#open = 2;
-    this.#brought = undefined;
-    this.#listener.goOn(brought);
-  };
 }

@@ -1,5 +1,4 @@
-import { Observable } from 'rxjs';
-import type { SchedulerLike, Subscriber } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Quantity } from '../core/money.ts';
 import type { OverrideWish } from '../core/override.ts';
@@ -46,26 +45,6 @@ export interface Clock {
 export interface Random {
   /** Uniform in [0, 1). */
   next(): number;
-}
-
-/**
- * What a port answers in the tick in which it is asked. An Observable like any other; who knows what it is may `make` the
- * answer instead of subscribing.
- */
-export class AtOnce<T> extends Observable<T> {
-  readonly make: () => T;
-
-  constructor(make: () => T) {
-    super(tellMade);
-    this.make = make;
-  }
-}
-
-export const isAtOnce = <T>(source: Observable<T>): source is AtOnce<T> => source instanceof AtOnce;
-
-function tellMade<T>(this: Observable<T>, by: Subscriber<T>): void {
-  if (isAtOnce(this)) by.next(this.make());
-  by.complete();
 }
 
 /**

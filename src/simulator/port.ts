@@ -3,7 +3,6 @@ import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import type { ReferencePrice } from '../core/market.ts';
 import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
-import { AtOnce } from '../engine/ports.ts';
 import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange.ts';
 import type { LimitedRoute } from './limits.ts';
@@ -95,7 +94,7 @@ export function inProcessMarket(
 
 /** Half the way there, the exchange's work, half the way back. */
 function travelled<T>(clock: Clock, latencyMs: number, work: () => T): Observable<T> {
-  if (latencyMs === 0) return new AtOnce(work);
+  if (latencyMs === 0) return defer(() => of(work()));
   const half = latencyMs / 2;
   return timer(half, clock.scheduler).pipe(
     map(work),

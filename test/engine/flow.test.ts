@@ -1,14 +1,11 @@
 import {
-  EMPTY,
   NEVER,
   Observable,
   Subject,
   concatMap,
-  defaultIfEmpty,
   defer,
   filter,
   finalize,
-  forkJoin,
   groupBy,
   map,
   merge,
@@ -19,27 +16,13 @@ import {
   startWith,
   switchMap,
   take,
-  timeout,
 } from 'rxjs';
-import type { OperatorFunction, SchedulerLike } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
 import { isDeepStrictEqual } from 'node:util';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
-import { instant } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
-import { AtOnce } from '../../src/engine/ports.ts';
-import {
-  Both,
-  hear,
-  hearWithin,
-  looking,
-  newestOf,
-  Part,
-  passOn,
-  soon,
-  Turns,
-} from '../../src/engine/flow.ts';
+import { hear, looking, newestOf, passOn, soon, Turns } from '../../src/engine/flow.ts';
 import type { Arming, Work } from '../../src/engine/flow.ts';
 
 type Run = (helpers: RunHelpers, scheduler: TestScheduler) => void;
@@ -175,30 +158,6 @@ describe('a stage written as one Observable does what its operators do', () => {
     expect(found).toEqual([]);
   });
 
-  it('Both is forkJoin of two, of which the first counts', () => {
-    const found = differences(({ cold, expectObservable }) => {
-      for (const a of SOURCES.filter((source) => !['|', '--|'].includes(source)))
-        for (const b of ['(x|)', '--x|', '----(x|)', '-#', '-']) {
-          const known = forkJoin([cold(a), cold(b)]).pipe(map(([value]) => value));
-          const own = new Observable<string>((subscriber) => {
-            const both = new Both<string>({
-              goOn(value) {
-                subscriber.next(value);
-                subscriber.complete();
-              },
-            });
-            const next = (value: string): void => {
-              both.brings(value);
-            };
-            hear(cold(a), subscriber, { next, complete: both.ends });
-            hear(cold(b), subscriber, { next: () => undefined, complete: both.ends });
-          });
-          expectObservable(own).toEqual(known);
-        }
-    });
-    expect(found).toEqual([]);
-  });
-
   it('newestOf is groupBy, mergeMap and switchMap', () => {
     const found = differences(({ cold, expectObservable }) => {
       for (const source of ['-a-b-a--b-|', '(aba)-b-|', ...SOURCES])
@@ -245,33 +204,7 @@ describe('a stage written as one Observable does what its operators do', () => {
     });
     expect(found).toEqual([]);
   });
-
-  it('hearWithin is timeout, take(1) and defaultIfEmpty', () => {
-    const found = differences(({ cold, expectObservable }, scheduler) => {
-      for (const source of [...SOURCES, '9ms a|', '11ms a|', '10ms a|']) {
-        const known = cold(source).pipe(
-          timeout({ first: 10, scheduler, with: () => of('late') }),
-          take(1),
-          defaultIfEmpty('none'),
-        );
-        expectObservable(within(cold(source), scheduler)).toEqual(known);
-      }
-    });
-    expect(found).toEqual([]);
-  });
 });
-
-/** `hearWithin` of 10 ms as an Observable. */
-const within = (source: Observable<string>, scheduler: SchedulerLike): Observable<string> =>
-  new Observable((subscriber) => {
-    hearWithin(source, subscriber, {
-      patience: { ms: 10, scheduler, late: () => 'late', none: () => 'none' },
-      heard(value) {
-        subscriber.next(value);
-        subscriber.complete();
-      },
-    });
-  });
 
 /** What happens in which order when each value that comes out puts another one in, and some take their time. */
 function story(stage: OperatorFunction<number, number>, source: Subject<number>, told: string[]): void {
@@ -443,107 +376,5 @@ describe('a stage written as one Observable', () => {
     expect(source.observed).toBe(true);
     listening.unsubscribe();
     expect(source.observed).toBe(false);
-  });
-
-  it('has parts that can be left by themselves, go with it, and fail as it does', () => {
-    const told: unknown[] = [];
-    const parts: Part[] = [];
-    const stage = new Observable((by) => {
-      for (const name of ['a', 'b', 'c']) {
-        const part = new Part(by);
-        part.add(() => told.push(`${name} is left`));
-        parts.push(part);
-      }
-    });
-    stage.subscribe({ error: (error: unknown) => told.push(error) });
-    parts[0]?.unsubscribe();
-    parts[1]?.error('an error');
-    expect(told).toEqual(['a is left', 'an error', 'b is left', 'c is left']);
-    expect(parts.map(({ closed }) => closed)).toEqual([true, true, true]);
-    const gone = stage.subscribe();
-    gone.unsubscribe();
-    expect(told.slice(4)).toEqual(['a is left', 'b is left', 'c is left']);
-  });
-
-  it('hears what is answered at once as it would any other Observable', () => {
-    const works: readonly (() => number)[] = [() => 1, failing];
-    for (const work of works)
-      for (const what of ['goes on', 'is gone', 'throws']) {
-        const stories = [new AtOnce(work), defer(() => of(work()))].map((source) => {
-          const told: string[] = [];
-          new Observable<string>((by) => {
-            const heard = hear<number>(source, by, {
-              next: (value) => {
-                by.next(`next ${value}`);
-                if (what === 'is gone') by.unsubscribe();
-                if (what === 'throws') failing();
-              },
-              complete: () => {
-                by.next('ends');
-                by.complete();
-              },
-            });
-            told.push(`closed ${heard.closed}`);
-          }).subscribe({
-            next: (value) => told.push(value),
-            error: (error: unknown) => told.push(String(error)),
-            complete: () => told.push('complete'),
-          });
-          return told;
-        });
-        expect(stories[0]).toEqual(stories[1]);
-      }
-    const values: unknown[] = [];
-    new AtOnce(() => 1).pipe(map((one) => one + 1)).subscribe((value) => values.push(value));
-    expect(values).toEqual([2]);
-  });
-
-  it('closes an exchange before it says that no answer came', () => {
-    const clock = new VirtualClock(instant(0));
-    const said: string[] = [];
-    const exchange = new Observable<string>(() => () => said.push('closed'));
-    within(exchange, clock).subscribe((answer) => {
-      said.push(answer);
-    });
-    clock.run();
-    expect(said).toEqual(['closed', 'late']);
-  });
-
-  it('sets no alarm for an answer that is there at once', () => {
-    const clock = new VirtualClock(instant(0));
-    within(of('answer'), clock).subscribe();
-    expect(clock.pending).toBe(0);
-    const waiting = within(NEVER, clock).subscribe();
-    expect(clock.pending).toBe(1);
-    waiting.unsubscribe();
-    expect(clock.pending).toBe(0);
-  });
-
-  it('takes it for a bug when nothing came of what must bring something', () => {
-    const errors: unknown[] = [];
-    new Observable((subscriber) => {
-      const both = new Both<string>({ goOn: () => undefined });
-      hear(EMPTY, subscriber, { next: () => undefined, complete: both.ends });
-      hear(EMPTY, subscriber, { next: () => undefined, complete: both.ends });
-    }).subscribe({ error: (error: unknown) => errors.push(String(error)) });
-    expect(errors).toEqual([expect.stringContaining('before it ends')]);
-  });
-
-  it('tells nobody of what fails in a part that was left', () => {
-    const errors: unknown[] = [];
-    new Observable<never>((stage) => {
-      const part = new Part(stage);
-      const answersAndFails = new Observable<number>((subscriber) => {
-        subscriber.next(1);
-        subscriber.error(new Error('late'));
-      });
-      hear(answersAndFails, part, {
-        next: () => {
-          part.unsubscribe();
-        },
-        complete: () => undefined,
-      });
-    }).subscribe({ error: (error: unknown) => errors.push(error) });
-    expect(errors).toEqual([]);
   });
 });

@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util';
+import { map, of, toArray } from 'rxjs';
+import { TestScheduler } from 'rxjs/testing';
+import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
+import { describe, expect, it } from 'vitest';
+import { whileWriting } from '../../src/engine/send.ts';
+
+/** Draws `run` in marbles; returns what differs from its expectations. */
+function differences(run: (helpers: RunHelpers) => void): readonly unknown[] {
+  const found: unknown[] = [];
+  new TestScheduler((actual: unknown, expected: unknown) => {
+    if (!isDeepStrictEqual(actual, expected)) found.push({ actual, expected });
+  }).run(run);
+  return found;
+}
+
+describe('a request whose record is written while it is under way', () => {
+  it('is answered once the answer has come and the record is durable, whichever takes longer', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      expectObservable(whileWriting(cold('---a|'), () => undefined)).toBe('----(a|)');
+      expectObservable(whileWriting(cold('---a|'), () => cold('-w|'))).toBe('----(a|)');
+      expectObservable(whileWriting(cold('-a|'), () => cold('-----w|'))).toBe('------(a|)');
+      expectObservable(whileWriting(of('a'), () => 'written')).toBe('(a|)');
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('leaves before its record is written, and is closed once nobody waits for it any more', () => {
+    const found = differences(({ cold, expectObservable, expectSubscriptions }) => {
+      const left = cold('-----a|');
+      expectObservable(
+        whileWriting(left, () => cold('---w|')),
+        '--^--!',
+      ).toBe('--');
+      expectSubscriptions(left.subscriptions).toBe('--^--!');
+      const answered = cold('-----a|');
+      let isUnderWay = false;
+      const answer = whileWriting(answered, () => {
+        isUnderWay = answered.subscriptions.length === 1;
+        return cold('---w|');
+      });
+      expectObservable(answer.pipe(map(() => isUnderWay))).toBe('------(a|)', { a: true });
+    });
+    expect(found).toEqual([]);
+  });
+
+  it('is an error when the record cannot be written, and when either ends without an answer', () => {
+    const found = differences(({ cold, expectObservable }) => {
+      expectObservable(whileWriting(cold('---a|'), () => cold('-#'))).toBe('-#');
+      expectObservable(
+        whileWriting(cold('---a|'), () => {
+          throw new Error('the disk is full');
+        }),
+      ).toBe('#', undefined, new Error('the disk is full'));
+      const empty = new Error('invariant broken: a request or a write ended without an answer');
+      expectObservable(whileWriting(cold('---|'), () => undefined)).toBe('---#', undefined, empty);
+      expectObservable(whileWriting(of('a').pipe(toArray()), () => cold('-|'))).toBe('-#', undefined, empty);
+    });
+    expect(found).toEqual([]);
+  });
+});
