@@ -4,6 +4,7 @@ import {
   concat,
   concatMap,
   defer,
+  distinctUntilChanged,
   ignoreElements,
   merge,
   mergeMap,
@@ -37,6 +38,7 @@ import type { Desk } from './desk.ts';
 import type { Unshown } from './open.ts';
 import type { AttemptEnd } from './execute.ts';
 import { trustOf } from './policy.ts';
+import { watch } from './watch.ts';
 
 /** From the beginning of a read that failed to the next, and at least `SOON_MS` from its end. */
 const RETRY_MS = 10_000;
@@ -51,7 +53,7 @@ const HINT_MS = 1_000;
  */
 export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   const { ports } = desk;
-  const waitMs$ = desk.changed$.seen(() => untilNextRead(desk));
+  const waitMs$ = watch(desk.changed$, () => untilNextRead(desk)).pipe(distinctUntilChanged());
   // From the beginning of a read to that of the next: one of many pages takes as long by itself.
   let begunAt = ports.clock.monotonic();
   const left = (ms: number): number =>

@@ -1,10 +1,19 @@
-import { Observable, defer, ignoreElements, repeat, tap, timer } from 'rxjs';
-import type { Subscription } from 'rxjs';
+import {
+  defer,
+  distinctUntilChanged,
+  ignoreElements,
+  of,
+  repeat,
+  startWith,
+  switchMap,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
 import { HOUR_MS, MINUTE_MS } from '../core/time.ts';
 import type { Instant, Monotonic } from '../core/time.ts';
 import type { Desk } from './desk.ts';
-import { guard, hear } from './flow.ts';
-import type { Listening } from './flow.ts';
 import type { Clock } from './ports.ts';
 import { skewTeller } from './skew.ts';
 
@@ -104,45 +113,19 @@ export function watchClocks(desk: Desk): Observable<never> {
 }
 
 /** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. Long waits go in pieces, as in `waitUntil`. */
-export const untilTime = (desk: Desk, at: Instant): Observable<void> =>
-  new Observable((subscriber) => {
-    atTime(desk, at, subscriber, () => {
-      subscriber.next();
-      subscriber.complete();
-    });
-  });
-
-/** The same for a stage that is written by hand: goes on with `then`, unless `by` is gone by that time. */
-export function atTime(desk: Desk, at: Instant, by: Listening, then: () => void): void {
+export function untilTime(desk: Desk, at: Instant): Observable<void> {
   const { clock } = desk.ports;
-  let isOver = false;
-  let alarm: Subscription | undefined;
-  let breaks: Subscription | undefined;
-  const wait = (): void => {
-    alarm?.unsubscribe();
-    const leftMs = at - clock.wall();
-    if (leftMs <= 0) {
-      isOver = true;
-      guard(by, then);
-      breaks?.unsubscribe();
-      return;
-    }
-    alarm = clock.scheduler.schedule(wait, Math.min(leftMs, clock.pieceMs ?? HOUR_MS));
-    by.add(alarm);
-  };
-  if (desk.breaks$ === undefined) {
-    wait();
-    return;
-  }
-  let known = desk.continuity.count;
-  wait();
-  if (isOver || by.closed) return;
-  breaks = hear(desk.breaks$, by, {
-    next: (count) => {
-      if (isOver || count === known) return;
-      known = count;
-      wait();
-    },
-    complete: () => undefined,
-  });
+  const isPast = (): boolean => at <= clock.wall();
+  const wait$ = defer(() =>
+    isPast()
+      ? of(undefined)
+      : timer(Math.min(at - clock.wall(), clock.pieceMs ?? HOUR_MS), clock.scheduler).pipe(ignoreElements()),
+  ).pipe(repeat(), take(1));
+  if (desk.breaks$ === undefined) return wait$;
+  const breaks$ = desk.breaks$;
+  return defer(() => breaks$.pipe(startWith(desk.continuity.count))).pipe(
+    distinctUntilChanged(),
+    switchMap(() => wait$),
+    take(1),
+  );
 }

@@ -1,5 +1,5 @@
-import { EMPTY, catchError, map, mergeMap, of, take } from 'rxjs';
-import type { Observable, OperatorFunction, Subscriber } from 'rxjs';
+import { EMPTY, catchError, concat, defer, filter, finalize, from, map, mergeMap, of, take } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../core/errors.ts';
 import { parentId } from '../core/ids.ts';
 import { text } from '../core/money.ts';
@@ -10,8 +10,8 @@ import type { Step } from '../strategy/kernel.ts';
 import type { Desk, StrategySource } from './desk.ts';
 import { sliceKey } from './desk-state.ts';
 import type { Life, OpenSlice } from './desk-state.ts';
-import { hear, soon } from './flow.ts';
-import { isAsync } from './maybe-async.ts';
+import { andThen, mergeMapMaybe, toObservable } from './maybe-async.ts';
+import type { MaybeAsync } from './maybe-async.ts';
 import { DeskView } from './view.ts';
 import { IDLE_WAKES_MAX } from './spin-guard.ts';
 import type { StrategyWake } from './waker.ts';
@@ -21,105 +21,61 @@ const VALUATION_AGE_MS = 2 * HOUR_MS;
 /** The venue's valuation is asked for again after this long. */
 const VALUATION_POLL_MS = 30_000;
 
+/** A strategy whose step is written: it waits for its next wake. */
+export interface Stepped {
+  readonly stepped: string;
+}
+
 /**
- * Runs the kernel of the strategy that woke, writes the wake down with all that came of it, and passes the new slices
- * on. Whatever a wake leads to, it leaves one line in the journal before anything happens.
+ * Runs the kernel of the strategy that woke, writes the wake down with all that came of it, and emits the new slices, then that the
+ * strategy has stepped. Whatever a wake leads to, it leaves one line in the journal before anything happens.
  */
-export function decide(
-  desk: Desk,
-  onStep: (strategy: string) => void,
-): OperatorFunction<StrategyWake, OpenSlice> {
+export function decide(desk: Desk): OperatorFunction<StrategyWake, OpenSlice | Stepped> {
   // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
   const deciding = new Map<Life, Wake>();
-  return soon(({ strategy, wake, isAtOnce }, by, done) => {
+  return mergeMapMaybe(({ strategy, wake, isAtOnce }) => {
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
-    if (source === undefined || life === undefined || deciding.has(life)) {
-      done();
-      return;
-    }
+    if (source === undefined || life === undefined || deciding.has(life)) return EMPTY;
     deciding.set(life, wake);
-    const over = (): void => {
+    const release = (): void => {
       if (deciding.get(life) === wake) deciding.delete(life);
     };
-    const woken = { source, life, wake, isAtOnce };
-    const told: Deciding = {
-      by,
-      done: () => {
-        over();
-        done();
-      },
-      onStep: () => {
-        over();
-        onStep(strategy);
-      },
-    };
-    const goOn = (): void => {
-      if (desk.isTakingIn) whenReady(desk.changed$.when(() => !desk.isTakingIn).pipe(take(1)), told, goOn);
-      else takeStep(desk, woken, told);
-    };
-    const ready = prepare(desk, source, wake);
-    if (ready === undefined) goOn();
-    else whenReady(ready, told, goOn);
+    const ready = andThen(prepare(desk, source, wake), () => whenTakenIn(desk));
+    const intents = andThen(ready, () => takeStep(desk, { source, life, wake, isAtOnce }));
+    const stepped = defer(() => {
+      release();
+      return of({ stepped: strategy });
+    });
+    return toObservable(intents).pipe(
+      mergeMap((decided) => concat(from(decided).pipe(map((intent) => openSlice(desk, intent))), stepped)),
+      finalize(release),
+    );
   });
 }
 
-interface Deciding {
-  readonly by: Subscriber<OpenSlice>;
-  /** Called once, last of all. */
-  readonly done: () => void;
-  readonly onStep: () => void;
-}
+/** `undefined` where nothing that the account showed is still being written. */
+const whenTakenIn = (desk: Desk): MaybeAsync<unknown> =>
+  desk.isTakingIn
+    ? desk.changed$.pipe(
+        filter(() => !desk.isTakingIn),
+        take(1),
+      )
+    : undefined;
 
-function whenReady(ready: Observable<void>, deciding: Deciding, goOn: () => void): void {
-  let isReady = false;
-  hear(ready, deciding.by, {
-    next: () => {
-      if (isReady) return;
-      isReady = true;
-      goOn();
-    },
-    complete: () => {
-      if (!isReady) deciding.done();
-    },
-  });
-}
-
+/** Answers what the strategy wants, once it is written. Empty where it does not step. */
 function takeStep(
   desk: Desk,
   woken: Woken & Pick<StrategyWake, 'isAtOnce'>,
-  { by, done, onStep }: Deciding,
-): void {
+): MaybeAsync<readonly IntentText[]> {
   // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
   const isSame = desk.state.lives.get(woken.life.strategy) === woken.life;
-  if (desk.isStopping || !isSame || !desk.isRun(woken.life)) {
-    done();
-    return;
-  }
+  if (desk.isStopping || !isSame || !desk.isRun(woken.life)) return EMPTY;
   // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
-  if (desk.state.totals.strategyPausedWhy(woken.life.strategy) !== undefined) {
-    onStep();
-    done();
-    return;
-  }
-  if (hearsOfTradeFirst(woken)) {
-    onStep();
-    done();
-    return;
-  }
+  if (desk.state.totals.strategyPausedWhy(woken.life.strategy) !== undefined) return NONE;
+  if (hearsOfTradeFirst(woken)) return NONE;
   const record = withSpin(desk, woken, wakeRecord(desk, woken));
-  const stepped = (): void => {
-    const { intents } = record;
-    for (let i = 0; i < intents.length && !by.closed; i++) {
-      const intent = intents[i];
-      if (intent !== undefined) by.next(openSlice(desk, intent));
-    }
-    if (!by.closed) onStep();
-    done();
-  };
-  const written = desk.write(withPause(desk, record));
-  if (isAsync(written)) hear(written, by, { next: stepped, complete: () => undefined });
-  else if (!by.closed) stepped();
+  return andThen(desk.write(withPause(desk, record)), () => record.intents);
 }
 
 /**
@@ -151,9 +107,9 @@ function openSlice(desk: Desk, intent: IntentText): OpenSlice {
 
 /**
  * Waits for what the kernel wants to look at: fresh prices, the venue's terms of credit, and its valuation where that is
- * checked against. `undefined` when all of it is there.
+ * checked against.
  */
-function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<void> | undefined {
+function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): MaybeAsync<void> {
   if (wake.on === 'outcome' || wake.on === 'start') return undefined;
   const { needsTerms, needsValuation } = bound;
   const pairs = needsValuation ? withHoldings(desk, bound.pairs) : bound.pairs;
@@ -161,7 +117,7 @@ function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): Observable<
     return needsValuation ? refreshValuation(desk) : undefined;
   const ready = desk.references.ready(pairs);
   const terms = needsTerms ? ready.pipe(mergeMap(() => desk.pts.ready())) : ready;
-  return needsValuation ? terms.pipe(mergeMap(() => refreshValuation(desk) ?? of(undefined))) : terms;
+  return needsValuation ? andThen(terms, () => refreshValuation(desk)) : terms;
 }
 
 /**
@@ -183,8 +139,8 @@ function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
   return pairs;
 }
 
-/** `undefined` when it is fresh. */
-function refreshValuation(desk: Desk): Observable<void> | undefined {
+/** Asks for the valuation, unless it is fresh. */
+function refreshValuation(desk: Desk): MaybeAsync<void> {
   const { clock, venue } = desk.ports;
   const known = desk.valuation;
   if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;

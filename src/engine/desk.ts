@@ -1,4 +1,4 @@
-import { AsyncSubject, defer, map, share, tap } from 'rxjs';
+import { AsyncSubject, Subject, defer, map, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { IdMap } from '../core/id-map.ts';
 import { NO_BOOKS } from '../core/books.ts';
@@ -18,7 +18,6 @@ import { after, instant } from '../core/time.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account.ts';
-import { Changes } from './changes.ts';
 import { Footprint, NO_FOOTPRINT } from './footprint.ts';
 import { Ladders } from './ladder.ts';
 import { clockWentBack } from './clock-back.ts';
@@ -83,7 +82,7 @@ export class Desk {
   /** Attempts whose end is being written. */
   readonly closing = new IdMap<true>();
   /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
-  readonly changed$ = new Changes();
+  readonly changed$ = new Subject<void>();
   /** Breaks of time so far, after each change. Looked at once, however many strategies wait for an instant. Left out: there are none. */
   readonly breaks$: Observable<number> | undefined;
   /** Quote ids of this process: the venue must not repeat one. */

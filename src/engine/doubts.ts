@@ -1,4 +1,4 @@
-import { NEVER, defer, ignoreElements, repeat, switchMap, take, tap } from 'rxjs';
+import { NEVER, defer, distinctUntilChanged, ignoreElements, repeat, switchMap, take, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Alert } from '../core/alerts.ts';
 import { earliestProof } from '../core/doubts.ts';
@@ -9,6 +9,7 @@ import type { Side } from '../core/venue.ts';
 import { waitUntil } from './clock.ts';
 import type { Desk } from './desk.ts';
 import type { OpenAttempt } from './desk-state.ts';
+import { watch } from './watch.ts';
 
 /** The ages at which an operator hears of a doubt, once each. */
 const STAGES: readonly { readonly ageMs: number; readonly alert: Alert }[] = [
@@ -81,7 +82,8 @@ export function watchDoubts(desk: Desk): Observable<never> {
     }
   };
   return defer(() =>
-    desk.changed$.seen(due).pipe(
+    watch(desk.changed$, due).pipe(
+      distinctUntilChanged(),
       switchMap((at) => (at === undefined ? NEVER : waitUntil(clock, at))),
       take(1),
       tap(tell),

@@ -2,6 +2,7 @@ import {
   EMPTY,
   catchError,
   defer,
+  distinctUntilChanged,
   filter,
   ignoreElements,
   map,
@@ -21,6 +22,7 @@ import type { Desk } from './desk.ts';
 import { overrides } from './override.ts';
 import type { Command } from './ports.ts';
 import { scopeOf } from './totals.ts';
+import { watch } from './watch.ts';
 
 type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
 const isControl = (command: Command): command is Control =>
@@ -95,18 +97,17 @@ function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }
 
 /** Ends a pause that was given an end, also one that a process before this one was told of. */
 function resumeInTime(desk: Desk): Observable<unknown> {
-  return desk.changed$
-    .seen(() => desk.state.controlUntil)
-    .pipe(
-      switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
-      mergeMap((until) => {
-        // A halt that came in between holds, and so does whatever else was said since.
-        if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
-        return desk.append([
-          { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
-        ]);
-      }),
-    );
+  return watch(desk.changed$, () => desk.state.controlUntil).pipe(
+    distinctUntilChanged(),
+    switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
+    mergeMap((until) => {
+      // A halt that came in between holds, and so does whatever else was said since.
+      if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
+      return desk.append([
+        { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
+      ]);
+    }),
+  );
 }
 
 /** A longer one is a slip, and its end may be no date at all. */

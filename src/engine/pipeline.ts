@@ -1,4 +1,4 @@
-import { EMPTY, Subject, merge, mergeMap, of, takeUntil, tap } from 'rxjs';
+import { EMPTY, Subject, filter, merge, mergeMap, of, takeUntil, tap } from 'rxjs';
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { ignoreElements } from 'rxjs';
 import { ATTEMPTS_MAX } from '../core/ids.ts';
@@ -39,9 +39,11 @@ export function pipeline(
 
   const slices$ = wakes(desk, armed$.pipe(turns.observe, untilDrained)).pipe(
     untilDrained,
-    decide(desk, (strategy) => {
-      armed$.next(strategy);
+    decide(desk),
+    tap((decided) => {
+      if ('stepped' in decided) armed$.next(decided.stepped);
     }),
+    filter((decided): decided is OpenSlice => !('stepped' in decided)),
   );
   const ends$ = merge(slices$, again$.pipe(turns.observe, untilDrained)).pipe(
     onlyOpen(desk),
@@ -64,9 +66,12 @@ export function pipeline(
       for (const strategy of desk.strategies.keys()) armed$.next(strategy);
     }),
   );
-  const changing = desk.changed$.each(() => {
-    for (const strategy of desk.takeChanged()) armed$.next(strategy);
-  });
+  const changing = desk.changed$.pipe(
+    tap(() => {
+      for (const strategy of desk.takeChanged()) armed$.next(strategy);
+    }),
+    ignoreElements(),
+  );
   const watching = merge(changing, desk.references.listen(), watchTerms(desk), watchLadders(desk)).pipe(
     untilDrained,
   );

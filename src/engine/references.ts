@@ -4,6 +4,7 @@ import {
   Subject,
   concat,
   defer,
+  distinctUntilChanged,
   filter,
   finalize,
   forkJoin,
@@ -27,10 +28,8 @@ import type { ReferencePrice } from '../core/market.ts';
 import { holding, middle, quantity, roundUp, size, slippageBps } from '../core/money.ts';
 import type { Money, Price, Quantity, Ratio } from '../core/money.ts';
 import { after } from '../core/time.ts';
-import type { Instant, Monotonic } from '../core/time.ts';
+import type { Monotonic } from '../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../core/venue.ts';
-import { hear } from './flow.ts';
-import type { Listening } from './flow.ts';
 import type { Footprint } from './footprint.ts';
 import type { Observer } from './observer.ts';
 import type { Pacer } from './pacer.ts';
@@ -172,18 +171,13 @@ export class References {
   }
 
   /**
-   * Tells `by` when the price of one of these pairs is another. A market that is asked knows all prices of an instant at once:
-   * its first word then stands for all of them.
+   * New prices of these pairs. A market that is asked knows all prices of an instant at once: the first of an instant then stands
+   * for all of them.
    */
-  onChange(pairs: readonly string[], by: Listening, tell: () => void): void {
+  changesOf(pairs: readonly string[]): Observable<ReferencePrice> {
+    const changes$ = this.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
     const isAsked = this.#wiring.ports.market?.look !== undefined;
-    let toldAt: Instant | undefined;
-    const next = ({ pair, at }: ReferencePrice): void => {
-      if (!pairs.includes(pair) || (isAsked && at === toldAt)) return;
-      toldAt = at;
-      tell();
-    };
-    hear(this.#changes, by, { next, complete: () => undefined });
+    return isAsked ? changes$.pipe(distinctUntilChanged((one, next) => one.at === next.at)) : changes$;
   }
 
   /** Keeps the price of a pair fresh for as long as somebody is subscribed. Never emits. */

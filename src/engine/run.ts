@@ -45,7 +45,7 @@ export interface RunOptions extends TakeOverOptions {
 export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready' | 'closing'> {
   const { isUntilDone = false, hasClosingRead = false } = options;
   const drains = desk.ports.operator$.pipe(filter((command) => command.do === 'drain'));
-  const done = desk.changed$.when(() => isDone(desk));
+  const done = desk.changed$.pipe(filter(() => isDone(desk)));
   let why = 'done';
   const told = drains.pipe(
     tap((command) => {
@@ -108,14 +108,13 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
 
 /** Emits once the journal lives on its reserve: what is under way is written down with it, and nothing new begins. */
 const diskIsFull = ({ changed$, ports, observer }: Desk): Observable<void> =>
-  changed$
-    .when(() => ports.journal.isSpent === true)
-    .pipe(
-      take(1),
-      tap(() => {
-        observer.alert('disk_full');
-      }),
-    );
+  changed$.pipe(
+    filter(() => ports.journal.isSpent === true),
+    take(1),
+    tap(() => {
+      observer.alert('disk_full');
+    }),
+  );
 
 /**
  * Writes down that the process lives, once that can be told from a death soon after the start: for a process that follows one that

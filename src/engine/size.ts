@@ -1,4 +1,4 @@
-import { map, mergeMap, of, takeUntil } from 'rxjs';
+import { distinctUntilChanged, map, mergeMap, of, takeUntil } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { deskRefusal, worstPrice } from '../core/controls.ts';
 import {
@@ -26,34 +26,29 @@ import type { Side, Size } from '../core/venue.ts';
 import { nextAfter } from './control.ts';
 import type { Desk } from './desk.ts';
 import type { OpenSlice } from './desk-state.ts';
-import { passOn, soon } from './flow.ts';
 import { stopped } from './item.ts';
 import type { Sized, Stopped } from './item.ts';
+import { mergeMapMaybe } from './maybe-async.ts';
 import { CRUMBS_AGE_MS, maximumOf } from './maximum.ts';
 import { floorOf, keepOf, knownPrices, pieceOf } from './tactics.ts';
+import { watch } from './watch.ts';
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
 export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
-  return soon((slice, by, done) => {
+  return mergeMapMaybe((slice) => {
     const { pair } = slice.intent;
     const refused = deskRefusal(desk);
     // A desk that may not trade asks for no prices either.
-    if (refused !== undefined) {
-      done(stopped(slice, refused.reason, refused.detail, { do: 'again' }));
-      return;
-    }
+    if (refused !== undefined) return stopped(slice, refused.reason, refused.detail, { do: 'again' });
     const pairs = pricedPairs(desk, pair);
     const known = desk.references.hasAll(pairs) ? sizeNow(desk, slice) : undefined;
-    if (known !== undefined && !awaitsTerms(known)) done(known);
-    else {
-      const sized =
-        known === undefined ? desk.references.ready(pairs).pipe(map(() => sizeNow(desk, slice))) : of(known);
-      const final = sized.pipe(
-        mergeMap((item) => (awaitsTerms(item) ? sizeOnTerms(desk, slice) : of(item))),
-        takeUntil(drain$),
-      );
-      passOn(final, by, done);
-    }
+    if (known !== undefined && !awaitsTerms(known)) return known;
+    const sized =
+      known === undefined ? desk.references.ready(pairs).pipe(map(() => sizeNow(desk, slice))) : of(known);
+    return sized.pipe(
+      mergeMap((item) => (awaitsTerms(item) ? sizeOnTerms(desk, slice) : of(item))),
+      takeUntil(drain$),
+    );
   });
 }
 
@@ -65,7 +60,7 @@ const awaitsTerms = (item: Sized | Stopped): boolean =>
 function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> {
   const { clock } = desk.ports;
   const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
-  const pending$ = desk.changed$.seen(() => desk.pts.isPending());
+  const pending$ = watch(desk.changed$, () => desk.pts.isPending()).pipe(distinctUntilChanged());
   return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
 }
 

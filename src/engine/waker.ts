@@ -1,4 +1,17 @@
-import { EMPTY, filter, map, merge, of, switchMap, take } from 'rxjs';
+import {
+  EMPTY,
+  defer,
+  distinctUntilChanged,
+  filter,
+  groupBy,
+  map,
+  merge,
+  mergeMap,
+  of,
+  switchMap,
+  take,
+  timer,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import { isBeyond } from '../core/market.ts';
 import { driftOf, hasDrifted, tradedPair } from '../core/portfolio.ts';
@@ -7,15 +20,14 @@ import type { Ratio } from '../core/money.ts';
 import { duesOf, earliest } from '../core/settling.ts';
 import { after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import type { Wait, Wake } from '../core/wake.ts';
-import { atTime, untilTime } from './continuity.ts';
+import type { SliceOutcome, Wait, Wake } from '../core/wake.ts';
+import { untilTime } from './continuity.ts';
 import { debtsOf } from './debts.ts';
 import type { Desk } from './desk.ts';
 import type { Life } from './desk-state.ts';
-import { guard, hear, looking, newestOf } from './flow.ts';
-import type { Arming } from './flow.ts';
 import type { Lookout } from './ports.ts';
 import { AT_ONCE_MS } from './spin-guard.ts';
+import { watch } from './watch.ts';
 
 /** A wake of one strategy. */
 export interface StrategyWake {
@@ -26,159 +38,127 @@ export interface StrategyWake {
 }
 
 /** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
-export function wakes(desk: Desk, armed$: Observable<string>): Observable<StrategyWake> {
-  return armed$.pipe(
-    newestOf((strategy, arming) => {
-      armNext(desk, strategy, arming);
-    }),
+export const wakes = (desk: Desk, armed$: Observable<string>): Observable<StrategyWake> =>
+  armed$.pipe(
+    groupBy((strategy) => strategy),
+    mergeMap((armings$) => armings$.pipe(switchMap((strategy) => nextWake(desk, strategy)))),
+  );
+
+function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
+  const life = desk.state.lives.get(strategy);
+  if (life === undefined || life.finished !== undefined || !desk.isRun(life)) return EMPTY;
+  const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
+  if (!isPaused()) return firstWake(desk, life);
+  // What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then.
+  return desk.changed$.pipe(
+    filter(() => !isPaused()),
+    take(1),
+    mergeMap(() => nextWake(desk, strategy)),
   );
 }
 
-function armNext(desk: Desk, strategy: string, arming: Arming<StrategyWake>): void {
-  const life = desk.state.lives.get(strategy);
-  if (life === undefined || life.finished !== undefined || !desk.isRun(life)) {
-    arming.end();
-    return;
+/** A wait that came true, before it is known whose it is. */
+type Fired = Omit<StrategyWake, 'strategy'>;
+
+function firstWake(desk: Desk, life: Life): Observable<StrategyWake> {
+  const { strategy, waits, state } = life;
+  const { clock } = desk.ports;
+  if (state === undefined) return of({ strategy, wake: { on: 'start', at: clock.wall() }, isAtOnce: false });
+  if (waits.length === 0) {
+    const late = life.late[0];
+    return late === undefined ? EMPTY : of({ strategy, ...outcomeFired(desk, late) });
   }
-  if (desk.state.totals.strategyPausedWhy(strategy) === undefined) armWaits(desk, life, arming);
-  else armResumed(desk, strategy, arming);
-}
-
-/** What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then. */
-function armResumed(desk: Desk, strategy: string, arming: Arming<StrategyWake>): void {
-  const isResumed = (): boolean => desk.state.totals.strategyPausedWhy(strategy) === undefined;
-  hear(desk.changed$.when(isResumed).pipe(take(1)), arming, {
-    next: () => {
-      armNext(desk, strategy, arming);
-    },
-    complete: () => undefined,
-  });
-}
-
-/**
- * Tells what traded after its slice had ended, at once or as soon as it turns up: a strategy that waits for its next time must not
- * decide anything before it has heard of it.
- */
-function whenLate(desk: Desk, waiting: Waiting): void {
-  const look = (): void => {
-    const late = desk.state.lives.get(waiting.strategy)?.late[0];
-    if (late !== undefined) waiting.tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome: late });
-  };
-  look();
-  if (!waiting.by.closed) desk.changed$.listen(waiting.by, look);
-}
-
-function armWaits(desk: Desk, life: Life, arming: Arming<StrategyWake>): void {
-  const { strategy, waits } = life;
-  const waiting = new Waiting(strategy, arming, after(desk.ports.clock.wall(), AT_ONCE_MS));
-  const isNew = life.state === undefined;
+  // What is over before this has waited for nothing.
+  const soon = after(clock.wall(), AT_ONCE_MS);
+  const holdMs = desk.spins.holdMs(life);
+  const fired$: Observable<Fired>[] = [];
   // Only between slices: a strategy that waits for an outcome must not take a late one for it.
-  if (!isNew && waits.every(isNoOutcome)) whenLate(desk, waiting);
-  if (arming.closed) return;
-  if (isNew) waiting.tell({ on: 'start', at: desk.ports.clock.wall() });
-  else if (waits.length === 0) arming.end();
+  if (waits.every(isNoOutcome)) fired$.push(whenLate(desk, strategy));
+  const armed = (wait: Wait): Observable<Fired> => when(desk, wait, { strategy, soon, isHeld: holdMs > 0 });
+  if (holdMs === 0) fired$.push(...waits.map(armed));
   else {
-    const holdMs = desk.spins.holdMs(life);
-    if (holdMs === 0) whenAny(desk, waits, waiting);
-    else {
-      whenAny(desk, waits.filter(isOutcome), waiting);
-      const goOn = (): void => {
-        waiting.isHeld = true;
-        guard(arming, () => {
-          whenAny(desk, waits.filter(isNoOutcome), waiting);
-        });
-      };
-      arming.add(desk.ports.clock.scheduler.schedule(goOn, holdMs));
-    }
+    const held$ = defer(() => merge(...waits.filter(isNoOutcome).map(armed)));
+    fired$.push(
+      ...waits.filter(isOutcome).map(armed),
+      timer(holdMs, clock.scheduler).pipe(mergeMap(() => held$)),
+    );
   }
-}
-
-function whenAny(desk: Desk, waits: readonly Wait[], waiting: Waiting): void {
-  for (const wait of waits) {
-    if (waiting.by.closed) break;
-    when(desk, wait, waiting);
-  }
+  return merge(...fired$).pipe(
+    take(1),
+    map((fired) => ({ strategy, ...fired })),
+  );
 }
 
 const isOutcome = ({ on }: Wait): boolean => on === 'outcome';
 const isNoOutcome = ({ on }: Wait): boolean => on !== 'outcome';
 
-/** A strategy that waits: the first of its waits to come true is its wake. */
-class Waiting {
+/** Emits what `look` finds: now, or at the first change at which it finds something. */
+const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined): Observable<T> =>
+  watch(changed$, look).pipe(filter((found) => found !== undefined));
+
+/**
+ * What traded after its slice had ended, at once or as soon as it turns up: a strategy that waits for its next time must not decide
+ * anything before it has heard of it.
+ */
+const whenLate = (desk: Desk, strategy: string): Observable<Fired> =>
+  whenFound(desk.changed$, () => desk.state.lives.get(strategy)?.late[0]).pipe(
+    map((outcome) => outcomeFired(desk, outcome)),
+  );
+
+const whenEnded = (desk: Desk, strategy: string, wait: Wait & { on: 'outcome' }): Observable<Fired> =>
+  whenFound(desk.changed$, () =>
+    desk.state.lives
+      .get(strategy)
+      ?.outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice),
+  ).pipe(map((outcome) => outcomeFired(desk, outcome)));
+
+const outcomeFired = (desk: Desk, outcome: SliceOutcome): Fired => ({
+  wake: { on: 'outcome', at: desk.ports.clock.wall(), outcome },
+  isAtOnce: false,
+});
+
+interface Arming {
   readonly strategy: string;
-  readonly by: Arming<StrategyWake>;
   /** What is over before this has waited for nothing. */
   readonly soon: Instant;
-  /** Whether waits began only after a hold: see `SpinGuard`. */
-  isHeld = false;
-  isFound = false;
-
-  constructor(strategy: string, by: Arming<StrategyWake>, soon: Instant) {
-    this.strategy = strategy;
-    this.by = by;
-    this.soon = soon;
-  }
-
-  tell(wake: Wake, isAtOnce = false): void {
-    if (this.isFound) return;
-    this.isFound = true;
-    this.by.tell({ strategy: this.strategy, wake, isAtOnce });
-    this.by.end();
-  }
+  /** Whether waits begin only after a hold: see `SpinGuard`. */
+  readonly isHeld: boolean;
 }
 
-/** Tells when `wait` comes true. */
-function when(desk: Desk, wait: Wait, waiting: Waiting): void {
-  if (wait.on === 'at') whenTime(desk, wait, waiting);
-  else if (wait.on === 'outcome') whenEnded(desk, wait, waiting);
-  else {
-    const { by } = waiting;
-    atTime(desk, wait.notBefore, by, () => {
-      watch(desk, wait, waiting);
-    });
-  }
+/** Emits when `wait` comes true. */
+function when(desk: Desk, wait: Wait, arming: Arming): Observable<Fired> {
+  if (wait.on === 'outcome') return whenEnded(desk, arming.strategy, wait);
+  if (wait.on !== 'at')
+    return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenCondition(desk, wait, arming)));
+  const { at } = wait;
+  return untilTime(desk, at).pipe(
+    map((): Fired => ({
+      wake: { on: 'at', at: desk.ports.clock.wall(), due: at },
+      isAtOnce: at < arming.soon,
+    })),
+  );
 }
 
 /** Looks at a condition now, and whenever it may have come true. */
-function watch(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>, waiting: Waiting): void {
-  const isSoon = wait.notBefore < waiting.soon;
+function whenCondition(
+  desk: Desk,
+  wait: Exclude<Wait, { on: 'at' | 'outcome' }>,
+  { soon, isHeld }: Arming,
+): Observable<Fired> {
+  const isSoon = wait.notBefore < soon;
   let isFirstLook = true;
-  const next = (wake: Wake): void => {
-    // A price that was true and is too old after a hold is asked for again: that is no news.
-    waiting.tell(wake, isSoon && (isFirstLook || waiting.isHeld));
-  };
-  if (wait.on === 'drift') watchDrift(desk, wait, { waiting, next });
-  else hear(whenSo(desk, wait), waiting.by, { next, complete: () => undefined });
-  isFirstLook = false;
-}
-
-interface Watching {
-  readonly waiting: Waiting;
-  readonly next: (wake: Wake) => void;
-}
-
-function whenTime(desk: Desk, { at }: Wait & { on: 'at' }, waiting: Waiting): void {
-  atTime(desk, at, waiting.by, () => {
-    waiting.tell({ on: 'at', at: desk.ports.clock.wall(), due: at }, at < waiting.soon);
+  // A price that was true and is too old after a hold is asked for again: that is no news.
+  const fired$ = whenSo(desk, wait).pipe(
+    map((wake): Fired => ({ wake, isAtOnce: isSoon && (isFirstLook || isHeld) })),
+  );
+  const looked$ = defer(() => {
+    isFirstLook = false;
+    return EMPTY;
   });
+  return merge(fired$, looked$);
 }
 
-function whenEnded(desk: Desk, wait: Wait & { on: 'outcome' }, waiting: Waiting): void {
-  const { strategy, by } = waiting;
-  const look = (): void => {
-    const outcomes = desk.state.lives.get(strategy)?.outcomes;
-    if (outcomes === undefined) return;
-    for (const outcome of outcomes) {
-      if (outcome.leg !== wait.leg || outcome.slice !== wait.slice) continue;
-      waiting.tell({ on: 'outcome', at: desk.ports.clock.wall(), outcome });
-      return;
-    }
-  };
-  look();
-  if (!by.closed) desk.changed$.listen(by, look);
-}
-
-function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' | 'drift' }>): Observable<Wake> {
+function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Observable<Wake> {
   switch (wait.on) {
     case 'price':
       return whenPriced(desk, wait);
@@ -188,6 +168,8 @@ function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' | 'drift'
       return whenOwed(desk, wait);
     case 'lifted':
       return whenLifted(desk, wait);
+    case 'drift':
+      return whenAdrift(desk, wait);
   }
 }
 
@@ -196,7 +178,7 @@ function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): 
   const { pair, is, level } = wait;
   const bound = price(level);
   const news = references.changed$.pipe(filter((changed) => changed.pair === pair));
-  const prices = looking(news, (): Wake | undefined => {
+  const prices = whenFound(news, (): Wake | undefined => {
     const mid = references.get(pair)?.mid;
     return mid === undefined || !isBeyond(mid, is, bound)
       ? undefined
@@ -212,7 +194,7 @@ const whenReceived = (
   { currency, above }: Wait & { on: 'inflow' },
 ): Observable<Wake> => {
   const floor = quantity(above);
-  return looking(changed$, () => {
+  return whenFound(changed$, () => {
     const balance = state.balances?.get(currency);
     return balance?.gt(floor) === true ? { on: 'inflow', at: ports.clock.wall(), balance } : undefined;
   });
@@ -221,7 +203,7 @@ const whenReceived = (
 /** Looks at the balances and at what the operator said, now and whenever records were applied. */
 const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
   const amounts = Object.entries(held).map(([currency, amount]) => [currency, quantity(amount)] as const);
-  return looking(desk.changed$, () => {
+  return whenFound(desk.changed$, () => {
     const { balances } = desk.state;
     const isOther =
       balances !== undefined &&
@@ -253,34 +235,26 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
         midOf: (pair) => desk.references.get(pair)?.mid,
       }),
     );
-  return desk.changed$.seen(due).pipe(
+  return watch(desk.changed$, due).pipe(
+    distinctUntilChanged(),
     switchMap((at) => (at === undefined ? EMPTY : untilTime(desk, at))),
     map((): Wake => ({ on: 'debt', at: desk.ports.clock.wall() })),
   );
 }
 
 /** Watches the prices of the portfolio, and looks now and whenever a price or a balance has changed. */
-function watchDrift(desk: Desk, wait: Wait & { on: 'drift' }, { waiting, next }: Watching): void {
-  const { by } = waiting;
+function whenAdrift(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {
   const { references, changed$, ports } = desk;
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
     .map((currency) => tradedPair(currency, wait));
-  const look = (): void => {
-    // What it comes to is divided out for the one look that wakes; what follows from that is not looked at again.
-    if (waiting.isFound || !isAdriftNow(desk, wait)) return;
-    const drift = driftNow(desk, wait);
-    if (drift !== undefined) next({ on: 'drift', at: ports.clock.wall(), drift });
-  };
-  look();
-  // What holds already needs no price to be asked for.
-  if (by.closed) return;
-  references.onChange(pairs, by, look);
-  changed$.listen(by, look);
-  hear(references.follow(pairs, drifting(desk, wait, pairs)), by, {
-    next: () => undefined,
-    complete: () => undefined,
+  const drifts$ = whenFound(merge(references.changesOf(pairs), changed$), (): Wake | undefined => {
+    // What it comes to is divided out only for the one look that wakes.
+    const drift = isAdriftNow(desk, wait) ? driftNow(desk, wait) : undefined;
+    return drift && { on: 'drift', at: ports.clock.wall(), drift };
   });
+  // What holds already needs no price to be asked for.
+  return merge(drifts$, references.follow(pairs, drifting(desk, wait, pairs)));
 }
 
 /** What a drift is waited for with: once now, and again whenever a balance of the portfolio has changed. */
@@ -293,14 +267,14 @@ function drifting(
   // Amounts are never changed in place: another amount is another object.
   let held: readonly unknown[] = [];
   let lookout: Lookout | undefined;
-  return changed$.seen(() => {
+  return watch(changed$, () => {
     const { balances } = state;
     if (lookout === undefined || currencies.some((currency, i) => balances?.get(currency) !== held[i])) {
       held = currencies.map((currency) => balances?.get(currency));
       lookout = { pairs, wait, holdings: balances };
     }
     return lookout;
-  });
+  }).pipe(distinctUntilChanged());
 }
 
 /** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */

@@ -88,7 +88,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a strategy that waits for its time is not told of a late trade',
     file: 'src/engine/waker.ts',
-    find: 'if (!waiting.by.closed) desk.changed$.listen(waiting.by, look);',
+    find: 'if (waits.every(isNoOutcome)) fired$.push(whenLate(desk, strategy));',
     put: '',
     also: [{ file: 'src/engine/decide.ts', find: 'life.late.length > 0 &&', put: 'life.late.length < 0 &&' }],
   },
