@@ -107,8 +107,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the order leaves before the intent is durable',
     file: 'src/engine/execute.ts',
-    find: 'desk.write([boot === undefined ? intent : { ...intent, boot }], by, both.ends);',
-    put: 'both.ends(); desk.write([boot === undefined ? intent : { ...intent, boot }], by, () => undefined);',
+    find: 'return desk.write([boot === undefined ? intent : { ...intent, boot }]);',
+    put: 'const stored = desk.write([boot === undefined ? intent : { ...intent, boot }]); if (isAsync(stored)) stored.subscribe({ error: () => undefined }); return [];',
   },
   {
     name: 'an open intent of a dead process is forgotten',
@@ -192,14 +192,21 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the gate is asked for the quote and not for the order',
     file: 'src/engine/gate.ts',
-    find: ': gateFault(run, quote);',
-    put: ': undefined;',
+    find: 'return refusalOf(run, phase.quote) ?? new Approval(phase, permit, 1);',
+    put: 'void refusalOf; return new Approval(phase, permit, 1);',
   },
   {
     name: 'the order leaves although the quote is nearly over',
     file: 'src/engine/gate.ts',
-    find: 'const lastStart = lastOrderStart(life, desk.policy.orderMarginMs);',
-    put: 'const lastStart = (life.upper + 60_000) as Monotonic; void lastOrderStart;',
+    find: 'if (clock.monotonic() > lastOrderStart(phase.life, run.desk.policy.orderMarginMs))',
+    put: 'if (clock.monotonic() > phase.life.upper + 60_000)',
+    also: [
+      {
+        file: 'src/engine/gate.ts',
+        find: 'const deadline = lastOrderStart(life, desk.policy.orderMarginMs);',
+        put: 'const deadline = life.upper + 60_000;',
+      },
+    ],
   },
   {
     name: 'one leg is taken for the whole trade',
@@ -280,7 +287,7 @@ export const wholeMutants: readonly Mutant[] = [
         find: "if (request.size.by === 'amount' && !quote.amount.eq(request.size.amount)) {",
         put: "if (request.size.by === 'amount' && quote.amount.isZero()) {",
       },
-      { file: 'src/engine/gate.ts', find: 'if (desk.quoteIds.has(quoteId)) {', put: 'if (false) {' },
+      { file: 'src/engine/gate.ts', find: 'return quoteIds.has(quoteId) ?', put: 'return false ?' },
     ],
   },
   {
