@@ -82,23 +82,24 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
     if (refused.tooShort !== undefined) quoteWasTooShort(desk, intent.pair, refused.tooShort);
     return stoppedBy(refused);
   };
-  return desk.pacer.take({ route: 'order', priority: 'execute', key: intent.strategy, deadline, until }).pipe(
-    defaultIfEmpty(undefined),
-    map((permit): CycleEvent => {
-      if (permit === undefined) return desk.isStopping ? SHUTDOWN : refuse(lateRefusal(phase, desk));
-      desk.observer.paced('order', 'execute', permit.waitedMs);
-      const decision = approve(run, phase, permit);
-      if (!(decision instanceof Approval)) {
-        permit.giveBack();
-        return refuse(decision);
-      }
-      quoteSufficed(desk, intent.pair);
-      run.approved = decision;
-      desk.leaving.set(intent.client_order_id, intent);
-      if (intent.override !== undefined) tellUse(desk, intent);
-      return { on: 'approved' };
-    }),
-  );
+  const wish: Wish = { route: 'order', priority: 'execute', key: intent.strategy, deadline, until };
+  const decide = (permit: Permit | undefined): CycleEvent => {
+    if (permit === undefined) return desk.isStopping ? SHUTDOWN : refuse(lateRefusal(phase, desk));
+    desk.observer.paced('order', 'execute', permit.waitedMs);
+    const decision = approve(run, phase, permit);
+    if (!(decision instanceof Approval)) {
+      permit.giveBack();
+      return refuse(decision);
+    }
+    quoteSufficed(desk, intent.pair);
+    run.approved = decision;
+    desk.leaving.set(intent.client_order_id, intent);
+    if (intent.override !== undefined) tellUse(desk, intent);
+    return { on: 'approved' };
+  };
+  const permit = desk.pacer.takeAtOnce(wish);
+  if (permit !== undefined) return decide(permit);
+  return desk.pacer.take(wish).pipe(defaultIfEmpty(undefined), map(decide));
 }
 
 /** Whether the order may leave on this quote now. Looks, and changes nothing. */

@@ -166,6 +166,15 @@ export class Pacer {
     });
   }
 
+  /** A permit, where the wish may go now and nobody else waits. What it leads to comes after the grant, and may ask for more. */
+  takeAtOnce(wish: Wish): Permit | undefined {
+    const now = this.#clock.monotonic();
+    if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(wish.route, now)) return undefined;
+    if ((wish.deadline !== undefined && now >= wish.deadline) || wish.until?.isOver() === true)
+      return undefined;
+    return this.#admit(wish, now);
+  }
+
   /** A wish that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
   #arm(pending: Pending): void {
     // Arming another one may have served this one, or armed it.
@@ -301,8 +310,13 @@ export class Pacer {
     this.#give(pending);
   }
 
-  #give({ wish: { route, key }, since, subscriber }: Pending): void {
+  #give({ wish, since, subscriber }: Pending): void {
     if (subscriber.closed) return;
+    subscriber.next(this.#admit(wish, since));
+    subscriber.complete();
+  }
+
+  #admit({ route, key }: Wish, since: Monotonic): Permit {
     const now = this.#clock.monotonic();
     const logs = this.#counted[route];
     this.#servedAt.set(key, this.#order++);
@@ -311,8 +325,7 @@ export class Pacer {
     for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
     const waits = { waitedMs: now - since, queuedMs: now - blockedUntil };
     this.#note(route);
-    subscriber.next(new Granted(waits, placesIn(logs, now), this.#giving));
-    subscriber.complete();
+    return new Granted(waits, placesIn(logs, now), this.#giving);
   }
 
   /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */

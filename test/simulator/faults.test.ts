@@ -46,7 +46,7 @@ describe('a plan of faults', () => {
       `rules:\n  - { name: a, route: POST /v1/quote, fault: ${fault} }\n`,
     );
     expect(() => loadFaultPlan('plan.yaml', { cwd, env: {} })).toThrow(
-      /"statsu" is not a setting: did you mean "status"\?/u,
+      /unknown setting "statsu": did you mean "status"\?/u,
     );
   });
 
