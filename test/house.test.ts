@@ -77,6 +77,14 @@ describe('the house', () => {
     expect(problems).toStrictEqual([]);
   });
 
+  it('imports decimal.js in core/money.ts alone', () => {
+    const importers = house
+      .filter(({ imports }) => imports.some(({ from }) => from === 'decimal.js'))
+      .map(({ file }) => file);
+
+    expect(importers).toStrictEqual(['src/core/money.ts']);
+  });
+
   it('has a table without a way around', () => {
     const parts = Object.entries(rooms).map(
       ([name, room]) =>

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { OperatorError } from '../core/errors.ts';
-import { price, shortPrice } from '../core/money.ts';
+import { price } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { after, instant, isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -167,7 +167,7 @@ export function priceAt(column: Float64Array, row: number): Price {
   const last = lastPrices.get(column);
   if (last?.row === row) return last.price;
   const value = column[row] ?? Number.NaN;
-  const read = shortPrice(value) ?? price(decimalText(value));
+  const read = price(String(value));
   if (last === undefined) lastPrices.set(column, { row, price: read });
   else [last.row, last.price] = [row, read];
   return read;

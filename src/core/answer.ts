@@ -1,6 +1,6 @@
 import { unitOf } from './instrument.ts';
 import type { Instrument } from './instrument.ts';
-import { cost, isAmountText, isCostNear, money, priceOf, roundDown, size, subtract } from './money.ts';
+import { cost, isAmountText, money, priceOf, roundDown, size, subtract } from './money.ts';
 import type { Price } from './money.ts';
 import type { Reason } from './reasons.ts';
 import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from './venue.ts';
@@ -107,7 +107,6 @@ function productHolds(
   { basePrecision, quotePrecision }: Instrument,
 ): boolean {
   const unit = unitOf(quotePrecision);
-  if (isCostNear(quote.price, quote.quantity, quote.amount, unit)) return true;
   const away = size(subtract(cost(quote.price, quote.quantity), quote.amount));
   if (asked.by === 'quantity' || away.lte(unit)) return away.lte(unit);
   return away.lte(unit.plus(quote.price.times(unitOf(basePrecision))));

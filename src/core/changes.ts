@@ -1,4 +1,16 @@
-import { add, cost, holding, money, negate, NO_QUANTITY, price, quantity, subtract } from './money.ts';
+import {
+  add,
+  cost,
+  counted,
+  holding,
+  money,
+  negate,
+  NO_QUANTITY,
+  price,
+  quantity,
+  quantityUp,
+  subtract,
+} from './money.ts';
 import type { Money, Quantity } from './money.ts';
 import type { FillRecord, IntentRecord } from './record.ts';
 
@@ -7,9 +19,7 @@ export function outgoing(intent: IntentRecord, currency: string): Quantity {
   const sized = quantity(intent.size);
   if (intent.side === 'sell') {
     if (currency !== intent.base) return NO_QUANTITY;
-    return intent.by === 'quantity'
-      ? sized
-      : quantity(sized.div(price(intent.worst_price)).toFixed(18, 'up'));
+    return intent.by === 'quantity' ? sized : quantityUp(counted(sized), price(intent.worst_price), 18);
   }
   if (currency !== intent.quote) return NO_QUANTITY;
   return intent.by === 'amount' ? sized : holding(cost(price(intent.worst_price), sized));

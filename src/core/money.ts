@@ -1,14 +1,22 @@
-import { powerOf, shortScale, TENS } from './exact-digits.ts';
-import { Exact } from './exact.ts';
+import { Decimal as DecimalJs } from 'decimal.js';
 
 /**
- * Amounts with units that the compiler knows.
+ * Amounts with units that the compiler knows. This file alone imports `decimal.js`.
  *
- * Every amount is exact: precision is far above what any wire message holds (30 digits), so sums and products never
- * round by themselves. Rounding happens only in the functions whose names say which way.
+ * An amount read from text has 40 digits at most, and a result keeps 80: a sum or a product of two such amounts is exact.
+ * Quotients are cut to 80 digits, towards zero. All other rounding happens in the functions whose names say which way.
  */
+const Decimal = DecimalJs.clone({
+  precision: 80,
+  rounding: DecimalJs.ROUND_DOWN,
+  toExpNeg: -100,
+  toExpPos: 100,
+});
+// A strategy module can reach it through an amount, and must not change how the desk counts.
+Object.freeze(Decimal);
+
 declare const unit: unique symbol;
-type Amount<Unit extends string> = Exact & { readonly [unit]: Unit };
+type Amount<Unit extends string> = DecimalJs & { readonly [unit]: Unit };
 
 /** Quote currency per one unit of base currency. */
 export type Price = Amount<'quote/base'>;
@@ -20,28 +28,25 @@ export type Money = Amount<'quote'>;
 export type Ratio = Amount<'1'>;
 export type AnyAmount = Price | Quantity | Money | Ratio;
 
+const EXPONENT = /[eE]/u;
 const PLAIN = /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?$/u;
-const SHORT = /^-?\d+(?:\.\d+)?$/u;
 /** Most digits an amount may have in all, and after the point: what the journal and the wire promise to keep. */
 export const DIGITS_MAX = 40;
 
 /** Whether `text` is a number this module reads: digits, one point, an optional short exponent; at most 40 digits. */
 export function isAmountText(text: string): boolean {
-  // Nearly all amounts: too short to break the bounds below, so no number is made just to count digits.
-  if (text.length <= DIGITS_MAX && SHORT.test(text)) return true;
   if (text.length > 64 || !PLAIN.test(text)) return false;
-  const value = Exact.of(text);
-  return value.precision() <= DIGITS_MAX && Math.abs(value.exponent()) <= DIGITS_MAX;
+  return (text.length <= DIGITS_MAX && !EXPONENT.test(text)) || isShortEnough(new Decimal(text));
 }
 
-function read(what: string, text: string): Exact {
-  // Nearly all amounts: what is read so is spelled as one, and short enough.
-  const short = typeof text === 'string' ? Exact.short(text) : undefined;
-  if (short !== undefined) return short;
+const isShortEnough = (value: DecimalJs): boolean =>
+  value.precision() <= DIGITS_MAX && Math.abs(value.e) <= DIGITS_MAX;
+
+function read(what: string, text: string): DecimalJs {
   if (typeof text !== 'string' || !isAmountText(text)) {
     throw new RangeError(`${what}: expected a plain decimal such as "0.25", got ${JSON.stringify(text)}`);
   }
-  return Exact.of(text);
+  return new Decimal(text);
 }
 
 /** Takes text only: a JSON number has already lost digits. */
@@ -49,19 +54,6 @@ export const price = (text: string): Price => read('price', text) as Price;
 export const quantity = (text: string): Quantity => read('quantity', text) as Quantity;
 export const money = (text: string): Money => read('money', text) as Money;
 export const ratio = (text: string): Ratio => read('ratio', text) as Ratio;
-
-/** The price whose text is the shortest of a double, where that is a short one; `undefined` otherwise. */
-export function shortPrice(value: number): Price | undefined {
-  const scale = shortScale(value);
-  if (scale === undefined) return undefined;
-  return priceFrom(Math.round(value * powerOf(scale)), scale);
-}
-
-/** `coefficient / 10 ** scale`, where the coefficient is a safe integer. */
-export const priceFrom = (coefficient: number, scale: number): Price =>
-  Exact.narrow(coefficient, scale) as Price;
-export const quantityFrom = (coefficient: number, scale: number): Quantity =>
-  Exact.narrow(coefficient, scale) as Quantity;
 
 export const NO_QUANTITY = quantity('0');
 export const NO_MONEY = money('0');
@@ -78,15 +70,15 @@ export const text = (amount: AnyAmount): string => (amount.isZero() ? '0' : amou
 export const cost = (each: Price, of: Quantity): Money => each.times(of) as Money;
 
 /** An amount of the quote currency of a pair as a holding of that currency: where the pair no longer matters. */
-export const holding = (amount: Money): Quantity => amount as Exact as Quantity;
+export const holding = (amount: Money): Quantity => amount as DecimalJs as Quantity;
 
 /** A holding as money, where its currency is the one that everything is counted in. */
-export const counted = (held: Quantity): Money => held as Exact as Money;
+export const counted = (held: Quantity): Money => held as DecimalJs as Money;
 
 /** The same amount as an object that nobody else has and nobody can change: for code that is not ours. */
 export function apart<A extends AnyAmount>(amount: A): A {
-  // Each is made anew.
-  const own = amount.negated().negated();
+  const own = new Decimal(amount);
+  Object.freeze(own.d);
   Object.freeze(own);
   return own as A;
 }
@@ -117,22 +109,18 @@ export const fraction = <A extends AnyAmount>(part: A, whole: A): Ratio => {
 
 /** The base quantity that `amount` buys at `each`, cut down to `precision` decimals: never more than was meant. */
 export const quantityDown = (amount: Money, each: Price, precision: number): Quantity =>
-  amount.divDown(each, precision) as Quantity;
+  roundDown(amount.div(each) as Quantity, precision);
 
 /** The base quantity that it takes to be paid `amount` at `each`, at most one unit of `precision` too much. */
 export const quantityUp = (amount: Money, each: Price, precision: number): Quantity =>
-  amount.div(each).toDecimalPlaces(precision, 'up') as Quantity;
+  roundUp(amount.div(each) as Quantity, precision);
 
 /** The price that makes `of` cost `amount`. 80 digits. */
 export const priceOf = (amount: Money, of: Quantity): Price => amount.div(of) as Price;
 
-/** The same to the nearest of `precision` decimals, halves to even. One decimal more decides, unless it is a five: then all that follow it. */
-export function priceEven(amount: Money, of: Quantity, precision: number): Price {
-  const cut = amount.divDown(of, precision + 1);
-  const digit = cut.wide === undefined ? cut.n % 10 : Number(cut.wide % 10n);
-  const isFive = cut.decimalPlaces() > precision && Math.abs(digit) === 5;
-  return (isFive ? amount.div(of) : cut).toDecimalPlaces(precision, 'even') as Price;
-}
+/** The same to the nearest of `precision` decimals, halves to even. */
+export const priceEven = (amount: Money, of: Quantity, precision: number): Price =>
+  roundEven(priceOf(amount, of), precision);
 
 /** The price of a base currency in the quote currency of `onward`, whose base is the quote currency of `first`. Exact. */
 export const through = (first: Price, onward: Price): Price => first.times(onward) as Price;
@@ -142,15 +130,19 @@ export const middle = (a: Price, b: Price): Price => a.plus(b).times(HALF) as Pr
 
 /** Towards zero: a size we send, a balance we count on. */
 export const roundDown = <A extends AnyAmount>(amount: A, precision: number): A =>
-  amount.toDecimalPlaces(precision, 'down') as A;
+  amount.toDecimalPlaces(precision, DecimalJs.ROUND_DOWN) as A;
 
 /** Away from zero: a cost we must be able to bear. */
 export const roundUp = <A extends AnyAmount>(amount: A, precision: number): A =>
-  amount.toDecimalPlaces(precision, 'up') as A;
+  amount.toDecimalPlaces(precision, DecimalJs.ROUND_UP) as A;
 
 /** To the nearest, halves to even: figures for people, and money a venue books. */
 export const roundEven = <A extends AnyAmount>(amount: A, precision: number): A =>
-  amount.toDecimalPlaces(precision, 'even') as A;
+  amount.toDecimalPlaces(precision, DecimalJs.ROUND_HALF_EVEN) as A;
+
+/** To the nearest, halves to even, with all decimals written out. */
+export const fixedEven = (amount: AnyAmount, decimals: number): string =>
+  amount.toFixed(decimals, DecimalJs.ROUND_HALF_EVEN);
 
 /** Towards zero: so many digits from the first that is none. */
 export const significant = <A extends AnyAmount>(amount: A, digits: number): A =>
@@ -158,7 +150,7 @@ export const significant = <A extends AnyAmount>(amount: A, digits: number): A =
 
 /** One of `parts` equal parts of `total`, cut down to `precision` decimals; the last part takes what is left. */
 export const share = <A extends AnyAmount>(total: A, parts: number, precision: number): A =>
-  total.divDown(parts, precision) as A;
+  roundDown(total.div(parts) as A, precision);
 
 /** Decimals after the point that `amount` really uses. */
 export const decimalsOf = (amount: AnyAmount): number => amount.decimalPlaces();
@@ -169,24 +161,9 @@ export function slippageBps(side: 'buy' | 'sell', paid: Price, reference: Price)
   return (side === 'buy' ? away : away.negated()) as Ratio;
 }
 
-/**
- * Whether a price is certainly within `bps` of `reference` on either side: multiplied out, where a slippage takes a long
- * division. Only a price within a hair of the bound, or beyond it, is not. Doubles tell it of nearly all.
- */
-export function isNear(each: Price, reference: Price, bps: Ratio): boolean {
-  const from = near(reference);
-  if (from > 0 && (Math.abs(near(each) - from) + from * DOUBT) * 10_000 < from * near(bps)) return true;
-  return reference.gt(0) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
-}
-
-/** Whether `each` times `of` is certainly nearer to `amount` than `most`, by doubles; `false` where they cannot tell. */
-export function isCostNear(each: Price, of: Quantity, amount: Money, most: AnyAmount): boolean {
-  const paid = near(amount);
-  return Math.abs(near(each) * near(of) - paid) + Math.abs(paid) * DOUBT < near(most) * (1 - DOUBT);
-}
-
-/** More than what a few roundings of doubles make wrong. */
-const DOUBT = 1e-12;
+/** Whether a price is within `bps` of `reference` on either side: multiplied out, as a quotient takes far longer. */
+export const isNear = (each: Price, reference: Price, bps: Ratio): boolean =>
+  reference.gt(0) && each.minus(reference).abs().times(POINTS).lte(reference.times(bps));
 
 /** `reference` moved by `bps` against us: higher for a buy, lower for a sell. */
 export const worsen = (side: 'buy' | 'sell', reference: Price, bps: Ratio): Price =>
@@ -199,14 +176,11 @@ export const worse = (side: 'buy' | 'sell', bps: Ratio): Ratio =>
 /** For figures that never become money again: metrics, charts, progress. */
 export const approximate = (amount: AnyAmount): number => amount.toNumber();
 
-/** The same but for a few roundings: for a first look, where amounts decide what it cannot tell. */
-export const near = ({ n, scale: places }: AnyAmount): number => n / (TENS[places] ?? 10 ** places);
-
 /** A ratio from a counting number or a setting that is not money (a percentage, a number of steps). */
-export const ratioOf = (count: number): Ratio => Exact.of(count) as Ratio;
+export const ratioOf = (count: number): Ratio => new Decimal(count) as Ratio;
 
 /** Whether this is an amount, of whatever unit. */
-export const isAmount = (value: unknown): value is AnyAmount => value instanceof Exact;
+export const isAmount = (value: unknown): value is AnyAmount => value instanceof Decimal;
 
 /** All digits of an amount, as many as there are: for `amountOf` alone, never for people, the wire or the journal. */
 export const wordOf = (amount: AnyAmount): string => amount.valueOf();
@@ -214,5 +188,5 @@ export const wordOf = (amount: AnyAmount): string => amount.valueOf();
 /** The amount that `wordOf` told. Its unit is known by where it was kept. */
 export function amountOf(word: string): AnyAmount {
   if (word.length > 1_000 || !PLAIN.test(word)) throw new RangeError('not an amount that was kept');
-  return Exact.of(word) as AnyAmount;
+  return new Decimal(word) as AnyAmount;
 }

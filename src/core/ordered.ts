@@ -3,12 +3,14 @@ import {
   NO_MONEY,
   NO_QUANTITY,
   cost,
+  counted,
   fraction,
   greatest,
   holding,
   money,
   price,
   quantity,
+  quantityUp,
   roundUp,
   scale,
   size,
@@ -98,7 +100,7 @@ export function missingOf({ intent, quoted }: Asked, traded: Figures): Missing |
   }
   const base =
     quoted === undefined
-      ? quantity(left.div(worst).toFixed(18, 'up'))
+      ? quantityUp(counted(left), worst, 18)
       : greatest(subtract(quoted.quantity, traded.quantity), NO_QUANTITY);
   return { quantity: text(base), amount: text(left), notional_usd: notional };
 }

@@ -1,8 +1,8 @@
 import {
   add,
+  approximate,
   cost,
   fraction,
-  near,
   NO_MONEY,
   NO_QUANTITY,
   NOTHING,
@@ -196,7 +196,7 @@ export function worstDrift(valued: Valued, targets: Targets, type: DriftType): R
 
 /** Whether the largest drift is beyond the threshold: the threshold itself is not. Where doubles cannot tell, it is divided. */
 export function isOutside(valued: Valued, targets: Targets, { driftType, threshold }: Band): boolean {
-  const bound = near(threshold);
+  const bound = approximate(threshold);
   const margin = bound * DOUBT;
   let isUncertain = false;
   for (const { away, doubt } of roughDrifts(valued, targets, driftType)) {
@@ -221,11 +221,11 @@ interface RoughDrift {
 }
 
 function roughDrifts(valued: Valued, targets: Targets, type: DriftType): readonly RoughDrift[] {
-  const total = near(valued.value);
+  const total = approximate(valued.value);
   const all: RoughDrift[] = [];
   for (const [currency, worth] of valued.worths) {
     const target = targets.get(currency) ?? NOTHING;
-    const [weight, goal] = [near(worth) / total, near(target)];
+    const [weight, goal] = [approximate(worth) / total, approximate(target)];
     const unit = type === 'absolute' || target.isZero() ? 1 : Math.abs(goal);
     const doubt = (DOUBT * (Math.abs(weight) + Math.abs(goal) + 1)) / unit;
     all.push({ worth, target, away: Math.abs(weight - goal) / unit, doubt });
@@ -264,16 +264,19 @@ function isWellInside(
   let total = 0;
   for (const currency of targets.has(cash) ? targets.keys() : [...targets.keys(), cash]) {
     const each = currency === cash ? ONE : priceIn(currency, basis, midOf);
-    const worth = each === undefined ? Number.NaN : near(each) * near(holdings.get(currency) ?? NO_QUANTITY);
+    const worth =
+      each === undefined
+        ? Number.NaN
+        : approximate(each) * approximate(holdings.get(currency) ?? NO_QUANTITY);
     if (!(worth >= 0)) return false;
     worths.push(worth);
     total += worth;
   }
   if (!(total > 0)) return false;
-  const bound = near(threshold) * (1 - DOUBT);
+  const bound = approximate(threshold) * (1 - DOUBT);
   let place = 0;
   for (const target of targets.values()) {
-    const goal = near(target);
+    const goal = approximate(target);
     const away = Math.abs((worths[place++] ?? 0) / total - goal) + DOUBT * (2 + Math.abs(goal));
     if (!(away < (driftType === 'absolute' || goal === 0 ? bound : bound * Math.abs(goal)))) return false;
   }

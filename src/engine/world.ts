@@ -2,6 +2,7 @@ import type { Position, Proposal, World } from '../core/controls.ts';
 import type { Caps, Repeats } from '../core/controls-repeat.ts';
 import {
   add,
+  counted,
   fraction,
   holding,
   money,
@@ -11,6 +12,7 @@ import {
   ONE,
   price,
   quantity,
+  quantityUp,
   ratio,
   scale,
   subtract,
@@ -233,7 +235,7 @@ function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<
     if (currency !== intent.base) return NO_QUANTITY;
     const cheapest = scale(reference, subtract(ONE, reach));
     if (intent.by === 'quantity' || !cheapest.gt(0)) return sized;
-    return quantity(sized.div(cheapest).toFixed(18, 'up'));
+    return quantityUp(counted(sized), cheapest, 18);
   }
   if (currency !== intent.quote) return NO_QUANTITY;
   return intent.by === 'amount' ? sized : scale(sized, ratio(scale(reference, add(ONE, reach)).toFixed(18)));

@@ -1,4 +1,14 @@
-import { add, approximate, cost, holding, isAmountText, NO_MONEY, ratio, text } from '../core/money.ts';
+import {
+  add,
+  approximate,
+  cost,
+  fixedEven,
+  holding,
+  isAmountText,
+  NO_MONEY,
+  ratio,
+  text,
+} from '../core/money.ts';
 import type { Money, Price } from '../core/money.ts';
 import { drifts, largestDrift, priceIn, valueOn } from '../core/portfolio.ts';
 import type { Valued } from '../core/portfolio.ts';
@@ -117,9 +127,9 @@ function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | u
     at,
     value: valued.value,
     weights: Object.fromEntries(
-      [...valued.weights].map(([currency, weight]) => [currency, weight.toFixed(6, 'even')]),
+      [...valued.weights].map(([currency, weight]) => [currency, fixedEven(weight, 6)]),
     ),
-    drift: drift.toFixed(6, 'even'),
+    drift: fixedEven(drift, 6),
   };
 }
 

@@ -1,4 +1,4 @@
-import { approximate, price, shortPrice } from '../core/money.ts';
+import { approximate, price } from '../core/money.ts';
 import type { Price } from '../core/money.ts';
 import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
@@ -201,7 +201,7 @@ export class PriceBook {
 }
 
 /** The exact decimal that a row of a tape stands for: what its shortest text says, mostly without writing it. */
-export const exactPrice = (close: number): Price => shortPrice(close) ?? price(String(close));
+export const exactPrice = (close: number): Price => price(String(close));
 
 const stated = (mean: number): Price | undefined =>
   Number.isFinite(mean) && mean > 0 ? price(String(Number(mean.toPrecision(BENCHMARK_DIGITS)))) : undefined;

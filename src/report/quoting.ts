@@ -1,4 +1,4 @@
-import { ratioOf } from '../core/money.ts';
+import { fixedEven, fraction, ratioOf } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import { nearestWhole } from './digits.ts';
 import type { AttemptFacts } from './facts.ts';
@@ -109,7 +109,9 @@ const hadQuote = (attempt: AttemptFacts): boolean =>
 function share(part: number, whole: number): number | undefined {
   if (whole === 0) return undefined;
   const millionths = nearestWhole((part / whole) * 1e6);
-  return millionths === undefined ? Number(ratioOf(part).div(whole).toFixed(6, 'even')) : millionths / 1e6;
+  return millionths === undefined
+    ? Number(fixedEven(fraction(ratioOf(part), ratioOf(whole)), 6))
+    : millionths / 1e6;
 }
 
 /** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */

@@ -1,4 +1,3 @@
-import { wholeText } from '../core/exact-digits.ts';
 import { cost, holding, NO_MONEY, NO_QUANTITY, price, roundUp, text, add } from '../core/money.ts';
 import type { Money, Quantity } from '../core/money.ts';
 import { after, instant } from '../core/time.ts';
@@ -208,7 +207,7 @@ export class Dealer {
     const { quantity, amount, price: each, fees } = fill;
     const wholeOrder = registry.nextCount();
     const detail: OrderDetail = {
-      orderId: wholeText(wholeOrder),
+      orderId: String(wholeOrder),
       clientId: order.clientId ?? '',
       quoteId: entry.quote.quoteId,
       pair: order.pair,

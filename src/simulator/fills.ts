@@ -1,6 +1,5 @@
 import { invariant } from '../core/errors.ts';
-import { counted, priceFrom, quantityFrom } from '../core/money.ts';
-import type { AnyAmount, Money, Price, Quantity } from '../core/money.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Side } from '../core/venue.ts';
@@ -87,14 +86,11 @@ export function tradeOf({ order, listing, fill, number, showing }: Filled): Trad
   };
 }
 
-/** Where the numbers of a fill stand in its row, and where those of its amounts do. */
+/** Where the numbers of a fill stand in its row. */
 const AT = { order: 0, trade: 1, leg: 2, time: 3 };
-const AMOUNTS = { quantity: 0, amount: 1, fees: 2, price: 3, base: 4, quote: 5 };
-const [FIRST_AMOUNT, AMOUNT_COUNT] = [4, 6];
-const WIDTH = FIRST_AMOUNT + AMOUNT_COUNT;
+const WIDTH = 4;
 /** Places that there is room for at first. */
 const ROOM = 64;
-const SCALE_MAX = 255;
 
 /**
  * Orders that a quote filled whole, with their trades. A backtest makes very many of them and hardly looks at one again: they are
@@ -102,31 +98,26 @@ const SCALE_MAX = 255;
  */
 export class Fills {
   private numbers = new Float64Array(ROOM * WIDTH);
-  private scales = new Uint8Array(ROOM * AMOUNT_COUNT);
+  private readonly fills: Fill[] = [];
+  private readonly balances: Booked[] = [];
   private readonly listings: Listing[] = [];
   private readonly sides: Side[] = [];
   private readonly clientIds: string[] = [];
   private readonly quoteIds: string[] = [];
 
-  /** Keeps a fill and returns its place; `undefined` where it has to be kept as it is: of a limit order, or with very long amounts. */
-  add({ order, listing, fill, number, wholeOrder }: Filled, { id, base, quote }: Booked): number | undefined {
+  /** Keeps a fill and returns its place; `undefined` where it has to be kept as it is: of a limit order. */
+  add({ order, listing, fill, number, wholeOrder }: Filled, booked: Booked): number | undefined {
     const place = this.sides.length;
-    if (wholeOrder === undefined || !isShort(base) || !isShort(quote) || !isShort(fill.price))
-      return undefined;
-    if (!isShort(fill.quantity) || !isShort(fill.amount) || !isShort(fill.fees)) return undefined;
+    if (wholeOrder === undefined) return undefined;
     if ((place + 1) * WIDTH > this.numbers.length) this.grow();
     const { numbers } = this;
     const row = place * WIDTH;
     numbers[row + AT.order] = wholeOrder;
     numbers[row + AT.trade] = number;
-    numbers[row + AT.leg] = id;
+    numbers[row + AT.leg] = booked.id;
     numbers[row + AT.time] = order.updatedAt;
-    this.keep(place, AMOUNTS.quantity, fill.quantity);
-    this.keep(place, AMOUNTS.amount, fill.amount);
-    this.keep(place, AMOUNTS.fees, fill.fees);
-    this.keep(place, AMOUNTS.price, fill.price);
-    this.keep(place, AMOUNTS.base, base);
-    this.keep(place, AMOUNTS.quote, quote);
+    this.fills.push(fill);
+    this.balances.push(booked);
     this.listings.push(listing);
     this.sides.push(order.side);
     this.clientIds.push(order.clientId);
@@ -141,20 +132,12 @@ export class Fills {
 
   swap(place: number): Swap {
     const { pair, base, quote } = this.listing(place);
-    return {
-      pair,
-      base,
-      quote,
-      side: this.side(place),
-      quantity: this.quantity(place, AMOUNTS.quantity),
-      amount: counted(this.quantity(place, AMOUNTS.amount)),
-    };
+    const { quantity, amount } = this.fill(place);
+    return { pair, base, quote, side: this.side(place), quantity, amount };
   }
 
   order(place: number): OrderDetail {
-    const quantity = this.quantity(place, AMOUNTS.quantity);
-    const amount = counted(this.quantity(place, AMOUNTS.amount));
-    const price = priceFrom(...this.parts(place, AMOUNTS.price));
+    const { quantity, amount, price, fees } = this.fill(place);
     return {
       orderId: String(this.orderNumber(place)),
       clientId: this.clientId(place),
@@ -167,32 +150,32 @@ export class Fills {
       filled: quantity,
       filledAmount: amount,
       vwap: price,
-      fees: counted(this.quantity(place, AMOUNTS.fees)),
+      fees,
       updatedAt: this.time(place),
     };
   }
 
   trade(place: number): Trade {
     const order = this.order(place);
-    const { quantity, filledAmount: amount, price, fees } = order;
-    const fill = { quantity, amount, price, fees };
-    return tradeOf({ order, listing: this.listing(place), fill, number: this.tradeNumber(place) });
+    return tradeOf({
+      order,
+      listing: this.listing(place),
+      fill: this.fill(place),
+      number: this.tradeNumber(place),
+    });
   }
 
   booked(place: number): Booked {
-    return {
-      id: this.number(place, AT.leg),
-      base: this.quantity(place, AMOUNTS.base),
-      quote: this.quantity(place, AMOUNTS.quote),
-    };
+    const booked = this.balances[place];
+    invariant(booked !== undefined, `there is a fill at ${place}`);
+    return booked;
   }
 
   /** What a leg says of the balance. */
   balance(place: number, isBase: boolean): { readonly currency: string; readonly balance: Quantity } {
     const { base, quote } = this.listing(place);
-    return isBase
-      ? { currency: base, balance: this.quantity(place, AMOUNTS.base) }
-      : { currency: quote, balance: this.quantity(place, AMOUNTS.quote) };
+    const after = this.booked(place);
+    return isBase ? { currency: base, balance: after.base } : { currency: quote, balance: after.quote };
   }
 
   orderNumber(place: number): number {
@@ -229,28 +212,15 @@ export class Fills {
     return this.numbers[place * WIDTH + at] ?? Number.NaN;
   }
 
-  private keep(place: number, which: number, { n, scale }: AnyAmount): void {
-    this.numbers[place * WIDTH + FIRST_AMOUNT + which] = n;
-    this.scales[place * AMOUNT_COUNT + which] = scale;
-  }
-
-  private quantity(place: number, which: number): Quantity {
-    return quantityFrom(...this.parts(place, which));
-  }
-
-  private parts(place: number, which: number): [coefficient: number, scale: number] {
-    const scale = this.scales[place * AMOUNT_COUNT + which] ?? 0;
-    return [this.number(place, FIRST_AMOUNT + which), scale];
+  private fill(place: number): Fill {
+    const fill = this.fills[place];
+    invariant(fill !== undefined, `there is a fill at ${place}`);
+    return fill;
   }
 
   private grow(): void {
-    const { numbers, scales } = this;
+    const { numbers } = this;
     this.numbers = new Float64Array(2 * numbers.length);
     this.numbers.set(numbers);
-    this.scales = new Uint8Array(2 * scales.length);
-    this.scales.set(scales);
   }
 }
-
-const isShort = ({ n, wide, scale }: AnyAmount): boolean =>
-  wide === undefined && Number.isSafeInteger(n) && scale <= SCALE_MAX;

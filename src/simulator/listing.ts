@@ -137,7 +137,7 @@ export function listPairs(
  * dealer takes. Each price decides for itself, so that a pair is quoted alike whenever a market begins.
  */
 export const priceDecimals = ({ pricePrecision, priceDecimalsMin }: Listing, each: Price): number =>
-  pricePrecision ?? Math.min(PRECISION_MAX, Math.max(priceDecimalsMin, DIGITS - 1 - each.exponent()));
+  pricePrecision ?? Math.min(PRECISION_MAX, Math.max(priceDecimalsMin, DIGITS - 1 - each.e));
 
 /** A price for people, to the nearest. */
 export const shownPrice = (listing: Listing, each: Price): Price =>

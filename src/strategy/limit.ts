@@ -10,6 +10,7 @@ import {
   ONE,
   price,
   quantity,
+  quantityUp,
   quantityDown,
   ratioOf,
   roundDown,
@@ -396,7 +397,7 @@ function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined 
   const ofNotional =
     minimum.notional === undefined
       ? undefined
-      : quantity(minimum.notional.div(plan.limit_price).toFixed(18, 'up'));
+      : quantityUp(minimum.notional, price(plan.limit_price), 18);
   const bounds = [minimum.quantity, ofNotional].filter((bound) => bound !== undefined);
   return bounds.toSorted((a, b) => b.comparedTo(a))[0];
 }

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Exact } from '../../src/core/exact.ts';
-import { add, approximate, price, quantity, ratio, subtract, text } from '../../src/core/money.ts';
+import { add, approximate, price, quantity, ratio, ratioOf, subtract, text } from '../../src/core/money.ts';
 import type { Price, Quantity, Ratio } from '../../src/core/money.ts';
 import {
   driftOf,
@@ -147,8 +146,8 @@ describe('the largest drift of a portfolio that was valued', () => {
   const amount = fc.oneof(fc.integer({ min: 0, max: 9 }), fc.integer({ min: 0, max: 1_000_000_000 }));
   /** A hair on either side of a drift: the last digit of those that are kept, and far more and far less than a double has. */
   const hairs = ['0', '1e-80', '1e-78', '1e-40', '1e-17', '1e-13', '1e-11', '0.001'].flatMap((hair) => [
-    Exact.of(hair) as Ratio,
-    Exact.of(`-${hair}`) as Ratio,
+    ratioOf(Number(hair)),
+    ratioOf(-Number(hair)),
   ]);
 
   it('is the one of those that are divided, to the last digit, and is outside a band as that one is', () => {
@@ -219,6 +218,6 @@ describe('the largest drift of a portfolio that was valued', () => {
     // Of cash two thirds are cut the other way: that drift is the larger one by the last digit.
     expect(worstDrift(valued, targets, 'absolute').minus(drift).eq('1e-80')).toBe(true);
     expect(isFurther(drift)).toBe(true);
-    expect(isFurther(add(drift, Exact.of('1e-80') as Ratio))).toBe(false);
+    expect(isFurther(add(drift, ratioOf(1e-80)))).toBe(false);
   });
 });

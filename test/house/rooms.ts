@@ -76,7 +76,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   // The venue's interface as schemas; client and simulator share it.
   wire: { parts: ['core'], packages: { zod: anywhere } },
   // Words and rules; no I/O, clock, randomness or rxjs.
-  core: { parts: [], packages: { 'node:crypto': ['ids.ts'] } },
+  core: { parts: [], packages: { 'node:crypto': ['ids.ts'], 'decimal.js': ['money.ts'] } },
 }; // prettier-ignore
 
 /** Name of the part that `file` (`src/core/money.ts`) belongs to. Files right under `src` start the program: `app`. */
