@@ -395,9 +395,7 @@ function smallestPiece(plan: Params, precision: number): Quantity | Money {
 function tightest(plan: Params, minimum: Minimum): Quantity | Money | undefined {
   if (plan.total_quantity === undefined) return minimum.notional;
   const ofNotional =
-    minimum.notional === undefined
-      ? undefined
-      : quantityUp(minimum.notional, price(plan.limit_price), 18);
+    minimum.notional === undefined ? undefined : quantityUp(minimum.notional, price(plan.limit_price), 18);
   const bounds = [minimum.quantity, ofNotional].filter((bound) => bound !== undefined);
   return bounds.toSorted((a, b) => b.comparedTo(a))[0];
 }
