@@ -21,13 +21,16 @@ const AMOUNT_FIELDS = [
 /** Reads a body of the venue. Throws `SyntaxError` when it is not JSON. */
 export const readBody: JsonReader = jsonReader(AMOUNT_FIELDS);
 
+const UNLISTED =
+  'read as a number, which loses digits: name this field in AMOUNT_FIELDS of src/wire/message.ts';
+
 /**
  * An amount on the wire: read from its source text, or sent as text by the venue itself. `wire` says in a generated
  * document which of both the venue writes: a JSON number for most, text for a few; `either` where sources disagree.
  */
 const amount = <A>(read: (written: string) => A, wire: 'number' | 'text' | 'either' = 'number') =>
   z
-    .string()
+    .string({ error: ({ input }) => (typeof input === 'number' ? UNLISTED : undefined) })
     .meta({ wire })
     .transform((written, context): A => {
       if (isAmountText(written)) return read(written);

@@ -9,6 +9,9 @@ export interface RawAnswer {
   readonly body: string;
 }
 
+/** An answer that takes longer is a finding about its request, not a reason to wait for ever. */
+const ANSWER_MAX_MS = 20_000;
+
 /** A client that sends bytes as they are, and reconnects when the venue has had enough. */
 export class RawClient implements Disposable {
   private readonly port: number;
@@ -18,7 +21,7 @@ export class RawClient implements Disposable {
     this.port = Number(new URL(baseUrl).port);
   }
 
-  /** The answer; `undefined` when the connection ended without one. */
+  /** The answer; `undefined` when the connection ended without one, or none came in time. */
   async send(bytes: string | Buffer): Promise<RawAnswer | undefined> {
     const socket = await this.open();
     const { promise, resolve } = Promise.withResolvers<RawAnswer | undefined>();
@@ -34,8 +37,10 @@ export class RawClient implements Disposable {
       resolve(undefined);
     };
     socket.on('data', take).once('close', end);
+    const tooLate = setTimeout(() => socket.destroy(), ANSWER_MAX_MS);
     socket.write(bytes);
     const answer = await promise;
+    clearTimeout(tooLate);
     socket.off('data', take).off('close', end);
     if (answer?.headers.get('connection') === 'close') this[Symbol.dispose]();
     return answer;
