@@ -1,7 +1,7 @@
 /** What the backtest bench runs on: five years of minutes of five assets, and loops that do nothing but the arithmetic. */
 import { createHash } from 'node:crypto';
-import { lastKnownRow } from '../src/backtest/tape.ts';
-import type { Tape } from '../src/backtest/tape.ts';
+import { lastKnownRow } from '../src/research/tape/tape.ts';
+import type { Tape } from '../src/research/tape/tape.ts';
 import { instant } from '../src/core/time.ts';
 
 export const MINUTE = 60_000;

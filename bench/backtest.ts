@@ -9,14 +9,14 @@
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { bandOf } from '../src/backtest/band.ts';
-import type { Band } from '../src/backtest/band.ts';
-import { driftSearch } from '../src/backtest/drift.ts';
-import type { History } from '../src/backtest/history.ts';
-import { indexBytes, readIndex } from '../src/backtest/index-file.ts';
-import { indexPrices } from '../src/backtest/index.ts';
-import { knownAt } from '../src/backtest/tape.ts';
-import type { Tape } from '../src/backtest/tape.ts';
+import { bandOf } from '../src/research/run/band.ts';
+import type { Band } from '../src/research/run/band.ts';
+import { driftSearch } from '../src/research/run/drift.ts';
+import type { History } from '../src/research/run/history.ts';
+import { indexBytes, readIndex } from '../src/research/tape/index-file.ts';
+import { indexPrices } from '../src/research/tape/index.ts';
+import { knownAt } from '../src/research/tape/tape.ts';
+import type { Tape } from '../src/research/tape/tape.ts';
 import { NOTHING, ratio } from '../src/core/money.ts';
 import {
   benchTapes,

@@ -1,6 +1,6 @@
 /** The venue of `bench/halt.ts`, on a thread of its own: what it is busy with must not delay the clock of the measurement. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../src/app/clock.ts';
+import { systemClock } from '../src/app/daemon/clock.ts';
 import { startVenue } from '../src/simulator/venue.ts';
 
 export interface Account {

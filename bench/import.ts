@@ -12,11 +12,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
-import { generateTape } from '../src/backtest/generate.ts';
-import { importTape } from '../src/backtest/import/read.ts';
-import { openTape } from '../src/backtest/store.ts';
-import { columnNames, hashOf } from '../src/backtest/tape.ts';
-import type { Columns } from '../src/backtest/tape.ts';
+import { generateTape } from '../src/research/tape/generate.ts';
+import { importTape } from '../src/research/import/read.ts';
+import { openTape } from '../src/research/tape/store.ts';
+import { columnNames, hashOf } from '../src/research/tape/tape.ts';
+import type { Columns } from '../src/research/tape/tape.ts';
 import { instant, MINUTE_MS } from '../src/core/time.ts';
 import { median, table } from './measure.ts';
 

@@ -7,10 +7,10 @@ import { createServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { instant } from '../src/core/time.ts';
-import { Exchange } from '../src/simulator/exchange.ts';
-import { venueOptions } from '../src/simulator/options.ts';
-import { routes } from '../src/simulator/routes.ts';
-import { Written } from '../src/simulator/reply.ts';
+import { Exchange } from '../src/simulator/exchange/exchange.ts';
+import { venueOptions } from '../src/simulator/options/options.ts';
+import { routes } from '../src/simulator/http/routes.ts';
+import { Written } from '../src/simulator/http/reply.ts';
 
 const { quoteDelayMs } = workerData as { readonly quoteDelayMs: number };
 

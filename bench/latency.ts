@@ -17,7 +17,7 @@ import { Desk } from '../src/engine/desk.ts';
 import { noObserver } from '../src/engine/observer.ts';
 import type { Command } from '../src/engine/ports.ts';
 import { runDesk } from '../src/engine/run.ts';
-import { sqliteJournal } from '../src/journal/sqlite.ts';
+import { sqliteJournal } from '../src/journal/sqlite/sqlite.ts';
 import { venueHttp } from '../src/venue/http.ts';
 import { tradingRoutes } from '../src/venue/routes.ts';
 import { tradingVenue } from '../src/venue/trading.ts';

@@ -1,7 +1,7 @@
 /** What `bench/venue.ts` measures, in a process of its own: the simulated venue, or an echo that answers as much. */
 import { createServer } from 'node:http';
 import process from 'node:process';
-import { systemClock } from '../src/app/clock.ts';
+import { systemClock } from '../src/app/daemon/clock.ts';
 import { startVenue } from '../src/simulator/venue.ts';
 
 export interface Told {

@@ -18,7 +18,7 @@ import type {
   QuoteRequest,
   Transaction,
 } from '../src/core/venue.ts';
-import type { VirtualClock } from '../src/engine/clock.ts';
+import type { VirtualClock } from '../src/engine/time/virtual-clock.ts';
 import type { VenuePort } from '../src/engine/ports.ts';
 import { tradeTwap, wordsOf } from './embedded-engine.ts';
 

@@ -4,20 +4,20 @@
  */
 import process from 'node:process';
 import { NEVER, lastValueFrom } from 'rxjs';
-import { loadConfig } from '../src/app/config.ts';
-import { policyOf } from '../src/app/policy.ts';
+import { loadConfig } from '../src/app/config/config.ts';
+import { policyOf } from '../src/app/config/policy.ts';
 import { DAY_MS, after, instant, isoOf } from '../src/core/time.ts';
 import type { FillRecord } from '../src/core/record.ts';
-import { VirtualClock } from '../src/engine/clock.ts';
+import { VirtualClock } from '../src/engine/time/virtual-clock.ts';
 import { Desk } from '../src/engine/desk.ts';
 import { noObserver } from '../src/engine/observer.ts';
 import type { VenuePort } from '../src/engine/ports.ts';
 import { runDesk } from '../src/engine/run.ts';
 import { memoryJournal } from '../src/journal/memory.ts';
-import { Exchange } from '../src/simulator/exchange.ts';
-import { venueOptions } from '../src/simulator/options.ts';
+import { Exchange } from '../src/simulator/exchange/exchange.ts';
+import { venueOptions } from '../src/simulator/options/options.ts';
 import { inProcessVenue } from '../src/simulator/port.ts';
-import { seededRandom } from '../src/simulator/random.ts';
+import { seededRandom } from '../src/simulator/market/random.ts';
 import { strategies } from '../src/strategy/registry.ts';
 
 const START = instant(Date.UTC(2026, 0, 5));

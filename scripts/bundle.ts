@@ -10,9 +10,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { rolldown } from 'rolldown';
 import type { Plugin } from 'rolldown';
-import { isPreset, presetModel, presets } from '../src/backtest/model.ts';
-import { configSchema } from '../src/app/config-schema.ts';
-import { venueOptionsSchema } from '../src/simulator/options.ts';
+import { isPreset, presetModel, presets } from '../src/research/run/model.ts';
+import { configSchema } from '../src/app/config/config-schema.ts';
+import { venueOptionsSchema } from '../src/simulator/options/options.ts';
 
 /** Bundles what lies in that folder, into `bundle` below it. */
 export async function bundle(compiled: string): Promise<void> {
@@ -87,9 +87,9 @@ const sdkApart: Plugin = {
   name: 'sdk apart',
   resolveId: (id) => (id === SDK ? { id, external: true } : undefined),
   transform(code, id) {
-    if (!/[\\/]app[\\/]modules\.js$/u.test(id)) return undefined;
+    if (!/[\\/]app[\\/]strategies[\\/]modules\.js$/u.test(id)) return undefined;
     const apart = code
-      .replace("import * as sdk from '../strategy/sdk.js';", '')
+      .replace("import * as sdk from '../../strategy/sdk.js';", '')
       .replace(/\breturn sdk;/u, `return require(${JSON.stringify(SDK)});`);
     if (/\bsdk\b(?!\.cjs)/u.test(apart)) throw new Error(`${id} uses sdk in another way`);
     return { code: apart, map: null };
@@ -156,8 +156,8 @@ const knownSections: Plugin = {
   },
 };
 const sections = new Map<string, Readonly<Record<string, unknown>>>([
-  ['app/config-schema.js', configSchema.parse({ strategies: '.' })],
-  ['simulator/options.js', venueOptionsSchema.parse({})],
+  ['config/config-schema.js', configSchema.parse({ strategies: '.' })],
+  ['options/options.js', venueOptionsSchema.parse({})],
 ]);
 const SECTION = /^(?<begin>\s+(?<name>\w+): \w+)\s*\.prefault\(\{\}\)/gmu;
 
@@ -165,7 +165,7 @@ const SECTION = /^(?<begin>\s+(?<name>\w+): \w+)\s*\.prefault\(\{\}\)/gmu;
 const knownPresets: Plugin = {
   name: 'known presets',
   transform(code, id) {
-    if (!/[\\/]backtest[\\/]model\.js$/u.test(id)) return undefined;
+    if (!/[\\/]run[\\/]model\.js$/u.test(id)) return undefined;
     const said = Object.fromEntries(
       Object.keys(presets)
         .filter(isPreset)

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { z } from 'zod';
-import { configSchema } from '../src/app/config-schema.ts';
+import { configSchema } from '../src/app/config/config-schema.ts';
 import type { Alert } from '../src/core/alerts.ts';
 import { reasons } from '../src/core/reasons.ts';
 import type { Reason } from '../src/core/reasons.ts';

@@ -1,7 +1,7 @@
 /** Writes the tables of the fields of `report.json` in docs/report.md from its schema. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
-import { jsonSchema } from '../src/app/schema.ts';
+import { jsonSchema } from '../src/app/config/schema.ts';
 
 interface Shape {
   readonly $ref?: string;

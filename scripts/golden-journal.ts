@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MINUTE_MS, SECOND_MS, instant } from '../src/core/time.ts';
-import { SCHEMA_VERSION } from '../src/journal/database.ts';
-import { sqliteJournal } from '../src/journal/sqlite.ts';
+import { SCHEMA_VERSION } from '../src/journal/sqlite/database.ts';
+import { sqliteJournal } from '../src/journal/sqlite/sqlite.ts';
 import { faultyVenue } from '../test/engine/faulty-venue.ts';
 import { START, aBench, aStrategy, aTwap } from '../test/engine/harness.ts';
 import { storyOf } from '../test/journal/golden.ts';

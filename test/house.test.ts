@@ -156,18 +156,18 @@ describe('the keeper of the house', () => {
 
   it.each([
     ['src/core/money.ts', "import { of } from 'rxjs';"],
-    ['src/core/cycle.ts', "import { Decimal } from 'decimal.js';"],
-    ['src/core/cycle.ts', "import type { Ports } from '../engine/ports.ts';"],
-    ['src/engine/pace.ts', "import { readFileSync } from 'node:fs';"],
-    ['src/engine/pace.ts', "import { twap } from '../strategy/twap.ts';"],
-    ['src/engine/pace.ts', "export { http } from '../venue/http.ts';"],
-    ['src/venue/http.ts', "import { pace } from '../engine/pace.ts';"],
-    ['src/venue/http.ts', "import '../journal/sqlite.ts';"],
-    ['src/simulator/server.ts', "const a = await import('../venue/http.ts');"],
-    ['src/simulator/server.ts', 'const a = await import(name);'],
-    ['src/strategy/twap.ts', "import { Cron } from 'croner';"],
-    ['src/operate/server.ts', "import {\n  a,\n  type B,\n} from '../app/config.ts';"],
-    ['src/journal/chain.ts', "let a: import('../simulator/ledger.ts').Ledger;"],
+    ['src/core/cycle/cycle.ts', "import { Decimal } from 'decimal.js';"],
+    ['src/core/cycle/cycle.ts', "import type { Ports } from '../../engine/ports.ts';"],
+    ['src/engine/stages/pace.ts', "import { readFileSync } from 'node:fs';"],
+    ['src/engine/stages/pace.ts', "import { twap } from '../../strategy/kinds/twap.ts';"],
+    ['src/engine/stages/pace.ts', "export { http } from '../../venue/http.ts';"],
+    ['src/venue/http.ts', "import { pace } from '../engine/stages/pace.ts';"],
+    ['src/venue/http.ts', "import '../journal/sqlite/sqlite.ts';"],
+    ['src/simulator/http/server.ts', "const a = await import('../../venue/http.ts');"],
+    ['src/simulator/http/server.ts', 'const a = await import(name);'],
+    ['src/strategy/kinds/twap.ts', "import { Cron } from 'croner';"],
+    ['src/operate/server.ts', "import {\n  a,\n  type B,\n} from '../app/config/config.ts';"],
+    ['src/journal/proof/chain.ts', "let a: import('../../simulator/ledger/ledger.ts').Ledger;"],
     ['src/core/ids.ts', "import { x } from '../../test/x.ts';"],
     ['src/cellar/wine.ts', "import { x } from './x.ts';"],
   ])('refuses in %s: %s', (file, code) => {
@@ -179,11 +179,11 @@ describe('the keeper of the house', () => {
 
   it.each([
     ['src/core/ids.ts', "import { hash } from 'node:crypto';"],
-    ['src/engine/decide.ts', "import type { BoundStrategy } from '../strategy/kernel.ts';"],
+    ['src/engine/stages/decide.ts', "import type { BoundStrategy } from '../strategy/kernel.ts';"],
     ['src/venue/trading.ts', "import type { VenuePort } from '../engine/ports.ts';"],
     ['src/app/commands/run.ts', "import { readFileSync } from 'node:fs';"],
     ['src/main.ts', "import { main } from './app/main.ts';"],
-    ['src/strategy/schedule.ts', "import { Cron } from 'croner';"],
+    ['src/strategy/calendar/schedule.ts', "import { Cron } from 'croner';"],
   ])('allows in %s: %s', (file, code) => {
     expect(importsOf(tokenize(code)).map((each) => importProblem(file, each))).toStrictEqual([undefined]);
   });

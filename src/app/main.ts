@@ -8,10 +8,10 @@ import { redactor } from '../core/redact.ts';
 import type { Redactor } from '../core/redact.ts';
 import { instant } from '../core/time.ts';
 import type { RunIo } from './commands/run.ts';
-import type { Screen } from './progress.ts';
-import { groupsFor } from './groups.ts';
+import type { Screen } from './cli/progress.ts';
+import { groupsFor } from './cli/groups.ts';
 import { version } from './version.ts';
-import { writeWhole } from './written.ts';
+import { writeWhole } from './daemon/write-whole.ts';
 
 /** The command line: reads arguments, loads the one command that is wanted, sets the exit code. */
 export async function main(argv: readonly string[] = process.argv): Promise<void> {
@@ -30,7 +30,7 @@ export async function main(argv: readonly string[] = process.argv): Promise<void
     }
   });
   try {
-    if (isShort) (await import('./read-once.ts')).readOnce();
+    if (isShort) (await import('./cli/read-once.ts')).readOnce();
     const cli = await program(io, argv[2]);
     await cli.parseAsync([...argv]);
     if (isShort) leaveAfter([...opened]);

@@ -1,5 +1,5 @@
 import type { Reason } from './reasons.ts';
-import type { Tactics } from './tactics.ts';
+import type { Tactics } from './risk/tactics.ts';
 import type { BootTime, Instant } from './time.ts';
 import type { Side } from './venue.ts';
 import type { Wait } from './wake.ts';

@@ -1,6 +1,6 @@
 import type { Money, Price, Quantity, Ratio } from './money.ts';
 import type { Reason } from './reasons.ts';
-import type { Tactics } from './tactics.ts';
+import type { Tactics } from './risk/tactics.ts';
 import type { Instant } from './time.ts';
 import type { RiskMode, Side, Size } from './venue.ts';
 

@@ -1,9 +1,9 @@
 import type { Alert } from '../core/alerts.ts';
-import type { ReferencePrice } from '../core/market.ts';
+import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { StoredRecord } from '../core/record.ts';
 import type { RiskMode } from '../core/venue.ts';
-import type { Priority, Route } from './pacer.ts';
+import type { Priority, Route } from './rate-limit/rate-limiter.ts';
 
 /** Who watches the engine: metrics, progress, logs. Watches only: nothing it does comes back. Times in milliseconds. */
 export interface Observer {

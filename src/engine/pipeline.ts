@@ -2,25 +2,25 @@ import { EMPTY, Subject, filter, merge, mergeMap, of, takeUntil, tap } from 'rxj
 import type { MonoTypeOperatorFunction, Observable } from 'rxjs';
 import { ignoreElements } from 'rxjs';
 import { ATTEMPTS_MAX } from '../core/ids.ts';
-import { watchAccount } from './account.ts';
-import { control } from './control.ts';
-import { decide } from './decide.ts';
+import { watchAccount } from './account/watch-account.ts';
+import { control } from './stages/control.ts';
+import { decide } from './stages/decide.ts';
 import type { Desk } from './desk.ts';
-import { sliceKey } from './desk-state.ts';
-import type { OpenSlice } from './desk-state.ts';
-import { execute } from './execute.ts';
-import { Turns } from './flow.ts';
-import { watchLadders } from './ladder.ts';
-import { watchLookups } from './lookup.ts';
+import { sliceKey } from './state/desk-state.ts';
+import type { OpenSlice } from './state/desk-state.ts';
+import { execute } from './attempt/execute.ts';
+import { Turns } from './turns.ts';
+import { watchLadders } from './market/size-probing.ts';
+import { watchLookups } from './account/order-lookup.ts';
 import { mergeMapMaybe } from './maybe-async.ts';
-import { pace } from './pace.ts';
-import { expireLater, record, sliceRecord } from './record.ts';
-import { reloads } from './reload.ts';
-import type { Reload } from './reload.ts';
-import { resolutions } from './resolve.ts';
-import { size } from './size.ts';
-import { hasNoQuotesLeft } from './tactics.ts';
-import { wakes } from './waker.ts';
+import { pace } from './stages/pace.ts';
+import { expireLater, record, sliceRecord } from './stages/record.ts';
+import { reloads } from './operator/reload.ts';
+import type { Reload } from './operator/reload.ts';
+import { resolutions } from './account/operator-resolutions.ts';
+import { size } from './stages/size.ts';
+import { hasNoQuotesLeft } from './attempt/tactics.ts';
+import { wakes } from './stages/triggers.ts';
 
 /**
  * The pipeline of a desk that has recovered. Never emits; completes once `drain$` has fired and every order that was

@@ -1,12 +1,12 @@
-import type { Limits } from '../core/controls.ts';
-import type { Trust } from '../core/cycle.ts';
+import type { Limits } from '../core/risk/controls.ts';
+import type { Trust } from '../core/cycle/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { StatedRates } from '../core/rates.ts';
-import type { ContinuityOptions } from './continuity.ts';
-import type { FootprintOptions } from './footprint.ts';
-import type { PaceOptions } from './pacer.ts';
-import type { SkewOptions } from './skew.ts';
+import type { ContinuityOptions } from './time/continuity.ts';
+import type { FootprintOptions } from './market/footprint.ts';
+import type { PaceOptions } from './rate-limit/rate-limiter.ts';
+import type { SkewOptions } from './time/clock-skew.ts';
 
 /**
  * How a desk behaves: the config, checked and with its units. All times in milliseconds. What is done every so often is

@@ -1,14 +1,14 @@
 import type { Observable, SchedulerLike } from 'rxjs';
-import type { ReferencePrice } from '../core/market.ts';
+import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Quantity } from '../core/money.ts';
-import type { OverrideWish } from '../core/override.ts';
+import type { OverrideWish } from '../core/risk/override.ts';
 import type { Pair } from '../core/pairs.ts';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
-import type { Resolution } from '../core/resolution.ts';
+import type { Resolution } from '../core/cycle/resolution.ts';
 import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Wait } from '../core/wake.ts';
 import type { MaybeAsync } from './maybe-async.ts';
-import type { BegunDocument, StrategiesRead, StrategySource } from './source.ts';
+import type { BegunDocument, StrategiesRead, StrategySource } from './state/strategy-source.ts';
 import type {
   Balance,
   Currency,

@@ -19,17 +19,17 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { StoppedRecord } from '../core/record.ts';
-import { closingRead, closingReadDue } from './closing-read.ts';
-import { watchClocks } from './continuity.ts';
+import { closingRead, closingReadDue } from './account/closing-read.ts';
+import { watchClocks } from './time/continuity.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
-import { SOON_AFTER_START_MS } from './desk-state.ts';
-import { watchDoubts } from './doubts.ts';
-import { halts, operate } from './operate.ts';
+import { SOON_AFTER_START_MS } from './state/desk-state.ts';
+import { watchDoubts } from './account/doubt-alerts.ts';
+import { halts, operate } from './operator/operator-commands.ts';
 import { pipeline } from './pipeline.ts';
-import { recover, takeOver } from './recover.ts';
-import type { TakeOverOptions } from './recover.ts';
-import { patientReloads } from './reload.ts';
+import { recover, takeOver } from './operator/recover.ts';
+import type { TakeOverOptions } from './operator/recover.ts';
+import { patientReloads } from './operator/reload.ts';
 
 export interface RunOptions extends TakeOverOptions {
   /** Ends by itself once every strategy has finished and nothing is open. */

@@ -2,9 +2,9 @@ import { OperatorError } from '../core/errors.ts';
 import { escapeMarks } from '../core/escape.ts';
 import type { FillRecord, RecordBody, StoredRecord } from '../core/record.ts';
 import { isoOf } from '../core/time.ts';
-import { canonical, canonicalValue } from './canonical.ts';
-import { isRecordKind, recordKinds, recordSchema } from './record.ts';
-import type { RecordKind } from './record.ts';
+import { canonical, canonicalValue } from './format/canonical.ts';
+import { isRecordKind, recordKinds, recordSchema } from './format/record-schema.ts';
+import type { RecordKind } from './format/record-schema.ts';
 
 export type ExportFormat = 'csv' | 'jsonl';
 export const exportFormats: readonly ExportFormat[] = ['csv', 'jsonl'];

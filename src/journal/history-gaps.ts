@@ -1,6 +1,6 @@
 import { add, NO_QUANTITY, quantity, subtract, text } from '../core/money.ts';
 import type { Quantity } from '../core/money.ts';
-import type { HistoryRow } from './history.ts';
+import type { HistoryRow } from './account-history.ts';
 
 /** A place where the balances of a currency do not follow from one another: a row is missing, or one is wrong. */
 export interface Gap {

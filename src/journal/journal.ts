@@ -1,5 +1,5 @@
 import type { JournalPort } from '../engine/ports.ts';
-import type { Head, Line, Verdict } from './chain.ts';
+import type { Head, Line, Verdict } from './proof/chain.ts';
 
 /** A journal as its drivers make it: what the engine needs, and what proves and exports it. */
 export interface Journal extends JournalPort {

@@ -1,6 +1,6 @@
-import { EMPTY, readLines, tie, verify } from './chain.ts';
-import type { Head, Line } from './chain.ts';
-import { appender } from './append.ts';
+import { EMPTY, readLines, tie, verify } from './proof/chain.ts';
+import type { Head, Line } from './proof/chain.ts';
+import { appender } from './sqlite/appender.ts';
 import type { Journal } from './journal.ts';
 
 /** A journal that lives as long as its process: for backtests and tests. Same text and same hashes as on disk. */

@@ -1,13 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { RecordBody, StoredRecord } from '../core/record.ts';
 import { instant } from '../core/time.ts';
-import { bodyOf, damage, readLines, vocabulary } from './chain.ts';
-import type { Head } from './chain.ts';
-import { readMeta, writeMeta } from './database.ts';
-import { faultOf } from './fault.ts';
-import { beginProof } from './proof.ts';
-import { kindOf, trusted } from './record.ts';
-import { headOf, linesOf, verifyFile, wordsOf } from './verify-file.ts';
+import { bodyOf, damage, readLines, vocabulary } from './proof/chain.ts';
+import type { Head } from './proof/chain.ts';
+import { readMeta, writeMeta } from './sqlite/database.ts';
+import { faultOf } from './sqlite/sqlite-errors.ts';
+import { beginProof } from './proof/proof.ts';
+import { kindOf, trusted } from './format/record-schema.ts';
+import { headOf, linesOf, verifyFile, wordsOf } from './proof/verify-file.ts';
 
 /** A journal is checked once and read once. Above so many records the check runs on a thread of its own meanwhile. */
 const APART_FROM = 50_000;

@@ -11,7 +11,7 @@ import type {
 } from '../core/record.ts';
 import { MINUTE_MS, instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { untradedBy } from '../core/untraded.ts';
+import { untradedBy } from '../core/cycle/untraded.ts';
 
 /** What became of one slice, one wake, or of the desk as a whole. Plain data, amounts as text: `--json` prints it. */
 export interface Told {

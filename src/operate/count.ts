@@ -1,8 +1,8 @@
 import { approximate, money } from '../core/money.ts';
 import type { StoredRecord } from '../core/record.ts';
 import { SECOND_MS } from '../core/time.ts';
-import { untradedBy } from '../core/untraded.ts';
-import type { OpenAttempt } from './doubts.ts';
+import { untradedBy } from '../core/cycle/untraded.ts';
+import type { OpenAttempt } from './doubt-metrics.ts';
 import type { Meters } from './meters.ts';
 
 /** Values of labels that come from outside, each kept within a bound. */

@@ -10,8 +10,8 @@ import type { Instant } from '../core/time.ts';
 import type { Observer } from '../engine/observer.ts';
 import { boundedLabels, countRecord } from './count.ts';
 import type { Labels } from './count.ts';
-import { OpenAttempts } from './doubts.ts';
-import type { OpenAttempt } from './doubts.ts';
+import { OpenAttempts } from './doubt-metrics.ts';
+import type { OpenAttempt } from './doubt-metrics.ts';
 import { createMeters } from './meters.ts';
 import type { Meters } from './meters.ts';
 

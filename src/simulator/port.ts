@@ -1,14 +1,14 @@
 import { concatMap, defer, from, interval, map, of, startWith, switchMap, throwError, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
-import type { ReferencePrice } from '../core/market.ts';
+import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
 import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
-import type { Exchange } from './exchange.ts';
-import type { LimitedRoute } from './limits.ts';
-import type { RiskModeText } from './options.ts';
-import type { Refusal, Reply } from './reply.ts';
-import { steadyTime } from './steady-time.ts';
+import type { Exchange } from './exchange/exchange.ts';
+import type { LimitedRoute } from './exchange/venue-limits.ts';
+import type { RiskModeText } from './options/options.ts';
+import type { Refusal, Reply } from './http/reply.ts';
+import { steadyTime } from './exchange/steady-time.ts';
 
 export interface PortOptions {
   /** Name of the account; left out: the first of the exchange. */

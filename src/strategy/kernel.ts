@@ -1,11 +1,11 @@
 import type { MissedSlice } from '../core/record.ts';
 import type { z } from 'zod';
 import type { Instrument, Minimum, Precisions } from '../core/instrument.ts';
-import type { ReferencePrice } from '../core/market.ts';
+import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Money, Quantity } from '../core/money.ts';
-import type { Basis, Targets, Valued } from '../core/portfolio.ts';
+import type { Basis, Targets, Valued } from '../core/risk/portfolio.ts';
 import type { Reason } from '../core/reasons.ts';
-import type { Debt } from '../core/settling.ts';
+import type { Debt } from '../core/risk/settling.ts';
 import type { Instant } from '../core/time.ts';
 import type { FundingRate, RiskMode, Side, Size } from '../core/venue.ts';
 import type { Intent, Wait, Wake } from '../core/wake.ts';

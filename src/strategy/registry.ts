@@ -1,13 +1,13 @@
 import type { AnyStrategy } from './kernel.ts';
-import { limit } from './limit.ts';
-import { module } from './module.ts';
-import { rebalance } from './rebalance.ts';
-import { recurring } from './recurring.ts';
-import { settle } from './settle.ts';
-import { shortfall } from './shortfall.ts';
-import { sweep } from './sweep.ts';
-import { twap } from './twap.ts';
-import { vwap } from './vwap.ts';
+import { limit } from './kinds/limit/limit.ts';
+import { module } from './kinds/module/module.ts';
+import { rebalance } from './kinds/rebalance/rebalance.ts';
+import { recurring } from './kinds/recurring/recurring.ts';
+import { settle } from './kinds/settle/settle.ts';
+import { shortfall } from './kinds/shortfall.ts';
+import { sweep } from './kinds/sweep/sweep.ts';
+import { twap } from './kinds/twap.ts';
+import { vwap } from './kinds/vwap.ts';
 
 /** Every kind of strategy: one line each. */
 export const strategies: ReadonlyMap<string, AnyStrategy> = new Map(

@@ -7,9 +7,9 @@ import type { Reply } from './call.ts';
 import { lookupHere, venueUrl } from './origin.ts';
 import { routeFinder } from './routes.ts';
 import type { Method, Route } from './routes.ts';
-import { cleaned, withoutToken } from './said.ts';
-import { certainSkew } from './skew.ts';
-import { spareConnections } from './spares.ts';
+import { cleaned, withoutToken } from './sanitize.ts';
+import { certainSkew } from './certain-skew.ts';
+import { spareConnections } from './preconnect.ts';
 import { atOnce, turnByTurn } from './turns.ts';
 import type { Turns } from './turns.ts';
 

@@ -1,6 +1,6 @@
 import { filter, map, NEVER } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { ReferencePrice } from '../core/market.ts';
+import type { ReferencePrice } from '../core/reference-price.ts';
 import { MINUTE_MS } from '../core/time.ts';
 import type { MarketPort } from '../engine/ports.ts';
 import { venueFeed } from './socket.ts';

@@ -5,11 +5,11 @@ import type { RawData } from 'ws';
 import { MINUTE_MS } from '../core/time.ts';
 import type { Monotonic } from '../core/time.ts';
 import type { Clock, Random } from '../engine/ports.ts';
-import { readFeed } from '../wire/feed.ts';
-import type { FeedData, FeedMessage } from '../wire/feed.ts';
+import { readFeed } from '../wire/feeds/feed.ts';
+import type { FeedData, FeedMessage } from '../wire/feeds/feed.ts';
 import { FeedGuard } from './socket-guard.ts';
 import { lookupHere, venueUrl } from './origin.ts';
-import { cleaned } from './said.ts';
+import { cleaned } from './sanitize.ts';
 
 export interface FeedOptions {
   readonly wsUrl: string;

@@ -10,7 +10,7 @@ import {
   wireQuantity,
   wireRatio,
 } from './message.ts';
-import { CANDLES_MAX } from './words.ts';
+import { CANDLES_MAX } from './constants.ts';
 
 /** Market data over REST, and what trading costs. Source: public documentation, not the specification. */
 

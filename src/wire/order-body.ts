@@ -4,7 +4,7 @@ import { isoOf } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Order } from '../core/venue.ts';
 import { numberOf } from './message.ts';
-import { limitAlgorithms } from './words.ts';
+import { limitAlgorithms } from './constants.ts';
 import type { LimitOrder } from './orders.ts';
 
 /** An order with all that the venue tells of it. */

@@ -14,7 +14,7 @@ import {
   wireQuantity,
 } from './message.ts';
 import { orderSchemaWith } from './order.ts';
-import type { limitAlgorithms } from './words.ts';
+import type { limitAlgorithms } from './constants.ts';
 
 /** Orders that work until they fill, lists of orders, cancels and own trades. */
 

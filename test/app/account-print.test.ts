@@ -7,8 +7,8 @@ import {
   printOne,
   printRows,
   sparkline,
-} from '../../src/app/commands/account-print.ts';
-import { amountInWords, inWords } from '../../src/app/commands/account-words.ts';
+} from '../../src/app/commands/account/account-print.ts';
+import { amountInWords, inWords } from '../../src/app/commands/account/account-text.ts';
 import { quantity } from '../../src/core/money.ts';
 
 interface Row {

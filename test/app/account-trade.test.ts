@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { aVenue } from '../simulator/client.ts';
 import type { VenueUnderTest } from '../simulator/client.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
-import type { Fault } from '../../src/simulator/server.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
+import type { Fault } from '../../src/simulator/http/server.ts';
 import { run } from './account/support.ts';
 import type { Ran, RunOptions } from './account/support.ts';
 

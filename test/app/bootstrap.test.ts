@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addBacktest } from '../../src/app/backtest-cli.ts';
-import { readBlock } from '../../src/app/bootstrap.ts';
-import { reportSchema } from '../../src/report/schema.ts';
-import type { Report } from '../../src/report/schema.ts';
+import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
+import { readBlock } from '../../src/app/research/bootstrap.ts';
+import { reportSchema } from '../../src/report/json/schema.ts';
+import type { Report } from '../../src/report/json/schema.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
-import { normalAt } from '../../src/simulator/random.ts';
+import { normalAt } from '../../src/simulator/market/random.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';
 import type { Ran } from './support/cli.ts';

@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addBacktest } from '../../src/app/backtest-cli.ts';
-import { addCalibrate } from '../../src/app/calibrate-cli.ts';
-import { readModel } from '../../src/app/model-file.ts';
+import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
+import { addCalibrate } from '../../src/app/cli/calibrate-cli.ts';
+import { readModel } from '../../src/app/config/model-file.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import { runLine } from './support/cli.ts';
 import { backtestConfig } from './support/desk-config.ts';

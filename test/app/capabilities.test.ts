@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/app/config.ts';
-import type { Config } from '../../src/app/config.ts';
+import { loadConfig } from '../../src/app/config/config.ts';
+import type { Config } from '../../src/app/config/config.ts';
 import { instant } from '../../src/core/time.ts';
 
 /** A dry run whose venue has this capability, and this address of its WebSocket. */

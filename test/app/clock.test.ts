@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { isMachineUptime, systemClock } from '../../src/app/clock.ts';
+import { isMachineUptime, systemClock } from '../../src/app/daemon/clock.ts';
 
 const FIRST = 'time:[4026531834]';
 /** A process that began 10,300.33 s after the boot of the machine. */

@@ -7,9 +7,9 @@ import { init, initFiles } from '../../src/app/commands/init.ts';
 import type { CommandIo } from '../../src/app/commands/io.ts';
 import { schema, writeSchemas } from '../../src/app/commands/schema.ts';
 import { validate } from '../../src/app/commands/validate.ts';
-import { schemaNames } from '../../src/app/schema.ts';
-import { loadVenueOptions } from '../../src/app/venue-file.ts';
-import { readYaml } from '../../src/app/yaml.ts';
+import { schemaNames } from '../../src/app/config/schema.ts';
+import { loadVenueOptions } from '../../src/app/config/venue-file.ts';
+import { readYaml } from '../../src/app/config/yaml.ts';
 import { instant } from '../../src/core/time.ts';
 import { strategies } from '../../src/strategy/registry.ts';
 

@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/app/config.ts';
-import type { Config } from '../../src/app/config.ts';
-import { readCredential, readSystemdToken, readTokenFile } from '../../src/app/credential.ts';
+import { loadConfig } from '../../src/app/config/config.ts';
+import type { Config } from '../../src/app/config/config.ts';
+import { readCredential, readSystemdToken, readTokenFile } from '../../src/app/config/credential.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';
 

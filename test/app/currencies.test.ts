@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { addBacktest } from '../../src/app/backtest-cli.ts';
+import { addBacktest } from '../../src/app/cli/backtest-cli.ts';
 import { validate } from '../../src/app/commands/validate.ts';
 import { HOUR_MS, instant } from '../../src/core/time.ts';
-import { openJournal } from '../../src/journal/open.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
 import { runLine } from './support/cli.ts';
 import type { Ran } from './support/cli.ts';
 

@@ -8,8 +8,8 @@ import { parse } from 'yaml';
 import { OperatorError } from '../../src/core/errors.ts';
 import { add, NOTHING, ratio } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant } from '../../src/core/time.ts';
-import { dataProfile } from '../../src/app/commands/data-profile.ts';
-import type { DataProfileOptions } from '../../src/app/commands/data-profile.ts';
+import { dataProfile } from '../../src/app/commands/data/data-profile.ts';
+import type { DataProfileOptions } from '../../src/app/commands/data/data-profile.ts';
 import { validate } from '../../src/app/commands/validate.ts';
 
 const BEGIN = Date.UTC(2026, 0, 5);

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { addData } from '../../src/app/data-cli.ts';
+import { addData } from '../../src/app/cli/data-cli.ts';
 import { exitCodes } from '../../src/core/errors.ts';
 import { instant } from '../../src/core/time.ts';
 import { runLine } from './support/cli.ts';

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings';
 import { describe, expect, it } from 'vitest';
 import type { RunIo } from '../../src/app/commands/run.ts';
-import { groups, groupsFor } from '../../src/app/groups.ts';
+import { groups, groupsFor } from '../../src/app/cli/groups.ts';
 import { instant } from '../../src/core/time.ts';
 
 const nowhere = { write: (): boolean => true };

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadModule } from '../../src/app/modules.ts';
-import { readStrategies } from '../../src/app/strategies.ts';
-import { sha256 } from '../../src/journal/link.ts';
+import { loadModule } from '../../src/app/strategies/modules.ts';
+import { readStrategies } from '../../src/app/strategies/strategies.ts';
+import { sha256 } from '../../src/journal/proof/link.ts';
 import { isAmount } from '../../src/core/money.ts';
 import { NINE, aView } from '../strategy/views.ts';
 

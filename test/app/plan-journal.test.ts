@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readStrategies } from '../../src/app/strategies.ts';
+import { readStrategies } from '../../src/app/strategies/strategies.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, aFolder, appendNow } from '../journal/records.ts';
 import { look, NOON } from './support/look.ts';
 import type { Ran } from './support/look.ts';

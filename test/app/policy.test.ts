@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { loadConfig } from '../../src/app/config.ts';
-import { policyOf } from '../../src/app/policy.ts';
+import { loadConfig } from '../../src/app/config/config.ts';
+import { policyOf } from '../../src/app/config/policy.ts';
 import { instant } from '../../src/core/time.ts';
 
 it.each([

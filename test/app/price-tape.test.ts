@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/app/clock.ts';
-import { loadPriceTape } from '../../src/app/price-tape.ts';
+import { systemClock } from '../../src/app/daemon/clock.ts';
+import { loadPriceTape } from '../../src/app/research/price-tape.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
-import { BEGIN, closes, ROWS, samples } from '../backtest/import/samples.ts';
+import { BEGIN, closes, ROWS, samples } from '../research/import/samples.ts';
 
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), 'tranche-prices-'));

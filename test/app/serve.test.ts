@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { throwError } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { bearersOf, notReady } from '../../src/app/serve.ts';
+import { bearersOf, notReady } from '../../src/app/daemon/serve.ts';
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
 import { faultyVenue } from '../engine/faulty-venue.ts';

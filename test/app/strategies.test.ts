@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/app/config.ts';
-import type { Config } from '../../src/app/config.ts';
-import { loadAll, readStrategies } from '../../src/app/strategies.ts';
-import type { LoadedStrategy } from '../../src/app/strategies.ts';
+import { loadConfig } from '../../src/app/config/config.ts';
+import type { Config } from '../../src/app/config/config.ts';
+import { loadAll, readStrategies } from '../../src/app/strategies/strategies.ts';
+import type { LoadedStrategy } from '../../src/app/strategies/strategies.ts';
 import { instant } from '../../src/core/time.ts';
 
 let folder = '';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dangersOf, refuseDangers } from '../../src/app/surroundings.ts';
+import { dangersOf, refuseDangers } from '../../src/app/daemon/process-hardening.ts';
 
 const clean = { env: { PATH: '/bin', NODE_ENV: 'production' }, nodeOptions: [], debuggerUrl: undefined };
 

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openSweep } from '../../src/app/sweep-store.ts';
+import { openSweep } from '../../src/app/sweep/sweep-store.ts';
 import { TWAP, keptIn, sweep, sweepFolder } from './support/sweep.ts';
 
 describe('tranche sweep, run', () => {

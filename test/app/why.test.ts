@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR_MS, MINUTE_MS, after } from '../../src/core/time.ts';
 import { createMetrics } from '../../src/operate/metrics.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 import { look } from './support/look.ts';
 import type { Ran } from './support/look.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatProblems, maskSecrets, nearest } from '../../src/app/problems.ts';
-import type { FileProblem } from '../../src/app/problems.ts';
-import { readYaml } from '../../src/app/yaml.ts';
-import type { YamlFile } from '../../src/app/yaml.ts';
+import { formatProblems, maskSecrets, nearest } from '../../src/app/config/problems.ts';
+import type { FileProblem } from '../../src/app/config/problems.ts';
+import { readYaml } from '../../src/app/config/yaml.ts';
+import type { YamlFile } from '../../src/app/config/yaml.ts';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const read = (text: string, env = {}): YamlFile => readYaml(bytes(text), 'x.yaml', env);

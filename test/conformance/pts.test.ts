@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { fieldsOf, listOf, numberOf, textOf, unitsOf } from './support/json.ts';
 import type { Fields } from './support/json.ts';
 import { once } from './support/once.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classifyOrder, classifyQuote, fillPrice } from '../../src/core/answer.ts';
-import type { OrderMeaning, QuoteMeaning } from '../../src/core/answer.ts';
+import { classifyOrder, classifyQuote, fillPrice } from '../../src/core/cycle/answer.ts';
+import type { OrderMeaning, QuoteMeaning } from '../../src/core/cycle/answer.ts';
 import { money, price, quantity, text } from '../../src/core/money.ts';
 import type { Order, OrderAnswer, Quote, QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
 import { readBody } from '../../src/wire/message.ts';

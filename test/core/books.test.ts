@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { audit, joinPages, NO_BOOKS } from '../../src/core/books.ts';
-import type { Audit, Books } from '../../src/core/books.ts';
+import { audit, joinPages, NO_BOOKS } from '../../src/core/cycle/account-audit.ts';
+import type { Audit, Books } from '../../src/core/cycle/account-audit.ts';
 import { quantity } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { refusal } from '../../src/core/controls.ts';
-import type { Limits, Proposal, World } from '../../src/core/controls.ts';
+import { refusal } from '../../src/core/risk/controls.ts';
+import type { Limits, Proposal, World } from '../../src/core/risk/controls.ts';
 import { isClosedAt, weekdays } from '../../src/core/hours.ts';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import { reasons } from '../../src/core/reasons.ts';

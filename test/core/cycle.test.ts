@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { OrderMeaning, QuoteMeaning } from '../../src/core/answer.ts';
-import { follow } from '../../src/core/cycle.ts';
-import type { CycleEvent, Phase, Trust } from '../../src/core/cycle.ts';
+import type { OrderMeaning, QuoteMeaning } from '../../src/core/cycle/answer.ts';
+import { follow } from '../../src/core/cycle/cycle.ts';
+import type { CycleEvent, Phase, Trust } from '../../src/core/cycle/cycle.ts';
 import { monotonic } from '../../src/core/time.ts';
 import { anOrder, aQuote } from './builders.ts';
 

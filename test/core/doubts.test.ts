@@ -7,9 +7,9 @@ import {
   lastOrderStart,
   notedRows,
   READ_GAP_MS,
-} from '../../src/core/doubts.ts';
-import type { Doubt, Judgement, WholeRead } from '../../src/core/doubts.ts';
-import type { TradeEvidence } from '../../src/core/evidence.ts';
+} from '../../src/core/cycle/doubts.ts';
+import type { Doubt, Judgement, WholeRead } from '../../src/core/cycle/doubts.ts';
+import type { TradeEvidence } from '../../src/core/cycle/evidence.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { instant, monotonic } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';

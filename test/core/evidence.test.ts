@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { balancesOf, tradePrice, tradesOf } from '../../src/core/evidence.ts';
-import type { TradeEvidence } from '../../src/core/evidence.ts';
+import { balancesOf, tradePrice, tradesOf } from '../../src/core/cycle/evidence.ts';
+import type { TradeEvidence } from '../../src/core/cycle/evidence.ts';
 import { clientId, deskMark } from '../../src/core/ids.ts';
 import { add, money, quantity, text } from '../../src/core/money.ts';
 import type { Pair } from '../../src/core/pairs.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { evidenceOf } from '../../src/core/evidence.ts';
-import { compareFill } from '../../src/core/figures.ts';
-import type { Comparison } from '../../src/core/figures.ts';
+import { evidenceOf } from '../../src/core/cycle/evidence.ts';
+import { compareFill } from '../../src/core/cycle/compare-fill.ts';
+import type { Comparison } from '../../src/core/cycle/compare-fill.ts';
 import type { FillRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';

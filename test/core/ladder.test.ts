@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { impactCurve, sizeWithin } from '../../src/core/ladder.ts';
-import type { Round } from '../../src/core/ladder.ts';
+import { impactCurve, sizeWithin } from '../../src/core/risk/impact-curve.ts';
+import type { Round } from '../../src/core/risk/impact-curve.ts';
 import { money, price, ratio } from '../../src/core/money.ts';
 import type { Side } from '../../src/core/venue.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
-import { extentOf, missingOf } from '../../src/core/ordered.ts';
-import type { Asked, Extent } from '../../src/core/ordered.ts';
+import { extentOf, missingOf } from '../../src/core/cycle/order-extent.ts';
+import type { Asked, Extent } from '../../src/core/cycle/order-extent.ts';
 import { anIntent } from './builders.ts';
 
 const PRECISIONS = { basePrecision: 8, quotePrecision: 2 };

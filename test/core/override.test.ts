@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Limits } from '../../src/core/controls.ts';
+import type { Limits } from '../../src/core/risk/controls.ts';
 import { money, quantity, ratio } from '../../src/core/money.ts';
-import { concerns, loosened, overridable } from '../../src/core/override.ts';
+import { concerns, loosened, overridable } from '../../src/core/risk/override.ts';
 import type { OverrideRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 

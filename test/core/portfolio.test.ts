@@ -10,8 +10,8 @@ import {
   largestDrift,
   value,
   worstDrift,
-} from '../../src/core/portfolio.ts';
-import type { Targets } from '../../src/core/portfolio.ts';
+} from '../../src/core/risk/portfolio.ts';
+import type { Targets } from '../../src/core/risk/portfolio.ts';
 import { instant } from '../../src/core/time.ts';
 
 const targetsOf = (weights: Readonly<Record<string, string>>): Targets =>

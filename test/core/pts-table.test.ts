@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { price, quantity, ratio, text } from '../../src/core/money.ts';
-import { sizeSlice } from '../../src/core/sizing.ts';
-import type { SizingQuestion } from '../../src/core/sizing.ts';
+import { sizeSlice } from '../../src/core/risk/sizing.ts';
+import type { SizingQuestion } from '../../src/core/risk/sizing.ts';
 import type { RiskMode, Side } from '../../src/core/venue.ts';
 import { BTCUSD } from './builders.ts';
 

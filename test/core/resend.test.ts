@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classifyOrder } from '../../src/core/answer.ts';
-import { follow, lastResendStart } from '../../src/core/cycle.ts';
-import type { Life, Phase, Trust } from '../../src/core/cycle.ts';
+import { classifyOrder } from '../../src/core/cycle/answer.ts';
+import { follow, lastResendStart } from '../../src/core/cycle/cycle.ts';
+import type { Life, Phase, Trust } from '../../src/core/cycle/cycle.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { after, monotonic } from '../../src/core/time.ts';
 import type { OrderAnswer } from '../../src/core/venue.ts';

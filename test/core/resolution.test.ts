@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { certain, inherited } from '../../src/core/doubts.ts';
+import { certain, inherited } from '../../src/core/cycle/doubts.ts';
 import { money, quantity } from '../../src/core/money.ts';
-import { missingFault, resolutionFault } from '../../src/core/resolution.ts';
-import type { Resolution, TradeFigures } from '../../src/core/resolution.ts';
+import { missingFault, resolutionFault } from '../../src/core/cycle/resolution.ts';
+import type { Resolution, TradeFigures } from '../../src/core/cycle/resolution.ts';
 import { monotonic } from '../../src/core/time.ts';
 import { anIntent } from './builders.ts';
 

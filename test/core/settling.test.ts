@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import type { Price } from '../../src/core/money.ts';
-import { expectedCarryBps } from '../../src/core/pts.ts';
-import { duesOf, earliest, settleAt } from '../../src/core/settling.ts';
-import type { SettleRule } from '../../src/core/settling.ts';
+import { expectedCarryBps } from '../../src/core/risk/pts.ts';
+import { duesOf, earliest, settleAt } from '../../src/core/risk/settling.ts';
+import type { SettleRule } from '../../src/core/risk/settling.ts';
 import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { FundingRate } from '../../src/core/venue.ts';
 

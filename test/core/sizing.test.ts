@@ -13,8 +13,8 @@ import {
   text,
 } from '../../src/core/money.ts';
 import type { Money, Price, Quantity } from '../../src/core/money.ts';
-import { isNothing, leftOf, sizeSlice } from '../../src/core/sizing.ts';
-import type { Sized, SizingQuestion, Unsized } from '../../src/core/sizing.ts';
+import { isNothing, leftOf, sizeSlice } from '../../src/core/risk/sizing.ts';
+import type { Sized, SizingQuestion, Unsized } from '../../src/core/risk/sizing.ts';
 import type { Side, Size } from '../../src/core/venue.ts';
 
 const BTCUSD: Instrument = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { price } from '../../src/core/money.ts';
-import { isBudgetSpent, requoteMs, tacticalLimit, tacticRefusal } from '../../src/core/tactics.ts';
-import type { KnownPrices, Tactics } from '../../src/core/tactics.ts';
+import { isBudgetSpent, requoteMs, tacticalLimit, tacticRefusal } from '../../src/core/risk/tactics.ts';
+import type { KnownPrices, Tactics } from '../../src/core/risk/tactics.ts';
 import type { Side } from '../../src/core/venue.ts';
 
 const known: KnownPrices = { mid: price('100'), decision: price('101'), arrival: price('102') };

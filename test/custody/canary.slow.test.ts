@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { Fault } from '../../src/simulator/server.ts';
+import type { Fault } from '../../src/simulator/http/server.ts';
 import { aDesk } from '../system/support/desk.ts';
 import type { DeskFolder } from '../system/support/desk.ts';
 import { twapOf } from '../system/support/drill.ts';

@@ -50,7 +50,7 @@ const client = (url: string): string => `
   import { tradingRoutes } from ${JSON.stringify(join(ROOT, 'src/venue/routes.ts'))};
   import { tradingVenue } from ${JSON.stringify(join(ROOT, 'src/venue/trading.ts'))};
   import { quantity } from ${JSON.stringify(join(ROOT, 'src/core/money.ts'))};
-  import { systemClock as clock } from ${JSON.stringify(join(ROOT, 'src/app/clock.ts'))};
+  import { systemClock as clock } from ${JSON.stringify(join(ROOT, 'src/app/daemon/clock.ts'))};
   const capabilities = { balances: false, pairs: false, orderLookup: false };
   const http = venueHttp({ baseUrl: ${JSON.stringify(url)}, token: { reveal: () => 'canary-hostile' }, clock, version: '1',
     routes: tradingRoutes(capabilities, undefined), headersTimeoutMs: 1000, bodyTimeoutMs: 1000 });

@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { column, printOne, printRows } from '../../src/app/commands/account-print.ts';
-import { formatProblems } from '../../src/app/problems.ts';
-import { progressOn } from '../../src/app/progress.ts';
+import { column, printOne, printRows } from '../../src/app/commands/account/account-print.ts';
+import { formatProblems } from '../../src/app/config/problems.ts';
+import { progressOn } from '../../src/app/cli/progress.ts';
 import { instant } from '../../src/core/time.ts';
 import { csvRow } from '../../src/journal/export.ts';
 import { createLog } from '../../src/operate/log.ts';
-import { cleaned } from '../../src/venue/said.ts';
+import { cleaned } from '../../src/venue/sanitize.ts';
 
 /** What somebody who may write a word into our records would write. */
 const payloads = [

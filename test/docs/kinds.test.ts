@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { propertiesOf, wireJsonSchema } from '../../src/wire/json-schema.ts';
+import { propertiesOf, wireJsonSchema } from '../../src/wire/documents/json-schema.ts';
 import { strategies } from '../../src/strategy/registry.ts';
-import { everyKind } from '../backtest/every-kind.ts';
+import { everyKind } from '../research/every-kind.ts';
 
 const root = new URL('../../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
@@ -43,7 +43,7 @@ const places: Readonly<Record<string, (kind: string) => boolean>> = {
     read('docs/README.md').includes(`(strategies/${kind}.md)`),
   'strategies/: a document that runs as it is': (kind) =>
     new RegExp(`^kind: ${kind}\\b`, 'mu').test(examples),
-  'test/backtest/every-kind.ts: a desk for the proof that no backtest looks ahead': (kind) =>
+  'test/research/every-kind.ts: a desk for the proof that no backtest looks ahead': (kind) =>
     lookAhead.has(kind),
   'test/golden/backtests.ts: an entry of STRATEGIES': (kind) =>
     read('test/golden/backtests.ts').includes(`kind: ${kind}\\n`),
@@ -70,7 +70,7 @@ describe('the lists that name every strategy kind', () => {
       'README.md: a row in the table of kinds',
       'docs/README.md: a link in the row of strategies',
       'strategies/: a document that runs as it is',
-      'test/backtest/every-kind.ts: a desk for the proof that no backtest looks ahead',
+      'test/research/every-kind.ts: a desk for the proof that no backtest looks ahead',
       'test/golden/backtests.ts: an entry of STRATEGIES',
       'test/system/kinds.slow.test.ts: an entry of runs',
     ]);

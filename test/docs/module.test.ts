@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadModule } from '../../src/app/modules.ts';
-import { readStrategies } from '../../src/app/strategies.ts';
+import { loadModule } from '../../src/app/strategies/modules.ts';
+import { readStrategies } from '../../src/app/strategies/strategies.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import { aBench, START } from '../engine/harness.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { money } from '../../src/core/money.ts';
 import { instant, isoOf, parseTime } from '../../src/core/time.ts';
-import { recurring } from '../../src/strategy/recurring.ts';
+import { recurring } from '../../src/strategy/kinds/recurring/recurring.ts';
 import { amountOf, intentsOf, Life } from '../strategy/views.ts';
 
 const page = readFileSync(new URL('../../docs/strategies/recurring.md', import.meta.url), 'utf8');

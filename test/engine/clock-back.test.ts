@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
-import { clockBackWords } from '../../src/engine/clock-back.ts';
+import { clockBackWords } from '../../src/engine/time/clock-back.ts';
 import { START, aBench, aTwap, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf } from './oracle.ts';

@@ -3,7 +3,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, after, instant } from '../../src/core/time.ts';
-import { VirtualClock, pause, waitUntil } from '../../src/engine/clock.ts';
+import { VirtualClock, pause, waitUntil } from '../../src/engine/time/virtual-clock.ts';
 import { START } from './harness.ts';
 
 const aClock = (): VirtualClock => new VirtualClock(instant(0));

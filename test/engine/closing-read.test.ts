@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { closingWords, unconfirmedWords } from '../../src/engine/closing-read.ts';
+import { closingWords, unconfirmedWords } from '../../src/engine/account/closing-read.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';

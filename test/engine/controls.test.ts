@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { add, money, NO_MONEY, quantity, ratio, text } from '../../src/core/money.ts';
 import type { ControlRecord, SliceRecord } from '../../src/core/record.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
-import { lineFor } from '../../src/journal/words.ts';
+import { lineFor } from '../../src/journal/format-record.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { ledgerTrades, overExecuted } from './oracle.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';

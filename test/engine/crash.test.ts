@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import { isDone } from '../../src/engine/run.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import type { Bench } from './harness.ts';
 import type { Death } from './mortal.ts';

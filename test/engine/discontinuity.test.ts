@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
-import { Continuity } from '../../src/engine/continuity.ts';
-import type { Break } from '../../src/engine/continuity.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { Continuity } from '../../src/engine/time/continuity.ts';
+import type { Break } from '../../src/engine/time/continuity.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';

@@ -1,10 +1,10 @@
 import { mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
-import { DeskState } from '../../src/engine/desk-state.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { DeskState } from '../../src/engine/state/desk-state.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
-import { Pacer } from '../../src/engine/pacer.ts';
+import { Pacer } from '../../src/engine/rate-limit/rate-limiter.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { faultyVenue } from './faulty-venue.ts';

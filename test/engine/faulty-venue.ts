@@ -10,7 +10,7 @@ import type {
   Transaction,
 } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import type { VirtualClock } from '../../src/engine/clock.ts';
+import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 
 /** What can happen to an order between us and the exchange. */
 export const orderFaults = {

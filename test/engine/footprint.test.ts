@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
-import { Footprint } from '../../src/engine/footprint.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { Footprint } from '../../src/engine/market/footprint.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import { aBench, aTwap, START } from './harness.ts';
 import { ledgerTrades } from './oracle.ts';

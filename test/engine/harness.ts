@@ -3,7 +3,7 @@ import { money, ratio } from '../../src/core/money.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { Desk } from '../../src/engine/desk.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
 import { noObserver } from '../../src/engine/observer.ts';
@@ -27,11 +27,11 @@ import type { RunOptions } from '../../src/engine/run.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { frozen } from '../journal/frozen.ts';
-import { Exchange } from '../../src/simulator/exchange.ts';
-import { venueOptions } from '../../src/simulator/options.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import { venueOptions } from '../../src/simulator/options/options.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { inProcessVenue } from '../../src/simulator/port.ts';
-import { seededRandom } from '../../src/simulator/random.ts';
+import { seededRandom } from '../../src/simulator/market/random.ts';
 import { strategies } from '../../src/strategy/registry.ts';
 
 /** 2026-01-05T00:00:00Z, a Monday. */

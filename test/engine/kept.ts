@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { canonicalValue } from '../../src/journal/canonical.ts';
+import { canonicalValue } from '../../src/journal/format/canonical.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { pack } from '../../src/core/pack.ts';
-import { DeskState } from '../../src/engine/desk-state.ts';
+import { DeskState } from '../../src/engine/state/desk-state.ts';
 import type { KeptState, StatePort } from '../../src/engine/ports.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { stateIn, stateText } from '../../src/journal/state-file.ts';
+import { stateIn, stateText } from '../../src/journal/sidecar/snapshot-file.ts';
 
 /** The state of all records, folded one by one. */
 export function foldOf(records: Iterable<StoredRecord>): DeskState {

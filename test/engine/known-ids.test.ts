@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FillRecord, RecordBody } from '../../src/core/record.ts';
 import { DAY_MS, instant } from '../../src/core/time.ts';
-import { DeskState } from '../../src/engine/desk-state.ts';
+import { DeskState } from '../../src/engine/state/desk-state.ts';
 
 const fill = (id: string, executedAt: number): FillRecord => ({
   kind: 'fill',

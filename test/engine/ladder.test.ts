@@ -4,7 +4,7 @@ import { parseClientId } from '../../src/core/ids.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteAnswer, QuoteRequest } from '../../src/core/venue.ts';
-import type { VirtualClock } from '../../src/engine/clock.ts';
+import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { dryRunVenue } from '../../src/venue/dry-run.ts';
 import { aBench, aStrategy, aTwap, START } from './harness.ts';

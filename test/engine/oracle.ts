@@ -3,9 +3,9 @@ import { parseClientId } from '../../src/core/ids.ts';
 import { add, money, NO_MONEY, NO_QUANTITY, quantity, size, text } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
 import type { FillRecord, StoredRecord } from '../../src/core/record.ts';
-import { sliceKey } from '../../src/engine/desk-state.ts';
+import { sliceKey } from '../../src/engine/state/desk-state.ts';
 import { isDone } from '../../src/engine/run.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import type { Bench } from './harness.ts';
 
 /** One trade of ours as the ledger of the exchange holds it: the truth that the journal is judged by. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
-import { Pacer, priorities } from '../../src/engine/pacer.ts';
-import type { PaceOptions, Permit, Route, Wish } from '../../src/engine/pacer.ts';
-import { seededRandom } from '../../src/simulator/random.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { Pacer, priorities } from '../../src/engine/rate-limit/rate-limiter.ts';
+import type { PaceOptions, Permit, Route, Wish } from '../../src/engine/rate-limit/rate-limiter.ts';
+import { seededRandom } from '../../src/simulator/market/random.ts';
 import { START } from './harness.ts';
 
 const windows = (over: Partial<PaceOptions['windows']> = {}): PaceOptions => ({

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { ParentSlices } from '../../src/engine/parent-slices.ts';
-import type { SavedSlices } from '../../src/engine/parent-slices.ts';
+import { ParentSlices } from '../../src/engine/state/parent-slices.ts';
+import type { SavedSlices } from '../../src/engine/state/parent-slices.ts';
 
 const steps = (most: number): fc.Arbitrary<readonly { what: string; slice: number; deadline: Instant }[]> =>
   fc.array(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { money, ratio, text } from '../../src/core/money.ts';
-import { drifts, largestDrift, value } from '../../src/core/portfolio.ts';
+import { drifts, largestDrift, value } from '../../src/core/risk/portfolio.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { isDone } from '../../src/engine/run.ts';
 import { aBench, aPolicy, aStrategy, aTwap, START } from './harness.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { parseClientId } from '../../src/core/ids.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
-import type { RiskModeText } from '../../src/simulator/options.ts';
+import type { RiskModeText } from '../../src/simulator/options/options.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { faultsOf, ledgerTrades } from './oracle.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { QuoteIds } from '../../src/engine/quote-ids.ts';
+import { QuoteIds } from '../../src/engine/attempt/quote-ids.ts';
 
 it('knows the last hundred thousand ids of quotes, and forgets older ones in the end', () => {
   const ids = new QuoteIds();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { showDesk } from '../../src/app/watch.ts';
+import { showDesk } from '../../src/app/cli/watch.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import { aBench, aPolicy, aStrategy, nextProcess, START } from './harness.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { HOUR_MS } from '../../src/core/time.ts';
-import { seededRandom } from '../../src/simulator/random.ts';
+import { seededRandom } from '../../src/simulator/market/random.ts';
 import { ASSETS, engineTrades, inOrder, looksOf, plainTrades, SLACK, turnoverOf } from './rebalance-year.ts';
 import type { Bars, Setting, Trade } from './rebalance-year.ts';
 

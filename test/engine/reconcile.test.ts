@@ -4,10 +4,10 @@ import { add, money, NO_MONEY, price, quantity, roundDown } from '../../src/core
 import { VenueError } from '../../src/core/errors.ts';
 import { MINUTE_MS, after, instant } from '../../src/core/time.ts';
 import type { Balance, Transaction } from '../../src/core/venue.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
-import { Exchange } from '../../src/simulator/exchange.ts';
-import { venueOptions } from '../../src/simulator/options.ts';
+import { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import { venueOptions } from '../../src/simulator/options/options.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';

@@ -1,6 +1,6 @@
 import { EMPTY, NEVER, Subject, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import type { ReferencePrice } from '../../src/core/market.ts';
+import type { ReferencePrice } from '../../src/core/reference-price.ts';
 import { price } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { QuoteRequest } from '../../src/core/venue.ts';

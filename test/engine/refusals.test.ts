@@ -4,7 +4,7 @@ import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import type { Reason } from '../../src/core/reasons.ts';
 import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderRequest, QuoteAnswer } from '../../src/core/venue.ts';
-import { shortQuoteWords } from '../../src/engine/short-quotes.ts';
+import { shortQuoteWords } from '../../src/engine/attempt/short-quotes.ts';
 import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';

@@ -2,7 +2,7 @@ import { throwError } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { VenueError } from '../../src/core/errors.ts';
 import { money, quantity, text } from '../../src/core/money.ts';
-import type { Resolution } from '../../src/core/resolution.ts';
+import type { Resolution } from '../../src/core/cycle/resolution.ts';
 import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Transaction } from '../../src/core/venue.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';

@@ -3,7 +3,7 @@ import { map, of, toArray } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { describe, expect, it } from 'vitest';
-import { whileWriting } from '../../src/engine/send.ts';
+import { whileWriting } from '../../src/engine/attempt/send-order.ts';
 
 /** Draws `run` in marbles; returns what differs from its expectations. */
 function differences(run: (helpers: RunHelpers) => void): readonly unknown[] {

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, NO_MONEY, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, after, instant } from '../../src/core/time.ts';
-import { VirtualClock } from '../../src/engine/clock.ts';
-import { DayClock } from '../../src/engine/day-clock.ts';
-import { costOf, Totals } from '../../src/engine/totals.ts';
+import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { DayClock } from '../../src/engine/time/limit-day.ts';
+import { costOf, Totals } from '../../src/engine/state/totals.ts';
 import { aFill, everyKind } from '../journal/records.ts';
 
 const NIGHT = instant(Date.UTC(2026, 0, 5, 23, 59));

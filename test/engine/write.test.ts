@@ -5,7 +5,7 @@ import { Desk } from '../../src/engine/desk.ts';
 import { mergeMapMaybe, toObservable } from '../../src/engine/maybe-async.ts';
 import { noObserver } from '../../src/engine/observer.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { lateJournal } from '../../src/journal/late.ts';
+import { lateJournal } from '../../src/journal/format/late.ts';
 import { frozen } from '../journal/frozen.ts';
 import { aBench, aPolicy } from './harness.ts';
 

@@ -22,7 +22,7 @@ type Test = (tokens: readonly Token[], index: number) => boolean;
 
 const everywhere = ['src/'];
 /** Where everything runs in virtual time as well. */
-const timeless = ['src/core/', 'src/engine/', 'src/strategy/', 'src/wire/', 'src/report/'];
+const timeless = ['src/core/', 'src/engine/', 'src/strategy/', 'src/wire/', 'src/report/', 'src/planning/'];
 
 const textAt = (tokens: readonly Token[], index: number): string | undefined => {
   const token = tokens[index];
@@ -110,7 +110,7 @@ export const bans: readonly Ban[] = [
     name: 'the time of the system',
     instead: 'take the time as a parameter, or from `ports.clock`: the same code runs in virtual time',
     within: everywhere,
-    homes: ['src/app/', 'src/engine/clock.ts'],
+    homes: ['src/app/', 'src/engine/time/virtual-clock.ts'],
     find: where(
       either(
         run('Date', '.', 'now'),
@@ -129,7 +129,7 @@ export const bans: readonly Ban[] = [
     name: 'timers of the system',
     instead: 'use an operator of rxjs with `ports.clock.scheduler`',
     within: everywhere,
-    homes: ['src/app/', 'src/engine/clock.ts', 'src/simulator/server.ts', 'src/simulator/feeds.ts', 'src/venue/'],
+    homes: ['src/app/', 'src/engine/time/virtual-clock.ts', 'src/simulator/http/server.ts', 'src/simulator/feeds/feeds.ts', 'src/venue/'],
     find: where(free('setTimeout', 'setInterval', 'setImmediate')),
     bad: ['setTimeout(f, 1);', 'const wait = setInterval;', 'globalThis.setImmediate(f)'],
     good: ['socket.setTimeout(1)', '{ setTimeout: 1 }', '// setTimeout(f)'],
@@ -137,7 +137,7 @@ export const bans: readonly Ban[] = [
   {
     name: 'an operator that waits without its scheduler',
     instead: 'give it the scheduler of the clock as an argument',
-    within: [...timeless, 'src/simulator/port.ts', 'src/backtest/'],
+    within: [...timeless, 'src/simulator/port.ts', 'src/research/'],
     homes: [],
     find: unscheduled,
     bad: ["import { timer } from 'rxjs'; timer(5);", "import { of, delay } from 'rxjs'; of(1).pipe(delay(5));"],
@@ -168,7 +168,7 @@ export const bans: readonly Ban[] = [
     name: 'the end of the process',
     instead: 'throw: `src/app` decides about the exit code once everything is closed',
     within: everywhere,
-    homes: ['src/main.ts', 'src/app/main.ts', 'src/app/processes.ts'],
+    homes: ['src/main.ts', 'src/app/main.ts', 'src/app/daemon/processes.ts'],
     find: where(either(run('process', '.', 'exit|abort|kill'), run('process', '.', 'exitCode', '='))),
     bad: ['process.exit(1)', 'process.exitCode = 1'],
     good: ['exit(1)', 'error.exitCode'],
@@ -221,8 +221,8 @@ export const bans: readonly Ban[] = [
   {
     name: 'a Subject',
     instead: 'compose Observables: the feedback loop is in `src/engine/pipeline.ts`, and two signals say that the desk or a price changed',
-    within: ['src/core/', 'src/engine/', 'src/strategy/', 'src/journal/', 'src/report/'],
-    homes: ['src/engine/pipeline.ts', 'src/engine/desk.ts', 'src/engine/references.ts'],
+    within: ['src/core/', 'src/engine/', 'src/strategy/', 'src/journal/', 'src/report/', 'src/planning/'],
+    homes: ['src/engine/pipeline.ts', 'src/engine/desk.ts', 'src/engine/market/reference-prices.ts'],
     find: where(both(free('Subject', 'BehaviorSubject', 'ReplaySubject', 'AsyncSubject'), before('new'))),
     bad: ['new Subject<void>()', 'new BehaviorSubject(1)'],
     good: ['type A = Subject<number>'],

@@ -11,27 +11,27 @@ export interface Room {
 const anywhere = ['*'];
 /** Around the pure exchange: where the simulated venue meets streams and sockets. */
 const simulatorEdge = [
-  'server.ts',
-  'route.ts',
-  'routes.ts',
-  'routes-orders.ts',
-  'routes-money.ts',
-  'routes-custody.ts',
-  'routes-market.ts',
-  'feeds.ts',
+  'http/server.ts',
+  'http/route.ts',
+  'http/routes.ts',
+  'http/routes-orders.ts',
+  'http/routes-money.ts',
+  'http/routes-custody.ts',
+  'http/routes-market.ts',
+  'feeds/feeds.ts',
   'port.ts',
   'venue.ts',
-  'admin.ts',
+  'http/admin.ts',
   'serving.ts',
-  'deliver.ts',
-  'strict.ts',
+  'http/deliver.ts',
+  'http/strict-request.ts',
 ];
 
 /** The architecture. Imports only go down this list; what is not written here is not allowed. */
 export const rooms: Readonly<Record<string, Room>> = {
   // Chooses and wires; alone knows the mode and the command line.
   app: {
-    parts: ['operate', 'backtest', 'simulator', 'venue', 'journal', 'report', 'engine', 'strategy', 'wire', 'core'],
+    parts: ['operate', 'research', 'simulator', 'venue', 'journal', 'report', 'planning', 'engine', 'strategy', 'wire', 'core'],
     packages: '*',
   },
   // The face of the daemon: metrics, health, log.
@@ -42,19 +42,19 @@ export const rooms: Readonly<Record<string, Room>> = {
       'node:process': ['metrics.ts', 'log.ts'], 'node:fs': ['log.ts'], 'node:path': ['log.ts'],
     },
   },
-  // Tape, index, importers, runner, sweep.
-  backtest: {
+  // Backtests: tapes and their importers, the runner, sweeps, resampling, calibration.
+  research: {
     parts: ['core', 'engine', 'strategy', 'simulator'],
-    packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, 'csv-parse': ['import/delimited.ts'], 'csv-parse/sync': ['import/delimited.ts'], hyparquet: ['import/table.ts'], '@uwdata/flechette': ['import/table.ts', 'arrow-file.ts'], 'node:crypto': ['tape.ts', 'store.ts', 'known-file.ts', 'import/read.ts'] },
+    packages: { rxjs: anywhere, zod: anywhere, 'node:fs': anywhere, 'node:fs/promises': anywhere, 'node:path': anywhere, 'node:zlib': anywhere, 'csv-parse': ['import/delimited.ts'], 'csv-parse/sync': ['import/delimited.ts'], hyparquet: ['import/table.ts'], '@uwdata/flechette': ['import/table.ts', 'tape/arrow-file.ts'], 'node:crypto': ['tape/tape.ts', 'tape/store.ts', 'tape/known-file.ts', 'import/read.ts'] },
   },
   // The venue, simulated: a pure exchange and a server around it.
   simulator: {
     parts: ['core', 'wire', 'engine/ports.ts'],
     packages: {
-      rxjs: simulatorEdge, zod: ['options.ts', 'options-account.ts', 'options-parts.ts', 'options-feeds.ts',
-      'options-booking.ts', 'faults.ts', ...simulatorEdge], fastify: ['server.ts', 'routes.ts'], ws: ['feeds.ts'],
-      'node:http': simulatorEdge, 'node:buffer': ['server.ts'], 'node:net': simulatorEdge, 'node:stream': simulatorEdge, 'node:crypto': ['quotes.ts'],
-      'node:sqlite': ['state.ts'],
+      rxjs: simulatorEdge, zod: ['options/options.ts', 'options/options-account.ts', 'options/options-parts.ts', 'options/options-feeds.ts',
+      'options/options-booking.ts', 'faults/faults.ts', ...simulatorEdge], fastify: ['http/server.ts', 'http/routes.ts'], ws: ['feeds/feeds.ts'],
+      'node:http': simulatorEdge, 'node:buffer': ['http/server.ts'], 'node:net': simulatorEdge, 'node:stream': simulatorEdge, 'node:crypto': ['exchange/quotes.ts'],
+      'node:sqlite': ['venue-state-file.ts'],
     },
   },
   // The venue, for real.
@@ -65,14 +65,16 @@ export const rooms: Readonly<Record<string, Room>> = {
   // Records, hash chain, drivers, exports.
   journal: {
     parts: ['core', 'engine/ports.ts'],
-    packages: { rxjs: anywhere, zod: ['record.ts'], 'node:sqlite': anywhere, 'node:crypto': ['link.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite.ts'], 'node:worker_threads': ['proof.ts', 'prover.ts'], 'node:os': anywhere, 'node:process': anywhere },
+    packages: { rxjs: anywhere, zod: ['format/record-schema.ts'], 'node:sqlite': anywhere, 'node:crypto': ['proof/link.ts'], 'node:fs': anywhere, 'node:path': anywhere, 'node:url': ['sqlite/sqlite.ts'], 'node:worker_threads': ['proof/proof.ts', 'proof/proof-worker.ts'], 'node:os': anywhere, 'node:process': anywhere },
   },
   // Transaction cost analysis and portfolio figures; pure. The shape of report.json is a published interface, like those of wire.
-  report: { parts: ['core'], packages: { zod: ['schema.ts', 'schema-parts.ts', 'schema-parents.ts', 'schema-bootstrap.ts'] } },
+  report: { parts: ['core'], packages: { zod: ['json/schema.ts', 'json/schema-parts.ts', 'json/schema-parents.ts', 'json/schema-bootstrap.ts'] } },
+  // What a strategy will do, and whether limits, funds and calendars let it; pure.
+  planning: { parts: ['core'], packages: {} },
   // The pipeline: order, time, concurrency; no I/O. Kernels are known by their shape alone.
   engine: { parts: ['core', 'strategy/kernel.ts'], packages: { rxjs: anywhere } },
   // Kernels: one pure function a file, and the registry.
-  strategy: { parts: ['core'], packages: { zod: anywhere, croner: ['schedule.ts'] } },
+  strategy: { parts: ['core'], packages: { zod: anywhere, croner: ['calendar/schedule.ts'] } },
   // The venue's interface as schemas; client and simulator share it.
   wire: { parts: ['core'], packages: { zod: anywhere } },
   // Words and rules; no I/O, clock, randomness or rxjs.

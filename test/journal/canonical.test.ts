@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonical, canonicalValue } from '../../src/journal/canonical.ts';
+import { canonical, canonicalValue } from '../../src/journal/format/canonical.ts';
 
 describe('the canonical text', () => {
   it('is one text for a body, with its kind first and all other keys sorted at every depth', () => {

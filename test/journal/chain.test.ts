@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/core/errors.ts';
-import { EMPTY, GENESIS, link, readLines, tie, verify } from '../../src/journal/chain.ts';
-import type { Head, Line } from '../../src/journal/chain.ts';
+import { EMPTY, GENESIS, link, readLines, tie, verify } from '../../src/journal/proof/chain.ts';
+import type { Head, Line } from '../../src/journal/proof/chain.ts';
 import { NINE, everyKind, thrownBy } from './records.ts';
 
 const lines: readonly Line[] = tie(EMPTY, everyKind(), NINE).map(({ line }) => line);

@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { journalExport, journalShow, journalVerify } from '../../src/app/commands/journal.ts';
-import type { Out } from '../../src/app/commands/journal.ts';
+import { journalExport, journalShow, journalVerify } from '../../src/app/commands/journal/journal.ts';
+import type { Out } from '../../src/app/commands/journal/journal.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
-import { lineFor } from '../../src/journal/words.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { lineFor } from '../../src/journal/format-record.ts';
 import { NINE, aFill, aFolder, appendNow, everyKind } from './records.ts';
 
 interface Ran {

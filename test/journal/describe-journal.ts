@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
-import { GENESIS, link, verify } from '../../src/journal/chain.ts';
+import { GENESIS, link, verify } from '../../src/journal/proof/chain.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 

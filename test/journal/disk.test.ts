@@ -1,9 +1,9 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { networkName } from '../../src/journal/place.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite.ts';
+import { networkName } from '../../src/journal/sqlite/filesystem-place.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite/sqlite.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { aFill, aFolder, appendNow, failureOf, thrownBy } from './records.ts';
 

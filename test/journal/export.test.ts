@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { EMPTY, GENESIS, link, tie } from '../../src/journal/chain.ts';
+import { EMPTY, GENESIS, link, tie } from '../../src/journal/proof/chain.ts';
 import { FILL_COLUMNS, exportRecords, readSelection } from '../../src/journal/export.ts';
 import type { ExportFormat, Selection } from '../../src/journal/export.ts';
-import { recordKinds } from '../../src/journal/record.ts';
+import { recordKinds } from '../../src/journal/format/record-schema.ts';
 import type { RecordBody } from '../../src/core/record.ts';
 import { NINE, aFill, everyKind } from './records.ts';
 

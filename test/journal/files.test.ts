@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPrivate } from '../../src/journal/files.ts';
+import { createPrivate } from '../../src/journal/sqlite/files.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../src/core/errors.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, aFolder, appendNow } from './records.ts';
 
 /** A journal of fifty records: closed in order, or as a process leaves it that dies, with its log not written back. */

@@ -1,8 +1,8 @@
 import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SCHEMA_VERSION } from '../../src/journal/database.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { SCHEMA_VERSION } from '../../src/journal/sqlite/database.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { storyOf } from './golden.ts';
 import { aFill, aFolder, appendNow } from './records.ts';
 

@@ -1,4 +1,4 @@
-import { DeskState } from '../../src/engine/desk-state.ts';
+import { DeskState } from '../../src/engine/state/desk-state.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 
 /** What a journal says about a desk, as plain text: what must stay the same however the state is kept in memory. */

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { haltFile, haltFileOf, leaveHalt } from '../../src/journal/halt-file.ts';
+import { haltFile, haltFileOf, leaveHalt } from '../../src/journal/sidecar/halt-file.ts';
 
 const HALT = { level: 'halt', by: 'ops', why: 'prices look wrong' } as const;
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, quantity, subtract, text } from '../../src/core/money.ts';
 import { findGaps } from '../../src/journal/history-gaps.ts';
-import { HISTORY_COLUMNS, openHistory } from '../../src/journal/history.ts';
-import type { HistoryRow } from '../../src/journal/history.ts';
+import { HISTORY_COLUMNS, openHistory } from '../../src/journal/account-history.ts';
+import type { HistoryRow } from '../../src/journal/account-history.ts';
 
 let file = '';
 let folder = '';

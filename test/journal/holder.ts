@@ -7,7 +7,7 @@ import { defer } from 'rxjs';
 import type { RecordBody } from '../../src/core/record.ts';
 import { instant } from '../../src/core/time.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 
 const STDOUT = 1;
 const [, , file = ''] = process.argv;

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { RecordBody, StoredRecord } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
 import type { Journal } from '../../src/journal/journal.ts';
-import { lateJournal } from '../../src/journal/late.ts';
+import { lateJournal } from '../../src/journal/format/late.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import { reportOf } from '../../src/report/json.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
 import { control, describeChain, strategyOf } from './describe-journal.ts';
 import { NINE, aFill, appendNow, everyKind, failureOf } from './records.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openJournal } from '../../src/journal/open.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
 import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
 
 describe('the URL of a journal', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, aFolder, appendNow, thrownBy } from './records.ts';
 
 const HOLDER = join(import.meta.dirname, 'holder.ts');

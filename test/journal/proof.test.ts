@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { beginProof, partsOf } from '../../src/journal/proof.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
-import { headOf } from '../../src/journal/verify-file.ts';
-import { verifyPart } from '../../src/journal/verify-part.ts';
+import { beginProof, partsOf } from '../../src/journal/proof/proof.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { headOf } from '../../src/journal/proof/verify-file.ts';
+import { verifyPart } from '../../src/journal/proof/verify-part.ts';
 import { aFolder, appendNow, everyKind } from './records.ts';
 
 function aJournal(records: number): DatabaseSync {

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
-import { GENESIS, link } from '../../src/journal/chain.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite.ts';
+import { GENESIS, link } from '../../src/journal/proof/chain.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite/sqlite.ts';
 import { aFill, aFolder, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
 
 function aJournalFile(): string {

@@ -6,7 +6,7 @@ import { exact } from '../../src/core/json.ts';
 import { text } from '../../src/core/money.ts';
 import type { FillRecord } from '../../src/core/record.ts';
 import { exportRecords } from '../../src/journal/export.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
 import { readBody, readMessage } from '../../src/wire/message.ts';
 import { orderSchema } from '../../src/wire/order.ts';
 import { quoteSchema } from '../../src/wire/quote.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
-import { canonical } from '../../src/journal/canonical.ts';
-import { problemWith, recordKinds, spelled } from '../../src/journal/record.ts';
+import { canonical } from '../../src/journal/format/canonical.ts';
+import { problemWith, recordKinds, spelled } from '../../src/journal/format/record-schema.ts';
 import { NINE, aFill, everyKind } from './records.ts';
 
 /** The canonical text the long way; `undefined` when the body is no record. */

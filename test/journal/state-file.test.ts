@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
-import { sqliteJournal } from '../../src/journal/sqlite.ts';
-import type { StateOptions } from '../../src/journal/state-file.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import type { StateOptions } from '../../src/journal/sidecar/snapshot-file.ts';
 import { aFill, aFolder, appendNow } from './records.ts';
 
 const OPTIONS: StateOptions = { program: 'one' };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody, SliceRecord, StoredRecord, WakeRecord } from '../../src/core/record.ts';
-import { untradedBy } from '../../src/core/untraded.ts';
+import { untradedBy } from '../../src/core/cycle/untraded.ts';
 import { after } from '../../src/core/time.ts';
 import { whyOf } from '../../src/journal/why.ts';
 import type { Told } from '../../src/journal/why.ts';

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR_MS, after } from '../../src/core/time.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import { reportHtml } from '../../src/report/html.ts';
-import { reportOf } from '../../src/report/json.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportHtml } from '../../src/report/html/html.ts';
+import { reportOf } from '../../src/report/json/json.ts';
 import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 import { BROWSER, aBrowser, whyNoBrowser } from './browser.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { instant } from '../../src/core/time.ts';
-import { calendarFile } from '../../src/report/calendar-file.ts';
-import type { CalendarEvent } from '../../src/report/calendar-file.ts';
+import { calendarFile } from '../../src/planning/calendar-file.ts';
+import type { CalendarEvent } from '../../src/planning/calendar-file.ts';
 
 const madeAt = instant(Date.UTC(2026, 10, 21, 12));
 const anEvent = (over: Partial<CalendarEvent> = {}): CalendarEvent => ({

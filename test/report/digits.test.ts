@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fourDecimals, nineDigits, withFourDecimals } from '../../src/report/digits.ts';
+import { fourDecimals, nineDigits, withFourDecimals } from '../../src/report/figures/digits.ts';
 
 /** Numbers of all sizes, numbers near the middle between two, and the odd ones. */
 function* numbers(): Generator<number> {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS } from '../../src/core/time.ts';
-import { gapsOf } from '../../src/report/gaps.ts';
-import type { Gaps } from '../../src/report/gaps.ts';
-import type { PriceColumns } from '../../src/report/prices.ts';
-import { hash32 } from '../../src/simulator/random.ts';
+import { gapsOf } from '../../src/report/figures/gaps.ts';
+import type { Gaps } from '../../src/report/figures/gaps.ts';
+import type { PriceColumns } from '../../src/report/figures/prices.ts';
+import { hash32 } from '../../src/simulator/market/random.ts';
 
 const columnsOf = (times: readonly number[], barMs = MINUTE_MS): PriceColumns => {
   const none = new Float64Array(times.length).fill(1);

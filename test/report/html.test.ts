@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { figuresOf } from '../../src/report/figures.ts';
-import type { ReportInput } from '../../src/report/figures.ts';
-import { reportHtml } from '../../src/report/html.ts';
-import { reportOf } from '../../src/report/json.ts';
-import { grouped, markup, percent, priced, valued } from '../../src/report/markup.ts';
-import { chart, ticks } from '../../src/report/svg.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import type { ReportInput } from '../../src/report/figures/figures.ts';
+import { reportHtml } from '../../src/report/html/html.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import { grouped, markup, percent, priced, valued } from '../../src/report/html/markup.ts';
+import { chart, ticks } from '../../src/report/html/svg.ts';
 import { MINUTE, aFill, aLife, aQuote, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
 
 const EVIL = '<script>alert(1)</script>\u202e"\'>&amp;';

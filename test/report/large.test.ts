@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import { reportHtml } from '../../src/report/html.ts';
-import { reportOf } from '../../src/report/json.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportHtml } from '../../src/report/html/html.ts';
+import { reportOf } from '../../src/report/json/json.ts';
 import { bps, times, units, wide, wideText } from './plain.ts';
 import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, records, wanted } from './records.ts'; // prettier-ignore
 import { problemsOf } from './validator.ts';

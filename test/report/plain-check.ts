@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Tape } from '../../src/backtest/tape.ts';
+import type { Tape } from '../../src/research/tape/tape.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
-import type { Report } from '../../src/report/schema.ts';
+import type { Report } from '../../src/report/json/schema.ts';
 import { bps, times, units, wide, wideText } from './plain.ts';
 import { PlainPrices, addCosts, costsText, plainCosts, plainFills, plainMissed, plainParents, plainQuoting, plainTwap, plainVwap, sum } from './plain-report.ts'; // prettier-ignore
 import type { PlainParent } from './plain-report.ts';

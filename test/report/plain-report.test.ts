@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS } from '../../src/core/time.ts';
-import { walkTape } from '../backtest/bench.ts';
+import { walkTape } from '../research/bench.ts';
 import { START } from '../engine/harness.ts';
 import { expectPlainPortfolio, expectPlainReport } from './plain-check.ts';
 import { dcaReport, rebalanceReport, twapReport } from './runs.ts';

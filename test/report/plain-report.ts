@@ -1,6 +1,6 @@
-import type { Tape } from '../../src/backtest/tape.ts';
+import type { Tape } from '../../src/research/tape/tape.ts';
 import type { FillRecord, IntentText, StoredRecord } from '../../src/core/record.ts';
-import type { Report } from '../../src/report/schema.ts';
+import type { Report } from '../../src/report/json/schema.ts';
 import { boughtFor, bps, times, units, wide, wideText } from './plain.ts';
 
 /**

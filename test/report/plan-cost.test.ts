@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sliceBps } from '../../src/report/plan-cost.ts';
+import { sliceBps } from '../../src/planning/check-cost.ts';
 
 describe('sliceBps', () => {
   const model = { halfSpreadBps: 5, impactBps: 10 };

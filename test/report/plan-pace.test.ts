@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { peakOf, waitsOf } from '../../src/report/plan-pace.ts';
+import { peakOf, waitsOf } from '../../src/planning/check-pace.ts';
 
 const pace = { quotesPerSecond: 8, ordersPerSecond: 2, guardMs: 0 };
 const times = fc

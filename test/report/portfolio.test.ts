@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import { reportOf } from '../../src/report/json.ts';
-import type { Report } from '../../src/report/schema.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import type { Report } from '../../src/report/json/schema.ts';
 import { MINUTE, NINE, aFill, aLife, aWake, minutes, records, wanted } from './records.ts';
 
 const HOUR = 60 * MINUTE;

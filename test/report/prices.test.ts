@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { text } from '../../src/core/money.ts';
 import { MINUTE_MS, instant } from '../../src/core/time.ts';
-import { PriceBook } from '../../src/report/prices.ts';
-import type { PriceColumns } from '../../src/report/prices.ts';
-import { hash32 } from '../../src/simulator/random.ts';
+import { PriceBook } from '../../src/report/figures/prices.ts';
+import type { PriceColumns } from '../../src/report/figures/prices.ts';
+import { hash32 } from '../../src/simulator/market/random.ts';
 
 const uniform = (seed: string): number => hash32(seed) / 2 ** 32;
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordBody } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import { reportOf } from '../../src/report/json.ts';
-import { PriceBook } from '../../src/report/prices.ts';
-import { spreadOf } from '../../src/report/quoting.ts';
-import type { Report } from '../../src/report/schema.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import { PriceBook } from '../../src/report/figures/prices.ts';
+import { spreadOf } from '../../src/report/figures/quoting.ts';
+import type { Report } from '../../src/report/json/schema.ts';
 import { MINUTE, NINE, aFill, aLife, aQuote, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
 import { bps, meanText, times, units, wide } from './plain.ts';
 

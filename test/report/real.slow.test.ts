@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readTape } from '../../src/app/tape-file.ts';
-import type { Tape } from '../../src/backtest/tape.ts';
+import { readTape } from '../../src/app/research/tape-file.ts';
+import type { Tape } from '../../src/research/tape/tape.ts';
 import { DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
-import { reportHtml } from '../../src/report/html.ts';
+import { reportHtml } from '../../src/report/html/html.ts';
 import { BROWSER, whyNoBrowser, aBrowser } from './browser.ts';
 import { expectPlainPortfolio, expectPlainReport } from './plain-check.ts';
 import { dcaReport, rebalanceReport, twapReport } from './runs.ts';

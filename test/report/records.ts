@@ -8,7 +8,7 @@ import type {
   WakeRecord,
 } from '../../src/core/record.ts';
 import { after, instant } from '../../src/core/time.ts';
-import type { PriceColumns } from '../../src/report/prices.ts';
+import type { PriceColumns } from '../../src/report/figures/prices.ts';
 
 /** 2026-12-01T09:00:00Z. */
 export const NINE = instant(Date.UTC(2026, 11, 1, 9));

@@ -1,14 +1,14 @@
-import type { ExecutionModel } from '../../src/backtest/model.ts';
-import { solvedOver } from '../../src/backtest/possible.ts';
-import type { Tape } from '../../src/backtest/tape.ts';
+import type { ExecutionModel } from '../../src/research/run/model.ts';
+import { solvedOver } from '../../src/research/run/wake-index.ts';
+import type { Tape } from '../../src/research/tape/tape.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { DAY_MS, instant } from '../../src/core/time.ts';
 import type { StrategySource } from '../../src/engine/desk.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import type { Figures } from '../../src/report/figures.ts';
-import { reportOf } from '../../src/report/json.ts';
-import type { Report } from '../../src/report/schema.ts';
-import { aRun } from '../backtest/bench.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import type { Figures } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import type { Report } from '../../src/report/json/schema.ts';
+import { aRun } from '../research/bench.ts';
 import { aStrategy } from '../engine/harness.ts';
 
 /** A backtest with friction and its report, for a plain calculation to be held against. */

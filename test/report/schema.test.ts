@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reportTables, withReportTables } from '../../scripts/document-report.ts';
-import { jsonSchema } from '../../src/app/schema.ts';
+import { jsonSchema } from '../../src/app/config/schema.ts';
 import { HOUR_MS, after } from '../../src/core/time.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import { reportOf } from '../../src/report/json.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
 import { START, aBench, aStrategy, aTwap } from '../engine/harness.ts';
 import { problemsOf } from './validator.ts';
 

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RecordBody, StoredRecord, WakeRecord } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import type { ReportInput } from '../../src/report/figures.ts';
-import { reportOf } from '../../src/report/json.ts';
-import { tradedFrom } from '../../src/report/shortfall.ts';
-import { reportSchema } from '../../src/report/schema.ts';
-import type { Report } from '../../src/report/schema.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import type { ReportInput } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import { tradedFrom } from '../../src/report/figures/shortfall.ts';
+import { reportSchema } from '../../src/report/json/schema.ts';
+import type { Report } from '../../src/report/json/schema.ts';
 import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
 import { boughtFor, bps, times, units, wide, wideText } from './plain.ts';
 

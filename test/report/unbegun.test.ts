@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { parentId } from '../../src/core/ids.ts';
 import type { RecordBody, StoredRecord, WakeRecord } from '../../src/core/record.ts';
 import { after } from '../../src/core/time.ts';
-import { figuresOf } from '../../src/report/figures.ts';
-import { reportOf } from '../../src/report/json.ts';
-import { reportSchema } from '../../src/report/schema.ts';
-import type { Report } from '../../src/report/schema.ts';
+import { figuresOf } from '../../src/report/figures/figures.ts';
+import { reportOf } from '../../src/report/json/json.ts';
+import { reportSchema } from '../../src/report/json/schema.ts';
+import type { Report } from '../../src/report/json/schema.ts';
 import { bps, boughtFor, times, units, wideText } from './plain.ts';
 import { MINUTE, NINE, aFill, aLife, aSlice, aStart, aWake, anEnd, anIntent, idOf, minutes, records, wanted } from './records.ts'; // prettier-ignore
 

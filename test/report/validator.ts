@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { jsonSchema } from '../../src/app/schema.ts';
+import { jsonSchema } from '../../src/app/config/schema.ts';
 
 /** Holds data to the schema that is published, with a validator that shares no line with the one that made it. */
 const validate = new Ajv2020({ strict: false, allErrors: true }).compile(jsonSchema('report'));

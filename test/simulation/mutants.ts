@@ -24,12 +24,12 @@ export interface Patch {
   readonly replace: string;
 }
 
-const ANSWER = 'src/core/answer.ts';
-const CYCLE = 'src/core/cycle.ts';
-const DOUBTS = 'src/core/doubts.ts';
-const EVIDENCE = 'src/core/evidence.ts';
-const CONTROLS = 'src/core/controls.ts';
-const STATE = 'src/engine/desk-state.ts';
+const ANSWER = 'src/core/cycle/answer.ts';
+const CYCLE = 'src/core/cycle/cycle.ts';
+const DOUBTS = 'src/core/cycle/doubts.ts';
+const EVIDENCE = 'src/core/cycle/evidence.ts';
+const CONTROLS = 'src/core/risk/controls.ts';
+const STATE = 'src/engine/state/desk-state.ts';
 
 const noMargin: Patch = {
   file: CYCLE,
@@ -479,7 +479,7 @@ const ofCore: readonly Mutant[] = [
     rule: 'what has traded counts towards the day',
     killedBy: 'A',
     patches: [
-      { file: 'src/engine/totals.ts', find: 'day.total = combine(day.total, notional);', replace: '' },
+      { file: 'src/engine/state/totals.ts', find: 'day.total = combine(day.total, notional);', replace: '' },
     ],
   },
   {
@@ -530,7 +530,7 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: 'src/core/figures.ts',
+        file: 'src/core/cycle/compare-fill.ts',
         find: 'if (fresh.length === 0) return undefined;',
         replace: 'if (fresh.length >= 0) return undefined;',
       },
@@ -542,7 +542,7 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: 'src/core/figures.ts',
+        file: 'src/core/cycle/compare-fill.ts',
         find: '(found.isLess && !isDue)',
         replace: '(found.isLess && isDue && !isDue)',
       },
@@ -554,7 +554,7 @@ const ofCore: readonly Mutant[] = [
     killedBy: 'A',
     patches: [
       {
-        file: 'src/core/ordered.ts',
+        file: 'src/core/cycle/order-extent.ts',
         find: "return isTwice || isBeyond(asked, wanted, unit) ? 'more' : 'other';",
         replace: "void isTwice; void isBeyond; return 'whole';",
       },

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { Faults } from '../../src/simulator/faults-plan.ts';
+import { Faults } from '../../src/simulator/faults/fault-plan.ts';
 import { aVenue } from './client.ts';
 import type { VenueUnderTest } from './client.ts';
 import { systemClock } from './world.ts';

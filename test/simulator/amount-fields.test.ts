@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { routes } from '../../src/simulator/routes.ts';
-import { branchesOf, isSchema, propertiesOf } from '../../src/wire/json-schema.ts';
-import type { JsonSchema } from '../../src/wire/json-schema.ts';
+import { routes } from '../../src/simulator/http/routes.ts';
+import { branchesOf, isSchema, propertiesOf } from '../../src/wire/documents/json-schema.ts';
+import type { JsonSchema } from '../../src/wire/documents/json-schema.ts';
 import { readBody, wireMoney } from '../../src/wire/message.ts';
 
 /** Names of the fields that hold an amount which the venue may write as a number, wherever they stand. */

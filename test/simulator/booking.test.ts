@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { add, NO_QUANTITY, quantity, size, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { Side } from '../../src/core/venue.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
-import type { LedgerRow } from '../../src/simulator/leg.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import type { LedgerRow } from '../../src/simulator/ledger/leg.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
 import { amountOf, anExchange, aRequest, DESK, later, orderFor, quantityOf, still, systemClock, trade, valueOf } from './world.ts'; // prettier-ignore

@@ -1,7 +1,7 @@
 import { readBody } from '../../src/wire/message.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
 import type { RunningVenue, VenueWorld } from '../../src/simulator/venue.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { still, systemClock } from './world.ts';
 
 export interface Heard {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { add, NO_QUANTITY, quantity, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import type { Quote, QuoteRequest, Size } from '../../src/core/venue.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import { amountOf, anExchange, later, orderFor, quantityOf, valueOf } from './world.ts';
 
 type Step =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { Faults } from '../../src/simulator/faults-plan.ts';
-import type { FaultPlanInput } from '../../src/simulator/faults.ts';
+import { Faults } from '../../src/simulator/faults/fault-plan.ts';
+import type { FaultPlanInput } from '../../src/simulator/faults/faults.ts';
 import { monotonic } from '../../src/core/time.ts';
 import { aVenue } from './client.ts';
 import type { VenueUnderTest } from './client.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { feedKinds, readFeed } from '../../src/wire/feed.ts';
-import { feedAnswerSchema, feedDataSchema } from '../../src/wire/feed-requests.ts';
+import { feedKinds, readFeed } from '../../src/wire/feeds/feed.ts';
+import { feedAnswerSchema, feedDataSchema } from '../../src/wire/feeds/feed-requests.ts';
 import { readBody, readMessage } from '../../src/wire/message.ts';
 import { aVenue } from './client.ts';
 import { buy, listen, subscribed } from './feed-client.ts';

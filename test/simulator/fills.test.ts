@@ -4,11 +4,11 @@ import { counted, price, quantity, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { after, DAY_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { Changes } from '../../src/simulator/changes.ts';
-import { tradeOf } from '../../src/simulator/fills.ts';
-import type { Filled } from '../../src/simulator/fills.ts';
-import { Ledger } from '../../src/simulator/ledger.ts';
-import { OrderRegistry } from '../../src/simulator/orders.ts';
+import { Changes } from '../../src/simulator/exchange/exchange-changes.ts';
+import { tradeOf } from '../../src/simulator/exchange/fills.ts';
+import type { Filled } from '../../src/simulator/exchange/fills.ts';
+import { Ledger } from '../../src/simulator/ledger/ledger.ts';
+import { OrderRegistry } from '../../src/simulator/exchange/orders.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
 import { anExchange, DESK, later, quantityOf, START, trade } from './world.ts';
 

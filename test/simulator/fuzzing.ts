@@ -1,8 +1,8 @@
 import { text } from '../../src/core/money.ts';
-import { seededRandom } from '../../src/simulator/random.ts';
-import { routes } from '../../src/simulator/routes.ts';
-import type { Route } from '../../src/simulator/routes.ts';
-import { wireFields } from '../../src/wire/json-schema.ts';
+import { seededRandom } from '../../src/simulator/market/random.ts';
+import { routes } from '../../src/simulator/http/routes.ts';
+import type { Route } from '../../src/simulator/http/routes.ts';
+import { wireFields } from '../../src/wire/documents/json-schema.ts';
 import type { VenueUnderTest } from './client.ts';
 import { RawClient, rawRequest } from './raw.ts';
 

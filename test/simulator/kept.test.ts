@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { money, price, quantity } from '../../src/core/money.ts';
 import { after, DAY_MS, MINUTE_MS } from '../../src/core/time.ts';
-import { Changes } from '../../src/simulator/changes.ts';
-import { Fills } from '../../src/simulator/fills.ts';
-import { isFinished, OrderRegistry } from '../../src/simulator/orders.ts';
-import { QuoteBook } from '../../src/simulator/quotes.ts';
-import type { QuoteEntry } from '../../src/simulator/quotes.ts';
+import { Changes } from '../../src/simulator/exchange/exchange-changes.ts';
+import { Fills } from '../../src/simulator/exchange/fills.ts';
+import { isFinished, OrderRegistry } from '../../src/simulator/exchange/orders.ts';
+import { QuoteBook } from '../../src/simulator/exchange/quotes.ts';
+import type { QuoteEntry } from '../../src/simulator/exchange/quotes.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
 import { aRequest, later, START } from './world.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Limits, SlidingWindow } from '../../src/simulator/limits.ts';
-import { venueOptions } from '../../src/simulator/options.ts';
+import { Limits, SlidingWindow } from '../../src/simulator/exchange/venue-limits.ts';
+import { venueOptions } from '../../src/simulator/options/options.ts';
 import { later } from './world.ts';
 
 describe('a sliding window', () => {

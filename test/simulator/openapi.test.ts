@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { asyncApiDocument, openApiDocument } from '../../src/simulator/documents.ts';
-import { routes } from '../../src/simulator/routes.ts';
-import { feedPayloads } from '../../src/wire/asyncapi.ts';
-import { isSchema, listOf, partOf } from '../../src/wire/json-schema.ts';
-import type { JsonSchema } from '../../src/wire/json-schema.ts';
+import { asyncApiDocument, openApiDocument } from '../../src/simulator/http/documents.ts';
+import { routes } from '../../src/simulator/http/routes.ts';
+import { feedPayloads } from '../../src/wire/documents/asyncapi.ts';
+import { isSchema, listOf, partOf } from '../../src/wire/documents/json-schema.ts';
+import type { JsonSchema } from '../../src/wire/documents/json-schema.ts';
 import { aVenue } from './client.ts';
 import type { VenueUnderTest } from './client.ts';
 import { buy, listen } from './feed-client.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { venueOptions, venueOptionsSchema } from '../../src/simulator/options.ts';
+import { venueOptions, venueOptionsSchema } from '../../src/simulator/options/options.ts';
 
 describe('the settings of the simulated venue', () => {
   it('have a default for everything', () => {

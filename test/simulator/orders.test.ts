@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { orderBody } from '../../src/wire/order-body.ts';
 import type { LimitOrder } from '../../src/wire/orders.ts';
-import type { Change } from '../../src/simulator/changes.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { Change } from '../../src/simulator/exchange/exchange-changes.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { anExchange, DESK, later, said, START, trade, quantityOf, valueOf } from './world.ts';
 
 const world = (input: VenueInput = {}): Exchange =>

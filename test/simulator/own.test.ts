@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { own } from '../../src/simulator/own.ts';
+import { own } from '../../src/simulator/exchange/own.ts';
 
 describe('what an object itself has', () => {
   it.each(['toString', '__proto__', 'constructor', 'hasOwnProperty', 'eth'])('is nothing for %s', (name) => {

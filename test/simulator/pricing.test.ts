@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cost, decimalsOf, money, price, quantity, text } from '../../src/core/money.ts';
 import type { Side } from '../../src/core/venue.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
-import { priceDecimals } from '../../src/simulator/listing.ts';
-import type { Listing } from '../../src/simulator/listing.ts';
-import { dealerPrice, priced } from '../../src/simulator/pricing.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import { priceDecimals } from '../../src/simulator/exchange/listing.ts';
+import type { Listing } from '../../src/simulator/exchange/listing.ts';
+import { dealerPrice, priced } from '../../src/simulator/exchange/pricing.ts';
 import { anExchange, amountOf, DESK, quantityOf, START, aRequest, valueOf } from './world.ts';
 
 const exchangeOf = (options = {}): Exchange =>

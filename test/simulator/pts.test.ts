@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { price, quantity, text } from '../../src/core/money.ts';
 import { HOUR_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import {
   anExchange,
   aRequest,

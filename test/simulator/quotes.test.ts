@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { uuidRow } from '../../src/simulator/quotes.ts';
+import { uuidRow } from '../../src/simulator/exchange/quotes.ts';
 
 const FIRST = 1_764_000_000_000;
 const COUNT = 100_000;

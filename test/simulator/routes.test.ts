@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { routes } from '../../src/simulator/routes.ts';
+import { routes } from '../../src/simulator/http/routes.ts';
 import { anExchange, DESK, later } from './world.ts';
 
 /** Numbers and texts that a careless or hostile client may send. */

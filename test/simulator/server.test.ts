@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { text } from '../../src/core/money.ts';
 import type { Quote } from '../../src/core/venue.ts';
-import type { Fault, RequestSeen } from '../../src/simulator/server.ts';
+import type { Fault, RequestSeen } from '../../src/simulator/http/server.ts';
 import {
   balancesSchema,
   currenciesSchema,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { price, text } from '../../src/core/money.ts';
 import { DAY_MS, instant, MINUTE_MS } from '../../src/core/time.ts';
-import { randomWalk } from '../../src/simulator/walk.ts';
+import { randomWalk } from '../../src/simulator/market/random-walk.ts';
 import { later, START } from './world.ts';
 
 const walk = (seed: string, volatilityPerRootDay = 0.03) =>

@@ -4,9 +4,9 @@ import type { Quantity } from '../../src/core/money.ts';
 import { DAY_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Quote, QuoteRequest } from '../../src/core/venue.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
-import { seededRandom } from '../../src/simulator/random.ts';
-import { routes } from '../../src/simulator/routes.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import { seededRandom } from '../../src/simulator/market/random.ts';
+import { routes } from '../../src/simulator/http/routes.ts';
 import { anExchange, later, orderFor, quantityOf, valueOf } from './world.ts';
 
 const OPERATIONS = 10_000;

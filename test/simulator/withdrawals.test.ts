@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { money, quantity, text } from '../../src/core/money.ts';
 import { MINUTE_MS } from '../../src/core/time.ts';
 import type { WithdrawalRequest } from '../../src/wire/withdrawal.ts';
-import type { Exchange } from '../../src/simulator/exchange.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { anExchange, DESK, later, said, START, valueOf } from './world.ts';
 
 const world = (input: VenueInput = {}): Exchange =>

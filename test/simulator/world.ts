@@ -4,12 +4,12 @@ import { instant, monotonic } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Quote, QuoteRequest, Side, Size } from '../../src/core/venue.ts';
 import type { Clock } from '../../src/engine/ports.ts';
-import type { PlacedOrder } from '../../src/simulator/dealer.ts';
-import { Exchange } from '../../src/simulator/exchange.ts';
-import { venueOptions } from '../../src/simulator/options.ts';
-import type { VenueInput } from '../../src/simulator/options.ts';
+import type { PlacedOrder } from '../../src/simulator/exchange/dealer.ts';
+import { Exchange } from '../../src/simulator/exchange/exchange.ts';
+import { venueOptions } from '../../src/simulator/options/options.ts';
+import type { VenueInput } from '../../src/simulator/options/options.ts';
 import type { OrderDetail } from '../../src/wire/order-body.ts';
-import type { Reply } from '../../src/simulator/reply.ts';
+import type { Reply } from '../../src/simulator/http/reply.ts';
 
 /** Real time, for tests over loopback. */
 export const systemClock: Clock = {

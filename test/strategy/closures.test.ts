@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, instant, isoOf, MINUTE_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { closureAt, openUntil } from '../../src/strategy/calendar.ts';
-import type { Hours } from '../../src/strategy/calendar.ts';
-import { firstOpen, scheduleFields } from '../../src/strategy/schedule.ts';
+import { closureAt, openUntil } from '../../src/strategy/calendar/calendar.ts';
+import type { Hours } from '../../src/strategy/calendar/calendar.ts';
+import { firstOpen, scheduleFields } from '../../src/strategy/calendar/schedule.ts';
 
 /** Closures against an oracle that reads the clock of the zone at every minute around each change of that clock. */
 

@@ -1,7 +1,7 @@
 import { money, quantity } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { HOUR_MS, instant, isoOf } from '../../src/core/time.ts';
-import { recurring } from '../../src/strategy/recurring.ts';
+import { recurring } from '../../src/strategy/kinds/recurring/recurring.ts';
 import { amountOf, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { add, money, price, quantity, subtract, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { AnyStrategy, Step } from '../../src/strategy/kernel.ts';
-import { module } from '../../src/strategy/module.ts';
+import { module } from '../../src/strategy/kinds/module/module.ts';
 import * as sdk from '../../src/strategy/sdk.ts';
 import { defineKernel, later, z } from '../../src/strategy/sdk.ts';
 import type { Intent, Kernel, View as OwnView, Wake } from '../../src/strategy/sdk.ts';

@@ -2,11 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, instant, isoOf, parseTime } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { closureAt } from '../../src/strategy/calendar.ts';
-import { nextPeriod } from '../../src/strategy/period.ts';
-import { recurring } from '../../src/strategy/recurring.ts';
-import { nextTime, occurrencesOf, scheduleFields, smallestGapMs } from '../../src/strategy/schedule.ts';
-import type { Schedule } from '../../src/strategy/schedule.ts';
+import { closureAt } from '../../src/strategy/calendar/calendar.ts';
+import { nextPeriod } from '../../src/strategy/calendar/period.ts';
+import { recurring } from '../../src/strategy/kinds/recurring/recurring.ts';
+import {
+  nextTime,
+  occurrencesOf,
+  scheduleFields,
+  smallestGapMs,
+} from '../../src/strategy/calendar/schedule.ts';
+import type { Schedule } from '../../src/strategy/calendar/schedule.ts';
 import { aWorld } from './views.ts';
 
 const schedule = (over: object = {}): Schedule =>

@@ -4,7 +4,7 @@ import type { Reason } from '../../src/core/reasons.ts';
 import { HOUR_MS, instant, MINUTE_MS, parseTime } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
-import { rebalance } from '../../src/strategy/rebalance.ts';
+import { rebalance } from '../../src/strategy/kinds/rebalance/rebalance.ts';
 import { intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 

@@ -12,12 +12,12 @@ import {
   subtract,
 } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
-import { priceIn, valueOn } from '../../src/core/portfolio.ts';
-import type { Basis } from '../../src/core/portfolio.ts';
+import { priceIn, valueOn } from '../../src/core/risk/portfolio.ts';
+import type { Basis } from '../../src/core/risk/portfolio.ts';
 import type { Wake } from '../../src/core/wake.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
-import { rebalance } from '../../src/strategy/rebalance.ts';
-import { tradesFor, turns } from '../../src/strategy/rebalance-trades.ts';
+import { rebalance } from '../../src/strategy/kinds/rebalance/rebalance.ts';
+import { tradesFor, turns } from '../../src/strategy/kinds/rebalance/rebalance-trades.ts';
 import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { approximate, money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
-import { value } from '../../src/core/portfolio.ts';
-import { tradesFor } from '../../src/strategy/rebalance-trades.ts';
-import type { Trade } from '../../src/strategy/rebalance-trades.ts';
+import { value } from '../../src/core/risk/portfolio.ts';
+import { tradesFor } from '../../src/strategy/kinds/rebalance/rebalance-trades.ts';
+import type { Trade } from '../../src/strategy/kinds/rebalance/rebalance-trades.ts';
 
 type Figures = Readonly<Record<string, string>>;
 

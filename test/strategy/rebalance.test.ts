@@ -3,7 +3,7 @@ import { instant, isoOf, MINUTE_MS, parseTime, SECOND_MS } from '../../src/core/
 import type { Wake } from '../../src/core/wake.ts';
 import { quantity, ratio } from '../../src/core/money.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
-import { rebalance } from '../../src/strategy/rebalance.ts';
+import { rebalance } from '../../src/strategy/kinds/rebalance/rebalance.ts';
 import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 

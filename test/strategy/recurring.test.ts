@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, money, quantity, text } from '../../src/core/money.ts';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
-import { recurring } from '../../src/strategy/recurring.ts';
+import { recurring } from '../../src/strategy/kinds/recurring/recurring.ts';
 import { DAILY, PLAN, TEN, leg, aLife, scheduled, trade } from './daily.ts';
 import { amountOf, aWorld, intentsOf, NINE } from './views.ts';
 import type { Life, Scene } from './views.ts';

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, instant, isoOf, MINUTE_MS, parseTime } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
-import { closureAt } from '../../src/strategy/calendar.ts';
-import { nextTime, scheduleFields } from '../../src/strategy/schedule.ts';
-import type { Schedule } from '../../src/strategy/schedule.ts';
+import { closureAt } from '../../src/strategy/calendar/calendar.ts';
+import { nextTime, scheduleFields } from '../../src/strategy/calendar/schedule.ts';
+import type { Schedule } from '../../src/strategy/calendar/schedule.ts';
 
 const schedule = (over: object = {}): Schedule => scheduleFields.parse({ cron: '0 9 * * *', ...over });
 /** The next `count` times after `from`, in UTC. */

@@ -7,7 +7,7 @@ import { HOUR_MS, instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { FundingRate } from '../../src/core/venue.ts';
 import type { Step } from '../../src/strategy/kernel.ts';
-import { settle } from '../../src/strategy/settle.ts';
+import { settle } from '../../src/strategy/kinds/settle/settle.ts';
 import { amountOf, aWorld, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { estimate, leftAfter, urgency } from '../../src/strategy/almgren-chriss.ts';
-import { shortfall } from '../../src/strategy/shortfall.ts';
-import { twap } from '../../src/strategy/twap.ts';
+import { estimate, leftAfter, urgency } from '../../src/strategy/kinds/almgren-chriss.ts';
+import { shortfall } from '../../src/strategy/kinds/shortfall.ts';
+import { twap } from '../../src/strategy/kinds/twap.ts';
 import { describeSliced, messagesOf, PLAN, slotsOf } from './sliced.ts';
 import { instrumentOf, NINE } from './views.ts';
 

@@ -2,9 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, decimalsOf, fraction, ONE, quantity, ratioOf, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
-import { dueSize, plannedBefore, plannedSize, slotMs, smallestSize } from '../../src/strategy/slicing.ts';
+import {
+  dueSize,
+  plannedBefore,
+  plannedSize,
+  slotMs,
+  smallestSize,
+} from '../../src/strategy/sliced/slicing.ts';
 import { uniform } from '../../src/core/uniform.ts';
-import type { Curve, Jitter, SlicePlan } from '../../src/strategy/slicing.ts';
+import type { Curve, Jitter, SlicePlan } from '../../src/strategy/sliced/slicing.ts';
 
 const aPlan = (over: Partial<SlicePlan<Quantity>> = {}): SlicePlan<Quantity> => ({
   total: quantity('10'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Tactics } from '../../src/core/tactics.ts';
+import type { Tactics } from '../../src/core/risk/tactics.ts';
 import { strategies } from '../../src/strategy/registry.ts';
 import { aView, aWorld, NINE } from './views.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { money, quantity } from '../../src/core/money.ts';
 import type { Minimum } from '../../src/core/instrument.ts';
-import { twap } from '../../src/strategy/twap.ts';
+import { twap } from '../../src/strategy/kinds/twap.ts';
 import { aWorld } from './views.ts';
 
 const PLAN = {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { add, money, quantity, subtract, text } from '../../src/core/money.ts';
 import type { Quantity } from '../../src/core/money.ts';
 import { HOUR_MS, instant, isoOf, MINUTE_MS } from '../../src/core/time.ts';
-import { twap } from '../../src/strategy/twap.ts';
+import { twap } from '../../src/strategy/kinds/twap.ts';
 import { amountOf, instrumentOf, intentsOf, Life, NINE } from './views.ts';
 import type { Scene } from './views.ts';
 

@@ -4,7 +4,7 @@ import { precisionsOf } from '../../src/core/instrument.ts';
 import type { Instrument, Precisions } from '../../src/core/instrument.ts';
 import { money, NO_MONEY, price, quantity, size as sizeOf } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
-import { priceIn, valueOn } from '../../src/core/portfolio.ts';
+import { priceIn, valueOn } from '../../src/core/risk/portfolio.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Instant } from '../../src/core/time.ts';
 import type { FundingRate, RiskMode } from '../../src/core/venue.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { quantity } from '../../src/core/money.ts';
-import { vwap } from '../../src/strategy/vwap.ts';
+import { vwap } from '../../src/strategy/kinds/vwap.ts';
 import { describeSliced, messagesOf, PLAN, slotsOf } from './sliced.ts';
 import { instrumentOf, Life, NINE } from './views.ts';
 

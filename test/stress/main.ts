@@ -9,8 +9,8 @@ import process from 'node:process';
 import { inspect, parseArgs } from 'node:util';
 import { OperatorError } from '../../src/core/errors.ts';
 import { DAY_MS, after, instant } from '../../src/core/time.ts';
-import { openJournal } from '../../src/journal/open.ts';
-import { assess } from '../../src/report/assessment.ts';
+import { openJournal } from '../../src/journal/open-journal.ts';
+import { assess } from '../../src/report/figures/assessment.ts';
 import { stress } from './stress.ts';
 import type { Peaks } from './stress.ts';
 

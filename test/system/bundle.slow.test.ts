@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { guideCode } from '../docs/module-guide.ts';
 import { strategies } from '../../src/strategy/registry.ts';
-import { normalAt } from '../../src/simulator/random.ts';
+import { normalAt } from '../../src/simulator/market/random.ts';
 import { anInstallation } from './support/installation.ts';
 import { finish } from './support/program.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/app/clock.ts';
+import { systemClock } from '../../src/app/daemon/clock.ts';
 import { startVenue } from '../../src/simulator/venue.ts';
 import { expectNoToken } from './support/checks.ts';
 import { aDesk } from './support/desk.ts';

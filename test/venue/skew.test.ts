@@ -1,7 +1,7 @@
 import { firstValueFrom } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { instant } from '../../src/core/time.ts';
-import { certainSkew } from '../../src/venue/skew.ts';
+import { certainSkew } from '../../src/venue/certain-skew.ts';
 import { answering, client, http, systemClock } from './servers.ts';
 
 const NOON = Date.UTC(2026, 0, 5, 12);

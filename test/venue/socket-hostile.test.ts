@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { text } from '../../src/core/money.ts';
 import { instant, monotonic } from '../../src/core/time.ts';
 import type { AccountHint, Clock } from '../../src/engine/ports.ts';
-import { Faults } from '../../src/simulator/faults-plan.ts';
+import { Faults } from '../../src/simulator/faults/fault-plan.ts';
 import { accountFeed } from '../../src/venue/socket-account.ts';
 import { aVenue } from '../simulator/client.ts';
 import { buy } from '../simulator/feed-client.ts';

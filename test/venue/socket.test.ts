@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { ReferencePrice } from '../../src/core/market.ts';
+import type { ReferencePrice } from '../../src/core/reference-price.ts';
 import { text } from '../../src/core/money.ts';
 import { instant, monotonic } from '../../src/core/time.ts';
 import type { Clock } from '../../src/engine/ports.ts';

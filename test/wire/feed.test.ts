@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { text } from '../../src/core/money.ts';
-import { readFeed, stampTime } from '../../src/wire/feed.ts';
-import { readFeedRequest } from '../../src/wire/feed-requests.ts';
+import { readFeed, stampTime } from '../../src/wire/feeds/feed.ts';
+import { readFeedRequest } from '../../src/wire/feeds/feed-requests.ts';
 
 const ticker = '{"last":60000.10000000000000000001,"volume":"1e-8"}';
 

@@ -7,12 +7,12 @@ import { text } from '../../core/money.ts';
 import type { ControlRecord } from '../../core/record.ts';
 import { durationText, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { openJournal } from '../../journal/open.ts';
-import { assess, plainAssessment, timesOf } from '../../report/assessment.ts';
-import type { Assessment, Peak } from '../../report/assessment.ts';
-import type { configSchema } from '../config-schema.ts';
-import { loadConfig } from '../config.ts';
-import { readFile } from '../files.ts';
+import { openJournal } from '../../journal/open-journal.ts';
+import { assess, plainAssessment, timesOf } from '../../report/figures/assessment.ts';
+import type { Assessment, Peak } from '../../report/figures/assessment.ts';
+import type { configSchema } from '../config/config-schema.ts';
+import { loadConfig } from '../config/config.ts';
+import { readFile } from '../config/files.ts';
 import { version } from '../version.ts';
 import type { CommandIo } from './io.ts';
 

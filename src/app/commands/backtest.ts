@@ -1,32 +1,32 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
-import { indexThrough } from '../../backtest/index-store.ts';
-import { solvedOver } from '../../backtest/possible.ts';
-import { backtest } from '../../backtest/run.ts';
-import type { Backtest } from '../../backtest/run.ts';
-import type { NextPossible } from '../../backtest/tape-market.ts';
-import type { Tape } from '../../backtest/tape.ts';
+import { indexThrough } from '../../research/tape/index-store.ts';
+import { solvedOver } from '../../research/run/wake-index.ts';
+import { backtest } from '../../research/run/run.ts';
+import type { Backtest } from '../../research/run/run.ts';
+import type { NextPossible } from '../../research/run/tape-market.ts';
+import type { Tape } from '../../research/tape/tape.ts';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
 import { forTerminal } from '../../core/escape.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { lateJournal } from '../../journal/late.ts';
+import { lateJournal } from '../../journal/format/late.ts';
 import type { Journal } from '../../journal/journal.ts';
-import { reportOf } from '../../report/json.ts';
-import { readInput } from '../backtest-input.ts';
-import type { BacktestInput, InputOptions } from '../backtest-input.ts';
-import type { BootstrapIo, BootstrapOptions } from '../bootstrap.ts';
-import { backtestFigures, backtestLines, idleLines } from '../backtest-words.ts';
-import type { Alerts } from '../backtest-words.ts';
-import { shownPath } from '../files.ts';
-import { readModel } from '../model-file.ts';
-import type { NamedModel } from '../model-file.ts';
-import { policyOf } from '../policy.ts';
-import { simulatedCurrencies } from '../rates.ts';
-import { formatProblems } from '../problems.ts';
-import type { Screen } from '../progress.ts';
-import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
+import { reportOf } from '../../report/json/json.ts';
+import { readInput } from '../research/backtest-input.ts';
+import type { BacktestInput, InputOptions } from '../research/backtest-input.ts';
+import type { BootstrapIo, BootstrapOptions } from '../research/bootstrap.ts';
+import { backtestFigures, backtestLines, idleLines } from '../research/backtest-text.ts';
+import type { Alerts } from '../research/backtest-text.ts';
+import { shownPath } from '../config/files.ts';
+import { readModel } from '../config/model-file.ts';
+import type { NamedModel } from '../config/model-file.ts';
+import { policyOf } from '../config/policy.ts';
+import { simulatedCurrencies } from '../config/rates.ts';
+import { formatProblems } from '../config/problems.ts';
+import type { Screen } from '../cli/progress.ts';
+import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../research/report-files.ts';
 import type { CommandIo } from './io.ts';
 
 export interface BacktestOptions extends InputOptions, BootstrapOptions {
@@ -64,7 +64,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
     return exitCodes.config;
   }
   // Loaded by those who ask for it: a plain backtest starts without threads.
-  const anew = options.bootstrap === undefined ? undefined : await import('../bootstrap.ts');
+  const anew = options.bootstrap === undefined ? undefined : await import('../research/bootstrap.ts');
   anew?.resamplingOf(input, options);
   const alerts: Alerts = new Map();
   const journal = lateJournal();
@@ -74,7 +74,7 @@ export async function runBacktest(options: BacktestOptions, io: BacktestIo): Pro
   await go(running, input, io.stderr);
   const seconds = began === undefined ? undefined : (performance.now() - began) / 1000;
   if (file !== undefined) {
-    const { saveJournal } = await import('../../journal/save.ts');
+    const { saveJournal } = await import('../../journal/save-journal.ts');
     saveJournal(journal, file);
   }
   const drawn = await anew?.bootstrapOf({ input, named, options, io });

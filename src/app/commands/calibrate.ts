@@ -1,18 +1,18 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
-import { askedOf } from '../../backtest/calibrate/asks.ts';
-import { caveatsOf, learn } from '../../backtest/calibrate/learn.ts';
-import { modelFileSchema, presetModel } from '../../backtest/model.ts';
-import type { PresetName } from '../../backtest/model.ts';
+import { askedOf } from '../../research/calibrate/asks.ts';
+import { caveatsOf, learn } from '../../research/calibrate/learn.ts';
+import { modelFileSchema, presetModel } from '../../research/run/model.ts';
+import type { PresetName } from '../../research/run/model.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { escapeMarks, forTerminal } from '../../core/escape.ts';
-import { calibrationJson, calibrationLines, modelYaml } from '../calibrate-words.ts';
-import type { Calibration } from '../calibrate-words.ts';
-import { shownPath } from '../files.ts';
+import { calibrationJson, calibrationLines, modelYaml } from '../research/calibrate-text.ts';
+import type { Calibration } from '../research/calibrate-text.ts';
+import { shownPath } from '../config/files.ts';
 import type { CommandIo } from './io.ts';
-import { openNamed, readSpan, readTapes } from './journal-read.ts';
-import type { JournalOptions } from './journal-read.ts';
+import { openNamed, readSpan, readTapes } from './journal/journal-read.ts';
+import type { JournalOptions } from './journal/journal-read.ts';
 
 export interface CalibrateOptions extends JournalOptions {
   readonly base: PresetName;

@@ -4,10 +4,10 @@ import { request } from 'undici';
 import { OperatorError } from '../../core/errors.ts';
 import { forTerminal } from '../../core/escape.ts';
 import { GUARD_HEADER } from '../../operate/api.ts';
-import { modeOf } from '../config-checks.ts';
-import { findDaemon } from '../control-file.ts';
-import type { FoundDaemon } from '../control-file.ts';
-import { readFile } from '../files.ts';
+import { modeOf } from '../config/config-checks.ts';
+import { findDaemon } from '../daemon/control-file.ts';
+import type { FoundDaemon } from '../daemon/control-file.ts';
+import { readFile } from '../config/files.ts';
 import type { CommandIo } from './io.ts';
 
 /** Where the commands look for the daemon that they talk to. */

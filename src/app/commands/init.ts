@@ -2,8 +2,8 @@ import { copyFileSync, constants, existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { makeFolders } from '../../journal/files.ts';
-import { shownPath, whyUnreadable } from '../files.ts';
+import { makeFolders } from '../../journal/sqlite/files.ts';
+import { shownPath, whyUnreadable } from '../config/files.ts';
 import type { RunIo } from './run.ts';
 
 export interface InitOptions {

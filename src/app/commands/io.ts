@@ -1,5 +1,5 @@
 import type { Instant } from '../../core/time.ts';
-import type { Environment } from '../yaml.ts';
+import type { Environment } from '../config/yaml.ts';
 
 /** Where a command writes. */
 export interface Out {

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { forTerminal } from '../../core/escape.ts';
 import type { StoredRecord } from '../../core/record.ts';
-import { figuresOf } from '../../report/figures.ts';
-import { reportOf } from '../../report/json.ts';
-import { shownPath } from '../files.ts';
-import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../report-files.ts';
-import { reportLines } from '../report-words.ts';
+import { figuresOf } from '../../report/figures/figures.ts';
+import { reportOf } from '../../report/json/json.ts';
+import { shownPath } from '../config/files.ts';
+import { REPORT_FILES, refuseToReplace, reportText, writeReport } from '../research/report-files.ts';
+import { reportLines } from '../research/report-text.ts';
 import { version } from '../version.ts';
 import type { CommandIo } from './io.ts';
-import { currenciesOf, refuseUnknown } from './journal-names.ts';
-import { openNamed, readSpan, readTapes } from './journal-read.ts';
-import type { JournalOptions } from './journal-read.ts';
+import { currenciesOf, refuseUnknown } from './journal/journal-names.ts';
+import { openNamed, readSpan, readTapes } from './journal/journal-read.ts';
+import type { JournalOptions } from './journal/journal-read.ts';
 
 export interface ReportOptions extends JournalOptions {
   readonly strategy?: string | undefined;

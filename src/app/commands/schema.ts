@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { asyncApiDocument, openApiDocument } from '../../simulator/documents.ts';
-import { makeFolders } from '../../journal/files.ts';
-import { schemaNames, schemaText } from '../schema.ts';
-import type { SchemaName } from '../schema.ts';
+import { asyncApiDocument, openApiDocument } from '../../simulator/http/documents.ts';
+import { makeFolders } from '../../journal/sqlite/files.ts';
+import { schemaNames, schemaText } from '../config/schema.ts';
+import type { SchemaName } from '../config/schema.ts';
 import type { CommandIo } from './io.ts';
 
 export interface SchemaOptions {

@@ -3,11 +3,11 @@ import { exitCodes } from '../../core/errors.ts';
 import { escapeMarks } from '../../core/escape.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { readConfig } from '../config.ts';
-import type { Config, Mode } from '../config.ts';
-import { formatProblems } from '../problems.ts';
-import { readStrategies } from '../strategies.ts';
-import type { LoadedStrategy } from '../strategies.ts';
+import { readConfig } from '../config/config.ts';
+import type { Config, Mode } from '../config/config.ts';
+import { formatProblems } from '../config/problems.ts';
+import { readStrategies } from '../strategies/strategies.ts';
+import type { LoadedStrategy } from '../strategies/strategies.ts';
 import type { CommandIo } from './io.ts';
 
 export interface ValidateOptions {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import { ZodError } from 'zod';
 import { OperatorError, exitCodes } from '../../core/errors.ts';
-import { Faults } from '../../simulator/faults-plan.ts';
+import { Faults } from '../../simulator/faults/fault-plan.ts';
 import { startVenue } from '../../simulator/venue.ts';
-import { venueOptions } from '../../simulator/options.ts';
-import type { VenueInput, VenueOptions } from '../../simulator/options.ts';
-import { systemClock } from '../clock.ts';
-import { loadFaultPlan, loadVenueOptions } from '../venue-file.ts';
+import { venueOptions } from '../../simulator/options/options.ts';
+import type { VenueInput, VenueOptions } from '../../simulator/options/options.ts';
+import { systemClock } from '../daemon/clock.ts';
+import { loadFaultPlan, loadVenueOptions } from '../config/venue-file.ts';
 import type { RunIo } from './run.ts';
 
 export interface VenueCommandOptions {
@@ -64,7 +64,7 @@ export async function venue(options: VenueCommandOptions, io: RunIo): Promise<nu
     faults,
     admin: { token, port: options.adminPort },
     loadTape: async (pair, file) => {
-      const { loadPriceTape } = await import('../price-tape.ts');
+      const { loadPriceTape } = await import('../research/price-tape.ts');
       return await loadPriceTape(pair, file, io.cwd);
     },
     stateFile: options.state === undefined ? undefined : resolvePath(io.cwd, options.state),

@@ -4,11 +4,11 @@ import { isoOf } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { whyOf } from '../../journal/why.ts';
 import type { Told } from '../../journal/why.ts';
-import { localText, namedZone, readSince, zoneHere, zoneOf } from '../local-time.ts';
+import { localText, namedZone, readSince, zoneHere, zoneOf } from '../cli/local-time.ts';
 import type { CommandIo } from './io.ts';
-import { currenciesOf, refuseUnknown } from './journal-names.ts';
-import { openNamed } from './journal-read.ts';
-import type { JournalOptions } from './journal-read.ts';
+import { currenciesOf, refuseUnknown } from './journal/journal-names.ts';
+import { openNamed } from './journal/journal-read.ts';
+import type { JournalOptions } from './journal/journal-read.ts';
 
 export interface WhyCommandOptions extends JournalOptions {
   /** Only from then on: a time, a day, or how long ago. */

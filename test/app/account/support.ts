@@ -1,6 +1,6 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
-import { accountIo, addAccount } from '../../../src/app/account-cli.ts';
-import type { AccountIo } from '../../../src/app/commands/account-session.ts';
+import { accountIo, addAccount } from '../../../src/app/cli/account-cli.ts';
+import type { AccountIo } from '../../../src/app/commands/account/account-session.ts';
 import { exitCodes, OperatorError } from '../../../src/core/errors.ts';
 import { overheard } from '../../custody/watch.ts';
 import { systemClock } from '../../simulator/world.ts';

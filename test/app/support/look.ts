@@ -1,4 +1,4 @@
-import { addLook } from '../../../src/app/look-cli.ts';
+import { addLook } from '../../../src/app/cli/reporting-commands.ts';
 import { instant } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
 import { runLine } from './cli.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { addSweep } from '../../../src/app/sweep-cli.ts';
+import { addSweep } from '../../../src/app/cli/sweep-cli.ts';
 import { MINUTE_MS, instant } from '../../../src/core/time.ts';
 import { runLine } from './cli.ts';
 import type { Ran } from './cli.ts';

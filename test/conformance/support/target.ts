@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { TestContext } from 'vitest';
 import { instant, monotonic } from '../../../src/core/time.ts';
 import type { Instant } from '../../../src/core/time.ts';
-import type { VenueInput } from '../../../src/simulator/options.ts';
+import type { VenueInput } from '../../../src/simulator/options/options.ts';
 import { startVenue } from '../../../src/simulator/venue.ts';
 import type { RunningVenue } from '../../../src/simulator/venue.ts';
 import { fieldsOf, readJson } from './json.ts';

@@ -1,7 +1,7 @@
 import { quantity, text } from '../../../src/core/money.ts';
 import type { RecordBody } from '../../../src/core/record.ts';
 import { instant } from '../../../src/core/time.ts';
-import type { DeskState } from '../../../src/engine/desk-state.ts';
+import type { DeskState } from '../../../src/engine/state/desk-state.ts';
 import type { Life } from './life.ts';
 import type { Parent } from './plan.ts';
 

@@ -1,4 +1,4 @@
-import { DeskState } from '../../../src/engine/desk-state.ts';
+import { DeskState } from '../../../src/engine/state/desk-state.ts';
 import type { Plan, RunOptions, RunResult, Scenario } from '../scenario.ts';
 import { MachineClock } from './clock.ts';
 import { BALANCES } from './beginnings.ts';

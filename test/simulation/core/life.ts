@@ -1,4 +1,4 @@
-import { DayClock } from '../../../src/engine/day-clock.ts';
+import { DayClock } from '../../../src/engine/time/limit-day.ts';
 import type { MachineClock } from './clock.ts';
 import type { Disk } from './disk.ts';
 import { STEP } from './menu.ts';

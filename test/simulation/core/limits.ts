@@ -1,10 +1,10 @@
-import { deskRefusal, refusal } from '../../../src/core/controls.ts';
-import type { World as Limited } from '../../../src/core/controls.ts';
+import { deskRefusal, refusal } from '../../../src/core/risk/controls.ts';
+import type { World as Limited } from '../../../src/core/risk/controls.ts';
 import { NO_QUANTITY, add, money, price } from '../../../src/core/money.ts';
 import type { Money, Price, Quantity } from '../../../src/core/money.ts';
-import type { Refusal } from '../../../src/core/refusal.ts';
-import type { DeskState } from '../../../src/engine/desk-state.ts';
-import type { OpenSlice } from '../../../src/engine/open.ts';
+import type { Refusal } from '../../../src/core/risk/refusal.ts';
+import type { DeskState } from '../../../src/engine/state/desk-state.ts';
+import type { OpenSlice } from '../../../src/engine/state/strategy-run.ts';
 import type { Life } from './life.ts';
 
 /** What the product's own controls are told, and what they say. */

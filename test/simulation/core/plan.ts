@@ -1,6 +1,6 @@
 import { parentId } from '../../../src/core/ids.ts';
-import type { Limits } from '../../../src/core/controls.ts';
-import type { Trust } from '../../../src/core/cycle.ts';
+import type { Limits } from '../../../src/core/risk/controls.ts';
+import type { Trust } from '../../../src/core/cycle/cycle.ts';
 import { money, ratio } from '../../../src/core/money.ts';
 import type { Side } from '../../../src/core/venue.ts';
 import type { World } from './world.ts';

@@ -1,6 +1,6 @@
 import type { Monotonic } from '../../../src/core/time.ts';
 import type { Transaction } from '../../../src/core/venue.ts';
-import type { DeskState } from '../../../src/engine/desk-state.ts';
+import type { DeskState } from '../../../src/engine/state/desk-state.ts';
 import type { Life } from './life.ts';
 import { READ_GAP_MS } from './plan.ts';
 

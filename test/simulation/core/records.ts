@@ -1,14 +1,14 @@
 import { parseClientId } from '../../../src/core/ids.ts';
 import { add, money, price, quantity, text } from '../../../src/core/money.ts';
-import type { TradeEvidence } from '../../../src/core/evidence.ts';
+import type { TradeEvidence } from '../../../src/core/cycle/evidence.ts';
 import type { Pair } from '../../../src/core/pairs.ts';
 import type { Reason } from '../../../src/core/reasons.ts';
 import type { FillRecord, IntentRecord, RecordBody } from '../../../src/core/record.ts';
 import { instant } from '../../../src/core/time.ts';
-import type { Phase } from '../../../src/core/cycle.ts';
-import type { Doubt } from '../../../src/core/doubts.ts';
+import type { Phase } from '../../../src/core/cycle/cycle.ts';
+import type { Doubt } from '../../../src/core/cycle/doubts.ts';
 import type { Quote, QuoteRequest } from '../../../src/core/venue.ts';
-import type { OpenSlice } from '../../../src/engine/open.ts';
+import type { OpenSlice } from '../../../src/engine/state/strategy-run.ts';
 
 /** Records that the desk of simulation A writes, and the pairs that it trades. */
 

@@ -1,9 +1,9 @@
 import { Observable } from 'rxjs';
 import { OperatorError } from '../../../src/core/errors.ts';
 import type { StoredRecord } from '../../../src/core/record.ts';
-import { appender } from '../../../src/journal/append.ts';
-import { EMPTY, damage, readLines, tie } from '../../../src/journal/chain.ts';
-import type { Head, Line } from '../../../src/journal/chain.ts';
+import { appender } from '../../../src/journal/sqlite/appender.ts';
+import { EMPTY, damage, readLines, tie } from '../../../src/journal/proof/chain.ts';
+import type { Head, Line } from '../../../src/journal/proof/chain.ts';
 import type { JournalPort } from '../../../src/engine/ports.ts';
 import { freeze } from '../../journal/frozen.ts';
 import { frame, unframe } from './disk.ts';

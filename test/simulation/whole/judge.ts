@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DeskState } from '../../../src/engine/desk-state.ts';
+import { DeskState } from '../../../src/engine/state/desk-state.ts';
 import type { Desk } from '../../../src/engine/desk.ts';
-import { readLines } from '../../../src/journal/chain.ts';
-import type { Line } from '../../../src/journal/chain.ts';
+import { readLines } from '../../../src/journal/proof/chain.ts';
+import type { Line } from '../../../src/journal/proof/chain.ts';
 
 const PARTS = [
   'lives',

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer';
-import type { Answer } from '../../../src/simulator/deliver.ts';
-import type { VirtualClock } from '../../../src/engine/clock.ts';
+import type { Answer } from '../../../src/simulator/http/deliver.ts';
+import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Call } from '../../../src/venue/call.ts';
 import { exchanges } from '../../../src/venue/http.ts';
 import type { Outgoing, VenueHttp } from '../../../src/venue/http.ts';
 import type { Route } from '../../../src/venue/routes.ts';
-import { cleaned } from '../../../src/venue/said.ts';
+import { cleaned } from '../../../src/venue/sanitize.ts';
 import type { ByteVenue } from './byte-venue.ts';
 import { site } from '../chance.ts';
 import type { Chance } from '../chance.ts';

@@ -1,11 +1,11 @@
 import type { Subject } from 'rxjs';
 import { quantity } from '../../../src/core/money.ts';
 import { instant } from '../../../src/core/time.ts';
-import type { VirtualClock } from '../../../src/engine/clock.ts';
+import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Desk } from '../../../src/engine/desk.ts';
 import type { Command, StrategiesPort } from '../../../src/engine/ports.ts';
-import type { StrategySource } from '../../../src/engine/source.ts';
-import type { Exchange } from '../../../src/simulator/exchange.ts';
+import type { StrategySource } from '../../../src/engine/state/strategy-source.ts';
+import type { Exchange } from '../../../src/simulator/exchange/exchange.ts';
 import { aStrategy } from '../../engine/harness.ts';
 import type { Chance } from '../chance.ts';
 import { EPOCH } from './draws.ts';

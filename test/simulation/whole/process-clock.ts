@@ -2,7 +2,7 @@ import { Subscription } from 'rxjs';
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
 import { BOOT_STEP_MS, instant, monotonic } from '../../../src/core/time.ts';
 import type { BootTime, Instant, Monotonic } from '../../../src/core/time.ts';
-import type { VirtualClock } from '../../../src/engine/clock.ts';
+import type { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Clock } from '../../../src/engine/ports.ts';
 import { EPOCH } from './draws.ts';
 

@@ -13,8 +13,8 @@ import type {
   StrategiesPort,
 } from '../../../src/engine/ports.ts';
 import { runDesk } from '../../../src/engine/run.ts';
-import type { Line } from '../../../src/journal/chain.ts';
-import type { Exchange } from '../../../src/simulator/exchange.ts';
+import type { Line } from '../../../src/journal/proof/chain.ts';
+import type { Exchange } from '../../../src/simulator/exchange/exchange.ts';
 import { tradingRoutes } from '../../../src/venue/routes.ts';
 import { tradingVenue } from '../../../src/venue/trading.ts';
 import type { Outgoing, VenueHttp } from '../../../src/venue/http.ts';

@@ -1,8 +1,8 @@
 import { money, ratio } from '../../../src/core/money.ts';
 import type { StrategySource } from '../../../src/engine/desk.ts';
 import type { Policy } from '../../../src/engine/policy.ts';
-import { venueOptions } from '../../../src/simulator/options.ts';
-import type { VenueOptions } from '../../../src/simulator/options.ts';
+import { venueOptions } from '../../../src/simulator/options/options.ts';
+import type { VenueOptions } from '../../../src/simulator/options/options.ts';
 import { aPolicy } from '../../engine/harness.ts';
 import type { OnDuplicate } from './byte-venue.ts';
 import type { Chance } from '../chance.ts';

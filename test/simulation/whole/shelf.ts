@@ -1,11 +1,11 @@
 import { unpack } from '../../../src/core/pack.ts';
-import { DeskState } from '../../../src/engine/desk-state.ts';
-import type { SavedState } from '../../../src/engine/keeper.ts';
+import { DeskState } from '../../../src/engine/state/desk-state.ts';
+import type { SavedState } from '../../../src/engine/state/snapshot-writer.ts';
 import type { KeptState, StatePort } from '../../../src/engine/ports.ts';
-import type { Line } from '../../../src/journal/chain.ts';
-import { readLines } from '../../../src/journal/chain.ts';
+import type { Line } from '../../../src/journal/proof/chain.ts';
+import { readLines } from '../../../src/journal/proof/chain.ts';
 import { wordsOf } from '../../engine/kept.ts';
-import { stateIn, stateText } from '../../../src/journal/state-file.ts';
+import { stateIn, stateText } from '../../../src/journal/sidecar/snapshot-file.ts';
 
 const OPTIONS = { program: 'simulation' };
 

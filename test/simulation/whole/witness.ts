@@ -1,6 +1,6 @@
-import type { Line } from '../../../src/journal/chain.ts';
-import type { Exchange } from '../../../src/simulator/exchange.ts';
-import type { Answer } from '../../../src/simulator/deliver.ts';
+import type { Line } from '../../../src/journal/proof/chain.ts';
+import type { Exchange } from '../../../src/simulator/exchange/exchange.ts';
+import type { Answer } from '../../../src/simulator/http/deliver.ts';
 import { shown, units } from './exact.ts';
 import type { Units } from './exact.ts';
 import type { Trace } from '../chance.ts';

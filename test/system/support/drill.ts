@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { Fault, RequestSeen, ServerHooks } from '../../../src/simulator/server.ts';
+import type { Fault, RequestSeen, ServerHooks } from '../../../src/simulator/http/server.ts';
 import type { FillRow } from './desk.ts';
 import { sameSpelling } from './ledger.ts';
 import type { Row } from './ledger.ts';

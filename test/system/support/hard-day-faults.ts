@@ -1,4 +1,4 @@
-import type { FaultPlanInput } from '../../../src/simulator/faults.ts';
+import type { FaultPlanInput } from '../../../src/simulator/faults/faults.ts';
 
 type Rule = NonNullable<FaultPlanInput['rules']>[number];
 type Feed = NonNullable<FaultPlanInput['feeds']>[number];

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../../src/app/clock.ts';
-import type { VenueInput } from '../../../src/simulator/options.ts';
-import type { ServerHooks } from '../../../src/simulator/server.ts';
+import { systemClock } from '../../../src/app/daemon/clock.ts';
+import type { VenueInput } from '../../../src/simulator/options/options.ts';
+import type { ServerHooks } from '../../../src/simulator/http/server.ts';
 import { startVenue } from '../../../src/simulator/venue.ts';
 import { start } from './program.ts';
 import type { Program } from './program.ts';

@@ -1,0 +1,91 @@
+import { availableParallelism } from 'node:os';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { Command, Option } from '@commander-js/extra-typings';
+import type { BacktestIo } from '../commands/backtest.ts';
+import { cacheOption } from './tape-options.ts';
+
+export interface BacktestCli {
+  readonly io: BacktestIo;
+  readonly config: () => Option<'--config <file>', undefined, string>;
+  readonly done: (code: number) => void;
+}
+
+/** `tranche backtest`: strategies over market history. */
+export function addBacktest(cli: Command, { io, config, done }: BacktestCli): void {
+  cli
+    .command('backtest')
+    .description('run strategies over market history through the live pipeline')
+    .argument('[files...]', 'strategy files, instead of those in the config')
+    .addOption(config())
+    .option(
+      '--data <pair=file>',
+      'prices of a pair: a tape or a file that data import reads; repeatable',
+      collect,
+      [],
+    )
+    .addOption(cacheOption())
+    .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
+    .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
+    .option('--holdings <amounts>', 'opening balances, such as usd=100000,btc=1 (default: from the config)')
+    .option('--model <model>', 'model of the venue: tight, normal, stressed, or a YAML file', 'normal')
+    .option(
+      '--assume <setting=value>',
+      'one setting of the model, such as half_spread_bps=5; repeatable',
+      collect,
+      [],
+    )
+    .option('--seed <text>', 'seed of the randomness of the venue and of jitter', '1')
+    .option(
+      '--every-tick',
+      'process every row of the tapes instead of jumping between wakes: same result, slower',
+    )
+    .option(
+      '--bootstrap [n]',
+      'also resample history in blocks this many times (default: 200) and report how much each figure varies',
+      resamples,
+    )
+    .option('--block <length>', 'block length, such as 1d or 4h (default: one day, or ten bars)')
+    .option('--level <percent>', 'confidence level of a further interval, besides 5 % to 95 %', percent, 95)
+    .option('--no-trend', 'remove the mean return of the window from resampled history')
+    .option('--workers <n>', 'resampling threads (default: one per core)', threads, availableParallelism())
+    .option(
+      '--journal <file>',
+      'write the journal to this new file, to read with tranche journal and tranche why',
+    )
+    .option('--out <folder>', 'also write report.json, fills.csv and the other report files to this folder')
+    .option('--overwrite', 'replace an existing report')
+    .option('--json', 'print report.json to stdout')
+    .addHelpText('after', EXAMPLES)
+    .action(async (files, options) => {
+      const { runBacktest } = await import('../commands/backtest.ts');
+      const bootstrap = options.bootstrap === true ? RESAMPLES_USUAL : options.bootstrap;
+      done(await runBacktest({ ...options, bootstrap, files }, io));
+    });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+const EXAMPLES = `
+Examples:
+  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --from 2018-03-05 --until 2018-03-12 --out found
+  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --bootstrap 500 --block 1d    what it would cost over other weeks like it
+  tranche backtest my-twap.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml          with what tranche calibrate wrote`;
+
+const RESAMPLES_USUAL = 200;
+
+const whole =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^\d{1,6}$/u.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most))
+      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
+    return value;
+  };
+const resamples = whole(20, 10_000);
+const threads = whole(1, 256);
+
+function percent(text: string): number {
+  const value = /^\d{1,2}(?:\.\d{1,3})?$/u.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= 50 && value < 100)) throw new InvalidArgumentError('expected a percentage from 50 to 99.9');
+  return value;
+}

@@ -1,0 +1,61 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import type { CommandIo } from '../commands/io.ts';
+import { JOURNAL } from './journal-cli.ts';
+import { cacheOption } from './tape-options.ts';
+
+export interface CalibrateCli {
+  readonly io: CommandIo;
+  readonly config: () => Option<'--config <file>', undefined, string>;
+  readonly done: (code: number) => void;
+}
+
+const EXAMPLES = `
+Examples:
+  tranche calibrate var/dry_run.db --out model.yaml                what the venue quotes, from a dry run
+  tranche calibrate --since P30D --data btcusd=btcusd-1m.csv.gz    with prices: last look told from other refusals
+  tranche backtest my.yaml --data btcusd=btcusd-1m.csv.gz --holdings usd=250000 --model ./model.yaml`;
+
+/** `tranche calibrate`: the execution model of backtests, from a journal. */
+export function addCalibrate(cli: Command, { io, config, done }: CalibrateCli): void {
+  cli
+    .command('calibrate')
+    .description('fit the model of the venue to a journal, for backtests; safe while the daemon runs')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .option('--journal <journal>', 'the journal, as an option')
+    .addOption(
+      new Option('--mode <mode>', 'mode that wrote the journal').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .addOption(
+      new Option('--base <preset>', 'preset for settings that the journal has too little data for')
+        .choices(['tight', 'normal', 'stressed'] as const)
+        .default('normal' as const),
+    )
+    .option(
+      '--since <time>',
+      'only quotes requested since: a day, a time, or a duration before now such as P30D',
+    )
+    .option('--until <time>', 'only quotes requested before')
+    .option(
+      '--data <pair=file>',
+      'prices of a pair, to distinguish last look from other refusals: a tape or a file that data import reads; repeatable',
+      collect,
+      [],
+    )
+    .addOption(cacheOption())
+    .option('--out <file>', 'write the model to this file, for backtest --model and sweep --model')
+    .option('--overwrite', 'replace an existing file')
+    .option('--json', 'print one JSON object to stdout')
+    .addHelpText('after', EXAMPLES)
+    .action(async (file, options) => {
+      const { calibrate } = await import('../commands/calibrate.ts');
+      done(await calibrate({ ...options, file }, io));
+    });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];

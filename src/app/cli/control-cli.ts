@@ -1,0 +1,130 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import type { CommandIo } from '../commands/io.ts';
+
+/** What the commands for a running daemon need of the program. */
+export interface ControlCli {
+  readonly io: CommandIo;
+  readonly config: () => Option<'--config <file>', undefined, string>;
+  readonly done: (code: number) => void;
+}
+
+/** `tranche status`, `pause`, `resume`, `halt`, `rearm`, `doubts`: they talk to the daemon that runs on the journal of a config. */
+export function addControl(cli: Command, { io, config, done }: ControlCli): void {
+  const leaf = leaves(config);
+  leaf(cli, 'status', 'show the running desk: state, strategies, limits, doubts').action(async (options) => {
+    const { status } = await import('../commands/status.ts');
+    done(await status(options, io));
+  });
+  for (const [name, does] of [
+    ['pause', 'start no new slices; let open ones finish'],
+    ['resume', 'lift a pause'],
+  ] as const) {
+    const turn = leaf(cli, name, does)
+      .option('--parent <id>', 'only this parent; id as shown by tranche status')
+      .option('--pair <pair>', 'only this pair')
+      .option('--strategy <id>', 'only this strategy')
+      .option('--why <reason>', 'reason, recorded in the journal')
+      .option('--by <name>', 'name of the operator (default: user name on this machine)')
+      .action(async (options) => {
+        const { steer } = await import('../commands/steer.ts');
+        done(await steer(name, options, io));
+      });
+    if (name !== 'pause') continue;
+    turn
+      .option('--reducing', 'still allow orders that reduce a borrowed balance')
+      .option('--for <duration>', 'resume automatically after this ISO 8601 duration, such as PT30M');
+  }
+  leaf(cli, 'halt', 'kill switch: send no quote request and no order until rearm; works even without the API')
+    .option('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .option('--kill', 'also disable order sending until the daemon restarts')
+    .action(async (options) => {
+      const { halt } = await import('../commands/halt.ts');
+      done(await halt(options, io));
+    });
+  leaf(cli, 'reload', 'reload strategy files; start, stop and replace strategies without a restart')
+    .option('--dry-run', 'show the changes without applying them')
+    .option('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .action(async (options) => {
+      const { reload } = await import('../commands/steer.ts');
+      done(await reload(options, io));
+    });
+  leaf(cli, 'rearm', 'lift a halt')
+    .requiredOption('--why <reason>', 'what was wrong and how it was fixed; recorded in the journal')
+    .option('--by <name>', 'name of the operator (default: user name on this machine)')
+    .option('--with-open-doubts', 'proceed even if doubts are open')
+    .action(async (options) => {
+      const { rearm } = await import('../commands/steer.ts');
+      done(await rearm(options, io));
+    });
+  addOverrides(cli, { io, config, done });
+  const doubts = leaf(cli, 'doubts', 'list doubts: orders whose outcome is unknown').action(
+    async (options) => {
+      const command = await import('../commands/doubts.ts');
+      done(await command.doubts(options, io));
+    },
+  );
+  leaf(doubts, 'resolve', 'resolve a doubt by hand when the account cannot prove the outcome')
+    .argument('<id>', 'client order id, as shown by tranche doubts')
+    .option('--not-executed', 'the order did not trade and cannot trade any more')
+    .option('--filled', 'the order traded; without figures, wait until the account shows them')
+    .option('--order-id <id>', 'with --filled: id of the order at the venue')
+    .option('--quantity <decimal>', 'with --filled: base currency')
+    .option('--amount <decimal>', 'with --filled: quote currency, before fees')
+    .option('--fees <decimal>', 'with --filled: quote currency')
+    .requiredOption(
+      '--evidence <text>',
+      'what the venue confirmed, and who confirmed it; recorded in the journal',
+    )
+    .requiredOption('--by <name>', 'name of the person who resolves the doubt')
+    .option('--yes', 'confirm without a prompt')
+    .action(async (id, options) => {
+      const { resolveDoubt } = await import('../commands/doubts.ts');
+      done(await resolveDoubt(id, { ...options, ...doubts.opts() }, io));
+    });
+}
+
+/** Commands that find the daemon by the same options. */
+const leaves = (config: ControlCli['config']) => (parent: Command, name: string, does: string) =>
+  parent
+    .command(name)
+    .description(does)
+    .addOption(config())
+    .option('--journal <journal>', 'journal of the desk, instead of a config')
+    .addOption(new Option('--mode <mode>', 'mode of the desk').choices(['paper', 'dry_run', 'live'] as const))
+    .option('--url <url>', 'address of the API of another machine; token from TRANCHE_OPERATOR_TOKEN')
+    .option('--json', 'print one JSON object to stdout');
+
+function addOverrides(cli: Command, { io, config, done }: ControlCli): void {
+  const leaf = leaves(config);
+  const parent = leaf(cli, 'override', 'list and manage overrides of a limit for one order').action(
+    async (options) => {
+      const { overrides } = await import('../commands/override.ts');
+      done(await overrides(options, io));
+    },
+  );
+  leaf(parent, 'propose', 'propose a looser limit for one order; another person must approve it')
+    .argument('<limit>', 'setting under controls, such as max_order_notional')
+    .option('--to <value>', 'value of the limit for that order; omit for restricted_hours')
+    .option('--parent <id>', 'one order of this parent')
+    .option('--slice <number>', 'with --parent: of this slice')
+    .option('--pair <pair>', 'one order of this pair')
+    .addOption(new Option('--side <side>', 'with --pair').choices(['buy', 'sell'] as const))
+    .option('--minutes <number>', 'minutes until the override expires, at most 15')
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the proposer (default: user name on this machine)')
+    .action(async (limit, options) => {
+      const { proposeOverride } = await import('../commands/override.ts');
+      done(await proposeOverride(limit, { ...options, ...parent.opts() }, io));
+    });
+  leaf(parent, 'approve', 'approve a proposed override, with a different token')
+    .argument('<id>', 'id, as shown by tranche override')
+    .requiredOption('--why <reason>', 'reason, recorded in the journal')
+    .option('--by <name>', 'name of the approver (default: user name on this machine)')
+    .action(async (id, options) => {
+      const { approveOverride } = await import('../commands/override.ts');
+      done(await approveOverride(id, { ...options, ...parent.opts() }, io));
+    });
+}

@@ -1,0 +1,154 @@
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { OperatorError } from '../../core/errors.ts';
+import type { RunIo } from '../commands/run.ts';
+import type { ControlCli } from './control-cli.ts';
+import { wholeNumber } from './option-values.ts';
+
+export interface DeskCli extends ControlCli {
+  readonly io: RunIo;
+}
+
+/** `tranche run` and `validate`. */
+export function addDesk(cli: Command, world: DeskCli): void {
+  addRun(cli, world);
+  addValidate(cli, world);
+}
+
+/** `tranche schema` and `init`: files to begin with. */
+export function addFiles(cli: Command, world: Pick<DeskCli, 'io' | 'done'>): void {
+  addSchema(cli, world);
+  addInit(cli, world);
+}
+
+const modeOption = (): Option<
+  '--mode <mode>',
+  undefined,
+  undefined,
+  undefined,
+  false,
+  'paper' | 'dry_run' | 'live'
+> =>
+  new Option('--mode <mode>', 'mode, instead of the one in the config').choices(['paper', 'dry_run', 'live']);
+
+function addRun(cli: Command, { io, config, done }: DeskCli): void {
+  cli
+    .command('run')
+    .description('run a desk: recover from the journal, then trade until stopped')
+    .addOption(config())
+    .addOption(modeOption())
+    .option('--until-done', 'exit when every strategy has finished')
+    .option(
+      '--no-closing-read',
+      'exit without the closing read of the account, which confirms the last fills',
+    )
+    .option('--json', 'print one JSON object per event to stdout')
+    .option('--rearm <reason>', 'lift a halt recorded in the journal, with this reason')
+    .option('--with-open-doubts', 'with --rearm: proceed even if doubts are open')
+    .option(
+      '--account-changed <reason>',
+      'continue a journal written with another token or address of the same account',
+    )
+    .option('--adopt', 'book trades of this desk that are missing from the journal, without halting')
+    .action(async (options) => {
+      const { run } = await import('../commands/run.ts');
+      done(await run(options, io));
+    });
+}
+
+function addValidate(cli: Command, { io, config, done }: DeskCli): void {
+  cli
+    .command('validate')
+    .description('check the config and strategies; report every problem with its place and a correction')
+    .argument('[files...]', 'strategy files, instead of those in the config')
+    .addOption(config())
+    .addOption(modeOption())
+    .option('--json', 'print the result as JSON to stdout')
+    .action(async (files, options) => {
+      const { validate } = await import('../commands/validate.ts');
+      done(validate({ ...options, files }, io));
+    });
+}
+
+/** `tranche venue`. */
+export function addVenue(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
+  cli
+    .command('venue')
+    .description('run a simulated venue; prints its address and tokens as JSON when ready')
+    .option('--config <file>', 'options of the venue; see config/venue.yaml')
+    .option('--port <port>', 'port to listen on; 0 picks a free port', portNumber)
+    .option('--host <address>', 'address to listen on (default: 127.0.0.1)', notEmpty)
+    .option(
+      '--speed <times>',
+      'speed of the market; quote life and rate limits stay in real time',
+      positiveNumber,
+    )
+    .option('--seed <text>', 'seed of all randomness')
+    .option(
+      '--prices <pair=file>',
+      'prices of a pair: a tape or a file that data import reads; repeatable',
+      collect,
+      [],
+    )
+    .option('--start <time>', 'market time at the start, such as 2018-10-01T00:00:00Z')
+    .option('--spec-only', 'serve only the routes of the interface specification')
+    .option('--lenient', 'accept requests that known clients send: numbers as text, sides in capitals, forms')
+    .option('--faults <file>', 'fault plan for drills; see config/faults')
+    .option('--admin-port <port>', 'port of the admin API on loopback; 0 picks a free port', portNumber)
+    .option('--state <file>', 'file that keeps accounts, orders, quotes and ids across restarts')
+    .action(async (options) => {
+      const { venue } = await import('../commands/venue.ts');
+      done(await venue(options, io));
+    });
+}
+
+function addSchema(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
+  cli
+    .command('schema')
+    .description('print the JSON Schema of a file type, for editors and for programs that read report.json')
+    .argument('[name]', 'config, strategy, venue or report', 'config')
+    .option('--write <folder>', 'write all schemas to this folder instead')
+    .option('--openapi', 'print the REST interface of the venue as an OpenAPI 3.1 document instead')
+    .option('--asyncapi', 'print its WebSocket interface as an AsyncAPI 3 document instead')
+    .action(async (name, { write, openapi, asyncapi }) => {
+      const { interfaceDocument, schema, writeSchemas } = await import('../commands/schema.ts');
+      const { isSchemaName } = await import('../config/schema.ts');
+      if (openapi === true) done(interfaceDocument('openapi', io));
+      else if (asyncapi === true) done(interfaceDocument('asyncapi', io));
+      else if (write !== undefined) done(writeSchemas(write, io));
+      else if (isSchemaName(name)) done(schema({ name }, io));
+      else
+        throw new OperatorError('usage', `there is no schema "${name}": config, strategy, venue or report`);
+    });
+}
+
+function addInit(cli: Command, { io, done }: Pick<DeskCli, 'io' | 'done'>): void {
+  cli
+    .command('init')
+    .description('create configs and example strategies with comments; never overwrites files')
+    .argument('[folder]', 'target folder', '.')
+    .action(async (folder) => {
+      const { init } = await import('../commands/init.ts');
+      done(init({ folder }, io));
+    });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+function portNumber(text: string): number {
+  const port = wholeNumber(9)(text);
+  if (port > 65_535) throw new InvalidArgumentError('expected a port from 0 to 65535');
+  return port;
+}
+
+function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isFinite(value) || value <= 0) throw new InvalidArgumentError('expected a number above zero');
+  return value;
+}
+
+/** Nothing at all would be every address of this machine. */
+function notEmpty(text: string): string {
+  if (text === '') throw new InvalidArgumentError('expected an address such as 127.0.0.1');
+  return text;
+}

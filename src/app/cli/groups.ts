@@ -1,0 +1,87 @@
+import process from 'node:process';
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import type { RunIo } from '../commands/run.ts';
+
+/** Commands that are told to the command line together. What they do is loaded later still: by the one that runs. */
+export interface Group {
+  /** Names of its commands, in the order of the help. */
+  readonly names: readonly string[];
+  add(cli: Command, world: GroupWorld): Promise<void>;
+}
+
+export interface GroupWorld {
+  readonly io: RunIo;
+  /** Takes the exit code. */
+  readonly done: (code: number) => void;
+}
+
+/** Every command, in the order of the help. */
+export const groups: readonly Group[] = [
+  {
+    names: ['run', 'validate'],
+    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addDesk(cli, { io, config, done }),
+  },
+  {
+    names: ['plan', 'why', 'report'],
+    add: async (cli, { io, done }) =>
+      (await import('./reporting-commands.ts')).addLook(cli, { io, config, done }),
+  },
+  {
+    names: ['backtest'],
+    add: async (cli, { io, done }) =>
+      (await import('./backtest-cli.ts')).addBacktest(cli, { io, config, done }),
+  },
+  {
+    names: ['sweep'],
+    add: async (cli, { io, done }) => (await import('./sweep-cli.ts')).addSweep(cli, { io, config, done }),
+  },
+  {
+    names: ['calibrate'],
+    add: async (cli, { io, done }) =>
+      (await import('./calibrate-cli.ts')).addCalibrate(cli, { io, config, done }),
+  },
+  {
+    names: ['status', 'pause', 'resume', 'halt', 'reload', 'rearm', 'override', 'doubts'],
+    add: async (cli, { io, done }) =>
+      (await import('./control-cli.ts')).addControl(cli, { io, config, done }),
+  },
+  {
+    names: ['venue'],
+    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addVenue(cli, { io, done }),
+  },
+  {
+    names: ['journal'],
+    add: async (cli, { io, done }) => (await import('./journal-cli.ts')).addJournal(cli, { io, done }),
+  },
+  {
+    names: ['data'],
+    add: async (cli, { io, done }) =>
+      (await import('./data-cli.ts')).addData(cli, { io, done, recording: { io, config } }),
+  },
+  {
+    names: ['account'],
+    async add(cli, { io, done }) {
+      const { accountIo, addAccount } = await import('./account-cli.ts');
+      addAccount(cli, { io: accountIo(io, { input: process.stdin, output: process.stderr }), done });
+    },
+  },
+  {
+    names: ['schema', 'init'],
+    add: async (cli, { io, done }) => (await import('./desk-cli.ts')).addFiles(cli, { io, done }),
+  },
+];
+
+/**
+ * The groups that a line needs: that of its command, and all of them where it is not plain which that is: for help, and to say
+ * what was perhaps meant.
+ */
+export function groupsFor(first: string | undefined): readonly Group[] {
+  if (first === '--version' || first === '-V') return [];
+  const wanted = groups.filter(({ names }) => first !== undefined && names.includes(first));
+  return wanted.length > 0 ? wanted : groups;
+}
+
+const DEFAULT_CONFIG = 'config/paper.yaml';
+const config = (): Option<'--config <file>', undefined, string> =>
+  new Option('--config <file>', 'config file').env('TRANCHE_CONFIG').default(DEFAULT_CONFIG);

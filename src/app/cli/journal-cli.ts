@@ -1,0 +1,93 @@
+import { fstatSync } from 'node:fs';
+import process from 'node:process';
+import { Writable } from 'node:stream';
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import { instant } from '../../core/time.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { timeOption, wholeNumber } from './option-values.ts';
+import { writeWhole } from '../daemon/write-whole.ts';
+
+export interface JournalCli {
+  readonly io: CommandIo;
+  readonly done: (code: number) => void;
+}
+
+/** What `[journal]` is, for commands that otherwise look into the config. */
+export const JOURNAL =
+  'journal: a file, or a location such as sqlite:./var/journal.db (default: the journal in the config)';
+
+/** `tranche journal …`. */
+export function addJournal(cli: Command, { io, done }: JournalCli): void {
+  const journal = cli
+    .command('journal')
+    .description('read, export and verify a journal; safe while the daemon runs');
+  const where = 'journal: a file, or a location such as sqlite:./var/journal.db';
+  const url = (text: string): string => (/^[a-z]+:/u.test(text) ? text : `sqlite:${text}`);
+  journal
+    .command('show')
+    .description('print records, one per line')
+    .argument('<journal>', where)
+    .option('--kind <kind>', 'only records of this kind, such as fills or wakes')
+    .option('--strategy <id>', 'only records of this strategy')
+    .option('--since <time>', 'only records since this time, such as 2026-12-01T09:00:00Z', timeOption)
+    .option('--limit <n>', 'only the newest n records', wholeNumber(9))
+    .option('--json', 'print one JSON object per record')
+    .action(async (file, options) => {
+      const { journalShow } = await import('../commands/journal/journal.ts');
+      const since = options.since === undefined ? undefined : instant(options.since);
+      done(await journalShow(url(file), { ...options, since }, streams()));
+    });
+  journal
+    .command('export')
+    .description('export records as CSV or JSON lines')
+    .argument('<journal>', where)
+    .addOption(
+      new Option('--format <format>', 'csv or jsonl').choices(['csv', 'jsonl']).default('csv' as const),
+    )
+    .option('--kind <kind>', 'kind of record, or all (jsonl)', 'fills')
+    .action(async (file, options) => {
+      const { journalExport } = await import('../commands/journal/journal.ts');
+      done(await journalExport(url(file), options, streams()));
+    });
+  journal
+    .command('verify')
+    .description('verify that no record was changed, removed or added')
+    .argument('<journal>', where)
+    .option('--json', 'print the result as JSON')
+    .action(async (file, options) => {
+      const { journalVerify } = await import('../commands/journal/journal.ts');
+      done(await journalVerify(url(file), options, streams()));
+    });
+  journal
+    .command('assess')
+    .description('write the yearly self-assessment: limits, breaches, halts, doubts, overrides, peaks')
+    .argument('<journal>', where)
+    .option('--since <time>', 'start of the period, such as 2026-01-01T00:00:00Z', timeOption)
+    .option('--config <file>', 'config whose limits to show')
+    .option('--simulation <file>', 'output file of "npm run simulate -- --json FILE"')
+    .option('--json', 'print the assessment as JSON')
+    .action(async (file, options) => {
+      const { assessment } = await import('../commands/assess.ts');
+      const since = options.since === undefined ? undefined : instant(options.since);
+      done(assessment({ ...options, journal: url(file), since }, io));
+    });
+}
+
+/** The streams themselves: exports wait while nobody reads. A reader that goes away is no error. */
+function streams(): { readonly stdout: Writable; readonly stderr: Writable } {
+  const { stderr } = process;
+  const stdout = fstatSync(STDOUT).isFile() ? toFile(STDOUT) : process.stdout;
+  for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+  return { stdout, stderr };
+}
+
+const STDOUT = 1;
+
+/** The stream that Node makes of a file takes a part for the whole: what the last of a disk has room for. */
+const toFile = (file: number): Writable =>
+  new Writable({
+    write(chunk: Uint8Array, _encoding, done) {
+      done(writeWhole(file, chunk).why);
+    },
+  });

@@ -1,0 +1,83 @@
+import { OperatorError } from '../../core/errors.ts';
+import { after, checkZone, instant, parseDuration, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+
+/** Times for people: in the zone that a strategy is written in, or in that of this machine. */
+
+/** The zone that `--zone` names. @throws OperatorError `usage` when there is none of that name. */
+export function namedZone(zone: string): string {
+  try {
+    checkZone(zone);
+    return zone;
+  } catch (cause) {
+    throw new OperatorError('usage', `--zone: ${cause instanceof Error ? cause.message : 'unknown'}`, cause);
+  }
+}
+
+/** IANA time zone of this machine. */
+export const zoneHere = (): string => Temporal.Now.timeZoneId();
+
+/** The zone that a strategy document is written in: of its schedule, its volume profile, or its times; else `undefined`. */
+export function zoneOf(document: unknown): string | undefined {
+  if (!isRecord(document)) return undefined;
+  for (const key of ['schedule', 'profile']) {
+    const part = document[key];
+    if (isRecord(part)) return typeof part['time_zone'] === 'string' ? part['time_zone'] : 'UTC';
+  }
+  for (const key of ['start_time', 'end_time']) {
+    const zone = /\[(?<zone>[^\]]+)\]$/u.exec(String(document[key]))?.groups?.['zone'];
+    if (zone !== undefined) return zone;
+  }
+  return undefined;
+}
+
+/** `2026-12-01 09:00:00` on the clock of `zone`; with milliseconds when there are any. */
+export function localText(at: Instant, zone: string): string {
+  const plain = zoned(at, zone).toPlainDateTime();
+  const smallestUnit = plain.millisecond === 0 ? 'second' : 'millisecond';
+  return plain.toString({ smallestUnit }).replace('T', ' ');
+}
+
+export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
+
+/**
+ * A time as a person gives it on the command line: as for `readMoment`, or a duration such as PT4H, which is that long ago.
+ *
+ * @throws OperatorError `usage`, naming `option`.
+ */
+export function readSince(
+  text: string,
+  { now, ...how }: { readonly option: string; readonly now: Instant; readonly zone: string },
+): Instant {
+  try {
+    if (text.startsWith('P')) return after(now, -parseDuration(text));
+    return readMoment(text, how);
+  } catch (cause) {
+    const forms =
+      'a day such as 2026-12-01, a time such as 2026-12-01T09:00:00Z, or a duration such as PT4H (that long ago)';
+    throw new OperatorError('usage', `${how.option}: expected ${forms}, got "${text}"`, cause);
+  }
+}
+
+/**
+ * A moment with its zone, or a day or a time on the clock of `zone`.
+ *
+ * @throws OperatorError `usage`, naming `option`.
+ */
+export function readMoment(
+  text: string,
+  { option, zone }: { readonly option: string; readonly zone: string },
+): Instant {
+  try {
+    if (!/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?$/u.test(text)) return parseTime(text);
+    const plain = Temporal.PlainDateTime.from(text.replace(' ', 'T'), { overflow: 'reject' });
+    return instant(plain.toZonedDateTime(zone).epochMilliseconds);
+  } catch (cause) {
+    const forms = 'a day such as 2026-12-01 or a time such as 2026-12-01T09:00:00Z';
+    throw new OperatorError('usage', `${option}: expected ${forms}, got "${text}"`, cause);
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

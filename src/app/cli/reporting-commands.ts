@@ -1,0 +1,102 @@
+import { Option } from '@commander-js/extra-typings';
+import type { Command } from '@commander-js/extra-typings';
+import type { PlanIo } from '../commands/plan.ts';
+import type { ControlCli } from './control-cli.ts';
+import { JOURNAL } from './journal-cli.ts';
+import { cacheOption } from './tape-options.ts';
+
+export interface LookCli extends ControlCli {
+  readonly io: PlanIo;
+}
+
+/** `tranche plan`, `why` and `report`: what will happen, why what happened did, and what it cost. None needs a daemon. */
+export function addLook(cli: Command, { io, config, done }: LookCli): void {
+  cli
+    .command('plan')
+    .description('list every slot ahead and check feasibility; does not trade')
+    .argument('[files...]', 'strategy files, instead of those in the config')
+    .addOption(config())
+    .addOption(
+      new Option('--mode <mode>', 'mode, instead of the one in the config').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .option('--days <n>', 'days to plan, 1 to 400 (default: 7)', Number)
+    .option('--from <time>', 'start of the plan: a day or time (default: now)')
+    .option('--zone <zone>', 'IANA time zone of all local times (default: the zone of each strategy)')
+    .option(
+      '--holdings <amounts>',
+      'current balances, such as usd=250000,btc=1.5 (default: read from the venue)',
+    )
+    .option('--price <pair=price>', 'price of a pair (default: read from the venue); repeatable', collect, [])
+    .option('--offline', 'do not contact the venue; checks that need it are reported as not done')
+    .option('--brief', 'omit the list of slots')
+    .option('--ics <file>', 'also write a calendar file')
+    .option('--json', 'print one JSON object to stdout')
+    .action(async (files, options) => {
+      const { plan } = await import('../commands/plan.ts');
+      done(await plan({ ...options, files }, io));
+    });
+  cli
+    .command('why')
+    .description('explain from the journal why each slice did or did not trade; safe while the daemon runs')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .option('--journal <journal>', 'the journal, as an option')
+    .addOption(
+      new Option('--mode <mode>', 'mode that wrote the journal').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .option('--since <time>', 'start: a day, a time, or a duration before now such as PT4H')
+    .option('--strategy <id>', 'only this strategy')
+    .option('--zone <zone>', 'IANA time zone of all times (default: the zone of each strategy)')
+    .option('--json', 'print one JSON object per line to stdout')
+    .action(async (file, options) => {
+      const { why } = await import('../commands/why.ts');
+      done(why({ ...options, file }, io));
+    });
+  addReport(cli, { io, config, done });
+}
+
+function addReport(cli: Command, { io, config, done }: LookCli): void {
+  cli
+    .command('report')
+    .description('report from the journal what was traded and what it cost; safe while the daemon runs')
+    .argument('[journal]', JOURNAL)
+    .addOption(config())
+    .option('--journal <journal>', 'the journal, as an option')
+    .addOption(
+      new Option('--mode <mode>', 'mode that wrote the journal').choices([
+        'paper',
+        'dry_run',
+        'live',
+      ] as const),
+    )
+    .option('--strategy <id>', 'only this strategy')
+    .option(
+      '--since <time>',
+      'only parents that started since: a day, a time, or a duration before now such as P7D',
+    )
+    .option('--until <time>', 'only parents that started before')
+    .option(
+      '--data <pair=file>',
+      'prices of a pair for benchmarks and mark-outs: a tape or a file that data import reads; repeatable',
+      collect,
+      [],
+    )
+    .addOption(cacheOption())
+    .option('--out <folder>', 'write the report files to this folder')
+    .option('--overwrite', 'replace an existing report')
+    .option('--json', 'print report.json to stdout instead of the summary')
+    .action(async (file, options) => {
+      const { report } = await import('../commands/report.ts');
+      done(await report({ ...options, file }, io));
+    });
+}
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];

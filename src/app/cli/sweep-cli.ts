@@ -1,0 +1,52 @@
+import { availableParallelism } from 'node:os';
+import { InvalidArgumentError } from '@commander-js/extra-typings';
+import type { Command, Option } from '@commander-js/extra-typings';
+import type { SweepIo } from '../commands/sweep.ts';
+import { cacheOption } from './tape-options.ts';
+
+export interface SweepCli {
+  readonly io: SweepIo;
+  readonly config: () => Option<'--config <file>', undefined, string>;
+  readonly done: (code: number) => void;
+}
+
+/** `tranche sweep`: a backtest for every setting of some fields. */
+export function addSweep(cli: Command, { io, config, done }: SweepCli): void {
+  cli
+    .command('sweep')
+    .description('backtest many settings of the strategies on all cores; compare cost and risk')
+    .argument('[files...]', 'strategy files, instead of those in the config')
+    .addOption(config())
+    .option('--vary <field=values>', 'a field of a strategy (id.field with several strategies) and its values: 0.01..0.10/0.01, 12,24,48 or random(58000..62000); join fields that change together: a+b=0.6+0.4,0.5+0.5; repeatable', collect, [])
+    .option('--samples <n>', 'number of random draws; without random fields, number of grid settings to sample', count(1, 10_000))
+    .option('--skip-invalid', 'skip invalid settings instead of refusing the whole sweep')
+    .option('--by <figure>', 'figure that ranks settings: cost_bps, slippage_bps, risk_bps, tracking_error, drawdown, gain_usd, … (default: cost_usd for portfolios, else cost_bps)')
+    .option('--risk <figure>', 'risk axis of the efficient frontier: risk_bps, tracking_error, drawdown, … (default: tracking_error for portfolios, else risk_bps)')
+    .option('--walk-forward <n>', 'walk-forward test: select on one window, evaluate on the next, n times', count(1, 100))
+    .option('--out <folder>', 'store each result in this folder when it is known, and resume from it')
+    .option('--workers <n>', 'threads (default: one per core)', count(1, 256), availableParallelism())
+    .option('--top <n>', 'settings to list', count(1, 10_000), 20)
+    .option('--data <pair=file>', 'prices of a pair, as for tranche backtest; repeatable', collect, [])
+    .addOption(cacheOption())
+    .option('--from <time>', 'start: a day or time (default: when all tapes have started)')
+    .option('--until <time>', 'end: a day or time (default: when the first tape ends)')
+    .option('--holdings <amounts>', 'opening balances, such as usd=100000,btc=1 (default: from the config)')
+    .option('--model <model>', 'model of the venue: tight, normal, stressed, or a YAML file', 'normal')
+    .option('--assume <setting=value>', 'one setting of the model, such as half_spread_bps=5; repeatable', collect, [])
+    .option('--seed <text>', 'seed of random draws, of the randomness of the venue, and of jitter', '1')
+    .option('--json', 'print one JSON object to stdout')
+    .action(async (files, options) => {
+      const { runSweep } = await import('../commands/sweep.ts');
+      done(await runSweep({ ...options, files }, io));
+    });
+} // prettier-ignore
+
+const collect = (value: string, before: readonly string[]): string[] => [...before, value];
+
+const count =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = /^\d{1,6}$/u.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most)) throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
+    return value;
+  }; // prettier-ignore

@@ -1,0 +1,113 @@
+import { add, approximate, NO_MONEY, ratio } from '../../core/money.ts';
+import { drifts, value } from '../../core/risk/portfolio.ts';
+import type { StoredRecord } from '../../core/record.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Desk } from '../../engine/desk.ts';
+import type { Observer } from '../../engine/observer.ts';
+import type { StrategySource } from '../../engine/state/strategy-source.ts';
+import type { Metrics } from '../../operate/metrics.ts';
+import type { Progress } from './progress.ts';
+import type { Summary } from './summary.ts';
+
+interface Watchers {
+  readonly metrics: Metrics;
+  readonly progress: Progress;
+  readonly summary: Summary;
+  readonly warn: Observer['warn'];
+  readonly alert: Observer['alert'];
+  readonly onRecord: (stored: StoredRecord) => void;
+}
+
+interface KeptWatch {
+  readonly metrics: ReturnType<Metrics['saved']>;
+  readonly summary: ReturnType<Summary['saved']>;
+}
+
+/** One observer for all who watch the engine. */
+export const observe = ({ metrics, progress, summary, warn, alert, onRecord }: Watchers): Observer => ({
+  ...metrics,
+  warn,
+  alert,
+  record(stored) {
+    metrics.record(stored);
+    summary.take(stored);
+    progress.record(stored);
+    onRecord(stored);
+  },
+  replay(stored) {
+    metrics.replay(stored);
+    summary.replay(stored);
+  },
+  kept: {
+    save: () => ({ metrics: metrics.saved(), summary: summary.saved() }) satisfies KeptWatch,
+    restore(saved) {
+      const kept = saved as KeptWatch; // oxlint-disable-line typescript/no-unsafe-type-assertion -- `save` made it
+      metrics.restore(kept.metrics);
+      summary.restore(kept.summary);
+    },
+  },
+});
+
+/** A record as those are told of it who follow the desk as it goes. */
+export const eventOf = ({ seq, at, body }: StoredRecord): object => ({
+  event: body.kind,
+  seq,
+  at: isoOf(at),
+  ...body,
+});
+
+/** Brings the gauges up to date that are looked at, not reported. Figures only: they never become money again. */
+export function showDesk(
+  desk: Desk,
+  metrics: Pick<Metrics, 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
+): void {
+  for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
+    metrics.budget(route, desk.pacer.utilisation(route));
+  }
+  metrics.forgetDrifts();
+  const { balances } = desk.state;
+  if (balances === undefined) return;
+  let total: typeof NO_MONEY | undefined = NO_MONEY;
+  for (const [currency, amount] of balances) {
+    const worth = desk.convert(currency, amount, 'usd');
+    total = worth === undefined || total === undefined ? undefined : add(total, worth);
+  }
+  metrics.portfolioValue(total === undefined ? undefined : approximate(total));
+  for (const { strategy, waits } of desk.state.lives.values()) {
+    if (!desk.strategies.has(strategy)) continue;
+    // The first is the band of the strategy: one that limits block also waits for its weights to move from where they are.
+    for (const wait of waits.filter((one) => one.on === 'drift').slice(0, 1)) {
+      const targets = new Map(
+        Object.entries(wait.targets).map(([currency, weight]) => [currency, ratio(weight)]),
+      );
+      const valued = value(
+        targets,
+        wait.cash,
+        balances,
+        (currency) => desk.references.get(currency + wait.cash)?.mid,
+      );
+      if (valued === undefined) continue;
+      for (const [currency, drift] of drifts(valued.weights, targets, 'absolute')) {
+        metrics.portfolioDrift(strategy, currency, approximate(drift));
+      }
+    }
+  }
+}
+
+/** How many slices each strategy has, where that is known beforehand. */
+export const slotCounts = (desk: Desk): ReadonlyMap<string, number> =>
+  new Map([...desk.strategies.values()].map((source) => [source.id, slotCount(desk, source)]));
+
+/** Those of lives that have begun: to reckon a thousand slots of a thousand strategies with every look holds up the orders. */
+const counted = new WeakMap<StrategySource, { readonly begunAt: Instant; readonly count: number }>();
+
+function slotCount(desk: Desk, source: StrategySource): number {
+  const begunAt = desk.state.lives.get(source.id)?.begunAt;
+  if (begunAt === undefined) return source.bound.slots(desk.ports.clock.wall(), undefined).length;
+  const known = counted.get(source);
+  if (known?.begunAt === begunAt) return known.count;
+  const count = source.bound.slots(begunAt, undefined).length;
+  counted.set(source, { begunAt, count });
+  return count;
+}

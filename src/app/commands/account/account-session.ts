@@ -1,0 +1,177 @@
+import { resolve } from 'node:path';
+import { firstValueFrom } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { exitCodes, OperatorError, VenueError } from '../../../core/errors.ts';
+import type { Clock, Random } from '../../../engine/ports.ts';
+import { accountRoutes, accountVenue } from '../../../venue/account.ts';
+import type { AccountVenue } from '../../../venue/account.ts';
+import { venueHttp } from '../../../venue/http.ts';
+import type { Route } from '../../../venue/routes.ts';
+import type { VenueHttp } from '../../../venue/http.ts';
+import { unusable } from '../../config/config.ts';
+import { readCredential, readStdin, readTokenFile, strangerProblem } from '../../config/credential.ts';
+import { readFile } from '../../config/files.ts';
+import type { Secret } from '../../config/secret.ts';
+import { version } from '../../version.ts';
+import { safe } from './account-print.ts';
+import type { PrintOptions } from './account-print.ts';
+import type { CommandIo } from '../io.ts';
+
+/** Options of every account command. */
+export interface AccountOptions extends PrintOptions {
+  readonly baseUrl?: string | undefined;
+  /** Its `venue.base_url` is used, and nothing else of it. */
+  readonly config?: string | undefined;
+  readonly tokenFile?: string | undefined;
+}
+
+/** Options of commands that move money, or decide who may. */
+export interface MovingOptions extends AccountOptions {
+  readonly yes?: boolean | undefined;
+}
+
+export interface AccountIo extends CommandIo {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Asks the person at the terminal; `undefined` without a terminal. */
+  readonly ask: ((question: string) => Promise<string>) | undefined;
+}
+
+/** A conversation with the venue in the name of the operator. */
+export interface Session {
+  readonly venue: AccountVenue;
+  readonly http: VenueHttp;
+  readonly baseUrl: string;
+  readonly token: Secret;
+  readonly onExtras: (resource: string, names: readonly string[]) => void;
+}
+
+/**
+ * Runs a command against the account. What the venue or the network did not give becomes a sentence and an exit code: 64
+ * usage, 69 the venue does not answer or refuses, 75 too many requests, 78 no token or address.
+ */
+export async function withAccount(
+  options: AccountOptions,
+  io: AccountIo,
+  command: (session: Session) => Promise<number>,
+  routes: readonly Route[] = accountRoutes,
+): Promise<number> {
+  const baseUrl = addressOf(options, io);
+  const token = tokenOf(options, io, baseUrl);
+  const http = venueHttp({ baseUrl, token, routes, clock: io.clock, version });
+  const onExtras = (resource: string, names: readonly string[]): void => {
+    io.stderr.write(`note: unknown fields in ${resource}: ${names.join(', ')}\n`);
+  };
+  try {
+    return await command({ venue: accountVenue({ http, onExtras }), http, baseUrl, token, onExtras });
+  } catch (error) {
+    if (!(error instanceof VenueError)) throw error;
+    io.stderr.write(`${explainFailure(error, baseUrl)}\n`);
+    return error.code === 'rate_limited' ? exitCodes.again : exitCodes.unavailable;
+  } finally {
+    await http.close();
+  }
+}
+
+/** The answer of a call. */
+export const answerOf = async <T>(call$: Observable<T>): Promise<T> => await firstValueFrom(call$);
+
+/** What went wrong, for the operator; what a lost answer leaves open is said in so many words. */
+function explainFailure(error: VenueError, baseUrl: string): string {
+  // The sentence ends with a full stop of its own.
+  const said = error.said === undefined ? '' : `: ${safe(error.said).replace(/\.+$/u, '')}`;
+  if (error.applied === 'unknown') {
+    return [
+      `It is unknown whether the venue carried out the request (${error.code}${said}).`,
+      'Before you repeat it, check tranche account transactions --pending and the affected list.',
+    ].join('\n');
+  }
+  switch (error.code) {
+    case 'connect':
+    case 'timeout':
+    case 'broken':
+      return `The venue at ${baseUrl} does not answer (${error.code}). Nothing was changed.`;
+    case 'unauthorised':
+      return error.status === 403
+        ? `The token is not authorized for this action${said}.`
+        : `The venue does not accept this token${said}. Set TRANCHE_OPERATOR_TOKEN or --token-file to a valid one.`;
+    case 'rate_limited':
+      return `Too many requests${said}. Try again in ${Math.ceil((error.retryAfterMs ?? 10_000) / 1000)} s.`;
+    case 'unavailable':
+      return `The venue is unavailable${said}. Nothing was changed.`;
+    case 'refused':
+      return error.status === 404
+        ? `The venue does not have this route or resource${said}.`
+        : `The venue refuses${said}.`;
+    case 'redirect':
+    case 'unreadable':
+    case 'too_large':
+    case 'forbidden_route':
+      return `The venue sent an invalid answer (${error.code}${said}).`;
+  }
+}
+
+const TOKEN_VARIABLE = 'TRANCHE_OPERATOR_TOKEN';
+
+function tokenOf({ tokenFile }: AccountOptions, { env, cwd }: AccountIo, baseUrl: string): Secret {
+  const refuse = (message: string): OperatorError => new OperatorError('config', message);
+  const given = givenToken(tokenFile, cwd) ?? { text: env[TOKEN_VARIABLE]?.trim() ?? '' };
+  const name = tokenFile === undefined ? TOKEN_VARIABLE : '--token-file';
+  if ('problem' in given) throw refuse(`${name}: ${given.problem}`);
+  if (given.text === '' && tokenFile !== undefined) throw refuse(`${name}: ${tokenFile} is empty`);
+  if (given.text === '') {
+    throw refuse(
+      `No operator token: set ${TOKEN_VARIABLE} or use --token-file. The token of the desk is never used here.`,
+    );
+  }
+  const credential = readCredential(given.text);
+  if ('problem' in credential) throw refuse(`${name}: ${credential.problem}`);
+  const problem = strangerProblem(credential, baseUrl);
+  if (problem !== undefined) throw refuse(`${name}: ${problem}`);
+  return credential.token;
+}
+
+const givenToken = (file: string | undefined, cwd: string): ReturnType<typeof readTokenFile> | undefined => {
+  if (file === undefined) return undefined;
+  return file === '-' ? readStdin() : readTokenFile(resolve(cwd, file));
+};
+
+function addressOf({ baseUrl, config }: AccountOptions, { env, cwd }: AccountIo): string {
+  if (baseUrl !== undefined) return baseUrl;
+  const file = config ?? env['TRANCHE_CONFIG'];
+  if (file === undefined) {
+    throw new OperatorError(
+      'config',
+      'No venue address: use --base-url, or --config with a file that has venue.base_url.',
+    );
+  }
+  // The desk's own token is not wanted here: that its variable is not set is no problem.
+  const { documents, problems } = readFile(resolve(cwd, file), {
+    env: { TRANCHE_TOKEN: 'unused', ...env },
+    cwd,
+  });
+  const found = valueAt(valueAt(documents[0]?.value, 'venue'), 'base_url');
+  if (typeof found === 'string') return found;
+  if (problems.length > 0) throw unusable(problems);
+  throw new OperatorError('config', `${file} has no venue.base_url: use --base-url.`);
+}
+
+const valueAt = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+
+/**
+ * Has a person agree to what is about to happen. `--yes` agrees beforehand, for scripts.
+ *
+ * @throws OperatorError `usage` when nobody can be asked.
+ */
+export async function confirmed(what: string, { yes }: MovingOptions, io: AccountIo): Promise<boolean> {
+  io.stderr.write(`${what}\n`);
+  if (yes === true) return true;
+  if (io.ask === undefined) {
+    throw new OperatorError('usage', 'This command needs confirmation: add --yes, or run it in a terminal.');
+  }
+  const answer = await io.ask('Type "yes" to continue: ');
+  if (answer.trim().toLowerCase() === 'yes') return true;
+  io.stderr.write('Nothing was done.\n');
+  return false;
+}

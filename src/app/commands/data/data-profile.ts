@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import { OperatorError } from '../../../core/errors.ts';
+import { checkZone, instant, isoOf } from '../../../core/time.ts';
+import { minutesOf } from '../../../strategy/sliced/day-parts.ts';
+import type { Division } from '../../../strategy/sliced/day-parts.ts';
+import { learnShares, partMsOf } from '../../../strategy/kinds/volume-profile.ts';
+import { durationOf } from '../../cli/option-values.ts';
+import { readVolumes } from '../../strategies/volumes.ts';
+import type { Volumes } from '../../strategies/volumes.ts';
+import type { CommandIo } from '../io.ts';
+
+export interface DataProfileOptions {
+  /** Number of parts of a day. */
+  readonly parts: number;
+  readonly timeZone: string;
+  /** Weekdays apart: a profile of a week. */
+  readonly week?: boolean | undefined;
+  /** Longest hole between bars that is taken, ISO 8601; left out: none. */
+  readonly maxGap?: string | undefined;
+  /** Left out: stdout. Never overwritten. */
+  readonly out?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** What `vwap` reads as its `profile`. */
+interface Profile {
+  readonly time_zone: string;
+  readonly period: 'day' | 'week';
+  /** Plain decimals that sum to 1 exactly. */
+  readonly weights: readonly string[];
+}
+
+/**
+ * Learns the volume profile of a market from its bars or trades, and writes it as YAML for a `vwap` strategy.
+ *
+ * @throws OperatorError (`data`, `usage`, `storage`) that says which file, line and option.
+ */
+export async function dataProfile(
+  file: string,
+  options: DataProfileOptions,
+  io: Pick<CommandIo, 'stdout' | 'stderr' | 'cwd'>,
+): Promise<number> {
+  const division = divisionOf(options);
+  const gapMaxMs =
+    options.maxGap === undefined ? 0 : durationOf('--max-gap', options.maxGap, { mayBeZero: true });
+  const read = await readVolumes(file, { cwd: io.cwd, gapMaxMs });
+  if (read.barMs > partMsOf(division)) {
+    throw new OperatorError(
+      'usage',
+      `${file} has bars of ${read.barMs / 60_000} minutes, longer than the ${partMsOf(division) / 60_000} of a part: use fewer parts or shorter bars`,
+    );
+  }
+  const learnt = learnShares(read.volumes, read.seen, division);
+  if ('why' in learnt) throw new OperatorError('data', `${file}: ${learnt.why}`);
+  const profile: Profile = {
+    time_zone: division.zone,
+    period: division.period,
+    weights: learnt.millionths.map((millionths) => `0.${String(millionths).padStart(6, '0')}`),
+  };
+  const text = options.json === true ? jsonOf(profile, read, file) : yamlOf(profile, read, file);
+  if (options.out === undefined) io.stdout.write(text);
+  else write(resolve(io.cwd, options.out), options.out, text);
+  if (options.out !== undefined) io.stderr.write(`wrote ${options.out}\n`);
+  return 0;
+}
+
+function divisionOf({ parts, week, timeZone }: DataProfileOptions): Division {
+  try {
+    checkZone(timeZone);
+  } catch (cause) {
+    throw new OperatorError('usage', cause instanceof Error ? cause.message : 'unknown zone', cause);
+  }
+  if (parts < 1 || minutesOf('day') % parts !== 0)
+    throw new OperatorError(
+      'usage',
+      `--parts ${parts}: expected a number that divides the 1440 minutes of a day, such as 24 or 48`,
+    );
+  if (parts === 1 && week !== true)
+    throw new OperatorError('usage', '--parts 1: a day with one part has no profile; use a twap');
+  return week === true
+    ? { zone: timeZone, period: 'week', parts: 7 * parts }
+    : { zone: timeZone, period: 'day', parts };
+}
+
+const spanOf = ({ seen }: Volumes): { readonly from: string; readonly to: string } => ({
+  from: isoOf(instant(seen[0]?.fromMs ?? 0)),
+  to: isoOf(instant(seen.at(-1)?.untilMs ?? 0)),
+});
+
+const jsonOf = (profile: Profile, read: Volumes, file: string): string =>
+  `${JSON.stringify({ profile: { ...profile, weights: profile.weights.map(Number) }, learnt_from: { file: basename(file), of: read.of, rows: read.rows, ...spanOf(read) } })}\n`;
+
+const A_LINE = 12;
+
+function yamlOf({ time_zone: zone, period, weights }: Profile, read: Volumes, file: string): string {
+  const { from, to } = spanOf(read);
+  const lines: string[] = [];
+  for (let n = 0; n < weights.length; n += A_LINE)
+    lines.push(`      ${weights.slice(n, n + A_LINE).join(', ')},`);
+  return `# Learnt by tranche data profile from ${read.rows} ${read.of} of ${JSON.stringify(basename(file))}, ${from} to ${to}.
+profile:
+  time_zone: ${zone}
+  period: ${period}
+  # Shares of the volume of a ${period}, ${period === 'week' ? 'Monday ' : ''}midnight first; they sum to 1.
+  weights:
+    [
+${lines.join('\n')}
+    ]
+`;
+}
+
+function write(path: string, name: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx' });
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'EEXIST')
+      throw new OperatorError('usage', `${name} exists: nothing was written`, cause);
+    throw new OperatorError(
+      'storage',
+      `${name} cannot be written: ${cause instanceof Error ? cause.message : 'unknown'}`,
+      cause,
+    );
+  }
+}

@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { OperatorError } from '../../../core/errors.ts';
+import { instant, isoOf, parseTime } from '../../../core/time.ts';
+import { generateTape } from '../../../research/tape/generate.ts';
+import type { Keep } from '../../../research/import/assemble.ts';
+import type { Format, TimeUnit } from '../../../research/import/plan.ts';
+import { reportOfTape } from '../../../research/import/read.ts';
+import { openTape, writeTape } from '../../../research/tape/store.ts';
+import type { OpenedTape, OpenTape, Undisturbed } from '../../../research/tape/store.ts';
+import { durationOf } from '../../cli/option-values.ts';
+import { makeFolders } from '../../../journal/sqlite/files.ts';
+import { tapeWords } from '../../research/tape-text.ts';
+import type { CommandIo } from '../io.ts';
+
+/** `tranche data import`, `info` and `generate`. */
+
+export interface ReadOptions {
+  readonly pair?: string | undefined;
+  readonly format?: Format | undefined;
+  readonly unit?: TimeUnit | undefined;
+  /** Length of a bar, ISO 8601. */
+  readonly bar?: string | undefined;
+  readonly priceScale?: number | undefined;
+  readonly keep?: Keep | undefined;
+  readonly sort?: boolean | undefined;
+  readonly json?: boolean | undefined;
+}
+
+export interface ImportCommand extends ReadOptions {
+  /** Folder of cached tapes. */
+  readonly cache: string;
+  /** Written instead of the cache, never over another file. */
+  readonly out?: string | undefined;
+  readonly undisturbed?: Undisturbed | undefined;
+}
+
+type Io = Pick<CommandIo, 'stdout' | 'stderr' | 'cwd'>;
+
+/**
+ * Reads files of one pair into a tape, keeps it, and says what was found.
+ *
+ * @throws OperatorError (`data`, `usage`, `storage`) that names the file, and the row that is wrong.
+ */
+export async function dataImport(files: readonly string[], options: ImportCommand, io: Io): Promise<number> {
+  const { out } = options;
+  if (out !== undefined) refuseExisting(resolve(io.cwd, out), out);
+  const cacheFolder = out === undefined ? options.cache : undefined;
+  const opened = await openTape(files, {
+    ...readWith(options),
+    cwd: io.cwd,
+    cacheFolder,
+    undisturbed: options.undisturbed,
+  });
+  if (out !== undefined) save(resolve(io.cwd, out), out, { ...opened, undisturbed: options.undisturbed });
+  const file = out === undefined ? opened.file : resolve(io.cwd, out);
+  show(opened, { ...options, file }, io);
+  if (opened.said !== undefined) io.stderr.write(`${opened.said}\n`);
+  if (options.json !== true) {
+    const what = opened.origin === 'cached' ? 'was imported before:' : opened.origin === 'tape' && out === undefined ? 'is a tape:' : 'wrote'; // prettier-ignore
+    io.stderr.write(file === undefined ? 'kept in memory only\n' : `${what} ${file}\n`);
+  }
+  return 0;
+}
+
+/** Says what is in the files, as an import would find it; writes nothing. @throws OperatorError as `dataImport` does. */
+export async function dataInfo(files: readonly string[], options: ReadOptions, io: Io): Promise<number> {
+  const opened = await openTape(files, { ...readWith(options), cwd: io.cwd, anyPair: ANY_PAIR });
+  show(opened, { json: options.json, file: opened.file }, io);
+  return 0;
+}
+
+/** What is in a file can be told without its pair. */
+const ANY_PAIR = 'notsaid';
+
+export interface GenerateCommand {
+  /** `btcusd` or `btcusd=60000`, with the price at the start. */
+  readonly pairs: readonly string[];
+  readonly rows: number;
+  readonly bar: string;
+  readonly start: string;
+  readonly seed: string;
+  readonly volatility: number;
+  readonly correlation: number;
+  /** Folder: `PAIR.arrow` for each pair. */
+  readonly out: string;
+  readonly undisturbed?: Undisturbed | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** Writes invented tapes. @throws OperatorError (`usage`, `storage`). */
+export function dataGenerate(options: GenerateCommand, io: Io): number {
+  const { rows, seed, volatility, correlation, out } = options;
+  const barMs = durationOf('--bar', options.bar);
+  const startsAt = timeOf(options.start);
+  if (rows < 1 || rows > ROWS_MAX)
+    throw new OperatorError('usage', `--rows ${rows}: expected 1 to ${ROWS_MAX}`);
+  if (!(volatility > 0 && volatility < 1) || !(correlation >= 0 && correlation <= 1))
+    throw new OperatorError('usage', 'expected --volatility between 0 and 1, and --correlation from 0 to 1');
+  const wanted = options.pairs.map((text) => {
+    const pair = pairWithPrice(text);
+    return { ...pair, file: join(resolve(io.cwd, out), `${pair.pair}.arrow`) };
+  });
+  for (const [n, { pair, file }] of wanted.entries()) {
+    if (wanted.slice(0, n).some((other) => other.pair === pair))
+      throw new OperatorError('usage', `${pair} is named twice`);
+    refuseExisting(file, file);
+  }
+  for (const { pair, startPrice, file } of wanted) {
+    const tape = generateTape({ pair, startPrice, rows, barMs, startsAt, seed, volatility, correlation });
+    const note = `invented: a random walk with the seed ${JSON.stringify(seed)}`;
+    const report = reportOfTape(tape, [note]);
+    const opened = { tape, report, origin: 'tape', file, said: undefined } as const;
+    save(file, file, { ...opened, undisturbed: options.undisturbed });
+    show(opened, { json: options.json, file }, io);
+    if (options.json !== true) io.stderr.write(`wrote ${file}\n`);
+  }
+  return 0;
+}
+
+const ROWS_MAX = 20_000_000;
+
+function pairWithPrice(text: string): { readonly pair: string; readonly startPrice: number } {
+  const [, pair, price = '100'] = /^([a-z0-9]{2,24})(?:=(\d+(?:\.\d+)?))?$/u.exec(text) ?? [];
+  if (pair === undefined || !(Number(price) > 0))
+    throw new OperatorError('usage', `"${text}": expected a pair, such as btcusd or btcusd=60000`);
+  return { pair, startPrice: Number(price) };
+}
+
+function readWith(options: ReadOptions): Omit<OpenTape, 'cwd'> {
+  const { pair, format, unit, bar, priceScale, keep, sort } = options;
+  return {
+    pair,
+    format,
+    unit,
+    barMs: bar === undefined ? undefined : durationOf('--bar', bar),
+    priceScale,
+    keep,
+    sort,
+  };
+}
+
+function timeOf(text: string): ReturnType<typeof parseTime> {
+  try {
+    return parseTime(text);
+  } catch (cause) {
+    throw new OperatorError(
+      'usage',
+      `--start: ${cause instanceof Error ? cause.message : 'unreadable'}`,
+      cause,
+    );
+  }
+}
+
+function refuseExisting(path: string, name: string): void {
+  if (existsSync(path)) throw new OperatorError('usage', `${name} exists: nothing was written`);
+}
+
+function save(
+  path: string,
+  name: string,
+  {
+    tape,
+    report,
+    undisturbed = (write) => {
+      write();
+    },
+  }: Pick<OpenedTape, 'tape' | 'report'> & { readonly undisturbed: Undisturbed | undefined },
+): void {
+  try {
+    makeFolders(dirname(path));
+    undisturbed(() => {
+      writeTape(path, tape, report);
+    });
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    throw new OperatorError('storage', `${name} cannot be written: ${why}`, cause);
+  }
+}
+
+function show(
+  { report, origin }: OpenedTape,
+  { json, file }: { readonly json?: boolean | undefined; readonly file: string | undefined },
+  io: Io,
+): void {
+  const times = { first: isoOf(instant(report.first)), last: isoOf(instant(report.last)) };
+  const pair = report.pair === ANY_PAIR ? undefined : report.pair;
+  if (json === true)
+    io.stdout.write(`${JSON.stringify(snakeCase({ ...report, pair, ...times, origin, file }))}\n`);
+  else
+    io.stdout.write(
+      `${tapeWords({ ...report, pair: pair ?? 'not said: an import needs --pair' }).join('\n')}\n`,
+    );
+}
+
+/** Fields as JSON of this program names them: `bar_ms`. */
+function snakeCase(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(snakeCase);
+  if (typeof value !== 'object' || value === null) return value;
+  const named = (key: string): string => key.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [named(key), snakeCase(each)]));
+}

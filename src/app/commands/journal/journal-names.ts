@@ -1,0 +1,22 @@
+import { splitPair } from '../../../core/pairs.ts';
+import { OperatorError } from '../../../core/errors.ts';
+import { nearest } from '../../config/problems.ts';
+import { COMMON_CURRENCIES } from '../../strategies/strategies.ts';
+
+/** Base and quote of a pair that no record names. */
+export function currenciesOf(pair: string): { readonly base: string; readonly quote: string } | undefined {
+  const split = splitPair(pair, COMMON_CURRENCIES);
+  return 'problem' in split ? undefined : split;
+}
+
+/** @throws OperatorError `usage` for a strategy that the journal does not know. */
+export function refuseUnknown(strategy: string | undefined, ids: ReadonlySet<string>): void {
+  if (strategy === undefined || ids.has(strategy)) return;
+  const meant = nearest(strategy, ids);
+  const known =
+    ids.size === 0 ? 'no strategy has started in it' : `it knows ${[...ids].toSorted().join(', ')}`;
+  throw new OperatorError(
+    'usage',
+    `the journal has no strategy "${strategy}": ${meant === undefined ? known : `did you mean "${meant}"?`}`,
+  );
+}

@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { OperatorError, exitCodes } from '../../../core/errors.ts';
+import type { StoredRecord } from '../../../core/record.ts';
+import type { Instant } from '../../../core/time.ts';
+import { exportRecords, readSelection, wholeRecord } from '../../../journal/export.ts';
+import type { ExportFormat, Selection } from '../../../journal/export.ts';
+import type { Journal } from '../../../journal/journal.ts';
+import { openJournal } from '../../../journal/open-journal.ts';
+import { lineFor } from '../../../journal/format-record.ts';
+
+/** Where a command writes: results to `stdout`, everything for people beside them to `stderr`. */
+export interface Out {
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+}
+
+export interface ShowOptions {
+  /** A kind of record, singular or plural. Left out: all. */
+  readonly kind?: string | undefined;
+  /** Id of a strategy. Left out: all records. */
+  readonly strategy?: string | undefined;
+  /** Records from this instant on. */
+  readonly since?: Instant | undefined;
+  /** At most so many, the newest. Left out: all. */
+  readonly limit?: number | undefined;
+  /** One JSON object a record instead of words. */
+  readonly json?: boolean | undefined;
+}
+
+/** Prints records, the oldest first, one a line. Gives the exit code: 0, 64 usage, 65 damage, 74 storage, 78 config. */
+export async function journalShow(url: string, options: ShowOptions, out: Out): Promise<number> {
+  return await answer(url, out, () => {
+    const selection = readSelection(options.kind ?? 'all');
+    return async (journal) => {
+      const chosen = newest(choose(journal.read(), selection, options), options.limit);
+      const lineOf = options.json === true ? wholeRecord : (record: StoredRecord) => `${lineFor(record)}\n`;
+      let shown = 0;
+      for (const record of chosen) {
+        await write(out.stdout, lineOf(record));
+        shown += 1;
+      }
+      if (shown === 0) out.stderr.write('no matching records\n');
+      return 0;
+    };
+  });
+}
+
+export interface ExportOptions {
+  readonly format: ExportFormat;
+  /** `fills`, another kind, or `all` (jsonl only). */
+  readonly kind: string;
+}
+
+/** Writes records for other programs. The rows before a damaged record are written. Exit codes as in `journalShow`. */
+export async function journalExport(url: string, { format, kind }: ExportOptions, out: Out): Promise<number> {
+  return await answer(url, out, () => {
+    const selection = readSelection(kind);
+    return async (journal) => {
+      const rows = exportRecords(journal.read(), { format, kind: selection });
+      for (const row of rows) await write(out.stdout, row);
+      return 0;
+    };
+  });
+}
+
+/** Checks the whole chain offline. Exit codes as in `journalShow`; with `json` the verdict goes to `stdout`. */
+export async function journalVerify(
+  url: string,
+  { json }: { readonly json?: boolean | undefined },
+  out: Out,
+): Promise<number> {
+  return await answer(url, out, () => async (journal) => {
+    const verdict = journal.verify();
+    const words = verdict.ok
+      ? `The chain of ${verdict.count} records holds. Head: ${verdict.head}`
+      : `The chain breaks at record ${verdict.seq}: ${verdict.why}${verdict.near === undefined ? '' : `; the record before it is at ${verdict.near}`}. All records before it are intact.`;
+    if (json === true) await write(out.stdout, `${JSON.stringify(verdict)}\n`);
+    else await write(verdict.ok ? out.stdout : out.stderr, `${words}\n`);
+    return verdict.ok ? 0 : exitCodes.data;
+  });
+}
+
+/**
+ * Reads what was asked for, then runs that on the journal, opened for reading: a mistyped option is told whatever the file
+ * is like. What the operator can mend becomes a sentence and an exit code.
+ */
+async function answer(
+  url: string,
+  { stderr }: Out,
+  prepare: () => (journal: Journal) => Promise<number>,
+): Promise<number> {
+  try {
+    const command = prepare();
+    const journal = openJournal(url, { readOnly: true });
+    try {
+      return await command(journal);
+    } finally {
+      journal.close();
+    }
+  } catch (error) {
+    if (error instanceof ReaderGone) return 0;
+    if (!(error instanceof OperatorError)) throw error;
+    await write(stderr, `${error.message}\n`);
+    return exitCodes[error.exit];
+  }
+}
+
+function choose(
+  records: Iterable<StoredRecord>,
+  selection: Selection,
+  { strategy, since }: ShowOptions,
+): IteratorObject<StoredRecord> {
+  return Iterator.from(records)
+    .filter(({ body }) => selection === 'all' || body.kind === selection)
+    .filter(({ body }) => strategy === undefined || ('strategy' in body && body.strategy === strategy))
+    .filter(({ at }) => since === undefined || at >= since);
+}
+
+/** The last `limit` of `records`, in their order, never holding more than twice as many. */
+function newest(records: Iterable<StoredRecord>, limit: number | undefined): Iterable<StoredRecord> {
+  if (limit === undefined) return records;
+  if (!Number.isSafeInteger(limit) || limit < 1)
+    throw new OperatorError('usage', '--limit: expected a whole number above 0');
+  let kept: StoredRecord[] = [];
+  for (const record of records) {
+    kept.push(record);
+    if (kept.length >= 2 * limit) kept = kept.slice(-limit);
+  }
+  return kept.slice(-limit);
+}
+
+/** Whoever read our output has closed it (`| head`): nothing is wrong, and nothing is left to do. */
+class ReaderGone extends Error {
+  override readonly name = 'ReaderGone';
+}
+
+async function write(stream: Writable, text: string): Promise<void> {
+  if (stream.destroyed) throw new ReaderGone();
+  if (stream.write(text)) return;
+  const settled = new AbortController();
+  const waits = ['drain', 'close'].map(
+    async (event): Promise<unknown> => await once(stream, event, { signal: settled.signal }),
+  );
+  try {
+    await Promise.race(waits);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EPIPE')
+      throw new ReaderGone('', { cause: error });
+    throw error;
+  } finally {
+    settled.abort();
+    await Promise.allSettled(waits);
+  }
+}

@@ -1,0 +1,255 @@
+import { resolve } from 'node:path';
+import { z } from 'zod';
+import { OperatorError } from '../../core/errors.ts';
+import type { Instant } from '../../core/time.ts';
+import { beyondLoopback, isLoopbackName, parseListen } from '../../operate/listen.ts';
+import { addressProblem, isLoopback } from '../../venue/origin.ts';
+import { readCredential, readStdin, readSystemdToken, readTokenFile, strangerProblem } from './credential.ts';
+import type { TokenSource } from './credential.ts';
+import type { RawConfig } from './config-schema.ts';
+import type { Mode } from './config-values.ts';
+import type { ReadOptions } from './files.ts';
+import type { FileProblem } from './problems.ts';
+import type { Secret } from './secret.ts';
+import type { YamlDocument } from './yaml.ts';
+
+export interface ConfigOptions extends ReadOptions {
+  /** Time of the start, for `{started_at}`. */
+  readonly now: Instant;
+  /** Overrides `mode` of the file. */
+  readonly mode?: Mode | undefined;
+}
+
+export interface CheckContext extends ConfigOptions {
+  readonly mode: Mode;
+  /** Folder of the config file. */
+  readonly folder: string;
+}
+
+/** The token of a config with its origin. */
+export interface GivenToken {
+  readonly token: Secret;
+  readonly source: TokenSource;
+}
+
+/** What is checked here, read without judging: other settings may be wrong, and all problems are told at once. */
+const facts = z.object({
+  venue: z
+    .object({
+      base_url: z.string().optional().catch(undefined),
+      ws_url: z.string().optional().catch(undefined),
+      token: z.string().optional().catch(undefined),
+      token_file: z.string().optional().catch(undefined),
+      sell_path: z.string().optional().catch(undefined),
+      capabilities: z
+        .object({
+          ticker: z.boolean().default(false).catch(false),
+          account_feed: z.boolean().default(false).catch(false),
+        })
+        .catch({ ticker: false, account_feed: false })
+        .prefault({}),
+    })
+    .prefault({}),
+  controls: z.record(z.string(), z.unknown()).default({}),
+  journal: z.string().optional().catch(undefined),
+});
+type Facts = z.output<typeof facts>;
+
+/** The mode that a file asks for; `undefined` when it asks for none that exists. */
+export function modeOf(document: YamlDocument): Mode | undefined {
+  const asked = z
+    .object({
+      mode: z.enum(['paper', 'dry_run', 'live']).optional(),
+      venue: z.object({ base_url: z.unknown().optional() }).catch({}).default({}),
+    })
+    .safeParse(document.value);
+  if (!asked.success) return undefined;
+  return asked.data.mode ?? (asked.data.venue.base_url === undefined ? 'paper' : 'dry_run');
+}
+
+/** What no single setting shows: addresses, the token, and the limits that live mode must be given. */
+export function checkConfig(
+  document: YamlDocument,
+  context: CheckContext,
+): { readonly problems: readonly FileProblem[]; readonly token: GivenToken | undefined } {
+  const read = facts.safeParse(document.value);
+  if (!read.success) return { problems: [], token: undefined };
+  const raw = read.data;
+  const problems = [...checkUrl(raw, document, 'base_url'), ...checkUrl(raw, document, 'ws_url')];
+  if (context.mode === 'paper') return { problems, token: undefined };
+  problems.push(...checkVenue(raw, document, context.mode));
+  if (context.mode === 'live') problems.push(...checkLive(raw, document));
+  const token = findToken(raw, document, context);
+  if ('token' in token) return { problems, token };
+  return { problems: [...problems, token], token: undefined };
+}
+
+function checkUrl({ venue }: Facts, document: YamlDocument, key: 'base_url' | 'ws_url'): FileProblem[] {
+  const address = venue[key];
+  if (address === undefined) return [];
+  const problem = addressProblem(address, key === 'base_url' ? 'http' : 'ws');
+  return problem === undefined ? [] : [document.problem(['venue', key], problem)];
+}
+
+function checkVenue({ venue }: Facts, document: YamlDocument, mode: Mode): FileProblem[] {
+  const problems: FileProblem[] = [];
+  if (venue.base_url === undefined) {
+    const message = `mode ${mode} needs the address of the venue: write base_url: "https://…", or mode: paper`;
+    problems.push(document.problem(['venue', 'base_url'], message));
+  }
+  if (venue.capabilities.ticker && venue.ws_url === undefined) {
+    const message = 'prices come over the WebSocket: write venue.ws_url, or ticker: false';
+    problems.push(document.problem(['venue', 'capabilities', 'ticker'], message));
+  }
+  if (venue.capabilities.account_feed && venue.ws_url === undefined) {
+    const message = 'hints come over the WebSocket: write venue.ws_url, or account_feed: false';
+    problems.push(document.problem(['venue', 'capabilities', 'account_feed'], message));
+  }
+  return problems;
+}
+
+const liveLimits = {
+  max_order_notional: 'max_order_notional: { amount: "50000", currency: usd }',
+  max_day_notional: 'max_day_notional: { amount: "500000", currency: usd }',
+  collar_bps: 'collar_bps: 50',
+  pairs: 'pairs: [btcusd, ethusd]',
+  sides: 'sides: [buy]',
+} as const;
+
+function checkLive({ controls, venue, journal }: Facts, document: YamlDocument): FileProblem[] {
+  const problems: FileProblem[] = [];
+  for (const [name, example] of Object.entries(liveLimits)) {
+    if (controls[name] !== undefined) continue;
+    const message = `limits have no default in live mode: write such as ${example}`;
+    problems.push(document.problem(['controls', name], message));
+  }
+  problems.push(...checkEachPair(controls, document));
+  if (journal?.includes('{started_at}') === true) {
+    const message =
+      'in live mode each start goes on with the journal of the last one, with its halts, doubts and totals: remove {started_at}';
+    problems.push(document.problem(['journal'], message));
+  }
+  const { sides } = controls;
+  if (Array.isArray(sides) && sides.includes('sell') && venue.sell_path === undefined) {
+    const message =
+      'selling is off until the venue has told its route: write venue.sell_path, or sides: [buy]';
+    problems.push(document.problem(['controls', 'sides'], message));
+  }
+  return problems;
+}
+
+/** In live mode each pair has its largest order, and what may be sold has a floor. */
+function checkEachPair(controls: Facts['controls'], document: YamlDocument): FileProblem[] {
+  const { pairs, sides } = controls;
+  const [quantities, floors] = [namesIn(controls['max_order_quantity']), namesIn(controls['min_position'])];
+  const problems: FileProblem[] = [];
+  for (const pair of Array.isArray(pairs) ? pairs : []) {
+    if (typeof pair !== 'string') continue;
+    if (!quantities.has(pair)) {
+      const message = `limits have no default in live mode: write such as max_order_quantity: { ${pair}: "1" }`;
+      problems.push(document.problem(['controls', 'max_order_quantity'], message));
+    }
+    const isSold = Array.isArray(sides) && sides.includes('sell');
+    // Which currencies there are is not known before the venue has been asked: a floor counts for what a pair begins with.
+    if (!isSold || [...floors].some((currency) => pair.startsWith(currency))) continue;
+    const message =
+      'what may be sold needs a floor in live mode: write such as min_position: { btc: "0" }, or "-0.5" where so much may be sold on credit';
+    problems.push(document.problem(['controls', 'min_position'], message));
+  }
+  return problems;
+}
+
+const namesIn = (value: unknown): ReadonlySet<string> =>
+  new Set(typeof value === 'object' && value !== null ? Object.keys(value) : []);
+
+/** Totals of a day and single orders are compared in one currency; what is left out outside live mode counts in usd. */
+export function checkCurrencies({ controls }: RawConfig, document: YamlDocument): readonly FileProblem[] {
+  const { max_order_notional: order, max_day_notional: day, max_day_cost: spent } = controls;
+  if (spent !== undefined && spent.currency !== (day?.currency ?? 'usd')) {
+    const message = `max_day_cost must be in the currency of max_day_notional: write ${day?.currency ?? 'usd'}`;
+    return [document.problem(['controls', 'max_day_cost', 'currency'], message)];
+  }
+  const [of, other] = [order?.currency ?? 'usd', day?.currency ?? 'usd'];
+  if (of === other || (order === undefined && day === undefined)) return [];
+  const key = day === undefined ? 'max_order_notional' : 'max_day_notional';
+  const message = `max_order_notional (${of}) and max_day_notional (${other}) must be in one currency: write both`;
+  return [document.problem(['controls', key, 'currency'], message)];
+}
+
+/** Where it is known how long quotes live at most, and `order_margin` is as long as that, no order would ever leave. */
+export function checkQuoteLife(
+  { order_margin: marginMs, in_doubt: inDoubt, venue }: RawConfig,
+  document: YamlDocument,
+  mode: Mode | undefined,
+): readonly FileProblem[] {
+  const simulatedMs = mode === 'paper' ? venue.simulated?.quoteLifeMs : undefined;
+  const lifeMs = Math.min(inDoubt.quote_life_max, simulatedMs ?? inDoubt.quote_life_max);
+  if (marginMs < lifeMs) return [];
+  const of = lifeMs === inDoubt.quote_life_max ? 'in_doubt.quote_life_max' : 'venue.simulated.quote_life_ms';
+  const message = `no order would ever leave: it needs ${marginMs} ms of its quote's life, and no quote that is executed lives longer than ${lifeMs} ms (${of}). Write such as order_margin: PT0.5S`;
+  return [document.problem(['order_margin'], message)];
+}
+
+/** Whether the daemon would listen there: what it would refuse is told before it starts. */
+export function checkListen({ operate }: RawConfig, document: YamlDocument): readonly FileProblem[] {
+  if (operate === false) return [];
+  const { listen, allow_network: isBeyondAllowed } = operate;
+  const refuse = (message: string): readonly FileProblem[] => [
+    document.problem(['operate', 'listen'], message),
+  ];
+  try {
+    return isBeyondAllowed || isLoopbackName(parseListen(listen).host) ? [] : refuse(beyondLoopback(listen));
+  } catch (cause) {
+    return refuse(cause instanceof OperatorError ? cause.message : 'expected an address and a port');
+  }
+}
+
+/** The token from `token`, `token_file`, systemd or `TRANCHE_TOKEN`, in this order; what is wrong with it otherwise. */
+function findToken(raw: Facts, document: YamlDocument, context: CheckContext): GivenToken | FileProblem {
+  const { venue } = raw;
+  const at = (key: string, message: string): FileProblem => document.problem(['venue', key], message);
+  if (venue.token !== undefined && venue.token_file !== undefined) {
+    return at('token', 'give either token or token_file, not both: remove one');
+  }
+  const given = givenToken(raw, document, context);
+  if ('problem' in given.read) return at(given.key, given.read.problem);
+  const credential = readCredential(given.read.text);
+  if ('problem' in credential) return at(given.key, `${given.prefix ?? ''}${credential.problem}`);
+  for (const key of ['base_url', 'ws_url'] as const) {
+    const address = venue[key];
+    const problem = address === undefined ? undefined : strangerProblem(credential, address);
+    if (problem !== undefined) return at(key, problem);
+  }
+  return { token: credential.token, source: given.source };
+}
+
+/** A token as it was found, unread. */
+interface Found {
+  readonly source: TokenSource;
+  /** The setting that problems are shown at. */
+  readonly key: 'token' | 'token_file';
+  readonly read: { readonly text: string } | { readonly problem: string };
+  readonly prefix?: string;
+}
+
+function givenToken({ venue }: Facts, document: YamlDocument, { folder, env }: CheckContext): Found {
+  const { token, token_file: file } = venue;
+  if (file === '-') return { source: 'stdin', key: 'token_file', read: readStdin() };
+  if (file !== undefined)
+    return { source: 'file', key: 'token_file', read: readTokenFile(resolve(folder, file)) };
+  if (token !== undefined) {
+    const isVariable = document.isFromVariable(['venue', 'token']);
+    const problem =
+      'a token written out in a file is soon copied somewhere: write token: "${TRANCHE_TOKEN}" and set that variable, or token_file';
+    if (!isVariable && !isLoopback(venue.base_url ?? ''))
+      return { source: 'config', key: 'token', read: { problem } };
+    return { source: isVariable ? 'environment' : 'config', key: 'token', read: { text: token.trim() } };
+  }
+  const systemd = readSystemdToken(env['CREDENTIALS_DIRECTORY']);
+  if (systemd !== undefined) return { source: 'credentials', key: 'token', read: systemd };
+  const text = env['TRANCHE_TOKEN']?.trim() ?? '';
+  if (text !== '') return { source: 'environment', key: 'token', read: { text }, prefix: 'TRANCHE_TOKEN: ' };
+  const problem =
+    'the venue needs a token: set the environment variable TRANCHE_TOKEN, or write token_file: with the path of a file that holds it';
+  return { source: 'environment', key: 'token', read: { problem } };
+}

@@ -1,0 +1,186 @@
+import { z } from 'zod';
+import { weekdays } from '../../core/hours.ts';
+import { isAmountText, money, quantity, ratio } from '../../core/money.ts';
+import { checkZone, parseDuration } from '../../core/time.ts';
+import {
+  amountOf,
+  currencySymbol,
+  decimalText,
+  durationText,
+  pairSymbol,
+  plainNumber,
+  positiveText,
+  whole,
+} from '../../strategy/fields.ts';
+
+/** The limits of a config file. Every one says its unit and its default; docs/controls.md is generated from them. */
+
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const moneyOf = (what: string) =>
+  amountOf(what).transform(({ amount, currency }) => ({ amount: money(amount), currency }));
+
+/** Basis points may be written as a number: they are not money. */
+export const bps = z
+  .union([plainNumber.min(0).max(10_000), positiveText], {
+    error: 'expected basis points, such as 50 (half a percent)',
+  })
+  .transform((value) => ratio(String(value)));
+
+const timeOfDay = z
+  .string()
+  .regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, { error: 'expected a time of the day in quotes, such as "22:00"' });
+
+const closedHours = z.lazy(() =>
+  z
+    .strictObject({
+      from: timeOfDay.describe('First minute, local time'),
+      to: timeOfDay.describe('First minute after the span; if not later than from, on the next day'),
+      time_zone: z
+        .string()
+        .default('UTC')
+        .superRefine((zone, context) => {
+          try {
+            checkZone(zone);
+          } catch (cause) {
+            context.addIssue({
+              code: 'custom',
+              message: cause instanceof Error ? cause.message : 'unknown zone',
+            });
+          }
+        })
+        .describe('IANA time zone; default: UTC'),
+      days: z
+        .array(z.enum(weekdays))
+        .min(1)
+        .max(7)
+        .optional()
+        .describe('Days on which the span starts; default: every day'),
+    })
+    .refine(({ from, to }) => from !== to, { path: ['to'], error: 'to must differ from from' }),
+);
+
+/** Balances by currency: a floor may be nothing, that is, no short position. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const balances = (what: string) =>
+  z
+    .record(
+      currencySymbol,
+      z.union([positiveText, z.literal('0')], { error: 'expected an amount in quotes, such as "1.5"' }),
+    )
+    .transform(
+      (all) => new Map(Object.entries(all).map(([currency, amount]) => [currency, quantity(amount)])),
+    )
+    .prefault({})
+    .describe(what);
+
+/** As `balances`, also below zero. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const floors = (what: string) =>
+  z
+    .record(
+      currencySymbol,
+      decimalText.refine(isAmountText, { error: 'expected an amount in quotes, such as "1.5" or "-0.5"' }),
+    )
+    .transform(
+      (all) => new Map(Object.entries(all).map(([currency, amount]) => [currency, quantity(amount)])),
+    )
+    .prefault({})
+    .describe(what);
+
+export const controls = z.strictObject({
+  max_order_notional: moneyOf('Largest value of one order').optional(),
+  max_day_notional: moneyOf(
+    'Largest value of all orders of one UTC day, doubts counted as filled',
+  ).optional(),
+  max_pair_day_notional: z
+    .record(pairSymbol, positiveText.transform(money))
+    .default({})
+    .describe(
+      'Largest value of all orders of one pair in one UTC day, in the currency of max_day_notional, in quotes; default: max_day_notional',
+    ),
+  max_order_quantity: z
+    .record(pairSymbol, positiveText.transform(quantity))
+    .default({})
+    .describe('Largest order of a pair in base currency, in quotes'),
+  collar_bps: bps.optional().describe('Largest distance of a quote from the reference price, basis points'),
+  max_collar_discards: whole
+    .min(1)
+    .max(100)
+    .default(3)
+    .describe(
+      'Consecutive quotes outside the collar, over at least reference.max_age, that pause their parent until one is inside; default: 3',
+    ),
+  max_drift_bps: bps
+    .optional()
+    .describe(
+      'Largest adverse distance of a quote from the decision price, basis points; default: 150, none in paper mode',
+    ),
+  max_reference_gap_bps: bps
+    .optional()
+    .describe(
+      'Largest distance between ticker and probe at the same time, basis points; default: 30, in paper mode 300',
+    ),
+  max_open_doubts: whole
+    .min(1)
+    .max(100)
+    .default(2)
+    .describe('No slice starts while this many doubts are open; default: 2'),
+  pairs: z.array(pairSymbol).min(1).max(500).optional().describe('Pairs that may be traded'),
+  sides: z
+    .array(z.enum(['buy', 'sell']))
+    .min(1)
+    .max(2)
+    .optional()
+    .describe('Sides that may be traded'),
+  max_executions_per_minute: whole
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe(
+      'Slices of one pair with an order in any minute; one more halts the desk; default: 5, in paper mode 120',
+    ),
+  max_executions_per_parent: whole
+    .min(1)
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Slices of one parent with an order; one more halts the desk; default: as many as it plans, 50 without a plan',
+    ),
+  duplicate_window: durationText
+    .transform(parseDuration)
+    .prefault('PT2S')
+    .describe('Least time between identical orders of two parents, ISO 8601; default: PT2S'),
+  min_position: floors(
+    'Least balance that an order may leave, by currency, in quotes: orders are cut to it. A negative value allows that much debt where pts.use allows credit',
+  ),
+  max_position: balances('Largest balance that an order may lead to, by currency, in quotes'),
+  max_shortfall_bps: bps
+    .optional()
+    .describe(
+      'Cost of a parent against its arrival price that pauses it, basis points; default: 100, none in paper mode',
+    ),
+  max_day_cost: moneyOf(
+    'Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk; default: none',
+  ).optional(),
+  max_rejects: whole
+    .min(1)
+    .max(100)
+    .default(3)
+    .describe('Consecutive unfilled orders of a pair after which waits are four times as long; default: 3'),
+  max_malformed: whole
+    .min(1)
+    .max(100)
+    .default(5)
+    .describe('Consecutive invalid answers for a pair after which it is paused; default: 5'),
+  max_account_age: durationText
+    .transform(parseDuration)
+    .prefault('PT3M')
+    .describe('No slice starts when the last whole read of the account is older, ISO 8601; default: PT3M'),
+  balance_difference: z
+    .enum(['halt', 'alert'])
+    .default('halt')
+    .describe(
+      'Reaction when a balance differs from the sum of the rows of the account for a minute: halt, or alert only; default: halt',
+    ),
+  restricted_hours: z.array(closedHours).max(100).default([]).describe('Spans of the day without trading'),
+});

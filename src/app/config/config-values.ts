@@ -1,0 +1,361 @@
+import { dirname, resolve } from 'node:path';
+import { weekdays } from '../../core/hours.ts';
+import type { ClosedHours } from '../../core/hours.ts';
+import type { Minimum } from '../../core/instrument.ts';
+import { money, ratio } from '../../core/money.ts';
+import type { Money, Quantity, Ratio } from '../../core/money.ts';
+import type { StatedRates } from '../../core/rates.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Side } from '../../core/venue.ts';
+import type { FootprintOptions } from '../../engine/market/footprint.ts';
+import type { Role } from '../../operate/access.ts';
+import type { VenueOptions } from '../../simulator/options/options.ts';
+import type { GivenToken } from './config-checks.ts';
+
+import type { RawConfig } from './config-schema.ts';
+import type { TokenSource } from './credential.ts';
+import type { Secret } from './secret.ts';
+
+export type Mode = 'paper' | 'dry_run' | 'live';
+
+/** An amount of the currency beside it. */
+export interface MoneyOf {
+  readonly amount: Money;
+  readonly currency: string;
+}
+
+/** A checked config file: every setting has a value, durations are ms, amounts are exact. */
+export interface Config {
+  /** The file itself, absolute. */
+  readonly file: string;
+  readonly desk: string;
+  readonly mode: Mode;
+  readonly venue: VenueConfig;
+  readonly controls: ControlsConfig;
+  /** What the file states that currencies are worth. */
+  readonly rates: StatedRates;
+  /** Where the file names the currency of its limits, for people. */
+  readonly limitsAt: string;
+  /** Reserves by currency. */
+  readonly keep: ReadonlyMap<string, Quantity>;
+  readonly pts: {
+    readonly use: 'never' | 'when_enabled';
+    readonly ageMaxMs: number;
+    readonly pollMs: number;
+    readonly creditMax: MoneyOf | undefined;
+    readonly carryBpsMax: Ratio | undefined;
+    readonly holdingMs: number;
+  };
+  readonly reference: {
+    readonly intervalMs: number;
+    readonly ageMaxMs: number;
+    readonly probeNotional: MoneyOf;
+    /** Of the quote limit, 0 to 1. */
+    readonly share: number;
+  };
+  readonly footprint: FootprintOptions;
+  readonly pacing: {
+    readonly quotesPerSecond: number;
+    readonly quoteShare: number;
+    readonly ordersPerSecond: number;
+    /** A request that waits longer for others pauses the desk. */
+    readonly waitMaxMs: number;
+    readonly guardMs: number;
+  };
+  readonly retry: {
+    readonly baseMs: number;
+    readonly capMs: number;
+    readonly budgetMs: number;
+    /** Between two quotes of a slice whose price did not suit. */
+    readonly requoteMs: number;
+  };
+  /** For `plan` alone. Basis points; impact of a slice worth one million in the currency of the limits. */
+  readonly costModel: {
+    readonly halfSpreadBps: number;
+    readonly impactBps: number;
+    /** What is left out is as for all. */
+    readonly pairs: ReadonlyMap<
+      string,
+      { readonly halfSpreadBps: number | undefined; readonly impactBps: number | undefined }
+    >;
+  };
+  readonly inDoubt: {
+    readonly bookingMarginMs: number;
+    readonly trustFirstCanceled: boolean;
+    readonly trust4xx: boolean;
+    readonly pollMs: number;
+    readonly lifeMaxMs: number;
+    readonly resend: 'same_quote' | 'never';
+  };
+  readonly orderMarginMs: number;
+  readonly cyclesMax: number;
+  /** URL as in `sqlite:./var/journal.db`, relative to the working directory; `{started_at}` and `{mode}` are replaced. */
+  readonly journal: string;
+  /** What guards the journal; the embedded venue of paper mode is another at every start, so nothing of worth is lost there. */
+  readonly journalGuard: {
+    /** File of the second note; `undefined`: none. */
+    readonly anchor: string | undefined;
+    readonly reserveBytes: number;
+  };
+  /** Where metrics and health are served; `undefined`: nowhere. */
+  readonly operate: OperateConfig | undefined;
+  /** As `journal`, with `{started_at}` still in it: what a command looks for. */
+  readonly journalPattern: string;
+  readonly log: {
+    readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error';
+    readonly file: string | undefined;
+  };
+  /** What live mode may find around it although it is dangerous: names of variables and Node options. */
+  readonly allowEnvironment: readonly string[];
+  /** Files of strategies, absolute, sorted as listed or by name. */
+  readonly strategyFiles: readonly string[];
+  /** When they are read again while the desk runs. */
+  readonly reload: 'on_request' | 'on_change';
+}
+
+export interface OperateConfig {
+  readonly listen: string;
+  readonly hosts: readonly string[];
+  readonly allowNetwork: boolean;
+  /** Whose tokens the API takes; files are absolute. */
+  readonly tokens: readonly { readonly name: string; readonly role: Role; readonly file: string }[];
+}
+
+export interface VenueConfig {
+  /** Without a slash at the end. Set in every mode but paper. */
+  readonly baseUrl: string | undefined;
+  readonly wsUrl: string | undefined;
+  /** Set in every mode but paper. */
+  readonly token: Secret | undefined;
+  readonly tokenSource: TokenSource | undefined;
+  readonly capabilities: {
+    readonly balances: boolean;
+    readonly pairs: boolean;
+    readonly orderLookup: boolean;
+    readonly ticker: boolean;
+    readonly accountFeed: boolean;
+  };
+  /** Route that executes sell quotes; `undefined`: selling is off. */
+  readonly sellPath: string | undefined;
+  readonly connectTimeoutMs: number;
+  readonly headersTimeoutMs: number;
+  readonly bodyTimeoutMs: number;
+  readonly orderTimeoutMs: number;
+  readonly historyMs: number;
+  readonly minimums: {
+    /** For pairs quoted in its currency that `pairs` does not name. */
+    readonly default: MoneyOf;
+    readonly pairs: ReadonlyMap<string, Minimum>;
+  };
+  /** Options of the embedded venue, paper mode only. Files of prices are absolute. */
+  readonly simulated: VenueOptions | undefined;
+  /** Set by a backtest: the venue trades what there are tapes of. */
+  readonly isTaped?: boolean | undefined;
+}
+
+export interface ControlsConfig {
+  readonly orderNotionalMax: MoneyOf;
+  readonly dayNotionalMax: MoneyOf;
+  /** Base currency, by pair. */
+  readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
+  readonly collarBps: Ratio;
+  readonly driftBpsMax: Ratio | undefined;
+  readonly openDoubtsMax: number;
+  /** `undefined`: all pairs. Never in live mode. */
+  readonly pairs: ReadonlySet<string> | undefined;
+  readonly sides: ReadonlySet<Side>;
+  /** In the currency of `dayNotionalMax`, by pair. */
+  readonly pairDayNotionalMax: ReadonlyMap<string, Money>;
+  readonly collarDiscardsMax: number;
+  readonly referenceGapBpsMax: Ratio;
+  readonly minuteExecutionsMax: number;
+  /** `undefined`: as many slices as the parent plans. */
+  readonly parentExecutionsMax: number | undefined;
+  readonly duplicateMs: number;
+  /** By currency. */
+  readonly positionMin: ReadonlyMap<string, Quantity>;
+  readonly positionMax: ReadonlyMap<string, Quantity>;
+  readonly shortfallBpsMax: Ratio | undefined;
+  readonly dayCostMax: MoneyOf | undefined;
+  readonly rejectsMax: number;
+  readonly malformedMax: number;
+  readonly accountAgeMaxMs: number;
+  readonly onDifference: 'halt' | 'alert';
+  readonly closedHours: readonly ClosedHours[];
+}
+
+/** Limits outside live mode: wide enough to try things, narrow enough to notice a wrong unit. */
+const otherwise = {
+  orderNotionalMax: { amount: money('250000'), currency: 'usd' },
+  dayNotionalMax: { amount: money('5000000'), currency: 'usd' },
+  collarBps: ratio('100'),
+} as const;
+
+export interface ValueContext {
+  readonly file: string;
+  readonly mode: Mode;
+  readonly token: GivenToken | undefined;
+  readonly strategyFiles: readonly string[];
+  readonly now: Instant;
+  readonly limitsAt: string;
+}
+
+/** The settings of a checked file under the names that the code uses. */
+export function configOf(raw: RawConfig, context: ValueContext): Config {
+  const { pts, reference, pacing, retry, in_doubt: inDoubt } = raw;
+  return {
+    file: context.file,
+    desk: raw.desk,
+    mode: context.mode,
+    venue: venueOf(raw.venue, context),
+    controls: controlsOf(raw.controls, context.mode),
+    rates: new Map(
+      [...raw.rates].map(([currency, { usd, max_gap_bps: gapBpsMax }]) => [currency, { usd, gapBpsMax }]),
+    ),
+    limitsAt: context.limitsAt,
+    keep: raw.sizing.keep,
+    pts: {
+      use: pts.use,
+      ageMaxMs: pts.max_age,
+      pollMs: pts.poll,
+      creditMax: pts.max_credit,
+      carryBpsMax: pts.max_carry_bps,
+      holdingMs: pts.holding_time,
+    },
+    reference: {
+      intervalMs: reference.interval,
+      ageMaxMs: reference.max_age,
+      probeNotional: reference.probe_notional,
+      share: reference.share,
+    },
+    footprint: {
+      windowMs: raw.footprint.window,
+      quotesPerFillMax: raw.footprint.max_quotes_per_fill,
+      hitRatioMin: raw.footprint.min_hit_ratio,
+    },
+    pacing: {
+      quotesPerSecond: pacing.quotes_per_second,
+      quoteShare: pacing.quote_share,
+      ordersPerSecond: pacing.orders_per_second,
+      waitMaxMs: pacing.max_wait,
+      guardMs: pacing.guard,
+    },
+    retry: { baseMs: retry.base, capMs: retry.cap, budgetMs: retry.budget, requoteMs: retry.requote },
+    costModel: costModelOf(raw.cost_model),
+    inDoubt: {
+      bookingMarginMs: inDoubt.booking_margin,
+      trustFirstCanceled: inDoubt.trust_first_canceled,
+      trust4xx: inDoubt.trust_4xx,
+      pollMs: inDoubt.poll,
+      lifeMaxMs: inDoubt.quote_life_max,
+      resend: inDoubt.resend,
+    },
+    orderMarginMs: raw.order_margin,
+    cyclesMax: raw.max_cycles,
+    journal: journalOf(raw.journal, context),
+    journalGuard: guardOf(raw, context),
+    journalPattern: raw.journal.replaceAll('{mode}', context.mode),
+    operate: raw.operate === false ? undefined : operateOf(raw.operate, dirname(context.file)),
+    log: { level: raw.log.level, file: raw.log.file },
+    allowEnvironment: raw.allow_environment,
+    strategyFiles: context.strategyFiles,
+    reload: raw.reload,
+  };
+}
+
+const costModelOf = (raw: RawConfig['cost_model']): Config['costModel'] => ({
+  halfSpreadBps: raw.half_spread_bps,
+  impactBps: raw.impact_bps,
+  pairs: new Map(
+    Object.entries(raw.pairs).map(([pair, own]) => [
+      pair,
+      { halfSpreadBps: own.half_spread_bps, impactBps: own.impact_bps },
+    ]),
+  ),
+});
+
+const journalOf = (url: string, { now, mode }: ValueContext): string =>
+  url.replaceAll('{started_at}', compactStamp(now)).replaceAll('{mode}', mode);
+
+const MIB = 1_048_576;
+const RESERVE_MIB = 64;
+
+function guardOf(raw: RawConfig, context: ValueContext): Config['journalGuard'] {
+  const isPaper = context.mode === 'paper';
+  const file = /^sqlite:(?<file>.+)$/u.exec(journalOf(raw.journal, context))?.groups?.['file'];
+  const beside = isPaper || file === undefined ? undefined : `${file}.anchor`;
+  return {
+    anchor: raw.journal_anchor ?? beside,
+    reserveBytes: (raw.journal_reserve ?? (isPaper ? 0 : RESERVE_MIB)) * MIB,
+  };
+}
+
+function venueOf(raw: RawConfig['venue'], { mode, token, file }: ValueContext): VenueConfig {
+  const isPaper = mode === 'paper';
+  const { balances, pairs, ticker, order_lookup: orderLookup, account_feed: accountFeed } = raw.capabilities;
+  return {
+    baseUrl: isPaper ? undefined : raw.base_url?.replace(/\/+$/u, ''),
+    wsUrl: isPaper ? undefined : raw.ws_url,
+    token: isPaper ? undefined : token?.token,
+    tokenSource: isPaper ? undefined : token?.source,
+    capabilities: { balances, pairs, orderLookup, ticker, accountFeed },
+    sellPath: raw.sell_path,
+    connectTimeoutMs: raw.connect_timeout,
+    headersTimeoutMs: raw.headers_timeout,
+    bodyTimeoutMs: raw.body_timeout,
+    orderTimeoutMs: raw.order_timeout,
+    historyMs: raw.history,
+    minimums: { default: raw.minimums.default, pairs: new Map(Object.entries(raw.minimums.pairs)) },
+    simulated: isPaper
+      ? { ...raw.simulated, prices: absolute(raw.simulated.prices, dirname(file)) }
+      : undefined,
+  };
+}
+
+const operateOf = (
+  { listen, hosts, allow_network: allowNetwork, tokens }: Exclude<RawConfig['operate'], false>,
+  folder: string,
+): OperateConfig => ({
+  listen,
+  hosts,
+  allowNetwork,
+  tokens: tokens.map(({ name, role, token_file: file }) => ({ name, role, file: resolve(folder, file) })),
+});
+
+const absolute = (files: Readonly<Record<string, string>>, folder: string): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([pair, file]) => [pair, resolve(folder, file)]));
+
+const controlsOf = (raw: RawConfig['controls'], mode: Mode): ControlsConfig => ({
+  orderNotionalMax: raw.max_order_notional ?? otherwise.orderNotionalMax,
+  dayNotionalMax: raw.max_day_notional ?? otherwise.dayNotionalMax,
+  orderQuantityMax: new Map(Object.entries(raw.max_order_quantity)),
+  collarBps: raw.collar_bps ?? otherwise.collarBps,
+  driftBpsMax: raw.max_drift_bps ?? (mode === 'paper' ? undefined : ratio('150')),
+  openDoubtsMax: raw.max_open_doubts,
+  pairs: raw.pairs === undefined ? undefined : new Set(raw.pairs),
+  sides: new Set(raw.sides ?? ['buy', 'sell']),
+  pairDayNotionalMax: new Map(Object.entries(raw.max_pair_day_notional)),
+  collarDiscardsMax: raw.max_collar_discards,
+  referenceGapBpsMax: raw.max_reference_gap_bps ?? ratio(mode === 'paper' ? '300' : '30'),
+  minuteExecutionsMax: raw.max_executions_per_minute ?? (mode === 'paper' ? 120 : 5),
+  parentExecutionsMax: raw.max_executions_per_parent,
+  duplicateMs: raw.duplicate_window,
+  positionMin: raw.min_position,
+  positionMax: raw.max_position,
+  shortfallBpsMax: raw.max_shortfall_bps ?? (mode === 'paper' ? undefined : ratio('100')),
+  dayCostMax: raw.max_day_cost,
+  rejectsMax: raw.max_rejects,
+  malformedMax: raw.max_malformed,
+  accountAgeMaxMs: raw.max_account_age,
+  onDifference: raw.balance_difference,
+  closedHours: raw.restricted_hours.map(({ from, to, time_zone: timeZone, days }) => ({
+    from,
+    to,
+    timeZone,
+    days: new Set(days ?? weekdays),
+  })),
+});
+
+/** `20261201T090000Z`: sorts by time, fits a file name. */
+export const compactStamp = (at: Instant): string => isoOf(at).replace(/\.\d+/u, '').replaceAll(/[-:]/gu, '');

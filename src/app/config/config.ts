@@ -1,0 +1,142 @@
+import { hash } from 'node:crypto';
+import { dirname, resolve } from 'node:path';
+import type { z } from 'zod';
+import { OperatorError } from '../../core/errors.ts';
+import { canonicalValue } from '../../journal/format/canonical.ts';
+import { checkConfig, checkCurrencies, checkListen, checkQuoteLife, modeOf } from './config-checks.ts';
+import type { ConfigOptions } from './config-checks.ts';
+import { configSchema } from './config-schema.ts';
+import { configOf } from './config-values.ts';
+import type { Config } from './config-values.ts';
+import { explain } from './explain.ts';
+import { findStrategyFiles, problemAt, readFile, shownPath } from './files.ts';
+import { formatProblems } from './problems.ts';
+import type { FileProblem } from './problems.ts';
+import type { YamlDocument } from './yaml.ts';
+
+export type { ConfigOptions } from './config-checks.ts';
+export type { Config, ControlsConfig, Mode, MoneyOf, OperateConfig, VenueConfig } from './config-values.ts';
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** SHA-256 of the document, hex; the token is not part of it. */
+  readonly hash: string;
+}
+
+/** What could be read of a config file, with all that is wrong with it. */
+export interface ReadConfig {
+  /** Set when there are no problems. */
+  readonly loaded: LoadedConfig | undefined;
+  readonly problems: readonly FileProblem[];
+  /** Known even when other settings are wrong, so that strategies can be checked in the same run. */
+  readonly strategyFiles: readonly string[];
+}
+
+/** @throws OperatorError `config`, with every problem of the file. */
+export function loadConfig(file: string, options: ConfigOptions): LoadedConfig {
+  const { loaded, problems } = readConfig(file, options);
+  if (loaded === undefined) throw unusable(problems);
+  return loaded;
+}
+
+/** The error that ends a command when files are not usable. */
+export const unusable = (problems: readonly FileProblem[]): OperatorError =>
+  new OperatorError('config', formatProblems(problems, { colour: false }).trimEnd());
+
+export function readConfig(file: string, options: ConfigOptions): ReadConfig {
+  const path = resolve(options.cwd, file);
+  const { documents, problems } = readFile(path, options);
+  const [document, second] = documents;
+  if (document === undefined || problems.length > 0) {
+    const nothing = problemAt(
+      shownPath(path, options.cwd),
+      'the file is empty; create an example with "tranche init"',
+    );
+    const refused = problems.length > 0 ? problems.map(withWayOut) : [nothing];
+    return { loaded: undefined, problems: refused, strategyFiles: [] };
+  }
+  const extra =
+    second === undefined
+      ? []
+      : [second.problem([], 'a config is one YAML document: remove --- and everything after it')];
+  const found = findStrategyFiles(document, dirname(path));
+  const parsed = configSchema.safeParse(document.value);
+  const wrong = [
+    ...extra,
+    ...(parsed.success ? [] : explain(parsed.error, configSchema, document)),
+    ...found.problems,
+  ];
+  const mode = options.mode ?? modeOf(document);
+  const checked = mode && checkConfig(document, { ...options, mode, folder: dirname(path) });
+  wrong.push(...(checked?.problems ?? []));
+  if (parsed.success)
+    wrong.push(
+      ...checkCurrencies(parsed.data, document),
+      ...checkListen(parsed.data, document),
+      ...checkQuoteLife(parsed.data, document, mode),
+    );
+  if (!parsed.success || mode === undefined || wrong.length > 0) {
+    return { loaded: undefined, problems: wrong, strategyFiles: found.files };
+  }
+  const context = {
+    file: path,
+    mode,
+    token: checked?.token,
+    strategyFiles: found.files,
+    now: options.now,
+    limitsAt: limitsPlace(document),
+  };
+  return {
+    loaded: { config: configOf(parsed.data, context), hash: hashOf(document) },
+    problems: [],
+    strategyFiles: found.files,
+  };
+}
+
+/** Where the currency of the limits stands, or would stand. */
+function limitsPlace(document: YamlDocument): string {
+  const { file, line } = document.problem(['controls', 'max_order_notional', 'currency'], '');
+  return `${file}:${line}`;
+}
+
+/** Whoever has no config yet, or stands in another folder, is told what to do. */
+const withWayOut = (problem: FileProblem): FileProblem => ({
+  ...problem,
+  message: problem.message.replace(/^the file cannot be read: there is no such file$/u, NO_CONFIG),
+});
+const NO_CONFIG = 'no such file; create an example with "tranche init", or name another file with --config';
+
+/**
+ * The file as it is now, for a desk that runs with what it said before: which strategies it names, and whether it says
+ * something else. The token is not read again: where it came from may be gone.
+ */
+export function rereadConfig(
+  file: string,
+  options: ConfigOptions,
+): Omit<ReadConfig, 'loaded'> & { readonly hash: string | undefined } {
+  const path = resolve(options.cwd, file);
+  const { documents, problems } = readFile(path, options);
+  const [document] = documents;
+  if (document === undefined || problems.length > 0) {
+    const nothing = problemAt(shownPath(path, options.cwd), 'the file is empty');
+    return { hash: undefined, problems: problems.length > 0 ? problems : [nothing], strategyFiles: [] };
+  }
+  const found = findStrategyFiles(document, dirname(path));
+  const parsed = configSchema.safeParse(document.value);
+  const wrong = parsed.success ? [] : explain(parsed.error, configSchema, document);
+  return {
+    hash: parsed.success ? hashOf(document) : undefined,
+    problems: [...wrong, ...found.problems],
+    strategyFiles: found.files,
+  };
+}
+
+/** Hash of what the file says, variables filled in. A new token is not a new config. */
+function hashOf(document: YamlDocument): string {
+  const value = document.value as z.input<typeof configSchema>; // oxlint-disable-line typescript/no-unsafe-type-assertion -- has just passed the schema
+  const { token: _, ...venue } = value.venue ?? {};
+  return contentHash({ ...value, venue });
+}
+
+/** SHA-256 over the canonical JSON of plain data, hex. */
+export const contentHash = (value: unknown): string => hash('sha256', canonicalValue(value));

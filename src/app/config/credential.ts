@@ -1,0 +1,126 @@
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { originOf } from '../../venue/origin.ts';
+import { whyUnreadable } from './files.ts';
+import { Secret } from './secret.ts';
+
+/** Where a token came from. */
+export type TokenSource = 'environment' | 'config' | 'file' | 'credentials' | 'stdin';
+
+/** A token, and the addresses that it may be sent to: all, when whoever wrote it down did not say. */
+export interface Credential {
+  readonly token: Secret;
+  /** Scheme, name and port, as `originOf` gives them. */
+  readonly origins: readonly string[] | undefined;
+}
+
+type Read = { readonly text: string } | { readonly problem: string };
+
+/** Name of the token in the folder that systemd hands over as `$CREDENTIALS_DIRECTORY`. */
+const CREDENTIAL = 'tranche_token';
+const TOKEN_BYTES_MAX = 64 * 1024;
+/** Group and others may neither read nor write. */
+const OTHERS = 0o066;
+
+/** The content of a file that only its owner can read, trimmed; or why not. The owner is who runs this, or root. */
+export function readTokenFile(path: string): Read {
+  return readPrivate(path, OTHERS);
+}
+
+/** The token that systemd has put into its folder for this service; `undefined` without one. */
+export function readSystemdToken(folder: string | undefined): Read | undefined {
+  if (folder === undefined || folder === '') return undefined;
+  const path = join(folder, CREDENTIAL);
+  // Rights of the group are how an access list of that folder shows: it lets in the service alone.
+  return existsSync(path) ? readPrivate(path, 0o007) : undefined;
+}
+
+/** The token as it is piped in, whole. */
+export function readStdin(): Read {
+  if (isatty(0))
+    return { problem: 'stdin is a terminal: pipe the token in, for example from a password manager' };
+  try {
+    const bytes = readFileSync(0);
+    return bytes.length > TOKEN_BYTES_MAX
+      ? { problem: 'the input on stdin is too large for a token' }
+      : { text: bytes.toString('utf8').trim() };
+  } catch (cause) {
+    return { problem: `stdin cannot be read: ${whyUnreadable(cause)}` };
+  }
+}
+
+/**
+ * A token as it is written down: alone, or as JSON with the addresses it belongs to,
+ * `{"origin": "https://venue.example", "token": "…"}`; `origin` may be a list.
+ */
+export function readCredential(text: string): Credential | { readonly problem: string } {
+  if (!text.startsWith('{'))
+    return isToken(text) ? { token: new Secret(text), origins: undefined } : NOT_A_TOKEN;
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return NOT_A_CREDENTIAL; // without the parser's words: they repeat what they could not read
+  }
+  const read = credentialSchema.safeParse(json);
+  if (!read.success) return NOT_A_CREDENTIAL;
+  const { origin, token } = read.data;
+  const origins = (typeof origin === 'string' ? [origin] : origin).map((each) => originOf(each));
+  const known = origins.flatMap((each) => (each === undefined || each === 'null' ? [] : [each]));
+  if (known.length !== origins.length) return NOT_A_CREDENTIAL;
+  return isToken(token) ? { token: new Secret(token), origins: known } : NOT_A_TOKEN;
+}
+
+/** Why a credential must not be sent to `address`; `undefined` when it may. */
+export function strangerProblem({ origins }: Credential, address: string): string | undefined {
+  const origin = originOf(address);
+  if (origins === undefined || (origin !== undefined && origins.includes(origin))) return undefined;
+  return `the token is bound to ${origins.join(', ')} and is not sent to ${origin ?? 'this address'}: give this address a token of its own`;
+}
+
+const credentialSchema = z.lazy(() =>
+  z.strictObject({
+    origin: z.union([z.string().max(2_000), z.array(z.string().max(2_000)).min(1).max(10)]),
+    token: z.string(),
+  }),
+);
+
+/** What can stand in an Authorization header. */
+const isToken = (text: string): boolean => /^[\x21-\x7e]{1,4096}$/u.test(text);
+const NOT_A_TOKEN = {
+  problem: 'not a valid token: expected 1 to 4096 printable characters on one line',
+} as const;
+const NOT_A_CREDENTIAL = {
+  problem: 'not a valid token file: expected the token alone, or {"origin": "https://…", "token": "…"}',
+} as const;
+
+function readPrivate(path: string, forbidden: number): Read {
+  let handle: number | undefined;
+  try {
+    // The facts are those of what was opened, whatever comes to stand under its name meanwhile.
+    handle = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    const facts = fstatSync(handle);
+    if (!facts.isFile()) return { problem: `${path} is not a regular file` };
+    if (facts.size > TOKEN_BYTES_MAX) return { problem: `${path} is too large for a token file` };
+    // Windows has neither: there the folder's rights decide.
+    if (process.getuid !== undefined) {
+      if (facts.uid !== 0 && facts.uid !== process.getuid())
+        return {
+          problem: `${path} belongs to another user, who could change it: change its owner with "chown"`,
+        };
+      if ((facts.mode & forbidden) !== 0)
+        return { problem: `others on this machine can read or change ${path}: run "chmod 600 ${path}"` };
+    }
+    return { text: readFileSync(handle, 'utf8').trim() };
+  } catch (cause) {
+    if (cause instanceof Error && 'code' in cause && cause.code === 'ELOOP')
+      return {
+        problem: `${path} is a symbolic link, which others could redirect: name the file itself`,
+      };
+    return { problem: `${path} cannot be read: ${whyUnreadable(cause)}` };
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}

@@ -1,0 +1,129 @@
+import { splitPair } from '../../core/pairs.ts';
+import type { Limits } from '../../core/risk/controls.ts';
+import { digest } from '../../core/ids.ts';
+import type { Policy } from '../../engine/policy.ts';
+import type { Config } from './config.ts';
+import { statedRates } from './rates.ts';
+import { COMMON_CURRENCIES, minimumFor } from '../strategies/strategies.ts';
+import { version } from '../version.ts';
+
+/** Windows of the venue that its specification or its public documentation names. */
+const REQUESTS_PER_TEN_SECONDS = 250;
+const ACCOUNT_POLL_MS = 60_000;
+const REFERENCE_WAIT_MS = 5_000;
+/** Differences of the clocks, told and refused. Only real orders are worth a refusal. */
+const SKEW_WARN_MS = 2_000;
+const SKEW_REFUSE_MS = 30_000;
+/** A clock that somebody set, a machine that slept, a process that stood still. */
+const CONTINUITY = { everyMs: 1_000, divergenceMs: 2_000, lateMs: 4_000 };
+/** Deaths in a row that no accident explains. */
+const CRASH_LOOP = { startsMax: 5, withinMs: 10 * 60_000 };
+
+export interface PolicyOptions {
+  readonly configHash: string;
+  readonly adoptFills: boolean;
+}
+
+/** The config as the engine reads it. */
+export function policyOf(config: Config, { configHash, adoptFills }: PolicyOptions): Policy {
+  const { controls, pts, reference, retry, inDoubt, pacing, venue } = config;
+  const share = (max: number): number => Math.max(1, Math.floor(max * pacing.quoteShare));
+  return {
+    desk: config.desk,
+    mode: config.mode,
+    version,
+    configHash,
+    account: accountOf(config),
+    limits: limitsOf(config),
+    rates: statedRates(config),
+    accountAgeMaxMs: controls.accountAgeMaxMs,
+    messageWaitMaxMs: pacing.waitMaxMs,
+    isSellingOn: venue.sellPath !== undefined,
+    minimumOf(pair) {
+      const split = splitPair(pair, COMMON_CURRENCIES);
+      return minimumFor(config, pair, 'problem' in split ? undefined : split.quote);
+    },
+    keep: config.keep,
+    pts: {
+      use: pts.use,
+      maxAgeMs: pts.ageMaxMs,
+      pollMs: pts.pollMs,
+      creditMax: pts.creditMax,
+      carryBpsMax: pts.carryBpsMax,
+      holdingMs: pts.holdingMs,
+    },
+    reference: {
+      intervalMs: reference.intervalMs,
+      maxAgeMs: reference.ageMaxMs,
+      probe: reference.probeNotional,
+      share: reference.share,
+      waitMs: REFERENCE_WAIT_MS,
+    },
+    retry: { baseMs: retry.baseMs, capMs: retry.capMs, budgetMs: retry.budgetMs, requoteMs: retry.requoteMs },
+    footprint: config.footprint,
+    inDoubt: {
+      bookingMarginMs: inDoubt.bookingMarginMs,
+      pollMs: inDoubt.pollMs,
+      trustFirstCanceled: inDoubt.trustFirstCanceled,
+      trustRefusals: inDoubt.trust4xx,
+      lifeMaxMs: inDoubt.lifeMaxMs,
+      resend: inDoubt.resend,
+    },
+    orderTimeoutMs: venue.orderTimeoutMs,
+    orderMarginMs: config.orderMarginMs,
+    cyclesMax: config.cyclesMax,
+    historyMs: venue.historyMs,
+    accountPollMs: ACCOUNT_POLL_MS,
+    pace: {
+      windows: {
+        quote: { max: share(pacing.quotesPerSecond), perMs: 1_000 },
+        order: { max: share(pacing.ordersPerSecond), perMs: 1_000 },
+        transactions: { max: 1, perMs: 10_000 },
+        read: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
+        all: { max: share(REQUESTS_PER_TEN_SECONDS), perMs: 10_000 },
+      },
+      guardMs: pacing.guardMs,
+    },
+    skew: { warnMs: SKEW_WARN_MS, refuseMs: config.mode === 'live' ? SKEW_REFUSE_MS : Infinity },
+    continuity: CONTINUITY,
+    crashLoop: CRASH_LOOP,
+    // A dry run adds what it imagines to the rows of the real account: they do not add up.
+    onDifference: config.mode === 'dry_run' ? 'ignore' : controls.onDifference,
+    adoptFills,
+  };
+}
+
+/** Every limit is named here: one that the config knows and the engine does not would not compile. */
+const limitsOf = ({ controls }: Config): { readonly [K in keyof Required<Limits>]: Limits[K] } => ({
+  currency: controls.orderNotionalMax.currency,
+  orderNotionalMax: controls.orderNotionalMax.amount,
+  dayNotionalMax: controls.dayNotionalMax.amount,
+  pairDayNotionalMax: controls.pairDayNotionalMax,
+  orderQuantityMax: controls.orderQuantityMax,
+  collarBps: controls.collarBps,
+  collarDiscardsMax: controls.collarDiscardsMax,
+  driftBpsMax: controls.driftBpsMax,
+  referenceGapBpsMax: controls.referenceGapBpsMax,
+  openDoubtsMax: controls.openDoubtsMax,
+  pairs: controls.pairs,
+  sides: controls.sides,
+  minuteExecutionsMax: controls.minuteExecutionsMax,
+  parentExecutionsMax: controls.parentExecutionsMax,
+  duplicateMs: controls.duplicateMs,
+  positionMin: controls.positionMin,
+  positionMax: controls.positionMax,
+  shortfallBpsMax: controls.shortfallBpsMax,
+  dayCostMax: controls.dayCostMax?.amount,
+  rejectsMax: controls.rejectsMax,
+  malformedMax: controls.malformedMax,
+  closedHours: controls.closedHours,
+});
+
+/**
+ * Which account a journal belongs to. The embedded venue is another one at every start, and always ours. What a dry run
+ * imagines must never count as traded, so its account is another than the real one.
+ */
+const accountOf = ({ mode, venue }: Config): string =>
+  mode === 'paper'
+    ? 'paper'
+    : digest(`account\n${mode}\n${new URL(venue.baseUrl ?? '').origin}\n${venue.token?.reveal() ?? ''}`, 16);

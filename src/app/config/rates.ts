@@ -1,0 +1,82 @@
+import { price } from '../../core/money.ts';
+import { pairsOfRate } from '../../core/rates.ts';
+import type { StatedRate, StatedRates } from '../../core/rates.ts';
+import { sidesOf } from '../../research/run/model.ts';
+import { noRate } from '../../engine/market/conversion-rates.ts';
+import { builtIn } from '../../simulator/exchange/listing.ts';
+import type { CurrencyOptions } from '../../simulator/options/options.ts';
+import type { Config } from './config.ts';
+
+/** What the config states that currencies are worth; in paper mode and in backtests also what the simulated venue says. */
+export function statedRates({ rates, venue }: Config): StatedRates {
+  const told = Object.entries(venue.simulated?.currencies ?? {}).flatMap(
+    ([currency, { usdRate }]): readonly (readonly [string, StatedRate])[] =>
+      usdRate === undefined ? [] : [[currency, { usd: price(usdRate), gapBpsMax: undefined }]],
+  );
+  return new Map([...told, ...rates]);
+}
+
+/** The currencies of the simulated venue. It values what no pair leads to usd as the config states. */
+export function simulatedCurrencies({
+  rates,
+  venue,
+}: Config): Readonly<Record<string, CurrencyOptions>> | undefined {
+  const { simulated } = venue;
+  if (simulated === undefined || rates.size === 0) return simulated?.currencies;
+  const valued = pricedInUsd(simulated.currencies, Object.keys(simulated.pairs));
+  const stated = [...rates].flatMap(([currency, { usd }]) => {
+    if (valued.has(currency)) return [];
+    const settings = simulated.currencies[currency] ?? {
+      ...builtIn(currency),
+      canDeposit: true,
+      canWithdraw: true,
+    };
+    return [[currency, { ...settings, usdRate: usd.toFixed() }] as const];
+  });
+  return { ...simulated.currencies, ...Object.fromEntries(stated) };
+}
+
+/** Currencies that pairs lead to usd, or to one with a rate of its own. */
+function pricedInUsd(
+  currencies: Readonly<Record<string, CurrencyOptions>>,
+  pairs: readonly string[],
+): ReadonlySet<string> {
+  const names = Object.keys(currencies);
+  const rated = names.filter((name) => currencies[name]?.usdRate !== undefined);
+  const valued = new Set(['usd', ...rated]);
+  const sides = pairs.map((pair) => sidesOf(pair, names));
+  for (const known of valued)
+    for (const { base, quote } of sides) {
+      if (quote === known && base !== undefined) valued.add(base);
+      if (base === known && quote !== undefined) valued.add(quote);
+    }
+  return valued;
+}
+
+/**
+ * Why no rate converts a quote currency into that of the limits, and what to write; `undefined` where one can. Only the
+ * simulated venue has told its pairs by now: a real one is asked when the desk starts.
+ */
+export function rateProblem(config: Config, pair: string): string | undefined {
+  const { simulated } = config.venue;
+  if (simulated === undefined) return undefined;
+  const { currency } = config.controls.orderNotionalMax;
+  const listed = Object.keys(simulated.pairs);
+  const names = [...Object.keys(simulated.currencies), ...config.rates.keys()];
+  const sides = listed.map((each) => sidesOf(each, names));
+  const { quote } = sidesOf(pair, names);
+  if (quote === undefined) return undefined;
+  const between = [...new Set(sides.flatMap((each) => [each.base, each.quote]))].filter(
+    (each) => each !== undefined,
+  );
+  const stated = statedRates(config);
+  const rate = pairsOfRate(
+    quote,
+    currency,
+    { has: (each) => listed.includes(each), isComplete: true },
+    { stated, between },
+  );
+  if (rate !== undefined) return undefined;
+  const tape = config.venue.isTaped === true ? `, or add --data ${quote}${currency}=FILE` : '';
+  return `the limits are in ${currency} (${config.limitsAt}) and ${noRate(quote, currency, stated)}${tape}`;
+}

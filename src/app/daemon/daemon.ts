@@ -1,0 +1,255 @@
+import { Subject, lastValueFrom, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { alerts } from '../../core/alerts.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { FillRecord, StoredRecord } from '../../core/record.ts';
+import { isoOf } from '../../core/time.ts';
+import { closingWords, unconfirmedWords } from '../../engine/account/closing-read.ts';
+import { Desk } from '../../engine/desk.ts';
+import type { Observer } from '../../engine/observer.ts';
+import type { Command, HaltPort, RequestLogPort, StrategiesPort } from '../../engine/ports.ts';
+import { STATE_FORMAT } from '../../engine/state/snapshot-writer.ts';
+import { latch } from '../../engine/operator/operator-commands.ts';
+import { runDesk } from '../../engine/run.ts';
+import { haltFile, haltFileOf } from '../../journal/sidecar/halt-file.ts';
+import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { requestLogFile } from '../../journal/sidecar/request-log.ts';
+import { openJournal } from '../../journal/open-journal.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { EventStream } from '../../operate/events.ts';
+import type { Log } from '../../operate/log.ts';
+import { systemClock, systemRandom } from './clock.ts';
+import type { Config } from '../config/config.ts';
+import { freeHeapOnceIdle } from './heap.ts';
+import { modes } from './modes.ts';
+import type { ModeWorld } from './modes.ts';
+import { serve } from './serve.ts';
+import { policyOf } from '../config/policy.ts';
+import type { Progress } from '../cli/progress.ts';
+import type { LoadedStrategy } from '../strategies/strategies.ts';
+import { Summary } from '../cli/summary.ts';
+import { version } from '../version.ts';
+import { eventOf, observe, showDesk, slotCounts } from '../cli/watch.ts';
+
+export interface DaemonOptions {
+  readonly config: Config;
+  readonly configHash: string;
+  readonly strategies: readonly LoadedStrategy[];
+  /** How they are read again while the desk runs. */
+  readonly files: (warn: Observer['warn']) => StrategiesPort;
+  readonly isUntilDone: boolean;
+  readonly hasClosingRead: boolean;
+  readonly adoptFills: boolean;
+  readonly rearm?: string | undefined;
+  readonly withOpenDoubts?: boolean | undefined;
+  readonly accountChanged?: string | undefined;
+  readonly progress: Progress;
+  /** Told of every record once it is durable, for `--json`. */
+  readonly onRecord: (stored: StoredRecord) => void;
+  readonly onReady: (ready: ReadyFacts) => void;
+  /** Made once the token is known, so that it can be kept out of every line. */
+  readonly createLog: (secrets: ModeWorld['secrets']) => Log;
+}
+
+export interface ReadyFacts {
+  readonly where: string;
+  readonly journal: string;
+  /** Address of metrics and health; `undefined` when they are switched off. */
+  readonly operateUrl: string | undefined;
+}
+
+/** One running daemon. */
+export interface Daemon {
+  /** Ends when the desk has stopped in good order. Rejects when it could not go on. */
+  readonly finished: Promise<void>;
+  readonly summary: Summary;
+  /** Attempts whose outcome is unknown. */
+  openDoubts(): number;
+  /** Why the account has not confirmed the last fills; `undefined` when it has, or nobody asked. */
+  unconfirmed(): string | undefined;
+  isHalted(): boolean;
+  /** Pause, resume, halt; or drain: start nothing more, wait for what is under way, end. */
+  command(command: Command): void;
+}
+
+/** Assembles one desk in its mode and runs it. */
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { config } = options;
+  const journal = openJournal(config.journal, {
+    ...config.journalGuard,
+    states: { program: `${version} ${STATE_FORMAT}` },
+  });
+  const closers: (() => unknown)[] = [
+    () => {
+      journal.close();
+    },
+  ];
+  const closeAll = async (): Promise<void> => {
+    for (const close of closers.toReversed()) await close();
+  };
+  try {
+    return await assemble(options, { journal, closers, closeAll });
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+interface Parts {
+  readonly journal: Journal;
+  readonly closers: (() => unknown)[];
+  readonly closeAll: () => Promise<void>;
+}
+
+async function assemble(options: DaemonOptions, { journal, closers, closeAll }: Parts): Promise<Daemon> {
+  const { config, progress } = options;
+  const strategies = options.strategies.filter((strategy) => strategy.enabled);
+  if (strategies.length === 0)
+    throw new OperatorError('config', 'no strategy is enabled: there is nothing to run');
+  const { createMetrics } = await import('../../operate/metrics.ts');
+  const metrics = createMetrics({
+    version,
+    mode: config.mode,
+    desk: config.desk,
+    now: () => systemClock.wall(),
+  });
+  closers.push(() => {
+    metrics.close();
+  });
+  const warn: Observer['warn'] = (message, facts) => {
+    log.warn(message, facts);
+    progress.say(`warning: ${message}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
+  };
+  const alert: Observer['alert'] = (id, facts) => {
+    const { severity, says } = alerts[id];
+    metrics.alerted(id);
+    log[LOG_LEVEL[severity]](says, { alert: id, ...facts });
+    // A doubt is what everybody at the desk waits for, however soon it may end.
+    if (severity !== 'info' || id === 'doubt_open')
+      progress.say(`${severity}: ${says}${facts === undefined ? '' : ` ${JSON.stringify(facts)}`}`);
+  };
+  const wired: { desk?: Desk } = {};
+  const world = await modes[config.mode]({
+    config,
+    pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
+    // Until there is a desk nothing asks, and nothing may.
+    mayMoveMoney: () => wired.desk?.latch.isSet === false,
+    warn,
+    alert,
+    pastFills: () => fillsOf(journal),
+    onExtras(resource, names) {
+      metrics.extraFields(resource, names.length);
+    },
+  });
+  closers.push(async () => {
+    await world.close();
+  });
+  const log = options.createLog(world.secrets);
+  closers.push(() => {
+    log.close();
+  });
+
+  const operator$ = new Subject<Command>();
+  const summary = new Summary();
+  const events = new EventStream();
+  const onRecord = (stored: StoredRecord): void => {
+    options.onRecord(stored);
+    events.publish(stored.seq, eventOf(stored));
+  };
+  const observer = observe({ metrics, progress, summary, warn, alert, onRecord });
+  const ports = {
+    clock: systemClock,
+    random: systemRandom,
+    venue: world.venue,
+    market: world.market,
+    accountFeed: world.accountFeed,
+    journal,
+    halt: haltOf(config),
+    requestLog: requestLogOf(config),
+    operator$,
+    strategies: options.files(warn),
+  };
+  const desk = new Desk(ports, policyOf(config, options), observer, strategies);
+  wired.desk = desk;
+  metrics.onScrape(() => {
+    showDesk(desk, metrics);
+  });
+  const waits = { isReady: false };
+  const command = (given: Command): void => {
+    // Before anything else, and whether or not anybody listens yet: a halt counts from this tick.
+    if (given.do === 'halt') latch(desk, given);
+    operator$.next(given);
+  };
+  const operateUrl = await serve(config, { metrics, desk, waits, closers, events, command });
+  const running = runDesk(desk, options).pipe(
+    tap((phase) => {
+      if (phase === 'closing') {
+        for (const line of closingWords(desk)) progress.say(line);
+        return;
+      }
+      waits.isReady = true;
+      closers.push(freeHeapOnceIdle(() => desk.state.slices.size === 0));
+      const facts = { where: world.where, journal: config.journal, operateUrl };
+      progress.begin(desk, slotCounts(desk));
+      log.info('ready', { mode: config.mode, ...facts });
+      options.onReady(facts);
+      for (const line of standing(desk)) progress.say(line);
+    }),
+  );
+  return {
+    summary,
+    finished: finish(running, log, closeAll),
+    openDoubts: () => desk.state.doubts.length,
+    unconfirmed: () => unconfirmedWords(desk),
+    isHalted: () => desk.control === 'halted',
+    command,
+  };
+}
+
+async function finish(running: Observable<unknown>, log: Log, closeAll: () => Promise<void>): Promise<void> {
+  try {
+    await lastValueFrom(running, { defaultValue: undefined });
+    log.info('stopped');
+  } catch (error) {
+    log.error('the desk cannot continue', { error });
+    throw error;
+  } finally {
+    await closeAll();
+  }
+}
+
+function* fillsOf(journal: Journal): Generator<FillRecord> {
+  for (const { body } of journal.read()) if (body.kind === 'fill') yield body;
+}
+
+/** The halt file beside the journal; a journal in memory has none. */
+function haltOf({ journal }: Config): HaltPort | undefined {
+  const file = haltFileOf(journal);
+  return file === undefined ? undefined : haltFile(file);
+}
+
+/** The newest requests, beside the journal; a journal in memory has no next process. */
+function requestLogOf({ journal }: Config): RequestLogPort | undefined {
+  const file = journalFileOf(journal);
+  return file === undefined ? undefined : requestLogFile(`${file}.requests`);
+}
+
+const LOG_LEVEL = { info: 'info', warning: 'warn', critical: 'error' } as const;
+
+/** What an operator should know before anything happens. */
+function standing({ control, controlWhy, state, strategies }: Desk): readonly string[] {
+  const wayOut = {
+    active: undefined,
+    paused:
+      state.controlUntil === undefined
+        ? 'Nothing trades until tranche resume.'
+        : `Nothing trades until ${isoOf(state.controlUntil)}, or tranche resume.`,
+    reducing: 'Only orders that repay a borrowed balance trade, until tranche resume.',
+    halted: 'Nothing trades until tranche rearm, or a start with --rearm "reason".',
+  }[control];
+  const stopped = wayOut === undefined ? [] : [`The desk is ${control}: ${controlWhy}. ${wayOut}`];
+  const finished = [...strategies.keys()]
+    .filter((id) => state.lives.get(id)?.finished !== undefined)
+    .map((id) => `${id} has finished in this journal and does not run again; to repeat it, give it a new id`);
+  return [...stopped, ...finished];
+}

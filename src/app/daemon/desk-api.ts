@@ -1,0 +1,272 @@
+import { add, money, quantity, text } from '../../core/money.ts';
+import type { TradeFigures } from '../../core/cycle/resolution.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Desk } from '../../engine/desk.ts';
+import { doubtFacts } from '../../engine/account/doubt-alerts.ts';
+import { isOver } from '../../engine/operator/overrides.ts';
+import type { Override } from '../../engine/state/override-state.ts';
+import type { Command, CommandAnswer } from '../../engine/ports.ts';
+import { clockBackWords } from '../../engine/time/clock-back.ts';
+import { closingWords } from '../../engine/account/closing-read.ts';
+import { pricePauseWords } from '../../engine/attempt/price-trials.ts';
+import { termsWords } from '../../engine/market/pts-watch.ts';
+import { shortQuoteWords } from '../../engine/attempt/short-quotes.ts';
+import { bookingWords } from '../../engine/account/still-booking.ts';
+import { leftOfSlice } from '../../engine/stages/size.ts';
+import type { OperatedDesk, Order } from '../../operate/api.ts';
+import { slotCounts } from '../cli/watch.ts';
+
+/** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
+export const operatedDesk = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
+  desk: desk.policy.desk,
+  status: () => statusOf(desk),
+  doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
+  open: () => openOf(desk),
+  obey: (order) => obey(order, send),
+  refused: refusals(desk),
+});
+
+/** A flood of them must not become a flood of alerts: at most one in this time, with the number of those since. */
+const REFUSED_EVERY_MS = 10_000;
+
+function refusals({ ports, observer }: Desk): OperatedDesk['refused'] {
+  let told = Number.NEGATIVE_INFINITY;
+  let untold = 0;
+  return (attempt) => {
+    const now = ports.clock.monotonic();
+    if (now - told < REFUSED_EVERY_MS) {
+      untold += 1;
+      return;
+    }
+    observer.alert('access_refused', { ...attempt, ...(untold === 0 ? {} : { and_others: untold }) });
+    [told, untold] = [now, 0];
+  };
+}
+
+function statusOf(desk: Desk): object {
+  const { state, policy, ports, latch } = desk;
+  const now = ports.clock.wall();
+  const counts = slotCounts(desk);
+  return {
+    desk: policy.desk,
+    mode: policy.mode,
+    version: policy.version,
+    state: desk.control,
+    level: latch.halt?.level,
+    since: state.controlSince === undefined ? undefined : isoOf(state.controlSince),
+    by: latch.halt?.by ?? state.controlBy,
+    why: desk.controlWhy,
+    is_stopping: desk.isStopping,
+    strategies: [...desk.strategies.values()].map(({ id, kind }) => {
+      const life = state.lives.get(id);
+      return {
+        id,
+        kind,
+        slices_done: life?.slicesDone ?? 0,
+        slices_total: counts.get(id) ?? 0,
+        finished: life?.finished,
+        last_reason: life?.lastReason,
+      };
+    }),
+    fills: state.fills,
+    limits: {
+      day_notional: {
+        used: text(add(state.totals.dayNotional(desk.limitDay.now()), state.openNotional())),
+        max: policy.limits.dayNotionalMax === undefined ? undefined : text(policy.limits.dayNotionalMax),
+        currency: policy.limits.currency,
+      },
+      open_doubts: { used: state.doubts.length, max: policy.limits.openDoubtsMax },
+    },
+    paused: Object.fromEntries(state.totals.paused),
+    waiting: waitingOf(desk),
+    overrides: [...state.overrides.all()].map(([id, one]) => overrideOf(desk, id, one)),
+    account_read_age_s:
+      desk.lastReadAt === undefined ? undefined : seconds(ports.clock.monotonic() - desk.lastReadAt),
+    last_record_age_s: state.lastRecordAt === undefined ? undefined : seconds(now - state.lastRecordAt),
+    ...openOf(desk),
+  };
+}
+
+/** What waits, for what and for how long: one line each, for people. */
+const waitingOf = (desk: Desk): readonly string[] => [
+  ...clockBackWords(desk),
+  ...shortQuoteWords(desk),
+  ...pricePauseWords(desk),
+  ...bookingWords(desk),
+  ...closingWords(desk),
+  ...termsWords(desk),
+];
+
+function overrideOf(desk: Desk, id: string, { proposal, approvedBy, usedBy }: Override): object {
+  const { limit, value, parent, slice, pair, side, expires_at: until, by, why } = proposal;
+  const step = approvedBy === undefined ? 'proposed' : 'approved';
+  return {
+    id,
+    state: usedBy === undefined ? (isOver(desk, id) ? 'expired' : step) : 'used',
+    limit,
+    value,
+    parent,
+    slice,
+    pair,
+    side,
+    expires_at: isoOf(until),
+    proposed_by: by,
+    approved_by: approvedBy,
+    used_by: usedBy,
+    why,
+  };
+}
+
+const seconds = (ms: number): number => Math.round(ms / 100) / 10;
+
+type Open = Desk['state']['doubts'][number];
+
+function doubtOf(desk: Desk, open: Open): object {
+  const facts = doubtFacts(desk, open);
+  const { by, size, strategy, parent, slice, attempt } = open.intent;
+  const sinceMs = open.doubt?.since ?? open.since;
+  const proof = desk.doubts.get(open.intent.client_order_id)?.proof;
+  return {
+    ...facts,
+    size: `${size} ${by === 'quantity' ? open.intent.base : open.intent.quote}`,
+    strategy,
+    parent,
+    slice,
+    attempt,
+    age_s: seconds(desk.ports.clock.wall() - sinceMs),
+    clean_reads_left: proof?.readsLeft,
+    quote_id: open.quote?.quote_id,
+  };
+}
+
+/** What may still happen whatever is commanded now. */
+function openOf(desk: Desk): object {
+  const { attempts, slices, doubts } = desk.state;
+  const under = [...attempts.values()].filter(({ doubt }) => doubt === undefined);
+  return {
+    state: desk.control,
+    is_noted: desk.control === desk.state.control,
+    note_fault: desk.latch.fault,
+    orders_in_flight: under
+      .filter(({ quote }) => quote !== undefined)
+      .map(({ intent }) => intent.client_order_id),
+    quotes_in_flight: under
+      .filter(({ quote }) => quote === undefined)
+      .map(({ intent }) => intent.client_order_id),
+    open_doubts: doubts.map(({ intent }) => intent.client_order_id),
+    residuals: [...slices.values()].map((slice) => {
+      const left = leftOfSlice(slice);
+      const { parent, slice: number, pair, side } = slice.intent;
+      const amount = left.by === 'quantity' ? left.quantity : left.amount;
+      return {
+        strategy: slice.strategy,
+        parent,
+        slice: number,
+        pair,
+        side,
+        by: left.by,
+        left: amount.toFixed(),
+      };
+    }),
+  };
+}
+
+function obey(order: Order, send: (command: Command) => void): CommandAnswer {
+  switch (order.do) {
+    case 'halt':
+      send(order);
+      return {
+        isDone: true,
+        says: order.isKill ? 'halted; this process cannot send orders any more' : 'halted',
+      };
+    case 'pause':
+    case 'resume':
+    case 'rearm':
+    case 'reload':
+      return answered((answer) => {
+        send({ ...order, answer });
+      });
+    case 'resolve':
+      return resolve(order, send);
+    case 'propose':
+      return propose(order, send);
+    case 'approve':
+      return approve(order, send);
+  }
+}
+
+/** A command that the engine answers in this tick, unless it does not listen any more. */
+function answered(give: (answer: (answer: CommandAnswer) => void) => void): CommandAnswer {
+  let told: CommandAnswer = {
+    isDone: false,
+    says: 'the desk does not accept commands yet; retry in a moment',
+  };
+  give((answer) => {
+    told = answer;
+  });
+  return told;
+}
+
+/** An order whose facts are still as they came. */
+type Told = Extract<Order, { readonly body: unknown }>;
+
+function propose({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
+  const { limit, value, parent, slice, pair, side, minutes, why } = body;
+  const isText = (given: unknown): given is string | undefined =>
+    given === undefined || (typeof given === 'string' && given.length <= TEXT_MAX);
+  const isCount = (given: unknown): given is number | undefined =>
+    given === undefined || typeof given === 'number';
+  if (typeof limit !== 'string' || typeof why !== 'string' || !isText(limit) || !isText(why))
+    return { isDone: false, says: 'name the limit, and the reason as "why"' };
+  if (!isText(value) || !isText(parent) || !isText(pair))
+    return { isDone: false, says: 'value, parent and pair are texts' };
+  if (side !== undefined && side !== 'buy' && side !== 'sell')
+    return { isDone: false, says: 'side is buy or sell' };
+  if (!isCount(slice) || !isCount(minutes)) return { isDone: false, says: 'slice and minutes are numbers' };
+  return answered((answer) => {
+    send({ do: 'propose', token, limit, value, parent, slice, pair, side, minutes, by, why, answer });
+  });
+}
+
+function approve({ by, token, body }: Told, send: (command: Command) => void): CommandAnswer {
+  const { override, why } = body;
+  if (typeof override !== 'string' || typeof why !== 'string' || why.length > TEXT_MAX)
+    return { isDone: false, says: 'name the override, and the reason as "why"' };
+  return answered((answer) => {
+    send({ do: 'approve', override, token, by, why, answer });
+  });
+}
+
+const TEXT_MAX = 500;
+
+function resolve({ by, body }: Told, send: (command: Command) => void): CommandAnswer {
+  const { client_order_id: clientOrderId, verdict, evidence: why } = body;
+  if (typeof clientOrderId !== 'string' || typeof why !== 'string')
+    return { isDone: false, says: 'name client_order_id, and the evidence' };
+  if (verdict !== 'filled' && verdict !== 'not_executed')
+    return { isDone: false, says: 'verdict is filled or not_executed' };
+  const figures = figuresOf(body);
+  if (typeof figures === 'string') return { isDone: false, says: figures };
+  return answered((answer) => {
+    send({ do: 'resolve', clientOrderId, verdict, figures, by, why, answer });
+  });
+}
+
+/** The trade as the statement tells it; `undefined` when none of it is given; why not otherwise. */
+function figuresOf(body: Readonly<Record<string, unknown>>): TradeFigures | string | undefined {
+  const { order_id: orderId, quantity: base, amount, fees = '0' } = body;
+  if (orderId === undefined && base === undefined && amount === undefined) return undefined;
+  const texts = { orderId, base, amount, fees };
+  if (!Object.values(texts).every((value) => typeof value === 'string'))
+    return 'give order_id, quantity and amount together, amounts as text such as "0.25"';
+  try {
+    return {
+      orderId: String(orderId),
+      quantity: quantity(String(base)),
+      amount: money(String(amount)),
+      fees: money(String(fees)),
+    };
+  } catch {
+    return 'quantity, amount and fees are plain decimals such as "0.25"';
+  }
+}

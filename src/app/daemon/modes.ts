@@ -1,0 +1,157 @@
+import { OperatorError } from '../../core/errors.ts';
+import type { FillRecord } from '../../core/record.ts';
+import type { AccountFeedPort, MarketPort, VenuePort } from '../../engine/ports.ts';
+import type { Observer } from '../../engine/observer.ts';
+import { dryRunVenue } from '../../venue/dry-run.ts';
+import type { FeedOptions } from '../../venue/socket.ts';
+import { venueHttp } from '../../venue/http.ts';
+import { tradingRoutes } from '../../venue/routes.ts';
+import { tradingVenue } from '../../venue/trading.ts';
+import { systemClock, systemRandom } from './clock.ts';
+import type { Config, Mode } from '../config/config.ts';
+import { simulatedCurrencies } from '../config/rates.ts';
+import { Secret } from '../config/secret.ts';
+import { version } from '../version.ts';
+
+/** What a mode gives the engine: a venue, and prices and hints if the venue sends them. */
+export interface ModeWorld {
+  readonly venue: VenuePort;
+  readonly market: MarketPort | undefined;
+  readonly accountFeed: AccountFeedPort | undefined;
+  /** Where the venue is, for people. */
+  readonly where: string;
+  readonly secrets: readonly Secret[];
+  close(): Promise<void>;
+}
+
+export interface ModeSetup {
+  readonly config: Config;
+  /** Pairs whose prices are wanted. */
+  readonly pairs: readonly string[];
+  readonly onExtras: (resource: string, names: readonly string[]) => void;
+  /** Whether an order may leave, asked in the tick in which it would. */
+  readonly mayMoveMoney: () => boolean;
+  readonly warn: Observer['warn'];
+  readonly alert: Observer['alert'];
+  /** Fills that the journal holds, one at a time: all its records at once may be gigabytes. */
+  pastFills(): Iterable<FillRecord>;
+}
+
+/** A mode is a row. */
+export const modes: Readonly<Record<Mode, (setup: ModeSetup) => Promise<ModeWorld>>> = {
+  live: async (setup) => await connect(setup, addressOf(setup.config)),
+
+  async dry_run(setup) {
+    const world = await connect(setup, addressOf(setup.config));
+    return { ...world, venue: dryRunVenue(world.venue, { clock: systemClock, past: setup.pastFills() }) };
+  },
+
+  /** The simulated venue starts with the desk, on loopback, and is spoken to over real HTTP. */
+  async paper(setup) {
+    const { startVenue } = await import('../../simulator/venue.ts');
+    const { simulated } = setup.config.venue;
+    const currencies = simulatedCurrencies(setup.config) ?? {};
+    const embedded = await startVenue(simulated === undefined ? {} : { ...simulated, currencies }, {
+      clock: systemClock,
+      async loadTape(pair, file) {
+        const { loadPriceTape } = await import('../research/price-tape.ts');
+        return await loadPriceTape(pair, file, '.');
+      },
+    });
+    const token = new Secret(embedded.tokens[0] ?? '');
+    const world = await connect(setup, { baseUrl: embedded.baseUrl, wsUrl: embedded.wsUrl, token });
+    return {
+      ...world,
+      where: `simulated venue at ${embedded.baseUrl}`,
+      async close() {
+        await world.close();
+        await embedded.close();
+      },
+    };
+  },
+};
+
+interface Address {
+  readonly baseUrl: string;
+  readonly wsUrl: string | undefined;
+  readonly token: Secret;
+}
+
+function addressOf({ venue }: Config): Address {
+  const { baseUrl, wsUrl, token } = venue;
+  if (baseUrl === undefined || token === undefined) {
+    throw new OperatorError('config', 'this mode needs venue.base_url and a token');
+  }
+  return { baseUrl, wsUrl, token };
+}
+
+async function connect(
+  { config, pairs, mayMoveMoney, onExtras, warn, alert }: ModeSetup,
+  { baseUrl, wsUrl, token }: Address,
+): Promise<ModeWorld> {
+  const { capabilities, sellPath } = config.venue;
+  const http = venueHttp({
+    baseUrl,
+    token,
+    routes: tradingRoutes(capabilities, sellPath),
+    clock: systemClock,
+    version,
+    connectTimeoutMs: config.venue.connectTimeoutMs,
+    headersTimeoutMs: config.venue.headersTimeoutMs,
+    bodyTimeoutMs: config.venue.bodyTimeoutMs,
+    mayMoveMoney,
+  });
+  const venue = tradingVenue({
+    http,
+    capabilities,
+    sellPath,
+    orderTimeoutMs: config.venue.orderTimeoutMs,
+    onExtras,
+    onUnreadable(list, rows) {
+      warn(`some rows of the ${list} are malformed; they count as unknown`, {
+        rows: rows.join(', '),
+      });
+    },
+  });
+  const feed = wsUrl === undefined ? undefined : { wsUrl, token, warn, alert };
+  return {
+    venue,
+    market: capabilities.ticker && feed !== undefined ? await ticker({ ...feed, pairs }) : undefined,
+    accountFeed: capabilities.accountFeed && feed !== undefined ? await accountHints(feed) : undefined,
+    where: baseUrl,
+    secrets: [token],
+    close: async () => {
+      await http.close();
+    },
+  };
+}
+
+type FeedWorld = Pick<FeedOptions, 'clock' | 'random' | 'onEvent'>;
+
+interface FeedWanted {
+  readonly wsUrl: string;
+  readonly token: Secret;
+  readonly warn: Observer['warn'];
+  readonly alert: Observer['alert'];
+}
+
+async function ticker(wanted: FeedWanted & { readonly pairs: readonly string[] }): Promise<MarketPort> {
+  const { tickerMarket } = await import('../../venue/socket-ticker.ts');
+  return tickerMarket({ ...wanted, ...feedWorld('ticker', wanted) });
+}
+
+async function accountHints(wanted: FeedWanted): Promise<AccountFeedPort> {
+  const { accountFeed } = await import('../../venue/socket-account.ts');
+  return accountFeed({ ...wanted, ...feedWorld('account', wanted) });
+}
+
+/** A feed of the venue on the clock of the system, with its troubles told to the operator. */
+const feedWorld = (name: string, { warn, alert }: Pick<FeedWanted, 'warn' | 'alert'>): FeedWorld => ({
+  clock: systemClock,
+  random: systemRandom,
+  onEvent(event) {
+    if (event.event === 'closed') alert('feed_down', { feed: name, why: event.why, retry_ms: event.retryMs });
+    if (event.event === 'unreadable')
+      warn(`the ${name} feed sent a malformed message`, { why: event.why, head: event.head });
+  },
+});

@@ -1,0 +1,112 @@
+import { randomBytes } from 'node:crypto';
+import process from 'node:process';
+import { OperatorError } from '../../core/errors.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import type { Desk } from '../../engine/desk.ts';
+import type { Command } from '../../engine/ports.ts';
+import { blindness } from '../../engine/market/risk-context.ts';
+import type { Bearer } from '../../operate/access.ts';
+import type { EventStream } from '../../operate/events.ts';
+import type { Metrics } from '../../operate/metrics.ts';
+import type { Config, OperateConfig } from '../config/config.ts';
+import { writeControlFile } from './control-file.ts';
+import { readTokenFile } from '../config/credential.ts';
+import { operatedDesk } from './desk-api.ts';
+import { Secret } from '../config/secret.ts';
+import { version } from '../version.ts';
+
+/** Failures in a row of a pair from which on the daemon does not count as ready. */
+const FAILURES_MAX = 3;
+/** However short its waits are set: after a refusal for its rate the desk waits up to a minute. */
+const ASKED_WITHIN_MS = 2 * MINUTE_MS;
+
+export interface Served {
+  readonly metrics: Metrics;
+  readonly desk: Desk;
+  readonly waits: { readonly isReady: boolean };
+  readonly closers: (() => unknown)[];
+  readonly events: EventStream;
+  readonly command: (command: Command) => void;
+}
+
+/** Metrics, health and the API, unless they are switched off. Gives their address, and tells the commands of this machine. */
+export async function serve(config: Config, served: Served): Promise<string | undefined> {
+  // Good for this process alone, and never shown: it stands in a file that its owner reads.
+  const local = new Secret(randomBytes(32).toString('base64url'));
+  const url = config.operate === undefined ? undefined : await listen(config.operate, local, served);
+  const control = { url, token: local.reveal(), pid: process.pid, desk: config.desk };
+  served.closers.push(writeControlFile(config.journal, control));
+  return url;
+}
+
+async function listen(operate: OperateConfig, local: Secret, served: Served): Promise<string> {
+  const { metrics, desk, waits, closers, events, command } = served;
+  const { startOperate } = await import('../../operate/server.ts');
+  const server = await startOperate({
+    ...operate,
+    version,
+    metrics,
+    api: {
+      desk: operatedDesk(desk, command),
+      events,
+      bearers: [{ name: 'local', role: 'admin', token: local }, ...bearersOf(operate.tokens)],
+    },
+    ready: () => (waits.isReady ? notReady(desk) : ['recovering: the account has not been read yet']),
+  });
+  closers.push(async () => {
+    await server.close();
+  });
+  return server.url;
+}
+
+/** Why the desk cannot trade now, in words; empty when it can. */
+export function notReady(desk: Desk): readonly string[] {
+  if (desk.isStopping) return ['stopping'];
+  if (desk.control === 'halted' || desk.control === 'paused') return [`${desk.control}: ${desk.controlWhy}`];
+  const stale = blindness(desk);
+  const now = desk.ports.clock.monotonic();
+  // Whoever still wants to trade a pair asks again by then. Of one that nobody asks for, as its strategy is over, nothing is known.
+  const isRecent = (last: Monotonic): boolean =>
+    now - last <= Math.max(4 * desk.policy.retry.capMs, ASKED_WITHIN_MS);
+  const failing = new Map<string, number>();
+  // A slice that waits for a price has not asked yet: small quotes are asked for it.
+  for (const [pair, { count, last }] of [...desk.references.failures, ...desk.failures])
+    if (count >= FAILURES_MAX && isRecent(last)) failing.set(pair, count);
+  return [
+    ...(stale === undefined
+      ? []
+      : [`the account was last read ${stale.value} ago, of at most ${stale.limit}`]),
+    ...[...failing].map(([pair, count]) => `venue is not quoting ${pair}: ${count} failures in a row`),
+  ];
+}
+
+/** Shorter tokens can be guessed. */
+const TOKEN_MIN = 16;
+
+/** @throws OperatorError `config` when a token cannot be read, or is that of two: the role of one would be that of the other. */
+export function bearersOf(tokens: OperateConfig['tokens']): readonly Bearer[] {
+  const bearers = tokens.map(bearerOf);
+  const names = new Map<string, string>();
+  for (const { name, token } of bearers) {
+    const other = names.get(token.reveal());
+    if (other !== undefined)
+      throw new OperatorError(
+        'config',
+        `operate.tokens: ${other} and ${name} have the same token, so their callers cannot be told apart: give each its own`,
+      );
+    names.set(token.reveal(), name);
+  }
+  return bearers;
+}
+
+function bearerOf({ name, role, file }: OperateConfig['tokens'][number]): Bearer {
+  const read = readTokenFile(file);
+  if ('problem' in read) throw new OperatorError('config', `operate.tokens, ${name}: ${read.problem}`);
+  if (!/^[\x21-\x7e]{16,4096}$/u.test(read.text))
+    throw new OperatorError(
+      'config',
+      `operate.tokens, ${name}: expected one line of ${TOKEN_MIN} to 4096 letters, digits and signs`,
+    );
+  return { name, role, token: new Secret(read.text) };
+}

@@ -1,0 +1,183 @@
+import { firstValueFrom, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { OperatorError, VenueError } from '../../core/errors.ts';
+import { approximate, isAmountText, middle, price, quantity, slippageBps } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
+import type { Quote } from '../../core/venue.ts';
+import type { VenuePort } from '../../engine/ports.ts';
+import type { KnownPrice, PlanFacts } from '../../planning/plan.ts';
+import { listCurrencies } from '../../simulator/exchange/listing.ts';
+import type { Config } from '../config/config.ts';
+import { readHoldings } from '../config/holdings.ts';
+import { modes } from '../daemon/modes.ts';
+import { nearest } from '../config/problems.ts';
+
+/** What a plan is checked against: the words of the operator first, then the venue, then the config. */
+
+export interface FactOptions {
+  /** `usd=250000,btc=1`. */
+  readonly holdings?: string | undefined;
+  /** `btcusd=60000`, each. */
+  readonly price?: readonly string[] | undefined;
+  readonly offline?: boolean | undefined;
+}
+
+export interface Found {
+  readonly prices: ReadonlyMap<string, KnownPrice>;
+  readonly precisions: ReadonlyMap<string, number>;
+  readonly funds: PlanFacts['funds'];
+  /** What could not be asked, for people. */
+  readonly notices: readonly string[];
+}
+
+/** @throws OperatorError `usage` for what cannot be read. */
+export async function findFacts(
+  config: Config | undefined,
+  pairs: readonly string[],
+  options: FactOptions,
+): Promise<Found> {
+  const given = readPrices(options.price ?? []);
+  const held = options.holdings === undefined ? undefined : readHoldings(options.holdings);
+  const world = await worldOf(config, pairs, options);
+  const prices = new Map([...world.prices, ...given]);
+  const funds = held === undefined ? world.funds : { balances: held, from: '--holdings' };
+  for (const pair of given.keys()) {
+    const meant = nearest(pair, pairs);
+    if (!pairs.includes(pair) && meant !== undefined)
+      throw new OperatorError('usage', `--price: no strategy trades ${pair}: did you mean ${meant}?`);
+  }
+  return { ...world, prices, funds };
+}
+
+async function worldOf(
+  config: Config | undefined,
+  pairs: readonly string[],
+  { offline }: FactOptions,
+): Promise<Found> {
+  if (config === undefined) return nothing('no config: name one with --config, or give --holdings');
+  if (config.venue.simulated !== undefined) return simulated(config);
+  if (offline === true) return nothing('--offline was given: give --holdings too');
+  return await asked(config, pairs);
+}
+
+const nothing = (missing: string): Found => ({
+  prices: new Map(),
+  precisions: new Map(),
+  funds: { missing },
+  notices: [],
+});
+
+/** What the simulated venue of paper mode begins with. */
+function simulated(config: Config): Found {
+  const options = config.venue.simulated;
+  if (options === undefined) return nothing('');
+  const [account] = options.accounts;
+  const prices = Object.entries(options.pairs).flatMap(([pair, { startPrice }]) =>
+    startPrice === undefined
+      ? []
+      : [[pair, { mid: price(startPrice), from: 'start price of the simulated venue' }] as const],
+  );
+  const balances = Object.entries(account?.balances ?? {}).map(
+    ([currency, amount]) => [currency, quantity(amount)] as const,
+  );
+  const precisions = [...listCurrencies(options)].map(
+    ([symbol, { precision }]) => [symbol, precision] as const,
+  );
+  return {
+    prices: new Map(prices),
+    precisions: new Map(precisions),
+    funds: { balances: new Map(balances), from: 'the opening balances of the simulated venue' },
+    notices: [],
+  };
+}
+
+/** Asks the venue: no order can leave from here, and quotes are of the size of a probe and never taken. */
+async function asked(config: Config, pairs: readonly string[]): Promise<Found> {
+  const notices: string[] = [];
+  const world = await modes.dry_run({
+    config,
+    pairs: [],
+    onExtras: () => undefined,
+    mayMoveMoney: () => false,
+    warn: (message) => notices.push(message),
+    alert: () => undefined,
+    pastFills: () => [],
+  });
+  try {
+    const currencies = await attempt(world.venue.currencies(), 'its currencies', notices);
+    const precisions = new Map((currencies ?? []).map(({ symbol, precision }) => [symbol, precision]));
+    const prices = new Map<string, KnownPrice>();
+    if (currencies !== undefined) {
+      for (const pair of pairs) {
+        // Two quotes each: well below what the venue allows in a second.
+        if (prices.size > 0) await firstValueFrom(timer(QUOTES_APART_MS));
+        const known = await quoted(world.venue, pair, config);
+        if (known === undefined) notices.push(`the venue returned no price of ${pair}`);
+        else prices.set(pair, known);
+      }
+    }
+    return { prices, precisions, funds: await fundsOf(world.venue, notices), notices };
+  } finally {
+    await world.close();
+  }
+}
+
+const QUOTES_APART_MS = 300;
+
+async function fundsOf(venue: VenuePort, notices: string[]): Promise<PlanFacts['funds']> {
+  if (venue.balances === undefined)
+    return { missing: 'venue.capabilities.balances is off: give --holdings usd=…,btc=…' };
+  const rows = await attempt(venue.balances(), 'the balances', notices);
+  if (rows === undefined) return { missing: 'the venue returned no balances: give --holdings usd=…,btc=…' };
+  const balances = new Map(rows.map((row): [string, Quantity] => [row.currency, row.available]));
+  return { balances, from: 'the venue now' };
+}
+
+async function attempt<T>(call$: Observable<T>, what: string, notices: string[]): Promise<T | undefined> {
+  try {
+    return await firstValueFrom(call$);
+  } catch (error) {
+    if (!(error instanceof VenueError)) throw error;
+    notices.push(`the request for ${what} failed: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** The middle of a small buy and a small sell, and half of what lies between them. */
+async function quoted(
+  venue: VenuePort,
+  pair: string,
+  { reference }: Config,
+): Promise<KnownPrice | undefined> {
+  const ask = async (side: 'buy' | 'sell'): Promise<Quote | undefined> => {
+    const size = { by: 'amount', amount: reference.probeNotional.amount } as const;
+    const answer = await firstValueFrom(venue.quote({ pair, side, size }));
+    return answer.kind === 'quote' ? answer.quote : undefined;
+  };
+  const [buy, sell] = [await ask('buy'), await ask('sell')];
+  if (buy === undefined || sell === undefined) return undefined;
+  const mid = middle(buy.price, sell.price);
+  return {
+    mid,
+    from: 'quoted by the venue now',
+    halfSpreadBps: approximate(slippageBps('buy', buy.price, mid)),
+  };
+}
+
+function readPrices(given: readonly string[]): ReadonlyMap<string, KnownPrice> {
+  return new Map(
+    given.map((text) => {
+      const groups = /^(?<pair>[a-z0-9]{4,24})=(?<amount>.+)$/u.exec(text)?.groups;
+      const amount = groups?.['amount'] ?? '';
+      if (groups === undefined || !isPositive(amount))
+        throw new OperatorError(
+          'usage',
+          `--price: expected a pair and its price, such as btcusd=60000, got "${text}"`,
+        );
+      return [groups['pair'] ?? '', { mid: price(amount), from: '--price' }];
+    }),
+  );
+}
+
+const isPositive = (text: string): boolean =>
+  isAmountText(text) && !/e|^-/iu.test(text) && !/^0*(?:\.0*)?$/u.test(text);

@@ -1,0 +1,263 @@
+import { forTerminal } from '../../core/escape.ts';
+import { add, text } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import { after, instant, isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { CalendarEvent } from '../../planning/calendar-file.ts';
+import type { ExpectedCost } from '../../planning/check-cost.ts';
+import { figure } from '../../planning/plan.ts';
+import type { Check, PlannedSlice, PlannedStrategy } from '../../planning/plan.ts';
+import { localText } from '../cli/local-time.ts';
+
+/** A plan as people read it, as data, and as events of a calendar. */
+
+export interface ToldPlan {
+  readonly from: Instant;
+  readonly until: Instant;
+  /** Days of it. */
+  readonly days: number;
+  readonly where: string;
+  readonly strategies: readonly PlannedStrategy[];
+  readonly costs: readonly ExpectedCost[];
+  readonly checks: readonly Check[];
+  readonly feasible: boolean;
+  /** Currency of the limits, in which costs are told. */
+  readonly currency: string;
+  /** Base and quote of a pair. */
+  readonly names: (pair: string) => { readonly base: string; readonly quote: string } | undefined;
+}
+
+/** Rows of one strategy that are printed whole; of longer ones the first and the last are. */
+const ROWS_MAX = 2_000;
+const ENDS_SHOWN = 10;
+
+export function planWords(plan: ToldPlan, { isBrief }: { readonly isBrief: boolean }): string {
+  const head = `plan of ${plan.days} ${plan.days === 1 ? 'day' : 'days'} from ${seconds(plan.from)} UTC, ${plan.where}`;
+  const parts = plan.strategies.flatMap((strategy) => ['', ...strategyLines(strategy, plan, isBrief)]);
+  const checks = plan.checks.flatMap(checkLines);
+  const refused = plan.checks.filter(({ verdict }) => verdict === 'refused').length;
+  const undone = plan.checks.filter(({ verdict }) => verdict === 'not_done').length;
+  const rest = undone === 0 ? '' : `; ${count(undone, 'check')} could not be done`;
+  const end = plan.feasible
+    ? `feasible${rest}`
+    : `NOT feasible: ${count(refused, 'check')} ${refused === 1 ? 'refuses' : 'refuse'} it${rest}`;
+  return `${[head, ...parts, '', ...checks, '', end].map((line) => forTerminal(line).trimEnd()).join('\n')}\n`;
+}
+
+function strategyLines(strategy: PlannedStrategy, plan: ToldPlan, isBrief: boolean): readonly string[] {
+  const { id, kind, zone, pairs, slices, times } = strategy;
+  const head = [id, kind, slices[0]?.side ?? strategy.ceiling?.side, pairs.join(' ')]
+    .filter((part) => part !== undefined && part !== '')
+    .join('  ');
+  const rows = rowsOf(strategy, plan);
+  const shown =
+    rows.length <= ROWS_MAX
+      ? rows
+      : [
+          ...rows.slice(0, ENDS_SHOWN),
+          `  … ${rows.length - 2 * ENDS_SHOWN} more; --json lists all`,
+          ...rows.slice(-ENDS_SHOWN),
+        ];
+  const title = `  ${`local (${zone})`.padEnd(LOCAL_WIDTH)}  ${'UTC'.padEnd(19)}`;
+  return [
+    head,
+    ...(isBrief || rows.length === 0 ? [] : [title, ...shown]),
+    ...summaryLines(strategy, plan).map((line) => `  ${line}`),
+    ...(slices.length + times.length === 0 &&
+    strategy.ceiling === undefined &&
+    strategy.passed + strategy.beyond === 0 &&
+    strategy.standing !== 'finished'
+      ? ['  no time is known beforehand: it acts when its condition holds']
+      : []),
+  ];
+}
+const LOCAL_WIDTH = 24;
+const SLICE_WIDTH = 8;
+
+interface Row {
+  readonly at: Instant;
+  readonly words: string;
+}
+
+/** Slices and times of one strategy in their order. */
+function rowsOf(strategy: PlannedStrategy, plan: ToldPlan): readonly string[] {
+  const { zone, slices, times } = strategy;
+  const rows: Row[] = [
+    ...slices.map((slice): Row => ({
+      at: slice.at,
+      words: `${`slice ${slice.slice}`.padEnd(SLICE_WIDTH)}  ${sizeText(slice, plan)}${offText(slice.closed)}`,
+    })),
+    ...times.map(({ at, closed }): Row => ({
+      at,
+      words: closed === undefined ? 'looks' : offText(closed).trimStart(),
+    })),
+  ];
+  return rows
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ at, words }) => `  ${clock(at, zone).padEnd(LOCAL_WIDTH)}  ${seconds(at)}  ${words}`);
+}
+
+const offText = (closed: string | undefined): string => (closed === undefined ? '' : `  closed: ${closed}`);
+
+function sizeText({ size, pair }: Pick<PlannedSlice, 'size' | 'pair'>, { names }: ToldPlan): string {
+  return size.by === 'quantity'
+    ? `${text(size.quantity)} ${names(pair)?.base ?? ''}`
+    : `${text(size.amount)} ${names(pair)?.quote ?? ''}`;
+}
+
+function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly string[] {
+  const { slices, passed, beyond, ceiling, isCut, notes } = strategy;
+  const open = slices.filter(({ closed }) => closed === undefined);
+  const lines: string[] = [];
+  const [first] = open;
+  if (first !== undefined) {
+    const cost = plan.costs.find((one) => one.strategy === strategy.id);
+    lines.push(
+      `${count(open.length, 'slice')}, ${totalText(open, plan)}${cost === undefined ? '' : `; ${costText(cost, plan.currency)}`}`,
+    );
+  }
+  const looks = strategy.times.filter(({ closed }) => closed === undefined).length;
+  if (looks > 0)
+    lines.push(`looks ${count(looks, 'time')}; what it then wants depends on the account and on prices`);
+  if (ceiling !== undefined) {
+    const at = ceiling.limit === undefined ? '' : ` at ${text(ceiling.limit)} or better`;
+    lines.push(`up to ${sizeText(ceiling, plan)}, ${ceiling.side}${at}, at times that the market decides`);
+  }
+  if (strategy.standing !== undefined) lines.push(STANDING[strategy.standing]);
+  if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.from)} UTC are over`);
+  if (beyond > 0) lines.push(`${count(beyond, 'slot')} come after these ${plan.days} days`);
+  lines.push(...notes);
+  if (isCut) lines.push('more times follow than are looked at: plan fewer days');
+  return lines;
+}
+
+const STANDING = {
+  running: 'it is running: planned from when it began; what a slice missed or was cut changes the later ones',
+  edited:
+    'another text of it is running, and keeps its plan until it ends: planned is the new text, as if it began now',
+  finished: 'it has finished in this journal and does not run again; to repeat it, give it a new id',
+} as const;
+
+function totalText(open: readonly PlannedSlice[], plan: ToldPlan): string {
+  const of = (amounts: readonly (Quantity | Money)[]): string =>
+    amounts.length === 0 ? '' : figureOf(amounts.reduce((a, b) => add(a, b)));
+  const quantities = open.flatMap(({ size }) => (size.by === 'quantity' ? [size.quantity] : []));
+  const amounts = open.flatMap(({ size }) => (size.by === 'amount' ? [size.amount] : []));
+  const names = plan.names(open[0]?.pair ?? '');
+  return [
+    ...(quantities.length === 0 ? [] : [`${of(quantities)} ${names?.base ?? ''}`]),
+    ...(amounts.length === 0 ? [] : [`${of(amounts)} ${names?.quote ?? ''}`]),
+  ].join(' and ');
+}
+const figureOf = (amount: Quantity | Money): string => text(amount);
+
+function costText({ bps, riskBps, notional, cost, by }: ExpectedCost, currency: string): string {
+  const risk = riskBps === undefined ? '' : ` ± ${Number(riskBps.toFixed(1))}`;
+  const money =
+    cost === undefined || notional === undefined
+      ? ''
+      : `, about ${figure(cost)} of ${figure(notional)} ${currency}`;
+  return `expected cost ${Number(bps.toFixed(2))}${risk} bps${money} (${by})`;
+}
+
+function checkLines({ check, verdict, strategy, says, fix }: Check): readonly string[] {
+  const who = strategy === undefined ? '' : `${strategy}: `;
+  const line = `${verdict.replace('_', ' ').padEnd(9)} ${check.replace('_', ' ').padEnd(13)}  ${who}${says}`;
+  return fix === undefined ? [line] : [line, `${' '.repeat(25)}change: ${fix}`];
+}
+
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+const seconds = (at: Instant): string => isoOf(at).slice(0, 19).replace('T', ' ');
+const clock = (at: Instant, zone: string): string => localText(instant(Math.floor(at / 1000) * 1000), zone);
+
+/** The whole plan as plain data: times in UTC and on the clock of the strategy, amounts as text. */
+export function planData(plan: ToldPlan): object {
+  const iso = (at: Instant): string => isoOf(instant(Math.floor(at)));
+  return {
+    feasible: plan.feasible,
+    from: iso(plan.from),
+    until: iso(plan.until),
+    where: plan.where,
+    strategies: plan.strategies.map((one) => ({
+      id: one.id,
+      kind: one.kind,
+      zone: one.zone,
+      pairs: one.pairs,
+      notes: one.notes,
+      slots: one.slices.map((slice) => ({
+        at: iso(slice.at),
+        local: localText(instant(Math.floor(slice.at)), one.zone),
+        until: iso(slice.until),
+        ...(slice.leg === undefined ? {} : { leg: slice.leg }),
+        slice: slice.slice,
+        pair: slice.pair,
+        side: slice.side,
+        ...(slice.size.by === 'quantity'
+          ? { quantity: text(slice.size.quantity), currency: plan.names(slice.pair)?.base }
+          : { amount: text(slice.size.amount), currency: plan.names(slice.pair)?.quote }),
+        ...(slice.limit === undefined ? {} : { limit_price: text(slice.limit) }),
+        ...(slice.closed === undefined ? {} : { closed: slice.closed }),
+      })),
+      times: one.times.map(({ at, closed }) => ({
+        at: iso(at),
+        local: localText(at, one.zone),
+        ...(closed === undefined ? {} : { closed }),
+      })),
+      standing: one.standing,
+      slots_passed: one.passed,
+      slots_beyond: one.beyond,
+    })),
+    costs: plan.costs.map(({ strategy, bps, riskBps, notional, cost, by }) => ({
+      strategy,
+      bps,
+      risk_bps: riskBps,
+      notional: notional && text(notional),
+      cost: cost && text(cost),
+      currency: plan.currency,
+      by,
+    })),
+    checks: plan.checks,
+  };
+}
+
+/** One event for each parent or time of a calendar. Its slots stand in the description. */
+export function planEvents(plan: ToldPlan, desk: string): readonly CalendarEvent[] {
+  return plan.strategies.flatMap((strategy) => {
+    const parents = Map.groupBy(strategy.slices, ({ leg }) => leg ?? '');
+    const events = [...parents.values()].flatMap((slices): readonly CalendarEvent[] => {
+      const [first] = slices;
+      const last = slices.at(-1);
+      if (first === undefined || last === undefined) return [];
+      const total = totalText(slices, plan);
+      const rows = slices.map(
+        (slice) =>
+          `${clock(slice.at, strategy.zone)} ${strategy.zone}  ${sizeText(slice, plan)}${offText(slice.closed)}`,
+      );
+      return [
+        {
+          uid: uidOf(desk, strategy.id, first.leg),
+          from: first.at,
+          to: last.until,
+          summary: `${strategy.id}: ${first.side} ${total} of ${first.pair}`,
+          description: [`${strategy.kind}, ${count(slices.length, 'slice')}`, ...rows].join('\n'),
+          isOff: slices.every(({ closed }) => closed !== undefined),
+        },
+      ];
+    });
+    const looks = strategy.times.map(({ at, closed }): CalendarEvent => ({
+      uid: uidOf(desk, strategy.id, isoOf(at)),
+      from: at,
+      to: after(at, LOOK_MS),
+      summary: closed === undefined ? `${strategy.id}: looks` : `${strategy.id}: closed`,
+      description: closed ?? `${strategy.kind} of ${strategy.pairs.join(', ')}`,
+      isOff: closed !== undefined,
+    }));
+    return [...events, ...looks];
+  });
+}
+/** Shown as so long: a look takes no time. */
+const LOOK_MS = 300_000;
+
+/** The one parent of a strategy keeps its event when its window is moved; each time of a calendar has its own. */
+const uidOf = (desk: string, id: string, of: string | undefined): string =>
+  `${[of?.replaceAll(/\.0+(?=Z)|[^0-9A-Za-z-]/gu, ''), id, desk].filter((part) => part !== undefined).join('.')}@tranche`;

@@ -1,0 +1,217 @@
+import { resolve } from 'node:path';
+import { sidesOf } from '../../research/run/model.ts';
+import { coverOf } from '../../research/run/run.ts';
+import { TAPES } from '../cli/tape-options.ts';
+import { beginRead, readName, readTape } from './tape-file.ts';
+import type { NamedFile } from './tape-file.ts';
+import { knownAt } from '../../research/tape/tape.ts';
+import type { Tape } from '../../research/tape/tape.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Quantity } from '../../core/money.ts';
+import { quantity, text } from '../../core/money.ts';
+import { instant, isoOf, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { readConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import type { CommandIo } from '../commands/io.ts';
+import { readMoment } from '../cli/local-time.ts';
+import { readHoldings } from '../config/holdings.ts';
+import type { FileProblem } from '../config/problems.ts';
+import { simulatedCurrencies } from '../config/rates.ts';
+import { readStrategies } from '../strategies/strategies.ts';
+import type { LoadedStrategy } from '../strategies/strategies.ts';
+
+export interface InputOptions {
+  readonly config: string;
+  readonly files?: readonly string[] | undefined;
+  /** `btcusd=FILE`, each. */
+  readonly data: readonly string[];
+  /** Folder of market history that was read before. */
+  readonly cache?: string | undefined;
+  readonly from?: string | undefined;
+  readonly until?: string | undefined;
+  readonly holdings?: string | undefined;
+}
+
+/** All that a backtest reads before it begins. */
+export interface BacktestInput {
+  readonly config: Config;
+  readonly configHash: string;
+  /** Of the strategies, absolute. */
+  readonly strategyFiles: readonly string[];
+  readonly strategies: readonly LoadedStrategy[];
+  readonly tapes: readonly NamedTape[];
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly holdings: ReadonlyMap<string, Quantity>;
+  /** Where market history is kept that was read before, absolute. */
+  readonly cacheFolder: string;
+}
+
+export interface NamedTape {
+  readonly tape: Tape;
+  /** As the operator named it. */
+  readonly file: string;
+}
+
+/** Tapes, config, strategies, window and holdings, or every problem of the files. @throws OperatorError for all others. */
+export async function readInput(
+  options: InputOptions,
+  io: CommandIo,
+): Promise<BacktestInput | { readonly problems: readonly FileProblem[] }> {
+  if (options.data.length === 0)
+    throw new OperatorError('usage', 'no prices given: add --data PAIR=FILE for each traded pair');
+  const named = options.data.map(readName);
+  const cacheFolder = resolve(io.cwd, options.cache ?? TAPES);
+  const tapeFiles = named.map(({ pair, file }) => ({ pair, name: file, cwd: io.cwd, cacheFolder }));
+  const begun = tapeFiles.map(beginRead);
+  // Nobody is connected to: the config of a live desk is read where its token is not.
+  const env = { TRANCHE_TOKEN: 'none-in-a-backtest', ...io.env };
+  const settings = { env, cwd: io.cwd, now: io.now, mode: 'paper' as const };
+  const read = readConfig(options.config, settings);
+  const config =
+    read.loaded &&
+    onTapes(
+      read.loaded.config,
+      named.map(({ pair }) => pair),
+    );
+  const files = (options.files ?? []).map((file) => resolve(io.cwd, file));
+  const strategyFiles = files.length > 0 ? files : read.strategyFiles;
+  const checked = readStrategies(strategyFiles, config, io);
+  const problems = [...read.problems, ...checked.problems];
+  if (config === undefined || read.loaded === undefined || problems.length > 0) return { problems };
+  const strategies = checked.strategies.filter(({ enabled }) => enabled);
+  if (strategies.length === 0)
+    throw new OperatorError('usage', 'no strategy to run: name a file whose strategy is enabled');
+  const holdings = holdingsOf(options, config);
+  refuseWorthless({ config, strategies, holdings, named });
+  await Promise.all(begun);
+  const tapes: NamedTape[] = [];
+  for (const file of tapeFiles) tapes.push({ file: file.name, tape: await readTape(file) });
+  const window = windowOf(options, tapes);
+  warnOfLateStarts(strategies, window.until, io);
+  return {
+    config,
+    configHash: read.loaded.hash,
+    strategyFiles,
+    strategies,
+    tapes,
+    holdings,
+    cacheFolder,
+    ...window,
+  };
+}
+
+/** The config with a simulated venue that trades what there are tapes of, and nothing else. */
+function onTapes(config: Config, pairs: readonly string[]): Config {
+  const { simulated } = config.venue;
+  if (simulated === undefined) return config;
+  const known = Object.entries(simulated.pairs).filter(([pair]) => pairs.includes(pair));
+  const settings = Object.fromEntries(known);
+  const [some] = Object.values(simulated.pairs);
+  const plain = some && { ...some, base: undefined, quote: undefined, startPrice: undefined };
+  const all = pairs.flatMap((pair) => {
+    const setting = settings[pair] ?? plain;
+    return setting === undefined ? [] : [[pair, setting] as const];
+  });
+  return {
+    ...config,
+    venue: { ...config.venue, isTaped: true, simulated: { ...simulated, pairs: Object.fromEntries(all) } },
+  };
+}
+
+/** Those of the command line; else what the simulated venue of the config begins with. */
+function holdingsOf({ holdings }: InputOptions, config: Config): ReadonlyMap<string, Quantity> {
+  if (holdings !== undefined) {
+    const held = readHoldings(holdings);
+    for (const [currency, amount] of held)
+      if (amount.isNegative())
+        throw new OperatorError(
+          'usage',
+          `--holdings: a backtest starts without debts, got ${currency}=${text(amount)}: write 0 or more`,
+        );
+    return held;
+  }
+  const [account] = config.venue.simulated?.accounts ?? [];
+  return new Map(
+    Object.entries(account?.balances ?? {}).map(([currency, held]) => [currency, quantity(held)]),
+  );
+}
+
+interface Valued extends Pick<BacktestInput, 'config' | 'strategies' | 'holdings'> {
+  readonly named: readonly NamedFile[];
+}
+
+/** The venue counts its maxima in USD: each currency that is held or traded needs a way there over the tapes, or a rate of the config. */
+function refuseWorthless({ config, strategies, holdings, named }: Valued): void {
+  const listed = simulatedCurrencies(config) ?? {};
+  // A name that cannot be taken apart is refused by the venue, which says why.
+  const pairs = named.flatMap(({ pair }) => {
+    const { base, quote } = sidesOf(pair, [...Object.keys(listed), ...holdings.keys()]);
+    return base === undefined || quote === undefined ? [] : [{ base, quote }];
+  });
+  if (pairs.length < named.length) return;
+  const rated = Object.entries(listed).flatMap(([name, { usdRate }]) =>
+    usdRate === undefined ? [] : [name],
+  );
+  const valued = new Set(['usd', ...rated]);
+  for (const known of valued)
+    for (const { base, quote } of pairs) {
+      if (quote === known) valued.add(base);
+      if (base === known) valued.add(quote);
+    }
+  const used = new Set([...holdings.keys(), ...pairs.flatMap(({ base, quote }) => [base, quote])]);
+  const worthless = [...used].find((currency) => !valued.has(currency));
+  if (worthless === undefined) return;
+  const isTraded = strategies.some(({ bound }) => bound.pairs.some((pair) => pair.includes(worthless)));
+  const leave = isTraded ? '' : `, say --holdings without ${worthless}`;
+  throw new OperatorError(
+    'config',
+    `the value of ${worthless} in USD is unknown: add --data ${worthless}usd=FILE${leave}, or set rates: { ${worthless}: { usd: "1" } } with its value in usd in the config`,
+  );
+}
+
+/** Whoever takes a strategy for the future over history that has ended before it would look for the fault elsewhere. */
+function warnOfLateStarts(strategies: readonly LoadedStrategy[], until: Instant, io: CommandIo): void {
+  for (const { id, bound, document } of strategies) {
+    const { start_time: written } = document;
+    const startsAt = typeof written === 'string' ? parseTime(written) : undefined;
+    if (startsAt !== undefined && startsAt >= until && bound.slots(startsAt, undefined).length > 0)
+      io.stderr.write(
+        `warning: strategy ${id} has start_time ${isoOf(startsAt)}, but the window ends at ${isoOf(until)}: it will not trade\n`,
+      );
+  }
+}
+
+/** The window that is asked for; left out: all that every tape covers. */
+function windowOf(
+  { from, until }: InputOptions,
+  tapes: readonly NamedTape[],
+): Pick<BacktestInput, 'from' | 'until'> {
+  const cover = coverOf(tapes.map(({ tape }) => tape));
+  const asked = {
+    from: from === undefined ? cover.from : readMoment(from, { option: '--from', zone: 'UTC' }),
+    until: until === undefined ? cover.until : readMoment(until, { option: '--until', zone: 'UTC' }),
+  };
+  for (const { tape, file } of tapes) {
+    const { pair } = tape;
+    const first = knownAt(tape, 0);
+    const end = coverOf([tape]).until;
+    if (asked.from < first)
+      throw new OperatorError(
+        'usage',
+        `--from ${isoOf(asked.from)} is before the first price of ${pair}, at ${isoOf(first)} (${file}): use that time or omit --from`,
+      );
+    if (asked.until > end)
+      throw new OperatorError(
+        'usage',
+        `${until === undefined ? 'the window ends at' : '--until'} ${isoOf(asked.until)}, after the end of the tape of ${pair}, at ${isoOf(end)} (${file}): use that time or omit --until`,
+      );
+  }
+  if (asked.until <= asked.from)
+    throw new OperatorError(
+      'usage',
+      `the window from ${isoOf(asked.from)} to ${isoOf(asked.until)} is empty: the tapes must overlap, and --from must be before --until`,
+    );
+  return { from: instant(asked.from), until: instant(asked.until) };
+}

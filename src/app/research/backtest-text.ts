@@ -1,0 +1,148 @@
+import { settingsOf } from '../../research/run/model.ts';
+import type { Backtest } from '../../research/run/run.ts';
+import type { Alert } from '../../core/alerts.ts';
+import { add, NO_QUANTITY, text } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
+import { instant, isoOf } from '../../core/time.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { figuresOf } from '../../report/figures/figures.ts';
+import type { Figures, ReportInput } from '../../report/figures/figures.ts';
+import type { BootstrapFacts } from '../../report/json/schema-bootstrap.ts';
+import type { BacktestFacts, Report } from '../../report/json/schema.ts';
+import type { BacktestInput } from './backtest-input.ts';
+import type { NamedModel } from '../config/model-file.ts';
+import { reportLines } from './report-text.ts';
+import { version } from '../version.ts';
+
+/** What an operator would have been told, and how often. */
+export type Alerts = Map<Alert, number>;
+
+export interface Ended {
+  readonly input: BacktestInput;
+  readonly named: NamedModel;
+  readonly running: Backtest;
+  readonly journal: Journal;
+  readonly alerts: Alerts;
+  readonly seed: string;
+  /** Intervals over history that was drawn anew. */
+  readonly bootstrap?: BootstrapFacts | undefined;
+}
+
+/** The figures of a backtest that has ended: those of its journal over its tapes, and how it was made. */
+export function backtestFigures(ended: Ended): Figures {
+  const { input, journal, running } = ended;
+  return figuresOf(journal.read(), {
+    version,
+    prices: input.tapes.map(({ tape }) => tape),
+    assumptions: assumptionsOf(ended.named, input),
+    carry: carryOf(running),
+    backtest: factsOf(ended),
+    bootstrap: ended.bootstrap,
+    currencies: (pair) => {
+      const known = running.desk.pair(pair);
+      return 'problem' in known ? undefined : known;
+    },
+  });
+}
+
+function factsOf({ input, named, running, alerts, seed }: Ended): BacktestFacts {
+  const { exchange, clock, desk } = running;
+  const account = exchange.accounts[0]?.name ?? '';
+  const balances = exchange.balances(account);
+  return {
+    from: isoOf(input.from),
+    until: isoOf(input.until),
+    seed,
+    model: named.name,
+    settings: settingsOf(named.model),
+    files: Object.fromEntries(input.tapes.map(({ tape, file }) => [tape.pair, file])),
+    holdings: balances.ok
+      ? Object.fromEntries(balances.value.map(({ currency, balance }) => [currency, text(balance)]))
+      : {},
+    value_usd: text(exchange.valueOf(account, clock.wall())),
+    open_doubts: desk.state.doubts.length,
+    control: desk.control,
+    alerts: Object.fromEntries(alerts),
+  };
+}
+
+/** What a reader must know before believing a figure of a backtest: all of the model, what is left out of it too. */
+function assumptionsOf({ name, model }: NamedModel, { holdings }: BacktestInput): readonly string[] {
+  const unset = { last_look_bps: 'never', price_precision: 'six digits of each price or more' };
+  const plain = settingsOf({ ...model, pts: undefined, pairs: undefined });
+  const held = [...holdings].map(([currency, amount]) => `${text(amount)} ${currency}`);
+  return [
+    'The venue of a backtest is a model: history tells what was traded, not what would have been quoted for these sizes.',
+    `Model ${name}: ${worded({ ...unset, ...plain })}.`,
+    ...Object.entries(model.pairs).map(([pair, own]) => `Of ${pair}: ${worded(settingsOf(own))}.`),
+    creditOf(model.pts),
+    `The account began with ${held.length === 0 ? 'nothing' : held.join(', ')}.`,
+    'The close of a bar is known when the bar has ended; highs and lows are never traded at.',
+    'Own trades do not move the prices of the tape.',
+  ];
+}
+
+const worded = (settings: Readonly<Record<string, unknown>>): string =>
+  Object.entries(settings)
+    .map(([key, value]) => `${key} ${String(value)}`)
+    .join(', ');
+
+function creditOf(pts: NamedModel['model']['pts']): string {
+  if (!pts.enabled) return 'The venue gives no credit.';
+  const modes = Object.entries(pts.modes).map(([pair, mode]) => `${mode} for ${pair}`);
+  const rate = (rates: object): string => worded(settingsOf(rates));
+  const rates = Object.entries(pts.rates).map(([currency, own]) => `${currency}: ${rate(own)}`);
+  return `The venue gives credit up to ${pts.creditLimitUsd} USD, mode ${[pts.defaultMode, ...modes].join(', ')}; interest: ${[rate(pts.defaultRate), ...rates].join('; ')}.`;
+}
+
+/** Interest that was charged on credit, by currency. */
+function carryOf({ exchange, clock }: Backtest): ReportInput['carry'] {
+  const paid = exchange.interest(exchange.accounts[0]?.name ?? '', clock.wall());
+  const sums = new Map<string, Quantity>();
+  for (const { currency, amount } of paid.ok ? paid.value : [])
+    sums.set(currency, add(sums.get(currency) ?? NO_QUANTITY, amount));
+  return [...sums].map(([currency, amount]) => ({ currency, amount }));
+}
+
+/** A report of a backtest for people: its end, what it costs, and what it rests on. */
+export function backtestLines(report: Report): readonly string[] {
+  const { backtest, made_from: source } = report;
+  if (backtest === undefined) return reportLines(report);
+  const { holdings, value_usd: value, control, alerts, open_doubts: doubts } = backtest;
+  const held = Object.entries(holdings).map(([currency, amount]) => `${amount} ${currency}`);
+  return [
+    `Backtest from ${backtest.from} to ${backtest.until}, model ${backtest.model}, seed ${backtest.seed}`,
+    ...reportLines(report),
+    '',
+    ...report.assumptions.map((line) => `Assumed: ${line}`),
+    '',
+    `Held at the end: ${held.join(', ')}, worth ${value} usd`,
+    ...Object.entries(alerts).map(([alert, count]) => `Alert ${alert}: ${count} times`),
+    ...(control === 'active' ? [] : [`The desk ended ${control}.`]),
+    ...(doubts === 0 ? [] : [`${doubts} outcomes were unknown at the end.`]),
+    `Journal: ${source.records} records, head ${source.head ?? ''}`,
+  ];
+}
+
+/** Strategies that could trade nothing because their time lies after the tapes, or before them. */
+export function idleLines(
+  { desk }: Backtest,
+  { from, until }: Pick<BacktestInput, 'from' | 'until'>,
+): readonly string[] {
+  const lines: string[] = [];
+  for (const [id, { bound }] of desk.strategies) {
+    const life = desk.state.lives.get(id);
+    if (life === undefined) continue;
+    const slots = bound.slots(life.begunAt, undefined);
+    const last = slots.at(-1);
+    const waits = life.waits.map((wait) => (wait.on === 'at' ? wait.at : Number.NEGATIVE_INFINITY));
+    const next = instant(Math.min(...waits));
+    if (last !== undefined && last.at < from)
+      lines.push(
+        `${id} could trade nothing: its last slice was due at ${isoOf(last.at)}, and this begins at ${isoOf(from)}`,
+      );
+    else if (life.slicesDone === 0 && waits.length > 0 && next >= until)
+      lines.push(`${id} could trade nothing: it waits for ${isoOf(next)}, and this ends at ${isoOf(until)}`);
+  }
+  return lines;
+}

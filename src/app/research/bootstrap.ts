@@ -1,0 +1,238 @@
+import { RESAMPLES, checkLevel, leastFor, rankOf, summaryOf } from '../../research/resample/bootstrap.ts';
+import { isFigure } from '../../research/sweep/sweep-figures.ts';
+import { blockFor, checkBlock } from '../../research/resample/resample.ts';
+import type { Resampling } from '../../research/resample/resample.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { DAY_MS, durationText, HOUR_MS, MINUTE_MS, parseDuration, SECOND_MS } from '../../core/time.ts';
+import type { BegunDocument } from '../../engine/state/strategy-source.ts';
+import { bootstrapFigures } from '../../report/json/schema-bootstrap.ts';
+import type { BootstrapFacts, BootstrapFigure } from '../../report/json/schema-bootstrap.ts';
+import type { BacktestInput } from './backtest-input.ts';
+import type { NamedModel } from '../config/model-file.ts';
+import type { Screen } from '../cli/progress.ts';
+import { runPool, sharedTape } from '../sweep/sweep-pool.ts';
+import { sweepProgress } from '../sweep/sweep-progress.ts';
+import { packBase } from '../sweep/sweep-run.ts';
+import type { SweepOutcome } from '../sweep/sweep-run.ts';
+import { table } from '../cli/summary.ts';
+
+export interface BootstrapOptions {
+  /** Resamples; left out: none. */
+  readonly bootstrap?: number | undefined;
+  readonly block?: string | undefined;
+  /** Percent. */
+  readonly level: number;
+  readonly trend: boolean;
+  readonly workers: number;
+  readonly seed: string;
+}
+
+export interface BootstrapIo {
+  readonly stderr: Screen;
+  readonly onSignal: (listener: (signal: string) => void) => () => void;
+  readonly exitNow: (code: number) => void;
+}
+
+interface Asked {
+  readonly input: BacktestInput;
+  readonly named: NamedModel;
+  readonly options: BootstrapOptions;
+  readonly io: BootstrapIo;
+}
+
+/** Fewer blocks than this in a window say little of how markets differ. */
+const BLOCKS_FEW = 10;
+
+/** How history is drawn, once the tapes are known. @throws OperatorError `usage` for what cannot be. */
+export function resamplingOf(input: BacktestInput, options: BootstrapOptions): Resampling {
+  const tapes = input.tapes.map(({ tape }) => tape);
+  const blockMs = options.block === undefined ? blockFor(tapes, input) : readBlock(options.block);
+  checkBlock(blockMs, tapes, input);
+  checkLevel(options.level / 100, options.bootstrap ?? RESAMPLES.usual);
+  return { seed: options.seed, blockMs, trend: options.trend ? 'kept' : 'removed' };
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: 7 * DAY_MS,
+};
+
+/** `1d`, `4h`, `30m`, or an ISO 8601 duration. */
+export function readBlock(text: string): number {
+  const { count, unit } = /^(?<count>[1-9]\d{0,5})(?<unit>[smhdw])$/u.exec(text)?.groups ?? {};
+  if (count !== undefined && unit !== undefined) return Number(count) * (UNITS[unit] ?? Number.NaN);
+  try {
+    return parseDuration(text);
+  } catch (cause) {
+    throw new OperatorError(
+      'usage',
+      `--block: expected a length such as 1d, 4h, 30m or P1D, got "${text}"`,
+      cause,
+    );
+  }
+}
+
+/** What came of it. */
+export interface Bootstrap {
+  /** `undefined` when it was stopped before there were enough resamples for an interval. */
+  readonly facts: BootstrapFacts | undefined;
+  readonly isStopped: boolean;
+  /** Resamples that can be used. */
+  readonly drawn: number;
+}
+
+/**
+ * Runs the strategies over history that is drawn anew again and again, on all cores. The same seed gives the same figures, whatever the
+ * number of threads. When a signal stops it, the first resamples up to the first that had not ended count, as if no more had been asked
+ * for: of those that had ended by chance the quick ones would be more.
+ *
+ * @throws OperatorError `software` when a worker has died, `config` for a strategy that cannot run.
+ */
+export async function bootstrapOf({ input, named, options, io }: Asked): Promise<Bootstrap> {
+  const resampling = resamplingOf(input, options);
+  const { config, configHash, holdings, from, until } = input;
+  const strategies = input.strategies.map(documentOf);
+  const asked = options.bootstrap ?? RESAMPLES.usual;
+  const jobs = Array.from({ length: asked + 1 }, (_, index) => ({ strategies, from, until, resample: { ...resampling, index } }));
+  const outcomes: SweepOutcome[] = [];
+  const stop = new AbortController();
+  const forget = io.onSignal((signal) => {
+    if (signal === 'SIGUSR2') return;
+    if (stop.signal.aborted) io.exitNow(130);
+    stop.abort();
+  });
+  const progress = sweepProgress(io.stderr, { total: jobs.length, already: 0, now: () => performance.now() });
+  try {
+    await runPool({
+      jobs,
+      base: packBase({ config, configHash, holdings, model: named.model, seed: options.seed }),
+      tapes: input.tapes.map(({ tape }) => sharedTape(tape)),
+      workers: options.workers,
+      stop: stop.signal,
+      done(index, outcome) {
+        if ('refused' in outcome) throw new OperatorError('config', outcome.refused);
+        outcomes[index] = outcome;
+        progress.ended();
+      },
+    });
+  } finally {
+    progress.clear();
+    forget();
+  }
+  const ended = firstMissing(outcomes);
+  const drawn = Math.max(0, ended - 1);
+  const isEnough = drawn >= leastFor(options.level / 100);
+  const facts = isEnough ? factsOf(outcomes.slice(0, ended), { input, options, resampling }) : undefined;
+  return { facts, isStopped: drawn < asked, drawn };
+} // prettier-ignore
+
+/** Place of the first that is not there. They come in no certain order. */
+function firstMissing(outcomes: readonly (SweepOutcome | undefined)[]): number {
+  let place = 0;
+  while (outcomes[place] !== undefined) place++;
+  return place;
+}
+
+/** A strategy as a worker reads it again. */
+const documentOf = ({ id, kind, hash, document }: BacktestInput['strategies'][number]): BegunDocument => ({
+  strategy: id,
+  type: kind,
+  hash,
+  document,
+});
+
+export function factsOf(
+  outcomes: readonly SweepOutcome[],
+  { input, options, resampling }: { readonly input: Pick<BacktestInput, 'from' | 'until'>; readonly options: BootstrapOptions; readonly resampling: Resampling },
+): BootstrapFacts {
+  const [history, ...drawn] = outcomes;
+  const level = options.level / 100;
+  const blocks = (input.until - input.from) / resampling.blockMs;
+  const figures = (Object.keys(bootstrapFigures) as BootstrapFigure[]).flatMap((figure) => { // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of a constant
+    const values = drawn.flatMap((outcome) => numberOf(outcome, figure) ?? []);
+    const summary = summaryOf(values, level);
+    if (summary === undefined) return [];
+    const known = history && numberOf(history, figure);
+    const { count, mean, median, standardError, p5, p25, p75, p95, low, high } = summary;
+    return [{
+      figure,
+      resamples: count,
+      ...(known === undefined ? {} : { history: nine(known), history_rank: nine(rankOf(values, known)) }),
+      mean: nine(mean),
+      median: nine(median),
+      standard_error: nine(standardError),
+      p5: nine(p5),
+      p25: nine(p25),
+      p75: nine(p75),
+      p95: nine(p95),
+      low: nine(low),
+      high: nine(high),
+    }];
+  });
+  const asked = options.bootstrap ?? RESAMPLES.usual;
+  const halted = drawn.filter((outcome) => 'control' in outcome && outcome.control === 'halted').length;
+  return {
+    resamples: drawn.length,
+    ...(drawn.length < asked ? { asked } : {}),
+    block_ms: resampling.blockMs,
+    blocks: Math.round(blocks * 10) / 10,
+    trend: resampling.trend,
+    seed: resampling.seed,
+    level,
+    figures,
+    notes: notesOf({ resampling, blocks, drawn: drawn.length, asked, halted }),
+  };
+} // prettier-ignore
+
+const nine = (value: number): number => Number(value.toPrecision(9));
+
+function numberOf(outcome: SweepOutcome, figure: BootstrapFigure): number | undefined {
+  if ('refused' in outcome) return undefined;
+  const { figures, parts = {} } = outcome;
+  const partsBps: Readonly<Record<string, string | undefined>> = {
+    delay_bps: parts.delay,
+    timing_bps: parts.timing,
+    execution_bps: parts.execution,
+    opportunity_bps: parts.opportunity,
+    fees_bps: parts.fees,
+  };
+  const said = isFigure(figure) ? figures[figure] : partsBps[figure];
+  return said === undefined ? undefined : Number(said);
+}
+
+function notesOf({ resampling, blocks, drawn, asked, halted }: { readonly resampling: Resampling; readonly blocks: number; readonly drawn: number; readonly asked: number; readonly halted: number }): readonly string[] {
+  const { blockMs, trend, seed } = resampling;
+  return [
+    ...(drawn < asked ? [`It was stopped after ${drawn} of ${asked} resamples. The intervals are those of --bootstrap ${drawn} with the same seed: of fewer resamples, and so less certain themselves.`] : []),
+    `History was drawn anew ${drawn} times, in blocks of ${durationText(blockMs)}, the same blocks for all pairs, seed ${seed}. The chance of the venue (refusals, outages) was drawn with it.`,
+    'The intervals say how much the figures would differ over markets like that of the window. They say nothing of markets that are unlike it, and nothing of the execution model: spread, impact and latency are as assumed in each of them.',
+    trend === 'kept'
+      ? 'Each resample has the trend of the window: prices rise or fall on average as they did. Over a stretch without that trend costs lie outside an interval more often than it says; --no-trend takes it out.'
+      : 'The trend of the window is taken out of every pair: what a portfolio gained by it is not in its value here.',
+    ...(blocks < BLOCKS_FEW ? [`The window holds ${blocks.toFixed(1)} blocks: so few that the intervals are themselves a guess. A longer window or shorter blocks say more.`] : []),
+    ...(halted === 0 ? [] : [`In ${halted} of ${drawn} resamples a control halted the desk: their figures are those of what it had traded until then.`]),
+  ];
+} // prettier-ignore
+
+/** The intervals for people. */
+export function bootstrapLines(facts: BootstrapFacts): readonly string[] {
+  const { figures, notes, level } = facts;
+  const shown = (value: number | undefined): string =>
+    value === undefined ? '-' : value.toFixed(Math.abs(value) < 1 ? 4 : 2);
+  const percent = Number((level * 100).toFixed(3));
+  return [
+    '',
+    `Intervals over ${facts.resamples} ${facts.asked === undefined ? '' : `of ${facts.asked} `}resamples in blocks of ${durationText(facts.block_ms)}`,
+    ...table([
+      ['', 'history', 'mean', 'median', 'std error', '5 %', '95 %', ...(level === 0.9 ? [] : [`${percent} % from`, 'to'])],
+      ...figures.map((one) => [
+        bootstrapFigures[one.figure] + (one.figure.endsWith('_bps') ? ', bps' : ''),
+        ...[one.history, one.mean, one.median, one.standard_error, one.p5, one.p95, ...(level === 0.9 ? [] : [one.low, one.high])].map(shown),
+      ]),
+    ]),
+    ...notes.map((line) => `Note: ${line}`),
+  ];
+} // prettier-ignore

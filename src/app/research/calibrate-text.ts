@@ -1,0 +1,120 @@
+import { modelFileSchema, settingsOf } from '../../research/run/model.ts';
+import type { ExecutionModel, PresetName } from '../../research/run/model.ts';
+import { isDial } from '../../research/calibrate/dial.ts';
+import type { Dial, Learnt, Unlearnt } from '../../research/calibrate/dial.ts';
+import { decimalText } from '../../research/tape/tape.ts';
+import { forTerminal } from '../../core/escape.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Asked } from '../../research/calibrate/asks.ts';
+import { table } from '../cli/summary.ts';
+import { version } from '../version.ts';
+
+/** What `tranche calibrate` found. */
+export interface Calibration {
+  /** As the operator named it. */
+  readonly journal: string;
+  readonly base: PresetName;
+  readonly asked: Asked;
+  readonly learnt: readonly Learnt[];
+  readonly caveats: readonly string[];
+}
+
+/** Settings that no journal tells of. */
+const NEVER_LEARNT = 'gap_max, price_precision and pts cannot be learnt from a journal';
+
+const dialsOf = ({ learnt }: Calibration, pair?: string): readonly Dial[] =>
+  learnt.filter(isDial).filter((dial) => dial.pair === pair);
+const unlearntOf = ({ learnt }: Calibration): readonly Unlearnt[] =>
+  learnt.flatMap((one) => (isDial(one) ? [] : [one]));
+const pairsOf = ({ learnt }: Calibration): readonly string[] =>
+  [...new Set(learnt.filter(isDial).flatMap(({ pair }) => pair ?? []))].toSorted();
+
+const settingOf = ({ name, value }: Dial): string =>
+  name === 'max_usd' ? `'${decimalText(value)}'` : decimalText(value);
+
+/** A file that `tranche backtest --model` reads: what was learnt, each with what it rests on, and what was not. */
+export function modelYaml(found: Calibration): string {
+  const pairs = pairsOf(found);
+  const line = (dial: Dial, indent: string): string =>
+    `${indent}${dial.name}: ${settingOf(dial)} # ${forTerminal(groundsOf(dial))}`;
+  return `${[
+    `# Execution model, learnt by tranche calibrate ${version}. What is not here stays as in the preset that base names.`,
+    ...sourceLines(found).map((text) => `# ${forTerminal(text)}`),
+    ...found.caveats.map((text) => `# Note: ${forTerminal(text)}.`),
+    `base: ${found.base}`,
+    ...dialsOf(found).map((dial) => line(dial, '')),
+    ...(pairs.length === 0 ? [] : ['pairs:']),
+    ...pairs.flatMap((pair) => [`  ${pair}:`, ...dialsOf(found, pair).map((dial) => line(dial, '    '))]),
+    '',
+    '# Not learnt:',
+    ...unlearntOf(found).map(({ name, pair, why }) => `#   ${pair === undefined ? '' : `${pair} `}${name}: ${forTerminal(why)}`),
+    `#   ${NEVER_LEARNT}`,
+  ].join('\n')}\n`;
+} // prettier-ignore
+
+function sourceLines({ journal, asked }: Calibration): readonly string[] {
+  const { modes, records, first, last, head, asks } = asked;
+  if (first === undefined || last === undefined) return [`From ${journal}: no records.`];
+  return [
+    `From ${journal}, mode ${modes.join(', ') || 'unknown'}: ${records} records of ${isoOf(first)} to ${isoOf(last)}, ${asks.length} requests for a quote.`,
+    `Hash of its newest record: ${head ?? ''}`,
+  ];
+}
+
+/** `412 quotes; 95 %: 3.1 to 3.4; middle half 2.9 to 3.6, p95 5.2`. */
+function groundsOf({ count, of, low, high, spread, note, name }: Dial): string {
+  const scatter = spread === undefined || spread.p25 === spread.p95 ? [] : [`middle half ${spread.p25} to ${spread.p75}, 95th percentile ${spread.p95}`]; // prettier-ignore
+  const interval = name === 'fee_bps' || name === 'last_look_bps' ? 'from' : '95 %:';
+  const reach = Number.isFinite(high) ? `${interval} ${decimalText(low)} to ${decimalText(high)}` : `at least ${decimalText(low)}`; // prettier-ignore
+  return [`${count} ${of}`, reach, ...scatter, ...(note === undefined ? [] : [note])].join('; ');
+}
+
+/** For people: what was learnt from how much, and what was not. */
+export function calibrationLines(found: Calibration): readonly string[] {
+  const dials = found.learnt.filter(isDial);
+  const unlearnt = unlearntOf(found);
+  return [
+    ...sourceLines(found),
+    '',
+    ...(dials.length === 0
+      ? ['Nothing was learnt.']
+      : table([
+          ['setting', 'of', 'learnt', found.base, 'from'],
+          ...dials.map((dial) => [dial.name, dial.pair ?? 'all', settingOf(dial).replaceAll("'", ''), baseOf(found, dial), groundsOf(dial)]),
+        ])),
+    '',
+    ...(unlearnt.length === 0 ? [] : [`Not learnt; taken from ${found.base}:`]),
+    ...table(unlearnt.map((one) => [one.name, one.pair ?? 'all', baseOf(found, one), one.why])),
+    `Also taken from ${found.base}: ${NEVER_LEARNT}.`,
+    ...found.caveats.map((text) => `Note: ${text}.`),
+  ];
+} // prettier-ignore
+
+/** What holds where it was not learnt. */
+const baseOf = ({ base, learnt }: Calibration, { name, pair }: Learnt): string => {
+  const whole = learnt.filter(isDial).some((dial) => dial.name === name && dial.pair === undefined);
+  if (pair !== undefined && whole) return 'as of all';
+  const value = settingsOf(modelFileSchema.parse({ base }))[name];
+  return value === undefined ? 'never' : typeof value === 'string' ? value : String(Number(value));
+};
+
+/** The same for programs. */
+export function calibrationJson(found: Calibration, model: ExecutionModel): Readonly<Record<string, unknown>> {
+  const { asked, base, journal, caveats } = found;
+  return {
+    format: 1,
+    version,
+    journal,
+    base,
+    modes: asked.modes,
+    records: asked.records,
+    requests: asked.asks.length,
+    ...(asked.first === undefined ? {} : { from: isoOf(asked.first) }),
+    ...(asked.last === undefined ? {} : { until: isoOf(asked.last) }),
+    ...(asked.head === undefined ? {} : { head: asked.head }),
+    learnt: found.learnt.filter(isDial).map(({ high, ...dial }) => ({ ...dial, ...(Number.isFinite(high) ? { high } : {}) })),
+    not_learnt: unlearntOf(found),
+    caveats,
+    model: settingsOf(model),
+  };
+} // prettier-ignore

@@ -1,0 +1,99 @@
+import { money, roundEven } from '../../core/money.ts';
+import { fixed } from '../../report/figures/digits.ts';
+import { priced, valued } from '../../report/html/markup.ts';
+import type { Report } from '../../report/json/schema.ts';
+import { table } from '../cli/summary.ts';
+
+/** Reasons that a summary lists; the report has all. */
+const REASONS_SHOWN = 8;
+
+/** A report in lines for a terminal: what it says first, and what one must know to believe it. */
+export function reportLines(report: Report): readonly string[] {
+  const { period, made_from: source } = report;
+  return [
+    period === undefined
+      ? 'The journal is empty.'
+      : `${shortTime(period.from)} to ${shortTime(period.until)} UTC, ${source.records} records, mode ${source.modes.join(', ') || 'unknown'}`,
+    ...costLines(report),
+    ...quotingLines(report),
+    ...untradedLines(report),
+    ...portfolioLines(report),
+    '',
+    report.signs.costs,
+    ...report.warnings.map((line) => `Note: ${line}`),
+  ];
+}
+
+function costLines({ groups }: Report): readonly string[] {
+  if (groups.length === 0) return [];
+  const rows = groups.map(({ strategy, side, traded, base, average_price: average, costs, fills }) => [
+    strategy,
+    side,
+    `${traded} ${base}`,
+    average === undefined ? '' : `at ${priced(average).replaceAll(',', '')}`,
+    `${fills.fills}`,
+    ...(['delay', 'trading', 'opportunity', 'fees', 'total'] as const).map((part) =>
+      shortBps(costs.bps?.[part]),
+    ),
+    shortBps(costs.arrival_slippage_bps),
+    shortBps(fills.spread_bps),
+  ]);
+  const head = ['strategy', '', 'traded', '', 'fills', 'delay', 'trading', 'opportunity', 'fees', 'shortfall', 'slippage', 'spread']; // prettier-ignore
+  return ['', 'Cost in basis points', ...table([head, ...rows])];
+}
+
+function quotingLines({ quoting }: Report): readonly string[] {
+  if (quoting.requests === 0) return [];
+  const { requests, quotes, orders, fills, hit_ratio: hit, fill_ratio: fill, quote_age_ms: age } = quoting;
+  const parts = [
+    `${requests} requests, ${quotes} quotes, ${orders} orders, ${fills} fills`,
+    ...(hit === undefined ? [] : [`hit ratio ${percent(hit)}`]),
+    ...(fill === undefined ? [] : [`fill ratio ${percent(fill)}`]),
+    ...(age === undefined ? [] : [`quote age at order ${age.median} ms median, ${age.p95} ms p95`]),
+    `${quoting.expired} expired`,
+  ];
+  return ['', `Quotes: ${parts.join('; ')}`];
+}
+
+function untradedLines({ untraded }: Report): readonly string[] {
+  if (untraded.length === 0) return [];
+  const rows = untraded
+    .slice(0, REASONS_SHOWN)
+    .map(({ strategy, reason, slices, looks, words }) => [
+      slices > 0 ? several(slices, 'slice') : several(looks, 'look'),
+      strategy,
+      reason,
+      words,
+    ]);
+  return ['', 'Why not traded', ...table(rows)];
+}
+
+const several = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+function portfolioLines({ portfolios }: Report): readonly string[] {
+  return portfolios.flatMap(({ strategy, cash, end, course, decisions }) => {
+    const parts = [
+      ...(end === undefined
+        ? []
+        : [`worth ${shortAmount(end.value)} ${cash}, largest drift ${percent(Number(end.drift))}`]),
+      several(decisions, 'rebalancing'),
+      ...(course === undefined
+        ? []
+        : [
+            `turnover ${percent(course.turnover)}`,
+            `return ${percent(course.return)} against ${percent(course.target_return)} of the targets`,
+            `drawdown ${percent(course.drawdown)}`,
+          ]),
+      ...(course?.tracking_error === undefined
+        ? []
+        : [`tracking error ${percent(course.tracking_error)} a year`]),
+    ];
+    return ['', `Portfolio ${strategy}: ${parts.join('; ')}`];
+  });
+}
+
+const shortTime = (iso: string): string => iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/u, '');
+const shortBps = (text: string | undefined): string =>
+  text === undefined ? '-' : roundEven(money(text), 2).toFixed(2);
+const shortAmount = (text: string): string => valued(text, text).replaceAll(',', '').replace('\u2212', '-');
+const percent = (fraction: number): string => `${fixed(100 * fraction, 2)} %`;

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import type { Money } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import { DeskState } from '../../engine/state/desk-state.ts';
+import { journalFileOf } from '../../journal/sqlite/files.ts';
+import { openJournal } from '../../journal/open-journal.ts';
+
+/** What a journal says of strategies that have begun, and of what has traded. */
+export interface Begun {
+  /** The newest life under this id. */
+  life(strategy: string): BegunLife | undefined;
+  /** Traded since midnight UTC of `at`, in the currency of the limits: of one pair, or all together. */
+  dayNotional(at: Instant, pair?: string): Money;
+}
+
+export interface BegunLife {
+  /** Of its text. */
+  readonly hash: string;
+  readonly begunAt: Instant;
+  readonly isFinished: boolean;
+}
+
+/**
+ * Reads a journal without writing to it, also while a daemon runs on it. `undefined` when there is none yet.
+ *
+ * @throws OperatorError or what the journal throws when it is damaged.
+ */
+export function readBegun(url: string): Begun | undefined {
+  const file = journalFileOf(url);
+  if (file === undefined || !existsSync(file)) return undefined;
+  const journal = openJournal(url, { readOnly: true });
+  const state = new DeskState();
+  try {
+    for (const record of journal.read()) state.apply(record);
+  } finally {
+    journal.close();
+  }
+  return {
+    life(strategy) {
+      const life = state.lives.get(strategy);
+      return life && { hash: life.hash, begunAt: life.begunAt, isFinished: life.finished !== undefined };
+    },
+    dayNotional: (at, pair) => state.totals.dayNotional(at, pair),
+  };
+}

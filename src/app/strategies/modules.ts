@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
+import { dirname, relative, resolve, sep } from 'node:path';
+import * as sdk from '../../strategy/sdk.ts';
+import { shownPath, whyUnreadable } from '../config/files.ts';
+import { barredName, barredSource, preludeFrom, pureDate, pureMath, pureTemporal } from './module-prelude.ts';
+
+/** The code of a module: what is part of its strategy's document, of its hash and of the journal. */
+export interface ModuleSource {
+  /** As the document names it. */
+  readonly file: string;
+  /** SHA-256 of the text, hex. */
+  readonly sha256: string;
+  readonly text: string;
+}
+
+/** Larger ones were not written for one strategy. */
+const BYTES_MAX = 64 * 1024;
+/** Where modules live as far as the loader knows: no file lies there. The hash makes each version another module. */
+const HOME = 'file:///tranche-module/';
+const SDK_NAME = 'tranche/strategy';
+const PRELUDE_NAME = 'tranche/strategy/prelude';
+/**
+ * What a module may import: the copies that the program itself uses, so that amounts of both are of one class. The bundle loads its
+ * file of them when it is asked for it.
+ */
+const shelf: Readonly<Record<string, object>> = {
+  get [SDK_NAME]() {
+    return sdk;
+  },
+  [PRELUDE_NAME]: { barredName, pureDate, pureMath, pureTemporal },
+};
+/** Under this name they lie while a module is loaded, and only then. */
+const SHELF = Symbol.for('tranche.shelf');
+
+const sources = new Map<
+  string,
+  { readonly source: string; readonly format: 'module' | 'module-typescript' }
+>();
+/** What each version exports, or why it cannot be loaded. */
+const loaded = new Map<string, { readonly exported: unknown } | { readonly error: Error }>();
+const requireModule = createRequire(import.meta.url);
+let isHooked = false;
+
+/**
+ * Reads the module that a document names. It must lie in the folder of the document or below, links followed.
+ *
+ * @throws Error in words for the operator.
+ */
+export function readModule(named: string, documentFile: string, cwd: string): ModuleSource {
+  const folder = dirname(resolve(cwd, documentFile));
+  const path = resolve(folder, named);
+  const shown = shownPath(path, cwd);
+  const refuse = (why: string): Error => new Error(`${shown} ${why}`);
+  if (!isInside(path, folder)) throw refuse('is outside the folder of this file: copy it there');
+  const bytes = readBytes(path, refuse);
+  if (!isInside(realpathSync(path), realpathSync(folder)))
+    throw refuse('is a link to a file outside the folder of this one: copy the file there');
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refuse('is not text in UTF-8');
+  }
+  return { file: named, sha256: createHash('sha256').update(bytes).digest('hex'), text };
+}
+
+function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && resolve(folder, way) === path;
+}
+
+function readBytes(path: string, refuse: (why: string) => Error): Buffer {
+  try {
+    const { size } = statSync(path);
+    if (size > BYTES_MAX) throw refuse(`has ${size} bytes; at most ${BYTES_MAX} are read`);
+    return readFileSync(path);
+  } catch (cause) {
+    if (cause instanceof Error && !('code' in cause)) throw cause;
+    throw refuse(`cannot be read: ${whyUnreadable(cause)}; its path is relative to the folder of this file`);
+  }
+}
+
+/**
+ * Runs the module, once for each text, and gives what it exports. It can import `tranche/strategy` and nothing else, and the
+ * names by which code reaches the process, the network, the clock or chance are barred in it. That keeps accidents out, not an
+ * attacker: a module is code of the desk, and is reviewed like its config.
+ *
+ * @throws Error in words for the operator.
+ */
+export function loadModule(source: Pick<ModuleSource, 'file' | 'sha256' | 'text'>): unknown {
+  const url = `${HOME}${source.sha256}/${source.file.replace(/^.*\//u, '')}`;
+  const found = loaded.get(url) ?? loadAs(url, source.text);
+  loaded.set(url, found);
+  if ('error' in found) throw found.error;
+  return found.exported;
+}
+
+function loadAs(url: string, text: string): { readonly exported: unknown } | { readonly error: Error } {
+  const refused = barredSource(text);
+  if (refused !== undefined) return { error: new Error(refused) };
+  hook();
+  const format = url.endsWith('.ts') ? 'module-typescript' : 'module';
+  sources.set(url, { source: preludeFrom(PRELUDE_NAME) + text, format });
+  Object.defineProperty(globalThis, SHELF, { value: shelf, configurable: true });
+  try {
+    return { exported: requireModule(url) as unknown };
+  } catch (cause) {
+    return { error: new Error(inWords(cause), { cause }) };
+  } finally {
+    Reflect.deleteProperty(globalThis, SHELF);
+    sources.delete(url);
+  }
+}
+
+/** What the loader, the compiler or the module itself said, in one line with the line of the module. */
+function inWords(cause: unknown): string {
+  if (!(cause instanceof Error)) return `it threw ${typeof cause} during loading`;
+  if ('code' in cause && cause.code === 'ERR_REQUIRE_ASYNC_MODULE')
+    return 'it uses top-level await: a module must load synchronously';
+  const at = /tranche-module\/[0-9a-f]+\/[^:\s]*:(?<line>\d+)/u.exec(cause.stack ?? '')?.groups?.['line'];
+  const said = cause.message.split('\n')[0] ?? '';
+  const name = cause.name === 'Error' ? '' : `${cause.name}: `;
+  return `${name}${said}${at === undefined ? '' : ` (line ${at})`}`;
+}
+
+/** Modules are resolved here alone; everything else goes its usual way. */
+function hook(): void {
+  if (isHooked) return;
+  isHooked = true;
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (specifier.startsWith(HOME)) return { url: specifier, format: 'module', shortCircuit: true };
+      if (context.parentURL?.startsWith(HOME) !== true) return next(specifier, context);
+      if (Object.hasOwn(shelf, specifier))
+        return { url: `${HOME}${specifier}`, format: 'module', shortCircuit: true };
+      throw new Error(`it imports ${specifier}: a module may import ${SDK_NAME} and nothing else`);
+    },
+    load(url, context, next) {
+      const name = url.slice(HOME.length);
+      if (url.startsWith(HOME) && Object.hasOwn(shelf, name))
+        return { format: 'module', source: shelfSource(name), shortCircuit: true };
+      const found = sources.get(url);
+      return found === undefined ? next(url, context) : { ...found, shortCircuit: true };
+    },
+  });
+}
+
+const shelfSource = (name: string): string =>
+  `export const { ${Object.keys(shelf[name] ?? {}).join(', ')} } = globalThis[Symbol.for('tranche.shelf')]['${name}'];`;

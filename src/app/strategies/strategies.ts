@@ -1,0 +1,319 @@
+import { z } from 'zod';
+import { precisionsOf } from '../../core/instrument.ts';
+import type { Minimum } from '../../core/instrument.ts';
+import { splitPair } from '../../core/pairs.ts';
+import type { BegunDocument, StrategySource } from '../../engine/state/strategy-source.ts';
+import type { AnyStrategy, BoundStrategy, CheckWorld } from '../../strategy/kernel.ts';
+import { listCurrencies } from '../../simulator/exchange/listing.ts';
+import type { VenueOptions } from '../../simulator/options/options.ts';
+import { strategies as registry } from '../../strategy/registry.ts';
+import { contentHash, readConfig, unusable } from '../config/config.ts';
+import type { Config, ConfigOptions, LoadedConfig } from '../config/config.ts';
+import { Calendars } from '../config/calendars.ts';
+import { explain } from '../config/explain.ts';
+import { problemAt, readFile, shownPath } from '../config/files.ts';
+import { loadModule, readModule } from './modules.ts';
+import type { ModuleSource } from './modules.ts';
+import type { ReadOptions } from '../config/files.ts';
+import { nearest } from '../config/problems.ts';
+import type { FileProblem } from '../config/problems.ts';
+import { rateProblem } from '../config/rates.ts';
+import type { YamlDocument, YamlFile } from '../config/yaml.ts';
+
+/** One strategy document, checked and bound to its kind. */
+export interface LoadedStrategy {
+  readonly id: string;
+  readonly kind: string;
+  readonly enabled: boolean;
+  /** SHA-256 of the document without `enabled`, hex: switching a strategy off and on does not start it anew. */
+  readonly hash: string;
+  /** The document as plain data, variables filled in. */
+  readonly document: Readonly<Record<string, unknown>>;
+  readonly bound: BoundStrategy;
+  /** As shown to the operator. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** The keys that documents of all kinds share. */
+export const commonKeys = {
+  id: z
+    .string()
+    .regex(/^[a-z0-9-]{1,40}$/u, { error: 'expected 1 to 40 of a-z, 0-9 and -' })
+    .describe('Name of the strategy, unique among all files: 1 to 40 of a-z, 0-9 and -'),
+  kind: z.string().describe('What the strategy does, such as twap'),
+  enabled: z
+    .boolean()
+    .default(true)
+    .describe('Whether the strategy runs; false checks it only. Default: true'),
+};
+const common = z.object(commonKeys);
+const COMMON_KEYS = Object.keys(commonKeys);
+const STRATEGIES_MAX = 10_000;
+
+/** The config and all its strategies, or every problem of all files at once. @throws OperatorError `config`. */
+export function loadAll(
+  configFile: string,
+  options: ConfigOptions,
+): LoadedConfig & { readonly strategies: readonly LoadedStrategy[] } {
+  const { loaded, problems, strategyFiles } = readConfig(configFile, options);
+  const read = readStrategies(strategyFiles, loaded?.config, options);
+  if (loaded === undefined || read.problems.length > 0) throw unusable([...problems, ...read.problems]);
+  return { ...loaded, strategies: read.strategies };
+}
+
+/** Reads and checks strategy files. Without a config, what only a config knows is not checked. */
+export function readStrategies(
+  files: readonly string[],
+  config: Config | undefined,
+  options: ReadOptions,
+  kinds: ReadonlyMap<string, AnyStrategy> = registry,
+): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
+  const { documents, problems } = readDocuments(files, options);
+  const { env, cwd } = options; // and nothing else: what more there is may be worked out when it is read
+  const checked = checkDocuments(documents, config, { env, cwd, kinds });
+  return { strategies: checked.strategies, problems: [...problems, ...checked.problems] };
+}
+
+/** The documents of strategy files, not checked yet. */
+export function readDocuments(files: readonly string[], options: ReadOptions): YamlFile {
+  const read = files.map((file) => notEmpty(readFile(file, options), shownPath(file, options.cwd)));
+  return {
+    documents: read.flatMap((file) => file.documents),
+    problems: read.flatMap((file) => file.problems),
+  };
+}
+
+/** Checks documents against one another and the config, and binds each to its kind. */
+export function checkDocuments(
+  documents: readonly YamlDocument[],
+  config: Config | undefined,
+  { kinds = registry, ...options }: ReadOptions & { readonly kinds?: ReadonlyMap<string, AnyStrategy> },
+): { readonly strategies: readonly LoadedStrategy[]; readonly problems: readonly FileProblem[] } {
+  const problems: FileProblem[] = [];
+  const strategies: LoadedStrategy[] = [];
+  const calendars = new Calendars(options);
+  const owners = new Map<string, YamlDocument>();
+  for (const document of documents.slice(0, STRATEGIES_MAX)) {
+    const id = isRecord(document.value) ? document.value['id'] : undefined;
+    const owner = typeof id === 'string' ? owners.get(id) : undefined;
+    if (owner !== undefined) {
+      const first = `${owner.file}:${owner.line}`;
+      problems.push(
+        document.problem(
+          ['id'],
+          `the id "${String(id)}" is already used by ${first}: give each strategy its own`,
+        ),
+      );
+    } else if (typeof id === 'string') {
+      owners.set(id, document);
+    }
+    const { value, problems: unread } = calendars.fillIn(document);
+    problems.push(...unread);
+    const result = bind({ ...document, value }, { config, kinds, cwd: options.cwd });
+    if ('problems' in result) problems.push(...result.problems);
+    else if (unread.length === 0) strategies.push(result);
+  }
+  const beyond = documents[STRATEGIES_MAX];
+  if (beyond !== undefined) problems.push(beyond.problem([], `more than ${STRATEGIES_MAX} strategies`));
+  return { strategies, problems };
+}
+
+/** An editor that empties a file before it writes it must not end what the file held. */
+function notEmpty(read: YamlFile, file: string): YamlFile {
+  if (read.documents.length > 0 || read.problems.length > 0) return read;
+  const message =
+    'the file contains no strategy: add one, remove the file, or disable its strategy with enabled: false';
+  return { ...read, problems: [problemAt(file, message)] };
+}
+
+interface Surroundings {
+  readonly config: Config | undefined;
+  readonly kinds: ReadonlyMap<string, AnyStrategy>;
+  readonly cwd: string;
+}
+
+function bind(
+  document: YamlDocument,
+  { config, kinds, cwd }: Surroundings,
+): LoadedStrategy | { readonly problems: readonly FileProblem[] } {
+  const { value } = document;
+  if (!isRecord(value))
+    return { problems: [document.problem([], 'expected settings such as id: and kind:')] };
+  const head = common.safeParse(value);
+  const problems = head.success ? [] : [...explain(head.error, common, document)];
+  const kind = typeof value['kind'] === 'string' ? kinds.get(value['kind']) : undefined;
+  if (kind === undefined) {
+    if (typeof value['kind'] === 'string')
+      problems.push(document.problem(['kind'], unknownKind(value['kind'], kinds)));
+    return { problems };
+  }
+  const params = Object.fromEntries(Object.entries(value).filter(([key]) => !COMMON_KEYS.includes(key)));
+  const parsed = kind.params.safeParse(params);
+  if (!parsed.success) problems.push(...explain(parsed.error, kind.params, document, COMMON_KEYS));
+  if (!head.success || !parsed.success) return { problems };
+
+  const coded = withCode(kind, params, document, cwd);
+  if ('problem' in coded) return { problems: [document.problem(['module'], coded.problem)] };
+  const bound = coded.kind.bind(params);
+  problems.push(...checkPairs(bound, document, config));
+  problems.push(...bound.check(worldOf(config)).map(({ path, message }) => document.problem(path, message)));
+  if (problems.length > 0) return { problems };
+  const { enabled, ...content } = { ...value, ...head.data, ...coded.content };
+  const { id, file, line } = { id: head.data.id, file: document.file, line: document.line };
+  return { id, kind: kind.kind, enabled, hash: contentHash(content), document: content, bound, file, line };
+}
+
+/** A strategy as it was when its life began, from the document in the journal; `undefined` when this version cannot read it. */
+export function reviveStrategy(
+  { strategy: id, hash, type, document }: BegunDocument,
+  kinds: ReadonlyMap<string, AnyStrategy> = registry,
+): StrategySource | undefined {
+  const kind = kinds.get(type);
+  if (kind === undefined || !isRecord(document)) return undefined;
+  const { source, ...params } = Object.fromEntries(
+    Object.entries(document).filter(([key]) => !COMMON_KEYS.includes(key)),
+  );
+  try {
+    const coded = kind.withCode === undefined ? kind : kind.withCode(loadModule(sourceIn(source)));
+    return 'problem' in coded ? undefined : { id, kind: type, hash, document, bound: coded.bind(params) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The code that a document of the journal holds. @throws TypeError when it holds none. */
+function sourceIn(source: unknown): ModuleSource {
+  if (!isRecord(source)) throw new TypeError('no source');
+  const { file, sha256, text } = source;
+  if (typeof file !== 'string' || typeof sha256 !== 'string' || typeof text !== 'string')
+    throw new TypeError('no source');
+  return { file, sha256, text };
+}
+
+/** Kinds whose code is the user's get it here. Their document says what ran: its text is part of the hash and of the journal. */
+function withCode(
+  kind: AnyStrategy,
+  { module: named }: Readonly<Record<string, unknown>>,
+  { file }: YamlDocument,
+  cwd: string,
+): { readonly kind: AnyStrategy; readonly content: object } | { readonly problem: string } {
+  if (kind.withCode === undefined) return { kind, content: {} };
+  try {
+    const source = readModule(String(named), file, cwd);
+    const coded = kind.withCode(loadModule(source));
+    return 'problem' in coded ? coded : { kind: coded, content: { source } };
+  } catch (cause) {
+    return { problem: cause instanceof Error ? cause.message : 'it cannot be loaded' };
+  }
+}
+
+function unknownKind(kind: string, kinds: ReadonlyMap<string, AnyStrategy>): string {
+  const meant = nearest(kind, kinds.keys());
+  const fix = meant === undefined ? `expected ${[...kinds.keys()].join(' or ')}` : `did you mean "${meant}"?`;
+  return `unknown kind "${kind}": ${fix}`;
+}
+
+/** Pairs and sides against what the config allows, and in paper mode against what the simulated venue trades. */
+function checkPairs(
+  bound: BoundStrategy,
+  document: YamlDocument,
+  config: Config | undefined,
+): readonly FileProblem[] {
+  if (config === undefined) return [];
+  const problems: FileProblem[] = [];
+  const { pairs, sides } = config.controls;
+  const traded = config.venue.simulated === undefined ? undefined : Object.keys(config.venue.simulated.pairs);
+  for (const pair of bound.pairs) {
+    const at = pathOfPair(document.value, pair);
+    if (traded !== undefined && !traded.includes(pair)) {
+      problems.push(document.problem(at, untraded(pair, traded, config)));
+    } else if (pairs !== undefined && !pairs.has(pair)) {
+      const meant = nearest(pair, pairs);
+      const fix = meant === undefined ? `it lists ${[...pairs].join(', ')}` : `did you mean ${meant}?`;
+      problems.push(document.problem(at, `controls.pairs in the config does not list ${pair}: ${fix}`));
+    } else {
+      const unknown = rateProblem(config, pair);
+      if (unknown !== undefined) problems.push(document.problem(at, unknown));
+    }
+  }
+  const side = isRecord(document.value) ? document.value['side'] : undefined;
+  if ((side === 'buy' || side === 'sell') && !sides.has(side)) {
+    problems.push(document.problem(['side'], `controls.sides in the config does not list ${side}`));
+  }
+  return problems;
+}
+
+function untraded(pair: string, traded: readonly string[], { venue }: Config): string {
+  const meant = nearest(pair, traded);
+  if (venue.isTaped === true) {
+    const other = meant === undefined ? '' : ` (there is one of ${meant})`;
+    return `no tape for ${pair}${other}: add --data ${pair}=FILE`;
+  }
+  const fix = meant === undefined ? `it trades ${traded.join(', ')}` : `did you mean ${meant}?`;
+  return `the simulated venue does not trade ${pair}: ${fix}`;
+}
+
+/** Where a document names a pair: as its `pair`, or through a currency among its target weights. */
+function pathOfPair(value: unknown, pair: string): readonly string[] {
+  if (!isRecord(value) || value['pair'] === pair) return ['pair'];
+  const weights = value['target_weights'];
+  const asset = isRecord(weights) ? Object.keys(weights).find((each) => pair.startsWith(each)) : undefined;
+  return asset === undefined ? [] : ['target_weights', asset];
+}
+
+/**
+ * Currencies that early checks may assume to exist. The venue's own list decides when the desk runs; a pair that is not
+ * two of these is simply not checked for its units here.
+ */
+export const COMMON_CURRENCIES =
+  'usd eur gbp chf jpy cad aud usdc usdt btc eth sol ltc bch xrp ada dot avax link doge uni aave matic'.split(
+    ' ',
+  );
+
+/** What is known about pairs without asking the venue. */
+export function worldOf(config: Config | undefined): CheckWorld {
+  const currencies: CheckWorld['currencies'] = (pair) => {
+    const listed = config?.venue.simulated?.pairs[pair];
+    if (listed?.base !== undefined && listed.quote !== undefined)
+      return { base: listed.base, quote: listed.quote };
+    const split = splitPair(pair, COMMON_CURRENCIES);
+    return 'problem' in split ? undefined : split;
+  };
+  const minimum: CheckWorld['minimum'] = (pair) => minimumFor(config, pair, currencies(pair)?.quote);
+  return {
+    currencies,
+    minimum,
+    precisions(pair) {
+      const names = currencies(pair);
+      if (names === undefined) return { basePrecision: undefined, quotePrecision: undefined };
+      const listed = listedBy(config?.venue.simulated);
+      return precisionsOf(names, (currency) => listed?.get(currency)?.precision, minimum(pair));
+    },
+  };
+}
+
+/** Each document asks. */
+const listings = new WeakMap<VenueOptions, ReturnType<typeof listCurrencies>>();
+
+/** The currencies of the simulated venue; `undefined` where the venue itself would have to be asked. */
+function listedBy(options: VenueOptions | undefined): ReturnType<typeof listCurrencies> | undefined {
+  if (options === undefined) return undefined;
+  const known = listings.get(options) ?? listCurrencies(options);
+  listings.set(options, known);
+  return known;
+}
+
+/** The venue's smallest order of a pair: as the config says for the pair, or its default for the quote currency. */
+export function minimumFor(config: Config | undefined, pair: string, quote: string | undefined): Minimum {
+  if (config === undefined) return {};
+  const { minimums } = config.venue;
+  return (
+    minimums.pairs.get(pair) ??
+    (quote === minimums.default.currency ? { notional: minimums.default.amount } : {})
+  );
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

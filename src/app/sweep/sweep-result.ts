@@ -1,0 +1,190 @@
+import { settingsOf } from '../../research/run/model.ts';
+import { luckOf, paretoFront, ranked, sweepFigures } from '../../research/sweep/sweep-figures.ts';
+import type { FigureName, Luck, SweepFigures } from '../../research/sweep/sweep-figures.ts';
+import { heatMapOf } from '../../research/sweep/heat-map.ts';
+import type { HeatMap } from '../../research/sweep/heat-map.ts';
+import type { Setting } from '../../research/sweep/vary.ts';
+import { walkForward } from '../../research/sweep/walk-forward.ts';
+import type { Fold, Window } from '../../research/sweep/walk-forward.ts';
+import { knownAt } from '../../research/tape/tape.ts';
+import { isoOf } from '../../core/time.ts';
+import type { BacktestInput } from '../research/backtest-input.ts';
+import type { NamedModel } from '../config/model-file.ts';
+import type { SweepOutcome } from './sweep-run.ts';
+import { version } from '../version.ts';
+
+/** All that a sweep found out. */
+export interface SweepResult {
+  readonly fields: readonly string[];
+  readonly settings: readonly Setting[];
+  readonly windows: readonly Window[];
+  /** For each window what became of each setting; `undefined` where it was not run. */
+  readonly outcomes: readonly (readonly (SweepOutcome | undefined)[])[];
+  readonly by: FigureName;
+  /** What the front holds against the risk: `by`, unless that is the risk itself. */
+  readonly cost: FigureName;
+  readonly risk: FigureName;
+  /** Indices of settings, of the one window or of all windows together. None of a walk forward: it judges choices. */
+  readonly order: readonly number[];
+  readonly front: readonly number[];
+  readonly map: HeatMap | undefined;
+  readonly luck: Luck | undefined;
+  readonly folds: readonly Fold[] | undefined;
+  readonly asked: number;
+  readonly repeated: number;
+  readonly invalid: number;
+  /** Runs that the folder holds besides, of other settings or windows over the same history. */
+  readonly further: number;
+}
+
+export interface Swept {
+  readonly fields: readonly string[];
+  readonly settings: readonly Setting[];
+  readonly windows: readonly Window[];
+  readonly outcomes: SweepResult['outcomes'];
+  /** Left out: of portfolios all that trading cost, since who trades more often trades smaller and cheaper; else its rate. */
+  readonly by: FigureName | undefined;
+  /** Left out: of portfolios the tracking error, else the deviation of what slices paid. */
+  readonly risk: FigureName | undefined;
+  readonly isForward: boolean;
+  readonly repeated: number;
+  readonly invalid: number;
+  /** Runs that the folder holds besides, of other settings or windows over the same history. */
+  readonly further: number;
+}
+
+export const figuresIn = (outcome: SweepOutcome | undefined): SweepFigures | undefined =>
+  outcome !== undefined && 'figures' in outcome ? outcome.figures : undefined;
+
+export function sweepResultOf(swept: Swept): SweepResult {
+  const { fields, settings, windows, outcomes, isForward, repeated, invalid, further } = swept;
+  const figures = outcomes.map((window) => window.map(figuresIn));
+  const all = isForward ? [] : (figures[0] ?? []);
+  const isPortfolio = figures.flat().some((one) => one?.tracking_error !== undefined);
+  const usual = isPortfolio ? 'cost_usd' : 'cost_bps';
+  const by = swept.by ?? usual;
+  const risk = swept.risk ?? (isPortfolio ? 'tracking_error' : 'risk_bps');
+  const cost = by === risk ? usual : by;
+  return {
+    fields,
+    settings,
+    windows,
+    outcomes,
+    by,
+    cost,
+    risk,
+    order: ranked(all, by),
+    front: paretoFront(all, [cost, risk]),
+    map: isForward ? undefined : heatMapOf(fields, settings, all, by),
+    luck: luckOf(all, by),
+    folds: isForward ? walkForward(windows, figures, by) : undefined,
+    asked: settings.length + repeated + invalid,
+    repeated,
+    invalid,
+    further,
+  };
+}
+
+/** What must be known to believe a sweep. One sentence or two each. */
+export function sweepNotes({
+  settings,
+  outcomes,
+  luck,
+  folds,
+  by,
+  invalid,
+  repeated,
+  further,
+}: SweepResult): readonly string[] {
+  const tried = settings.length;
+  const done = outcomes.flat().filter((one) => one !== undefined).length;
+  const wanted = settings.length * outcomes.length;
+  const refused = outcomes.flat().filter((one) => one !== undefined && 'refused' in one).length;
+  const stopped = outcomes
+    .flat()
+    .filter((one) => one !== undefined && 'control' in one && one.control !== 'active');
+  const isSparse = outcomes.flat().some((one) => Number(figuresIn(one)?.untraded ?? 0) > 0);
+  return [
+    ...(done < wanted ? [`Incomplete: ${done} of ${wanted} runs have finished.`] : []),
+    ...(invalid > 0 ? [`${invalid} settings were skipped: a desk would not start with them.`] : []),
+    ...(repeated > 0 ? [`${repeated} draws repeated an earlier one and were run once.`] : []),
+    ...(refused > 0 ? [`${refused} runs did not start: the desk refused its strategies.`] : []),
+    ...(stopped.length > 0 ? [`In ${stopped.length} runs a control halted or paused the desk: later slices were not traded.`] : []),
+    ...(isSparse && by !== 'cost_bps' ? ['Some settings did not trade their whole total: compare untraded as well.'] : []),
+    ...(folds === undefined && tried > 1 ? [overfitting(tried, by, luck)] : []),
+    ...(further > 0 ? [`The folder holds ${further} further runs over this history, of other settings or windows: they are tries as well, and not counted here.`] : []),
+    ...(folds === undefined ? [] : [`${tried} settings were tried in each window. Only figures of the window after the choice tell what to expect.`]),
+  ]; // prettier-ignore
+}
+
+function overfitting(tried: number, by: FigureName, luck: Luck | undefined): string {
+  const warning = `Over-fitting: ${tried} settings were tried on the same history, and the best of many is good by luck as well.`;
+  const odds =
+    luck === undefined
+      ? ''
+      : ` If they differed by chance alone, a spread like theirs would make the best ${by} about ${luck.expectedBest.toFixed(2)}; it is ${luck.best.toFixed(2)}.`;
+  return `${warning}${odds} Judge a choice by history that it was not made on: --walk-forward.`;
+}
+
+export interface SweepFacts {
+  readonly input: BacktestInput;
+  readonly named: NamedModel;
+  readonly seed: string;
+}
+
+/** The plain data of `results.json`. */
+export function sweepJson(result: SweepResult, { input, named, seed }: SweepFacts): object {
+  const { fields, settings, windows, outcomes, order, front, map, luck, folds, by, risk } = result;
+  const valuesOf = (setting: Setting): object =>
+    Object.fromEntries(fields.map((field, i) => [field, setting[i]]));
+  const span = ({ from, until }: Window): object => ({ from: isoOf(from), until: isoOf(until) });
+  return {
+    format: 1,
+    version,
+    config_hash: input.configHash,
+    ...span(input),
+    seed,
+    model: named.name,
+    assumptions: settingsOf(named.model),
+    tapes: input.tapes.map(({ tape, file }) => ({
+      pair: tape.pair,
+      file,
+      rows: tape.rows,
+      bar_ms: tape.barMs,
+      from: isoOf(knownAt(tape, 0)),
+      until: isoOf(knownAt(tape, tape.rows - 1)),
+      hash: tape.hash,
+    })),
+    strategies: input.strategies.map(({ id, kind, hash }) => ({ id, kind, hash })),
+    fields,
+    by,
+    risk,
+    figures: sweepFigures,
+    counts: {
+      asked: result.asked,
+      invalid: result.invalid,
+      repeated: result.repeated,
+      settings: settings.length,
+    },
+    notes: sweepNotes(result),
+    settings: settings.map((setting, index) => ({
+      setting: index + 1,
+      values: valuesOf(setting),
+      runs: windows.map((window, k) => ({ ...span(window), ...(outcomes[k]?.[index] ?? { pending: true }) })),
+    })),
+    order: order.map((index) => index + 1),
+    front: front.map((index) => index + 1),
+    ...(map === undefined ? {} : { heat_map: map }),
+    ...(luck === undefined ? {} : { luck }),
+    ...(folds === undefined
+      ? {}
+      : {
+          walk_forward: folds.map(({ train, test, chosen, ...fold }) => ({
+            train: span(train),
+            test: span(test),
+            ...(chosen === undefined ? {} : { chosen: chosen + 1, values: valuesOf(settings[chosen] ?? []) }),
+            ...fold,
+          })),
+        }),
+  };
+}

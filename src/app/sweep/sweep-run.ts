@@ -1,0 +1,268 @@
+import { indexPrices } from '../../research/tape/index.ts';
+import type { PriceIndex } from '../../research/tape/index.ts';
+import { solvedOver } from '../../research/run/wake-index.ts';
+import type { ExecutionModel } from '../../research/run/model.ts';
+import { Resampler } from '../../research/resample/resample.ts';
+import type { Resampling } from '../../research/resample/resample.ts';
+import { backtest } from '../../research/run/run.ts';
+import type { SweepFigures } from '../../research/sweep/sweep-figures.ts';
+import type { NextPossible } from '../../research/run/tape-market.ts';
+import type { Window } from '../../research/sweep/walk-forward.ts';
+import type { Tape } from '../../research/tape/tape.ts';
+import { OperatorError, invariant } from '../../core/errors.ts';
+import {
+  NO_MONEY,
+  add,
+  approximate,
+  fraction,
+  money,
+  roundEven,
+  scale,
+  subtract,
+  text,
+} from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import { pack, unpack } from '../../core/pack.ts';
+import type { FillRecord } from '../../core/record.ts';
+import type { Desk } from '../../engine/desk.ts';
+import type { BegunDocument, StrategySource } from '../../engine/state/strategy-source.ts';
+import type { Journal } from '../../journal/journal.ts';
+import { lateJournal } from '../../journal/format/late.ts';
+import { figuresOf } from '../../report/figures/figures.ts';
+import type { Figures } from '../../report/figures/figures.ts';
+import { statedBps } from '../../report/figures/shortfall.ts';
+import type { Config } from '../config/config.ts';
+import { policyOf } from '../config/policy.ts';
+import { simulatedCurrencies } from '../config/rates.ts';
+import { reviveStrategy } from '../strategies/strategies.ts';
+import { version } from '../version.ts';
+
+/** What all settings of a sweep share. */
+export interface SweepBase {
+  readonly config: Config;
+  readonly configHash: string;
+  readonly model: ExecutionModel;
+  readonly holdings: ReadonlyMap<string, Quantity>;
+  readonly seed: string;
+}
+
+/** One setting in one window. */
+export interface SweepJob extends Window {
+  readonly strategies: readonly BegunDocument[];
+  /** Over prices that are drawn anew from those of the window; 0: over the prices themselves. Tells the parts of the cost as well. */
+  readonly resample?: (Resampling & { readonly index: number }) | undefined;
+}
+
+/** What became of it. Two runs of the same job give the same, to the last hash. */
+export type SweepOutcome = Readonly<
+  | {
+      figures: SweepFigures;
+      /** Of the cost, bps: where a resample was asked for. */
+      parts?: CostParts;
+      /** How the desk ended: `halted` when a control stopped it. */
+      control: string;
+      records: number;
+      /** Hash of the last record of its journal. */
+      head: string;
+    }
+  /** A desk that would not start with it, and why. */
+  | { refused: string }
+>;
+
+export type CostParts = Readonly<Partial<Record<(typeof PARTS)[number], string>>>;
+const PARTS = ['delay', 'timing', 'execution', 'opportunity', 'fees'] as const;
+
+/** The base as text that a worker reads; `unpackBase` gives it back with every amount. */
+export const packBase = (base: SweepBase): string => pack(base);
+export const unpackBase = (packed: string): SweepBase => unpack(packed) as SweepBase; // oxlint-disable-line typescript/no-unsafe-type-assertion -- what `packBase` wrote
+
+/** Runs settings one after another. What is known of the tapes is found out once. */
+export class SettingRunner {
+  readonly #base: SweepBase;
+  readonly #tapes: readonly Tape[];
+  readonly #nextPossible: NextPossible;
+  #drawn: { readonly key: string; readonly resampler: Resampler } | undefined;
+
+  /** `indexes`: those of tapes that are indexed already. */
+  constructor(base: SweepBase, tapes: readonly Tape[], indexes: readonly PriceIndex[] = []) {
+    this.#base = base;
+    this.#tapes = tapes;
+    this.#nextPossible = solvedOver(
+      tapes,
+      (tape) => indexes.find((index) => isIndexOf(index, tape)) ?? indexPrices(tape),
+    );
+  }
+
+  /** @throws Error for a bug alone: a setting that cannot run is an outcome. */
+  run(job: SweepJob): SweepOutcome {
+    const { strategies, from, until, resample } = job;
+    if (resample !== undefined && resample.index > 0) return this.#overAnother(job, resample);
+    const { config, configHash, model, holdings, seed } = this.#base;
+    const journal = lateJournal();
+    try {
+      const running = backtest({
+        tapes: this.#tapes,
+        from,
+        until,
+        strategies: strategies.map(revived),
+        policy: policyOf(config, { configHash, adoptFills: false }),
+        model,
+        holdings,
+        seed,
+        currencies: simulatedCurrencies(config),
+        journal,
+        nextPossible: this.#nextPossible,
+      });
+      const { exchange, desk } = running;
+      const account = exchange.accounts[0]?.name ?? '';
+      const before = exchange.valueOf(account, from);
+      running.run();
+      // A desk that has finished early holds what it holds: settings are only compared at the same prices.
+      const value = exchange.valueOf(account, until);
+      const { seq, hash: head } = journal.head();
+      const figures = this.#report(journal, desk);
+      return {
+        figures: this.#figures(figures, { before, value }),
+        ...(resample === undefined ? {} : { parts: partsOf(figures) }),
+        control: desk.control,
+        records: seq,
+        head,
+      };
+    } catch (error) {
+      if (error instanceof OperatorError) return { refused: error.message };
+      throw error;
+    }
+  }
+
+  /** Chance of the venue and of the desk is drawn anew with the prices. */
+  #overAnother(
+    job: SweepJob,
+    { index, ...resampling }: Resampling & { readonly index: number },
+  ): SweepOutcome {
+    this.#drawn ??= {
+      key: JSON.stringify(resampling),
+      resampler: new Resampler(this.#tapes, job, resampling),
+    };
+    invariant(this.#drawn.key === JSON.stringify(resampling), 'a worker draws in one way');
+    const base = { ...this.#base, seed: `${this.#base.seed}, resample ${index}` };
+    const again = new SettingRunner(base, this.#drawn.resampler.tapes(index));
+    return again.run({ ...job, resample: { ...resampling, index: 0 } });
+  }
+
+  #report(journal: Journal, desk: Desk): Figures {
+    return figuresOf(journal.read(), {
+      version,
+      prices: this.#tapes,
+      currencies: (pair) => {
+        const known = desk.pair(pair);
+        return 'problem' in known ? undefined : known;
+      },
+    });
+  }
+
+  #figures(
+    figures: Figures,
+    { before, value }: { readonly before: Money; readonly value: Money },
+  ): SweepFigures {
+    const courses = figures.portfolios.flatMap(({ course }) => course ?? []);
+    const tracking = courses.flatMap(({ trackingError }) => trackingError ?? []);
+    const worst = (values: readonly number[]): string | undefined =>
+      values.length === 0 ? undefined : Math.max(...values).toFixed(6);
+    return withoutGaps({
+      ...costsOf(figures),
+      risk_bps: deviationOf(figures),
+      tracking_error: worst(tracking),
+      drawdown: worst(courses.map(({ drawdown }) => drawdown)),
+      untraded: String(figures.untraded.reduce((sum, { slices }) => sum + slices, 0)),
+      fills: String(figures.fills.length),
+      turnover_usd: text(figures.fills.reduce((sum, fill) => add(sum, money(fill.notional_usd)), NO_MONEY)),
+      fees_usd: text(
+        roundEven(
+          figures.fills.reduce((sum, fill) => add(sum, feesOf(fill)), NO_MONEY),
+          8,
+        ),
+      ),
+      value_usd: text(value),
+      gain_usd: text(subtract(value, before)),
+    });
+  }
+}
+
+const isIndexOf = (index: PriceIndex, { hash, barMs }: Tape): boolean =>
+  index.tape === hash && index.barMs === barMs;
+
+function revived(begun: BegunDocument): StrategySource {
+  const source = reviveStrategy(begun);
+  invariant(source !== undefined, `strategy ${begun.strategy} was checked and cannot be read again`);
+  return source;
+}
+
+/** Fees at the rate at which its amount was counted in USD. */
+function feesOf({ amount, fees, notional_usd: usd }: FillRecord): Money {
+  const [paid, all] = [money(fees), money(amount)];
+  return paid.isZero() || all.isZero() ? NO_MONEY : scale(paid, fraction(money(usd), all));
+}
+
+/** Rates of cost in one quote currency: those of several are not added up. What they come to in USD is. */
+function costsOf(figures: Figures): SweepFigures {
+  const [first, second] = figures.totals;
+  if (first === undefined) return {};
+  const sums = figures.totals.map(({ quote, costs }) => inUsd(costs.shortfall.total, quote, figures));
+  const whole = sums.reduce(
+    (sum, one) => (sum === undefined || one === undefined ? undefined : add(sum, one)),
+    NO_MONEY,
+  );
+  const { shortfall } = first.costs;
+  return withoutGaps({
+    cost_usd: whole && text(roundEven(whole, 2)),
+    ...(second === undefined
+      ? {
+          cost_bps: statedBps(shortfall.total, shortfall.paper),
+          slippage_bps: statedBps(shortfall.trading, shortfall.atArrival),
+        }
+      : {}),
+  });
+}
+
+/** As the report states them; those of several quote currencies are not added up. */
+function partsOf({ totals }: Figures): CostParts {
+  const [first, second] = totals;
+  if (first === undefined || second !== undefined) return {};
+  const { shortfall } = first.costs;
+  const stated = PARTS.map((part) => [part, statedBps(shortfall[part], shortfall.paper)] as const);
+  return Object.fromEntries(stated.filter(([, value]) => value !== undefined));
+}
+
+/** At the mean rate at which the fills of that currency were counted in USD; `undefined` without one. */
+function inUsd(amount: Money, quote: string, { fills }: Figures): Money | undefined {
+  if (quote === 'usd') return amount;
+  let [sum, usd] = [NO_MONEY, NO_MONEY];
+  for (const fill of fills) {
+    if (fill.quote !== quote) continue;
+    sum = add(sum, money(fill.amount));
+    usd = add(usd, money(fill.notional_usd));
+  }
+  return sum.isZero() ? undefined : scale(amount, fraction(usd, sum));
+}
+
+/** Standard deviation of what slices paid against the arrival of their parents, each weighted by its size. */
+function deviationOf({ parents }: Figures): string | undefined {
+  let [weights, sum, squares, count] = [0, 0, 0, 0];
+  for (const { slices } of parents)
+    for (const { cost, paper } of slices) {
+      if (cost === undefined || paper === undefined || paper.isZero()) continue;
+      const weight = approximate(paper);
+      const bps = (approximate(cost) / weight) * 10_000;
+      weights += weight;
+      sum += weight * bps;
+      squares += weight * bps * bps;
+      count++;
+    }
+  if (count < 2) return undefined;
+  const mean = sum / weights;
+  return Math.sqrt(Math.max(0, squares / weights - mean * mean)).toFixed(4);
+}
+
+function withoutGaps(figures: Readonly<Record<string, string | undefined>>): SweepFigures {
+  return Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,152 @@
+import { shades } from '../../research/sweep/heat-map.ts';
+import type { HeatMap } from '../../research/sweep/heat-map.ts';
+import { figureNames, sweepFigures } from '../../research/sweep/sweep-figures.ts';
+import type { FigureName } from '../../research/sweep/sweep-figures.ts';
+import type { Fold, Window } from '../../research/sweep/walk-forward.ts';
+import { isoOf } from '../../core/time.ts';
+import { csvRow } from '../../journal/export.ts';
+import { table } from '../cli/summary.ts';
+import { figuresIn, sweepNotes } from './sweep-result.ts';
+import type { SweepResult } from './sweep-result.ts';
+
+/** Figures that the table shows besides the one that ranks and the risk. */
+const SHOWN: readonly FigureName[] = [
+  'cost_bps',
+  'slippage_bps',
+  'fills',
+  'untraded',
+  'turnover_usd',
+  'value_usd',
+];
+
+/** A sweep for people. @param top how many settings are listed. */
+export function sweepWords(result: SweepResult, top: number): readonly string[] {
+  const { by, cost, risk, order, front, folds, map } = result;
+  return [
+    ...(folds === undefined
+      ? [
+          `best by ${by} (${sweepFigures[by].better} is better: ${sweepFigures[by].says})`,
+          ...settingTable(result, order.slice(0, top)),
+          ...(order.length > top ? [`… and ${order.length - top} more: --top, or results.csv of --out`] : []),
+          ...leftOut(result),
+          '',
+          `front of ${cost} against ${risk} (${sweepFigures[risk].says}): ${front.length === 0 ? 'no setting has both figures' : `${front.length} that no other beats in both`}`,
+          ...(front.length === 0 ? [] : settingTable(result, front.slice(0, top))),
+        ]
+      : forwardLines(result, folds)),
+    ...(map === undefined ? [] : ['', ...mapLines(map)]),
+    '',
+    ...sweepNotes(result),
+  ];
+}
+
+function settingTable(result: SweepResult, indices: readonly number[]): readonly string[] {
+  const { fields, settings, outcomes, by, risk, front } = result;
+  const names = [...new Set([by, risk, ...SHOWN])];
+  const best = new Set(front);
+  const rows = indices.map((index) => {
+    const figures = figuresIn(outcomes[0]?.[index]);
+    return [
+      `${index + 1}${best.has(index) ? '*' : ''}`,
+      ...(settings[index] ?? []),
+      ...names.map((name) => short(figures?.[name])),
+    ];
+  });
+  return table([['#', ...fields, ...names], ...rows]);
+}
+
+/** Settings without the figure that ranks are told of, not lost. */
+function leftOut({ settings, order, outcomes, by }: SweepResult): readonly string[] {
+  const without = settings.length - order.length;
+  if (without === 0) return [];
+  const refused = outcomes[0]?.find((one) => one !== undefined && 'refused' in one);
+  const why = refused !== undefined && 'refused' in refused ? `; first refusal: ${refused.refused}` : '';
+  return [`${without} settings have no ${by}${why}`];
+}
+
+const day = ({ from, until }: Window): string =>
+  `${isoOf(from).slice(0, 16)} to ${isoOf(until).slice(0, 16)}`;
+
+function forwardLines({ by, settings, fields }: SweepResult, folds: readonly Fold[]): readonly string[] {
+  const number = (value: number | undefined): string => (value === undefined ? '' : value.toFixed(2));
+  const rows = folds.map(({ train, test, chosen, trained, tested, rank, of, median, best }) => [
+    day(train),
+    day(test),
+    chosen === undefined ? 'none' : (settings[chosen] ?? []).join(' '),
+    number(trained),
+    number(tested),
+    rank === undefined ? '' : `${rank} of ${of}`,
+    number(median),
+    number(best),
+  ]);
+  const ahead = folds.filter(({ rank, of }) => rank !== undefined && rank <= of / 2).length;
+  return [
+    `chosen by ${by} in one window, judged in the next`,
+    ...table([
+      ['chosen in', 'judged in', fields.join(' '), 'then', 'judged', 'place', 'median', 'best'],
+      ...rows,
+    ]),
+    `in ${ahead} of ${folds.length} windows the choice was among the better half; median and best are of all settings there`,
+  ];
+}
+
+const SHADES = '█▓▒░·';
+
+/** Dark is good. */
+export function mapLines(map: HeatMap): readonly string[] {
+  const { down, across, cells, figure, over } = map;
+  const shade = shades(map);
+  const cell = (value: number | undefined, row: number, column: number): string => {
+    const bad = shade[row]?.[column];
+    if (value === undefined || bad === undefined) return '-';
+    return `${SHADES[Math.min(SHADES.length - 1, Math.floor(bad * SHADES.length))] ?? ''} ${value.toFixed(2)}`;
+  };
+  return [
+    `${figure}: ${down.field} down, ${across.field} across${over.length === 0 ? '' : `, the best over ${over.join(', ')}`} (dark is good)`,
+    ...table([
+      ['', ...across.values],
+      ...cells.map((row, i) => [down.values[i] ?? '', ...row.map((value, j) => cell(value, i, j))]),
+    ]),
+  ];
+}
+
+/** Two decimals of what has more: all of them are in the files. */
+function short(value: string | undefined): string {
+  if (value === undefined) return '';
+  return /\.\d{3,}$/u.test(value) ? Number(value).toFixed(Math.abs(Number(value)) < 1 ? 4 : 2) : value;
+}
+
+/** `results.csv`: a line for each setting and window. */
+export function sweepCsv({ fields, settings, windows, outcomes, front }: SweepResult): string {
+  const best = new Set(front);
+  const head = [
+    'setting',
+    'from',
+    'until',
+    ...fields,
+    ...figureNames,
+    'on_front',
+    'control',
+    'refused',
+    'journal',
+  ];
+  const rows = settings.flatMap((setting, index) =>
+    windows.map((window, k) => {
+      const outcome = outcomes[k]?.[index];
+      const figures = figuresIn(outcome);
+      const ended = outcome !== undefined && 'figures' in outcome ? outcome : undefined;
+      return [
+        index + 1,
+        isoOf(window.from),
+        isoOf(window.until),
+        ...setting,
+        ...figureNames.map((name) => figures?.[name]),
+        ended === undefined ? undefined : String(best.has(index)),
+        ended?.control,
+        outcome !== undefined && 'refused' in outcome ? outcome.refused : undefined,
+        ended?.head,
+      ];
+    }),
+  );
+  return [head, ...rows].map((row) => csvRow(row)).join('');
+}

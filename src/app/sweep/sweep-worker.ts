@@ -1,0 +1,16 @@
+/**
+ * A worker of a sweep: `sweep-pool.ts` starts it. The columns of its tapes and their indexes are memory that all threads share; nothing is read
+ * from a disk and nothing written.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { invariant } from '../../core/errors.ts';
+import { isWorkerData, isWorkerTask } from './sweep-pool.ts';
+import { SettingRunner, unpackBase } from './sweep-run.ts';
+
+const given: unknown = workerData;
+invariant(isWorkerData(given), 'a worker of a sweep is started by a sweep');
+const runner = new SettingRunner(unpackBase(given.base), given.tapes, given.indexes);
+parentPort?.on('message', (task: unknown) => {
+  if (!isWorkerTask(task)) return;
+  parentPort?.postMessage({ index: task.index, outcome: runner.run(task.job) }, []);
+});

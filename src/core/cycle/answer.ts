@@ -1,0 +1,193 @@
+import { unitOf } from '../instrument.ts';
+import type { Instrument } from '../instrument.ts';
+import { cost, isAmountText, money, priceOf, roundDown, size, subtract } from '../money.ts';
+import type { Price } from '../money.ts';
+import type { Reason } from '../reasons.ts';
+import type { Order, OrderAnswer, OrderRequest, Quote, QuoteAnswer, QuoteRequest } from '../venue.ts';
+
+/** What the answer to a quote request means. Nothing has traded whatever it is. */
+export type QuoteMeaning =
+  | { readonly means: 'quote'; readonly quote: Quote }
+  /** Not now; asking again later may help. */
+  | {
+      readonly means: 'later';
+      readonly reason: Reason;
+      readonly detail: string;
+      readonly waitMs?: number | undefined;
+    }
+  /** Asking for less may help. The venue said its maximum, and what it takes the request to be worth, in USD. */
+  | { readonly means: 'smaller'; readonly usdMax: string; readonly usdAsked: string; readonly detail: string }
+  /** Asking again cannot help. */
+  | { readonly means: 'never'; readonly reason: Reason; readonly detail: string }
+  /** The token is refused: the desk halts. */
+  | { readonly means: 'halt'; readonly reason: Reason; readonly detail: string };
+
+const TOO_LARGE =
+  /^request USD value (?<asked>\d+(?:\.\d+)?) greater than max USD value (?<max>\d+(?:\.\d+)?) for pair (?<pair>[a-z0-9]+)$/iu;
+const UNSUPPORTED = /not currently supported for RFQ/iu;
+
+/** Life that a quote may claim, milliseconds. Source: reliability requirements, row 49. */
+const LIFE_MIN_MS = 1_000;
+const LIFE_MAX_MS = 300_000;
+
+/** Reads the answer to a quote request and checks the quote against what was asked. */
+export function classifyQuote(
+  request: QuoteRequest,
+  answer: QuoteAnswer,
+  instrument: Instrument,
+): QuoteMeaning {
+  switch (answer.kind) {
+    case 'quote': {
+      const detail = quoteFault(request, answer.quote, instrument);
+      if (detail === undefined) return { means: 'quote', quote: answer.quote };
+      return { means: 'later', reason: 'quote_mismatch', detail };
+    }
+    case 'lost':
+      if (!answer.sent && answer.why.startsWith('selling is off'))
+        return { means: 'never', reason: 'selling_off', detail: answer.why };
+      return { means: 'later', reason: 'venue_failed', detail: answer.why };
+    case 'garbled':
+      return { means: 'later', reason: 'quote_invalid', detail: `${answer.status}: ${answer.why}` };
+    case 'error':
+      return classifyRefusal(answer, request.pair);
+  }
+}
+
+function classifyRefusal(answer: QuoteAnswer & { kind: 'error' }, pair: string): QuoteMeaning {
+  const { status, error, retryAfterMs } = answer;
+  const detail = `${status}: ${error}`;
+  if (status === 401 || status === 403) return { means: 'halt', reason: 'unauthorised', detail };
+  if (status === 429) return { means: 'later', reason: 'rate_limited', detail, waitMs: retryAfterMs };
+  if (status === 503) return { means: 'later', reason: 'quotes_unavailable', detail };
+  if (status === 422) {
+    const told = maximumIn(error, pair);
+    if (told !== undefined) return { means: 'smaller', ...told, detail };
+    return { means: 'never', reason: UNSUPPORTED.test(error) ? 'unsupported_pair' : 'venue_refused', detail };
+  }
+  if (status >= 500 || status === 408 || status === 409 || status === 425)
+    return { means: 'later', reason: 'venue_failed', detail };
+  return { means: 'later', reason: 'venue_refused', detail };
+}
+
+/** The maximum that a 422 tells, when its figures make sense: both readable, above zero, asked for more than there is. */
+function maximumIn(
+  error: string,
+  pair: string,
+): { readonly usdMax: string; readonly usdAsked: string } | undefined {
+  const { asked = '', max = '', pair: named = '' } = TOO_LARGE.exec(error)?.groups ?? {};
+  if (named.toLowerCase() !== pair || !isAmountText(asked) || !isAmountText(max)) return undefined;
+  return money(max).gt(0) && money(asked).gt(money(max)) ? { usdMax: max, usdAsked: asked } : undefined;
+}
+
+/** What is wrong with a quote, in words; `undefined` when it is what was asked for. */
+function quoteFault(request: QuoteRequest, quote: Quote, instrument: Instrument): string | undefined {
+  if (quote.pair !== request.pair) return `pair ${quote.pair} instead of ${request.pair}`;
+  if (quote.side !== request.side) return `side ${quote.side} instead of ${request.side}`;
+  if (!quote.price.gt(0) || !quote.quantity.gt(0) || !quote.amount.gt(0)) return 'a figure is not above zero';
+  if (request.size.by === 'quantity' && !quote.quantity.eq(request.size.quantity)) {
+    return `quantity ${quote.quantity.toFixed()} instead of ${request.size.quantity.toFixed()}`;
+  }
+  if (request.size.by === 'amount' && !quote.amount.eq(request.size.amount)) {
+    return `amount ${quote.amount.toFixed()} instead of ${request.size.amount.toFixed()}`;
+  }
+  if (!productHolds(request, quote, instrument)) {
+    return `price ${quote.price.toFixed()} x quantity ${quote.quantity.toFixed()} is not amount ${quote.amount.toFixed()}`;
+  }
+  if (!(quote.lifeMs >= LIFE_MIN_MS && quote.lifeMs <= LIFE_MAX_MS)) return `a life of ${quote.lifeMs} ms`;
+  return undefined;
+}
+
+/**
+ * `price × quantity = amount` within one unit of the quote currency. Where an amount was asked for, the venue had to
+ * round the quantity, so that what one unit of quantity is worth is allowed as well.
+ */
+function productHolds(
+  { size: asked }: QuoteRequest,
+  quote: Quote,
+  { basePrecision, quotePrecision }: Instrument,
+): boolean {
+  const unit = unitOf(quotePrecision);
+  const away = size(subtract(cost(quote.price, quote.quantity), quote.amount));
+  if (asked.by === 'quantity' || away.lte(unit)) return away.lte(unit);
+  return away.lte(unit.plus(quote.price.times(unitOf(basePrecision))));
+}
+
+/** What the answer to an order means. Only `filled` is certain good news, only `not_sent` certain absence. */
+export type OrderMeaning =
+  | { readonly means: 'filled'; readonly order: Order; readonly differs: string | undefined }
+  /** Certainly no byte left. */
+  | { readonly means: 'not_sent'; readonly detail: string }
+  /** A "no" of the venue to the only copy: final after one clean read of the account. */
+  | {
+      readonly means: 'refused';
+      readonly reason: Reason;
+      readonly detail: string;
+      readonly isCanceled: boolean;
+    }
+  /** May have traded. */
+  | {
+      readonly means: 'doubt';
+      readonly detail: string;
+      readonly halt: boolean;
+      /** Nothing of the venue's came back about the order itself: asking once more may bring it. */
+      readonly isSilence: boolean;
+    };
+
+const doubt = (detail: string, { halt = false, isSilence = false } = {}): OrderMeaning => ({
+  means: 'doubt',
+  detail,
+  halt,
+  isSilence,
+});
+
+/** The table of what came back from an order, for the first and only copy sent. Anything not listed is a doubt. */
+export function classifyOrder(request: OrderRequest, quote: Quote, answer: OrderAnswer): OrderMeaning {
+  switch (answer.kind) {
+    case 'lost':
+      return answer.sent ? doubt(answer.why, { isSilence: true }) : { means: 'not_sent', detail: answer.why };
+    case 'garbled':
+      return doubt(`${answer.status}: ${answer.why}`, { isSilence: true });
+    case 'error': {
+      const { status, error } = answer;
+      const detail = `${status}: ${error}`;
+      if (status === 401 || status === 403) return doubt(detail, { halt: true });
+      // A gateway speaks here, not the venue. After 409, 425 and 429 another copy would only make it worse.
+      if (status >= 500 || status === 408) return doubt(detail, { isSilence: true });
+      if (status < 400 || [409, 425, 429].includes(status)) return doubt(detail);
+      return { means: 'refused', reason: 'order_refused', detail, isCanceled: false };
+    }
+    case 'order':
+      if (answer.status < 200 || answer.status > 299) return doubt(`${answer.status} around an order`);
+      return classifyPlaced(request, quote, answer.order);
+  }
+}
+
+function classifyPlaced(request: OrderRequest, quote: Quote, order: Order): OrderMeaning {
+  if (order.clientId !== request.clientId) return doubt(`the answer names client id "${order.clientId}"`);
+  if (order.quoteId !== '' && order.quoteId !== request.quoteId)
+    return doubt(`the answer names quote "${order.quoteId}"`);
+  if (order.pair !== request.pair || order.side !== request.side)
+    return doubt(`the answer is a ${order.side} of ${order.pair}`);
+  const status = order.status.toLowerCase();
+  if (status === 'canceled') {
+    if (!order.filled.isZero() || !order.filledAmount.isZero())
+      return doubt('canceled, and yet partly filled');
+    return { means: 'refused', reason: 'order_canceled', detail: 'Canceled', isCanceled: true };
+  }
+  if (status !== 'done') return doubt(`status ${order.status}`);
+  if (!order.filled.gt(0) || !order.filledAmount.gt(0)) return doubt('Done, and yet nothing filled');
+  return { means: 'filled', order, differs: fillDifference(quote, order) };
+}
+
+/** In what a fill differs from the quote it was for; `undefined` when in nothing. */
+function fillDifference(quote: Quote, order: Order): string | undefined {
+  if (!order.filled.eq(quote.quantity))
+    return `filled ${order.filled.toFixed()} of ${quote.quantity.toFixed()}`;
+  if (!order.filledAmount.eq(quote.amount))
+    return `for ${order.filledAmount.toFixed()} instead of ${quote.amount.toFixed()}`;
+  return undefined;
+}
+
+/** Price of a fill: what was paid per base unit, cut to 18 decimals against nobody: it is a figure, not a payment. */
+export const fillPrice = (order: Order): Price =>
+  order.vwap.gt(0) ? order.vwap : roundDown(priceOf(order.filledAmount, order.filled), 18);

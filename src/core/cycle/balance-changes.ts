@@ -1,0 +1,59 @@
+import {
+  add,
+  cost,
+  counted,
+  holding,
+  money,
+  negate,
+  NO_QUANTITY,
+  price,
+  quantity,
+  quantityUp,
+  subtract,
+} from '../money.ts';
+import type { Money, Quantity } from '../money.ts';
+import type { FillRecord, IntentRecord } from '../record.ts';
+
+/** What the order of an intent takes from `currency` at worst. */
+export function outgoing(intent: IntentRecord, currency: string): Quantity {
+  const sized = quantity(intent.size);
+  if (intent.side === 'sell') {
+    if (currency !== intent.base) return NO_QUANTITY;
+    return intent.by === 'quantity' ? sized : quantityUp(counted(sized), price(intent.worst_price), 18);
+  }
+  if (currency !== intent.quote) return NO_QUANTITY;
+  return intent.by === 'amount' ? sized : holding(cost(price(intent.worst_price), sized));
+}
+
+/** How a fill changes the balances. Fees are taken in quote currency. */
+export const changesOf = (fill: FillRecord): Changes => changesBy(fill, amountsOf(fill));
+
+export const amountsOf = (fill: FillRecord): FillAmounts => ({
+  quantity: quantity(fill.quantity),
+  amount: money(fill.amount),
+  fees: money(fill.fees),
+});
+
+/** The same of amounts that are read already. */
+export function changesBy(
+  { side, base, quote }: Pick<FillRecord, 'side' | 'base' | 'quote'>,
+  { quantity: traded, amount, fees }: FillAmounts,
+): Changes {
+  return side === 'buy'
+    ? [
+        [base, traded],
+        [quote, negate(holding(add(amount, fees)))],
+      ]
+    : [
+        [base, negate(traded)],
+        [quote, holding(subtract(amount, fees))],
+      ];
+}
+
+export type Changes = readonly (readonly [currency: string, change: Quantity])[];
+
+export interface FillAmounts {
+  readonly quantity: Quantity;
+  readonly amount: Money;
+  readonly fees: Money;
+}

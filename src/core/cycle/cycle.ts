@@ -1,0 +1,222 @@
+import type { OrderMeaning, QuoteMeaning } from './answer.ts';
+import type { Reason } from '../reasons.ts';
+import { after } from '../time.ts';
+import type { Monotonic } from '../time.ts';
+import type { Order, Quote } from '../venue.ts';
+
+/**
+ * One attempt: quote, check, execute. What is not in `follow` cannot happen. A doubt has no way out by a timer or a
+ * count: only a fill, or reads of the account that prove its absence.
+ */
+export type Phase = Readonly<
+  | { state: 'quoting' }
+  | { state: 'quoted'; quote: Quote; life: Life }
+  /** `copies`: how often the order has left, this one counted. */
+  | { state: 'ordering'; quote: Quote; life: Life; copies: number }
+  /** Silence; the same order leaves once more, not before `notBefore`. */
+  | { state: 'resending'; quote: Quote; life: Life; copies: number; notBefore: Monotonic; detail: string }
+  | { state: 'filled'; order: Order; quote: Quote; differs: string | undefined }
+  | { state: 'doubt'; proof: Proof; reason: Reason; detail: string; halt: boolean }
+  | {
+      state: 'ended';
+      result: 'discarded' | 'rejected' | 'absent';
+      reason: Reason;
+      detail: string;
+      next: Next;
+    }
+>;
+
+/** The life of a quote on our monotonic clock. It began at the venue between the two instants. */
+export interface Life {
+  readonly askedAt: Monotonic;
+  readonly receivedAt: Monotonic;
+  /** Certainly alive until proves: `askedAt + L`. */
+  readonly lower: Monotonic;
+  /** Certainly over after that: `receivedAt + L`. */
+  readonly upper: Monotonic;
+}
+
+/** What it takes to prove that an order did not trade. */
+export interface Proof {
+  /** Clean reads of the account that are still needed. */
+  readonly readsLeft: number;
+  /** A read counts only if it started at or after this. */
+  readonly notBefore: Monotonic;
+  /** What the attempt is once the reads are there. `nothing`: it certainly traded, and only its figures end it. */
+  readonly proves: 'rejected' | 'absent' | 'nothing';
+}
+
+/** What may follow an attempt that did not trade. */
+export type Next =
+  /** Ask again for the same, after a wait that suits the reason. */
+  | { readonly do: 'again'; readonly waitMs?: number | undefined }
+  /** Ask for less: the venue told its maximum, and what the request is worth to it, in USD. */
+  | { readonly do: 'smaller'; readonly usdMax: string; readonly usdAsked: string }
+  /** The slice ends. */
+  | { readonly do: 'stop' }
+  /** The desk halts. */
+  | { readonly do: 'halt' };
+
+export type CycleEvent = Readonly<
+  | { on: 'quote_answer'; meaning: QuoteMeaning; askedAt: Monotonic; at: Monotonic }
+  | { on: 'approved' }
+  | { on: 'stopped'; reason: Reason; detail: string; next: Next }
+  | { on: 'order_answer'; meaning: OrderMeaning; at: Monotonic }
+  /** The gate lets another copy go. The exchange of the one before is closed. */
+  | { on: 'resend'; at: Monotonic }
+  /** It does not. */
+  | { on: 'hold'; why: string }
+  | { on: 'fill'; order: Order; quote: Quote }
+  /** One whole read of the account that does not name the attempt. */
+  | { on: 'clean_read'; startedAt: Monotonic; gapMs: number }
+>;
+
+export interface Trust {
+  /** A first `Canceled` is final without a look at the account. */
+  readonly firstCanceled: boolean;
+  /** So is a well-formed 4xx. */
+  readonly refusals: boolean;
+  /** How long the venue may take to book a trade, milliseconds. */
+  readonly bookingMarginMs: number;
+  /** An order that was met with silence is sent again, on the same quote. */
+  readonly resend: boolean;
+}
+
+const END = { do: 'again' } as const;
+
+export function follow(from: Phase, event: CycleEvent, trust: Trust): Phase {
+  switch (from.state) {
+    case 'quoting':
+      return event.on === 'quote_answer' ? quoted(event) : stoppedOr(from, event);
+    case 'quoted':
+      return event.on === 'approved'
+        ? { state: 'ordering', quote: from.quote, life: from.life, copies: 1 }
+        : stoppedOr(from, event);
+    case 'ordering':
+      return event.on === 'order_answer' ? ordered(from, event, trust) : from;
+    case 'resending':
+      return resent(from, event, trust);
+    case 'doubt':
+      return doubted(from, event);
+    case 'filled':
+    case 'ended':
+      return from;
+  }
+}
+
+const stoppedOr = (from: Phase, event: CycleEvent): Phase =>
+  event.on === 'stopped' ? discarded(event.reason, event.detail, event.next) : from;
+
+const discarded = (reason: Reason, detail: string, next: Next): Phase => ({
+  state: 'ended',
+  result: 'discarded',
+  reason,
+  detail,
+  next,
+});
+
+function quoted({ meaning, askedAt, at }: CycleEvent & { on: 'quote_answer' }): Phase {
+  switch (meaning.means) {
+    case 'quote': {
+      const { lifeMs } = meaning.quote;
+      const life = { askedAt, receivedAt: at, lower: after(askedAt, lifeMs), upper: after(at, lifeMs) };
+      return { state: 'quoted', quote: meaning.quote, life };
+    }
+    case 'later':
+      return discarded(meaning.reason, meaning.detail, { do: 'again', waitMs: meaning.waitMs });
+    case 'smaller':
+      return discarded('too_large', meaning.detail, {
+        do: 'smaller',
+        usdMax: meaning.usdMax,
+        usdAsked: meaning.usdAsked,
+      });
+    case 'never':
+      return discarded(meaning.reason, meaning.detail, { do: 'stop' });
+    case 'halt':
+      return discarded(meaning.reason, meaning.detail, { do: 'halt' });
+  }
+}
+
+/** Waits before the second and the third copy. There is never a fourth. */
+const RESEND_GAPS_MS = [300, 600] as const;
+/** A copy must reach the venue while its quote certainly lives. */
+const RESEND_MARGIN_MS = 1_500;
+
+/** Last instant at which a further copy of an order may leave. */
+export const lastResendStart = (life: Life): Monotonic => after(life.lower, -RESEND_MARGIN_MS);
+
+/**
+ * The answer to one copy of an order. A "no" to the only copy ends the attempt, after a look at the account; a "no" to a
+ * later one says nothing about those before it, which may have traded or still be on their way.
+ */
+function ordered(
+  from: Phase & { state: 'ordering' },
+  { meaning, at }: CycleEvent & { on: 'order_answer' },
+  trust: Trust,
+): Phase {
+  const { quote, life, copies } = from;
+  if (meaning.means === 'filled')
+    return { state: 'filled', order: meaning.order, quote, differs: meaning.differs };
+  const doubt = (detail: string, halt = false): Phase => unknown(life, trust, detailOf(detail, copies), halt);
+  switch (meaning.means) {
+    case 'not_sent':
+      if (copies > 1) return doubt(meaning.detail);
+      return { state: 'ended', result: 'discarded', reason: 'never_sent', detail: meaning.detail, next: END };
+    case 'refused': {
+      const { reason, detail } = meaning;
+      if (copies > 1) return doubt(detail);
+      if (meaning.isCanceled ? trust.firstCanceled : trust.refusals) {
+        return { state: 'ended', result: 'rejected', reason, detail, next: END };
+      }
+      // A cancelled order has used its quote up. After any other "no" a second copy on its way may still use the quote,
+      // for as long as that can be alive.
+      const settled = meaning.isCanceled || at > life.upper ? at : life.upper;
+      const notBefore = after(settled, trust.bookingMarginMs);
+      const proof: Proof = { readsLeft: 1, notBefore, proves: 'rejected' };
+      return { state: 'doubt', proof, reason, detail, halt: false };
+    }
+    case 'doubt': {
+      const gapMs = RESEND_GAPS_MS[copies - 1];
+      const mayResend = trust.resend && meaning.isSilence && !meaning.halt && gapMs !== undefined;
+      if (!mayResend || after(at, gapMs) > lastResendStart(life)) return doubt(meaning.detail, meaning.halt);
+      return { state: 'resending', quote, life, copies, notBefore: after(at, gapMs), detail: meaning.detail };
+    }
+  }
+}
+
+/** The order may have traded, and for as long as its quote can be alive it still may. */
+const unknown = (life: Life, trust: Trust, detail: string, halt = false): Phase => ({
+  state: 'doubt',
+  proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },
+  reason: 'outcome_unknown',
+  detail,
+  halt,
+});
+
+const detailOf = (detail: string, copies: number): string =>
+  copies === 1 ? detail : `${detail} (${copies} copies sent)`;
+
+function resent(from: Phase & { state: 'resending' }, event: CycleEvent, trust: Trust): Phase {
+  const { quote, life, copies, notBefore, detail } = from;
+  if (event.on === 'hold') return unknown(life, trust, detailOf(`${detail}; ${event.why}`, copies));
+  if (event.on !== 'resend' || event.at < notBefore) return from;
+  if (event.at > lastResendStart(life))
+    return unknown(life, trust, detailOf(`${detail}; too late for another copy`, copies));
+  return { state: 'ordering', quote, life, copies: copies + 1 };
+}
+
+function doubted(from: Phase & { state: 'doubt' }, event: CycleEvent): Phase {
+  if (event.on === 'fill')
+    return { state: 'filled', order: event.order, quote: event.quote, differs: undefined };
+  if (event.on !== 'clean_read' || event.startedAt < from.proof.notBefore) return from;
+  const { readsLeft, proves } = from.proof;
+  if (readsLeft > 1) {
+    return {
+      ...from,
+      proof: { readsLeft: readsLeft - 1, notBefore: after(event.startedAt, event.gapMs), proves },
+    };
+  }
+  if (proves === 'nothing') return { ...from, proof: { ...from.proof, readsLeft: 0 } };
+  const reason = proves === 'absent' ? 'proven_absent' : from.reason;
+  return { state: 'ended', result: proves, reason, detail: from.detail, next: END };
+}

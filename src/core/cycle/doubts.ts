@@ -1,0 +1,286 @@
+import { follow } from './cycle.ts';
+import type { Life, Phase, Proof, Trust } from './cycle.ts';
+import type { TradeEvidence } from './evidence.ts';
+import { NO_QUANTITY, add, size } from '../money.ts';
+import type { Quantity } from '../money.ts';
+import { extentOf, missingOf } from './order-extent.ts';
+import type { Asked } from './order-extent.ts';
+import type { Reason } from '../reasons.ts';
+import type { IntentRecord, Missing, ProofRecord } from '../record.ts';
+import { after, passedSince } from '../time.ts';
+import type { BootTime, Instant, Monotonic } from '../time.ts';
+import type { Transaction } from '../venue.ts';
+
+/**
+ * Everything that is decided about an order whose outcome is unknown, as functions of plain data: what a dead process left
+ * behind, what one whole read of the account means, which trades nobody knows, and until when an order may leave. Whoever
+ * calls them keeps the phase of each doubt and passes it in again.
+ */
+
+export type Doubt = Phase & { readonly state: 'doubt' };
+
+/** Two reads that prove an absence are at least this far apart: a lagging replica may serve both. */
+export const READ_GAP_MS = 10_000;
+
+export interface Inheritance {
+  /** Now, on the monotonic clock of this process: before its first request. */
+  readonly startedAt: Monotonic;
+  /** Life of the quote when the journal holds it, else the longest life that is ever executed. */
+  readonly lifeMs: number;
+  readonly bookingMarginMs: number;
+  /** The journal says that it traded: only its figures are missing. */
+  readonly isTraded?: boolean | undefined;
+  /** Now, on the boot clock: what passed there since a record of the dead process counts. */
+  readonly boot?: BootTime | undefined;
+  /** When the quote had certainly been asked for. */
+  readonly asked?: BootTime | undefined;
+  /** The two clocks may disagree by so much about one attempt, milliseconds. */
+  readonly clockSlackMs?: number | undefined;
+  /** What the dead process knew of the doubt. */
+  readonly known?:
+    { readonly reason?: Reason | undefined; readonly proof?: ProofRecord | undefined } | undefined;
+}
+
+/**
+ * What an attempt becomes that a dead process left open. Where the journal says how far its proof had come, the proof goes on from
+ * there, less what has passed since. Else the quote may have been received a moment before this process began; it was asked for
+ * before the intent was written, and an order leaves only while its quote certainly lives, so the quote is over twice its life
+ * after that at the latest.
+ */
+export function inherited(from: Inheritance): Doubt {
+  const { startedAt, lifeMs, bookingMarginMs, isTraded, boot, asked, clockSlackMs = 0, known } = from;
+  const { proof } = known ?? {};
+  const sinceAskedMs = passedSince(asked, boot);
+  const freshMs = Math.min(lifeMs, Math.max(0, 2 * lifeMs + clockSlackMs - sinceAskedMs)) + bookingMarginMs;
+  const waitMs = proof === undefined ? freshMs : Math.max(0, proof.wait_ms - passedSince(proof.boot, boot));
+  const proves = isTraded === true ? 'nothing' : (proof?.proves ?? 'absent');
+  return {
+    state: 'doubt',
+    proof: { readsLeft: proof?.reads_left ?? 2, notBefore: after(startedAt, waitMs), proves },
+    reason: proves === 'nothing' ? 'certainly_traded' : (known?.reason ?? 'outcome_unknown'),
+    detail: 'left open by an earlier process',
+    halt: false,
+  };
+}
+
+/** How far the proof of a doubt has come, for the journal. */
+export const proofRecord = (
+  { readsLeft, notBefore, proves }: Proof,
+  now: Monotonic,
+  boot: BootTime | undefined,
+): ProofRecord => ({
+  reads_left: readsLeft,
+  wait_ms: Math.max(0, Math.ceil(notBefore - now)),
+  proves,
+  ...(boot === undefined ? {} : { boot }),
+});
+
+/** One whole read of the account: every page came, from an hour before the oldest open intent at least. */
+export interface WholeRead {
+  /** When its first request left. */
+  readonly startedAt: Monotonic;
+  readonly rows: readonly Transaction[];
+  /** `tradesOf(rows, …)`. */
+  readonly trades: ReadonlyMap<string, TradeEvidence>;
+  /** Absence in these cannot be proven by this read, which has a hole: see `audit`. Left out: in none. */
+  readonly doubtful?: 'all' | ReadonlySet<string> | undefined;
+  /** By row: the attempts that were open when a read of this process first showed it. Left out: any row may be new. */
+  readonly openAtFirst?: ReadonlyMap<number, ReadonlySet<string>> | undefined;
+}
+
+/** What a whole read says about one doubt. */
+export type Judgement =
+  /** It traded. `differs`: in what the trade is not what was ordered. */
+  | {
+      readonly is: 'filled';
+      readonly trade: TradeEvidence;
+      readonly differs?: string | undefined;
+      /** More was executed than was ordered: the venue broke its word. */
+      readonly isMore?: boolean | undefined;
+      readonly missing?: Missing | undefined;
+    }
+  /** It goes on, and needs what `phase` says. */
+  | {
+      readonly is: 'open';
+      readonly phase: Doubt;
+      /**
+       * `twin`: a row without any id of ours could be it. `booking`: it did
+       * trade, and its figures are to come. `unseen`: it is not there, and
+       * that is not proof
+       * yet. `hole`: the read does not add up, and proves no absence.
+       */
+      readonly why: 'twin' | 'booking' | 'unseen' | 'hole';
+      /** The row that could be it. */
+      readonly row?: Transaction | undefined;
+    }
+  /** It certainly did not trade. */
+  | { readonly is: 'closed'; readonly phase: Phase & { readonly state: 'ended' } };
+
+/**
+ * Judges a doubt by one whole read. Rows with its id that are just what was quoted end it at once. Anything less certainly traded
+ * and may still be being booked: it is believed once the time for that is over. No row at all is counted towards the proof of
+ * its absence, unless rows without an id could be its trade.
+ */
+export function judge(open: Doubted, phase: Doubt, read: WholeRead, trust: Trust): Judgement {
+  const { intent } = open;
+  const trade = read.trades.get(intent.client_order_id);
+  const extent = trade?.isWhole === true ? extentOf(open, { ...trade, trades: tradesIn(trade) }) : 'other';
+  if (trade !== undefined && extent === 'whole') return { is: 'filled', trade };
+  if (trade !== undefined && extent === 'more')
+    return { is: 'filled', trade, differs: 'booked for more than the order', isMore: true };
+  const row = trade === undefined ? lookalike(open, read) : undefined;
+  if (row !== undefined) return { is: 'open', phase, why: 'twin', row };
+  // One leg, or a part: it did trade, whatever later reads show or do not show.
+  const before = trade === undefined ? phase : certain(phase);
+  if (hasHole(intent, read)) return { is: 'open', phase: before, why: 'hole' };
+  const event = { on: 'clean_read', startedAt: read.startedAt, gapMs: READ_GAP_MS } as const;
+  const next = follow(before, event, trust);
+  if (next.state === 'ended') return { is: 'closed', phase: next };
+  if (next.state !== 'doubt') throw new Error(`invariant broken: a read made a doubt ${next.state}`);
+  // All of it must have been booked by now: the venue filled less than all, against its word.
+  if (trade?.isWhole === true && next.proof.readsLeft === 0) {
+    const missing = missingOf(open, trade);
+    const differs = `booked for ${missing === undefined ? 'another price' : 'less'} than the order`;
+    return { is: 'filled', trade, differs, missing };
+  }
+  return { is: 'open', phase: next, why: next.proof.proves === 'nothing' ? 'booking' : 'unseen' };
+}
+
+/** The order moves two currencies: a hole in either may be the row of its trade. */
+const hasHole = ({ base, quote }: IntentRecord, { doubtful }: WholeRead): boolean =>
+  doubtful === 'all' || doubtful?.has(base) === true || doubtful?.has(quote) === true;
+
+/** A doubt of which something shows that it traded: nothing but its figures ends it. */
+export const certain = (phase: Doubt): Doubt => ({
+  ...phase,
+  proof: { ...phase.proof, proves: 'nothing' },
+  reason: 'certainly_traded',
+});
+
+/** When a doubt can end by absence at the earliest. The account decides whether it does. */
+export const earliestProof = ({ proof: { notBefore, readsLeft } }: Doubt): Monotonic =>
+  after(notBefore, Math.max(0, readsLeft - 1) * READ_GAP_MS);
+
+/** How many trades the order was booked as. */
+const tradesIn = ({ rows }: TradeEvidence): number => new Set(rows.map(({ tradeId }) => tradeId)).size;
+
+/** An order whose outcome is unknown. */
+export interface Doubted extends Asked {
+  /** No trade of it can be stamped before this, in the venue's time. Left out: any may be its trade. */
+  readonly earliest?: Instant | undefined;
+}
+
+/** Rows without any id that are tried in every combination. */
+const ROWS_MAX = 12;
+
+/**
+ * A row without a client id that could be the trade of this order, by itself or with others: those of one order id, or of none,
+ * that come to just its size. Never guessed: it only keeps the doubt open. What was there before the order cannot be its trade:
+ * a row that a read showed before the attempt began, and one that is older than its quote.
+ */
+function lookalike(
+  { intent, earliest }: Doubted,
+  { rows, trades, openAtFirst }: WholeRead,
+): Transaction | undefined {
+  const currency = intent.by === 'quantity' ? intent.base : intent.quote;
+  const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
+  const groups = new Map<string | undefined, Map<number, Transaction>>();
+  for (const row of rows) {
+    if (row.clientId !== undefined || row.action !== intent.side || row.currency !== currency) continue;
+    if (row.pair !== undefined && row.pair !== intent.pair) continue;
+    if (earliest !== undefined && row.at < earliest) continue;
+    if (openAtFirst?.get(row.id)?.has(intent.client_order_id) === false || ours.has(row.id)) continue;
+    const group = groups.get(row.orderId) ?? new Map<number, Transaction>();
+    groups.set(row.orderId, group.set(row.id, row));
+  }
+  for (const [orderId, group] of groups) {
+    const list = [...group.values()];
+    const one = list.find(({ amount }) => size(amount).eq(intent.size));
+    if (one !== undefined) return one;
+    if (orderId === undefined ? comesTo(list, intent.size) : sumOf(list).eq(intent.size)) return list[0];
+  }
+  return undefined;
+}
+
+const sumOf = (rows: readonly Transaction[]): Quantity =>
+  rows.reduce((sum, { amount }) => add(sum, size(amount)), NO_QUANTITY);
+
+/** Whether some of the rows come to this size. More rows than can be tried may. */
+function comesTo(rows: readonly Transaction[], wanted: string): boolean {
+  if (rows.length > ROWS_MAX) return true;
+  for (let bits = 1; bits < 1 << rows.length; bits++)
+    if (sumOf(rows.filter((_, n) => (bits & (1 << n)) !== 0)).eq(wanted)) return true;
+  return false;
+}
+
+/**
+ * Notes which attempts were open when a read first showed a row that could be anybody's. Pure: the caller keeps `before`, which holds
+ * the rows of the newest reads.
+ */
+export function notedRows(
+  before: ReadonlyMap<number, ReadonlySet<string>>,
+  rows: readonly Transaction[],
+  open: ReadonlySet<string>,
+): ReadonlyMap<number, ReadonlySet<string>> {
+  const fresh = rows.filter(
+    ({ id, clientId, action }) =>
+      clientId === undefined && (action === 'buy' || action === 'sell') && !before.has(id),
+  );
+  if (fresh.length === 0) return before;
+  const all = new Map([...before, ...fresh.map(({ id }) => [id, open] as const)]);
+  return all.size <= NOTED_MAX ? all : new Map([...all].slice(-NOTED_MAX / 2));
+}
+
+const NOTED_MAX = 50_000;
+
+/** What the journal knows of client ids; `DeskState` is one. */
+export interface KnownIds {
+  /** Traded and booked. */
+  readonly filledIds: { has(clientId: string): boolean };
+  /** Open: under way, or in doubt. */
+  readonly attempts: { has(clientId: string): boolean };
+  /** Closed without a trade after an order had left. */
+  readonly closedIds: { has(clientId: string): boolean };
+  /** Ids of before are forgotten. */
+  readonly rememberedSince: Instant | number;
+}
+
+/** Trades of ours that the journal does not know. */
+export interface Adoption {
+  readonly unknown: readonly TradeEvidence[];
+  /** Those that show one leg only: they have traded, and nothing may trade in their place before their figures are there. */
+  readonly waiting: readonly TradeEvidence[];
+  /** One of them was proven not to have traded: the venue did not keep its word, and the desk halts whatever its config says. */
+  readonly isBreach: boolean;
+}
+
+/** Which trades of a whole read nobody knows of: they are booked all the same, as soon as both legs are there. */
+export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: KnownIds): Adoption {
+  const strange = [...trades.values()].filter(
+    ({ clientId, at }) =>
+      !known.filledIds.has(clientId) && !known.attempts.has(clientId) && at > known.rememberedSince,
+  );
+  return {
+    unknown: strange.filter(({ isWhole }) => isWhole),
+    waiting: strange.filter(({ isWhole }) => !isWhole),
+    isBreach: strange.some(({ clientId }) => known.closedIds.has(clientId)),
+  };
+}
+
+/**
+ * Last instant at which an order may start: it must reach the venue while its quote certainly lives. After it the attempt ends
+ * without an order. The answer may come later than the quote's end: an order that arrives too late is refused.
+ */
+export const lastOrderStart = (life: Life, orderMarginMs: number): Monotonic =>
+  after(life.lower, -orderMarginMs);
+
+/**
+ * How long to wait for the answer to an order that leaves at `sentAt`, milliseconds. An answer is evidence whenever it comes,
+ * so the end of the quote does not end the wait. From the first instant at which the account can prove the outcome, it does:
+ * waiting on would only delay that proof.
+ */
+export const answerWaitMs = (
+  life: Life,
+  wait: { readonly sentAt: Monotonic; readonly orderTimeoutMs: number; readonly bookingMarginMs: number },
+): number =>
+  Math.max(0, Math.min(wait.orderTimeoutMs, after(life.upper, wait.bookingMarginMs) - wait.sentAt));

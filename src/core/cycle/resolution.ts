@@ -1,0 +1,87 @@
+import type { Doubt } from './doubts.ts';
+import { price, priceOf } from '../money.ts';
+import type { Money, Quantity } from '../money.ts';
+import type { IntentRecord } from '../record.ts';
+import type { Monotonic } from '../time.ts';
+
+/** How a person ends a doubt that the account cannot end. Both a name and a reason go into the journal. */
+export interface Resolution {
+  readonly clientOrderId: string;
+  /**
+   * `filled`: it traded; with the figures it is booked, without them it waits for the account to show them and can end in no
+   * other way. `not_executed`: it did not trade, and never will.
+   */
+  readonly verdict: 'filled' | 'not_executed';
+  readonly figures?: TradeFigures | undefined;
+  readonly by: string;
+  readonly why: string;
+}
+
+/** A trade as the statement of the venue tells it. */
+export interface TradeFigures {
+  readonly orderId: string;
+  /** Base currency. */
+  readonly quantity: Quantity;
+  /** Quote currency, before fees. */
+  readonly amount: Money;
+  /** Quote currency. */
+  readonly fees: Money;
+}
+
+/**
+ * Why a doubt cannot be ended like this, in words for whoever asked; `undefined` when it can. A person may know what no
+ * route of the venue tells, but not against what it has told, and not before the order can no longer trade.
+ */
+export function resolutionFault(
+  resolution: Resolution,
+  open: { readonly intent: IntentRecord; readonly phase: Doubt } | undefined,
+  now: Monotonic,
+): string | undefined {
+  const { clientOrderId, verdict, figures } = resolution;
+  const unsaid = unsaidIn(resolution);
+  if (unsaid !== undefined) return unsaid;
+  if (open === undefined) return `${clientOrderId} is not in doubt`;
+  const { intent, phase } = open;
+  if (verdict === 'filled') return figures === undefined ? undefined : figuresFault(intent, figures);
+  if (figures !== undefined) return 'what was not executed has no figures';
+  if (phase.proof.proves === 'nothing') return `${clientOrderId} did trade: only its figures are missing`;
+  if (now < phase.proof.notBefore) {
+    const seconds = Math.ceil((phase.proof.notBefore - now) / 1_000);
+    return `${clientOrderId} may still trade, or be booked: try again in ${seconds} s`;
+  }
+  return undefined;
+}
+
+/** Why what a fill lacks of its order cannot be closed like this. What of it did trade the account shows, nobody else. */
+export function missingFault(resolution: Resolution): string | undefined {
+  const { clientOrderId, verdict, figures } = resolution;
+  if (verdict === 'filled') return `${clientOrderId} is booked: what it lacks only the account can show`;
+  if (figures !== undefined) return 'what was not executed has no figures';
+  return unsaidIn(resolution);
+}
+
+function unsaidIn({ by, why }: Resolution): string | undefined {
+  if (by.trim() === '') return 'name who resolves it';
+  return why.trim() === '' ? 'give the reason: what the venue said, and who of it' : undefined;
+}
+
+/** No order leaves for more than its intent or beyond its worst price: such figures are a slip, or need a closer look. */
+function figuresFault(
+  intent: IntentRecord,
+  { orderId, quantity, amount, fees }: TradeFigures,
+): string | undefined {
+  if (orderId.trim() === '') return 'name the order id of the venue';
+  if (!quantity.gt(0) || !amount.gt(0)) return 'quantity and amount must be above zero';
+  if (fees.lt(0)) return 'fees cannot be below zero';
+  const done = intent.by === 'quantity' ? quantity : amount;
+  if (done.gt(intent.size)) return `the order was for ${intent.size}, not for ${done.toFixed()}`;
+  const paid = priceOf(amount, quantity);
+  const worst = price(intent.worst_price);
+  if (intent.side === 'buy' ? paid.gt(worst) : paid.lt(worst))
+    return `a price of ${paid.toFixed(8)} is beyond ${intent.worst_price}, the worst at which the order could leave`;
+  return undefined;
+}
+
+/** Whether figures are less than the whole order: its fill is then not what was quoted. */
+export const isPart = (intent: IntentRecord, { quantity, amount }: TradeFigures): boolean =>
+  (intent.by === 'quantity' ? quantity : amount).lt(intent.size);

@@ -1,0 +1,270 @@
+import { duplicateRefusal, repeatRefusal, capRefusal } from './repeat-limits.ts';
+import type { Caps, Repeats } from './repeat-limits.ts';
+import { isClosedAt } from '../hours.ts';
+import type { ClosedHours } from '../hours.ts';
+import { add, isNear, least, ratio, scale, slippageBps } from '../money.ts';
+import type { Money, Price, Quantity, Ratio } from '../money.ts';
+import { stop } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
+import type { Instant } from '../time.ts';
+import type { Side } from '../venue.ts';
+
+/** The limits of a desk. What is `undefined` does not limit; in live mode the config leaves nothing undefined that matters. */
+export interface Limits {
+  /** Currency of the notional limits. */
+  readonly currency: string;
+  readonly orderNotionalMax: Money | undefined;
+  readonly dayNotionalMax: Money | undefined;
+  /** In the currency of the limits, by pair. */
+  readonly pairDayNotionalMax?: ReadonlyMap<string, Money> | undefined;
+  /** Base quantity by pair. */
+  readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
+  /** Furthest that a quote may be from the reference price. */
+  readonly collarBps: Ratio;
+  /** Quotes of a parent in a row outside the collar that pause it. */
+  readonly collarDiscardsMax?: number | undefined;
+  /** Furthest that a quote may be from the reference price when the slice was decided, against us. */
+  readonly driftBpsMax: Ratio | undefined;
+  /** Furthest that two sources of the reference price may be apart. */
+  readonly referenceGapBpsMax?: Ratio | undefined;
+  readonly openDoubtsMax: number;
+  /** `undefined`: every pair. */
+  readonly pairs: ReadonlySet<string> | undefined;
+  readonly sides: ReadonlySet<Side>;
+  /** Slices of one pair with an order in any minute. */
+  readonly minuteExecutionsMax?: number | undefined;
+  /** Slices of one parent with an order; `undefined`: as many as it plans, or 50 when it has no plan. */
+  readonly parentExecutionsMax?: number | undefined;
+  /** Orders of two parents that look the same are at least this far apart, milliseconds. */
+  readonly duplicateMs?: number | undefined;
+  /** Least balance that an order may leave, by currency. */
+  readonly positionMin?: ReadonlyMap<string, Quantity> | undefined;
+  /** Largest balance that an order may lead to, by currency. */
+  readonly positionMax?: ReadonlyMap<string, Quantity> | undefined;
+  /** Cost of a parent against its arrival price that pauses it. */
+  readonly shortfallBpsMax?: Ratio | undefined;
+  /** Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk. */
+  readonly dayCostMax?: Money | undefined;
+  /** Orders that the venue did not fill, in a row and in one pair, after which its slices wait four times as long. */
+  readonly rejectsMax?: number | undefined;
+  /** Answers in a row and in one pair that could not be used, after which the pair is paused. */
+  readonly malformedMax?: number | undefined;
+  /** When nothing trades. */
+  readonly closedHours?: readonly ClosedHours[] | undefined;
+}
+
+/** What an attempt would do, at its worst or as quoted. */
+export interface Proposal {
+  readonly pair: string;
+  readonly side: Side;
+  /** Base currency. */
+  readonly quantity: Quantity;
+  readonly price: Price;
+  /** In the currency of the limits; `undefined` while no rate converts it. */
+  readonly notional: Money | undefined;
+  /** Why it could not be converted, in words. */
+  readonly notionalWhy?: string | undefined;
+  readonly limit: Price | undefined;
+  readonly reference: Price;
+  readonly decisionPrice: Price | undefined;
+}
+
+/** Balance of a currency after the order and everything under way, at worst; `undefined` when it is not known. */
+export interface Position {
+  readonly currency: string;
+  readonly after: Quantity | undefined;
+}
+
+/** What the gate looks at besides the proposal: totals are folds of the journal, doubts counted as filled at worst. */
+export interface World {
+  readonly control: 'active' | 'paused' | 'reducing' | 'halted';
+  readonly isStopping: boolean;
+  readonly at: Instant;
+  /** Why the parent or the pair is paused. */
+  readonly pausedWhy: string | undefined;
+  /** How long the account has not been read, when that is too long: `limit` and `value` in words. */
+  readonly blind: { readonly limit: string; readonly value: string } | undefined;
+  readonly openDoubts: number;
+  /** Doubts of this pair. */
+  readonly pairDoubts: number;
+  /** Doubts at worst, in the currency of the limits. */
+  readonly doubtNotional: Money;
+  /** Traded today and under way, without this attempt, in the currency of the limits. */
+  readonly dayNotional: Money;
+  /** The same, of this pair. */
+  readonly pairDayNotional: Money;
+  /** How far apart two fresh sources of the reference price are; `undefined` when there is one. */
+  readonly referenceGapBps: Ratio | undefined;
+  /** The order brings a balance that is below zero nearer to zero, and not above. */
+  readonly isReducing: boolean;
+  /** The currency that the order pays with, and the one that it brings. */
+  readonly gives: Position;
+  readonly gets: Position;
+  readonly repeats: Repeats;
+  readonly caps: Caps;
+}
+
+/** Why the desk as a whole starts nothing now. A desk that only reduces looks at each order. */
+export function deskRefusal({
+  control,
+  isStopping,
+}: Pick<World, 'control' | 'isStopping'>): Refusal | undefined {
+  if (control === 'halted') return stop('halted', 'active', 'halted');
+  if (control === 'paused') return stop('paused', 'active', control);
+  return isStopping ? stop('shutdown', 'active', 'stopping') : undefined;
+}
+
+/**
+ * Why this proposal may not go ahead; `undefined` when it may. Checked when planned, and again in the gate. A check that
+ * throws refuses: what cannot be checked is not sent.
+ */
+export function refusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
+  try {
+    return firstRefusal(proposal, world, limits);
+  } catch (error) {
+    return stop('control_failed', 'a check that ends', error instanceof Error ? error.message : 'a throw');
+  }
+}
+
+/** Every check, in the order in which their reasons are told. */
+const firstRefusal = (proposal: Proposal, world: World, limits: Limits): Refusal | undefined =>
+  deskRefusal(world) ??
+  stateRefusal(world, limits) ??
+  allowListRefusal(proposal, limits) ??
+  duplicateRefusal(world) ??
+  repeatRefusal(proposal, world, limits) ??
+  capRefusal(world) ??
+  sizeRefusal(proposal, world, limits) ??
+  dayRefusal(proposal, world, limits) ??
+  positionRefusal(world, limits) ??
+  referenceRefusal(world, limits) ??
+  priceRefusal(proposal, limits);
+
+function stateRefusal(world: World, limits: Limits): Refusal | undefined {
+  if (world.pausedWhy !== undefined) return stop('parent_paused', 'active', world.pausedWhy);
+  if (world.control === 'reducing' && !world.isReducing)
+    return stop('reducing', 'orders that reduce a borrowed balance', 'another');
+  const closed = limits.closedHours?.find((hours) => isClosedAt(hours, world.at));
+  if (closed !== undefined)
+    return stop('restricted_hours', `${closed.from}-${closed.to} ${closed.timeZone}`, 'now');
+  return world.blind === undefined ? undefined : stop('account_stale', world.blind.limit, world.blind.value);
+}
+
+function allowListRefusal({ pair, side }: Proposal, limits: Limits): Refusal | undefined {
+  if (limits.pairs !== undefined && !limits.pairs.has(pair))
+    return stop('pair_not_allowed', [...limits.pairs].join(','), pair);
+  if (!limits.sides.has(side)) return stop('side_not_allowed', [...limits.sides].join(','), side);
+  return undefined;
+}
+
+function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
+  const { pair, quantity, notional } = proposal;
+  if (world.openDoubts >= limits.openDoubtsMax)
+    return stop('open_doubts', String(limits.openDoubtsMax), String(world.openDoubts));
+  if (world.pairDoubts > 0) return stop('open_doubts', `1 of ${pair}`, String(world.pairDoubts));
+  const quantityMax = limits.orderQuantityMax.get(pair);
+  if (quantityMax !== undefined && !quantity.lte(quantityMax))
+    return stop('order_quantity', quantityMax.toFixed(), quantity.toFixed());
+  const { orderNotionalMax, dayNotionalMax } = limits;
+  if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
+  if (notional === undefined) return stop('no_usd_rate', limits.currency, proposal.notionalWhy ?? pair);
+  if (orderNotionalMax === undefined) return undefined;
+  if (!notional.lte(orderNotionalMax))
+    return stop('order_notional', orderNotionalMax.toFixed(), notional.toFixed(2));
+  if (world.openDoubts === 0) return undefined;
+  const doubtMax = scale(orderNotionalMax, ratio('2'));
+  const doubts = add(world.doubtNotional, notional);
+  return doubts.lte(doubtMax) ? undefined : stop('doubt_notional', doubtMax.toFixed(), doubts.toFixed(2));
+}
+
+function dayRefusal(
+  { pair, notional, notionalWhy }: Proposal,
+  world: World,
+  limits: Limits,
+): Refusal | undefined {
+  const { dayNotionalMax } = limits;
+  const pairMax = limits.pairDayNotionalMax?.get(pair);
+  if (dayNotionalMax === undefined && pairMax === undefined) return undefined;
+  if (notional === undefined) return stop('no_usd_rate', limits.currency, notionalWhy ?? pair);
+  if (dayNotionalMax !== undefined) {
+    const day = add(world.dayNotional, notional);
+    if (!day.lte(dayNotionalMax)) return stop('day_notional', dayNotionalMax.toFixed(), day.toFixed(2));
+  }
+  if (pairMax === undefined) return undefined;
+  const ofPair = add(world.pairDayNotional, notional);
+  return ofPair.lte(pairMax)
+    ? undefined
+    : stop('pair_day_notional', `${pairMax.toFixed()} of ${pair}`, ofPair.toFixed(2));
+}
+
+/** An order may not take a balance below its floor, nor lift one above its ceiling, everything under way counted at worst. */
+function positionRefusal(world: World, { positionMin, positionMax }: Limits): Refusal | undefined {
+  if (positionMin !== undefined) {
+    const { currency, after } = world.gives;
+    const floor = positionMin.get(currency);
+    if (floor !== undefined && after?.gte(floor) !== true)
+      return stop('position_floor', `${floor.toFixed()} ${currency}`, after?.toFixed() ?? 'unknown');
+  }
+  if (positionMax !== undefined) {
+    const { currency, after } = world.gets;
+    const ceiling = positionMax.get(currency);
+    if (ceiling !== undefined && after?.lte(ceiling) !== true)
+      return stop('position_ceiling', `${ceiling.toFixed()} ${currency}`, after?.toFixed() ?? 'unknown');
+  }
+  return undefined;
+}
+
+function referenceRefusal(world: World, { referenceGapBpsMax: most }: Limits): Refusal | undefined {
+  const gap = most && world.referenceGapBps;
+  if (most === undefined || gap === undefined || gap.lte(most)) return undefined;
+  return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);
+}
+
+/** A quote this many times outside the collar pauses its parent at once. */
+const FAR = ratio('3');
+
+/** A price is refused only when it is worse for us; a price that is much better is outside the collar as well. */
+function priceRefusal(
+  { side, price, limit, reference, decisionPrice }: Proposal,
+  limits: Limits,
+): Refusal | undefined {
+  if (limit !== undefined && (side === 'buy' ? price.gt(limit) : price.lt(limit))) {
+    return stop('limit_price', limit.toFixed(), price.toFixed());
+  }
+  if (!isNear(price, reference, limits.collarBps)) {
+    const away = slippageBps(side, price, reference);
+    if (!away.abs().lte(limits.collarBps))
+      return stop(
+        away.abs().lte(scale(limits.collarBps, FAR)) ? 'collar' : 'collar_far',
+        `${limits.collarBps.toFixed()} bps`,
+        `${away.toFixed(2)} bps from ${reference.toFixed()}`,
+      );
+  }
+  if (limits.driftBpsMax !== undefined && decisionPrice === undefined) {
+    return stop(
+      'no_reference',
+      `${limits.driftBpsMax.toFixed()} bps from the decision`,
+      'no price was known then',
+    );
+  }
+  if (
+    limits.driftBpsMax !== undefined &&
+    decisionPrice !== undefined &&
+    !isNear(price, decisionPrice, limits.driftBpsMax)
+  ) {
+    const moved = slippageBps(side, price, decisionPrice);
+    if (!moved.lte(limits.driftBpsMax))
+      return stop(
+        'price_drift',
+        `${limits.driftBpsMax.toFixed()} bps`,
+        `${moved.toFixed(2)} bps from ${decisionPrice.toFixed()}`,
+      );
+  }
+  return undefined;
+}
+
+/** The worst price at which an order may leave: the collar around the reference, and the limit when that is nearer. */
+export function worstPrice(side: Side, collar: Price, limit: Price | undefined): Price {
+  if (limit === undefined) return collar;
+  return side === 'buy' ? least(collar, limit) : collar.gt(limit) ? collar : limit;
+}

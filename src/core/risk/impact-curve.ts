@@ -1,0 +1,64 @@
+import { add, greatest, money, NOTHING, roundDown, scale, slippageBps, subtract } from '../money.ts';
+import type { Money, Price, Ratio } from '../money.ts';
+import type { Side } from '../venue.ts';
+
+/** One size that was probed, with the price that the venue named for it. */
+export interface Rung {
+  /** Quote currency. */
+  readonly amount: Money;
+  readonly price: Price;
+}
+/** The sizes of one ladder, asked for one after the other, the smallest first. */
+export type Round = readonly Rung[];
+
+/** Shares of the largest slice that are probed. */
+export const ladderShares: Readonly<Record<2 | 3, readonly string[]>> = {
+  2: ['0.25', '1'],
+  3: ['0.1', '0.4', '1'],
+};
+
+/** Fewer rounds say too little: the market moves between two quotes. */
+export const ROUNDS_NEEDED = 3;
+
+/**
+ * What each size costs more than the smallest, basis points: the median of the rounds, so that one odd answer counts for
+ * nothing, and never less than a smaller size costs. `undefined` while too little is known.
+ */
+export function impactCurve(
+  rounds: readonly Round[],
+  side: Side,
+): readonly { readonly amount: Money; readonly bps: Ratio }[] | undefined {
+  const newest = rounds.at(-1);
+  if (newest === undefined || rounds.length < ROUNDS_NEEDED) return undefined;
+  let floor = NOTHING;
+  return newest.map(({ amount }, rung) => {
+    const measured = rounds.flatMap((round) => {
+      const [smallest, here] = [round[0], round[rung]];
+      return smallest === undefined || here === undefined
+        ? []
+        : [slippageBps(side, here.price, smallest.price)];
+    });
+    floor = greatest(floor, median(measured));
+    return { amount, bps: floor };
+  });
+}
+
+/** The largest size whose impact is at most `most`, between two probed ones in a straight line; `undefined`: any that was probed. */
+export function sizeWithin(
+  curve: readonly { readonly amount: Money; readonly bps: Ratio }[],
+  most: Ratio,
+): Money | undefined {
+  const above = curve.findIndex(({ bps }) => bps.gt(most));
+  const [below, beyond] = [curve[above - 1], curve[above]];
+  if (above < 0 || beyond === undefined) return undefined;
+  if (below === undefined) return beyond.amount;
+  // Multiplied before it is divided, so that a bound that is just met is met.
+  const rise = scale(subtract(beyond.amount, below.amount), subtract(most, below.bps));
+  return roundDown(add(below.amount, money(rise.div(subtract(beyond.bps, below.bps)).toFixed(18))), 8);
+}
+
+/** The middle one, or the lower of the two. */
+function median(values: readonly Ratio[]): Ratio {
+  const sorted = values.toSorted((a, b) => a.comparedTo(b));
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? NOTHING;
+}

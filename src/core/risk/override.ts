@@ -1,0 +1,129 @@
+import type { Limits } from './controls.ts';
+import { money, quantity, ratio } from '../money.ts';
+import type { AnyAmount } from '../money.ts';
+import type { OverrideRecord } from '../record.ts';
+import type { Side } from '../venue.ts';
+
+/**
+ * Limits that two people may loosen for one order. What guards against bugs is not among them: caps of parents and slices,
+ * like orders, repeated executions, doubts; nor a halt. The collar is what the worst case of an order is counted by.
+ */
+export const overridable = [
+  'max_order_notional',
+  'max_order_quantity',
+  'max_day_notional',
+  'max_pair_day_notional',
+  'max_drift_bps',
+  'min_position',
+  'max_position',
+  'restricted_hours',
+] as const;
+export type Overridable = (typeof overridable)[number];
+
+export const isOverridable = (name: string): name is Overridable =>
+  overridable.some((known) => known === name);
+
+/** As people write amounts: nothing that a journal would refuse. */
+const PLAIN = /^\d{1,20}(?:\.\d{1,18})?$/u;
+const SIGNED = /^-?\d{1,20}(?:\.\d{1,18})?$/u;
+
+/** Longest time from the proposal to the order. */
+export const OVERRIDE_MAX_MINUTES = 15;
+
+/** The order that an override is looked at for. */
+export interface OverriddenOrder {
+  readonly parent: string;
+  readonly slice: number;
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly side: Side;
+}
+
+/** Whether the override names this order. */
+export function concerns(override: OverrideRecord, order: OverriddenOrder): boolean {
+  if (override.parent !== undefined)
+    return (
+      override.parent === order.parent && (override.slice === undefined || override.slice === order.slice)
+    );
+  return override.pair === order.pair && override.side === order.side;
+}
+
+/** The limits for one order, with the one that the override names at its new value. Others stay. */
+export function loosened(limits: Limits, { limit, value }: OverrideRecord, order: OverriddenOrder): Limits {
+  const [gives, gets] = order.side === 'buy' ? [order.quote, order.base] : [order.base, order.quote];
+  if (limit === 'restricted_hours') return { ...limits, closedHours: undefined };
+  if (value === undefined) return limits;
+  switch (limit) {
+    case 'max_order_notional':
+      return { ...limits, orderNotionalMax: looser(limits.orderNotionalMax, money(value)) };
+    case 'max_day_notional':
+      return { ...limits, dayNotionalMax: looser(limits.dayNotionalMax, money(value)) };
+    case 'max_drift_bps':
+      return { ...limits, driftBpsMax: looser(limits.driftBpsMax, ratio(value)) };
+    case 'max_order_quantity':
+      return { ...limits, orderQuantityMax: withMost(limits.orderQuantityMax, order.pair, quantity(value)) };
+    case 'max_pair_day_notional':
+      return { ...limits, pairDayNotionalMax: withMost(limits.pairDayNotionalMax, order.pair, money(value)) };
+    case 'max_position':
+      return { ...limits, positionMax: withMost(limits.positionMax, gets, quantity(value)) };
+    case 'min_position': {
+      const floor = limits.positionMin?.get(gives);
+      const to = quantity(value);
+      if (floor === undefined || !to.lt(floor)) return limits;
+      return { ...limits, positionMin: new Map([...(limits.positionMin ?? []), [gives, to]]) };
+    }
+    default:
+      return limits;
+  }
+}
+
+/** An override never tightens, and never makes a limit where there is none. */
+const looser = <A extends AnyAmount>(limit: A | undefined, to: A): A | undefined =>
+  limit === undefined || limit.gte(to) ? limit : to;
+
+function withMost<A extends AnyAmount>(
+  limits: ReadonlyMap<string, A> | undefined,
+  key: string,
+  to: A,
+): ReadonlyMap<string, A> {
+  const limit = looser(limits?.get(key), to);
+  return limit === undefined ? (limits ?? new Map<string, A>()) : new Map([...(limits ?? []), [key, limit]]);
+}
+
+/** What a person asks for, as it came. */
+export interface OverrideWish {
+  readonly limit: string;
+  readonly value?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly slice?: number | undefined;
+  readonly pair?: string | undefined;
+  readonly side?: Side | undefined;
+  readonly minutes?: number | undefined;
+  readonly by: string;
+  readonly why: string;
+}
+
+/** Why this cannot be proposed, in words; `undefined` when it can. */
+export function overrideFault(wish: OverrideWish): string | undefined {
+  const { limit, value, parent, slice, pair, side, minutes = OVERRIDE_MAX_MINUTES, by, why } = wish;
+  if (by.trim() === '') return 'name who proposes it';
+  if (why.trim() === '') return 'give the reason';
+  if (!isOverridable(limit)) return `${limit} cannot be overridden; these can: ${overridable.join(', ')}`;
+  if (limit === 'restricted_hours' ? value !== undefined : value === undefined)
+    return limit === 'restricted_hours'
+      ? 'restricted_hours takes no value: it is lifted once'
+      : 'name the new value';
+  // A floor below zero lets so much be owed.
+  if (value !== undefined && !(limit === 'min_position' ? SIGNED : PLAIN).test(value))
+    return 'the value is a plain decimal such as "75000"';
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > OVERRIDE_MAX_MINUTES)
+    return `it lasts for 1 to ${OVERRIDE_MAX_MINUTES} whole minutes`;
+  const isOfParent = parent !== undefined && pair === undefined && side === undefined;
+  const isOfPair =
+    parent === undefined && slice === undefined && pair !== undefined && (side === 'buy' || side === 'sell');
+  if (!isOfParent && !isOfPair) return 'name a parent, with a slice or without, or a pair and its side';
+  if (slice !== undefined && (!Number.isInteger(slice) || slice < 0))
+    return 'a slice is a whole number from 0';
+  return undefined;
+}

@@ -1,0 +1,149 @@
+import {
+  add,
+  fraction,
+  greatest,
+  least,
+  money,
+  negate,
+  NO_MONEY,
+  NO_QUANTITY,
+  NOTHING,
+  ratioOf,
+  scale,
+  subtract,
+} from '../money.ts';
+import type { Money, Quantity, Ratio } from '../money.ts';
+import type { Reason } from '../reasons.ts';
+import { MINUTE_MS } from '../time.ts';
+import type { FundingRate, RiskMode, Side } from '../venue.ts';
+
+/**
+ * Post-trade settlement: an order is split into the part paid from own funds and the part that would use credit, and
+ * the risk mode of the pair says whether the second may be. All amounts are of the currency that the order pays with:
+ * quote for a buy, base for a sell.
+ */
+export interface PtsQuestion {
+  readonly side: Side;
+  /** What the order would pay, at its worst price. */
+  readonly outgoing: Quantity;
+  /** Balance that the order can count on, reservations taken off; below zero when something is already borrowed. */
+  readonly available: Quantity;
+  /** The part of the order that reduces an open position, in the same currency. */
+  readonly reducing: Quantity;
+  /** `undefined` when the mode is unknown, stale, or the endpoint refused. */
+  readonly mode: RiskMode | undefined;
+  readonly use: 'never' | 'when_enabled';
+  /** Most that may still be borrowed, in the same currency; `undefined` when there is no cap. */
+  readonly creditLeft: Quantity | undefined;
+  /** Expected cost of the credit, basis points of it; `undefined` when the funding rate is unknown. */
+  readonly carryBps: Ratio | undefined;
+  readonly carryBpsMax: Ratio | undefined;
+}
+
+export interface PtsAnswer {
+  /** What may be paid: at most `outgoing`. */
+  readonly allowed: Quantity;
+  /** The part of it that is borrowed. */
+  readonly credit: Quantity;
+  /** Why it is less than asked for. */
+  readonly cuts: readonly Reason[];
+}
+
+const ZERO: Quantity = NO_QUANTITY;
+
+/** Cuts an order to own funds, what reduces a position, and the credit that mode, caps and carry allow. */
+export function sizeForPts(question: PtsQuestion): PtsAnswer {
+  const { outgoing, available } = question;
+  // Own funds pay for all of it, as nearly always.
+  if (available.gte(outgoing) && outgoing.gt(0)) return { allowed: outgoing, credit: ZERO, cuts: [] };
+  const own = greatest(least(available, outgoing), ZERO);
+  const wanted = subtract(outgoing, own);
+  if (wanted.isZero()) return { allowed: outgoing, credit: ZERO, cuts: [] };
+  const { credit, reason } = creditFor(question, wanted, own);
+  return {
+    allowed: add(own, credit),
+    credit,
+    cuts: reason === undefined || credit.eq(wanted) ? [] : ['clipped_funds', reason],
+  };
+}
+
+/**
+ * How much of the credit that is wanted may be used, and why no more. What reduces a position needs no leave of the mode, but
+ * borrows all the same: caps and carry count for it.
+ */
+function creditFor(
+  question: PtsQuestion,
+  wanted: Quantity,
+  own: Quantity,
+): { readonly credit: Quantity; readonly reason?: Reason } {
+  const { use, creditLeft, outgoing } = question;
+  // To reduce a position with money that is not there is credit as well: `never` means never.
+  if (use === 'never') return { credit: ZERO, reason: 'pts_never' };
+  const refusal = modeRefusal(question);
+  const reducing = greatest(subtract(least(question.reducing, outgoing), own), ZERO);
+  const permitted = refusal === undefined ? wanted : reducing;
+  if (permitted.isZero()) return { credit: ZERO, ...(refusal && { reason: refusal }) };
+  const dear = carryRefusal(question);
+  if (dear !== undefined) return { credit: ZERO, reason: dear };
+  const credit = creditLeft === undefined ? permitted : greatest(least(creditLeft, permitted), ZERO);
+  if (credit.lt(permitted)) return { credit, reason: 'pts_max_credit' };
+  return { credit, ...(refusal && { reason: refusal }) };
+}
+
+/** Why the mode lets no credit open or grow a position; `undefined` when it does. */
+function modeRefusal({ side, mode }: PtsQuestion): Reason | undefined {
+  if (mode === undefined) return 'pts_unknown';
+  return modeAllows(mode, side) ? undefined : 'pts_mode';
+}
+
+/** Why credit costs too much; `undefined` when it does not. */
+function carryRefusal({ carryBps, carryBpsMax }: PtsQuestion): Reason | undefined {
+  if (carryBpsMax === undefined) return undefined;
+  if (carryBps === undefined) return 'pts_unknown';
+  return carryBps.gt(carryBpsMax) ? 'pts_max_carry' : undefined;
+}
+
+/** Whether a mode lets credit open or grow a long (buy) or a short (sell). */
+function modeAllows(mode: RiskMode, side: Side): boolean {
+  switch (mode) {
+    case 'Enabled':
+      return true;
+    case 'Long-Only':
+      return side === 'buy';
+    case 'Short-Only':
+      return side === 'sell';
+    case 'Reduce-Only':
+      return false;
+  }
+}
+
+/** Of a year of 365 days, by which rates are a fraction. */
+export const MINUTES_A_YEAR = 365 * 24 * 60;
+
+/**
+ * Expected carry of borrowed money in basis points: interest accrues in whole steps of `frequencyMinutes` once the
+ * grace period is over, for as long as the strategy expects to hold.
+ */
+export function expectedCarryBps(rate: FundingRate, holdingMs: number): Ratio {
+  const charged = Math.max(0, holdingMs / MINUTE_MS - rate.graceMinutes);
+  const steps = Math.floor(charged / rate.frequencyMinutes);
+  if (steps === 0) return NOTHING;
+  // Multiplied before it is divided: a carry that is exactly the bound must not end up a hair above it.
+  const charge = scale(rate.annualRate, ratioOf(steps * rate.frequencyMinutes * 10_000));
+  return fraction(charge, ratioOf(MINUTES_A_YEAR));
+}
+
+/** What is borrowed in `balances`, in the currency of the cap. `convert` is `undefined` for currencies without a price. */
+export function borrowed(
+  balances: ReadonlyMap<string, Quantity>,
+  convert: (currency: string, amount: Quantity) => Money | undefined,
+): Money | undefined {
+  let sum = NO_MONEY;
+  for (const [currency, balance] of balances) {
+    if (!balance.lt(0)) continue;
+    const worth = convert(currency, negate(balance));
+    if (worth === undefined) return undefined;
+    sum = add(sum, worth);
+  }
+  return money(sum.toFixed());
+}

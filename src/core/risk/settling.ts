@@ -1,0 +1,108 @@
+import { approximate, cost, counted, fraction, ratioOf, roundDown, roundUp, scale } from '../money.ts';
+import type { Money, Price, Quantity, Ratio } from '../money.ts';
+import type { Pair } from '../pairs.ts';
+import { MINUTES_A_YEAR } from './pts.ts';
+import { after, instant, MINUTE_MS } from '../time.ts';
+import type { Instant } from '../time.ts';
+import type { FundingRate, RiskMode } from '../venue.ts';
+
+/** A balance below zero. */
+export interface Debt {
+  /** Above zero. */
+  readonly amount: Quantity;
+  /** Since when at the earliest; 0: before anybody looked. */
+  readonly since: Instant;
+}
+
+/** When a position on credit is to be closed: whichever comes first. */
+export interface SettleRule {
+  /** So long before the end of the grace period. Milliseconds. */
+  readonly beforeGraceMs?: number | undefined;
+  /** Before the carry is more than this, basis points of what is owed. */
+  readonly carryBpsMax?: Ratio | undefined;
+  /** So long before the charge that would take the carry above it. Milliseconds. */
+  readonly leadMs: number;
+  /** At once while a pair of the debt is in one of these modes. */
+  readonly modes: readonly RiskMode[];
+  /** The position is closed in pieces no larger than this, quote currency, one after the other. */
+  readonly pieces?: { readonly largest: Money; readonly intervalMs: number } | undefined;
+}
+
+/** What is known of the account and of the venue's terms. */
+export interface Terms {
+  readonly debts: ReadonlyMap<string, Debt>;
+  /** `undefined` when nothing has told the rate. */
+  rateOf(currency: string): FundingRate | undefined;
+  modeOf(pair: string): RiskMode | undefined;
+  midOf?(pair: string): Price | undefined;
+}
+
+/** A debt that the pairs can close, and from when on it is to be. */
+export interface Due {
+  readonly currency: string;
+  /** `undefined`: never, by this rule and rate. `unknown`: nobody knows what the debt costs. */
+  readonly at: Instant | 'unknown' | undefined;
+}
+
+/** When each debt in a currency of `pairs` is to be closed. */
+export function duesOf(pairs: readonly Pair[], rule: SettleRule, terms: Terms): readonly Due[] {
+  return [...terms.debts].flatMap(([currency, { since, amount }]): readonly Due[] => {
+    const own = pairs.filter(({ base, quote }) => base === currency || quote === currency);
+    if (own.length === 0) return [];
+    const isClosing = own.some(({ pair }) => rule.modes.some((mode) => mode === terms.modeOf(pair)));
+    if (isClosing) return [{ currency, at: since }];
+    const rate = terms.rateOf(currency);
+    if (rate === undefined) return [{ currency, at: 'unknown' }];
+    const longest = Math.max(0, ...own.map((pair) => closingMs({ currency, amount }, pair, { rule, terms })));
+    return [{ currency, at: settleAt(since, rate, earlierBy(rule, longest)) }];
+  });
+}
+
+/** How long the pieces of a closing take, ms: one alone is what the lead time is for. Nothing where no price tells their number. */
+function closingMs(
+  { currency, amount }: { readonly currency: string; readonly amount: Quantity },
+  { pair, quote }: Pair,
+  { rule: { pieces }, terms }: { readonly rule: SettleRule; readonly terms: Terms },
+): number {
+  if (pieces === undefined) return 0;
+  const mid = quote === currency ? undefined : terms.midOf?.(pair);
+  const worth = quote === currency ? counted(amount) : mid && cost(mid, amount);
+  if (worth === undefined || worth.lte(pieces.largest)) return 0;
+  return approximate(roundUp(fraction(worth, pieces.largest), 0)) * pieces.intervalMs;
+}
+
+const earlierBy = (rule: SettleRule, ms: number): SettleRule =>
+  ms === 0
+    ? rule
+    : {
+        ...rule,
+        leadMs: rule.leadMs + ms,
+        beforeGraceMs: rule.beforeGraceMs === undefined ? undefined : rule.beforeGraceMs + ms,
+      };
+
+/**
+ * From when on a position that was opened at `since` is to be closed. Interest is charged in steps: the first one
+ * `frequency` after the end of the grace period, each a fraction of a year's. `undefined`: never.
+ */
+export function settleAt(since: Instant, rate: FundingRate, rule: SettleRule): Instant | undefined {
+  const graceEnd = after(since, rate.graceMinutes * MINUTE_MS);
+  const times: number[] = [];
+  if (rule.beforeGraceMs !== undefined) times.push(graceEnd - rule.beforeGraceMs);
+  const steps = rule.carryBpsMax === undefined ? undefined : stepsWithin(rate, rule.carryBpsMax);
+  if (steps !== undefined)
+    times.push(graceEnd + (steps + 1) * rate.frequencyMinutes * MINUTE_MS - rule.leadMs);
+  return times.length === 0 ? undefined : instant(Math.floor(Math.min(...times)));
+}
+
+/** How many charges the bound allows; `undefined` when no number of them passes it. */
+function stepsWithin({ annualRate, frequencyMinutes }: FundingRate, bpsMax: Ratio): number | undefined {
+  const charge = scale(annualRate, ratioOf(frequencyMinutes * 10_000));
+  if (!charge.gt(0)) return undefined;
+  return approximate(roundDown(fraction(scale(bpsMax, ratioOf(MINUTES_A_YEAR)), charge), 0));
+}
+
+/** The earliest of `dues`; what is unknown counts as due now. `undefined` when none ever is. */
+export function earliest(dues: readonly Due[]): Instant | undefined {
+  const times = dues.flatMap(({ at }) => (at === undefined ? [] : [at === 'unknown' ? instant(0) : at]));
+  return times.length === 0 ? undefined : instant(Math.min(...times));
+}

@@ -1,0 +1,307 @@
+import { cut, cutsOfPts } from './cuts.ts';
+import type { Cut } from './cuts.ts';
+import type { Instrument } from '../instrument.ts';
+import {
+  cost,
+  counted,
+  fraction,
+  greatest,
+  holding,
+  least,
+  negate,
+  NO_MONEY,
+  NO_QUANTITY,
+  ONE,
+  quantityDown,
+  quantityUp,
+  ratioOf,
+  roundDown,
+  roundUp,
+  scale,
+  subtract,
+  text,
+} from '../money.ts';
+import type { Money, Price, Quantity, Ratio } from '../money.ts';
+import { sizeForPts } from './pts.ts';
+import type { Reason } from '../reasons.ts';
+import type { RiskMode, Side, Size } from '../venue.ts';
+
+/** Everything that sizing looks at. Pure data: nothing is asked while it runs. */
+export interface SizingQuestion {
+  readonly instrument: Instrument;
+  readonly side: Side;
+  /** What is left of the slice. */
+  readonly wanted: Size;
+  /** Worst price at which the order may leave. */
+  readonly worst: Price;
+  /** Reference price, for minimum and maximum. */
+  readonly mid: Price;
+  /** Balances less what attempts under way may take. */
+  readonly availableBase: Quantity;
+  readonly availableQuote: Quantity;
+  /** Largest amount, in quote currency, that the venue quotes in one piece, when it told one. */
+  readonly maximum: Money | undefined;
+  /** Largest amount, in quote currency, that the tactics of the strategy want in one piece. */
+  readonly piece?: Money | undefined;
+  /** What must be left of the currency that the order pays with; zero: nothing is paid on credit. */
+  readonly keep?: Quantity | undefined;
+  /** No order takes the balance that it pays from below this; below zero: so much may be owed. */
+  readonly floor?: Quantity | undefined;
+  /** The strategy wants no smaller order than this, in quote currency. */
+  readonly ownMinimum?: Money | undefined;
+  readonly pts: {
+    readonly use: 'never' | 'when_enabled';
+    readonly mode: RiskMode | undefined;
+    /** In the currency that the order pays with. */
+    readonly creditLeft: Quantity | undefined;
+    readonly carryBps: Ratio | undefined;
+    readonly carryBpsMax: Ratio | undefined;
+  };
+}
+
+/** A size that may be asked for, and why it is smaller than wanted. */
+export interface Sized {
+  readonly size: Size;
+  /** Base quantity, at the reference price when the size is an amount. */
+  readonly quantity: Quantity;
+  readonly cuts: readonly Reason[];
+  /** The figures of each cut, `limit=… value=…`. */
+  readonly notes: readonly string[];
+  /** Whether the rest of the slice may follow in further pieces. */
+  readonly isPiece: boolean;
+}
+export interface Unsized {
+  readonly reason: Reason;
+  readonly note: string;
+  /** What cut it to nothing, or to less than may be sent. */
+  readonly cuts?: readonly Reason[];
+}
+
+/** More pieces than this would show the venue a slice in crumbs: a maximum so small is waited out. */
+export const PIECES_MAX = 40;
+
+/** The rest of the slice follows when it was cut for one of these alone. */
+const PIECES: ReadonlySet<Reason> = new Set<Reason>(['venue_maximum', 'size_impact']);
+export const isPieceCut = (reason: Reason): boolean => PIECES.has(reason);
+
+/**
+ * Cuts what is wanted to the venue's maximum and what tactics want in one piece, to what the account may not keep, to funds
+ * and credit, to precision, and checks the minimums at last.
+ */
+export function sizeSlice(question: SizingQuestion): Sized | Unsized {
+  const { instrument, mid } = question;
+  const capped = capToPiece(question);
+  if ('reason' in capped) return capped;
+  const paid = outgoing(capped.size, question);
+  const { allowed, cuts: funds } = fundsFor(paid, question);
+  const size = allowed.lt(paid) ? sizeOf(allowed, question, capped.size) : rounded(capped.size, instrument);
+  const base =
+    size.by === 'quantity' ? size.quantity : quantityDown(size.amount, mid, instrument.basePrecision);
+  if (base.lte(0)) {
+    const floored = funds.find(({ reason }) => reason === 'position_floor');
+    if (floored !== undefined) return floored;
+    // All that is there is set aside: whoever looks for it should look at the reserve.
+    const isKept =
+      question.keep?.gt(0) === true &&
+      funds.length > 0 &&
+      funds.every(({ reason }) => reason === 'kept_back');
+    return {
+      reason: isKept ? 'kept_back' : funds.length > 0 ? 'no_funds' : 'below_minimum',
+      note: wordsOf(funds) || 'nothing is left after rounding',
+      cuts: funds.map(({ reason }) => reason),
+    };
+  }
+  const notional = size.by === 'amount' ? size.amount : cost(mid, size.quantity);
+  const small = tooSmall(question, base, notional);
+  if (small !== undefined)
+    return {
+      ...small,
+      note: [small.note, wordsOf(funds)].filter(Boolean).join('; '),
+      cuts: funds.map(({ reason }) => reason),
+    };
+  if (capped.cuts.length + funds.length === 0)
+    return { size, quantity: base, cuts: NONE, notes: NONE, isPiece: false };
+  const all = [...capped.cuts, ...funds];
+  return {
+    size,
+    quantity: base,
+    cuts: all.map(({ reason }) => reason),
+    notes: all.map(({ note }) => note),
+    isPiece: capped.cuts.length > 0 && funds.length === 0,
+  };
+}
+
+const NONE: readonly never[] = [];
+
+const wordsOf = (cuts: readonly Cut[]): string =>
+  cuts.map(({ reason, note }) => `${reason} ${note}`).join(', ');
+const availableOf = ({ side, availableBase, availableQuote }: SizingQuestion): Quantity =>
+  side === 'buy' ? availableQuote : availableBase;
+
+/** Which minimum the order would be below, if any. */
+function tooSmall(
+  { instrument: { base: currency, quote, minimum }, ownMinimum }: SizingQuestion,
+  base: Quantity,
+  notional: Money,
+): Unsized | undefined {
+  if (minimum.quantity !== undefined && base.lt(minimum.quantity))
+    return {
+      reason: 'below_minimum',
+      note: `${base.toFixed()} ${currency} of at least ${minimum.quantity.toFixed()}`,
+    };
+  const worth = (): string => `${notional.toFixed(2)} ${quote} of at least`;
+  if (minimum.notional !== undefined && notional.lt(minimum.notional))
+    return { reason: 'below_minimum', note: `${worth()} ${minimum.notional.toFixed()}` };
+  return ownMinimum !== undefined && notional.lt(ownMinimum)
+    ? { reason: 'below_min_trade', note: `${worth()} ${ownMinimum.toFixed()}` }
+    : undefined;
+}
+
+/** How much of what an order would pay may be paid, and why no more. */
+interface Funds {
+  readonly allowed: Quantity;
+  readonly cuts: readonly Cut[];
+}
+
+/** What funds and credit allow, cut to the floor of the balance: credit takes no balance below it. */
+function fundsFor(paid: Quantity, question: SizingQuestion): Funds {
+  const funds = fundsAndCredit(paid, question);
+  const { floor, side, instrument } = question;
+  if (floor === undefined) return funds;
+  const available = availableOf(question);
+  const room = greatest(subtract(available, floor), NO_QUANTITY);
+  if (funds.allowed.lte(room)) return funds;
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  const why = cut('position_floor', `${text(floor)} ${pays}`, text(subtract(available, funds.allowed)));
+  return { allowed: room, cuts: [...funds.cuts, why] };
+}
+
+/** Own funds less what must stay in the account, and credit. */
+function fundsAndCredit(paid: Quantity, question: SizingQuestion): Funds {
+  const kept = keptBack(question, paid);
+  const available = availableOf(question);
+  // Own funds pay for all of it, as nearly always.
+  if (available.gte(kept.allowed) && kept.allowed.gt(0)) return kept;
+  const { side, instrument, pts } = question;
+  const asked = { ...pts, side, outgoing: kept.allowed, available, reducing: reducing(question) };
+  const { allowed, cuts } = sizeForPts(asked);
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  return { allowed, cuts: [...kept.cuts, ...cutsOfPts(asked, cuts, pays)] };
+}
+
+/** An order must leave the reserve in the account: beyond that neither own funds nor credit are there for it. */
+function keptBack(question: SizingQuestion, paid: Quantity): Funds {
+  const { keep, side, instrument } = question;
+  if (keep === undefined) return { allowed: paid, cuts: NONE };
+  const available = availableOf(question);
+  const free = greatest(subtract(available, keep), NO_QUANTITY);
+  if (paid.lte(free)) return { allowed: paid, cuts: NONE };
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  const limit = `${text(available)} less ${text(keep)} ${pays}`;
+  return { allowed: free, cuts: [cut('kept_back', limit, `${text(paid)} ${pays}`)] };
+}
+
+/**
+ * Stays below what the venue quotes in one piece, and what tactics want in one. What would be left must not fall below the
+ * minimum by itself. Refused where the venue quotes less than can be traded, or would have to be asked for crumbs.
+ */
+function capToPiece(
+  question: SizingQuestion,
+): { readonly size: Size; readonly cuts: readonly Cut[] } | Unsized {
+  const { wanted, maximum, piece, mid, instrument } = question;
+  // Most orders go out whole.
+  if (maximum === undefined && piece === undefined) return { size: wanted, cuts: NONE };
+  const isBase = wanted.by === 'quantity';
+  const precision = isBase ? instrument.basePrecision : instrument.quotePrecision;
+  const whole = isBase ? wanted.quantity : holding(wanted.amount);
+  const inUnit = (amount: Money): Quantity =>
+    isBase ? quantityDown(amount, mid, precision) : roundDown(holding(amount), precision);
+  const smallest = leastPiece(question);
+  const crumb = roundUp(scale(whole, fraction(ONE, ratioOf(PIECES_MAX))), precision);
+  const told = maximum && inUnit(maximum);
+  const wished = piece && greatest(inUnit(piece), smallest, crumb);
+  const bounds = [told, wished].filter((bound) => bound !== undefined);
+  const [first, ...more] = bounds;
+  // Too small as a whole: no piece of it can help.
+  if (first === undefined || whole.lt(smallest)) return { size: wanted, cuts: NONE };
+  const largest = least(first, ...more);
+  if (whole.lte(largest)) return { size: wanted, cuts: NONE };
+  const isVenue = told?.lte(largest) === true;
+  const unit = isBase ? instrument.base : instrument.quote;
+  const reason = isVenue ? 'venue_maximum' : 'size_impact';
+  const why = cut(reason, `${text(largest)} ${unit}`, `${text(whole)} ${unit}`);
+  if (largest.lt(greatest(smallest, crumb)) || largest.isZero()) return why;
+  const each = evenPiece(whole, largest, precision);
+  const part = each.lt(smallest) ? largest : each;
+  const size: Size = isBase ? { by: 'quantity', quantity: part } : { by: 'amount', amount: counted(part) };
+  return { size, cuts: [why] };
+}
+
+/** The smallest piece that can be traded, in the unit of what is wanted. */
+function leastPiece({ instrument: { minimum, basePrecision }, wanted, mid }: SizingQuestion): Quantity {
+  const { quantity: base, notional } = minimum;
+  if (wanted.by === 'amount')
+    return holding(greatest(notional ?? NO_MONEY, base === undefined ? NO_MONEY : cost(mid, base)));
+  return greatest(
+    base ?? NO_QUANTITY,
+    notional === undefined ? NO_QUANTITY : quantityUp(notional, mid, basePrecision),
+  );
+}
+
+/** Equal pieces no larger than `largest`, so that the last is no crumb. Rounded up: the last piece is the smaller one. */
+function evenPiece(whole: Quantity, largest: Quantity, precision: number): Quantity {
+  const pieces = roundUp(fraction(whole, largest), 0);
+  return least(roundUp(scale(whole, fraction(ONE, pieces)), precision), largest);
+}
+
+/** What the order pays at worst: quote currency for a buy, base for a sell. */
+function outgoing(size: Size, { side, worst, instrument }: SizingQuestion): Quantity {
+  if (side === 'buy')
+    return holding(
+      size.by === 'amount' ? size.amount : roundUp(cost(worst, size.quantity), instrument.quotePrecision),
+    );
+  if (size.by === 'quantity') return size.quantity;
+  return quantityUp(size.amount, worst, instrument.basePrecision);
+}
+
+/** The part of the order that reduces an open position, in the currency it pays with. A sell of what is held is own funds. */
+export function reducing({
+  side,
+  availableBase,
+  worst,
+}: Pick<SizingQuestion, 'side' | 'availableBase' | 'worst'>): Quantity {
+  if (side === 'sell' || !availableBase.lt(0)) return NO_QUANTITY;
+  return holding(cost(worst, negate(availableBase)));
+}
+
+/** The size that pays `allowed`. Cut down: never more than is there. */
+function sizeOf(allowed: Quantity, { side, worst, instrument }: SizingQuestion, wanted: Size): Size {
+  const paid = counted(allowed);
+  if (wanted.by === 'amount') {
+    const amount = side === 'buy' ? paid : cost(worst, allowed);
+    return { by: 'amount', amount: roundDown(least(amount, wanted.amount), instrument.quotePrecision) };
+  }
+  const affordable =
+    side === 'buy'
+      ? quantityDown(paid, worst, instrument.basePrecision)
+      : roundDown(allowed, instrument.basePrecision);
+  return { by: 'quantity', quantity: least(affordable, wanted.quantity) };
+}
+
+const rounded = (size: Size, { basePrecision, quotePrecision }: Instrument): Size =>
+  size.by === 'quantity'
+    ? { by: 'quantity', quantity: roundDown(size.quantity, basePrecision) }
+    : { by: 'amount', amount: roundDown(size.amount, quotePrecision) };
+
+/** At least none. */
+const orNone = <A extends Quantity | Money>(amount: A, none: A): A => (amount.lt(0) ? none : amount);
+
+/** What is left of a size after `filled` base for `filledAmount` quote. Never below zero. */
+export function leftOf(size: Size, filled: Quantity, filledAmount: Money): Size {
+  return size.by === 'quantity'
+    ? { by: 'quantity', quantity: orNone(subtract(size.quantity, filled), NO_QUANTITY) }
+    : { by: 'amount', amount: orNone(subtract(size.amount, filledAmount), NO_MONEY) };
+}
+
+export const isNothing = (size: Size): boolean =>
+  !(size.by === 'quantity' ? size.quantity : size.amount).gt(0);

@@ -1,0 +1,67 @@
+import { EMPTY, concat, defer, ignoreElements, of, repeat, takeUntil, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { after } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import { readOnce } from './watch-account.ts';
+import type { Desk } from '../desk.ts';
+import { record } from '../stages/record.ts';
+import { learnVenue } from '../operator/recover.ts';
+
+/** The closing read is tried for so long after the first instant at which it counts. */
+const TRIED_FOR_MS = 60_000;
+
+/** When a whole read of the account must begin to show all of the last fills; `undefined` when one has, or nothing was filled. */
+export function closingReadDue({ lastFillAt, wholeReadAt, policy }: Desk): Monotonic | undefined {
+  if (lastFillAt === undefined) return undefined;
+  const due = after(lastFillAt, policy.inDoubt.bookingMarginMs);
+  return wholeReadAt !== undefined && wholeReadAt >= due ? undefined : due;
+}
+
+/**
+ * The last thing before a desk stops: one whole read of the account that begins once the venue must have booked the last fills.
+ * What it shows is compared, corrected and halted upon as ever. Emits `closing` when it has to wait. Completes also when the read
+ * cannot be had in time: `closingReadDue` then still tells when it was due.
+ */
+export function closingRead(desk: Desk): Observable<'closing'> {
+  return defer(() => {
+    const { clock, journal } = desk.ports;
+    const due = closingReadDue(desk);
+    // A disk without room cannot take what the read shows.
+    if (due === undefined || journal.isSpent === true) return EMPTY;
+    const until = after(due, TRIED_FOR_MS);
+    const left = (at: Monotonic): number => Math.max(0, Math.ceil(at - clock.monotonic()));
+    const over$ = of(undefined);
+    const read = defer(() => readOnce(desk)).pipe(
+      record(desk, over$),
+      ignoreElements(),
+      repeat({
+        delay: () =>
+          closingReadDue(desk) === undefined || left(until) === 0 ? EMPTY : timer(0, clock.scheduler),
+      }),
+    );
+    // A desk that had nothing to recover has not asked for the venue's currencies yet.
+    const learnt = desk.lastReadAt === undefined ? learnVenue(desk) : EMPTY;
+    desk.isClosing = true;
+    return concat(
+      of('closing' as const),
+      timer(left(due), clock.scheduler).pipe(ignoreElements()),
+      learnt.pipe(takeUntil(timer(left(until), clock.scheduler))),
+      read,
+    );
+  });
+}
+
+/** What the desk waits for before it stops, for people. */
+export function closingWords(desk: Desk): readonly string[] {
+  const due = desk.isClosing ? closingReadDue(desk) : undefined;
+  if (due === undefined) return [];
+  const seconds = Math.ceil((due - desk.ports.clock.monotonic()) / 1_000);
+  const left = seconds > 0 ? `${seconds} s left` : 'reading it';
+  return [`Waiting for the account to confirm the last fills (${left})`];
+}
+
+/** Why the closing read could not be had, or not yet; `undefined` when it could, or the desk needs none. */
+export const unconfirmedWords = (desk: Desk): string | undefined =>
+  !desk.isClosing || closingReadDue(desk) === undefined
+    ? undefined
+    : `the account did not confirm the last fills: ${desk.readFault ?? 'no read finished in time'}; the next start reads it again`;

@@ -1,0 +1,74 @@
+import { negate, ratio, scale } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
+import type { Debt } from '../../core/risk/settling.ts';
+import { DAY_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { DeskState } from '../state/desk-state.ts';
+
+type Books = Pick<DeskState, 'balances' | 'owedSince' | 'formerDebts'>;
+
+/** A debt as it was: the most that was owed at a time, and when it came up. Once it is paid back, when that was. */
+export interface FormerDebt {
+  readonly since: Instant;
+  readonly most: Quantity;
+  readonly endedAt?: Instant | undefined;
+}
+
+/** What comes up within this time after a debt was paid back, and is no more than this share of it, is interest on it. */
+const INTEREST_MS = 7 * DAY_MS;
+const INTEREST_SHARE = ratio('0.01');
+
+/** When a balance may have changed, at the earliest and at the latest, and whether an order of ours changed it. */
+export interface DebtChange {
+  readonly since: Instant;
+  readonly at: Instant;
+  readonly isOwnTrade: boolean;
+}
+
+/**
+ * Keeps since when each balance is below zero: one that has come to be since the last look may be so since `since`, the
+ * last moment at which it was known not to be. Interest that is charged after a debt was paid back belongs to that debt: it has
+ * no grace period of its own.
+ */
+export function noteDebts({ balances, owedSince, formerDebts }: Books, change: DebtChange): void {
+  for (const currency of owedSince.keys()) {
+    if (balances?.get(currency)?.lt(0) === true) continue;
+    const former = formerDebts.get(currency);
+    if (former !== undefined) formerDebts.set(currency, { ...former, endedAt: change.at });
+    owedSince.delete(currency);
+  }
+  if (balances === undefined) return;
+  for (const [currency, balance] of balances) {
+    if (!balance.lt(0)) continue;
+    const amount = negate(balance);
+    const former = formerDebts.get(currency);
+    const known = owedSince.get(currency);
+    if (known !== undefined) {
+      if (former?.most.gte(amount) !== true) formerDebts.set(currency, { since: known, most: amount });
+      continue;
+    }
+    const isInterest =
+      !change.isOwnTrade &&
+      former?.endedAt !== undefined &&
+      change.at - former.endedAt <= INTEREST_MS &&
+      amount.lte(scale(former.most, INTEREST_SHARE));
+    if (isInterest) owedSince.set(currency, former.since);
+    else {
+      owedSince.set(currency, change.since);
+      formerDebts.set(currency, { since: change.since, most: amount });
+    }
+  }
+}
+
+/** What the account owes, by currency. */
+export function debtsOf({
+  balances,
+  owedSince,
+}: Pick<DeskState, 'balances' | 'owedSince'>): ReadonlyMap<string, Debt> {
+  const debts = new Map<string, Debt>();
+  if (balances === undefined) return debts;
+  for (const [currency, balance] of balances)
+    if (balance.lt(0))
+      debts.set(currency, { amount: negate(balance), since: owedSince.get(currency) ?? instant(0) });
+  return debts;
+}

@@ -1,0 +1,92 @@
+import { NEVER, defer, distinctUntilChanged, ignoreElements, repeat, switchMap, take, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Alert } from '../../core/alerts.ts';
+import { earliestProof } from '../../core/cycle/doubts.ts';
+import type { Reason } from '../../core/reasons.ts';
+import { MINUTE_MS, SECOND_MS, after, instant, isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Side } from '../../core/venue.ts';
+import { waitUntil } from '../time/virtual-clock.ts';
+import type { Desk } from '../desk.ts';
+import type { OpenAttempt } from '../state/desk-state.ts';
+import { watch } from '../watch.ts';
+
+/** The ages at which an operator hears of a doubt, once each. */
+const STAGES: readonly { readonly ageMs: number; readonly alert: Alert }[] = [
+  { ageMs: 15 * SECOND_MS, alert: 'doubt_15s' },
+  { ageMs: MINUTE_MS, alert: 'doubt_60s' },
+  { ageMs: 5 * MINUTE_MS, alert: 'doubt_5min' },
+];
+
+/** A doubt as people are told of it. */
+export interface DoubtFacts {
+  readonly client_order_id: string;
+  readonly pair: string;
+  readonly side: Side;
+  /** Worst case, in the currency of the limits. */
+  readonly notional: string;
+  /** ISO 8601. */
+  readonly since: string;
+  readonly why: Reason;
+  /** When the account can prove at the earliest that it did not trade, ISO 8601; absent when it certainly traded. */
+  readonly earliest_answer_at?: string;
+}
+
+/** What is known of a doubt, for alerts, the status and the list of doubts. */
+export function doubtFacts(desk: Desk, { intent, doubt, since }: OpenAttempt): DoubtFacts {
+  const phase = desk.doubts.get(intent.client_order_id);
+  const { clock } = desk.ports;
+  const isProvable = phase !== undefined && phase.proof.proves !== 'nothing';
+  const inMs = isProvable ? Math.max(0, earliestProof(phase) - clock.monotonic()) : 0;
+  return {
+    client_order_id: intent.client_order_id,
+    pair: intent.pair,
+    side: intent.side,
+    notional: `${intent.notional_usd} ${desk.policy.limits.currency}`,
+    since: isoOf(doubt?.since ?? since),
+    why: phase?.reason ?? doubt?.reason ?? 'outcome_unknown',
+    ...(isProvable ? { earliest_answer_at: isoOf(instant(Math.ceil(clock.wall() + inMs))) } : {}),
+  };
+}
+
+/**
+ * Tells the operator how old a doubt has become, each age once, also across restarts: what an earlier process was alive for
+ * it has told. Never emits.
+ */
+export function watchDoubts(desk: Desk): Observable<never> {
+  const { clock } = desk.ports;
+  const told = new Map<string, number>();
+  const toldBefore = ({ doubt }: OpenAttempt): number =>
+    STAGES.filter(({ ageMs }) => (doubt?.since ?? 0) + ageMs < (desk.inheritedAt ?? 0)).length;
+  const nextOf = (open: OpenAttempt): { readonly at: Instant; readonly alert: Alert } | undefined => {
+    const id = open.intent.client_order_id;
+    if (!told.has(id)) told.set(id, toldBefore(open));
+    const stage = STAGES[told.get(id) ?? 0];
+    if (stage === undefined || open.doubt === undefined) return undefined;
+    return { at: after(open.doubt.since, stage.ageMs), alert: stage.alert };
+  };
+  const due = (): Instant | undefined => {
+    if (told.size === 0 && !desk.hasDoubts()) return undefined;
+    const { doubts } = desk.state;
+    for (const id of told.keys()) if (!desk.state.attempts.has(id)) told.delete(id);
+    const all = doubts.flatMap((open) => nextOf(open)?.at ?? []);
+    return all.length === 0 ? undefined : instant(Math.min(...all));
+  };
+  const tell = (): void => {
+    for (const open of desk.state.doubts) {
+      const id = open.intent.client_order_id;
+      for (let next = nextOf(open); next !== undefined && next.at <= clock.wall(); next = nextOf(open)) {
+        told.set(id, (told.get(id) ?? 0) + 1);
+        desk.observer.alert(next.alert, { ...doubtFacts(desk, open) });
+      }
+    }
+  };
+  return defer(() =>
+    watch(desk.changed$, due).pipe(
+      distinctUntilChanged(),
+      switchMap((at) => (at === undefined ? NEVER : waitUntil(clock, at))),
+      take(1),
+      tap(tell),
+    ),
+  ).pipe(repeat(), ignoreElements());
+}

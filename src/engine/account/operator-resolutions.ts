@@ -1,0 +1,80 @@
+import { EMPTY, defer, filter, mergeMap, of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { certain } from '../../core/cycle/doubts.ts';
+import type { ResolvedRecord } from '../../core/record.ts';
+import { isPart, missingFault, resolutionFault } from '../../core/cycle/resolution.ts';
+import { fillFromWord } from '../attempt/booking.ts';
+import type { Desk } from '../desk.ts';
+import type { AttemptEnd, Word } from '../attempt/execute.ts';
+import type { Command } from '../ports.ts';
+
+type Resolve = Command & { readonly do: 'resolve' };
+
+/**
+ * Doubts that a person ends: the only way out when the account never tells. What a person may not say is answered and
+ * changes nothing. A trade that turns up after all is booked whatever was said, and halts the desk.
+ */
+export const resolutions = (desk: Desk): Observable<AttemptEnd> =>
+  desk.ports.operator$.pipe(
+    filter((command) => command.do === 'resolve'),
+    mergeMap((command) => defer(() => resolve(desk, command))),
+  );
+
+/** What a fill lacks of its order never traded, says a person: it counts as filled no longer. */
+function resolveMissing(desk: Desk, command: Resolve): Observable<never> {
+  const { clientOrderId, verdict, by, why } = command;
+  const fault = missingFault(command);
+  if (fault !== undefined) {
+    command.answer({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  const record: ResolvedRecord = { kind: 'resolved', client_order_id: clientOrderId, verdict, by, why };
+  return desk.append([record]).pipe(
+    mergeMap(() => {
+      command.answer({ isDone: true, says: `what ${clientOrderId} lacks is closed as not executed` });
+      return EMPTY;
+    }),
+  );
+}
+
+function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
+  const { clientOrderId, verdict, figures, by, why } = command;
+  const { clock } = desk.ports;
+  const open = desk.state.attempts.get(clientOrderId);
+  const phase = desk.doubts.get(clientOrderId);
+  if (open === undefined && desk.state.lacking.has(clientOrderId)) return resolveMissing(desk, command);
+  const known = open === undefined || phase === undefined ? undefined : { ...open, phase };
+  const fault = resolutionFault(command, known, clock.monotonic());
+  if (fault !== undefined || known === undefined) {
+    command.answer({ isDone: false, says: fault ?? `${clientOrderId} is not in doubt` });
+    return of();
+  }
+  const { intent } = known;
+  const record: ResolvedRecord = { kind: 'resolved', client_order_id: clientOrderId, verdict, by, why };
+  const word: Word = {
+    record,
+    answer: (answer) => {
+      command.answer(answer);
+    },
+  };
+  if (verdict === 'not_executed')
+    return of({
+      end: 'closed',
+      intent,
+      word,
+      phase: {
+        state: 'ended',
+        result: 'absent',
+        reason: 'resolved_by_operator',
+        detail: `${by}: ${why}`,
+        next: { do: 'again' },
+      },
+    });
+  if (figures === undefined) return of({ end: 'doubt', intent, word, phase: certain(known.phase) });
+  const fill = fillFromWord(known, figures, {
+    now: desk.limitDay.now(),
+    decisionPrice: desk.decisionPrice(intent),
+  });
+  const differs = isPart(intent, figures) ? 'the operator says that less was filled' : undefined;
+  return of({ end: 'filled', intent, word, fill, differs });
+}

@@ -1,0 +1,74 @@
+import { EMPTY, catchError, concatMap, defer, filter, from, mergeMap, of, repeat, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { certain } from '../../core/cycle/doubts.ts';
+import { VenueError } from '../../core/errors.ts';
+import { extentOf, quotedIn } from '../../core/cycle/order-extent.ts';
+import type { Order } from '../../core/venue.ts';
+import { fillFromLookup } from '../attempt/booking.ts';
+import type { Desk } from '../desk.ts';
+import type { OpenAttempt } from '../state/desk-state.ts';
+import type { AttemptEnd } from '../attempt/execute.ts';
+
+/** Between two rounds of look-ups while something is in doubt. */
+const LOOKUP_MS = 2_000;
+
+/**
+ * Asks the venue for the orders of attempts in doubt, where it has that route. Only a fill counts: that the venue knows no
+ * such order, or calls it canceled, proves nothing by itself, and leaves the proof to the account's transactions.
+ */
+export function watchLookups(desk: Desk): Observable<AttemptEnd> {
+  if (desk.ports.venue.lookup === undefined) return EMPTY;
+  return timer(LOOKUP_MS, desk.ports.clock.scheduler).pipe(
+    concatMap(() => from(desk.state.doubts)),
+    concatMap((open) => lookUp(desk, open)),
+    repeat(),
+  );
+}
+
+function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
+  const { lookup } = desk.ports.venue;
+  const { intent } = open;
+  if (lookup === undefined) return EMPTY;
+  const asked = defer(() => lookup(intent.client_order_id));
+  return desk.pacer.through({ route: 'read', priority: 'doubt', key: 'lookup' }, asked).pipe(
+    filter((order) => order !== undefined),
+    filter(
+      (order) =>
+        order.clientId === intent.client_order_id &&
+        order.pair === intent.pair &&
+        order.side === intent.side &&
+        order.status.toLowerCase() === 'done' &&
+        order.filled.gt(0) &&
+        order.filledAmount.gt(0),
+    ),
+    mergeMap((order) => {
+      const phase = desk.doubts.get(intent.client_order_id);
+      // The account may have told in the meantime.
+      if (phase === undefined || !desk.state.attempts.has(intent.client_order_id)) return EMPTY;
+      if (!isWhole(desk, open, order)) {
+        // It traded, and nothing may prove the contrary any more; what all of it comes to the account tells.
+        if (phase.proof.proves === 'nothing') return EMPTY;
+        return of<AttemptEnd>({ end: 'doubt', intent, phase: certain(phase) });
+      }
+      return of<AttemptEnd>({
+        end: 'filled',
+        intent,
+        fill: fillFromLookup(open, order, {
+          now: desk.limitDay.now(),
+          decisionPrice: desk.decisionPrice(intent),
+        }),
+      });
+    }),
+    catchError((error: unknown) => {
+      if (!(error instanceof VenueError)) throw error;
+      desk.observer.warn('the lookup of an order in doubt failed', { error: error.message });
+      return EMPTY;
+    }),
+  );
+}
+
+const isWhole = (desk: Desk, { intent, quote }: OpenAttempt, { filled, filledAmount }: Order): boolean =>
+  extentOf(
+    { intent, quoted: quotedIn(quote), precisions: desk.precisions(intent.pair) },
+    { quantity: filled, amount: filledAmount },
+  ) === 'whole';

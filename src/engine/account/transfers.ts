@@ -1,0 +1,42 @@
+import { add } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import { HOUR_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Transaction } from '../../core/venue.ts';
+import type { Desk } from '../desk.ts';
+
+/** A deposit or a withdrawal. */
+export interface Transfer {
+  readonly at: Instant;
+  readonly currency: string;
+  /** Signed: negative leaves the account. */
+  readonly amount: Quantity;
+}
+
+/** The venue makes a valuation hourly; one of more than two hours ago is not used. */
+const KEPT_MS = 3 * HOUR_MS;
+/** The oldest are forgotten first. */
+const TRANSFERS_MAX = 1_000;
+
+/** Keeps the deposits and withdrawals that a read of the account showed. */
+export function noteTransfers({ transfers, ports }: Desk, rows: readonly Transaction[]): void {
+  const oldest = ports.clock.wall() - KEPT_MS;
+  for (const [id, { at }] of transfers) if (at < oldest) transfers.delete(id);
+  for (const { id, at, action, currency, amount, status } of rows) {
+    if ((action !== 'deposit' && action !== 'withdraw') || status.toLowerCase() !== 'done') continue;
+    if (at >= oldest) transfers.set(id, { at, currency, amount });
+  }
+  while (transfers.size > TRANSFERS_MAX) transfers.delete(transfers.keys().next().value ?? 0);
+}
+
+/** The newest valuation of the venue with what came into the account and left it since then, USD: it makes one an hour. */
+export function currentValuation(desk: Desk): Money | undefined {
+  const { valuation, transfers } = desk;
+  if (valuation === undefined) return undefined;
+  let { usd } = valuation;
+  for (const { at, currency, amount } of transfers.values()) {
+    const worth = at > valuation.at ? desk.convert(currency, amount, 'usd') : undefined;
+    if (worth !== undefined) usd = add(usd, worth);
+  }
+  return usd;
+}

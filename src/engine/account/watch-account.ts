@@ -1,0 +1,444 @@
+import {
+  EMPTY,
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  distinctUntilChanged,
+  ignoreElements,
+  merge,
+  mergeMap,
+  of,
+  repeat,
+  timer,
+  switchMap,
+  take,
+  tap,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { audit } from '../../core/cycle/account-audit.ts';
+import type { Audit, Books } from '../../core/cycle/account-audit.ts';
+import { adoptable, judge, notedRows } from '../../core/cycle/doubts.ts';
+import type { Doubt, WholeRead } from '../../core/cycle/doubts.ts';
+import { VenueError } from '../../core/errors.ts';
+import { tradesOf } from '../../core/cycle/evidence.ts';
+import type { KnownOrder } from '../../core/cycle/evidence.ts';
+import { text } from '../../core/money.ts';
+import { compareFill } from '../../core/cycle/compare-fill.ts';
+import { quotedIn } from '../../core/cycle/order-extent.ts';
+import type { FillRecord, RecordBody } from '../../core/record.ts';
+import { MINUTE_MS, after, isoOf } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import type { Transaction } from '../../core/venue.ts';
+import { earliestStamp, readAccount } from './read-account.ts';
+import type { AccountRead } from './read-account.ts';
+import { keepBalances } from './balances.ts';
+import { adoptedFill, fillFromEvidence } from '../attempt/booking.ts';
+import type { Desk } from '../desk.ts';
+import type { Unshown } from '../state/strategy-run.ts';
+import type { AttemptEnd } from '../attempt/execute.ts';
+import { trustOf } from '../policy.ts';
+import { watch } from '../watch.ts';
+
+/** From the beginning of a read that failed to the next, and at least `SOON_MS` from its end. */
+const RETRY_MS = 10_000;
+const SOON_MS = 1_000;
+/** From a hint to the read: the feed may be ahead of the transactions, and a burst is one read. */
+const HINT_MS = 1_000;
+
+/**
+ * Reads the account for as long as it is subscribed: each minute, faster while something is in doubt or after a hint of the
+ * account's feed. Emits how doubts ended; books fills that the journal does not know; keeps the balances. A failed read
+ * proves nothing and is tried again.
+ */
+export function watchAccount(desk: Desk): Observable<AttemptEnd> {
+  const { ports } = desk;
+  const waitMs$ = watch(desk.changed$, () => untilNextRead(desk)).pipe(distinctUntilChanged());
+  // From the beginning of a read to that of the next: one of many pages takes as long by itself.
+  let begunAt = ports.clock.monotonic();
+  const left = (ms: number): number =>
+    ms < desk.policy.accountPollMs
+      ? untilCountingRead(desk, ms, begunAt)
+      : Math.max(0, ms - (ports.clock.monotonic() - begunAt));
+  // A doubt or a hint that comes up shortens the wait that is running.
+  const wait = (): Observable<unknown> =>
+    waitMs$.pipe(
+      switchMap((ms) => timer(left(ms), ports.clock.scheduler)),
+      take(1),
+    );
+  const reads$ = defer(wait).pipe(
+    concatMap(() => {
+      begunAt = ports.clock.monotonic();
+      return readOnce(desk);
+    }),
+    repeat(),
+  );
+  const hints$ = (ports.accountFeed?.hints$ ?? EMPTY).pipe(
+    tap(() => {
+      if (desk.isHinted) return;
+      desk.isHinted = true;
+      desk.changed$.next();
+    }),
+    ignoreElements(),
+  );
+  return merge(reads$, hints$);
+}
+
+/** Trades of the account that are not of this desk: told once, with every read that shows new ones. */
+function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): void {
+  const before = desk.readFrom;
+  desk.readFrom = from;
+  // The first read shows what was there before this process: nobody can tell what of it is new.
+  if (known.rows.size === 0) return;
+  const foreign = new Set<string>();
+  const ours = new Set([...trades.values()].flatMap((trade) => trade.rows.map(({ id }) => id)));
+  for (const row of rows) {
+    // Only rows of the last read are remembered: one that goes further back shows older ones again.
+    if (before !== undefined && row.at < before) continue;
+    if (row.action !== 'buy' && row.action !== 'sell') continue;
+    if (known.rows.has(row.id) || row.status.toLowerCase() !== 'done') continue;
+    if (!ours.has(row.id)) foreign.add(row.tradeId ?? String(row.id));
+  }
+  if (foreign.size === 0) return;
+  desk.observer.alert('foreign_trades', {
+    count: foreign.size,
+    trades: [...foreign].slice(0, 20).join(', '),
+  });
+}
+
+/** However many hints come, the pacer keeps the account's reads within the limit of their route. */
+function untilNextRead(desk: Desk): number {
+  const { inDoubt, accountPollMs } = desk.policy;
+  const ms = desk.hasDoubts() || desk.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
+  return desk.isHinted ? Math.min(ms, HINT_MS) : ms;
+}
+
+/**
+ * How long to wait for the next read, milliseconds, so that one begins at the first instant at which it counts towards the proof of a
+ * doubt: a read shortly before that would hold it back, because the route has a limit. `lastAt`: when the last one began.
+ */
+function untilCountingRead({ doubts, ports }: Desk, pollMs: number, lastAt: Monotonic): number {
+  const now = ports.clock.monotonic();
+  let first: Monotonic | undefined;
+  for (const { proof } of doubts.values())
+    if (proof.notBefore > now && (first === undefined || proof.notBefore < first)) first = proof.notBefore;
+  // A hint is waited for from when it came: a read at once would be too early to show anything of it.
+  if (pollMs <= HINT_MS) return pollMs;
+  if (first === undefined) return Math.max(0, lastAt + pollMs - now);
+  const leftMs = first - now;
+  // Not at once: that would be too early to show anything.
+  const soonestMs = Math.max(HINT_MS, lastAt + pollMs - now);
+  return leftMs - Math.max(0, Math.floor((leftMs - soonestMs) / pollMs)) * pollMs;
+}
+
+/** One read and what it means. Empty after a failure, which proves nothing. */
+export function readOnce(desk: Desk): Observable<AttemptEnd> {
+  const { clock } = desk.ports;
+  return defer(() => {
+    const retryAt = after(clock.monotonic(), RETRY_MS);
+    return readAccount(desk).pipe(
+      concatMap((read) => digest(desk, read)),
+      catchError((error: unknown) => {
+        if (!(error instanceof VenueError)) throw error;
+        desk.readFault = error.message;
+        desk.observer.alert('account_unreadable', { error: error.message });
+        if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
+        return concat(
+          error.code === 'unauthorised' ? halt(desk, error.message) : EMPTY,
+          timer(Math.max(SOON_MS, retryAt - clock.monotonic()), clock.scheduler).pipe(ignoreElements()),
+        );
+      }),
+    );
+  });
+}
+
+/** What a whole read means: fills first, so that the balances that follow include them; then what it proves absent. */
+function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
+  return defer(() => {
+    desk.observer.accountRead(read.rows.length);
+    desk.lastReadAt = read.startedAt;
+    desk.readFault = 'what it shows does not add up';
+    for (const { at } of read.rows)
+      if (desk.newestRowAt === undefined || at > desk.newestRowAt) desk.newestRowAt = at;
+    const trades = tradesOf(read.rows, {
+      mark: desk.mark,
+      pairOf: (pair) => {
+        const pairs = desk.pair(pair);
+        return 'problem' in pairs ? undefined : pairs;
+      },
+      orderOf: ordersOf(desk),
+    });
+    desk.openAtFirst = notedRows(desk.openAtFirst, read.rows, new Set(desk.state.attempts.keys()));
+    const known = desk.books;
+    const audited = audit(known, { rows: read.rows, from: read.from, hasDoubts: desk.hasDoubts() });
+    desk.books = audited.books;
+    const { openAtFirst } = desk;
+    const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful, known, openAtFirst };
+    tellForeign(desk, whole);
+    const ends = resolved(desk, whole);
+    return concat(
+      compare(desk, whole),
+      defer(() => report(desk, audited)),
+      defer(() => adopt(desk, whole)),
+      of(...ends),
+      // What a replica that lags shows of the balances is older than what is known.
+      audited.doubtful === 'all'
+        ? EMPTY
+        : concat(
+            defer(() => keepBalances(desk, whole)),
+            defer(() => {
+              desk.readUntil = read.at;
+              if (audited.doubtful !== 'all' && audited.doubtful.size > 0) return EMPTY;
+              desk.wholeReadAt = read.startedAt;
+              desk.readFault = undefined;
+              return EMPTY;
+            }),
+          ),
+    );
+  });
+}
+
+/** Finds the order of a fill by its order id, for rows that lack their client id. Made when the first such row asks. */
+function ordersOf({ state }: Desk): (orderId: string) => KnownOrder | undefined {
+  let orders: Map<string, KnownOrder> | undefined;
+  return (orderId) => {
+    orders ??= new Map(
+      state.filledIds
+        .values()
+        .map(({ fill: { client_order_id: clientId, order_id: id, pair, side } }) => [
+          id,
+          { clientId, pair, side },
+        ]),
+    );
+    return orderId === '' ? undefined : orders.get(orderId);
+  };
+}
+
+/**
+ * Compares what was booked with what the account shows, whoever proved it and however long ago. The account has the last word.
+ * What it shows counts before anything is sized again.
+ */
+function compare(desk: Desk, read: WholeAccount): Observable<never> {
+  const { state, observer } = desk;
+  const bodies: RecordBody[] = [];
+  /** Written first: a journal that keeps only the beginning of what follows must not know the trade and trade on. */
+  const halts: RecordBody[] = [];
+  const shown: Record<string, readonly number[]> = {};
+  const booking = new Map<string, string>();
+  for (const { fill, since } of compared(desk, read)) {
+    const { client_order_id: id, base, quote } = fill;
+    // Rows carry the venue's time: where its clock is far behind ours, the read may begin after the fill.
+    const isCovered = read.from < since + Math.min(0, state.venueAheadMs) - MINUTE_MS;
+    const hasHole = read.doubtful === 'all' || [base, quote].some((each) => isIn(read.doubtful, each));
+    const found = compareFill({
+      fill,
+      trade: read.trades.get(id),
+      readAt: read.at,
+      isDue: isCovered && !hasHole && read.startedAt >= desk.bookingEnds(id),
+      ...desk.precisions(fill.pair),
+    });
+    switch (found.is) {
+      case 'agreed':
+      case 'early':
+        break;
+      case 'shown':
+        shown[id] = found.rows;
+        break;
+      case 'booking':
+        booking.set(id, found.why);
+        if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
+        break;
+      case 'unbooked':
+        if (isCovered && read.doubtful !== 'all') bodies.push(...tellUnbooked(desk, fill));
+        break;
+      case 'differs':
+        bodies.push(found.correction);
+        if (found.isMore) halts.push(...tellTwice(desk, id, found.why));
+        else if (found.by !== 'rounding')
+          observer.alert('fill_differs', { client_order_id: id, why: found.why });
+        // Of what completes a fill the desk halted, or paused, when it was short.
+        if (found.by === 'grave' && !found.isMore && fill.rows === undefined && desk.control !== 'halted')
+          halts.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
+    }
+  }
+  desk.booking = booking;
+  if (Object.keys(shown).length > 0) bodies.push({ kind: 'shown', fills: shown });
+  const all = [...halts, ...bodies];
+  return all.length === 0 ? EMPTY : desk.append(all).pipe(mergeMap(() => EMPTY));
+}
+
+/** Fills that a read may say something of: those it has rows of, and those of the last minutes that it should have. */
+function compared({ state }: Desk, { trades, at }: WholeAccount): readonly Unshown[] {
+  const recent = new Set(state.recentFills(at).map(({ client_order_id: id }) => id));
+  const waiting = [...state.unshown.values()].filter(
+    ({ fill: { client_order_id: id } }) => recent.has(id) && !trades.has(id),
+  );
+  const told = [...trades.keys()].flatMap((id): readonly Unshown[] => {
+    const fill = state.filledIds.get(id)?.fill;
+    if (fill === undefined || fill.source === 'dry_run') return [];
+    return [{ fill, since: state.unshown.get(id)?.since ?? fill.executed_at }];
+  });
+  return [...told, ...waiting];
+}
+
+const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>
+  doubtful !== undefined && doubtful !== 'all' && doubtful.has(currency);
+
+/** A fill that the account should have shown: told once. */
+function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
+  const { client_order_id: id, order_id: orderId, pair } = fill;
+  if (desk.unbooked.has(id)) return [];
+  desk.unbooked.add(id);
+  desk.observer.alert('fill_unbooked', { client_order_id: id, order_id: orderId, pair });
+  const { control, controlUntil } = desk.state;
+  if (control !== 'active' && (control !== 'paused' || controlUntil === undefined)) return [];
+  return [
+    { kind: 'control', state: 'paused', by: 'tranche', why: `the account does not show the fill of ${id}` },
+  ];
+}
+
+/** The venue executed more for an order than it was for: told with each read that shows more, and the desk halts. */
+function tellTwice(desk: Desk, id: string, why: string): readonly RecordBody[] {
+  const key = `${id} ${why}`;
+  // A person who arms the desk again has seen it.
+  if (desk.twice.has(key)) return [];
+  desk.observer.alert('executed_twice', { client_order_id: id, why });
+  if (desk.twice.size >= TWINS_MAX) desk.twice.clear();
+  desk.twice.add(key);
+  return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];
+}
+
+export const executedTwice = (
+  { client_order_id: id }: Pick<FillRecord, 'client_order_id'>,
+  why = '',
+): string => `the venue executed more for ${id} than was ordered: ${why}`;
+
+/** Tells what is wrong with a read, and halts when the past is another than it was. */
+function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit): Observable<never> {
+  for (const hole of stayed) desk.observer.alert('account_hole', { ...hole });
+  if (isGivenUp) desk.observer.alert('balances_unchecked');
+  const rows = changed.length > 0 ? changed : isCut ? gone : [];
+  if (rows.length === 0) return EMPTY;
+  const ids = rows.slice(0, 20).join(', ');
+  desk.observer.alert('history_changed', { rows: ids, count: rows.length });
+  return halt(desk, `the account shows another past than before: rows ${ids}`);
+}
+
+/** A whole read with the trades of this desk in it. */
+export interface WholeAccount extends AccountRead, WholeRead {
+  /** What the reads before it showed. */
+  readonly known: Books;
+}
+
+/** Doubts that this read ends: by a trade of theirs, or by proof that there is none. */
+function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
+  const ends: AttemptEnd[] = [];
+  for (const open of desk.state.doubts) {
+    const { intent } = open;
+    const clientId = intent.client_order_id;
+    const phase = desk.doubts.get(clientId);
+    if (phase === undefined) continue;
+    const asked = {
+      intent,
+      quoted: quotedIn(open.quote),
+      precisions: desk.precisions(intent.pair),
+      earliest: earliestStamp(desk, open),
+    };
+    const judged = judge(asked, phase, read, trustOf(desk.policy));
+    switch (judged.is) {
+      case 'filled': {
+        const fill = fillFromEvidence(open, judged.trade, {
+          now: desk.limitDay.now(),
+          decisionPrice: desk.decisionPrice(intent),
+          missing: judged.missing,
+        });
+        const { differs, isMore } = judged;
+        ends.push({ end: 'filled', intent, fill, differs, isGrave: differs !== undefined, isMore });
+        break;
+      }
+      case 'closed':
+        ends.push({ end: 'closed', intent, phase: judged.phase });
+        break;
+      case 'open':
+        // How far the proof has come is written down, so that the next process goes on from there and none can prove the contrary.
+        if (judged.phase !== phase && hasMoved(phase, judged.phase))
+          ends.push({ end: 'doubt', intent, phase: judged.phase });
+        desk.doubts.set(clientId, judged.phase);
+        if (judged.row !== undefined) tellTwin(desk, clientId, judged.row);
+    }
+  }
+  return ends;
+}
+
+const hasMoved = (before: Doubt, now: Doubt): boolean =>
+  now.reason !== before.reason ||
+  now.proof.readsLeft !== before.proof.readsLeft ||
+  now.proof.proves !== before.proof.proves;
+
+/** Shows a row that could be the trade of a doubt, once. */
+function tellTwin({ twins, observer }: Desk, clientOrderId: string, row: Transaction): void {
+  const key = `${clientOrderId} ${row.id}`;
+  if (twins.has(key)) return;
+  // Few doubts, few rows: a flood of look-alikes is told of again rather than remembered.
+  if (twins.size >= TWINS_MAX) twins.clear();
+  twins.add(key);
+  observer.alert('doubt_lookalike', {
+    client_order_id: clientOrderId,
+    row: {
+      id: row.id,
+      at: isoOf(row.at),
+      order_id: row.orderId,
+      action: row.action,
+      pair: row.pair,
+      amount: text(row.amount),
+      currency: row.currency,
+    },
+  });
+}
+
+const TWINS_MAX = 1_000;
+
+/**
+ * Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. One that was
+ * proven absent and has traded after all always halts: the venue did not keep its word.
+ */
+function adopt(desk: Desk, read: WholeAccount): Observable<never> {
+  const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
+  const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
+  const why = `the account shows trades that the journal does not know: ${ids}`;
+  // Its slice must not be traded again before it is booked, and nobody can say yet what it is worth.
+  if (unknown.length === 0) return waiting.length === 0 ? EMPTY : halt(desk, why);
+  desk.observer.alert('fill_adopted', { ids });
+  const bodies: RecordBody[] = unknown.map((trade) => adoptedFill(desk, trade, desk.limitDay.now()));
+  const isBroken =
+    isBreach ||
+    waiting.length > 0 ||
+    // A trade that cannot be valued cannot be counted towards the limits.
+    bodies.some((body) => body.kind === 'fill' && body.notional_usd === '0');
+  if (isBroken || !desk.policy.adoptFills) bodies.unshift(haltRecord(why));
+  // Nobody knows what its order was for: the rest of it may still be booked, and must be before its slice is traded again.
+  else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
+  return desk.append(bodies).pipe(mergeMap(() => EMPTY));
+}
+
+/** A pause that outlasts the margin for booking, and a read after it. */
+const untilBooked = ({ ports, policy }: Desk, why: string): RecordBody => ({
+  kind: 'control',
+  state: 'paused',
+  by: 'tranche',
+  why,
+  until: after(ports.clock.wall(), policy.inDoubt.bookingMarginMs + policy.accountPollMs),
+});
+
+export const haltRecord = (why: string): RecordBody => ({
+  kind: 'control',
+  state: 'halted',
+  by: 'tranche',
+  why,
+});
+
+/** Halts the desk, once. */
+export function halt(desk: Desk, why: string): Observable<never> {
+  if (desk.state.control === 'halted') return EMPTY;
+  return desk.append([haltRecord(why)]).pipe(mergeMap(() => EMPTY));
+}

@@ -1,0 +1,197 @@
+import { fillPrice } from '../../core/cycle/answer.ts';
+import type { TradeEvidence } from '../../core/cycle/evidence.ts';
+import { tradePrice } from '../../core/cycle/evidence.ts';
+import { parseClientId } from '../../core/ids.ts';
+import {
+  NO_MONEY,
+  greatest,
+  money,
+  priceOf,
+  quantity,
+  roundDown,
+  roundUp,
+  subtract,
+  text,
+} from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
+import type { FillRecord, IntentRecord, Missing } from '../../core/record.ts';
+import type { TradeFigures } from '../../core/cycle/resolution.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Order, Quote } from '../../core/venue.ts';
+import type { Desk } from '../desk.ts';
+import { sliceKey } from '../state/desk-state.ts';
+import type { OpenAttempt } from '../state/desk-state.ts';
+
+/** Fill records, from the three places where proof of a trade comes from. */
+
+const named = (
+  intent: IntentRecord,
+): Pick<
+  FillRecord,
+  | 'kind'
+  | 'client_order_id'
+  | 'pair'
+  | 'base'
+  | 'quote'
+  | 'side'
+  | 'strategy'
+  | 'parent'
+  | 'slice'
+  | 'attempt'
+> => ({
+  kind: 'fill',
+  client_order_id: intent.client_order_id,
+  pair: intent.pair,
+  base: intent.base,
+  quote: intent.quote,
+  side: intent.side,
+  strategy: intent.strategy,
+  parent: intent.parent,
+  slice: intent.slice,
+  attempt: intent.attempt,
+});
+
+interface Placed {
+  readonly order: Order;
+  readonly quote: Quote;
+  readonly executedAt: Instant;
+  /** In the currency of the limits. */
+  readonly notional: Money | undefined;
+  readonly source: FillRecord['source'];
+  /** What was quoted and, as the answer has it, not filled. */
+  readonly missing?: Missing | undefined;
+  /** Reference price when the slice was decided; empty when none was known. */
+  readonly decisionPrice: string;
+}
+
+/** From the answer to the order. */
+export const fillFromOrder = (
+  intent: IntentRecord,
+  { order, quote, executedAt, notional, source, missing, decisionPrice }: Placed,
+): FillRecord => ({
+  kind: 'fill',
+  client_order_id: intent.client_order_id,
+  pair: intent.pair,
+  base: intent.base,
+  quote: intent.quote,
+  side: intent.side,
+  strategy: intent.strategy,
+  parent: intent.parent,
+  slice: intent.slice,
+  attempt: intent.attempt,
+  order_id: order.orderId,
+  quote_id: quote.quoteId,
+  quantity: text(order.filled),
+  price: text(fillPrice(order)),
+  amount: text(order.filledAmount),
+  fees: text(order.fees),
+  executed_at: executedAt,
+  notional_usd: notional === undefined ? intent.notional_usd : text(roundUp(notional, 8)),
+  decision_price: decisionPrice,
+  source,
+  ...(missing === undefined ? {} : { missing }),
+});
+
+/** From a look-up of the order, for an attempt that was in doubt. */
+export const fillFromLookup = (
+  { intent, quote }: OpenAttempt,
+  order: Order,
+  { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
+): FillRecord => ({
+  ...named(intent),
+  order_id: order.orderId,
+  quote_id: quote?.quote_id ?? order.quoteId,
+  quantity: text(order.filled),
+  price: text(fillPrice(order)),
+  amount: text(order.filledAmount),
+  fees: text(order.fees),
+  executed_at: now,
+  notional_usd: intent.notional_usd,
+  decision_price: decisionPrice,
+  source: 'lookup',
+});
+
+/** From the word of a person, for an attempt that was in doubt. */
+export const fillFromWord = (
+  { intent, quote }: OpenAttempt,
+  figures: TradeFigures,
+  { now, decisionPrice }: { readonly now: Instant; readonly decisionPrice: string },
+): FillRecord => ({
+  ...named(intent),
+  order_id: figures.orderId,
+  quote_id: quote?.quote_id ?? '',
+  quantity: text(figures.quantity),
+  price: text(roundDown(priceOf(figures.amount, figures.quantity), 18)),
+  amount: text(figures.amount),
+  fees: text(figures.fees),
+  executed_at: now,
+  notional_usd: intent.notional_usd,
+  decision_price: decisionPrice,
+  source: 'operator',
+});
+
+interface Proven {
+  readonly now: Instant;
+  readonly decisionPrice: string;
+  readonly missing?: Missing | undefined;
+}
+
+/** From the account's transactions, for an attempt that was in doubt. */
+export const fillFromEvidence = (
+  { intent, quote, since }: OpenAttempt,
+  trade: TradeEvidence,
+  { now, decisionPrice, missing }: Proven,
+): FillRecord => ({
+  ...named(intent),
+  order_id: trade.orderId,
+  quote_id: quote?.quote_id ?? '',
+  quantity: text(trade.quantity),
+  price: trade.isWhole ? text(tradePrice(trade)) : '0',
+  amount: text(trade.amount),
+  fees: text(trade.fees),
+  // The day limit counts by our own days: a stamp of the venue from the future must not open them.
+  executed_at: instant(Math.min(Math.max(trade.at, since), now)),
+  notional_usd: missing === undefined ? intent.notional_usd : withoutMissing(intent, missing),
+  decision_price: decisionPrice,
+  source: 'transactions',
+  rows: trade.rows.map(({ id }) => id),
+  ...(missing === undefined ? {} : { missing }),
+});
+
+const withoutMissing = ({ notional_usd: whole }: IntentRecord, { notional_usd: missing }: Missing): string =>
+  text(greatest(subtract(money(whole), money(missing)), NO_MONEY));
+
+/** From the account's transactions, for an id of ours that the journal does not know: named by what the id itself says. */
+export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): FillRecord {
+  const id = parseClientId(trade.clientId);
+  const known = desk.pair(trade.pair);
+  const [base, quote] = 'problem' in known ? ['', ''] : [known.base, known.quote];
+  const slice = desk.state.slices.get(sliceKey(id?.parent ?? '', id?.slice ?? 0));
+  return {
+    kind: 'fill',
+    client_order_id: trade.clientId,
+    order_id: trade.orderId,
+    quote_id: '',
+    pair: trade.pair,
+    base,
+    quote,
+    side: trade.side,
+    quantity: text(trade.quantity),
+    price: text(tradePrice(trade)),
+    amount: text(trade.amount),
+    fees: text(trade.fees),
+    executed_at: trade.at > now ? now : trade.at,
+    strategy: slice?.strategy ?? '',
+    parent: id?.parent ?? '',
+    slice: id?.slice ?? 0,
+    attempt: id?.attempt ?? 0,
+    notional_usd: text(
+      desk.convert(quote, quantity(trade.amount.toFixed()), desk.policy.limits.currency) ?? money('0'),
+    ),
+    decision_price: slice?.intent.decision_price ?? '',
+    source: 'transactions',
+    rows: trade.rows.map((row) => row.id),
+    adopted: true,
+  };
+}

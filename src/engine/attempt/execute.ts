@@ -1,0 +1,245 @@
+import { defer, finalize, map } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import { classifyQuote } from '../../core/cycle/answer.ts';
+import { follow } from '../../core/cycle/cycle.ts';
+import type { CycleEvent, Phase, Trust } from '../../core/cycle/cycle.ts';
+import { invariant } from '../../core/errors.ts';
+import { clientId } from '../../core/ids.ts';
+import { unitOf } from '../../core/instrument.ts';
+import type { Instrument } from '../../core/instrument.ts';
+import { holding, text } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import { missingOf } from '../../core/cycle/order-extent.ts';
+import type { FillRecord, IntentRecord, Missing, ResolvedRecord } from '../../core/record.ts';
+import { fillFromOrder } from './booking.ts';
+import type { Desk } from '../desk.ts';
+import { passGate, passResendGate } from './gate.ts';
+import type { Gated } from './gate.ts';
+import { stopped } from '../stage-types.ts';
+import type { Paced, Sized, Stopped } from '../stage-types.ts';
+import { isAsync, mergeMapMaybe, toObservable } from '../maybe-async.ts';
+import type { MaybeAsync } from '../maybe-async.ts';
+import type { Permit } from '../rate-limit/rate-limiter.ts';
+import type { CommandAnswer } from '../ports.ts';
+import { trustOf } from '../policy.ts';
+import { sendOrder, whileWriting } from './send-order.ts';
+
+/** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
+export interface Word {
+  readonly record: ResolvedRecord;
+  answer(answer: CommandAnswer): void;
+}
+
+/** How an attempt ended, for now or for good. */
+export type AttemptEnd = { readonly word?: Word | undefined } & (
+  | {
+      readonly end: 'filled';
+      readonly intent: IntentRecord;
+      readonly fill: FillRecord;
+      readonly differs?: string | undefined;
+      /** By more than a unit of either currency: something is wrong that a person must look at. */
+      readonly isGrave?: boolean;
+      /** More was executed than was ordered: the desk halts. */
+      readonly isMore?: boolean | undefined;
+    }
+  | {
+      readonly end: 'doubt';
+      readonly intent: IntentRecord;
+      readonly phase: Phase & { readonly state: 'doubt' };
+    }
+  | {
+      readonly end: 'closed';
+      readonly intent: IntentRecord;
+      readonly phase: Phase & { readonly state: 'ended' };
+    }
+);
+
+/** Runs one attempt a permitted item: asks for a quote, makes the intent durable meanwhile, checks, executes. */
+export function execute(
+  desk: Desk,
+  drain$: Observable<unknown>,
+): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
+  const trust = trustOf(desk.policy);
+  const until = { isOver: () => desk.isStopping, over$: drain$ };
+  return mergeMapMaybe<Paced | Stopped, AttemptEnd | Stopped>((paced) => {
+    if (paced.stage === 'stopped') return paced;
+    const { item, permit } = paced;
+    const { parent } = item.slice.intent;
+    if (desk.control === 'halted') {
+      // It may have waited for others to end: a halt since then comes before its quote.
+      permit.giveBack();
+      return stopped(item.slice, 'halted', desk.controlWhy, { do: 'again' });
+    }
+    if (desk.state.totals.isPricePaused(parent)) desk.priceTrials.begin(parent, desk.ports.clock.monotonic());
+    const intent = intentOf(desk, item);
+    const { pair, side, client_order_id: clientOrderId } = intent;
+    const request = { pair, side, size: item.size, clientId: clientOrderId };
+    const breaks = desk.continuity.count;
+    const run: Run = {
+      desk,
+      drain$,
+      until,
+      trust,
+      item,
+      intent,
+      request,
+      breaks,
+      approved: undefined,
+      permit,
+    };
+    return toObservable(runFrom(run, QUOTING)).pipe(
+      finalize(() => {
+        desk.leaving.delete(clientOrderId);
+        permit.settle();
+      }),
+    );
+  }, desk.policy.cyclesMax);
+}
+
+const QUOTING: Phase = { state: 'quoting' };
+
+/** One attempt. */
+interface Run extends Gated {
+  readonly trust: Trust;
+  /** To ask for the quote. */
+  readonly permit: Permit;
+}
+
+/** Each phase has an effect, which brings one event, which leads to the next phase. */
+function runFrom(run: Run, from: Phase): MaybeAsync<AttemptEnd> {
+  let phase = from;
+  for (;;) {
+    if (isFinal(phase)) return endOf(run, phase);
+    const reached = phase;
+    const event = effectOf(run, reached);
+    if (isAsync(event)) {
+      const next = (one: CycleEvent): MaybeAsync<AttemptEnd> => runFrom(run, follow(reached, one, run.trust));
+      return event.pipe(mergeMapMaybe(next));
+    }
+    phase = follow(reached, event, run.trust);
+  }
+}
+
+type Final = Phase & { readonly state: 'filled' | 'doubt' | 'ended' };
+
+const isFinal = (phase: Phase): phase is Final =>
+  phase.state === 'filled' || phase.state === 'doubt' || phase.state === 'ended';
+
+function effectOf(run: Run, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent> {
+  switch (phase.state) {
+    case 'quoting':
+      return askForQuote(run);
+    case 'quoted':
+      return passGate(run, phase);
+    case 'ordering':
+      invariant(run.approved !== undefined, 'the gate approves before an order leaves');
+      return sendOrder(run, run.approved);
+    case 'resending':
+      return passResendGate(run, phase);
+  }
+}
+
+/** The request leaves first; the intent becomes durable while it is under way. Both must be done before anything follows. */
+function askForQuote({ desk, intent, request, item, permit }: Run): Observable<CycleEvent> {
+  return defer(() => {
+    const { clock, venue } = desk.ports;
+    const askedAt = clock.monotonic();
+    const answer$ = venue.quote(request).pipe(
+      map((answer): CycleEvent => {
+        permit.settle();
+        const at = clock.monotonic();
+        const meaning = classifyQuote(request, answer, item.instrument);
+        const result =
+          meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
+        desk.observer.quoted(request.pair, result, at - askedAt);
+        desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
+        return { on: 'quote_answer', meaning, askedAt, at };
+      }),
+    );
+    return whileWriting(answer$, () => {
+      // Stamped after the request has left: the quote is not older than that.
+      const boot = clock.boot?.();
+      return desk.write([boot === undefined ? intent : { ...intent, boot }]);
+    });
+  });
+}
+
+function intentOf(desk: Desk, item: Sized): IntentRecord {
+  const { slice, instrument, size } = item;
+  const { parent, slice: number, pair, side } = slice.intent;
+  const intent: { -readonly [K in keyof IntentRecord]: IntentRecord[K] } = {
+    kind: 'intent',
+    client_order_id: clientId({ desk: desk.policy.desk, parent, slice: number, attempt: slice.attempts }),
+    strategy: slice.strategy,
+    parent,
+    slice: number,
+    attempt: slice.attempts,
+    pair,
+    base: instrument.base,
+    quote: instrument.quote,
+    side,
+    by: size.by,
+    size: text(size.by === 'quantity' ? size.quantity : size.amount),
+    worst_price: text(item.worst),
+    reference_price: text(item.reference.mid),
+    notional_usd: item.notional === undefined ? '0' : text(item.notional),
+    cuts: item.cuts,
+  };
+  if (item.notes.length > 0) intent.cut_notes = item.notes;
+  if (item.override !== undefined) intent.override = item.override;
+  return intent;
+}
+
+function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
+  switch (phase.state) {
+    case 'filled': {
+      // By the days of the limits: a clock that was set back must not book into a day that nobody looks at.
+      const executedAt = desk.limitDay.now();
+      const notional = desk.convert(
+        intent.quote,
+        holding(phase.order.filledAmount),
+        desk.policy.limits.currency,
+      );
+      const source = desk.policy.mode === 'dry_run' ? 'dry_run' : 'order';
+      return {
+        end: 'filled',
+        intent,
+        differs: phase.differs,
+        isGrave: isGrave(phase, item.instrument),
+        fill: fillFromOrder(intent, {
+          order: phase.order,
+          quote: phase.quote,
+          executedAt,
+          notional,
+          source,
+          decisionPrice: desk.decisionPrice(intent),
+          missing: phase.differs === undefined ? undefined : missingOfAnswer(intent, phase),
+        }),
+      };
+    }
+    case 'doubt':
+      return { end: 'doubt', intent, phase };
+    case 'ended':
+      return { end: 'closed', intent, phase };
+  }
+}
+
+/** What an answer says that the venue did not fill, although it fills orders whole: it may have. */
+function missingOfAnswer(
+  intent: IntentRecord,
+  { order, quote }: Phase & { state: 'filled' },
+): Missing | undefined {
+  const { quantity, amount } = quote;
+  return missingOf(
+    { intent, quoted: { quantity, amount } },
+    { quantity: order.filled, amount: order.filledAmount },
+  );
+}
+
+/** Whether a fill differs from its quote by more than one unit of a currency's precision. */
+const isGrave = ({ order, quote }: Phase & { state: 'filled' }, instrument: Instrument): boolean =>
+  isBeyond(order.filled, quote.quantity, instrument.basePrecision) ||
+  isBeyond(order.filledAmount, quote.amount, instrument.quotePrecision);
+
+const isBeyond = <A extends Quantity | Money>(a: A, b: A, precision: number): boolean =>
+  !a.eq(b) && a.minus(b).abs().gt(unitOf(precision));

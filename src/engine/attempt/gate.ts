@@ -1,0 +1,260 @@
+import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { deskRefusal } from '../../core/risk/controls.ts';
+import { lastResendStart } from '../../core/cycle/cycle.ts';
+import type { CycleEvent, Life, Next, Phase } from '../../core/cycle/cycle.ts';
+import { lastOrderStart } from '../../core/cycle/doubts.ts';
+import type { ReferencePrice } from '../../core/reference-price.ts';
+import { holding, price } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import type { IntentRecord } from '../../core/record.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Quote } from '../../core/venue.ts';
+import { nextAfter, refuses } from '../stages/control.ts';
+import type { Desk } from '../desk.ts';
+import type { Sized } from '../stage-types.ts';
+import type { MaybeAsync } from '../maybe-async.ts';
+import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
+import type { Sending } from './send-order.ts';
+import { quoteSufficed, quoteWasTooShort } from './short-quotes.ts';
+import type { ShortQuotes } from './short-quotes.ts';
+import { canPay, leftOfSlice } from '../stages/size.ts';
+import { keepOf, tacticFault } from './tactics.ts';
+
+type Quoted = Phase & { readonly state: 'quoted' };
+type Resending = Phase & { readonly state: 'resending' };
+
+/** What the gate needs to know of an attempt. */
+export interface Gated extends Sending {
+  readonly item: Sized;
+  /** No order is let go any more once this is over. */
+  readonly until: NonNullable<Wish['until']>;
+  /** The order that may leave now; set by the gate alone. */
+  approved: Approved | undefined;
+}
+
+/** One copy of an order that may leave in this tick. Nothing but this module makes one, and `sendOrder` takes nothing else. */
+class Approval {
+  readonly quote: Quote;
+  readonly life: Life;
+  readonly #permit: Permit;
+  /** How often the order has left, this one counted. */
+  readonly copies: number;
+
+  constructor({ quote, life }: Pick<Quoted, 'quote' | 'life'>, permit: Permit, copies: number) {
+    this.quote = quote;
+    this.life = life;
+    this.#permit = permit;
+    this.copies = copies;
+  }
+
+  /** The answer has come, or never will. */
+  settle(): void {
+    this.#permit.settle();
+  }
+}
+export type Approved = Approval;
+
+/** Why an order does not leave. */
+export interface Refused {
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly next: Next;
+  /** The order would not have reached the venue while its quote certainly lived. */
+  readonly isLate?: boolean;
+  /** Then, and if that is the quote's doing: how long it lives, and how long it would have to. */
+  readonly tooShort?: Omit<ShortQuotes, 'count'>;
+}
+
+/**
+ * The gate: the only way to an order. `approve` looks, in the tick in which the order leaves unless the order limit is full; what
+ * follows from what it found is done here.
+ */
+export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
+  const { desk, intent, until } = run;
+  const { quote, life } = phase;
+  const fault = quoteFault(desk, quote);
+  if (fault !== undefined) return stoppedBy(fault);
+  desk.quoteIds.add(quote.quoteId);
+  const deadline = lastOrderStart(life, desk.policy.orderMarginMs);
+  const refuse = (refused: Refused): CycleEvent => {
+    if (refused.isLate !== true) quoteSufficed(desk, intent.pair);
+    if (refused.tooShort !== undefined) quoteWasTooShort(desk, intent.pair, refused.tooShort);
+    return stoppedBy(refused);
+  };
+  const wish: Wish = { route: 'order', priority: 'execute', key: intent.strategy, deadline, until };
+  const decide = (permit: Permit | undefined): CycleEvent => {
+    if (permit === undefined) return desk.isStopping ? SHUTDOWN : refuse(lateRefusal(phase, desk));
+    desk.observer.paced('order', 'execute', permit.waitedMs);
+    const decision = approve(run, phase, permit);
+    if (!(decision instanceof Approval)) {
+      permit.giveBack();
+      return refuse(decision);
+    }
+    quoteSufficed(desk, intent.pair);
+    run.approved = decision;
+    desk.leaving.set(intent.client_order_id, intent);
+    if (intent.override !== undefined) tellUse(desk, intent);
+    return { on: 'approved' };
+  };
+  const permit = desk.pacer.takeAtOnce(wish);
+  if (permit !== undefined) return decide(permit);
+  return desk.pacer.take(wish).pipe(defaultIfEmpty(undefined), map(decide));
+}
+
+/** Whether the order may leave on this quote now. Looks, and changes nothing. */
+export function approve(
+  run: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
+  phase: Quoted,
+  permit: Permit,
+): Approved | Refused {
+  const { clock } = run.desk.ports;
+  if (clock.monotonic() > lastOrderStart(phase.life, run.desk.policy.orderMarginMs))
+    return lateRefusal(phase, run.desk);
+  return refusalOf(run, phase.quote) ?? new Approval(phase, permit, 1);
+}
+
+/** The gate for a further copy: waits, takes a permit, and looks once more in the tick in which it leaves. */
+export function passResendGate(run: Gated, phase: Resending): Observable<CycleEvent> {
+  const { desk, intent, drain$ } = run;
+  const { clock } = desk.ports;
+  const deadline = lastResendStart(phase.life);
+  const hold = (why: string): CycleEvent => ({ on: 'hold', why });
+  const pause = timer(Math.max(0, Math.ceil(phase.notBefore - clock.monotonic())), clock.scheduler);
+  return concat(
+    pause.pipe(ignoreElements()),
+    desk.pacer.take({ route: 'order', priority: 'execute', key: intent.strategy, deadline }),
+  ).pipe(
+    takeUntil(drain$),
+    map((permit): CycleEvent => {
+      const decision = approveResend(run, phase, permit);
+      if (decision instanceof Approval) {
+        run.approved = decision;
+        return { on: 'resend', at: clock.monotonic() };
+      }
+      permit.giveBack();
+      return hold(decision.detail);
+    }),
+    defaultIfEmpty(hold('no other copy: no time left, or stopping')),
+  );
+}
+
+/** Whether another copy may leave now. The attempt itself, its price and its limits are what they were. */
+function approveResend(
+  { desk, breaks }: Sending,
+  phase: Resending,
+  permit: Permit,
+): Approved | { readonly detail: string } {
+  if (desk.continuity.count !== breaks) return { detail: 'no other copy: time was not continuous' };
+  const refused = deskRefusal(desk);
+  return refused === undefined
+    ? new Approval(phase, permit, phase.copies + 1)
+    : { detail: `no other copy: ${refused.detail}` };
+}
+
+const AGAIN = { do: 'again' } as const;
+const SHUTDOWN: CycleEvent = { on: 'stopped', reason: 'shutdown', detail: 'stopping', next: AGAIN };
+
+const again = (reason: Reason, detail: string): Refused => ({ reason, detail, next: AGAIN });
+
+const stoppedBy = ({ reason, detail, next }: Refused): CycleEvent => ({
+  on: 'stopped',
+  reason,
+  detail,
+  next,
+});
+
+/** The order would not reach the venue while its quote certainly lives. */
+function lateRefusal({ quote: { lifeMs }, life }: Quoted, { ports, policy }: Desk): Refused {
+  const needsMs = Math.ceil(ports.clock.monotonic() - life.askedAt + policy.orderMarginMs);
+  if (needsMs <= lifeMs)
+    return {
+      ...again('quote_too_short', `the limit of orders leaves no time in ${lifeMs} ms`),
+      isLate: true,
+    };
+  return {
+    ...again('quote_too_short', `limit=${lifeMs} ms of life value=${needsMs} ms needed for an order`),
+    isLate: true,
+    tooShort: { lifeMs, needsMs },
+  };
+}
+
+/** A quote id must be new, and no life longer than what a crash would be waited out for. */
+function quoteFault({ policy, quoteIds }: Desk, { quoteId, lifeMs }: Quote): Refused | undefined {
+  if (lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_mismatch', `a life of ${lifeMs} ms`);
+  return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;
+}
+
+/** Limits and funds, with the quote in hand and everything under way counted. */
+function refusalOf(
+  { desk, item, intent, breaks }: Pick<Gated, 'desk' | 'item' | 'intent' | 'breaks'>,
+  quote: Quote,
+): Refused | undefined {
+  const clientOrderId = intent.client_order_id;
+  const { limit } = item.slice.intent;
+  // The quote may be older than the monotonic clock says.
+  if (desk.continuity.count !== breaks)
+    return again('discontinuity', 'time was not continuous since the quote was asked for');
+  const reference = desk.references.get(intent.pair);
+  const stale = staleFault(desk, item, reference);
+  if (stale !== undefined) return stale;
+  const mid = (reference ?? item.reference).mid;
+  const dear = tacticFault(desk, item.slice, { price: quote.price, mid });
+  if (dear !== undefined) return again(dear.reason, dear.detail);
+  const refused = refuses(desk, item, {
+    price: quote.price,
+    quantity: quote.quantity,
+    amount: quote.amount,
+    notional: desk.convert(intent.quote, holding(quote.amount), desk.policy.limits.currency),
+    limit: limit === undefined ? undefined : price(limit),
+    clientId: clientOrderId,
+  });
+  if (refused !== undefined) return { ...refused, next: nextAfter(desk, refused.reason) };
+  if (desk.state.totals.isPricePaused(intent.parent))
+    return again('prices_agree', `${quote.price.toFixed()} at a reference of ${mid.toFixed()}`);
+  const { instrument, worst } = item;
+  const { side } = intent;
+  const pays = side === 'buy' ? intent.quote : intent.base;
+  const needs = side === 'buy' ? holding(quote.amount) : quote.quantity;
+  const keep = keepOf(desk, item.slice.intent, pays);
+  if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId, keep })) return undefined;
+  const available = desk.available(pays, clientOrderId);
+  return again('no_funds', `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`);
+}
+
+function tellUse(
+  { observer, state }: Desk,
+  { override = '', client_order_id, parent, slice }: IntentRecord,
+): void {
+  const known = state.overrides.get(override);
+  if (known?.usedBy !== client_order_id) return;
+  const { proposal, approvedBy } = known;
+  observer.alert('override_used', {
+    override,
+    client_order_id,
+    parent,
+    slice,
+    limit: proposal.limit,
+    value: proposal.value,
+    proposed_by: proposal.by,
+    approved_by: approvedBy,
+  });
+}
+
+/** What was true when the attempt was sized and may not be any more: its time, its price, its slice. */
+function staleFault(
+  desk: Desk,
+  { slice, size, reference: known }: Sized,
+  reference: ReferencePrice | undefined,
+): Refused | undefined {
+  if (desk.ports.clock.wall() >= slice.intent.deadline)
+    return again('deadline', 'the quote came after the slice was over');
+  if (reference === undefined)
+    return again('stale_reference', `the reference price is of ${isoOf(known.at)}`);
+  const left = leftOfSlice(slice);
+  const isMore =
+    size.by === 'quantity'
+      ? left.by !== 'quantity' || size.quantity.gt(left.quantity)
+      : left.by !== 'amount' || size.amount.gt(left.amount);
+  return isMore ? again('quote_mismatch', 'the slice was filled meanwhile') : undefined;
+}

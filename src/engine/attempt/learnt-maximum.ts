@@ -1,0 +1,103 @@
+import type { Phase } from '../../core/cycle/cycle.ts';
+import type { Instrument } from '../../core/instrument.ts';
+import {
+  cost,
+  fraction,
+  least,
+  money,
+  price,
+  quantity,
+  ratio,
+  roundDown,
+  scale,
+  significant,
+  text,
+} from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
+import type { FillRecord, IntentRecord, RecordBody } from '../../core/record.ts';
+import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
+import type { Desk } from '../desk.ts';
+
+/** How much below the venue's maximum a piece stays: its USD rate is not ours. */
+const SHARE = ratio('0.98');
+/** A maximum of a stressed minute must not cut slices for ever: the whole size is asked for again after this long. */
+const AGE_MS = HOUR_MS;
+/** One that leaves only crumbs of a slice may be an odd answer: it is asked for again after this long. */
+export const CRUMBS_AGE_MS = MINUTE_MS;
+/** A maximum that was just told is not tried again before this. */
+const HELD_MS = 15 * MINUTE_MS;
+const RAISE = ratio('1.5');
+
+/**
+ * The largest piece in quote currency, as told within `ageMs`. The venue counts its maximum in USD: it is converted by our rate
+ * and by the venue's own, and the smaller counts.
+ */
+export function maximumOf(desk: Desk, { pair, quote }: Instrument, ageMs = AGE_MS): Money | undefined {
+  const known = desk.state.maximums.get(pair);
+  if (known === undefined || desk.ports.clock.wall() - known.at > ageMs) return undefined;
+  const allowed = scale(known.usd, SHARE);
+  if (quote === 'usd') return allowed;
+  const rates = [desk.convert(quote, quantity('1'), 'usd'), known.quoteUsd];
+  const [first, ...more] = rates.flatMap((rate) =>
+    rate?.gt(0) === true ? [money(allowed.div(rate).toFixed(18))] : [],
+  );
+  return first === undefined ? undefined : least(first, ...more);
+}
+
+/** The venue's maximum, when it told one: remembered for the pair. */
+export const toldMaximum = (
+  { pair, quote, by, size, reference_price: reference }: IntentRecord,
+  { next }: Phase & { readonly state: 'ended' },
+): readonly RecordBody[] =>
+  next.do === 'smaller'
+    ? [
+        maximumRecord({
+          pair,
+          quote,
+          told: next,
+          amount: by === 'amount' ? money(size) : cost(price(reference), quantity(size)),
+        }),
+      ]
+    : [];
+
+interface Told {
+  readonly pair: string;
+  readonly quote: string;
+  /** Both in USD. */
+  readonly told: { readonly usdMax: string; readonly usdAsked: string };
+  /** What was asked for, in quote currency; `undefined` when no price tells. */
+  readonly amount: Money | undefined;
+}
+
+/** A maximum that the venue told. What it took the request to be worth says how it values the quote currency. */
+export function maximumRecord({ pair, quote, told, amount }: Told): RecordBody {
+  const record = { kind: 'maximum', pair, usd: text(money(told.usdMax)) } as const;
+  if (quote === 'usd' || amount?.gt(0) !== true) return record;
+  return { ...record, quote_usd: text(significant(fraction(money(told.usdAsked), amount), RATE_DIGITS)) };
+}
+const RATE_DIGITS = 12;
+
+/**
+ * What a fill says about the maximum of its pair. One that was cut to the maximum lets the maximum be half as large again,
+ * once what was told has held for a while; if that is too much the venue says so, and nothing but a quote was asked for. One above what was told proves it wrong, and counts in its place.
+ */
+export function raisedMaximum(
+  desk: Desk,
+  { pair, quote, amount }: FillRecord,
+  { cuts }: IntentRecord,
+): readonly RecordBody[] {
+  const known = desk.state.maximums.get(pair);
+  const now = desk.ports.clock.wall();
+  if (known === undefined || now - known.at > AGE_MS) return [];
+  const { quoteUsd } = known;
+  const worth =
+    desk.convert(quote, quantity(amount), 'usd') ?? (quoteUsd && cost(quoteUsd, quantity(amount)));
+  if (worth === undefined) return [];
+  const told = quoteUsd === undefined ? {} : { quote_usd: text(quoteUsd) };
+  const raised = (usd: Money): readonly RecordBody[] => [
+    { kind: 'maximum', pair, usd: text(roundDown(usd, 2)), ...told, why: 'raised' },
+  ];
+  if (worth.gt(known.usd)) return raised(scale(worth, RAISE));
+  const isHeld = known.why === 'told' && now - known.at < HELD_MS;
+  return cuts.includes('venue_maximum') && !isHeld ? raised(scale(known.usd, RAISE)) : [];
+}

@@ -1,0 +1,90 @@
+import { defaultIfEmpty, defer, forkJoin, map, of, take, throwIfEmpty, timeout } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { classifyOrder } from '../../core/cycle/answer.ts';
+import type { CycleEvent } from '../../core/cycle/cycle.ts';
+import { answerWaitMs } from '../../core/cycle/doubts.ts';
+import { text } from '../../core/money.ts';
+import type { IntentRecord, QuoteRecord } from '../../core/record.ts';
+import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../../core/venue.ts';
+import type { Desk } from '../desk.ts';
+import type { Approved } from './gate.ts';
+import { toObservable } from '../maybe-async.ts';
+import type { MaybeAsync } from '../maybe-async.ts';
+
+/** What sending an order needs to know of its attempt. */
+export interface Sending {
+  readonly desk: Desk;
+  readonly intent: IntentRecord;
+  readonly request: QuoteRequest;
+  readonly drain$: Observable<unknown>;
+  /** Breaks of time before the quote was asked for. */
+  readonly breaks: number;
+}
+
+/**
+ * Subscribes to a request, so that it leaves first, and writes a record while it is under way. Emits the answer once both are
+ * done.
+ */
+export const whileWriting = <T>(request$: Observable<T>, write: () => MaybeAsync<unknown>): Observable<T> =>
+  forkJoin([request$, defer(() => toObservable(write()))]).pipe(
+    map(([answer]) => answer),
+    throwIfEmpty(() => new Error('invariant broken: a request or a write ended without an answer')),
+  );
+
+/**
+ * Sends the order that the gate approved, and writes down which quote it was for while the answer is under way. Whatever ends the
+ * wait closes the exchange as well: there are never two copies in flight.
+ */
+export function sendOrder(run: Sending, approved: Approved): Observable<CycleEvent> {
+  const { quote, life, copies } = approved;
+  const { desk, intent, request } = run;
+  const { orderTimeoutMs, inDoubt } = desk.policy;
+  const { receivedAt } = life;
+  const { clock, venue } = desk.ports;
+  const sentAt = clock.monotonic();
+  // The same for every copy: it is a function of the attempt and its quote alone.
+  const order: OrderRequest = {
+    pair: request.pair,
+    side: request.side,
+    quoteId: quote.quoteId,
+    size: request.size,
+    clientId: intent.client_order_id,
+  };
+  const waitMs = answerWaitMs(life, { sentAt, orderTimeoutMs, bookingMarginMs: inDoubt.bookingMarginMs });
+  const answer$ = venue.order(order).pipe(
+    timeout({
+      first: waitMs,
+      scheduler: clock.scheduler,
+      with: () => of(lost(`no answer in ${Math.round(waitMs)} ms`)),
+    }),
+    take(1),
+    defaultIfEmpty(lost('no answer')),
+    map((answer): CycleEvent => {
+      approved.settle();
+      const at = clock.monotonic();
+      const meaning = classifyOrder(order, quote, answer);
+      desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
+      if (answer.kind === 'error' && answer.status === 429)
+        desk.pacer.block('order', answer.retryAfterMs ?? 2_000);
+      return { on: 'order_answer', meaning, at };
+    }),
+  );
+  // Only the first copy is noted.
+  return whileWriting(answer$, () =>
+    copies > 1 ? undefined : desk.write([quoteRecord(intent, quote, sentAt - receivedAt)]),
+  );
+}
+
+const lost = (why: string): OrderAnswer => ({ kind: 'lost', sent: true, why });
+
+const quoteRecord = (intent: IntentRecord, quote: Quote, ageMs: number): QuoteRecord => ({
+  kind: 'quote',
+  client_order_id: intent.client_order_id,
+  quote_id: quote.quoteId,
+  quantity: text(quote.quantity),
+  price: text(quote.price),
+  amount: text(quote.amount),
+  life_ms: quote.lifeMs,
+  quoted_at: quote.quotedAt,
+  age_ms: Math.round(ageMs * 1000) / 1000,
+});

@@ -1,0 +1,42 @@
+import type { Desk } from '../desk.ts';
+
+/** Quotes of a pair, in a row, whose life was too short for an order. */
+export interface ShortQuotes {
+  readonly count: number;
+  /** Life of the newest of them, milliseconds. */
+  readonly lifeMs: number;
+  /** Life that an order would have needed: from asking for the quote to the gate, and `order_margin`. */
+  readonly needsMs: number;
+}
+
+/** Quotes in a row after which the operator is told, once. */
+export const SHORT_QUOTES_MAX = 3;
+
+/** Counts a quote whose life was too short for an order. */
+export function quoteWasTooShort(desk: Desk, pair: string, figures: Omit<ShortQuotes, 'count'>): void {
+  const count = (desk.shortQuotes.get(pair)?.count ?? 0) + 1;
+  desk.shortQuotes.set(pair, { count, ...figures });
+  if (count !== SHORT_QUOTES_MAX) return;
+  desk.observer.alert('quotes_too_short', {
+    pair,
+    quotes: count,
+    life_ms: figures.lifeMs,
+    needs_ms: figures.needsMs,
+    order_margin_ms: desk.policy.orderMarginMs,
+  });
+}
+
+/** A quote of the pair lived long enough: the row is over. */
+export function quoteSufficed(desk: Desk, pair: string): void {
+  if (desk.shortQuotes.size > 0) desk.shortQuotes.delete(pair);
+}
+
+/** One line a pair whose quotes are too short for an order. */
+export const shortQuoteWords = (desk: Desk): readonly string[] =>
+  [...desk.shortQuotes].flatMap(([pair, { count, lifeMs, needsMs }]) =>
+    count < SHORT_QUOTES_MAX
+      ? []
+      : [
+          `the quotes of ${pair} live ${lifeMs} ms and an order needs ${needsMs} ms, order_margin of ${desk.policy.orderMarginMs} ms included: nothing trades there`,
+        ],
+  );

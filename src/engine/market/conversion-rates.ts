@@ -1,0 +1,143 @@
+import { contradictionOf, converted, pairsOfRate, rateOf } from '../../core/rates.ts';
+import type { Contradiction, RateSource, StatedRates } from '../../core/rates.ts';
+import { counted } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import { HOUR_MS } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import type { Desk } from '../desk.ts';
+
+const NOTHING_STATED: StatedRates = new Map();
+
+/** A rate that is unknown, or that the market contradicts, is told of once in this time. */
+const TOLD_MS = HOUR_MS;
+
+/** The one place that converts between currencies: limits, values of the account and the maxima of the venue. */
+export class Rates {
+  readonly #desk: Desk;
+  readonly #pairs = new Map<string, readonly string[] | undefined>();
+  readonly #told = new Map<string, Monotonic>();
+  /** Stated rates that the market contradicted when its price was last known. */
+  readonly #contradicted = new Map<string, Contradiction>();
+  readonly #source: RateSource;
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+    const { references, policy } = desk;
+    this.#source = {
+      midOf: (pair) => references.get(pair)?.mid,
+      stated: policy.rates ?? NOTHING_STATED,
+      get between() {
+        return traded(desk);
+      },
+    };
+  }
+
+  /** `amount` of `currency` in another one; `undefined` while no rate is known. */
+  convert(currency: string, amount: Quantity, into: string): Money | undefined {
+    if (amount.isZero() || currency === into) return counted(amount);
+    if (this.#contradiction(currency, into) !== undefined) return undefined;
+    const rate = rateOf(currency, into, this.#source);
+    return rate && converted(rate, amount);
+  }
+
+  /**
+   * A stated rate that the market contradicts. One of the two is wrong, so that neither counts until the market agrees again: a venue
+   * that stops to quote a currency which lost its peg says nothing of that kind.
+   */
+  #contradiction(...currencies: readonly string[]): Contradiction | undefined {
+    let found: Contradiction | undefined;
+    for (const currency of currencies) {
+      if (!this.#source.stated.has(currency)) continue;
+      const now = contradictionOf(currency, this.#source);
+      if (now === 'none') this.#contradicted.delete(currency);
+      else if (now !== undefined) {
+        this.#contradicted.set(currency, now);
+        this.#tell('rate_contradicted', currency, { ...now });
+      }
+      found ??= this.#contradicted.get(currency);
+    }
+    return found;
+  }
+
+  /** The pairs whose prices tell a rate; none where what was stated tells it. `undefined` where nothing can. */
+  pairs(from: string, into: string): readonly string[] | undefined {
+    const key = `${from} ${into}`;
+    if (!this.#pairs.has(key)) this.#pairs.set(key, this.#pairsOf(from, into));
+    return this.#pairs.get(key);
+  }
+
+  /** Why a rate is not known now, in words; tells the operator. */
+  refused(from: string, into: string): string {
+    const why = this.#why(from, into);
+    this.#tell('rate_unknown', from, { currency: from, into, why });
+    return why;
+  }
+
+  #why(from: string, into: string): string {
+    const contradiction = this.#contradiction(from, into);
+    if (contradiction !== undefined) return contradicted(contradiction);
+    const pairs = this.pairs(from, into);
+    if (pairs === undefined) return noRate(from, into, this.#source.stated);
+    if (pairs.length === 0) return `the rate of ${from} in ${into} is known again`;
+    return `no price of ${pairs.join(' and ')} that is not older than ${this.#desk.policy.reference.maxAgeMs / 1000} s`;
+  }
+
+  /** What the account can access may be another now. */
+  forget(): void {
+    this.#pairs.clear();
+  }
+
+  #pairsOf(from: string, into: string): readonly string[] | undefined {
+    const { ports, isListed } = this.#desk;
+    const priced = ports.market?.pairs;
+    const has = (pair: string): boolean => priced?.has(pair) ?? !('problem' in this.#desk.pair(pair));
+    return pairsOfRate(
+      from,
+      into,
+      { has, isComplete: isListed || priced !== undefined },
+      { stated: this.#source.stated, between: this.#source.between },
+    );
+  }
+
+  /** Once in a while: every order asks anew. */
+  #tell(
+    alert: 'rate_unknown' | 'rate_contradicted',
+    currency: string,
+    facts: Readonly<Record<string, string>>,
+  ): void {
+    const now = this.#desk.ports.clock.monotonic();
+    const key = `${alert} ${currency}`;
+    const toldAt = this.#told.get(key);
+    if (toldAt !== undefined && now - toldAt < TOLD_MS) return;
+    this.#told.set(key, now);
+    this.#desk.observer.alert(alert, facts);
+  }
+}
+
+/** What to do where nothing tells the value of a currency. */
+export const noRate = (from: string, into: string, stated: StatedRates): string => {
+  const named = from === 'usd' || stated.has(from) ? into : from;
+  return `nothing tells what ${from} is worth in ${into}: write rates: { ${named}: { usd: "1" } } with its value in usd in the config, or set the limits in ${from}`;
+};
+
+const contradicted = ({ currency, stated, market, by, limitBps }: Contradiction): string =>
+  `the config states ${stated} usd for ${currency}, the market says ${market} (${by}), further apart than ${limitBps} bps`;
+
+/** Currencies that strategies trade: their prices are known anyway. */
+function traded(desk: Desk): readonly string[] {
+  const known = between.get(desk.strategies);
+  if (known !== undefined) return known;
+  const all = new Set<string>();
+  for (const { bound } of desk.strategies.values())
+    for (const each of bound.pairs) {
+      const pair = desk.pair(each);
+      if ('problem' in pair) continue;
+      all.add(pair.base);
+      all.add(pair.quote);
+    }
+  const list = [...all].slice(0, BETWEEN_MAX);
+  between.set(desk.strategies, list);
+  return list;
+}
+const BETWEEN_MAX = 50;
+const between = new WeakMap<Desk['strategies'], readonly string[]>();

@@ -1,0 +1,140 @@
+import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
+import type { Observer } from '../observer.ts';
+import type { Clock } from '../ports.ts';
+
+/** How many quotes a pair may cost: makers widen for those who ask and do not deal, or stop answering them. */
+export interface FootprintOptions {
+  /** Quotes are counted for so long, milliseconds. */
+  readonly windowMs: number;
+  /** More quotes a fill than this, and the next ones are asked for more slowly. */
+  readonly quotesPerFillMax: number;
+  /** Fewer fills a quote than this, 0 to 1, and likewise. */
+  readonly hitRatioMin: number;
+}
+
+/** Counts, and slows nothing down. */
+export const NO_FOOTPRINT: FootprintOptions = {
+  windowMs: HOUR_MS,
+  quotesPerFillMax: Number.POSITIVE_INFINITY,
+  hitRatioMin: 0,
+};
+
+/** What a quote was asked for. Those of a ladder are counted apart: they never slow down a slice. */
+export type Purpose = 'slice' | 'reference' | 'ladder';
+
+interface Minute {
+  asked: number;
+  ladder: number;
+  /** Firm quotes that came, whatever for. */
+  quotes: number;
+  fills: number;
+}
+
+/** Waits between quotes grow at most by this. */
+const SLOWDOWN_MAX = 64;
+
+/** The quotes and fills of each pair, by the minute. Watches only itself: what it says is a factor for waits. */
+export class Footprint {
+  readonly #clock: Clock;
+  readonly #options: FootprintOptions;
+  readonly #observer: Observer;
+  readonly #pairs = new Map<string, Map<number, Minute>>();
+  readonly #slowed = new Set<string>();
+
+  constructor(clock: Clock, options: FootprintOptions, observer: Observer) {
+    this.#clock = clock;
+    this.#options = options;
+    this.#observer = observer;
+  }
+
+  /** A quote was asked for, and came or did not. */
+  asked(pair: string, purpose: Purpose, isQuote: boolean): void {
+    const minute = this.#now(pair);
+    if (purpose === 'ladder') minute.ladder++;
+    else minute.asked++;
+    if (isQuote) minute.quotes++;
+    this.#tell(pair);
+  }
+
+  filled(pair: string): void {
+    this.#now(pair).fills++;
+    this.#tell(pair);
+  }
+
+  /** By how much longer to wait before the next quote of the pair: 1, or a power of two up to 64. */
+  slowdown(pair: string): number {
+    return this.#slowdownOf(this.#sum(pair));
+  }
+
+  #slowdownOf({ asked, fills, quotes, ladder }: Readonly<Minute>): number {
+    const { quotesPerFillMax, hitRatioMin } = this.#options;
+    // Too few to tell anything: the first quotes of a pair are never too many.
+    if (asked <= quotesPerFillMax) return 1;
+    const real = Math.max(1, quotes - ladder);
+    const over = Math.max(
+      asked / (quotesPerFillMax * Math.max(1, fills)),
+      hitRatioMin / Math.max(fills / real, 1 / (real * SLOWDOWN_MAX)),
+    );
+    return over <= 1 ? 1 : Math.min(SLOWDOWN_MAX, 2 ** Math.ceil(Math.log2(over)));
+  }
+
+  /** Whether sizes may be probed: only while all quotes together are at most half of what the fills allow. */
+  allowsLadder(pair: string): boolean {
+    const sum = this.#sum(pair);
+    const { asked, ladder, fills } = sum;
+    const { quotesPerFillMax } = this.#options;
+    return this.#slowdownOf(sum) === 1 && asked + ladder < (quotesPerFillMax * Math.max(1, fills)) / 2;
+  }
+
+  #now(pair: string): Minute {
+    let minutes = this.#pairs.get(pair);
+    if (minutes === undefined) {
+      minutes = new Map();
+      this.#pairs.set(pair, minutes);
+    }
+    const number = Math.floor(this.#clock.monotonic() / MINUTE_MS);
+    let known = minutes.get(number);
+    if (known === undefined) {
+      known = { asked: 0, ladder: 0, quotes: 0, fills: 0 };
+      minutes.set(number, known);
+    }
+    return known;
+  }
+
+  #sum(pair: string): Readonly<Minute> {
+    const sum = { asked: 0, ladder: 0, quotes: 0, fills: 0 };
+    const minutes = this.#pairs.get(pair);
+    const oldest = Math.floor((this.#clock.monotonic() - this.#options.windowMs) / MINUTE_MS);
+    if (minutes === undefined) return sum;
+    for (const [number, minute] of minutes) {
+      if (number <= oldest) minutes.delete(number);
+      else {
+        sum.asked += minute.asked;
+        sum.ladder += minute.ladder;
+        sum.quotes += minute.quotes;
+        sum.fills += minute.fills;
+      }
+    }
+    return sum;
+  }
+
+  #tell(pair: string): void {
+    const sum = this.#sum(pair);
+    const { asked, ladder, quotes, fills } = sum;
+    const slowdown = this.#slowdownOf(sum);
+    this.#observer.footprint(pair, {
+      quotesPerFill: (asked + ladder) / Math.max(1, fills),
+      hitRatio: quotes === 0 ? undefined : fills / quotes,
+      slowdown,
+    });
+    if (slowdown === 1) this.#slowed.delete(pair);
+    else if (!this.#slowed.has(pair)) {
+      this.#slowed.add(pair);
+      this.#observer.warn('too many quotes per fill; requesting quotes more slowly', {
+        pair,
+        quotes: asked,
+        fills,
+      });
+    }
+  }
+}

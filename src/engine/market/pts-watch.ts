@@ -1,0 +1,186 @@
+import {
+  EMPTY,
+  catchError,
+  concat,
+  defer,
+  filter,
+  finalize,
+  forkJoin,
+  ignoreElements,
+  map,
+  merge,
+  of,
+  repeat,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { VenueError } from '../../core/errors.ts';
+import { expectedCarryBps } from '../../core/risk/pts.ts';
+import type { Ratio } from '../../core/money.ts';
+import type { FundingRate, RiskMode } from '../../core/venue.ts';
+import { instant, isoOf } from '../../core/time.ts';
+import type { Instant, Monotonic } from '../../core/time.ts';
+import type { OpenSlice } from '../state/desk-state.ts';
+import type { Observer } from '../observer.ts';
+import type { Pacer } from '../rate-limit/rate-limiter.ts';
+import type { Policy } from '../policy.ts';
+import type { Ports } from '../ports.ts';
+
+type Terms = 'risk modes' | 'funding rates';
+
+/** A first read that failed is tried again after so long, then after twice as long each time, up to the poll. */
+const FIRST_RETRY_MS = 1_000;
+
+interface Waiting {
+  readonly mostMs: number;
+  readonly pending$: Observable<boolean>;
+}
+
+/** Risk modes and funding rates, polled. What is older than `pts.maxAgeMs`, or was refused, is unknown. */
+export class PtsWatch {
+  readonly #ports: Ports;
+  readonly #policy: Policy;
+  readonly #pacer: Pacer;
+  readonly #observer: Observer;
+  /** The newest rate of each currency. A row that cannot be read leaves the one before it. */
+  readonly #told = new Map<string, FundingRate>();
+  readonly #refused = new Set<Terms>();
+  readonly #waiting = new Map<OpenSlice, Instant>();
+  /** Reads in a row that left the first one pending. */
+  #failures = 0;
+  #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
+  #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
+
+  constructor(ports: Ports, policy: Policy, pacer: Pacer, observer: Observer) {
+    this.#ports = ports;
+    this.#policy = policy;
+    this.#pacer = pacer;
+    this.#observer = observer;
+  }
+
+  /** Whether the first read is still to come: nobody has told the terms that credit is held to, nor refused to. */
+  isPending(): boolean {
+    const { use, carryBpsMax } = this.#policy.pts;
+    if (use === 'never') return false;
+    const isMissing = (what: Terms): boolean =>
+      (what === 'risk modes' ? this.#modes : this.#rates) === undefined && !this.#refused.has(what);
+    return isMissing('risk modes') || (carryBpsMax !== undefined && isMissing('funding rates'));
+  }
+
+  /** Emits once the first read is over, or after `mostMs`. `pending$` tells each time whether it is still to come. */
+  known(slice: OpenSlice, { mostMs, pending$ }: Waiting): Observable<void> {
+    const { clock } = this.#ports;
+    return defer(() => {
+      if (!this.isPending()) return of(undefined);
+      this.#waiting.set(slice, instant(clock.wall() + mostMs));
+      return merge(pending$.pipe(filter((isPending) => !isPending)), timer(mostMs, clock.scheduler)).pipe(
+        take(1),
+        map(() => undefined),
+        finalize(() => this.#waiting.delete(slice)),
+      );
+    });
+  }
+
+  /** Slices that wait for the first read, each with the end of its wait. */
+  get waiting(): ReadonlyMap<OpenSlice, Instant> {
+    return this.#waiting;
+  }
+
+  mode(pair: string): RiskMode | undefined {
+    return this.#isFresh(this.#modes) ? this.#modes?.value.get(pair) : undefined;
+  }
+
+  /** What borrowing `currency` costs, as it was told last, however long ago: terms change seldom, and debts go on. */
+  rate(currency: string): FundingRate | undefined {
+    return this.#told.get(currency);
+  }
+
+  /** Emits once both are fresh, or could not be read. */
+  ready(): Observable<void> {
+    const isFresh = this.#isFresh(this.#modes) && this.#isFresh(this.#rates);
+    return isFresh ? of(undefined) : concat(this.poll(), of(undefined));
+  }
+
+  /** Expected carry of borrowing `currency`, basis points; `undefined` when the rate is unknown. */
+  carryBps(currency: string): Ratio | undefined {
+    const rate = this.#isFresh(this.#rates) ? this.#rates?.value.get(currency) : undefined;
+    return rate === undefined ? undefined : expectedCarryBps(rate, this.#policy.pts.holdingMs);
+  }
+
+  /**
+   * Polls for as long as it is subscribed, for credit or while a strategy needs the terms of it, which an edited one may
+   * begin to. Emits after each poll.
+   */
+  run({ isNeeded }: { readonly isNeeded: () => boolean }): Observable<void> {
+    const { clock } = this.#ports;
+    const { use } = this.#policy.pts;
+    const polled = defer(() => (use === 'never' && !isNeeded() ? EMPTY : concat(this.poll(), of(undefined))));
+    const wait = defer(() => timer(this.#waitMs(), clock.scheduler)).pipe(ignoreElements());
+    return concat(polled, wait).pipe(repeat());
+  }
+
+  /** Until something was read, a slice may wait for it: it is asked for sooner. */
+  #waitMs(): number {
+    const { pollMs } = this.#policy.pts;
+    this.#failures = this.isPending() ? this.#failures + 1 : 0;
+    return this.#failures === 0
+      ? pollMs
+      : Math.min(pollMs, FIRST_RETRY_MS * 2 ** Math.min(10, this.#failures - 1));
+  }
+
+  /** Reads both once; a failure leaves what is known to grow old. Completes. */
+  poll(): Observable<never> {
+    const { venue, clock } = this.#ports;
+    const modes = this.#paced(venue.riskModes()).pipe(
+      tap((value) => {
+        for (const pair of new Set([...value.keys(), ...(this.#modes?.value.keys() ?? [])])) {
+          this.#observer.riskMode(pair, value.get(pair));
+        }
+        this.#modes = { value, at: clock.monotonic() };
+      }),
+    );
+    const rates = this.#paced(venue.fundingRates()).pipe(
+      tap((list) => {
+        for (const rate of list) this.#told.set(rate.currency, rate);
+        this.#rates = { value: new Map(list.map((rate) => [rate.currency, rate])), at: clock.monotonic() };
+      }),
+    );
+    return forkJoin([this.#tolerant('risk modes', modes), this.#tolerant('funding rates', rates)]).pipe(
+      ignoreElements(),
+    );
+  }
+
+  #paced<T>(read: Observable<T>): Observable<T> {
+    return this.#pacer.through({ route: 'read', priority: 'valuation', key: 'pts' }, read);
+  }
+
+  #tolerant(what: Terms, read: Observable<unknown>): Observable<unknown> {
+    return read.pipe(
+      map(() => undefined),
+      catchError((error: unknown) => {
+        if (!(error instanceof VenueError)) throw error;
+        this.#observer.warn(`${what} could not be read: no credit is used once they are stale`, {
+          error: error.message,
+        });
+        const { status = 0 } = error;
+        if (status >= 400 && status < 500 && status !== 408 && status !== 429) {
+          this.#refused.add(what);
+        }
+        return EMPTY;
+      }),
+    );
+  }
+
+  #isFresh(known: { readonly at: Monotonic } | undefined): boolean {
+    return known !== undefined && this.#ports.clock.monotonic() - known.at <= this.#policy.pts.maxAgeMs;
+  }
+}
+
+/** One line a slice that waits for the first read of the risk modes. */
+export const termsWords = ({ pts }: { readonly pts: Pick<PtsWatch, 'waiting'> }): readonly string[] =>
+  [...pts.waiting].map(
+    ([{ intent }, until]) =>
+      `slice ${intent.slice} of ${intent.parent} waits for the first read of the risk modes, until ${isoOf(until)} at most: it needs credit`,
+  );

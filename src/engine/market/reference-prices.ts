@@ -1,0 +1,334 @@
+import {
+  EMPTY,
+  NEVER,
+  Subject,
+  concat,
+  defer,
+  distinctUntilChanged,
+  filter,
+  finalize,
+  forkJoin,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  of,
+  repeat,
+  share,
+  switchMap,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { classifyQuote } from '../../core/cycle/answer.ts';
+import type { Instrument } from '../../core/instrument.ts';
+import { isFresh } from '../../core/reference-price.ts';
+import type { ReferencePrice } from '../../core/reference-price.ts';
+import { holding, middle, quantity, roundUp, size, slippageBps } from '../../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
+import { after } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import type { QuoteRequest, Side, Size } from '../../core/venue.ts';
+import type { Footprint } from './footprint.ts';
+import type { Observer } from '../observer.ts';
+import type { Pacer } from '../rate-limit/rate-limiter.ts';
+import type { Policy } from '../policy.ts';
+import type { Lookout, Ports } from '../ports.ts';
+
+interface Wiring {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly pacer: Pacer;
+  readonly observer: Observer;
+  readonly footprint: Footprint;
+  instrument(pair: string): Instrument;
+  /** An amount in another currency; `undefined` while no rate is known. */
+  convert(currency: string, amount: Quantity, into: string): Money | undefined;
+  /** A halted desk asks for no quote. */
+  isHalted(): boolean;
+  /** Halts the desk: the venue refuses the token. */
+  halt(why: string): Observable<never>;
+}
+
+/** Size of a probe where no rate converts the configured amount and no minimum is set. */
+const PROBE_QUANTITY = quantity('0.001');
+const RETRY_MS = 1_000;
+
+/** The two sides of a probe may be a tenth apart. */
+const SIDES_APART_BPS_MAX = 1_000;
+
+/** Two sources speak at the same time when no more than this lies between them, milliseconds. */
+const SAME_TIME_MS = 500;
+
+/**
+ * Reference prices: from the venue's feed where there is one, else the middle of a small buy and a small sell quote.
+ * Probes are asked for only while something waits for a price or watches a pair, within their share of the quote limit.
+ */
+export class References {
+  readonly #wiring: Wiring;
+  readonly #prices = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
+  /** The newest price of each source, by pair and source. */
+  readonly #sources = new Map<string, { readonly price: ReferencePrice; readonly seenAt: Monotonic }>();
+  /** How far apart two sources of a pair were that spoke at the same time. */
+  readonly #gaps = new Map<string, { readonly gap: Ratio; readonly seenAt: Monotonic }>();
+  readonly #probes = new Map<string, Observable<ReferencePrice>>();
+  readonly #watches = new Map<string, Observable<never>>();
+  /** Probes in a row that brought no price. */
+  readonly #failures = new Map<string, { readonly count: number; readonly last: Monotonic }>();
+  readonly #changes = new Subject<ReferencePrice>();
+  /** Every new reference price. */
+  readonly changed$: Observable<ReferencePrice> = this.#changes.asObservable();
+
+  constructor(wiring: Wiring) {
+    this.#wiring = wiring;
+  }
+
+  /** Takes the venue's feed in, if there is one. Never emits. */
+  listen(): Observable<never> {
+    const { market } = this.#wiring.ports;
+    return market === undefined
+      ? EMPTY
+      : market.prices$.pipe(
+          tap((price) => this.#set(price)),
+          ignoreElements(),
+        );
+  }
+
+  /** Pairs with how many probes in a row brought no price, ten at most, and when the last of them ended. */
+  get failures(): Iterable<readonly [string, { readonly count: number; readonly last: Monotonic }]> {
+    return this.#failures;
+  }
+
+  /** The newest price, if it is not stale. */
+  get(pair: string): ReferencePrice | undefined {
+    const { ports, policy } = this.#wiring;
+    if (ports.market?.look !== undefined) return ports.market.look(pair);
+    const known = this.#prices.get(pair);
+    if (known === undefined) return undefined;
+    // The wall clock may step back: what was seen too long ago is stale whatever its stamp says.
+    const ageMs = ports.clock.monotonic() - known.seenAt;
+    const { maxAgeMs } = policy.reference;
+    return ageMs <= maxAgeMs && isFresh(known.price, ports.clock.wall(), maxAgeMs) ? known.price : undefined;
+  }
+
+  /**
+   * How far apart the feed and the probe were when both last spoke at the same time, basis points; `undefined` when that was
+   * never, or too long ago. Prices of different instants say nothing about each other: the market may have moved.
+   */
+  gapBps(pair: string): Ratio | undefined {
+    const { ports, policy } = this.#wiring;
+    const known = this.#gaps.get(pair);
+    if (known === undefined) return undefined;
+    return ports.clock.monotonic() - known.seenAt <= policy.reference.maxAgeMs ? known.gap : undefined;
+  }
+
+  /**
+   * A quote has disagreed with the price of a pair. One that came from small quotes is forgotten: the price of the feed
+   * stands in for it, or the next use asks anew. One of the feed stays: the feed brings the next by itself, and does not
+   * depend on whoever gave the quote.
+   */
+  renew(pair: string): void {
+    if (this.#prices.get(pair)?.price.source !== 'probe') return;
+    const ticker = this.#sources.get(`${pair} ticker`);
+    if (ticker === undefined) this.#prices.delete(pair);
+    else this.#prices.set(pair, ticker);
+  }
+
+  /** Whether every pair has a fresh price. */
+  hasAll(pairs: readonly string[]): boolean {
+    return pairs.every((pair) => this.get(pair) !== undefined);
+  }
+
+  /** Emits once every pair has a fresh price, or after `reference.waitMs` whatever is there. Emits in the same tick when all is fresh. */
+  ready(pairs: readonly string[]): Observable<void> {
+    return defer(() => {
+      const missing = pairs.filter((pair) => this.get(pair) === undefined);
+      if (missing.length === 0) return of(undefined);
+      const { ports, policy } = this.#wiring;
+      const isAsked = ports.market?.look === undefined;
+      const asking = isAsked
+        ? merge(...missing.map((pair) => this.#insist(pair)))
+        : (ports.market.expect?.({ pairs: missing }) ?? NEVER);
+      const arrived = merge(this.changed$, asking).pipe(
+        filter(() => missing.every((pair) => this.get(pair) !== undefined)),
+      );
+      return merge(arrived, timer(policy.reference.waitMs, ports.clock.scheduler)).pipe(
+        take(1),
+        map(() => undefined),
+      );
+    });
+  }
+
+  /**
+   * Keeps prices coming for whoever waits for some of these pairs, for as long as it is subscribed. `lookout$` says what is
+   * waited for, anew whenever that changes: a market that can look ahead leaves out what is not. Never emits.
+   */
+  follow(pairs: readonly string[], lookout$: Observable<Lookout>): Observable<never> {
+    const { market } = this.#wiring.ports;
+    if (market?.look === undefined) return merge(...pairs.map((pair) => this.watch(pair)));
+    return lookout$.pipe(switchMap((lookout) => market.expect?.(lookout) ?? NEVER));
+  }
+
+  /**
+   * New prices of these pairs. A market that is asked knows all prices of an instant at once: the first of an instant then stands
+   * for all of them.
+   */
+  changesOf(pairs: readonly string[]): Observable<ReferencePrice> {
+    const changes$ = this.changed$.pipe(filter(({ pair }) => pairs.includes(pair)));
+    const isAsked = this.#wiring.ports.market?.look !== undefined;
+    return isAsked ? changes$.pipe(distinctUntilChanged((one, next) => one.at === next.at)) : changes$;
+  }
+
+  /** Keeps the price of a pair fresh for as long as somebody is subscribed. Never emits. */
+  watch(pair: string): Observable<never> {
+    const known = this.#watches.get(pair);
+    if (known !== undefined) return known;
+    const { ports } = this.#wiring;
+    const wait = defer(() =>
+      timer(this.#intervalMs() * this.#wiring.footprint.slowdown(pair), ports.clock.scheduler),
+    );
+    const watching = concat(this.#probe(pair), wait).pipe(
+      ignoreElements(),
+      repeat(),
+      finalize(() => this.#watches.delete(pair)),
+      share(),
+    );
+    this.#watches.set(pair, watching);
+    return watching;
+  }
+
+  /** All watched pairs together stay within their share: two quotes a probe. */
+  #intervalMs(): number {
+    const { policy } = this.#wiring;
+    const quotes = policy.pace.windows.quote;
+    if (this.#wiring.ports.market !== undefined) return policy.reference.maxAgeMs / 2;
+    if (quotes === undefined) return policy.reference.intervalMs;
+    const perSecond = (quotes.max / quotes.perMs) * 1000 * policy.reference.share;
+    return Math.max(policy.reference.intervalMs, (2 * this.#watches.size * 1000) / perSecond);
+  }
+
+  /** Probes until the pair has a fresh price. Never emits. */
+  #insist(pair: string): Observable<never> {
+    const { ports, policy } = this.#wiring;
+    // Full jitter: many pairs that miss their price must not ask in step, and not take the limit of the slices.
+    const waitMs = (): number => {
+      const failures = this.#failures.get(pair)?.count ?? 0;
+      return RETRY_MS + ports.random.next() * Math.min(policy.retry.capMs, RETRY_MS * 2 ** failures);
+    };
+    const again = (): Observable<unknown> =>
+      this.get(pair) === undefined ? timer(waitMs(), ports.clock.scheduler) : EMPTY;
+    return this.#probe(pair).pipe(ignoreElements(), repeat({ delay: again }));
+  }
+
+  /** One probe; several who want the same share it. A feed that is fresh makes it unnecessary. */
+  #probe(pair: string): Observable<ReferencePrice> {
+    return defer(() => {
+      if (this.#wiring.ports.market !== undefined && this.get(pair) !== undefined) return EMPTY;
+      const known = this.#probes.get(pair);
+      if (known !== undefined) return known;
+      const probe = forkJoin([this.#side(pair, 'buy'), this.#side(pair, 'sell')]).pipe(
+        filter(([buy, sell]) => this.#agree(pair, buy, sell)),
+        map(([buy, sell]): ReferencePrice => ({
+          pair,
+          mid: middle(buy, sell),
+          at: this.#wiring.ports.clock.wall(),
+          source: 'probe',
+        })),
+        tap((price) => {
+          this.#set(price);
+        }),
+        finalize(() => {
+          this.#probes.delete(pair);
+          const isMissing = this.get(pair) === undefined;
+          const count = isMissing ? Math.min((this.#failures.get(pair)?.count ?? 0) + 1, 10) : 0;
+          this.#failures.set(pair, { count, last: this.#wiring.ports.clock.monotonic() });
+        }),
+        share(),
+      );
+      this.#probes.set(pair, probe);
+      return probe;
+    });
+  }
+
+  /** Whether the two sides of a probe can be believed: the middle of an absurd price and a sound one is absurd. */
+  #agree(pair: string, buy: Price, sell: Price): boolean {
+    const apart = slippageBps('buy', buy, sell).abs();
+    if (apart.lte(SIDES_APART_BPS_MAX)) return true;
+    this.#wiring.observer.warn('the two sides of a small quote are too far apart for a reference price', {
+      pair,
+      buy: buy.toFixed(),
+      sell: sell.toFixed(),
+    });
+    return false;
+  }
+
+  /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */
+  #side(pair: string, side: Side): Observable<Price> {
+    const { ports, policy, pacer, observer, footprint } = this.#wiring;
+    if (this.#wiring.isHalted()) return EMPTY;
+    const instrument = this.#wiring.instrument(pair);
+    const request: QuoteRequest = { pair, side, size: this.#size(instrument) };
+    const deadline = after(ports.clock.monotonic(), policy.reference.maxAgeMs);
+    return pacer.take({ route: 'quote', priority: 'quote', key: 'reference', deadline }).pipe(
+      mergeMap((permit) => {
+        if (this.#wiring.isHalted()) {
+          permit.giveBack();
+          return EMPTY;
+        }
+        observer.paced('quote', 'quote', permit.waitedMs);
+        const askedAt = ports.clock.monotonic();
+        return ports.venue.quote(request).pipe(
+          finalize(() => {
+            permit.settle();
+          }),
+          map((answer) => classifyQuote(request, answer, instrument)),
+          tap((meaning) => {
+            const result =
+              meaning.means === 'quote'
+                ? 'quote'
+                : meaning.means === 'smaller'
+                  ? 'too_large'
+                  : meaning.reason;
+            observer.quoted(pair, result, ports.clock.monotonic() - askedAt);
+            footprint.asked(pair, 'reference', meaning.means === 'quote');
+            if (result === 'rate_limited')
+              pacer.block('quote', meaning.means === 'later' ? (meaning.waitMs ?? 2_000) : 2_000);
+          }),
+        );
+      }),
+      mergeMap((meaning) =>
+        meaning.means === 'halt'
+          ? this.#wiring.halt(`the venue refused the token: ${meaning.detail}`)
+          : of(meaning),
+      ),
+      map((meaning) => (meaning.means === 'quote' ? meaning.quote.price : undefined)),
+      filter((price) => price !== undefined),
+    );
+  }
+
+  #size({ quote, quotePrecision, minimum }: Instrument): Size {
+    const { amount, currency } = this.#wiring.policy.reference.probe;
+    if (currency === quote) return { by: 'amount', amount };
+    const worth = this.#wiring.convert(currency, holding(amount), quote);
+    if (worth?.gt(0) === true) return { by: 'amount', amount: roundUp(worth, quotePrecision) };
+    return { by: 'quantity', quantity: minimum.quantity ?? PROBE_QUANTITY };
+  }
+
+  #set(price: ReferencePrice): void {
+    // A market that is asked holds its own prices, and speaks for itself alone.
+    if (this.#wiring.ports.market?.look !== undefined) {
+      this.#wiring.observer.reference(price);
+      this.#changes.next(price);
+      return;
+    }
+    const seenAt = this.#wiring.ports.clock.monotonic();
+    this.#prices.set(price.pair, { price, seenAt });
+    this.#sources.set(`${price.pair} ${price.source}`, { price, seenAt });
+    const other = this.#sources.get(`${price.pair} ${price.source === 'probe' ? 'ticker' : 'probe'}`);
+    if (other !== undefined && seenAt - other.seenAt <= SAME_TIME_MS)
+      this.#gaps.set(price.pair, { gap: size(slippageBps('buy', price.mid, other.price.mid)), seenAt });
+    this.#wiring.observer.reference(price);
+    this.#changes.next(price);
+  }
+}

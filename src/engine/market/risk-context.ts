@@ -1,0 +1,337 @@
+import type { Position, Proposal, World } from '../../core/risk/controls.ts';
+import type { Caps, Repeats } from '../../core/risk/repeat-limits.ts';
+import {
+  add,
+  counted,
+  fraction,
+  holding,
+  money,
+  negate,
+  NO_MONEY,
+  NO_QUANTITY,
+  ONE,
+  price,
+  quantity,
+  quantityUp,
+  ratio,
+  scale,
+  subtract,
+} from '../../core/money.ts';
+import type { Money, Quantity, Ratio } from '../../core/money.ts';
+import type { IntentRecord } from '../../core/record.ts';
+import { MINUTE_MS, after } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Size } from '../../core/venue.ts';
+import type { Desk } from '../desk.ts';
+import { sliceKey } from '../state/desk-state.ts';
+import type { OpenAttempt, OpenSlice } from '../state/desk-state.ts';
+import { ParentSlices } from '../state/parent-slices.ts';
+import type { Plan } from '../state/strategy-plan.ts';
+import { doneOf, leftOrder } from '../state/totals.ts';
+import type { LeftOrder, ParentTotals } from '../state/totals.ts';
+
+/** What an attempt would do, and which it is. */
+export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
+  readonly slice: OpenSlice;
+  readonly size: Size;
+  /** Quote currency. */
+  readonly amount: Quantity;
+  /** The attempt that asks: its own reservation does not count against it. */
+  readonly clientId?: string | undefined;
+}
+
+/** Everything that the limits are held against, for one attempt at this moment. */
+export const worldOf = (desk: Desk, trial: Trial): World => new DeskWorld(desk, trial);
+
+/** Figures are added up when a limit looks at them: most desks have few limits, and every attempt under way counts in a sum. */
+class DeskWorld implements World {
+  readonly #desk: Desk;
+  readonly #trial: Trial;
+  readonly #today: Instant;
+  readonly #doubts: Doubts;
+  readonly control: World['control'];
+  readonly at: Instant;
+  readonly repeats: Repeats;
+  readonly caps: Caps;
+
+  constructor(desk: Desk, trial: Trial) {
+    const { control } = desk;
+    const plan = desk.plan(trial.slice.strategy);
+    const known = desk.state.totals.parent(trial.slice.intent.parent);
+    this.#desk = desk;
+    this.#trial = trial;
+    this.#today = desk.limitDay.now();
+    this.#doubts = doubtsOf(desk, trial);
+    // A pause ends nothing that was begun: what has asked for its quote may go on to its order.
+    this.control = trial.clientId !== undefined && control === 'paused' ? 'active' : control;
+    this.at = desk.ports.clock.wall();
+    this.repeats = repeatsOf(desk, trial, { at: this.at, known, planned: plan?.slices });
+    this.caps = capsOf(desk, trial, { known, plan });
+  }
+
+  get isStopping(): boolean {
+    return this.#desk.isStopping;
+  }
+
+  get pausedWhy(): string | undefined {
+    const { slice } = this.#trial;
+    const { parent, pair } = slice.intent;
+    const why = notRunWhy(this.#desk, slice);
+    if (why !== undefined) return why;
+    const { totals } = this.#desk.state;
+    return totals.isPricePaused(parent) && this.#isTrial(parent)
+      ? totals.pairPausedWhy(pair)
+      : totals.pausedWhy(parent, pair);
+  }
+
+  /** Whether a parent that is paused because prices disagreed may ask for a quote, or has asked. The gate lets no order of it leave. */
+  #isTrial(parent: string): boolean {
+    const { ports, priceTrials } = this.#desk;
+    return this.#trial.clientId !== undefined || priceTrials.isDue(parent, ports.clock.monotonic());
+  }
+
+  get blind(): World['blind'] {
+    return blindness(this.#desk);
+  }
+
+  get openDoubts(): number {
+    return this.#doubts.open;
+  }
+
+  get pairDoubts(): number {
+    return this.#doubts.ofPair;
+  }
+
+  get doubtNotional(): Money {
+    return this.#doubts.notional;
+  }
+
+  get dayNotional(): Money {
+    return this.#dayNotional(undefined);
+  }
+
+  get pairDayNotional(): Money {
+    return this.#dayNotional(this.#trial.slice.intent.pair);
+  }
+
+  #dayNotional(pair: string | undefined): Money {
+    const { state } = this.#desk;
+    const open = state.openNotional(pair, this.#trial.clientId);
+    const traded = state.totals.dayNotional(this.#today, pair);
+    return open.isZero() ? traded : add(traded, open);
+  }
+
+  get referenceGapBps(): Ratio | undefined {
+    return this.#desk.references.gapBps(this.#trial.slice.intent.pair);
+  }
+
+  get isReducing(): boolean {
+    return isReducing(this.#desk, this.#trial, broughtBy(this.#desk, this.#trial));
+  }
+
+  get gives(): Position {
+    const { slice, quantity: sold, amount, clientId } = this.#trial;
+    const { base, quote } = this.#desk.instrument(slice.intent.pair);
+    const [pays, paid] = slice.intent.side === 'buy' ? [quote, amount] : [base, sold];
+    return this.#desk.policy.limits.positionMin?.has(pays) === true
+      ? givenPosition(this.#desk, pays, paid, clientId)
+      : unasked(pays);
+  }
+
+  get gets(): Position {
+    const { brings, brought } = broughtBy(this.#desk, this.#trial);
+    return this.#desk.policy.limits.positionMax?.has(brings) === true
+      ? gottenPosition(this.#desk, brings, brought, this.#trial.clientId)
+      : unasked(brings);
+  }
+}
+
+interface Brought {
+  readonly brings: string;
+  readonly brought: Quantity;
+}
+
+/** The currency that a trial adds to, and how much. */
+function broughtBy(desk: Desk, { slice, quantity: bought, amount }: Trial): Brought {
+  const { pair, side } = slice.intent;
+  const { base, quote } = desk.instrument(pair);
+  return side === 'buy' ? { brings: base, brought: bought } : { brings: quote, brought: amount };
+}
+
+interface Doubts {
+  readonly open: number;
+  readonly ofPair: number;
+  /** At worst, in the currency of the limits. */
+  readonly notional: Money;
+}
+const NO_DOUBTS: Doubts = { open: 0, ofPair: 0, notional: NO_MONEY };
+
+/** Attempts whose outcome is unknown, without the one that asks, and fills that lack a part. */
+function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
+  const { attempts, lacking } = desk.state;
+  if (attempts.size === 0 && lacking.size === 0) return NO_DOUBTS;
+  let doubts = NO_DOUBTS;
+  for (const { intent, doubt } of attempts.values()) {
+    if (doubt === undefined || intent.client_order_id === clientId) continue;
+    doubts = {
+      open: doubts.open + 1,
+      ofPair: doubts.ofPair + (intent.pair === slice.intent.pair ? 1 : 0),
+      notional: add(doubts.notional, money(intent.notional_usd)),
+    };
+  }
+  // Its own parent counts what a fill lacks; a later one of its strategy may go by what the account holds, which lacks it too.
+  const { parent, pair } = slice.intent;
+  for (const fill of lacking.values()) {
+    if (fill.strategy === slice.strategy && fill.parent !== parent && fill.pair === pair)
+      doubts = { ...doubts, ofPair: doubts.ofPair + 1 };
+  }
+  return doubts;
+}
+
+/** Why nothing more is started for the strategy of a slice. */
+const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
+  desk.isRun(slice)
+    ? desk.state.totals.strategyPausedWhy(slice.strategy)
+    : `strategy ${slice.strategy} is not run any more`;
+
+/** Nothing starts on what was true too long ago: the account must have been read whole. */
+export function blindness(desk: Desk): World['blind'] {
+  const { accountAgeMaxMs } = desk.policy;
+  if (accountAgeMaxMs === undefined) return undefined;
+  const ageMs = desk.ports.clock.monotonic() - (desk.lastReadAt ?? Number.NEGATIVE_INFINITY);
+  return ageMs <= accountAgeMaxMs
+    ? undefined
+    : { limit: `${accountAgeMaxMs / 1000} s`, value: `${Math.round(ageMs / 1000)} s` };
+}
+
+const unasked = (currency: string): Position => ({ currency, after: undefined });
+
+function givenPosition(desk: Desk, currency: string, paid: Quantity, except: string | undefined): Position {
+  const available = desk.available(currency, except);
+  return { currency, after: available && subtract(available, paid) };
+}
+
+function gottenPosition(
+  desk: Desk,
+  currency: string,
+  brought: Quantity,
+  except: string | undefined,
+): Position {
+  if (desk.state.balances === undefined) return { currency, after: undefined };
+  let sum = add(desk.state.balances.get(currency) ?? NO_QUANTITY, brought);
+  for (const { intent } of desk.state.attempts.values()) {
+    if (intent.client_order_id !== except)
+      sum = add(sum, incoming(intent, currency, desk.policy.limits.collarBps));
+  }
+  return { currency, after: sum };
+}
+
+/** The most that an attempt may bring of a currency: no quote further from the reference than the collar is taken. */
+function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<typeof ratio>): Quantity {
+  const sized = quantity(intent.size);
+  const reach = fraction(collarBps, ratio('10000'));
+  const reference = price(intent.reference_price);
+  if (intent.side === 'buy') {
+    if (currency !== intent.base) return NO_QUANTITY;
+    const cheapest = scale(reference, subtract(ONE, reach));
+    if (intent.by === 'quantity' || !cheapest.gt(0)) return sized;
+    return quantityUp(counted(sized), cheapest, 18);
+  }
+  if (currency !== intent.quote) return NO_QUANTITY;
+  return intent.by === 'amount' ? sized : scale(sized, ratio(scale(reference, add(ONE, reach)).toFixed(18)));
+}
+
+/** A balance below zero comes nearer to zero, and does not pass it. */
+function isReducing(desk: Desk, { clientId }: Trial, { brings, brought }: Brought): boolean {
+  const { after: sum } = gottenPosition(desk, brings, brought, clientId);
+  const borrowed = negate(desk.state.balances?.get(brings) ?? NO_QUANTITY);
+  return borrowed.gt(0) && sum?.lte(0) === true;
+}
+
+/** Orders that left in the last minute, those whose record is not written yet included. */
+function recentOrders(desk: Desk, now: Instant): readonly LeftOrder[] {
+  const known = desk.state.totals.ordersSince(after(now, -MINUTE_MS));
+  if (desk.leaving.size === 0) return known;
+  const ids = new Set(known.map((order) => order.clientId));
+  const unwritten = [...desk.leaving.values()].filter((intent) => !ids.has(intent.client_order_id));
+  return [...known, ...unwritten.map((intent) => leftOrder(intent, now))];
+}
+
+interface Before {
+  readonly at: Instant;
+  readonly known: ParentTotals | undefined;
+  readonly planned: number | undefined;
+}
+
+function repeatsOf(desk: Desk, trial: Trial, { at, known, planned }: Before): Repeats {
+  const { slice, clientId } = trial;
+  const { parent, slice: number, pair } = slice.intent;
+  const { filledIds, closedIds } = desk.state;
+  const since = after(at, -(desk.policy.limits.duplicateMs ?? 0));
+  let twin: string | undefined;
+  let others: Set<string> | undefined;
+  for (const order of recentOrders(desk, at)) {
+    if (order.clientId === clientId || order.pair !== pair) continue;
+    if (twin === undefined && order.at > since && isTwin(order, trial)) twin = order.clientId;
+    if (order.parent === parent && order.slice === number) continue;
+    others ??= new Set();
+    others.add(sliceKey(order.parent, order.slice));
+  }
+  return {
+    isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
+    twin,
+    inMinute: others?.size ?? 0,
+    ofParent: othersExecuted(desk, slice.intent, known?.slices),
+    planned,
+    gapUntil: known?.slices.lastGap(number),
+  };
+}
+
+/** Whether an order of another parent is alike. */
+function isTwin(order: LeftOrder, { slice, size }: Trial): boolean {
+  const { parent, side } = slice.intent;
+  if (order.parent === parent || order.side !== side) return false;
+  const figure = size.by === 'quantity' ? size.quantity : size.amount;
+  return order.size === `${figure.toFixed()} ${size.by}`;
+}
+
+/** Other slices of the parent with an order, those whose record is not written yet included. */
+function othersExecuted(
+  desk: Desk,
+  { parent, slice }: Pick<OpenSlice['intent'], 'parent' | 'slice'>,
+  known: ParentTotals['slices'] = NO_SLICES,
+): number {
+  const executed = known.executed - (known.hasExecuted(slice) ? 1 : 0);
+  if (desk.leaving.size === 0) return executed;
+  const unwritten = new Set<number>();
+  for (const order of desk.leaving.values())
+    if (order.parent === parent && order.slice !== slice && !known.hasExecuted(order.slice))
+      unwritten.add(order.slice);
+  return executed + unwritten.size;
+}
+
+const NO_SLICES: ParentTotals['slices'] = new ParentSlices();
+
+function capsOf(
+  desk: Desk,
+  { slice, size, clientId }: Trial,
+  { known, plan }: { readonly known: ParentTotals | undefined; readonly plan: Plan | undefined },
+): Caps {
+  const { intent } = slice;
+  const isOfPlan = plan !== undefined && plan.by === intent.by;
+  let done = known === undefined ? NO_QUANTITY : doneOf(known, intent.by);
+  for (const open of desk.state.attempts.values()) {
+    if (open.intent.parent !== intent.parent || open.intent.client_order_id === clientId) continue;
+    done = add(done, worstOf(open, intent.by));
+  }
+  return {
+    asked: size.by === 'quantity' ? size.quantity : holding(size.amount),
+    parentDone: done,
+    parentMax: isOfPlan ? plan.total : known?.decided,
+    slice: quantity(intent.size),
+    slicePlanned: isOfPlan ? plan.sizes.get(intent.slice) : undefined,
+  };
+}
+
+const worstOf = ({ intent }: OpenAttempt, by: 'quantity' | 'amount'): Quantity =>
+  intent.by === by ? quantity(intent.size) : NO_QUANTITY;

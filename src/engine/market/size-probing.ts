@@ -1,0 +1,223 @@
+import {
+  EMPTY,
+  NEVER,
+  concat,
+  concatMap,
+  defer,
+  filter,
+  finalize,
+  from,
+  ignoreElements,
+  interval,
+  map,
+  mergeMap,
+  of,
+  repeat,
+  startWith,
+  take,
+  takeUntil,
+  takeWhile,
+  tap,
+  timer,
+  toArray,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { classifyQuote } from '../../core/cycle/answer.ts';
+import type { QuoteMeaning } from '../../core/cycle/answer.ts';
+import { impactCurve, ladderShares, sizeWithin } from '../../core/risk/impact-curve.ts';
+import type { Round, Rung } from '../../core/risk/impact-curve.ts';
+import { cost, ratio, roundDown, scale } from '../../core/money.ts';
+import type { Money, Ratio } from '../../core/money.ts';
+import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import type { QuoteRequest, Side, Size } from '../../core/venue.ts';
+import type { LadderWish } from '../../strategy/kernel.ts';
+import { maximumRecord } from '../attempt/learnt-maximum.ts';
+import { halt } from '../account/watch-account.ts';
+import type { Desk } from '../desk.ts';
+
+/** A curve is learnt from so many rounds, and from none that are older. */
+const ROUNDS_KEPT = 5;
+const ROUND_AGE_MS = 10 * MINUTE_MS;
+/** Between two rounds of one ladder; longer after one that brought no prices. */
+const ROUND_GAP_MS = 15 * SECOND_MS;
+const FAILED_GAP_MS = MINUTE_MS;
+/** Prices further apart than this in time say nothing about size. */
+const ROUND_MAX_MS = 10 * SECOND_MS;
+/** A strategy is worth probing for when it trades, or will within this time. */
+const LEAD_MS = 5 * MINUTE_MS;
+/** Nothing is probed so shortly before a time for which something is planned: its quotes find the whole limit free. */
+const QUIET_MS = 3 * SECOND_MS;
+const LOOK_MS = SECOND_MS;
+const RARE_LOOK_MS = MINUTE_MS;
+const IDLE_LOOK_MS = 200;
+
+interface Learnt {
+  readonly rounds: { readonly at: Monotonic; readonly round: Round }[];
+  nextAt: number;
+}
+
+/** What is known of the impact of size, by pair and side. Not kept over a restart: it is learnt again. */
+export class Ladders {
+  readonly #learnt = new Map<string, Learnt>();
+
+  of(pair: string, side: Side): Learnt {
+    const key = `${side} ${pair}`;
+    const known = this.#learnt.get(key) ?? { rounds: [], nextAt: 0 };
+    this.#learnt.set(key, known);
+    return known;
+  }
+
+  /** The largest piece, in quote currency, that costs at most `most` more than a small one; `undefined` when that is not known. */
+  pieceWithin(
+    pair: string,
+    side: Side,
+    { most, now }: { readonly most: Ratio; readonly now: Monotonic },
+  ): Money | undefined {
+    const fresh = freshRounds(this.of(pair, side), now);
+    const curve = impactCurve(fresh, side);
+    return curve === undefined ? undefined : sizeWithin(curve, most);
+  }
+}
+
+const freshRounds = ({ rounds }: Learnt, now: Monotonic): readonly Round[] =>
+  rounds.filter(({ at }) => now - at <= ROUND_AGE_MS).map(({ round }) => round);
+
+/**
+ * Probes the sizes of ladders while the limit of quotes is idle. A probe has no client id, so that it can never be
+ * executed; it takes one place of an otherwise empty window, and none shortly before something is planned. Never emits.
+ */
+export function watchLadders(desk: Desk): Observable<never> {
+  const { clock, strategies } = desk.ports;
+  return defer(() => {
+    // A reload may bring a ladder to a desk that had none.
+    const wishes = wishesOf(desk);
+    if (wishes.length === 0 && strategies === undefined) return NEVER;
+    const due = wishes.find(({ id, wish }) => isDue(desk, id, wish));
+    const climbing = due === undefined ? EMPTY : climb(desk, due.wish);
+    return concat(climbing, timer(wishes.length === 0 ? RARE_LOOK_MS : LOOK_MS, clock.scheduler));
+  }).pipe(ignoreElements(), repeat());
+}
+
+const wishesOf = ({ strategies }: Desk): readonly { readonly id: string; readonly wish: LadderWish }[] =>
+  [...strategies].flatMap(([id, { bound }]) =>
+    bound.ladder === undefined ? [] : [{ id, wish: bound.ladder }],
+  );
+
+function isDue(desk: Desk, strategy: string, { pair, side }: LadderWish): boolean {
+  const { clock } = desk.ports;
+  const life = desk.state.lives.get(strategy);
+  if (life === undefined || life.finished !== undefined || life.state === undefined) return false;
+  const now = clock.monotonic();
+  const known = desk.ladders.of(pair, side);
+  if (now < known.nextAt || freshRounds(known, now).length >= ROUNDS_KEPT) return false;
+  const soon = clock.wall() + LEAD_MS;
+  const isNear = life.waits.some((wait) => wait.on === 'outcome' || (wait.on === 'at' && wait.at <= soon));
+  return isNear && desk.footprint.allowsLadder(pair);
+}
+
+/** Asks for each size in turn; keeps the round when all of them were priced in time. */
+function climb(desk: Desk, wish: LadderWish): Observable<never> {
+  const { clock } = desk.ports;
+  const { pair, side } = wish;
+  const known = desk.ladders.of(pair, side);
+  known.nextAt = clock.monotonic() + FAILED_GAP_MS;
+  const sizes = sizesOf(desk, wish);
+  return from(sizes).pipe(
+    concatMap((size) => whenIdle(desk).pipe(mergeMap(() => probe(desk, { pair, side, size })))),
+    takeWhile((rung) => rung !== undefined),
+    takeUntil(timer(ROUND_MAX_MS, clock.scheduler)),
+    toArray(),
+    tap((round) => {
+      if (round.length < sizes.length) return;
+      const now = clock.monotonic();
+      known.rounds.push({ at: now, round });
+      known.rounds.splice(0, known.rounds.length - ROUNDS_KEPT);
+      known.nextAt = now + ROUND_GAP_MS;
+    }),
+    ignoreElements(),
+  );
+}
+
+/** The sizes of a ladder, the smallest first; those below the minimum are left out, and a ladder of one is none. */
+function sizesOf(desk: Desk, { pair, size, probes }: LadderWish): readonly Size[] {
+  const { basePrecision, quotePrecision, minimum } = desk.instrument(pair);
+  const sizes = ladderShares[probes].flatMap((part): readonly Size[] => {
+    if (size.by === 'quantity') {
+      const quantity = roundDown(scale(size.quantity, ratio(part)), basePrecision);
+      return quantity.lt(minimum.quantity ?? `1e-${basePrecision}`) ? [] : [{ by: 'quantity', quantity }];
+    }
+    const amount = roundDown(scale(size.amount, ratio(part)), quotePrecision);
+    return amount.lt(minimum.notional ?? `1e-${quotePrecision}`) ? [] : [{ by: 'amount', amount }];
+  });
+  return sizes.length < 2 ? [] : sizes;
+}
+
+/** Emits once, when nothing else wants a quote. */
+const whenIdle = (desk: Desk): Observable<unknown> =>
+  interval(IDLE_LOOK_MS, desk.ports.clock.scheduler).pipe(
+    startWith(undefined),
+    filter(() => isIdle(desk)),
+    take(1),
+  );
+
+function isIdle(desk: Desk): boolean {
+  if (desk.control !== 'active' || desk.isStopping || !desk.pacer.isIdle('quote')) return false;
+  const now = desk.ports.clock.wall();
+  for (const life of desk.state.lives.values()) {
+    const { strategy, waits, finished } = life;
+    // One that is not run or is paused plans nothing: its time passes, and stays what it waits for.
+    if (finished !== undefined || !desk.isRun(life)) continue;
+    if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) continue;
+    if (waits.some((wait) => wait.on === 'at' && wait.at <= now + QUIET_MS)) return false;
+  }
+  return true;
+}
+
+function probe(desk: Desk, request: QuoteRequest): Observable<Rung | undefined> {
+  const { clock, venue } = desk.ports;
+  const { pair } = request;
+  const instrument = desk.instrument(pair);
+  return desk.pacer.take({ route: 'quote', priority: 'probe', key: 'ladder' }).pipe(
+    mergeMap((permit) => {
+      desk.observer.paced('quote', 'probe', permit.waitedMs);
+      const askedAt = clock.monotonic();
+      return venue.quote(request).pipe(
+        finalize(() => {
+          permit.settle();
+        }),
+        map((answer) => classifyQuote(request, answer, instrument)),
+        tap((meaning) => {
+          const result =
+            meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
+          desk.observer.quoted(pair, result, clock.monotonic() - askedAt);
+          desk.footprint.asked(pair, 'ladder', meaning.means === 'quote');
+        }),
+      );
+    }),
+    mergeMap((meaning) => heed(desk, request, meaning)),
+  );
+}
+
+/** What a probe brought. What the venue says besides counts as if a slice had asked. */
+function heed(desk: Desk, { pair, size }: QuoteRequest, meaning: QuoteMeaning): Observable<Rung | undefined> {
+  switch (meaning.means) {
+    case 'quote': {
+      const { quantity, price } = meaning.quote;
+      return of({ amount: cost(price, quantity), price });
+    }
+    case 'halt':
+      return halt(desk, `the venue refused the token: ${meaning.detail}`);
+    case 'smaller': {
+      const mid = desk.references.get(pair)?.mid;
+      const amount = size.by === 'amount' ? size.amount : mid && cost(mid, size.quantity);
+      const { quote } = desk.instrument(pair);
+      return desk.append([maximumRecord({ pair, quote, told: meaning, amount })]).pipe(map(() => undefined));
+    }
+    case 'later':
+      if (meaning.reason === 'rate_limited') desk.pacer.block('quote', meaning.waitMs ?? 2 * SECOND_MS);
+      return of(undefined);
+    case 'never':
+      return of(undefined);
+  }
+}

@@ -1,0 +1,186 @@
+import type { Limits } from '../../core/risk/controls.ts';
+import { unitOf } from '../../core/instrument.ts';
+import { add, holding, money, quantity, subtract } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import type { ControlRecord, FillRecord, RecordBody } from '../../core/record.ts';
+import { SECOND_MS } from '../../core/time.ts';
+import type { Desk } from '../desk.ts';
+import { sliceKey } from '../state/desk-state.ts';
+import type { OpenSlice } from '../state/desk-state.ts';
+import { dayLimits } from './overrides.ts';
+import { COLLAR, costOf, MALFORMED, shortfallBps } from '../state/totals.ts';
+import type { ParentTotals } from '../state/totals.ts';
+
+/** What a bad end calls for beyond its slice: pauses of a parent, a pair or the desk, and halts. */
+
+export interface BadEnd {
+  readonly reason: Reason;
+  /** `limit=… value=…` where a limit was broken. */
+  readonly detail: string;
+}
+
+const COLLAR_DISCARDS = 3;
+const MALFORMED_MAX = 5;
+/** Limits whose breach an operator hears of although only one slice ends. */
+const TOLD: ReadonlySet<Reason> = new Set<Reason>([
+  'order_notional',
+  'order_quantity',
+  'position_floor',
+  'position_ceiling',
+  'control_failed',
+  'references_disagree',
+]);
+
+/** Records to be written with the end of an attempt that did not trade, or of a try that asked for no quote. */
+export function brakes(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly RecordBody[] {
+  const { reason, detail } = end;
+  const { totals } = desk.state;
+  const { parent, pair } = intent;
+  const { limits } = desk.policy;
+  if (TOLD.has(reason)) desk.observer.alert('limit_refused', { parent, pair, reason, detail });
+  if (reason === 'message_throttle') {
+    desk.observer.alert('messages_throttled', { detail });
+    return pauseDesk(desk, end);
+  }
+  if (reason === 'prices_agree') return resumeParent(desk, parent, detail);
+  if (totals.pausedWhy(parent, pair) !== undefined) return [];
+  if (reason === 'price_drift') return [pauseParent(desk, parent, end)];
+  if (COLLAR.has(reason) && haveDisagreed(desk, parent)) {
+    desk.priceTrials.start(parent, desk.ports.clock.monotonic());
+    return [{ ...pauseParent(desk, parent, end), ends: 'prices_agree' }];
+  }
+  const row = totals.malformed(pair) + 1;
+  const most = limits.malformedMax ?? MALFORMED_MAX;
+  if (!MALFORMED.has(reason) || row < most) return [];
+  desk.observer.alert('pair_paused', {
+    pair,
+    reason: 'malformed_streak',
+    detail: `limit=${most} value=${row}`,
+  });
+  return [
+    {
+      kind: 'control',
+      state: 'paused',
+      pair,
+      by: 'tranche',
+      why: words({ reason: 'malformed_streak', detail: `limit=${most} value=${row} ${detail}` }),
+    },
+  ];
+}
+
+/**
+ * Whether quotes of a parent have been outside the collar often enough and for long enough. No reference price is older than
+ * `reference.max_age`, so that they have disagreed with at least two of them: one absurd price does not pause a parent.
+ */
+function haveDisagreed({ state, policy, ports }: Desk, parent: string): boolean {
+  const known = state.totals.parent(parent);
+  const collars = (known?.collars ?? 0) + 1;
+  const now = ports.clock.wall();
+  const since = known?.collarsSince ?? now;
+  const isLong = since > now || now - since >= policy.reference.maxAgeMs;
+  return isLong && collars >= (policy.limits.collarDiscardsMax ?? COLLAR_DISCARDS);
+}
+
+/** Ends a pause of a parent that is there because prices disagreed; a pause that a person made stays. */
+function resumeParent(desk: Desk, parent: string, detail: string): readonly RecordBody[] {
+  if (!desk.state.totals.isPricePaused(parent)) return [];
+  desk.priceTrials.end(parent);
+  desk.observer.alert('parent_resumed', { parent, detail });
+  return [{ kind: 'control', state: 'active', parent, by: 'tranche', why: `prices_agree: ${detail}` }];
+}
+
+/** Records to be written with a fill: what the books say once it is in them. */
+export function afterFill(desk: Desk, fill: FillRecord): readonly RecordBody[] {
+  if (fill.source === 'transactions' || fill.source === 'lookup') tellLate(desk, fill);
+  if (desk.state.filledIds.has(fill.client_order_id)) return [];
+  const known = desk.state.totals.parent(fill.parent);
+  const broken = capBroken(desk, fill, known) ?? dayBroken(desk, fill);
+  if (broken !== undefined) {
+    desk.observer.alert('limit_breached', { client_order_id: fill.client_order_id, ...broken });
+    return desk.control === 'halted'
+      ? []
+      : [{ kind: 'control', state: 'halted', by: 'tranche', why: words(broken) }];
+  }
+  const most = desk.policy.limits.shortfallBpsMax;
+  const bps = known && most && shortfallBps(withFill(known, fill));
+  if (most === undefined || bps === undefined || bps.lte(most)) return [];
+  if (desk.state.totals.pausedWhy(fill.parent, fill.pair) !== undefined) return [];
+  const detail = `limit=${most.toFixed()} bps value=${bps.toFixed(2)} bps`;
+  return [pauseParent(desk, fill.parent, { reason: 'shortfall', detail })];
+}
+
+const REPORT_MS = 5 * SECOND_MS;
+
+/** A fill is reported when it is known; one that became known late is told of by itself. */
+function tellLate(desk: Desk, { client_order_id, executed_at }: FillRecord): void {
+  const lateMs = desk.ports.clock.wall() - executed_at;
+  if (lateMs > REPORT_MS) desk.observer.alert('fill_reported_late', { client_order_id, late_ms: lateMs });
+}
+
+const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
+  ...known,
+  filled: add(known.filled, quantity(fill.quantity)),
+  filledAmount: add(known.filledAmount, money(fill.amount)),
+  fees: add(known.fees, money(fill.fees)),
+});
+
+/** More than the parent or the slice was to trade: by more than a unit of the currency, this is a bug or a broken venue. */
+function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined): BadEnd | undefined {
+  const slice = desk.state.slices.get(sliceKey(fill.parent, fill.slice));
+  if (slice === undefined) return undefined;
+  const { intent } = slice;
+  const { basePrecision, quotePrecision } = desk.precisions(intent.pair);
+  const isQuantity = intent.by === 'quantity';
+  const unit = unitOf(isQuantity ? basePrecision : quotePrecision);
+  const more = quantity(isQuantity ? fill.quantity : fill.amount);
+  const ofSlice = add(isQuantity ? slice.filled : holding(slice.filledAmount), more);
+  const size = quantity(intent.size);
+  if (ofSlice.gt(size) && subtract(ofSlice, size).gt(unit))
+    return { reason: 'slice_cap', detail: `limit=${intent.size} value=${ofSlice.toFixed()}` };
+  const plan = desk.plan(slice.strategy);
+  const most = plan?.by === intent.by ? plan.total : known?.decided;
+  const done = known && add(isQuantity ? known.filled : holding(known.filledAmount), more);
+  return most !== undefined && done?.gt(most) === true && subtract(done, most).gt(unit)
+    ? { reason: 'parent_cap', detail: `limit=${most.toFixed()} value=${done.toFixed()}` }
+    : undefined;
+}
+
+/** Orders are refused before they exceed the day; fills that have exceeded it all the same are a matter for a person. */
+function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
+  const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
+  const today = desk.limitDay.now();
+  const { dayNotionalMax, dayCostMax } = limits;
+  if (dayNotionalMax !== undefined) {
+    const total = add(desk.state.totals.dayNotional(today), money(fill.notional_usd));
+    if (total.gt(dayNotionalMax))
+      return {
+        reason: 'day_notional',
+        detail: `limit=${dayNotionalMax.toFixed()} value=${total.toFixed(2)}`,
+      };
+  }
+  const pairMax = limits.pairDayNotionalMax?.get(fill.pair);
+  if (pairMax !== undefined) {
+    const ofPair = add(desk.state.totals.dayNotional(today, fill.pair), money(fill.notional_usd));
+    if (ofPair.gt(pairMax))
+      return { reason: 'pair_day_notional', detail: `limit=${pairMax.toFixed()} value=${ofPair.toFixed(2)}` };
+  }
+  if (dayCostMax === undefined) return undefined;
+  const spent = add(desk.state.totals.dayCost(today), costOf(fill));
+  return spent.gt(dayCostMax)
+    ? { reason: 'day_cost', detail: `limit=${dayCostMax.toFixed()} value=${spent.toFixed(2)}` }
+    : undefined;
+}
+
+/** In words for the journal: the code first, so that it can be looked for. */
+const words = ({ reason, detail }: BadEnd): string => `${reason}: ${detail}`;
+
+function pauseParent(desk: Desk, parent: string, end: BadEnd): ControlRecord {
+  desk.observer.alert('parent_paused', { parent, ...end });
+  return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
+}
+
+/** A pause that ends by itself is not enough: this one waits for a person. */
+const pauseDesk = (desk: Desk, end: BadEnd): readonly RecordBody[] =>
+  desk.control === 'active' || (desk.control === 'paused' && desk.state.controlUntil !== undefined)
+    ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }]
+    : [];

@@ -1,0 +1,108 @@
+import type { Halt, HaltPort } from '../ports.ts';
+
+/**
+ * Whether the desk is halted, as the gate reads it: in memory, set in the tick in which somebody says so, before anything
+ * is written anywhere. A full disk, a dead journal or a deaf API cannot delay it. Beside the memory stands a note that
+ * survives the process and that anybody can leave who may write beside the journal.
+ */
+export class Latch {
+  readonly #port: HaltPort | undefined;
+  #halt: Halt | undefined;
+  #fault: string | undefined;
+  #unprepared: string | undefined;
+  readonly #listeners: ((halt: Halt) => void)[] = [];
+
+  constructor(port?: HaltPort) {
+    this.#port = port;
+  }
+
+  /** Called in the tick in which the latch is set, or goes from halt to kill. */
+  onSet(listener: (halt: Halt) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The halt that holds now. Looks at the note unless the memory says so already. */
+  get halt(): Halt | undefined {
+    if (this.#halt === undefined) this.look();
+    return this.#halt;
+  }
+
+  get isSet(): boolean {
+    return this.halt !== undefined;
+  }
+
+  /** Whether a note is there, without halting for it: for whoever is about to lift it. */
+  get isNoted(): boolean {
+    return this.#noted() !== undefined;
+  }
+
+  /** Whether there is a note that others may leave. */
+  get isWatched(): boolean {
+    return this.#port !== undefined;
+  }
+
+  /** Why the note could not be left: the memory holds, but a restart will not know. `undefined` when all is well. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Looks at the note. A look that fails counts as a halt: whoever cannot check must not trade. */
+  look(): void {
+    const noted = this.#noted();
+    if (noted !== undefined && this.#raise(noted)) this.#tell(noted);
+  }
+
+  /** Memory first, then the note, then whoever listens. Whoever writes the journal does so afterwards. */
+  set(halt: Halt): void {
+    const isNew = this.#raise(halt);
+    if (!isNew) return;
+    try {
+      this.#port?.set(halt);
+      this.#fault = undefined;
+    } catch (error) {
+      this.#fault = error instanceof Error ? error.message : String(error);
+    }
+    this.#tell(halt);
+  }
+
+  /** Takes the note away, then forgets. @throws when the note stays: then the latch does too. */
+  clear(): void {
+    this.#port?.clear();
+    this.#halt = undefined;
+    this.#fault = undefined;
+  }
+
+  /** Makes ready what the next note needs. Why it could not, when it was not told before; `undefined` when all is well. */
+  prepare(): string | undefined {
+    const before = this.#unprepared;
+    this.#unprepared = undefined;
+    try {
+      if (this.#halt === undefined) this.#port?.prepare?.();
+      return undefined;
+    } catch (error) {
+      this.#unprepared = error instanceof Error ? error.message : String(error);
+      return before === undefined ? this.#unprepared : undefined;
+    }
+  }
+
+  #noted(): Halt | undefined {
+    try {
+      if (this.#port === undefined || !this.#port.isSet()) return undefined;
+      return this.#port.read() ?? { level: 'halt', by: 'file', why: 'the halt file is there' };
+    } catch (error) {
+      const why = `the halt file cannot be checked: ${error instanceof Error ? error.message : String(error)}`;
+      return { level: 'halt', by: 'tranche', why };
+    }
+  }
+
+  /** Whether this is more than what held before. */
+  #raise(halt: Halt): boolean {
+    if (this.#halt?.level === 'kill' || this.#halt?.level === halt.level) return false;
+    this.#halt = halt;
+    return true;
+  }
+
+  #tell(halt: Halt): void {
+    for (const listener of this.#listeners) listener(halt);
+  }
+}

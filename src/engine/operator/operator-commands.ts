@@ -1,0 +1,243 @@
+import {
+  EMPTY,
+  catchError,
+  defer,
+  distinctUntilChanged,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  of,
+  repeat,
+  switchMap,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { ControlRecord, RecordBody } from '../../core/record.ts';
+import { after, DAY_MS, isoOf } from '../../core/time.ts';
+import { untilTime } from '../time/continuity.ts';
+import type { Desk } from '../desk.ts';
+import { overrides } from './overrides.ts';
+import type { Command } from '../ports.ts';
+import { scopeOf } from '../state/totals.ts';
+import { watch } from '../watch.ts';
+
+type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
+const isControl = (command: Command): command is Control =>
+  ['pause', 'resume', 'halt', 'rearm'].includes(command.do);
+type Rearm = Command & { readonly do: 'rearm' };
+
+/** Commands of the operator, and a halt file that somebody left, become part of the record. Never emits. */
+export function operate(desk: Desk): Observable<never> {
+  const commands = desk.ports.operator$.pipe(
+    filter(isControl),
+    mergeMap((command) => defer(() => obey(desk, command))),
+  );
+  const missed = defer(() => noteHalt(desk));
+  return merge(missed, commands, overrides(desk), watchLatch(desk), resumeInTime(desk)).pipe(
+    ignoreElements(),
+  );
+}
+
+/** Latches a halt in the tick of the command, whether or not the journal can take it yet. */
+export const halts = (desk: Desk): Observable<unknown> =>
+  desk.ports.operator$.pipe(
+    filter((command) => command.do === 'halt'),
+    tap((command) => {
+      latch(desk, command);
+    }),
+  );
+
+/** Memory first: called in the tick of the command. Whoever left the file said more than a signal can. */
+export function latch(desk: Desk, { by, why, isKill }: Command & { readonly do: 'halt' }): void {
+  desk.latch.look();
+  desk.latch.set({ level: isKill === true ? 'kill' : 'halt', by, why });
+}
+
+function obey(desk: Desk, command: Control): Observable<unknown> {
+  switch (command.do) {
+    case 'halt':
+      latch(desk, command);
+      return noteHalt(desk);
+    case 'rearm':
+      return rearm(desk, command);
+    case 'pause':
+    case 'resume':
+      return turn(desk, command);
+  }
+}
+
+/** Pauses or resumes what the command names, and says what came of it. */
+function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
+  const fault = turnFault(desk, command);
+  if (fault !== undefined) {
+    command.answer?.({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  const { by, parent, pair, strategy, forMs } = command;
+  const until = forMs === undefined ? undefined : after(desk.ports.clock.wall(), forMs);
+  const why = until === undefined ? command.why : `${command.why} (until ${isoOf(until)})`;
+  const state = command.do === 'resume' ? 'active' : command.isReducing === true ? 'reducing' : 'paused';
+  const what = scopeOf(command);
+  const end = until === undefined ? '' : ` until ${isoOf(until)}`;
+  command.answer?.({ isDone: true, says: `${what?.replace(':', ' ') ?? 'the desk'} is ${state}${end}` });
+  const isSame = desk.control === state && until === undefined && desk.state.controlUntil === undefined;
+  if (what === undefined && isSame) return EMPTY;
+  const scope = {
+    ...(parent === undefined ? {} : { parent }),
+    ...(pair === undefined ? {} : { pair }),
+    ...(strategy === undefined ? {} : { strategy }),
+  };
+  return desk.append([
+    { kind: 'control', state, ...scope, by, why, ...(until === undefined ? {} : { until }) },
+  ]);
+}
+
+/** Ends a pause that was given an end, also one that a process before this one was told of. */
+function resumeInTime(desk: Desk): Observable<unknown> {
+  return watch(desk.changed$, () => desk.state.controlUntil).pipe(
+    distinctUntilChanged(),
+    switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
+    mergeMap((until) => {
+      // A halt that came in between holds, and so does whatever else was said since.
+      if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
+      return desk.append([
+        { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
+      ]);
+    }),
+  );
+}
+
+/** A longer one is a slip, and its end may be no date at all. */
+const PAUSE_MAX_MS = 366 * DAY_MS;
+
+/** Why it cannot be paused or resumed, in words; `undefined` when it can. */
+function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): string | undefined {
+  const { slices, totals } = desk.state;
+  const { parent, pair, strategy } = command;
+  if ([parent, pair, strategy].filter((one) => one !== undefined).length > 1)
+    return 'name exactly one of parent, pair or strategy';
+  const scope = scopeOf(command);
+  if (command.forMs !== undefined && (scope !== undefined || command.do === 'resume'))
+    return 'only a pause of the whole desk can have an end';
+  if (command.forMs !== undefined && command.forMs > PAUSE_MAX_MS)
+    return 'a pause can last at most a year: P366D';
+  if (command.isReducing === true && scope !== undefined) return 'reducing applies to the whole desk';
+  if (scope === undefined) {
+    const isHeld = desk.control === 'paused' || desk.control === 'reducing';
+    if (command.forMs !== undefined && isHeld && desk.state.controlUntil === undefined)
+      return `the desk is ${desk.control} without an end: ${desk.controlWhy}. A pause with an end would lift it`;
+    // A halt is latched: resuming does not lift it.
+    return desk.control === 'halted'
+      ? `the desk is halted: ${desk.controlWhy}. Lift the halt with rearm`
+      : undefined;
+  }
+  if (command.do === 'resume') {
+    if (totals.paused.has(scope)) return undefined;
+    const those = [...totals.paused.keys()].join(', ');
+    return `${scope} is not paused; ${those === '' ? 'nothing is, besides the desk itself' : `paused are ${those}`}`;
+  }
+  const [kind, name, known] =
+    parent !== undefined
+      ? ['open parent', parent, [...slices.values()].map(({ intent }) => intent.parent)]
+      : pair !== undefined
+        ? ['pair', pair, [...desk.strategies.values()].flatMap(({ bound }) => bound.pairs)]
+        : ['strategy', strategy ?? '', [...desk.strategies.keys()]];
+  if (known.includes(name)) return undefined;
+  const those = [...new Set(known)].join(', ');
+  return `there is no ${kind} ${name}; ${those === '' ? 'there is none now' : `there are ${those}`}`;
+}
+
+/**
+ * Somebody may have left the file while nothing asked the gate: it is written down, and told, within this time. Somebody may
+ * as well have removed what the next halt needs on a full disk, or the disk had no room for it when the last one was lifted.
+ */
+const LOOK_MS = 1_000;
+
+function watchLatch(desk: Desk): Observable<unknown> {
+  if (!desk.latch.isWatched) return EMPTY;
+  return timer(LOOK_MS, desk.ports.clock.scheduler).pipe(
+    mergeMap(() => {
+      desk.latch.look();
+      const error = desk.latch.prepare();
+      if (error !== undefined) desk.observer.alert('halt_not_prepared', { error });
+      return noteHalt(desk);
+    }),
+    repeat(),
+  );
+}
+
+/** Brings the journal up to what the latch says. */
+export function noteHalt(desk: Desk): Observable<unknown> {
+  const body = haltNote(desk);
+  return body === undefined ? EMPTY : desk.append([body]);
+}
+
+/** What the journal does not say yet of the halt that holds. */
+export function haltNote(desk: Desk): ControlRecord | undefined {
+  const { state } = desk;
+  const { halt } = desk.latch;
+  if (halt === undefined) return undefined;
+  const isClosed = halt.level === 'kill';
+  if (state.control === 'halted' && (state.isTransportClosed || !isClosed)) return undefined;
+  const { by, why } = halt;
+  return { kind: 'control', state: 'halted', by, why, ...(isClosed ? { transport: 'closed' } : {}) };
+}
+
+/** Ids of orders whose outcome is unknown or still awaited. */
+const openOrders = (desk: Desk): readonly string[] => [...desk.state.attempts.keys()];
+
+/** Why the desk may not be armed again like this, in words; `undefined` when it may. */
+export function rearmFault(
+  desk: Desk,
+  { by, why, withOpenDoubts }: Pick<Rearm, 'by' | 'why'> & { readonly withOpenDoubts?: boolean | undefined },
+): string | undefined {
+  if (by.trim() === '') return 'name the person who re-arms the desk';
+  if (why.trim() === '') return 'give a reason: what was wrong and how it was fixed';
+  const open = openOrders(desk);
+  if (open.length === 0 || withOpenDoubts === true) return undefined;
+  const orders = open.length === 1 ? 'of 1 order' : `of ${open.length} orders`;
+  return `the outcome ${orders} is unknown: ${open.join(', ')}. Wait for the proof, resolve it, or add --with-open-doubts`;
+}
+
+/** The record that arms the desk again: who, why, and with which doubts open. */
+export function rearmRecord(desk: Desk, { by, why }: Pick<Rearm, 'by' | 'why'>): RecordBody {
+  const doubts = openOrders(desk);
+  return { kind: 'control', state: 'active', by, why, ...(doubts.length === 0 ? {} : { doubts }) };
+}
+
+function rearm(desk: Desk, command: Rearm): Observable<unknown> {
+  const answer = (isDone: boolean, says: string): void => {
+    command.answer?.({ isDone, says });
+  };
+  if (desk.control !== 'halted') {
+    answer(false, `the desk is not halted, it is ${desk.control}`);
+    return EMPTY;
+  }
+  const fault = desk.latch.halt?.level === 'kill' ? KILLED : rearmFault(desk, command);
+  if (fault !== undefined) {
+    answer(false, fault);
+    return EMPTY;
+  }
+  return desk.append([rearmRecord(desk, command)]).pipe(
+    tap(() => {
+      desk.latch.clear();
+      desk.changed$.next();
+      answer(true, 'the desk trades again');
+    }),
+    catchError((error: unknown) => {
+      if (desk.state.control === 'halted') throw error;
+      // It is written, but the file could not be taken away: the latch holds, and the journal hears of it.
+      answer(
+        false,
+        `the halt file cannot be removed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return of(undefined);
+    }),
+  );
+}
+
+const KILLED =
+  'this process cannot send orders any more: stop it, then start it with tranche run --rearm "reason"';

@@ -1,0 +1,158 @@
+import { EMPTY, filter, mergeMap, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Limits } from '../../core/risk/controls.ts';
+import { OVERRIDE_MAX_MINUTES, concerns, loosened, overrideFault } from '../../core/risk/override.ts';
+import type { OverriddenOrder } from '../../core/risk/override.ts';
+import type { OverrideRecord } from '../../core/record.ts';
+import { quantity, text } from '../../core/money.ts';
+import { DAY_MS, MINUTE_MS, after } from '../../core/time.ts';
+import type { Desk } from '../desk.ts';
+import type { OpenSlice } from '../state/desk-state.ts';
+import type { Override } from '../state/override-state.ts';
+import type { Command } from '../ports.ts';
+
+type Propose = Command & { readonly do: 'propose' };
+type Approve = Command & { readonly do: 'approve' };
+
+/**
+ * Overrides of a limit for one order: one person proposes, another approves, the journal knows both. Each is used once at
+ * the most, by the attempt whose intent names it, and none outlives its minutes or the process.
+ */
+export const overrides = (desk: Desk): Observable<unknown> =>
+  desk.ports.operator$.pipe(
+    filter((command) => command.do === 'propose' || command.do === 'approve'),
+    mergeMap((command) => (command.do === 'propose' ? propose(desk, command) : approve(desk, command))),
+  );
+
+function propose(desk: Desk, command: Propose): Observable<unknown> {
+  const fault = overrideFault(command) ?? targetFault(desk, command);
+  if (fault !== undefined) {
+    command.answer({ isDone: false, says: fault });
+    return EMPTY;
+  }
+  const { limit, value, parent, slice, pair, side, minutes = OVERRIDE_MAX_MINUTES, by, why } = command;
+  const { clock } = desk.ports;
+  desk.overridesAsked = Math.max(desk.overridesAsked, desk.state.overrides.proposed) + 1;
+  const id = `ov-${desk.overridesAsked}`;
+  // By the steady clock too: one that is set back must not make it last.
+  desk.proposals.set(id, { until: after(clock.monotonic(), minutes * MINUTE_MS), token: command.token });
+  if (desk.proposals.size > PROPOSALS_MAX) desk.proposals.delete(desk.proposals.keys().next().value ?? '');
+  const record: OverrideRecord = {
+    kind: 'override',
+    override: id,
+    step: 'proposed',
+    limit,
+    ...(value === undefined ? {} : { value: text(quantity(value)) }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(slice === undefined ? {} : { slice }),
+    ...(pair === undefined ? {} : { pair }),
+    ...(side === undefined ? {} : { side }),
+    expires_at: after(clock.wall(), minutes * MINUTE_MS),
+    by,
+    why,
+  };
+  return desk.append([record]).pipe(
+    tap(() => {
+      command.answer({
+        isDone: true,
+        says: `${id} is proposed; another person must approve it within ${minutes} min`,
+      });
+    }),
+  );
+}
+
+/** What is named must be there: a wrong id must not lie in wait. */
+function targetFault(desk: Desk, { parent, pair }: Propose): string | undefined {
+  if (pair !== undefined && 'problem' in desk.pair(pair)) return `the account has no pair ${pair}`;
+  return parent === undefined || desk.state.totals.parent(parent) !== undefined
+    ? undefined
+    : `there is no parent ${parent} yet`;
+}
+
+function approve(desk: Desk, command: Approve): Observable<unknown> {
+  const { override: id, by, why } = command;
+  const known = desk.state.overrides.get(id);
+  const fault = approveFault(desk, known, command);
+  if (fault !== undefined || known === undefined) {
+    command.answer({ isDone: false, says: fault ?? `there is no override ${id}` });
+    return EMPTY;
+  }
+  return desk.append([{ ...known.proposal, step: 'approved', by, why }]).pipe(
+    tap(() => {
+      desk.changed$.next();
+      command.answer({ isDone: true, says: `${id} is approved for one order` });
+    }),
+  );
+}
+
+function approveFault(
+  desk: Desk,
+  known: Override | undefined,
+  { override: id, by, why, token }: Approve,
+): string | undefined {
+  if (by.trim() === '') return 'name the approver';
+  if (why.trim() === '') return 'give the reason';
+  if (known === undefined) return `there is no override ${id}`;
+  if (known.approvedBy !== undefined) return `${id} is approved already`;
+  if (isOver(desk, id)) return `${id} has expired`;
+  if (token !== undefined && desk.proposals.get(id)?.token === token)
+    return 'it was proposed with the same token: another person must approve it with a different token';
+  return sameName(known.proposal.by, by)
+    ? `${by} has proposed it: another person must approve it`
+    : undefined;
+}
+
+/** Those of longer ago have expired. */
+const PROPOSALS_MAX = 1_000;
+
+const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b.trim().toLowerCase();
+
+/**
+ * By either clock: the steady one stands still while the machine sleeps. Nobody remembers how long one of an earlier process
+ * has lasted: it is over.
+ */
+export function isOver(desk: Desk, id: string): boolean {
+  const { clock } = desk.ports;
+  const until = desk.proposals.get(id)?.until ?? Number.NEGATIVE_INFINITY;
+  const expiresAt = desk.state.overrides.get(id)?.proposal.expires_at ?? Number.NEGATIVE_INFINITY;
+  return clock.monotonic() >= until || clock.wall() >= expiresAt;
+}
+
+/** Before the venue could be asked, and of a pair that it does not list any more, the currencies are not known. */
+const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
+  const { parent, slice, pair, side } = intent;
+  const known = desk.pair(pair);
+  const { base, quote } = 'problem' in known ? { base: '', quote: '' } : known;
+  return { parent, slice, pair, base, quote, side };
+};
+
+/** The approved overrides that this order may use, each with the limits that it leads to. */
+export function* overridesFor(
+  desk: Desk,
+  slice: OpenSlice,
+  clientId: string | undefined,
+): Generator<{ readonly id: string; readonly limits: Limits }> {
+  if (desk.state.overrides.isEmpty) return;
+  const order = orderOf(desk, slice);
+  for (const [id, { proposal, approvedBy, usedBy }] of desk.state.overrides.all()) {
+    if (approvedBy === undefined || usedBy !== clientId || isOver(desk, id)) continue;
+    // More at stake than this one order: nobody has looked at that.
+    if (proposal.limit === 'max_order_notional' && desk.hasDoubts()) continue;
+    if (concerns(proposal, order)) yield { id, limits: loosened(desk.policy.limits, proposal, order) };
+  }
+}
+
+/** Limits that the totals of the day are held against: what was overridden today was meant to exceed them. */
+export function dayLimits(desk: Desk, slice: OpenSlice | undefined): Limits {
+  let { limits } = desk.policy;
+  if (slice === undefined || desk.state.overrides.isEmpty) return limits;
+  const order = orderOf(desk, slice);
+  const today = Math.floor(desk.limitDay.now() / DAY_MS);
+  for (const [, { proposal, usedAt, usedPair }] of desk.state.overrides.all()) {
+    if (usedAt === undefined || Math.floor(usedAt / DAY_MS) < today) continue;
+    const { limit } = proposal;
+    if (limit === 'max_day_notional' || (limit === 'max_pair_day_notional' && usedPair === order.pair))
+      limits = loosened(limits, proposal, order);
+  }
+  return limits;
+}

@@ -1,0 +1,326 @@
+import {
+  EMPTY,
+  catchError,
+  concat,
+  defer,
+  forkJoin,
+  ignoreElements,
+  merge,
+  of,
+  repeat,
+  retry,
+  takeWhile,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { inherited } from '../../core/cycle/doubts.ts';
+import { OperatorError, VenueError } from '../../core/errors.ts';
+import type { Pair } from '../../core/pairs.ts';
+import type { RecordBody } from '../../core/record.ts';
+import { BOOT_STEP_MS, MINUTE_MS, after, passedSince } from '../../core/time.ts';
+import { haltRecord, readOnce } from '../account/watch-account.ts';
+import { checkClock } from '../time/clock-back.ts';
+import type { Desk } from '../desk.ts';
+import type { Death } from '../state/desk-state.ts';
+import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
+import { attemptRecord, record } from '../stages/record.ts';
+import { firstSteps } from '../stages/decide.ts';
+import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';
+import { skewRefusal } from '../time/clock-skew.ts';
+import { resolutions } from '../account/operator-resolutions.ts';
+
+/**
+ * Start-up is recovery: the journal becomes the state, attempts that a dead process left open become doubts (`takeOver`),
+ * the venue says what can be traded, and the account is read before anything is asked for (`recover`). Completes when the
+ * desk may trade. Waits, and says so, for as long as the venue cannot be reached.
+ *
+ * - Errors: `OperatorError` when a strategy cannot run.
+ */
+export function recover(desk: Desk): Observable<never> {
+  const steps = concat(
+    defer(() => learnVenue(desk)),
+    defer(() => checkPairs(desk)),
+    defer(() => sweep(desk)),
+    // Last, because a strategy without start_time begins now: a long first read must not cost it its first slots.
+    defer(() => beginLives(desk)),
+    of('over' as const),
+  );
+  // A venue that cannot be reached any more leaves its doubts to a person: that must not wait for the venue.
+  const resolved = resolutions(desk).pipe(record(desk, EMPTY), ignoreElements());
+  return merge(steps, resolved).pipe(
+    takeWhile((step) => step !== 'over'),
+    ignoreElements(),
+  );
+}
+
+export interface TakeOverOptions {
+  /** Lifts a pause or halt that the journal holds, for this reason. */
+  readonly rearm?: string | undefined;
+  /** Lifts it although the outcome of orders is unknown. */
+  readonly withOpenDoubts?: boolean | undefined;
+  /** Why the journal may go on with another token or address: the operator says that it is the same account. */
+  readonly accountChanged?: string | undefined;
+}
+
+const OTHER_ACCOUNT = [
+  'this journal was written with another token, address or mode.',
+  'A new token of the same account: run with --account-changed "reason".',
+  'Another account, or a dry run beside a live one: give it a journal of its own.',
+].join('\n');
+
+/**
+ * Replays the journal and writes down that this process has it now. From then on commands of the operator can be written.
+ *
+ * - Errors: `OperatorError` when the journal belongs to another account.
+ */
+export function takeOver(
+  desk: Desk,
+  { rearm, accountChanged, withOpenDoubts }: TakeOverOptions = {},
+): Observable<never> {
+  const { state, policy, ports } = desk;
+  try {
+    for (const stored of ports.journal.read(desk.keeper.resume())) {
+      state.apply(stored);
+      desk.observer.replay(stored);
+      desk.keeper.saw(stored);
+    }
+  } catch (error) {
+    ports.journal.prove?.(); // what is damaged may make no sense before it is found to be damaged
+    throw error;
+  }
+  // A journal that never read its account was never let in: a mistyped token does not bind it.
+  const isOther =
+    state.account !== undefined && state.account !== policy.account && state.balancesReadAt !== undefined;
+  if (isOther && accountChanged === undefined)
+    return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
+  desk.inheritedAt = state.lastRecordAt;
+  // Nobody knows how long ago it was: it counts as now.
+  if (state.isUnconfirmed) desk.lastFillAt = ports.clock.monotonic();
+  checkClock(desk);
+  if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
+  holdBack(desk);
+  const suspicion = suspicionOf(desk);
+  const bodies: RecordBody[] = [
+    {
+      kind: 'started',
+      version: policy.version,
+      mode: policy.mode,
+      desk: policy.desk,
+      config_hash: policy.configHash,
+      account: policy.account,
+    },
+  ];
+  if (isOther) {
+    bodies.push({
+      kind: 'control',
+      state: state.control,
+      by: 'operator',
+      why: `account changed: ${accountChanged ?? ''}`,
+      ...(state.isTransportClosed ? { transport: 'closed' } : {}),
+    });
+  }
+  const startedAt = ports.clock.monotonic();
+  const boot = ports.clock.boot?.();
+  for (const { intent, doubt, quote } of state.attempts.values()) {
+    const phase = inherited({
+      startedAt,
+      lifeMs: quote?.life_ms ?? policy.inDoubt.lifeMaxMs,
+      bookingMarginMs: policy.inDoubt.bookingMarginMs,
+      isTraded: doubt?.reason === 'certainly_traded',
+      boot,
+      asked: intent.boot,
+      clockSlackMs: policy.continuity.divergenceMs + policy.continuity.lateMs,
+      known: doubt,
+    });
+    // Written down unless the next process can go on from what is there.
+    const isKnown = doubt?.proof !== undefined && doubt.proof.boot?.id === boot?.id;
+    if (!isKnown) bodies.push(attemptRecord(desk, intent, { ...phase, result: 'doubt' }));
+    desk.doubts.set(intent.client_order_id, phase);
+  }
+  const isHeld = state.control !== 'active' || suspicion !== undefined || desk.latch.isNoted;
+  if (rearm !== undefined && isHeld) {
+    const command = { by: 'operator', why: rearm, withOpenDoubts };
+    const fault = rearmFault(desk, command);
+    if (fault !== undefined) return throwError(() => new OperatorError('again', `not armed again: ${fault}`));
+    bodies.push(rearmRecord(desk, command));
+    return desk.append(bodies).pipe(
+      tap(() => {
+        desk.latch.clear();
+        beginRequestLog(desk);
+      }),
+      ignoreElements(),
+    );
+  }
+  if (suspicion !== undefined && state.control !== 'halted') bodies.push(haltRecord(suspicion));
+  else bodies.push(...heldBack(desk));
+  return desk.append(bodies).pipe(
+    tap(() => {
+      beginRequestLog(desk);
+    }),
+    ignoreElements(),
+  );
+}
+
+/** From here on requests are noted for the next process. */
+function beginRequestLog({ state, ports, requestsKnownSince }: Desk): void {
+  const boot = ports.clock.boot?.();
+  if (boot !== undefined && state.startSeq !== undefined)
+    ports.requestLog?.begin(state.startSeq, requestsKnownSince ?? boot);
+}
+
+/** A halt of an earlier process holds on; one that the file alone knows of is written down. */
+function heldBack(desk: Desk): readonly RecordBody[] {
+  const { state, latch } = desk;
+  const { controlBy: by, controlWhy: why } = state;
+  if (state.control === 'halted') latch.set({ level: state.isTransportClosed ? 'kill' : 'halt', by, why });
+  const note = haltNote(desk);
+  return note === undefined ? [] : [note];
+}
+
+/** Why the desk must not trade before a person has looked; `undefined` when nothing is odd. */
+function suspicionOf({ state, policy, ports, observer }: Desk): string | undefined {
+  const { oddity } = ports.journal;
+  if (oddity?.what === 'no_anchor') observer.warn(oddity.why);
+  if (oddity?.what === 'rolled_back') {
+    observer.alert('journal_rolled_back', { why: oddity.why });
+    return oddity.why;
+  }
+  const { startsMax, withinMs } = policy.crashLoop;
+  const deaths = state.diedSince(after(ports.clock.wall(), -withinMs));
+  if (deaths.length < startsMax) return undefined;
+  const minutes = Math.round(withinMs / MINUTE_MS);
+  const causes = causesOf(deaths);
+  observer.alert('crash_loop', { deaths: deaths.length, minutes, causes });
+  return `crash loop: the process died ${deaths.length} times within ${minutes} minutes (${causes})`;
+}
+
+/** Such as `3 x killed or lost soon after the start, 2 x TypeError: x is not a function`. */
+function causesOf(deaths: readonly Death[]): string {
+  const counts = new Map<string, number>();
+  for (const { error } of deaths) {
+    const cause = error ?? 'killed or lost soon after the start';
+    counts.set(cause, (counts.get(cause) ?? 0) + 1);
+  }
+  return [...counts].map(([cause, count]) => `${count} x ${cause}`).join(', ');
+}
+
+/**
+ * An earlier process may have used the limits: one that stopped in good order up to its last record, one that died until
+ * a moment ago, since probes and reads leave no record; where each request was noted, just by those. What it sent last may still
+ * be on its way.
+ */
+function holdBack(desk: Desk): void {
+  const { state, pacer, policy, ports, observer } = desk;
+  if (state.lastRecordAt === undefined) return;
+  let longestMs = 0;
+  const boot = ports.clock.boot?.();
+  const known =
+    state.startSeq === undefined || boot === undefined
+      ? undefined
+      : ports.requestLog?.earlier(state.startSeq, boot);
+  const stoppedMs = state.isStopped ? Math.max(0, ports.clock.wall() - state.lastRecordAt) : 0;
+  // What was sent since then is known one by one, and what was sent before is at least so old.
+  const agoMs = Math.max(stoppedMs, known === undefined ? 0 : passedSince(known.since, boot));
+  if (known !== undefined) {
+    desk.requestsKnownSince = known.since;
+    for (const { route, boot: at, isBlock } of known.requests)
+      if (isBlock) pacer.block(route, Math.max(0, at.ms - (boot?.ms ?? 0) + BOOT_STEP_MS));
+      else if (route !== 'all') pacer.recall(route, LAST_REQUEST_MS - passedSince(at, boot));
+  }
+  for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
+    const perMs = policy.pace.windows[route]?.perMs;
+    if (perMs === undefined) continue;
+    const waitMs = Math.max(0, perMs + LAST_REQUEST_MS - agoMs);
+    longestMs = Math.max(longestMs, waitMs);
+    pacer.block(route, waitMs);
+  }
+  if (longestMs > 2 * LAST_REQUEST_MS) {
+    observer.warn('an earlier process may have used the rate limits of the venue; waiting until they reset', {
+      seconds: Math.ceil(longestMs / 1_000),
+    });
+  }
+}
+
+/** Longest way of the last request of an earlier process to the venue. */
+const LAST_REQUEST_MS = 1_000;
+
+/** Asks what the account can access. Tries for as long as it takes: without it nothing can be sized. */
+export function learnVenue(desk: Desk): Observable<never> {
+  const { venue } = desk.ports;
+  const read = <T>(source: Observable<T>): Observable<T> =>
+    desk.pacer
+      .through({ route: 'read', priority: 'execute', key: 'start' }, source)
+      .pipe(retry({ delay: (error, count) => backOff(desk, error, count) }));
+  const pairs: Observable<readonly Pair[] | undefined> =
+    venue.pairs === undefined ? of(undefined) : read(venue.pairs().pipe(catchError(noSuchRoute)));
+  return forkJoin([read(venue.currencies()), pairs]).pipe(
+    tap(([currencies, listed]) => {
+      desk.learn(currencies, listed);
+      const refusal = skewRefusal(desk);
+      if (refusal !== undefined) throw refusal;
+    }),
+    ignoreElements(),
+  );
+}
+
+/** A capability that the venue does not have is a mistake in the config, not an outage. */
+function noSuchRoute(error: unknown): Observable<never> {
+  if (error instanceof VenueError && (error.status === 404 || error.status === 405)) {
+    const why = 'the venue has no list of currency pairs: write venue.capabilities.pairs: false';
+    return throwError(() => new OperatorError('config', why, error));
+  }
+  return throwError(() => error);
+}
+
+function backOff(desk: Desk, error: unknown, count: number): Observable<unknown> {
+  if (!(error instanceof VenueError)) return throwError(() => error);
+  if (error.code === 'unauthorised') {
+    return throwError(
+      () =>
+        new OperatorError(
+          'unavailable',
+          `the venue refuses the token: ${error.said ?? error.message}`,
+          error,
+        ),
+    );
+  }
+  const waitMs = Math.min(desk.policy.retry.baseMs * 2 ** count, desk.policy.retry.capMs);
+  desk.observer.alert('venue_unreachable', { error: error.message, wait_ms: waitMs });
+  return timer(waitMs, desk.ports.clock.scheduler);
+}
+
+/** Every pair of every strategy must be one that the account can access. */
+function checkPairs(desk: Desk): Observable<never> {
+  const [first] = unknownPairs(desk, [...desk.strategies.values()]);
+  return first === undefined ? EMPTY : throwError(() => new OperatorError('config', first));
+}
+
+/**
+ * Begins the strategies that this journal has not seen; those it has seen go on where they were. One that was edited while its
+ * parent runs goes on with the text it began with, as it would have without the restart.
+ */
+function beginLives(desk: Desk): Observable<never> {
+  const { begin, changes, run, faults } = planFor(desk, [...desk.strategies.values()], []);
+  // What goes on with its old text may trade a pair that no file names any more.
+  const [fault] = [...faults, ...unknownPairs(desk, run)];
+  if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
+  tellKept(desk, changes);
+  desk.run(run);
+  if (begin.length === 0) return EMPTY;
+  // Two appends, not one more for each: a thousand strategies would wait for the disk a thousand times.
+  return concat(
+    desk.append(beginnings(desk, begin)).pipe(ignoreElements()),
+    defer(() => firstSteps(desk, begin)).pipe(ignoreElements()),
+  );
+}
+
+/** The first whole read of the account, before the first quote: again until one comes through. */
+function sweep(desk: Desk): Observable<never> {
+  return defer(() => readOnce(desk)).pipe(
+    record(desk, EMPTY),
+    ignoreElements(),
+    repeat({ delay: () => (desk.lastReadAt === undefined ? of(undefined) : EMPTY) }),
+  );
+}

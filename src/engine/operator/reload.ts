@@ -1,0 +1,202 @@
+import { EMPTY, concatMap, debounceTime, defer, filter, map, merge, mergeMap, shareReplay, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { ReloadRecord, RecordBody } from '../../core/record.ts';
+import { SECOND_MS } from '../../core/time.ts';
+import { noRate } from '../market/conversion-rates.ts';
+import type { Desk } from '../desk.ts';
+import type { Command, CommandAnswer } from '../ports.ts';
+import { differences, planChange } from './reload-plan.ts';
+import type { Change, Planned } from './reload-plan.ts';
+import type { StrategySource } from '../state/strategy-source.ts';
+
+/** An editor writes a file in several steps: what it left is read when it has been quiet for this long. */
+const QUIET_MS = SECOND_MS;
+
+export type Reload = Command & { readonly do: 'reload' };
+
+/** As many are kept that came before the desk could read its strategies again. */
+const EARLY_MAX = 8;
+
+const isReload = (command: Command): command is Reload => command.do === 'reload';
+
+/**
+ * Reloads of those who cannot be told to ask again. Who listens from the first moment keeps what comes before the desk trades: it is
+ * done as soon as there are lives to compare the files with.
+ */
+export const patientReloads = ({ ports }: Desk): Observable<Reload> =>
+  ports.operator$.pipe(
+    filter(isReload),
+    filter(({ isPatient }) => isPatient === true),
+    shareReplay({ bufferSize: EARLY_MAX, refCount: true }),
+  );
+
+/** Reads the strategies again when a person says so, or when their files have changed and somebody watches them. Never emits. */
+export function reloads(desk: Desk, patient: Observable<Reload>): Observable<never> {
+  const { operator$, strategies, clock } = desk.ports;
+  const told = operator$.pipe(
+    filter(isReload),
+    filter(({ isPatient }) => isPatient !== true),
+  );
+  const changed = (strategies?.changed$ ?? EMPTY).pipe(
+    debounceTime(QUIET_MS, clock.scheduler),
+    map((): Reload => ({ do: 'reload', by: 'tranche', why: 'a file changed' })),
+  );
+  // One after another: until one is durable, what it has begun is no life to compare the files with.
+  return merge(patient, told, changed).pipe(
+    concatMap((command) => defer(() => reload(desk, command))),
+    mergeMap(() => EMPTY),
+  );
+}
+
+function reload(desk: Desk, command: Reload): Observable<unknown> {
+  const read = desk.ports.strategies?.read();
+  if (read === undefined)
+    return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
+  if ('problems' in read) return refused(desk, command, read.problems);
+  const planned = planFor(desk, read.sources, read.off);
+  const faults = [...planned.faults, ...unknownPairs(desk, planned.run)];
+  if (faults.length > 0) return refused(desk, command, faults.join('\n'));
+  const { notes } = read;
+  if (planned.changes.length === 0) {
+    // What comes after this is news, also where it says what was said before.
+    desk.keptSaid = '';
+    return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
+  }
+  const says = wordsOf(desk, planned, read.sources, notes);
+  const isDry = command.isDryRun === true;
+  command.answer?.({
+    isDone: true,
+    says: [isDry ? 'a reload would apply these changes:' : 'reloaded:', ...says].join('\n'),
+    facts: { changes: planned.changes, notes },
+  });
+  if (isDry || isSaid(desk, command, planned)) return EMPTY;
+  tellKept(desk, planned.changes);
+  return apply(desk, planned, {
+    kind: 'reload',
+    by: command.by,
+    why: command.why,
+    result: 'applied',
+    changes: planned.changes.map(plain),
+    ...(notes.length === 0 ? {} : { notes }),
+  });
+}
+
+/** A watched folder says the same again with every file in it that is touched: what was refused is told once. */
+function isSaid(desk: Desk, { by }: Reload, { changes }: Planned): boolean {
+  const words = JSON.stringify(changes);
+  const isAgain = by === 'tranche' && changes.every(({ what }) => what === 'kept') && desk.keptSaid === words;
+  desk.keptSaid = words;
+  return isAgain;
+}
+
+/** Strategies as the files say it, against what is run and begun here. */
+export const planFor = (desk: Desk, sources: readonly StrategySource[], off: readonly string[]): Planned =>
+  planChange(
+    {
+      running: desk.strategies,
+      lives: desk.state.lives,
+      open: new Set([...desk.state.slices.values()].map(({ strategy }) => strategy)),
+      revive: (begun) => desk.ports.strategies?.revive(begun),
+    },
+    sources,
+    off,
+  );
+
+/** The record, and with it the lives that begin: all or nothing. Until it is durable nobody wakes what changed. */
+function apply(desk: Desk, planned: Planned, record: ReloadRecord): Observable<unknown> {
+  desk.run(planned.run);
+  return desk.append([record, ...beginnings(desk, planned.begin)]).pipe(
+    tap(() => {
+      desk.rearm(planned.changes.map(({ strategy }) => strategy));
+    }),
+  );
+}
+
+/** Records of the lives that begin now. */
+export const beginnings = (desk: Desk, sources: readonly StrategySource[]): readonly RecordBody[] =>
+  sources.map(({ id, kind, hash, document }) => ({
+    kind: 'strategy',
+    strategy: id,
+    hash,
+    type: kind,
+    begun_at: desk.ports.clock.wall(),
+    document,
+  }));
+
+/** Tells of running lives that keep their text although their file says something else. */
+export function tellKept(desk: Desk, changes: readonly Change[]): void {
+  for (const { strategy, what, why } of changes)
+    if (what === 'kept') desk.observer.alert('strategy_kept', { strategy, why: why ?? '' });
+}
+
+/** Pairs that the account cannot access, in words. */
+export const unknownPairs = (desk: Desk, sources: readonly StrategySource[]): readonly string[] =>
+  sources.flatMap(({ id, bound }) =>
+    bound.pairs.flatMap((pair) => {
+      const known = desk.pair(pair);
+      const why = 'problem' in known ? known.why : unknownRate(desk, known.quote);
+      return why === undefined ? [] : [`strategy ${id}: ${why}`];
+    }),
+  );
+
+/** A desk whose limits are in another currency needs a rate: without one every trade would be refused. */
+function unknownRate({ policy, rates }: Desk, quote: string): string | undefined {
+  const { currency, orderNotionalMax, dayNotionalMax } = policy.limits;
+  if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
+  return rates.pairs(quote, currency) === undefined
+    ? noRate(quote, currency, policy.rates ?? new Map())
+    : undefined;
+}
+
+/** Everything runs on as it did: told, and written down unless it was only asked for. */
+function refused(desk: Desk, command: Reload, problems: string): Observable<unknown> {
+  command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
+  if (command.isDryRun === true) return EMPTY;
+  const isAgain = command.by === 'tranche' && desk.keptSaid === problems;
+  desk.keptSaid = problems;
+  if (isAgain) return EMPTY;
+  desk.observer.alert('reload_refused', { problems });
+  const { by, why } = command;
+  return desk.append([{ kind: 'reload', by, why, result: 'refused', changes: [], problems }]);
+}
+
+function answered(command: Reload, answer: CommandAnswer): Observable<never> {
+  command.answer?.(answer);
+  return EMPTY;
+}
+
+/** Left out rather than undefined: the journal holds plain JSON. */
+const plain = ({ strategy, what, from, to, why }: Change): Change => ({
+  strategy,
+  what,
+  ...(from === undefined ? {} : { from }),
+  ...(to === undefined ? {} : { to }),
+  ...(why === undefined ? {} : { why }),
+});
+
+const WORDS: Readonly<Record<Change['what'], string>> = {
+  begins: 'begins',
+  goes_on: 'goes on where it was',
+  replaces: 'takes over from its running life',
+  stops: 'is not run any more',
+  kept: 'is NOT changed',
+  over: 'has finished with this text, and does not run again',
+};
+
+/** The difference, for people: a line each strategy, and under it what its text says now. */
+function wordsOf(
+  desk: Desk,
+  { changes }: Planned,
+  sources: readonly StrategySource[],
+  notes: readonly string[],
+): readonly string[] {
+  const lines = changes.flatMap(({ strategy, what, from, to, why }) => {
+    const hashes = [from, to].filter((hash) => hash !== undefined).map((hash) => hash.slice(0, 12));
+    const head = `  ${strategy} ${WORDS[what]} (${hashes.join(' → ')})${why === undefined ? '' : `: ${why}`}`;
+    const before = desk.state.lives.get(strategy)?.document;
+    const now = sources.find(({ id }) => id === strategy)?.document;
+    const isEdited = from !== undefined && to !== undefined;
+    return [head, ...(isEdited ? differences(before, now).map((line) => `    ${line}`) : [])];
+  });
+  return [...lines, ...notes.map((note) => `  ${note}`)];
+}

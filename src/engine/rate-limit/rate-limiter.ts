@@ -1,0 +1,394 @@
+import { Observable, Subscription, finalize, mergeMap, tap } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { VenueError } from '../../core/errors.ts';
+import { HOUR_MS, SECOND_MS, monotonic } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
+import { Log } from './request-window.ts';
+import type { Place, Window } from './request-window.ts';
+import type { Clock, RequestLogPort } from '../ports.ts';
+
+/** What is limited. Every request also counts towards `all`. */
+export type Route = 'quote' | 'order' | 'transactions' | 'read';
+/** Most urgent first. */
+export const priorities = ['doubt', 'execute', 'quote', 'valuation', 'history', 'probe'] as const;
+export type Priority = (typeof priorities)[number];
+
+export interface PaceOptions {
+  readonly windows: Readonly<Record<Route | 'all', Window | undefined>>;
+  /** Added to every window against clock drift and what jitter the measurement misses, milliseconds. */
+  readonly guardMs: number;
+}
+
+export interface Wish {
+  readonly route: Route;
+  readonly priority: Priority;
+  /** Shares are even between keys of one priority: a strategy, or the keeper of reference prices. */
+  readonly key: string;
+  /** Not granted from then on. Wall and monotonic deadlines are the caller's to convert. */
+  readonly deadline?: Monotonic | undefined;
+  /** Not granted once it is over, as when the desk drains. `over$` tells whoever waits; it is not listened to by others. */
+  readonly until?: { isOver(): boolean; readonly over$: Observable<unknown> } | undefined;
+}
+
+/** Leave to send one request now. */
+export interface Permit {
+  /** How long the wish waited, milliseconds. */
+  readonly waitedMs: number;
+  /** The part of it for which nothing but other requests stood in the way: no cool-down of the venue. Milliseconds. */
+  readonly queuedMs: number;
+  /** Says that the answer has come, or never will. Until then the request counts as still on its way to the venue. */
+  settle(): void;
+  /** Says that nothing was sent after all: the place is free at once. */
+  giveBack(): void;
+}
+
+interface Pending {
+  readonly wish: Wish;
+  readonly since: Monotonic;
+  readonly order: number;
+  readonly subscriber: Subscriber<Permit>;
+  /** Takes the wish back; it holds its deadline and its end as well. Only once it really waits. */
+  waiting: Subscription | undefined;
+}
+
+/** What all permits of a pacer share. */
+interface Giving {
+  readonly clock: Clock;
+  /** Told when one is settled or given back. */
+  readonly onEnd: () => void;
+}
+
+/** A request that was let go, with its place in every window in which it counts. */
+class Granted implements Permit {
+  readonly waitedMs: number;
+  readonly queuedMs: number;
+  readonly #clock: Clock;
+  readonly #places: readonly Place[];
+  readonly #onEnd: () => void;
+  #isOver = false;
+
+  constructor(
+    { waitedMs, queuedMs }: Pick<Permit, 'waitedMs' | 'queuedMs'>,
+    places: readonly Place[],
+    { clock, onEnd }: Giving,
+  ) {
+    this.waitedMs = waitedMs;
+    this.queuedMs = queuedMs;
+    this.#clock = clock;
+    this.#places = places;
+    this.#onEnd = onEnd;
+  }
+
+  settle(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const at = this.#clock.monotonic();
+    for (const place of this.#places) place.log.settle(place, at);
+    this.#onEnd();
+  }
+
+  giveBack(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    for (const place of this.#places) place.log.leave(place);
+    this.#onEnd();
+  }
+}
+
+/** After a 429 that does not say how long. Source: the venue's public documentation of its limits. */
+const COOL_DOWN_MS = 10 * SECOND_MS;
+
+/**
+ * Sliding-log limiter. A window of the venue counts arrivals there, which we do not see. A request that left at `s` and
+ * was answered at `r` arrived no later than `r` less the way back, and a later one needs at least the way there: so its
+ * place is free again at `r − (smallest round trip there is) + window`. The smallest one seen is an estimate of that
+ * which is too large by what the network has not shown yet, so the spread of the round trips is taken off it: exact when
+ * the network does not jitter, late by the jitter when it does. An unanswered request keeps its place.
+ */
+export class Pacer {
+  readonly #clock: Clock;
+  readonly #logs = new Map<Route | 'all', Log>();
+  /** The windows in which a request of each route counts. */
+  readonly #counted: Readonly<Record<Route, readonly Log[]>>;
+  readonly #pending: Pending[] = [];
+  readonly #servedAt = new Map<string, number>();
+  #order = 0;
+  #wakeUp: { unsubscribe(): void } | undefined;
+  #isGranting = false;
+  readonly #giving: Giving;
+  readonly #requestLog: Pick<RequestLogPort, 'note'> | undefined;
+
+  /** `requestLog`: told of every request before it leaves. */
+  constructor(clock: Clock, options: PaceOptions, requestLog?: Pick<RequestLogPort, 'note'>) {
+    this.#clock = clock;
+    this.#requestLog = requestLog;
+    const onEnd = (): void => {
+      this.#grant();
+    };
+    this.#giving = { clock, onEnd };
+    for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
+      const window = options.windows[route];
+      if (window !== undefined) this.#logs.set(route, new Log(window, options.guardMs));
+    }
+    const of = (route: Route): readonly Log[] =>
+      [this.#logs.get(route), this.#logs.get('all')].filter((log) => log !== undefined);
+    this.#counted = {
+      quote: of('quote'),
+      order: of('order'),
+      transactions: of('transactions'),
+      read: of('read'),
+    };
+  }
+
+  /**
+   * Emits one permit when the wish may go, then completes; completes empty when the deadline comes first. Unsubscribing
+   * takes the wish back. Grants in the tick of `subscribe` when there is room.
+   */
+  take(wish: Wish): Observable<Permit> {
+    return new Observable((subscriber) => {
+      const since = this.#clock.monotonic();
+      if ((wish.deadline !== undefined && since >= wish.deadline) || wish.until?.isOver() === true) {
+        subscriber.complete();
+        return;
+      }
+      const pending: Pending = { wish, since, order: this.#order++, subscriber, waiting: undefined };
+      // Mostly nobody else waits, and there is room: it is served at once, and stands in no row.
+      const isAlone = this.#pending.length === 0 && !this.#isGranting;
+      if (isAlone && this.#hasRoom(wish.route, since)) {
+        this.#isGranting = true;
+        try {
+          this.#give(pending);
+        } finally {
+          this.#isGranting = false;
+        }
+      } else this.#pending.push(pending);
+      this.#grant();
+    });
+  }
+
+  /** A permit, where the wish may go now and nobody else waits. What it leads to comes after the grant, and may ask for more. */
+  takeAtOnce(wish: Wish): Permit | undefined {
+    const now = this.#clock.monotonic();
+    if (this.#pending.length > 0 || this.#isGranting || !this.#hasRoom(wish.route, now)) return undefined;
+    if ((wish.deadline !== undefined && now >= wish.deadline) || wish.until?.isOver() === true)
+      return undefined;
+    return this.#admit(wish, now);
+  }
+
+  /** A wish that was not granted at once is gone when who asked is, and ends with its deadline, or with what it is for. */
+  #arm(pending: Pending): void {
+    // Arming another one may have served this one, or armed it.
+    if (pending.waiting !== undefined || !this.#pending.includes(pending)) return;
+    const { deadline, until } = pending.wish;
+    const waiting = new Subscription(() => {
+      this.#drop(pending);
+    });
+    pending.waiting = waiting;
+    pending.subscriber.add(waiting);
+    if (waiting.closed) return;
+    if (deadline !== undefined) waiting.add(this.#expire(deadline, pending));
+    if (until === undefined) return;
+    const over = until.over$.subscribe({
+      next: () => {
+        this.#refuse(pending);
+      },
+      error: (error: unknown) => {
+        pending.subscriber.error(error);
+      },
+    });
+    waiting.add(over);
+  }
+
+  /** Whether it was still waiting. */
+  #drop(pending: Pending): boolean {
+    const at = this.#pending.indexOf(pending);
+    if (at >= 0) this.#pending.splice(at, 1);
+    return at >= 0;
+  }
+
+  #refuse(pending: Pending): void {
+    if (!this.#drop(pending)) return;
+    pending.waiting?.unsubscribe();
+    pending.subscriber.complete();
+  }
+
+  /** Ends a wish at its deadline. Node fires timers longer than 2³¹ ms at once: long waits go in hours. */
+  #expire(deadline: Monotonic, pending: Pending): Subscription {
+    const clock = this.#clock;
+    const refuse = (): void => {
+      this.#refuse(pending);
+    };
+    return clock.scheduler.schedule(
+      function expire() {
+        const leftMs = deadline - clock.monotonic();
+        if (leftMs <= 0) refuse();
+        else this.schedule(undefined, Math.min(leftMs, HOUR_MS));
+      },
+      Math.min(deadline - clock.monotonic(), HOUR_MS),
+    );
+  }
+
+  /** `source` once it may go; the permit is settled when it ends, however it ends. */
+  through<T>(wish: Wish, source: Observable<T>): Observable<T> {
+    return this.take(wish).pipe(
+      mergeMap((permit) =>
+        source.pipe(
+          tap({
+            error: (error: unknown) => {
+              if (error instanceof VenueError && error.code === 'rate_limited') {
+                this.block(wish.route, error.retryAfterMs ?? COOL_DOWN_MS);
+              }
+            },
+          }),
+          finalize(() => {
+            permit.settle();
+          }),
+        ),
+      ),
+    );
+  }
+
+  /** Nothing goes on `route` for `ms`: the venue said so, or another process may just have used the budget. */
+  block(route: Route | 'all', ms: number): void {
+    const log = this.#logs.get(route);
+    if (log === undefined) return;
+    this.#note(route, ms);
+    log.blockedUntil = Math.max(log.blockedUntil, this.#clock.monotonic() + ms);
+    this.#grant();
+  }
+
+  /** A request of an earlier process, which reached the venue no later than in `ms`. */
+  recall(route: Route, ms: number): void {
+    const now = this.#clock.monotonic();
+    for (const log of this.#counted[route]) log.recall(now, ms);
+  }
+
+  #note(route: Route | 'all', blockMs?: number): void {
+    const boot = this.#requestLog && this.#clock.boot?.();
+    if (boot === undefined) return;
+    this.#requestLog?.note({
+      route,
+      boot: { id: boot.id, ms: boot.ms + (blockMs ?? 0) },
+      isBlock: blockMs !== undefined,
+    });
+  }
+
+  /** Share of the window of `route` that is in use now, 0 to 1. */
+  utilisation(route: Route | 'all'): number {
+    const log = this.#logs.get(route);
+    return log === undefined ? 0 : log.used(this.#clock.monotonic()) / log.window.max;
+  }
+
+  /** Whether nobody waits for anything, and the window of `route` is empty: the next request delays no other. */
+  isIdle(route: Route): boolean {
+    return this.waiting === 0 && this.utilisation(route) === 0;
+  }
+
+  /** Wishes that wait. */
+  get waiting(): number {
+    return this.#pending.length;
+  }
+
+  #grant(): void {
+    if (this.#isGranting || (this.#pending.length === 0 && this.#wakeUp === undefined)) return;
+    this.#isGranting = true;
+    try {
+      for (let next = this.#next(); next !== undefined; next = this.#next()) this.#serve(next);
+    } finally {
+      this.#isGranting = false;
+    }
+    this.#sleep();
+  }
+
+  #serve(pending: Pending): void {
+    if (!pending.subscriber.closed && pending.wish.until?.isOver() === true) {
+      this.#refuse(pending);
+      return;
+    }
+    this.#drop(pending);
+    pending.waiting?.unsubscribe();
+    this.#give(pending);
+  }
+
+  #give({ wish, since, subscriber }: Pending): void {
+    if (subscriber.closed) return;
+    subscriber.next(this.#admit(wish, since));
+    subscriber.complete();
+  }
+
+  #admit({ route, key }: Wish, since: Monotonic): Permit {
+    const now = this.#clock.monotonic();
+    const logs = this.#counted[route];
+    this.#servedAt.set(key, this.#order++);
+    if (this.#servedAt.size > 10_000) this.#servedAt.clear();
+    let blockedUntil = since;
+    for (const log of logs) if (log.blockedUntil > blockedUntil) blockedUntil = monotonic(log.blockedUntil);
+    const waits = { waitedMs: now - since, queuedMs: now - blockedUntil };
+    this.#note(route);
+    return new Granted(waits, placesIn(logs, now), this.#giving);
+  }
+
+  /** The most urgent wish that has room: by priority, then the key that was served longest ago, then by deadline. */
+  #next(): Pending | undefined {
+    const [first, second] = this.#pending;
+    if (first === undefined) return undefined;
+    const now = this.#clock.monotonic();
+    // Mostly there is one wish alone.
+    if (second === undefined) return this.#hasRoom(first.wish.route, now) ? first : undefined;
+    const rooms = new Map<Route, boolean>();
+    let best: Pending | undefined;
+    for (const one of this.#pending) {
+      const { route } = one.wish;
+      const hasRoom = rooms.get(route) ?? this.#hasRoom(route, now);
+      rooms.set(route, hasRoom);
+      if (hasRoom && (best === undefined || this.#isBefore(one, best))) best = one;
+    }
+    return best;
+  }
+
+  #hasRoom(route: Route, now: Monotonic): boolean {
+    for (const log of this.#counted[route]) if (log.freeAt(now) > now) return false;
+    return true;
+  }
+
+  #isBefore(one: Pending, other: Pending): boolean {
+    const [a, b] = [one.wish, other.wish];
+    const byPriority = priorities.indexOf(a.priority) - priorities.indexOf(b.priority);
+    if (byPriority !== 0) return byPriority < 0;
+    if (a.key !== b.key) {
+      const byTurn = (this.#servedAt.get(a.key) ?? -1) - (this.#servedAt.get(b.key) ?? -1);
+      if (byTurn !== 0) return byTurn < 0;
+    }
+    const byDeadline = (a.deadline ?? Number.POSITIVE_INFINITY) - (b.deadline ?? Number.POSITIVE_INFINITY);
+    return byDeadline === 0 || Number.isNaN(byDeadline) ? one.order < other.order : byDeadline < 0;
+  }
+
+  /** Sets the alarm for the next place that comes free. Places of unanswered requests have no time yet. */
+  #sleep(): void {
+    this.#wakeUp?.unsubscribe();
+    this.#wakeUp = undefined;
+    if (this.#pending.length === 0) return;
+    // Who asked may be gone by now: it drops out while it is armed.
+    for (const pending of this.#pending.filter(({ waiting }) => waiting === undefined)) this.#arm(pending);
+    if (this.#pending.length === 0) return;
+    const now = this.#clock.monotonic();
+    let soonest = Number.POSITIVE_INFINITY;
+    for (const route of new Set(this.#pending.map(({ wish }) => wish.route))) {
+      soonest = Math.min(soonest, Math.max(...this.#counted[route].map((log) => log.freeAt(now))));
+    }
+    if (!Number.isFinite(soonest)) return;
+    this.#wakeUp = this.#clock.scheduler.schedule(
+      () => {
+        this.#grant();
+      },
+      Math.max(soonest - now, 0),
+    );
+  }
+}
+
+const placesIn = (logs: readonly Log[], now: Monotonic): readonly Place[] =>
+  logs.map((log) => log.enter(now));
+
+/** `atWall` on the monotonic clock of now: for deadlines that people gave in wall time. */
+export const deadlineOf = (clock: Clock, atWall: number): Monotonic =>
+  monotonic(clock.monotonic() + Math.max(0, atWall - clock.wall()));

@@ -1,0 +1,54 @@
+import type { Next } from '../core/cycle/cycle.ts';
+import type { Instrument } from '../core/instrument.ts';
+import type { ReferencePrice } from '../core/reference-price.ts';
+import type { Money, Price, Quantity } from '../core/money.ts';
+import type { Reason } from '../core/reasons.ts';
+import type { Size } from '../core/venue.ts';
+import type { OpenSlice } from './state/desk-state.ts';
+import type { Permit } from './rate-limit/rate-limiter.ts';
+
+/** What flows through the pipeline gains facts on its way. A stage that stops it passes on a `Stopped`. */
+export interface Sized {
+  readonly stage: 'sized';
+  readonly slice: OpenSlice;
+  readonly instrument: Instrument;
+  readonly reference: ReferencePrice;
+  readonly size: Size;
+  /** Base quantity, at the reference price when the size is an amount. */
+  readonly quantity: Quantity;
+  /** Worst price at which the order may leave. */
+  readonly worst: Price;
+  /** At worst, in the currency of the limits; `undefined` when nothing converts it. */
+  readonly notional: Money | undefined;
+  readonly cuts: readonly Reason[];
+  /** The figures of each cut. */
+  readonly notes: readonly string[];
+  /** The rest of the slice may follow in further pieces. */
+  readonly isPiece: boolean;
+  /** It only passes with this override. */
+  readonly override?: string | undefined;
+}
+
+/** It may ask for a quote now. */
+export interface Paced {
+  readonly stage: 'paced';
+  readonly item: Sized;
+  readonly permit: Permit;
+}
+
+/** Nothing was asked of the venue. */
+export interface Stopped {
+  readonly stage: 'stopped';
+  readonly slice: OpenSlice;
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly next: Next;
+}
+
+export const stopped = (slice: OpenSlice, reason: Reason, detail: string, next: Next): Stopped => ({
+  stage: 'stopped',
+  slice,
+  reason,
+  detail,
+  next,
+});

@@ -1,0 +1,129 @@
+import { map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import { refusal } from '../../core/risk/controls.ts';
+import type { Limits, Proposal } from '../../core/risk/controls.ts';
+import { stop } from '../../core/risk/refusal.ts';
+import type { Refusal } from '../../core/risk/refusal.ts';
+import type { Next } from '../../core/cycle/cycle.ts';
+import { cost, holding, price } from '../../core/money.ts';
+import type { Money, Price } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import type { Desk } from '../desk.ts';
+import { stopped } from '../stage-types.ts';
+import type { Sized, Stopped } from '../stage-types.ts';
+import { overridesFor } from '../operator/overrides.ts';
+import { worldOf } from '../market/risk-context.ts';
+import type { Trial } from '../market/risk-context.ts';
+
+/** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
+export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | Stopped> {
+  return map((item) => controlled(desk, item));
+}
+
+/** One item against the limits, as they are at this moment. */
+export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
+  if (item.stage === 'stopped') return item;
+  if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
+    return stopped(item.slice, 'selling_off', 'venue.sell_path is not set', { do: 'stop' });
+  }
+  const figures = {
+    price: item.reference.mid,
+    quantity: item.quantity,
+    amount: amountAtWorst(item),
+    notional: item.notional,
+  };
+  const refused = refuses(desk, item, figures);
+  if (refused === undefined) return item;
+  // It is bound to the one attempt whose intent names it, and looked at again in the gate.
+  for (const { id, limits } of overridesFor(desk, item.slice, undefined))
+    if (held(desk, item, { ...figures, limits }) === undefined) return { ...item, override: id };
+  return stopped(item.slice, refused.reason, refused.detail, nextAfter(desk, refused.reason));
+}
+
+/** In quote currency: what a buy pays at most; what a sell brings at the reference price. */
+const amountAtWorst = ({ size, slice, worst, reference }: Sized): Money =>
+  size.by === 'amount'
+    ? size.amount
+    : cost(slice.intent.side === 'buy' ? worst : reference.mid, size.quantity);
+
+interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
+  /** Quote currency. */
+  readonly amount: Money;
+  /** The limit price, once there is a quote to hold against it. */
+  readonly limit?: Price | undefined;
+  /** The attempt that asks: its own reservation does not count against it. */
+  readonly clientId?: string | undefined;
+  /** Instead of those of the config. */
+  readonly limits?: Limits | undefined;
+}
+
+/** Why the item may not go ahead with these figures; `undefined` when it may. What cannot be looked at refuses. */
+export function refuses(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
+  const refused = held(desk, item, figures);
+  if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
+  for (const { id, limits } of overridesFor(desk, item.slice, figures.clientId))
+    if (id === item.override) return held(desk, item, { ...figures, limits });
+  return refused;
+}
+
+/** Holds the figures against the limits. */
+function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
+  const { slice, size } = item;
+  const { pair, side, decision_price: decision } = slice.intent;
+  try {
+    const trial: Proposal & Trial = {
+      pair,
+      side,
+      quantity: figures.quantity,
+      price: figures.price,
+      notional: figures.notional,
+      notionalWhy:
+        figures.notional === undefined
+          ? desk.rates.refused(desk.instrument(pair).quote, desk.policy.limits.currency)
+          : undefined,
+      limit: figures.limit,
+      reference: desk.references.get(pair)?.mid ?? item.reference.mid,
+      decisionPrice: decision === undefined ? undefined : price(decision),
+      slice,
+      size,
+      amount: holding(figures.amount),
+      clientId: figures.clientId,
+    };
+    return refusal(trial, worldOf(desk, trial), figures.limits ?? desk.policy.limits);
+  } catch (error) {
+    return stop(
+      'control_failed',
+      'figures that can be read',
+      error instanceof Error ? error.message : 'a throw',
+    );
+  }
+}
+
+/**
+ * Reasons that time may cure are tried again until the slice is over; the others end it. What other attempts hold back
+ * comes free when they end. More executions or more quantity than planned is no matter of the market: the desk halts.
+ */
+export function nextAfter(desk: Desk, reason: Reason): Next {
+  switch (reason) {
+    case 'pair_not_allowed':
+    case 'side_not_allowed':
+    case 'order_quantity':
+    case 'order_notional':
+    case 'reused_key':
+      return { do: 'stop' };
+    case 'repeated_execution':
+    case 'parent_cap':
+    case 'slice_cap':
+      return { do: 'halt' };
+    case 'day_notional':
+    case 'pair_day_notional':
+    case 'position_floor':
+    case 'position_ceiling':
+    case 'no_funds':
+    case 'kept_back':
+    case 'below_minimum':
+      return { do: desk.state.attempts.size > 0 ? 'again' : 'stop' };
+    default:
+      return { do: 'again' };
+  }
+}

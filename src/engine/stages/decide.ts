@@ -1,0 +1,324 @@
+import { EMPTY, catchError, concat, defer, filter, finalize, from, map, mergeMap, of, take } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import { VenueError, invariant } from '../../core/errors.ts';
+import { parentId } from '../../core/ids.ts';
+import { text } from '../../core/money.ts';
+import type { IntentText, RecordBody, WakeRecord } from '../../core/record.ts';
+import { HOUR_MS, after } from '../../core/time.ts';
+import type { Intent, Wake } from '../../core/wake.ts';
+import type { Step } from '../../strategy/kernel.ts';
+import type { Desk, StrategySource } from '../desk.ts';
+import { sliceKey } from '../state/desk-state.ts';
+import type { Life, OpenSlice } from '../state/desk-state.ts';
+import { andThen, mergeMapMaybe, toObservable } from '../maybe-async.ts';
+import type { MaybeAsync } from '../maybe-async.ts';
+import { DeskView } from '../state/desk-view.ts';
+import { IDLE_WAKES_MAX } from '../operator/spin-guard.ts';
+import type { StrategyWake } from './triggers.ts';
+
+/** A valuation of the venue older than this says nothing about now. It is made hourly. */
+const VALUATION_AGE_MS = 2 * HOUR_MS;
+/** The venue's valuation is asked for again after this long. */
+const VALUATION_POLL_MS = 30_000;
+
+/** A strategy whose step is written: it waits for its next wake. */
+export interface Stepped {
+  readonly stepped: string;
+}
+
+/**
+ * Runs the kernel of the strategy that woke, writes the wake down with all that came of it, and emits the new slices, then that the
+ * strategy has stepped. Whatever a wake leads to, it leaves one line in the journal before anything happens.
+ */
+export function decide(desk: Desk): OperatorFunction<StrategyWake, OpenSlice | Stepped> {
+  // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
+  const deciding = new Map<Life, Wake>();
+  return mergeMapMaybe(({ strategy, wake, isAtOnce }) => {
+    const source = desk.strategies.get(strategy);
+    const life = desk.state.lives.get(strategy);
+    if (source === undefined || life === undefined || deciding.has(life)) return EMPTY;
+    deciding.set(life, wake);
+    const release = (): void => {
+      if (deciding.get(life) === wake) deciding.delete(life);
+    };
+    const ready = andThen(prepare(desk, source, wake), () => whenTakenIn(desk));
+    const intents = andThen(ready, () => takeStep(desk, { source, life, wake, isAtOnce }));
+    const stepped = defer(() => {
+      release();
+      return of({ stepped: strategy });
+    });
+    return toObservable(intents).pipe(
+      mergeMap((decided) => concat(from(decided).pipe(map((intent) => openSlice(desk, intent))), stepped)),
+      finalize(release),
+    );
+  });
+}
+
+/** `undefined` where nothing that the account showed is still being written. */
+const whenTakenIn = (desk: Desk): MaybeAsync<unknown> =>
+  desk.isTakingIn
+    ? desk.changed$.pipe(
+        filter(() => !desk.isTakingIn),
+        take(1),
+      )
+    : undefined;
+
+/** Answers what the strategy wants, once it is written. Empty where it does not step. */
+function takeStep(
+  desk: Desk,
+  woken: Woken & Pick<StrategyWake, 'isAtOnce'>,
+): MaybeAsync<readonly IntentText[]> {
+  // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
+  const isSame = desk.state.lives.get(woken.life.strategy) === woken.life;
+  if (desk.isStopping || !isSame || !desk.isRun(woken.life)) return EMPTY;
+  // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
+  if (desk.state.totals.strategyPausedWhy(woken.life.strategy) !== undefined) return NONE;
+  if (hearsOfTradeFirst(woken)) return NONE;
+  const record = withSpin(desk, woken, wakeRecord(desk, woken));
+  return andThen(desk.write(withPause(desk, record)), () => record.intents);
+}
+
+/**
+ * Whether a trade of an earlier slice turned up while the step waited for prices. The waker arms the strategy again, tells of the
+ * trade, and what the strategy waited for fires after that.
+ */
+const hearsOfTradeFirst = ({ life, wake }: Woken): boolean =>
+  life.state !== undefined &&
+  life.late.length > 0 &&
+  wake.on !== 'outcome' &&
+  life.waits.every(({ on }) => on !== 'outcome');
+
+/** The first steps of lives that have just begun, in one append. What they want goes on with everything else that is open. */
+export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Observable<unknown> {
+  const wake: Wake = { on: 'start', at: desk.ports.clock.wall() };
+  const bodies = sources.flatMap((source): readonly RecordBody[] => {
+    const life = desk.state.lives.get(source.id);
+    if (life === undefined || desk.state.totals.strategyPausedWhy(source.id) !== undefined) return [];
+    return withPause(desk, wakeRecord(desk, { source, life, wake }));
+  });
+  return bodies.length === 0 ? EMPTY : desk.append(bodies);
+}
+
+function openSlice(desk: Desk, intent: IntentText): OpenSlice {
+  const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
+  invariant(slice !== undefined, () => `slice ${intent.parent}/${intent.slice} was just decided`);
+  return slice;
+}
+
+/**
+ * Waits for what the kernel wants to look at: fresh prices, the venue's terms of credit, and its valuation where that is
+ * checked against.
+ */
+function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): MaybeAsync<void> {
+  if (wake.on === 'outcome' || wake.on === 'start') return undefined;
+  const { needsTerms, needsValuation } = bound;
+  const pairs = needsValuation ? withHoldings(desk, bound.pairs) : bound.pairs;
+  if (!needsTerms && desk.references.hasAll(pairs))
+    return needsValuation ? refreshValuation(desk) : undefined;
+  const ready = desk.references.ready(pairs);
+  const terms = needsTerms ? ready.pipe(mergeMap(() => desk.pts.ready())) : ready;
+  return needsValuation ? andThen(terms, () => refreshValuation(desk)) : terms;
+}
+
+/**
+ * Everything that the account holds is valued when it is checked against the venue's own figure, which is in USD. What the
+ * strategy prices in a pair of its own may have none in USD.
+ */
+function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
+  const isPriced = (currency: string): boolean =>
+    known.some((each) => {
+      const pair = desk.pair(each);
+      return !('problem' in pair) && pair.base === currency;
+    });
+  const pairs = [...known];
+  for (const [currency, amount] of desk.state.balances ?? []) {
+    if (currency === 'usd' || amount.isZero() || isPriced(currency)) continue;
+    const pair = `${currency}usd`;
+    if (!('problem' in desk.pair(pair))) pairs.push(pair);
+  }
+  return pairs;
+}
+
+/** Asks for the valuation, unless it is fresh. */
+function refreshValuation(desk: Desk): MaybeAsync<void> {
+  const { clock, venue } = desk.ports;
+  const known = desk.valuation;
+  if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;
+  const wish = { route: 'read', priority: 'valuation', key: 'valuation' } as const;
+  return desk.pacer.through(wish, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
+    map((points) => {
+      const newest = points.toSorted((a, b) => b.at - a.at)[0];
+      const isRecent = newest !== undefined && newest.at >= clock.wall() - VALUATION_AGE_MS;
+      desk.valuation = isRecent ? { usd: newest.usd, at: newest.at, readAt: clock.monotonic() } : undefined;
+    }),
+    catchError((error: unknown) => {
+      if (!(error instanceof VenueError)) throw error;
+      desk.observer.warn('the valuation of the account could not be read', { error: error.message });
+      desk.valuation = undefined;
+      return of(undefined);
+    }),
+  );
+}
+
+/** Most steps want nothing, and nearly all have missed nothing. Not frozen: V8 steps through frozen arrays slowly. */
+const NONE: readonly never[] = [];
+
+interface Woken {
+  readonly source: StrategySource;
+  readonly life: Life;
+  readonly wake: Wake;
+}
+
+/**
+ * What the strategy makes of the wake. When that would pass over a slice which was traded all the same, before the
+ * journal was restored from an older state, the strategy is told of the trade first: steps are pure, so one that is
+ * not written down has not happened. What it waits for then fires again.
+ */
+function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
+  const step = stepOf(desk, woken);
+  const { source, life, wake } = woken;
+  for (const { leg, slice } of step.missed ?? NONE) {
+    const parent = parentOf(desk, woken, leg);
+    const traded = desk.state.stray(parent, slice);
+    if (traded === undefined) continue;
+    const { filled, filledAmount } = traded;
+    const told: Wake = {
+      on: 'outcome',
+      at: wake.at,
+      outcome: { leg, slice, result: 'filled', filled, filledAmount },
+    };
+    const record = recordOf(desk, { source, life, wake: told }, stepOf(desk, { source, life, wake: told }));
+    return { ...record, detail: { ...record.detail, parent } };
+  }
+  return recordOf(desk, woken, step);
+}
+
+const parentOf = (desk: Desk, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
+  parentId(desk.policy.desk, source.id, life.hash, runOf(life), leg);
+
+/** Names the run of a life. One wake after another is mostly of the same. */
+function runOf({ begunAt }: Life): string {
+  if (lastRun.begunAt !== begunAt) lastRun = { begunAt, run: String(begunAt) };
+  return lastRun.run;
+}
+let lastRun = { begunAt: 0, run: '0' };
+
+function stepOf(desk: Desk, { source, life, wake }: Woken): Step<unknown> {
+  const view = new DeskView(desk);
+  return wake.on === 'start'
+    ? source.bound.start(life.begunAt, view)
+    : source.bound.step(life.state, wake, { begunAt: life.begunAt, view });
+}
+
+function recordOf(desk: Desk, woken: Woken, step: Step<unknown>): WakeRecord {
+  const { source, life, wake } = woken;
+  if (step.fault !== undefined) return failedRecord(life, wake, step.fault);
+  const record: Writable<WakeRecord> = {
+    kind: 'wake',
+    strategy: source.id,
+    hash: life.hash,
+    on: wake.on,
+    detail: detailOf(wake),
+    state: step.state,
+    waits: step.waits,
+    intents: step.intents?.map((intent) => intentText(desk, woken, intent)) ?? NONE,
+    missed: step.missed ?? NONE,
+  };
+  // Left out rather than undefined: the journal holds plain JSON.
+  if (step.reason !== undefined) record.reason = step.reason;
+  if (step.note !== undefined) record.note = step.note;
+  if (step.finished !== undefined) record.finished = step.finished;
+  return record;
+}
+
+/** A record that is being made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** A step that failed leaves all as it was: what it was woken by, an outcome too, is there again when it is resumed. */
+const failedRecord = (life: Life, { on }: Wake, fault: string): WakeRecord => ({
+  kind: 'wake',
+  strategy: life.strategy,
+  hash: life.hash,
+  on,
+  detail: {},
+  reason: 'strategy_failed',
+  note: fault,
+  ...(life.state === undefined ? {} : { state: life.state }),
+  waits: life.waits,
+  intents: [],
+  missed: [],
+});
+
+/** The record of a step that decides nothing again and again says so, beside what the strategy says. */
+function withSpin(
+  desk: Desk,
+  { life, isAtOnce }: Pick<Woken, 'life'> & Pick<StrategyWake, 'isAtOnce'>,
+  record: WakeRecord,
+): WakeRecord {
+  const spin = desk.spins.stepped(life, { isAtOnce, isIdle: isIdle(record) });
+  if (spin === undefined) return record;
+  const { strategy, on, reason, note } = record;
+  const own = [reason, note].filter((one) => one !== undefined).join(': ');
+  const why = `more than ${IDLE_WAKES_MAX} wakes within a second decided nothing; it is woken once a minute until one does, or waits longer`;
+  if (spin === 'began') desk.observer.alert('strategy_spinning', { strategy, on, own });
+  return { ...record, reason: 'strategy_spinning', note: own === '' ? why : `${why}; ${own}` };
+}
+
+const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean =>
+  intents.length === 0 &&
+  missed.length === 0 &&
+  finished === undefined &&
+  on !== 'outcome' &&
+  on !== 'start' &&
+  reason !== 'strategy_failed';
+
+/** With the pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
+function withPause(desk: Desk, record: WakeRecord): readonly RecordBody[] {
+  const { strategy, reason, note } = record;
+  if (reason === 'same_failure') desk.observer.alert('strategy_blocked', { strategy, why: note ?? '' });
+  if (reason !== 'strategy_failed') return [record];
+  const why = note ?? '';
+  desk.observer.alert('strategy_paused', { strategy, why });
+  return [
+    record,
+    { kind: 'control', state: 'paused', strategy, by: 'tranche', why: `strategy_failed: ${why}` },
+  ];
+}
+
+function detailOf(wake: Wake): WakeRecord['detail'] {
+  switch (wake.on) {
+    case 'start':
+      return {};
+    case 'at':
+      return { due: wake.due };
+    case 'drift':
+      return { drift: wake.drift.toFixed(6) };
+    case 'price':
+      return { price: text(wake.price) };
+    case 'inflow':
+      return { balance: text(wake.balance) };
+    case 'debt':
+    case 'lifted':
+      return {};
+    case 'outcome': {
+      const { leg, slice, result, reason } = wake.outcome;
+      return reason === undefined ? { leg, slice, result } : { leg, slice, result, reason };
+    }
+  }
+}
+
+function intentText(desk: Desk, woken: Omit<Woken, 'wake'>, intent: Intent): IntentText {
+  const { leg, slice, pair, side, size, limit, tactics, deadline } = intent;
+  const parent = parentOf(desk, woken, leg);
+  const { by } = size;
+  const amount = text(size.by === 'quantity' ? size.quantity : size.amount);
+  const decision = desk.references.get(pair);
+  // In one piece where it is kept by the thousand: what is added later takes room of its own.
+  const made: Writable<IntentText> =
+    decision === undefined
+      ? { leg, parent, slice, pair, side, by, size: amount, deadline }
+      : { leg, parent, slice, pair, side, by, size: amount, deadline, decision_price: text(decision.mid) };
+  if (limit !== undefined) made.limit = text(limit);
+  if (tactics !== undefined) made.tactics = tactics;
+  return made;
+}

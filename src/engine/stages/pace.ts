@@ -1,0 +1,55 @@
+import { defaultIfEmpty, map } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import { MINUTE_MS } from '../../core/time.ts';
+import { controlled } from './control.ts';
+import type { Desk } from '../desk.ts';
+import { stopped } from '../stage-types.ts';
+import type { Paced, Sized, Stopped } from '../stage-types.ts';
+import { mergeMapMaybe } from '../maybe-async.ts';
+import { deadlineOf } from '../rate-limit/rate-limiter.ts';
+import type { Permit } from '../rate-limit/rate-limiter.ts';
+import { sizeNow } from './size.ts';
+
+/** Requests that wait longer than this for other requests pause the desk. */
+const MESSAGE_WAIT_MS = MINUTE_MS;
+
+/**
+ * Holds each item until one quote request may go. Nothing is granted after the slice's deadline, or once draining. What had
+ * to wait is sized and checked anew: prices, funds and limits may have changed meanwhile.
+ */
+export function pace(
+  desk: Desk,
+  drain$: Observable<unknown>,
+): OperatorFunction<Sized | Stopped, Paced | Stopped> {
+  const until = { isOver: () => desk.isStopping, over$: drain$ };
+  return mergeMapMaybe((item) => {
+    if (item.stage === 'stopped') return item;
+    const { strategy, intent } = item.slice;
+    const deadline = deadlineOf(desk.ports.clock, intent.deadline);
+    return desk.pacer.take({ route: 'quote', priority: 'quote', key: strategy, deadline, until }).pipe(
+      defaultIfEmpty(undefined),
+      map((permit) => (permit === undefined ? refused(desk, item) : permitted(desk, item, permit))),
+    );
+  });
+}
+
+const refused = (desk: Desk, { slice }: Sized): Stopped =>
+  stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could go in time', {
+    do: 'again',
+  });
+
+function permitted(desk: Desk, item: Sized, permit: Permit): Paced | Stopped {
+  const longestMs = desk.policy.messageWaitMaxMs ?? MESSAGE_WAIT_MS;
+  if (permit.queuedMs > longestMs) {
+    permit.giveBack();
+    const detail = `limit=${longestMs} ms value=${Math.round(permit.queuedMs)} ms`;
+    return stopped(item.slice, 'message_throttle', detail, { do: 'again' });
+  }
+  const now = permit.waitedMs > 0 ? controlled(desk, sizeNow(desk, item.slice, { isFinal: true })) : item;
+  if (now.stage === 'stopped') {
+    permit.giveBack();
+    return now;
+  }
+  desk.observer.paced('quote', 'quote', permit.waitedMs);
+  return { stage: 'paced', item: now, permit };
+}

@@ -1,0 +1,377 @@
+import { EMPTY, concat, defer, map, merge, mergeMap, of, takeUntil, timer } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import type { Next, Proof } from '../../core/cycle/cycle.ts';
+import { proofRecord } from '../../core/cycle/doubts.ts';
+import { add, money, quantity, text } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../../core/record.ts';
+import { isNothing, isPieceCut } from '../../core/risk/sizing.ts';
+import type { Monotonic } from '../../core/time.ts';
+import { executedTwice, haltRecord } from '../account/watch-account.ts';
+import { afterFill, brakes } from '../operator/circuit-breakers.ts';
+import { untilTime } from '../time/continuity.ts';
+import type { Desk } from '../desk.ts';
+import { sliceKey } from '../state/desk-state.ts';
+import type { OpenSlice } from '../state/desk-state.ts';
+import { missingIn } from '../state/strategy-run.ts';
+import type { AttemptEnd } from '../attempt/execute.ts';
+import type { Stopped } from '../stage-types.ts';
+import { andThen, mergeMapMaybe } from '../maybe-async.ts';
+import { raisedMaximum, toldMaximum } from '../attempt/learnt-maximum.ts';
+import { leftOfSlice } from './size.ts';
+import { pauseOf, waitOf } from '../attempt/tactics.ts';
+import { COLLAR } from '../state/totals.ts';
+
+/**
+ * Makes ends durable, in order, and says what each slice does next: emits the slice when it is tried again, after a
+ * wait that suits the reason. A slice that ends wakes its strategy through the state.
+ */
+export function record(
+  desk: Desk,
+  drain$: Observable<unknown>,
+): OperatorFunction<AttemptEnd | Stopped, OpenSlice> {
+  return (ends) =>
+    ends.pipe(
+      mergeMapMaybe((end) => {
+        const ending = endingOf(desk, end);
+        return ending.bodies.length === 0 ? ending : andThen(desk.write(ending.bodies), () => ending);
+      }, 1),
+      mergeMap(({ after }) => after?.()?.pipe(takeUntil(drain$)) ?? EMPTY),
+    );
+}
+
+/** What an end comes to. */
+interface Ending {
+  /** To be made durable, all at once. */
+  readonly bodies: readonly RecordBody[];
+  /** Once they are: what comes later, if anything. */
+  readonly after?: (() => Observable<OpenSlice> | undefined) | undefined;
+}
+
+function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
+  if ('stage' in end)
+    return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
+  const { intent } = end;
+  const id = intent.client_order_id;
+  // Two sources may prove the same end: the first is written.
+  if (!desk.state.attempts.has(id) || desk.closing.has(id)) {
+    end.word?.answer({ isDone: false, says: `${id} is no longer in doubt` });
+    return { bodies: [] };
+  }
+  if (isOutdated(desk, end)) return { bodies: [] };
+  desk.closing.set(id, true);
+  const { bodies, after } = attemptEnding(desk, end);
+  return {
+    bodies,
+    after: () => {
+      const again = after?.();
+      desk.closing.delete(id);
+      end.word?.answer({ isDone: true, says: `${id} ${became[end.end]}` });
+      return again;
+    },
+  };
+}
+
+/** What a read found before something showed that the order traded: it proves the contrary no more. */
+const isOutdated = ({ doubts }: Desk, end: AttemptEnd): boolean =>
+  end.word === undefined &&
+  doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
+  (end.end === 'closed' || (end.end === 'doubt' && end.phase.proof.proves !== 'nothing'));
+
+const became: Readonly<Record<AttemptEnd['end'], string>> = {
+  filled: 'is booked as traded',
+  closed: 'is closed as not executed',
+  doubt: 'traded; it will be booked when the account shows its figures',
+};
+
+const wordOf = ({ word }: AttemptEnd): readonly RecordBody[] => (word === undefined ? [] : [word.record]);
+
+function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
+  const { intent } = end;
+  const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
+  switch (end.end) {
+    case 'doubt': {
+      const isNew = !desk.doubts.has(intent.client_order_id);
+      desk.doubts.set(intent.client_order_id, end.phase);
+      const bodies: RecordBody[] = [
+        ...wordOf(end),
+        attemptRecord(desk, intent, { ...end.phase, result: 'doubt' }),
+      ];
+      if (end.phase.halt) bodies.push(haltRecord(`the venue refused the token: ${end.phase.detail}`));
+      if (isNew)
+        desk.observer.alert('doubt_open', {
+          client_order_id: intent.client_order_id,
+          why: end.phase.detail,
+        });
+      return { bodies };
+    }
+    case 'filled':
+      desk.doubts.delete(intent.client_order_id);
+      desk.failures.delete(intent.pair);
+      desk.footprint.filled(intent.pair);
+      if (end.differs !== undefined)
+        desk.observer.alert(end.isMore === true ? 'executed_twice' : 'fill_differs', {
+          client_order_id: intent.client_order_id,
+          why: end.differs,
+        });
+      return settleFill(desk, slice, end);
+    case 'closed': {
+      desk.doubts.delete(intent.client_order_id);
+      const { phase } = end;
+      const bodies = [...wordOf(end), attemptRecord(desk, intent, phase), ...toldMaximum(intent, phase)];
+      if (slice === undefined) return { bodies };
+      return settle(desk, slice, { reason: phase.reason, next: phase.next, detail: phase.detail, bodies });
+    }
+  }
+}
+
+/** What became of an attempt; of a doubt, how far its proof has come. */
+export function attemptRecord(
+  { ports: { clock } }: Desk,
+  { client_order_id }: IntentRecord,
+  { result, reason, detail, proof }: Why & Pick<AttemptRecord, 'result'> & { readonly proof?: Proof },
+): AttemptRecord {
+  const made: { -readonly [K in keyof AttemptRecord]: AttemptRecord[K] } = {
+    kind: 'attempt',
+    client_order_id,
+    result,
+  };
+  // Left out rather than undefined: the journal holds plain JSON.
+  if (reason !== undefined) made.reason = reason;
+  if (detail !== undefined) made.detail = detail;
+  if (proof !== undefined) made.proof = proofRecord(proof, clock.monotonic(), clock.boot?.());
+  return made;
+}
+
+/** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
+function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & { end: 'filled' }): Ending {
+  const { fill, intent, differs } = end;
+  const isTwice = end.isMore === true && desk.control !== 'halted';
+  const bodies: RecordBody[] = [
+    ...wordOf(end),
+    ...(isTwice ? [haltRecord(executedTwice(intent, differs))] : []),
+    fill,
+    attemptRecord(desk, intent, { result: 'filled', detail: differs }),
+  ];
+  if (!isTwice && end.isGrave === true) bodies.push(...pauseRecord(desk, intent, differs));
+  bodies.push(...raisedMaximum(desk, fill, intent), ...afterFill(desk, fill));
+  if (slice === undefined) return { bodies };
+  const after: Traded = {
+    strategy: slice.strategy,
+    intent: slice.intent,
+    filled: add(slice.filled, quantity(fill.quantity)),
+    filledAmount: add(slice.filledAmount, money(fill.amount)),
+    missing: add(slice.missing, missingIn(fill).missing),
+    missingAmount: add(slice.missingAmount, missingIn(fill).missingAmount),
+  };
+  const { cuts, cut_notes: notes } = intent;
+  const cut = cuts.findIndex((reason) => !isPieceCut(reason));
+  const isWhole = isNothing(leftOfSlice(after)) || isDust(desk, after);
+  if (isWhole || cut >= 0) {
+    bodies.push(sliceRecord(after, 'filled', isWhole ? {} : { reason: cuts[cut], detail: notes?.[cut] }));
+    return { bodies };
+  }
+  // What tactics cut gives the price time to recover; what the venue cut follows at once.
+  const next = cuts.includes('size_impact')
+    ? timer(pauseOf(desk, slice), desk.ports.clock.scheduler).pipe(map(() => slice))
+    : of(slice);
+  return { bodies, after: () => next };
+}
+
+/** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */
+function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs = ''): readonly RecordBody[] {
+  const { control, controlUntil } = desk.state;
+  // A pause that ends by itself would let the desk go on before anybody has looked.
+  if (control === 'halted' || (control === 'paused' && controlUntil === undefined)) return [];
+  const why = `the fill of ${id} differs from its quote: ${differs}`;
+  return [{ kind: 'control', state: 'paused', by: 'tranche', why }];
+}
+
+/** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
+function isDust(desk: Desk, slice: Traded): boolean {
+  const left = leftOfSlice(slice);
+  const { basePrecision, quotePrecision } = desk.precisions(slice.intent.pair);
+  return left.by === 'quantity'
+    ? left.quantity.lt(`1e-${basePrecision}`)
+    : left.amount.lt(`1e-${quotePrecision}`);
+}
+
+interface Turn {
+  readonly reason: Reason;
+  readonly detail: string;
+  readonly next: Next;
+  /** To be written with what follows from it. */
+  readonly bodies: readonly RecordBody[];
+}
+
+/** After an attempt that did not trade: again later, or the end of the slice. */
+function settle(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: Turn): Ending {
+  if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
+  const braked = [...bodies, ...brakes(desk, slice, { reason, detail })];
+  if (next.do === 'halt') {
+    const isToken = reason === 'unauthorised';
+    if (!isToken) desk.observer.alert('limit_breached', { reason, detail });
+    const why = isToken ? `the venue refused the token: ${detail}` : `${reason}: ${detail}`;
+    return {
+      bodies: [...braked, ...(desk.state.control === 'halted' ? [] : [haltRecord(why)])],
+      after: () => retryAt(desk, slice, desk.policy.retry.capMs),
+    };
+  }
+  if (next.do === 'stop') {
+    const result = slice.filled.gt(0) ? 'filled' : 'skipped';
+    return { bodies: [...braked, sliceRecord(slice, result, { reason, detail })] };
+  }
+  const waitMs = waitFor(desk, slice, reason, next.do === 'smaller' ? undefined : next.waitMs);
+  if (waitMs === undefined)
+    return { bodies: [...braked, sliceRecord(slice, 'skipped', { reason: 'retry_budget', detail })] };
+  if (desk.ports.clock.wall() + waitMs >= slice.intent.deadline) {
+    // Nothing more can be tried; the slice ends when its time does, so that the strategy keeps its pace.
+    return { bodies: braked, after: () => expireLater(desk, slice, { reason, detail }) };
+  }
+  const retry = (): Observable<OpenSlice> => retryAt(desk, slice, waitMs, reason);
+  // The risk mode may have changed since it was read: the next try must not rest on the old one.
+  const isStale = reason === 'order_refused' && desk.policy.pts.use !== 'never';
+  return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
+}
+
+function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason): Observable<OpenSlice> {
+  if (reason !== undefined) desk.observer.retried(reason);
+  return timer(waitMs, desk.ports.clock.scheduler).pipe(map(() => slice));
+}
+
+/** Ends a slice at its deadline, unless something else ended it before. */
+export function expireLater(desk: Desk, slice: OpenSlice, why: Why): Observable<never> {
+  return concat(
+    untilTime(desk, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
+    defer(() => {
+      const open = desk.state.slices.get(sliceKey(slice.intent.parent, slice.intent.slice));
+      if (open === undefined || open.openAttempt !== undefined) return EMPTY;
+      return desk
+        .append([sliceRecord(open, open.filled.gt(0) ? 'filled' : 'expired', why)])
+        .pipe(mergeMap(() => EMPTY));
+    }),
+  );
+}
+
+/** Why a slice ended as it did, with the figures behind it. */
+interface Why {
+  readonly reason?: Reason | undefined;
+  readonly detail?: string | undefined;
+}
+
+export function sliceRecord(
+  { strategy, intent, filled, filledAmount, missing, missingAmount }: Traded,
+  result: SliceRecord['result'],
+  { reason, detail }: Why,
+): SliceRecord {
+  const { parent, leg, slice } = intent;
+  const made: { -readonly [K in keyof SliceRecord]: SliceRecord[K] } = {
+    kind: 'slice',
+    strategy,
+    parent,
+    leg,
+    slice,
+    result,
+    filled: text(filled),
+    filled_amount: text(filledAmount),
+  };
+  // Left out rather than undefined: the journal holds plain JSON.
+  if (reason !== undefined) made.reason = reason;
+  if (detail !== undefined && detail !== '') made.detail = detail;
+  if (!missing.isZero()) made.missing = text(missing);
+  if (!missingAmount.isZero()) made.missing_amount = text(missingAmount);
+  return made;
+}
+
+/** What the record of its end tells of a slice. */
+type Traded = Pick<
+  OpenSlice,
+  'strategy' | 'intent' | 'filled' | 'filledAmount' | 'missing' | 'missingAmount'
+>;
+
+/**
+ * How long to wait before the next try, milliseconds; `undefined` when the pair has been without quotes for longer than
+ * its budget. Failures of the venue back off with full jitter; a price that did not suit is asked for again soon.
+ */
+function waitFor(desk: Desk, slice: OpenSlice, reason: Reason, told: number | undefined): number | undefined {
+  const { pair } = slice.intent;
+  const { retry } = desk.policy;
+  const now = desk.ports.clock.monotonic();
+  if (reason === 'rate_limited') {
+    const ms = told ?? Math.min(2_000 * 2 ** failed(desk, pair, now), 60_000);
+    desk.pacer.block('quote', ms);
+    return ms;
+  }
+  // Asked for less at once; a venue that is not content with that is waited for.
+  if (reason === 'too_large' && (desk.failures.get(pair)?.count ?? 0) < SMALLER_MAX) {
+    failed(desk, pair, now);
+    return 0;
+  }
+  if (!FAILURES.has(reason)) {
+    if (QUOTED.has(reason)) desk.failures.delete(pair);
+    return waitOf(desk, slice) * slowedBy(desk, slice, reason);
+  }
+  const count = failed(desk, pair, now);
+  if (now - (desk.failures.get(pair)?.since ?? now) > retry.budgetMs) return undefined;
+  return desk.ports.random.next() * Math.min(retry.capMs, retry.baseMs * 2 ** count);
+}
+
+/** After so many orders in a row that the venue did not fill, its slices wait four times as long; then sixteen times. */
+const REJECTS_MAX = 3;
+
+/** After so many quotes in a row outside the collar the waits do not grow any more. */
+const COLLAR_DOUBLINGS_MAX = 4;
+
+function slowedBy(desk: Desk, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
+  if (COLLAR.has(reason))
+    return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
+  if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
+  // The record of this one is written with what follows from it.
+  const row = desk.state.totals.rejects(pair) + 1;
+  const most = desk.policy.limits.rejectsMax ?? REJECTS_MAX;
+  if (row === most) desk.observer.alert('reject_streak', { pair, rejects: row });
+  return 4 ** Math.min(2, Math.floor(row / most));
+}
+
+/** How often in a row less is asked for without a wait. */
+const SMALLER_MAX = 4;
+
+/** Failures of the venue: each in a row is waited for longer. */
+const FAILURES: ReadonlySet<Reason> = new Set<Reason>([
+  'quotes_unavailable',
+  'venue_failed',
+  'quote_invalid',
+  'quote_mismatch',
+  'venue_refused',
+  'never_sent',
+  'too_large',
+]);
+/** Reasons that only a quote can lead to: the row of failures is over. */
+const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
+  'collar',
+  'limit_price',
+  'max_slippage',
+  'max_spread',
+  'price_drift',
+  'prices_agree',
+  'quote_too_short',
+  'no_funds',
+  'order_canceled',
+  'order_refused',
+  'proven_absent',
+]);
+
+/** Failures in a row after which the operator is told, once. */
+const FAILURES_TOLD = 3;
+
+/** Counts a failure of a pair; returns how many came before. One after a long time without is a new beginning. */
+function failed(desk: Desk, pair: string, now: Monotonic): number {
+  const known = desk.failures.get(pair);
+  const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;
+  const row = isOld ? { count: 0, since: now } : known;
+  desk.failures.set(pair, { count: row.count + 1, since: row.since, last: now });
+  if (row.count === FAILURES_TOLD) {
+    desk.observer.alert('no_quotes', { pair, failures: row.count });
+  }
+  return Math.min(row.count, 10);
+}

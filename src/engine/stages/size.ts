@@ -1,0 +1,243 @@
+import { distinctUntilChanged, map, mergeMap, of, takeUntil } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import { deskRefusal, worstPrice } from '../../core/risk/controls.ts';
+import {
+  add,
+  cost,
+  greatest,
+  holding,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  price,
+  quantity,
+  roundDown,
+  roundUp,
+  subtract,
+  worsen,
+} from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import { borrowed, sizeForPts } from '../../core/risk/pts.ts';
+import { leftOf, reducing, sizeSlice } from '../../core/risk/sizing.ts';
+import type { SizingQuestion } from '../../core/risk/sizing.ts';
+import { tacticalLimit } from '../../core/risk/tactics.ts';
+import type { Instrument } from '../../core/instrument.ts';
+import type { Side, Size } from '../../core/venue.ts';
+import { nextAfter } from './control.ts';
+import type { Desk } from '../desk.ts';
+import type { OpenSlice } from '../state/desk-state.ts';
+import { stopped } from '../stage-types.ts';
+import type { Sized, Stopped } from '../stage-types.ts';
+import { mergeMapMaybe } from '../maybe-async.ts';
+import { CRUMBS_AGE_MS, maximumOf } from '../attempt/learnt-maximum.ts';
+import { floorOf, keepOf, knownPrices, pieceOf } from '../attempt/tactics.ts';
+import { watch } from '../watch.ts';
+
+/** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
+export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
+  return mergeMapMaybe((slice) => {
+    const { pair } = slice.intent;
+    const refused = deskRefusal(desk);
+    // A desk that may not trade asks for no prices either.
+    if (refused !== undefined) return stopped(slice, refused.reason, refused.detail, { do: 'again' });
+    const pairs = pricedPairs(desk, pair);
+    const known = desk.references.hasAll(pairs) ? sizeNow(desk, slice) : undefined;
+    if (known !== undefined && !awaitsTerms(known)) return known;
+    const sized =
+      known === undefined ? desk.references.ready(pairs).pipe(map(() => sizeNow(desk, slice))) : of(known);
+    return sized.pipe(
+      mergeMap((item) => (awaitsTerms(item) ? sizeOnTerms(desk, slice) : of(item))),
+      takeUntil(drain$),
+    );
+  });
+}
+
+/** Whether it would be cut only because nobody has read the risk modes since the start. */
+const awaitsTerms = (item: Sized | Stopped): boolean =>
+  item.stage === 'stopped' && item.reason === 'pts_unknown';
+
+/** Sizes the slice once the terms of credit were read, or half of the time that it has left is over. */
+function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> {
+  const { clock } = desk.ports;
+  const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
+  const pending$ = watch(desk.changed$, () => desk.pts.isPending()).pipe(distinctUntilChanged());
+  return desk.pts.known(slice, { mostMs, pending$ }).pipe(map(() => sizeNow(desk, slice, { isFinal: true })));
+}
+
+/** The pair, and those that convert its quote currency into that of the limits. */
+const pricedPairs = (desk: Desk, pair: string): readonly string[] => [
+  pair,
+  ...(desk.rates.pairs(desk.instrument(pair).quote, desk.policy.limits.currency) ?? []),
+];
+
+/** What is left of a slice, in the unit of its intent. What its fills lack is not left: it may have traded. */
+export const leftOfSlice = ({
+  intent,
+  filled,
+  filledAmount,
+  missing,
+  missingAmount,
+}: Pick<OpenSlice, 'intent' | 'filled' | 'filledAmount' | 'missing' | 'missingAmount'>): Size =>
+  leftOf(
+    intent.by === 'quantity'
+      ? { by: 'quantity', quantity: quantity(intent.size) }
+      : { by: 'amount', amount: money(intent.size) },
+    add(filled, missing),
+    add(filledAmount, missingAmount),
+  );
+
+/** Sizes a slice by what is known at this moment. */
+export function sizeNow(
+  desk: Desk,
+  slice: OpenSlice,
+  { isFinal = false }: { readonly isFinal?: boolean } = {},
+): Sized | Stopped {
+  const { pair, side, limit, tactics } = slice.intent;
+  const reference = desk.references.get(pair);
+  if (reference === undefined) return stopped(slice, 'no_reference', pair, { do: 'again' });
+  const instrument = desk.instrument(pair);
+  const availableBase = desk.available(instrument.base);
+  const availableQuote = desk.available(instrument.quote);
+  if (availableBase === undefined || availableQuote === undefined)
+    return stopped(slice, 'no_balances', '', { do: 'again' });
+
+  const collar = worsen(side, reference.mid, desk.policy.limits.collarBps);
+  const own = limit === undefined ? undefined : price(limit);
+  const allowed =
+    tactics === undefined
+      ? own
+      : tacticalLimit(side, own, { tactics, known: knownPrices(desk, slice.intent, reference.mid) });
+  const worst = tighter(side, worstPrice(side, collar, allowed));
+  const pays = side === 'buy' ? instrument.quote : instrument.base;
+  const question: SizingQuestion = {
+    instrument,
+    side,
+    wanted: leftOfSlice(slice),
+    worst,
+    mid: reference.mid,
+    availableBase,
+    availableQuote,
+    maximum: maximumOf(desk, instrument),
+    piece: pieceOf(desk, slice, reference.mid),
+    keep: keepOf(desk, slice.intent, pays),
+    floor: floorOf(desk, slice, pays),
+    ownMinimum: tactics?.min_notional === undefined ? undefined : money(tactics.min_notional),
+    pts: creditOf(desk, pair, pays),
+  };
+  const sized = sizeWithin(desk, question);
+  if (!isFinal && sized.cuts?.includes('pts_unknown') === true && desk.pts.isPending())
+    return stopped(slice, 'pts_unknown', 'the risk modes were not read yet', { do: 'again' });
+  if ('reason' in sized) return stopped(slice, sized.reason, sized.note, nextAfter(desk, sized.reason));
+  return {
+    stage: 'sized',
+    slice,
+    instrument,
+    reference,
+    size: sized.size,
+    quantity: sized.quantity,
+    worst,
+    notional: worstNotional(desk, instrument, sized.size, greatest(worst, reference.mid)),
+    cuts: sized.cuts,
+    notes: sized.notes,
+    isPiece: sized.isPiece,
+  };
+}
+
+/** A maximum that leaves only crumbs is believed for a minute: it may be an odd answer, and is asked for again. */
+function sizeWithin(desk: Desk, question: SizingQuestion): ReturnType<typeof sizeSlice> {
+  const sized = sizeSlice(question);
+  const isOdd =
+    'reason' in sized &&
+    sized.reason === 'venue_maximum' &&
+    maximumOf(desk, question.instrument, CRUMBS_AGE_MS) === undefined;
+  return isOdd ? sizeSlice({ ...question, maximum: undefined }) : sized;
+}
+
+/** A worst price of at most twelve decimals, rounded towards the market: never worse than the limit it stands for. */
+const tighter = (side: Side, worst: Price): Price =>
+  side === 'buy' ? roundDown(worst, 12) : roundUp(worst, 12);
+
+/** The order at its dearest, in the currency of the limits. */
+function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: Price): Money | undefined {
+  const amount = what.by === 'amount' ? what.amount : cost(dearest, what.quantity);
+  const worth = desk.convert(quote, holding(amount), desk.policy.limits.currency);
+  return worth === undefined ? undefined : roundUp(worth, 8);
+}
+
+/** Where no credit is used nothing that is known of it matters. */
+const NEVER: SizingQuestion['pts'] = {
+  use: 'never',
+  mode: undefined,
+  creditLeft: undefined,
+  carryBps: undefined,
+  carryBpsMax: undefined,
+};
+
+/** What is known of credit in `pays` for an order of the pair. `except` names an attempt not to count. */
+function creditOf(desk: Desk, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
+  const { use } = desk.policy.pts;
+  if (use === 'never') return NEVER;
+  return {
+    use,
+    mode: desk.pts.mode(pair),
+    creditLeft: creditLeft(desk, pays, except),
+    carryBps: desk.pts.carryBps(pays),
+    carryBpsMax: desk.policy.pts.carryBpsMax,
+  };
+}
+
+export interface Payment {
+  readonly instrument: Instrument;
+  readonly side: Side;
+  /** Of the currency that the order pays with. */
+  readonly needs: Quantity;
+  readonly worst: Price;
+  /** The attempt that asks: its own reservation does not count against it. */
+  readonly clientId: string;
+  /** What must be left of the currency that it pays with; zero: nothing is paid on credit. */
+  readonly keep?: Quantity | undefined;
+}
+
+/** Whether the account can pay now, credit included as far as mode, cap and carry allow, everything under way counted. */
+export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, keep }: Payment): boolean {
+  const { pair, base, quote } = instrument;
+  const pays = side === 'buy' ? quote : base;
+  const available = desk.available(pays, clientId);
+  if (available === undefined) return false;
+  if (keep !== undefined && subtract(available, needs).lt(keep)) return false;
+  // Own funds pay for all of it, as nearly always.
+  if (available.gte(needs)) return true;
+  const availableBase = side === 'buy' ? desk.available(base, clientId) : available;
+  if (availableBase === undefined) return false;
+  const answer = sizeForPts({
+    ...creditOf(desk, pair, pays, clientId),
+    side,
+    outgoing: needs,
+    available,
+    reducing: reducing({ side, availableBase, worst }),
+  });
+  return answer.allowed.gte(needs);
+}
+
+/**
+ * What may still be borrowed of `currency` under `pts.max_credit`, what attempts under way may borrow counted; `undefined`
+ * without a cap. Nothing when it cannot be valued.
+ */
+function creditLeft(desk: Desk, currency: string, except?: string): Quantity | undefined {
+  const cap = desk.policy.pts.creditMax;
+  if (cap === undefined) return undefined;
+  const { state } = desk;
+  // What is under way may borrow a currency of which the account never held anything.
+  const open = [...state.attempts.values()].flatMap(({ intent }) => [intent.base, intent.quote]);
+  const expected = new Map(
+    [...new Set([...(state.balances?.keys() ?? []), ...open])].map((symbol) => [
+      symbol,
+      subtract(state.balances?.get(symbol) ?? NO_QUANTITY, state.reserved(symbol, except)),
+    ]),
+  );
+  const used = borrowed(expected, (symbol, amount) => desk.convert(symbol, amount, cap.currency));
+  const rate = desk.convert(currency, quantity('1'), cap.currency);
+  if (used === undefined || rate === undefined || rate.isZero()) return NO_QUANTITY;
+  const left = greatest(subtract(cap.amount, used), NO_MONEY);
+  return quantity(left.div(rate).toFixed(18));
+}

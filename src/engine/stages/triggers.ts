@@ -1,0 +1,294 @@
+import {
+  EMPTY,
+  defer,
+  distinctUntilChanged,
+  filter,
+  groupBy,
+  map,
+  merge,
+  mergeMap,
+  of,
+  switchMap,
+  take,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { isBeyond } from '../../core/reference-price.ts';
+import { driftOf, hasDrifted, tradedPair } from '../../core/risk/portfolio.ts';
+import { money, NO_QUANTITY, price, quantity, ratio } from '../../core/money.ts';
+import type { Ratio } from '../../core/money.ts';
+import { duesOf, earliest } from '../../core/risk/settling.ts';
+import { after } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { SliceOutcome, Wait, Wake } from '../../core/wake.ts';
+import { untilTime } from '../time/continuity.ts';
+import { debtsOf } from '../account/debts.ts';
+import type { Desk } from '../desk.ts';
+import type { Life } from '../state/desk-state.ts';
+import type { Lookout } from '../ports.ts';
+import { AT_ONCE_MS } from '../operator/spin-guard.ts';
+import { watch } from '../watch.ts';
+
+/** A wake of one strategy. */
+export interface StrategyWake {
+  readonly strategy: string;
+  readonly wake: Wake;
+  /** Whether what it waited for was true already, or nearly so, when it began to wait. */
+  readonly isAtOnce: boolean;
+}
+
+/** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
+export const wakes = (desk: Desk, armed$: Observable<string>): Observable<StrategyWake> =>
+  armed$.pipe(
+    groupBy((strategy) => strategy),
+    mergeMap((armings$) => armings$.pipe(switchMap((strategy) => nextWake(desk, strategy)))),
+  );
+
+function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
+  const life = desk.state.lives.get(strategy);
+  if (life === undefined || life.finished !== undefined || !desk.isRun(life)) return EMPTY;
+  const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
+  if (!isPaused()) return firstWake(desk, life);
+  // What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then.
+  return desk.changed$.pipe(
+    filter(() => !isPaused()),
+    take(1),
+    mergeMap(() => nextWake(desk, strategy)),
+  );
+}
+
+/** A wait that came true, before it is known whose it is. */
+type Fired = Omit<StrategyWake, 'strategy'>;
+
+function firstWake(desk: Desk, life: Life): Observable<StrategyWake> {
+  const { strategy, waits, state } = life;
+  const { clock } = desk.ports;
+  if (state === undefined) return of({ strategy, wake: { on: 'start', at: clock.wall() }, isAtOnce: false });
+  if (waits.length === 0) {
+    const late = life.late[0];
+    return late === undefined ? EMPTY : of({ strategy, ...outcomeFired(desk, late) });
+  }
+  // What is over before this has waited for nothing.
+  const soon = after(clock.wall(), AT_ONCE_MS);
+  const holdMs = desk.spins.holdMs(life);
+  const fired$: Observable<Fired>[] = [];
+  // Only between slices: a strategy that waits for an outcome must not take a late one for it.
+  if (waits.every(isNoOutcome)) fired$.push(whenLate(desk, strategy));
+  const armed = (wait: Wait): Observable<Fired> => when(desk, wait, { strategy, soon, isHeld: holdMs > 0 });
+  if (holdMs === 0) fired$.push(...waits.map(armed));
+  else {
+    const held$ = defer(() => merge(...waits.filter(isNoOutcome).map(armed)));
+    fired$.push(
+      ...waits.filter(isOutcome).map(armed),
+      timer(holdMs, clock.scheduler).pipe(mergeMap(() => held$)),
+    );
+  }
+  return merge(...fired$).pipe(
+    take(1),
+    map((fired) => ({ strategy, ...fired })),
+  );
+}
+
+const isOutcome = ({ on }: Wait): boolean => on === 'outcome';
+const isNoOutcome = ({ on }: Wait): boolean => on !== 'outcome';
+
+/** Emits what `look` finds: now, or at the first change at which it finds something. */
+const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined): Observable<T> =>
+  watch(changed$, look).pipe(filter((found) => found !== undefined));
+
+/**
+ * What traded after its slice had ended, at once or as soon as it turns up: a strategy that waits for its next time must not decide
+ * anything before it has heard of it.
+ */
+const whenLate = (desk: Desk, strategy: string): Observable<Fired> =>
+  whenFound(desk.changed$, () => desk.state.lives.get(strategy)?.late[0]).pipe(
+    map((outcome) => outcomeFired(desk, outcome)),
+  );
+
+const whenEnded = (desk: Desk, strategy: string, wait: Wait & { on: 'outcome' }): Observable<Fired> =>
+  whenFound(desk.changed$, () =>
+    desk.state.lives
+      .get(strategy)
+      ?.outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice),
+  ).pipe(map((outcome) => outcomeFired(desk, outcome)));
+
+const outcomeFired = (desk: Desk, outcome: SliceOutcome): Fired => ({
+  wake: { on: 'outcome', at: desk.ports.clock.wall(), outcome },
+  isAtOnce: false,
+});
+
+interface Arming {
+  readonly strategy: string;
+  /** What is over before this has waited for nothing. */
+  readonly soon: Instant;
+  /** Whether waits begin only after a hold: see `SpinGuard`. */
+  readonly isHeld: boolean;
+}
+
+/** Emits when `wait` comes true. */
+function when(desk: Desk, wait: Wait, arming: Arming): Observable<Fired> {
+  if (wait.on === 'outcome') return whenEnded(desk, arming.strategy, wait);
+  if (wait.on !== 'at')
+    return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenCondition(desk, wait, arming)));
+  const { at } = wait;
+  return untilTime(desk, at).pipe(
+    map((): Fired => ({
+      wake: { on: 'at', at: desk.ports.clock.wall(), due: at },
+      isAtOnce: at < arming.soon,
+    })),
+  );
+}
+
+/** Looks at a condition now, and whenever it may have come true. */
+function whenCondition(
+  desk: Desk,
+  wait: Exclude<Wait, { on: 'at' | 'outcome' }>,
+  { soon, isHeld }: Arming,
+): Observable<Fired> {
+  const isSoon = wait.notBefore < soon;
+  let isFirstLook = true;
+  // A price that was true and is too old after a hold is asked for again: that is no news.
+  const fired$ = whenSo(desk, wait).pipe(
+    map((wake): Fired => ({ wake, isAtOnce: isSoon && (isFirstLook || isHeld) })),
+  );
+  const looked$ = defer(() => {
+    isFirstLook = false;
+    return EMPTY;
+  });
+  return merge(fired$, looked$);
+}
+
+function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Observable<Wake> {
+  switch (wait.on) {
+    case 'price':
+      return whenPriced(desk, wait);
+    case 'inflow':
+      return whenReceived(desk, wait);
+    case 'debt':
+      return whenOwed(desk, wait);
+    case 'lifted':
+      return whenLifted(desk, wait);
+    case 'drift':
+      return whenAdrift(desk, wait);
+  }
+}
+
+/** Watches the price of the pair, and looks at every new one. A price that is stale says nothing. */
+function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): Observable<Wake> {
+  const { pair, is, level } = wait;
+  const bound = price(level);
+  const news = references.changed$.pipe(filter((changed) => changed.pair === pair));
+  const prices = whenFound(news, (): Wake | undefined => {
+    const mid = references.get(pair)?.mid;
+    return mid === undefined || !isBeyond(mid, is, bound)
+      ? undefined
+      : { on: 'price', at: ports.clock.wall(), price: mid };
+  });
+  // What holds already needs no price to be asked for.
+  return merge(prices, references.follow([pair], of({ pairs: [pair], wait })));
+}
+
+/** Looks at the balance whenever records were applied. One that is not known yet says nothing. */
+const whenReceived = (
+  { changed$, state, ports }: Desk,
+  { currency, above }: Wait & { on: 'inflow' },
+): Observable<Wake> => {
+  const floor = quantity(above);
+  return whenFound(changed$, () => {
+    const balance = state.balances?.get(currency);
+    return balance?.gt(floor) === true ? { on: 'inflow', at: ports.clock.wall(), balance } : undefined;
+  });
+};
+
+/** Looks at the balances and at what the operator said, now and whenever records were applied. */
+const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
+  const amounts = Object.entries(held).map(([currency, amount]) => [currency, quantity(amount)] as const);
+  return whenFound(desk.changed$, () => {
+    const { balances } = desk.state;
+    const isOther =
+      balances !== undefined &&
+      amounts.some(([currency, was]) => !(balances.get(currency) ?? NO_QUANTITY).eq(was));
+    return isOther || desk.isFreerSince(since) ? { on: 'lifted', at: desk.ports.clock.wall() } : undefined;
+  });
+};
+
+/**
+ * Works out when the first debt is to be closed, anew whenever balances or the venue's terms may have changed, and waits
+ * for that instant alone.
+ */
+function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
+  const pairs = wait.pairs.map((pair) => desk.instrument(pair));
+  const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = wait;
+  const rule = {
+    beforeGraceMs,
+    leadMs,
+    modes,
+    pieces: pieces && { largest: money(pieces.largest), intervalMs: pieces.intervalMs },
+    carryBpsMax: carryBpsMax === undefined ? undefined : ratio(carryBpsMax),
+  };
+  const due = (): Instant | undefined =>
+    earliest(
+      duesOf(pairs, rule, {
+        debts: debtsOf(desk.state),
+        rateOf: (currency) => desk.pts.rate(currency),
+        modeOf: (pair) => desk.pts.mode(pair),
+        midOf: (pair) => desk.references.get(pair)?.mid,
+      }),
+    );
+  return watch(desk.changed$, due).pipe(
+    distinctUntilChanged(),
+    switchMap((at) => (at === undefined ? EMPTY : untilTime(desk, at))),
+    map((): Wake => ({ on: 'debt', at: desk.ports.clock.wall() })),
+  );
+}
+
+/** Watches the prices of the portfolio, and looks now and whenever a price or a balance has changed. */
+function whenAdrift(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {
+  const { references, changed$, ports } = desk;
+  const pairs = Object.keys(wait.targets)
+    .filter((currency) => currency !== wait.cash)
+    .map((currency) => tradedPair(currency, wait));
+  const drifts$ = whenFound(merge(references.changesOf(pairs), changed$), (): Wake | undefined => {
+    // What it comes to is divided out only for the one look that wakes.
+    const drift = isAdriftNow(desk, wait) ? driftNow(desk, wait) : undefined;
+    return drift && { on: 'drift', at: ports.clock.wall(), drift };
+  });
+  // What holds already needs no price to be asked for.
+  return merge(drifts$, references.follow(pairs, drifting(desk, wait, pairs)));
+}
+
+/** What a drift is waited for with: once now, and again whenever a balance of the portfolio has changed. */
+function drifting(
+  { changed$, state }: Desk,
+  wait: Wait & { on: 'drift' },
+  pairs: readonly string[],
+): Observable<Lookout> {
+  const currencies = [wait.cash, ...Object.keys(wait.targets)];
+  // Amounts are never changed in place: another amount is another object.
+  let held: readonly unknown[] = [];
+  let lookout: Lookout | undefined;
+  return watch(changed$, () => {
+    const { balances } = state;
+    if (lookout === undefined || currencies.some((currency, i) => balances?.get(currency) !== held[i])) {
+      held = currencies.map((currency) => balances?.get(currency));
+      lookout = { pairs, wait, holdings: balances };
+    }
+    return lookout;
+  }).pipe(distinctUntilChanged());
+}
+
+/** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */
+export function driftNow(desk: Desk, wait: Wait & { on: 'drift' }): Ratio | undefined {
+  const known = knownOf(desk);
+  return known && driftOf(wait, known);
+}
+
+function isAdriftNow(desk: Desk, wait: Wait & { on: 'drift' }): boolean {
+  const known = knownOf(desk);
+  return known !== undefined && hasDrifted(wait, known);
+}
+
+function knownOf({ state, references }: Desk): Parameters<typeof hasDrifted>[1] | undefined {
+  const { balances } = state;
+  return balances && { holdings: balances, midOf: (pair) => references.get(pair)?.mid };
+}

@@ -1,0 +1,575 @@
+import { corrected } from '../../core/cycle/compare-fill.ts';
+import { IdMap } from '../../core/id-map.ts';
+import {
+  NO_MONEY,
+  NO_QUANTITY,
+  add,
+  greatest,
+  holding,
+  money,
+  negate,
+  price,
+  quantity,
+  subtract,
+} from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import type {
+  BalancesRecord,
+  CorrectionRecord,
+  FillRecord,
+  IntentRecord,
+  RecordBody,
+  SliceRecord,
+  StoredRecord,
+  StrategyRecord,
+  WakeRecord,
+} from '../../core/record.ts';
+import { DAY_MS, instant, MINUTE_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { amountsOf, changesBy, changesOf, outgoing } from '../../core/cycle/balance-changes.ts';
+import { noteDebts } from '../account/debts.ts';
+import type { FormerDebt } from '../account/debts.ts';
+import { decided, missingIn, NOTHING_TRADED, removed, sliceKey, tradedBy } from './strategy-run.ts';
+import type {
+  Booked,
+  Closed,
+  Life,
+  Maximum,
+  OpenAttempt,
+  OpenSlice,
+  Traded,
+  Unshown,
+} from './strategy-run.ts';
+import { Overrides } from './override-state.ts';
+import { restoreInto, savedOf } from './snapshot.ts';
+import type { SavedState } from './snapshot.ts';
+import { scopeOf, Totals } from './totals.ts';
+
+export { sliceKey } from './strategy-run.ts';
+export type { Life, OpenAttempt, OpenSlice } from './strategy-run.ts';
+
+const RECENT_MS = 10 * MINUTE_MS;
+/** A process that left no record so long after its start died soon after it. */
+export const SOON_AFTER_START_MS = 5_000;
+
+/** The end of a process that did not say that it stopped. */
+export interface Death {
+  readonly startedAt: Instant;
+  /** Its last sign of life came soon after its start. */
+  readonly isSoon: boolean;
+  /** The error of its own that ended it; `undefined`: it was killed, or nobody knows. */
+  readonly error: string | undefined;
+}
+
+const DEATHS_KEPT = 100;
+const IDS_KEPT = 10_000;
+/** Fills that the account has not shown, or not all of. */
+const UNSHOWN_MAX = 1_000;
+
+/** A fill that the account shows: what a dry run imagines is in no account. */
+export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' && body.source !== 'dry_run';
+
+/**
+ * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
+ * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: `saved` has all.
+ */
+export class DeskState {
+  readonly lives = new Map<string, Life>();
+  readonly slices = new IdMap<OpenSlice>();
+  readonly attempts = new IdMap<OpenAttempt>();
+  /** Largest quotes, by pair. */
+  readonly maximums = new Map<string, Maximum>();
+  /** What traded, by client id: a fill is booked once, whoever reports it, and corrected whenever the account shows more. */
+  readonly filledIds = new IdMap<Booked>();
+  /** Fills that no read of the account has shown whole, the newest of them. */
+  readonly unshown = new IdMap<Unshown>();
+  /** Fills that lack a part of their order. */
+  readonly lacking = new IdMap<FillRecord>();
+  /** Attempts whose order left and did not trade, with the time: a fill that turns up later is an incident. */
+  readonly closedIds = new IdMap<Closed>();
+  /** Client ids older than this are forgotten. Unix ms. */
+  rememberedSince = 0;
+  control: 'active' | 'paused' | 'reducing' | 'halted' = 'active';
+  controlWhy = '';
+  controlBy = '';
+  controlSince: Instant | undefined;
+  controlUntil: Instant | undefined; // when the pause that holds ends by itself
+  /** The halt that holds is a kill. */
+  isTransportClosed = false;
+  balances: Map<string, Quantity> | undefined;
+  balancesReadAt: Instant | undefined;
+  readonly owedSince = new Map<string, Instant>(); // balances below zero: since when, at the earliest
+  /** The newest debt of each currency, paid back or not. */
+  readonly formerDebts = new Map<string, FormerDebt>();
+  /** Balances as they were written last, and how many of the newest `filledIds` were booked since. */
+  lastBalances: BalancesRecord | undefined;
+  bookedSince = 0;
+  newestTransaction = 0;
+  fills = 0;
+  /** Something was filled since the last closing read. */
+  isUnconfirmed = false;
+  /** How far the clock of the venue was ahead of ours at the last quote, milliseconds. */
+  venueAheadMs = 0;
+  lastRecordAt: Instant | undefined;
+  /** The latest time of any record: later than that of the last one where the clock went back. */
+  newestRecordAt: Instant | undefined;
+  /** The last record is that of a process that ended in good order: nothing was sent after it. */
+  isStopped = false;
+  startedAt: Instant | undefined;
+  /** Number of the record with which the last process began, where this process has read it. */
+  startSeq: number | undefined;
+  /** Processes that died, the newest of them, since a person last said that the desk may trade. */
+  deaths: readonly Death[] = [];
+  runningSince: Instant | undefined;
+  /** The error of its own that ends the process that runs. */
+  failure: string | undefined;
+  account: string | undefined;
+  readonly overrides = new Overrides();
+  /** What limits are held against. */
+  readonly totals = new Totals();
+  recent: FillRecord[] = [];
+  /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
+  readonly strays = new IdMap<Traded>();
+
+  apply({ seq, at, body }: StoredRecord): void {
+    const lastAt = this.lastRecordAt;
+    this.lastRecordAt = at;
+    if (this.newestRecordAt === undefined || at > this.newestRecordAt) this.newestRecordAt = at;
+    this.isStopped = body.kind === 'stopped';
+    switch (body.kind) {
+      case 'started':
+        this.startedAt ??= at;
+        this.startSeq = seq;
+        this.overrides.restart();
+        this.#start(at, lastAt);
+        this.account = body.account;
+        this.#doubtAll();
+        break;
+      case 'stopped':
+        this.runningSince = undefined;
+        if (body.closing_read === true) this.isUnconfirmed = false;
+        break;
+      case 'process':
+        this.failure = body.state === 'failed' ? (body.why ?? 'unknown error') : undefined;
+        if (body.state === 'refused') this.runningSince = undefined;
+        break;
+      case 'strategy':
+        this.#begin(body);
+        break;
+      case 'wake':
+        this.#step(body, at);
+        this.totals.decide(body);
+        break;
+      case 'intent':
+        this.#intend(body, at);
+        break;
+      case 'quote': {
+        const open = this.attempts.get(body.client_order_id);
+        if (open === undefined) break;
+        open.quote = body;
+        if (body.quoted_at !== undefined) this.venueAheadMs = body.quoted_at - at;
+        this.totals.leave(open.intent, at);
+        break;
+      }
+      case 'attempt': {
+        const about = this.attempts.get(body.client_order_id);
+        // A fill has closed it.
+        if (about === undefined) break;
+        // A doubt is written again when its proof goes on.
+        if (body.result !== 'doubt' || about.doubt?.proof === undefined)
+          this.totals.end(body, about.intent, at);
+        if (body.result === 'doubt') {
+          const { reason, proof } = body;
+          about.doubt = {
+            since: about.doubt?.since ?? at,
+            reason,
+            ...(proof === undefined ? {} : { proof }),
+          };
+        } else {
+          if (body.result === 'discarded') this.overrides.free(about.intent);
+          const hasLeft = body.result === 'rejected' || body.result === 'absent';
+          this.#close(body.client_order_id, hasLeft ? at : undefined);
+        }
+        break;
+      }
+      case 'fill':
+        if (isRealFill(body)) this.isUnconfirmed = true;
+        this.#book(body, at);
+        break;
+      case 'slice':
+        this.#endSlice(body);
+        break;
+      case 'balances':
+        this.#setBalances(body);
+        break;
+      case 'maximum':
+        this.maximums.set(body.pair, {
+          usd: money(body.usd),
+          quoteUsd: body.quote_usd === undefined ? undefined : price(body.quote_usd),
+          at,
+          why: body.why ?? 'told',
+        });
+        break;
+      case 'correction':
+        this.#correct(body);
+        break;
+      case 'shown':
+        for (const [clientId, rows] of Object.entries(body.fills)) this.#show(clientId, rows);
+        break;
+      case 'resolved':
+        // What else follows from it are records of their own.
+        if (body.verdict === 'not_executed') this.#lackNothing(body.client_order_id);
+        break;
+      case 'reload':
+        break;
+      case 'override':
+        this.overrides.apply(body);
+        break;
+      case 'control':
+        this.totals.control(body);
+        if (scopeOf(body) !== undefined) break;
+        this.control = body.state;
+        this.controlWhy = body.why;
+        this.controlBy = body.by;
+        this.controlSince = at;
+        this.controlUntil = body.until;
+        this.isTransportClosed = body.state === 'halted' && body.transport === 'closed';
+        // A pause that ends by itself does not: nobody has looked.
+        if (body.state === 'active' && body.by !== 'tranche') this.deaths = [];
+        break;
+    }
+  }
+
+  /** All that was folded, as plain data: a picture of the moment only until the next record. */
+  saved(): SavedState {
+    return savedOf(this);
+  }
+
+  restore(saved: SavedState): void {
+    restoreInto(this, saved);
+  }
+
+  /** Which of `filledIds` is the first that was booked after the balances were written last. */
+  get bookedFrom(): number {
+    return Math.max(0, this.filledIds.size - this.bookedSince);
+  }
+
+  /** Processes that began since `from` and died of themselves, asked before this one has written that it began. */
+  diedSince(from: Instant): readonly Death[] {
+    return [...this.deaths, ...this.#death(this.lastRecordAt)].filter(
+      ({ startedAt, isSoon, error }) => startedAt >= from && (isSoon || error !== undefined),
+    );
+  }
+
+  /** Attempts whose outcome is unknown. */
+  get doubts(): readonly OpenAttempt[] {
+    return [...this.attempts.values()].filter((open) => open.doubt !== undefined);
+  }
+
+  /** What was traded for a slice that this journal has not decided: it was restored from an older state. */
+  stray(parent: string, slice: number): Readonly<Traded> | undefined {
+    return this.strays.get(sliceKey(parent, slice));
+  }
+
+  /** Fills of the last ten minutes: a read of the account may not show them yet. */
+  recentFills(now: Instant): readonly FillRecord[] {
+    return this.recent.filter((fill) => fill.executed_at > now - RECENT_MS);
+  }
+
+  /** What attempts under way, and fills that lack a part, may take from the balance of `currency`, at worst. `except` names one not to count. */
+  reserved(currency: string, except?: string): Quantity {
+    let sum = NO_QUANTITY;
+    for (const { intent } of this.attempts.values()) {
+      if (intent.client_order_id !== except) sum = add(sum, outgoing(intent, currency));
+    }
+    for (const fill of this.lacking.values()) {
+      if ((fill.side === 'buy' ? fill.quote : fill.base) !== currency) continue;
+      const { missing, missingAmount } = missingIn(fill);
+      sum = add(sum, fill.side === 'buy' ? holding(missingAmount) : missing);
+    }
+    return sum;
+  }
+
+  /** Worst case of attempts under way, and of what fills lack, in the currency of the limits. */
+  openNotional(pair?: string, except?: string): Money {
+    let sum = NO_MONEY;
+    for (const { intent } of this.attempts.values()) {
+      if (intent.client_order_id === except || (pair !== undefined && intent.pair !== pair)) continue;
+      sum = add(sum, money(intent.notional_usd));
+    }
+    for (const { pair: of, missing } of this.lacking.values())
+      if (missing !== undefined && (pair === undefined || pair === of))
+        sum = add(sum, money(missing.notional_usd));
+    return sum;
+  }
+
+  #start(at: Instant, lastAt: Instant | undefined): void {
+    this.deaths = [...this.deaths, ...this.#death(lastAt)].slice(-DEATHS_KEPT);
+    this.runningSince = at;
+    this.failure = undefined;
+  }
+
+  /** The death of the process that wrote last, at `lastAt`; none when it ended in good order. */
+  #death(lastAt: Instant | undefined): readonly Death[] {
+    const { runningSince: startedAt, failure: error } = this;
+    if (startedAt === undefined) return [];
+    return [{ startedAt, error, isSoon: (lastAt ?? startedAt) - startedAt < SOON_AFTER_START_MS }];
+  }
+
+  /** What a process that is gone left under way may have traded: each is a doubt since it was written. */
+  #doubtAll(): void {
+    for (const open of this.attempts.values()) {
+      open.doubt ??= { since: open.since, reason: 'outcome_unknown' };
+    }
+  }
+
+  #begin(body: StrategyRecord): void {
+    this.lives.set(body.strategy, {
+      strategy: body.strategy,
+      hash: body.hash,
+      type: body.type,
+      begunAt: body.begun_at,
+      document: body.document,
+      state: undefined,
+      waits: [],
+      finished: undefined,
+      outcomes: [],
+      late: [],
+      slicesDone: 0,
+      lastReason: undefined,
+    });
+  }
+
+  #step(body: WakeRecord, at: Instant): void {
+    const life = this.lives.get(body.strategy);
+    if (life === undefined || life.hash !== body.hash) return;
+    life.state = body.state;
+    life.waits = body.waits;
+    life.finished = body.finished;
+    life.lastReason = body.reason;
+    life.slicesDone += body.missed.length;
+    if (body.on === 'outcome') {
+      // Named only where the strategy was told of a trade that it had not decided.
+      const { parent, leg, slice } = body.detail;
+      if (typeof parent === 'string' && typeof slice === 'number')
+        this.strays.delete(sliceKey(parent, slice));
+      const isTold = (one: Life['late'][number]): boolean => one.leg === leg && one.slice === slice;
+      if (!removed(life.outcomes, isTold)) removed(life.late, isTold);
+    }
+    if (body.intents.length === 0) return;
+    for (const intent of body.intents) {
+      const key = sliceKey(intent.parent, intent.slice);
+      const traded = this.strays.size === 0 ? undefined : this.strays.get(key);
+      this.slices.set(key, decided(body, intent, { at, traded: traded ?? NOTHING_TRADED }));
+      if (traded !== undefined) this.strays.delete(key);
+    }
+  }
+
+  #intend(body: IntentRecord, at: Instant): void {
+    this.overrides.use(body, at);
+    this.attempts.set(body.client_order_id, { intent: body, since: at, quote: undefined, doubt: undefined });
+    const slice = this.slices.get(sliceKey(body.parent, body.slice));
+    if (slice === undefined) return;
+    slice.attempts = Math.max(slice.attempts, body.attempt + 1);
+    slice.openAttempt = body.client_order_id;
+  }
+
+  #close(clientId: string, at: Instant | undefined): void {
+    const open = this.attempts.take(clientId);
+    if (open === undefined) return;
+    const slice = this.slices.get(sliceKey(open.intent.parent, open.intent.slice));
+    if (at !== undefined) {
+      const { strategy, slice: number } = open.intent;
+      const life = this.lives.get(strategy);
+      this.#remember(this.closedIds, clientId, {
+        at,
+        strategy,
+        slice: number,
+        begunAt: life !== undefined && life.hash === slice?.hash ? life.begunAt : undefined,
+        leg: slice?.intent.leg,
+      });
+    }
+    if (slice?.openAttempt === clientId) slice.openAttempt = undefined;
+  }
+
+  #book(fill: FillRecord, at: Instant): void {
+    const since = this.attempts.get(fill.client_order_id)?.since ?? fill.executed_at;
+    this.#close(fill.client_order_id, undefined);
+    if (this.filledIds.has(fill.client_order_id)) return;
+    const key = sliceKey(fill.parent, fill.slice);
+    const wanted = this.slices.get(key);
+    const life = this.lives.get(fill.strategy);
+    this.#remember(this.filledIds, fill.client_order_id, {
+      at,
+      fill,
+      leg: wanted?.intent.leg,
+      begunAt: life !== undefined && life.hash === wanted?.hash ? life.begunAt : undefined,
+    });
+    if (fill.missing !== undefined) this.#lack(fill);
+    // A dry run has no account that could show it.
+    if (fill.rows === undefined && fill.source !== 'transactions' && fill.source !== 'dry_run') {
+      this.unshown.set(fill.client_order_id, { fill, since });
+      if (this.unshown.size > UNSHOWN_MAX) this.unshown.forgetOldest();
+    }
+    this.bookedSince++;
+    this.fills++;
+    // By the records, not by who asks when: a state that is folded anew must be the same.
+    while ((this.recent[0]?.executed_at ?? at) < at - RECENT_MS) this.recent.shift();
+    this.recent.push(fill);
+    const amounts = amountsOf(fill);
+    for (const [currency, change] of changesBy(fill, amounts)) this.#move(currency, change);
+    noteDebts(this, { since: instant(Math.min(at, fill.executed_at)), at, isOwnTrade: true });
+    this.totals.book(fill, amounts);
+    const slice = this.slices.get(key) ?? this.strays.get(key);
+    if (slice === undefined && this.#tellLate(fill)) return;
+    if (slice === undefined) {
+      this.strays.set(key, tradedBy(fill));
+      return;
+    }
+    slice.settled = fill.attempt + 1;
+    slice.attempts = Math.max(slice.attempts, slice.settled);
+    slice.filled = add(slice.filled, amounts.quantity);
+    slice.filledAmount = add(slice.filledAmount, amounts.amount);
+    if (fill.missing === undefined) return;
+    const { missing, missingAmount } = missingIn(fill);
+    slice.missing = add(slice.missing, missing);
+    slice.missingAmount = add(slice.missingAmount, missingAmount);
+  }
+
+  /** The account shows a fill just as it was booked. */
+  #show(clientId: string, rows: readonly number[]): void {
+    this.unshown.delete(clientId);
+    const booked = this.filledIds.get(clientId);
+    if (booked !== undefined) this.filledIds.set(clientId, { ...booked, fill: { ...booked.fill, rows } });
+  }
+
+  #lack(fill: FillRecord): void {
+    this.lacking.set(fill.client_order_id, fill);
+    if (this.lacking.size > UNSHOWN_MAX) this.lacking.forgetOldest();
+  }
+
+  /** The figures of a fill were others: what follows from the difference. */
+  #correct(body: CorrectionRecord): void {
+    const booked = this.filledIds.get(body.client_order_id);
+    if (booked === undefined) return;
+    this.unshown.delete(body.client_order_id);
+    const { fill: before } = booked;
+    const now = corrected(before, body);
+    this.totals.correct(before, now);
+    for (const [currency, change] of changesOf(before)) this.#move(currency, negate(change));
+    for (const [currency, change] of changesOf(now)) this.#move(currency, change);
+    noteDebts(this, { since: now.executed_at, at: now.executed_at, isOwnTrade: true });
+    this.#replace(booked, now);
+  }
+
+  /** A person says that what a fill lacks never traded. */
+  #lackNothing(clientId: string): void {
+    const booked = this.filledIds.get(clientId);
+    if (booked?.fill.missing === undefined) return;
+    this.#replace(booked, { ...booked.fill, missing: undefined });
+  }
+
+  /** A fill counts as `now`, and so does its slice; where that has ended, its strategy hears of what is more. */
+  #replace(booked: Booked, now: FillRecord): void {
+    const { fill: before } = booked;
+    const id = now.client_order_id;
+    this.filledIds.set(id, { ...booked, fill: now });
+    const at = this.recent.findIndex((fill) => fill.client_order_id === id);
+    if (at >= 0) this.recent[at] = now;
+    if (now.missing === undefined) this.lacking.delete(id);
+    else this.#lack(now);
+    const [was, is] = [missingIn(before), missingIn(now)];
+    const more = {
+      filled: subtract(quantity(now.quantity), quantity(before.quantity)),
+      filledAmount: subtract(money(now.amount), money(before.amount)),
+      missing: subtract(is.missing, was.missing),
+      missingAmount: subtract(is.missingAmount, was.missingAmount),
+    };
+    const key = sliceKey(now.parent, now.slice);
+    const slice = this.slices.get(key) ?? this.strays.get(key);
+    if (slice !== undefined) {
+      slice.filled = add(slice.filled, more.filled);
+      slice.filledAmount = add(slice.filledAmount, more.filledAmount);
+      slice.missing = add(slice.missing, more.missing);
+      slice.missingAmount = add(slice.missingAmount, more.missingAmount);
+      return;
+    }
+    const life = this.lives.get(now.strategy);
+    if (booked.leg === undefined || life === undefined || life.begunAt !== booked.begunAt) return;
+    const filled = greatest(add(more.filled, more.missing), NO_QUANTITY);
+    const filledAmount = greatest(add(more.filledAmount, more.missingAmount), NO_MONEY);
+    // What was counted as filled before is not told again; what is less is a matter for a person.
+    if (filled.isZero() && filledAmount.isZero()) return;
+    life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });
+  }
+
+  /** A trade of a slice that has ended without it: the strategy that decided it must still hear of it. */
+  #tellLate(fill: FillRecord): boolean {
+    const closed = this.closedIds.get(fill.client_order_id);
+    const life = closed === undefined ? undefined : this.lives.get(closed.strategy);
+    // By its beginning: the same text may have been put back since, and that is another life.
+    if (closed?.leg === undefined || life === undefined || life.begunAt !== closed.begunAt) return false;
+    life.late.push({
+      leg: closed.leg,
+      slice: closed.slice,
+      result: 'filled',
+      filled: add(quantity(fill.quantity), missingIn(fill).missing),
+      filledAmount: add(money(fill.amount), missingIn(fill).missingAmount),
+    });
+    return true;
+  }
+
+  #move(currency: string, change: Quantity): void {
+    this.balances?.set(currency, add(this.balances.get(currency) ?? NO_QUANTITY, change));
+  }
+
+  #endSlice(body: SliceRecord): void {
+    const slice = this.slices.take(sliceKey(body.parent, body.slice));
+    const life = this.lives.get(body.strategy);
+    if (life === undefined || slice === undefined || slice.hash !== life.hash) return;
+    life.slicesDone++;
+    life.outcomes.push({
+      leg: body.leg,
+      slice: body.slice,
+      result: body.result,
+      reason: body.reason,
+      filled: counted(body.filled, body.missing, quantity),
+      filledAmount: counted(body.filled_amount, body.missing_amount, money),
+    });
+  }
+
+  #setBalances(body: BalancesRecord): void {
+    this.balances = new Map(
+      Object.entries(body.balances).map(([currency, amount]) => [currency, quantity(amount)]),
+    );
+    noteDebts(this, {
+      since: this.balancesReadAt ?? instant(0),
+      at: body.read_at,
+      isOwnTrade: false,
+    });
+    this.balancesReadAt = body.read_at;
+    this.lastBalances = body;
+    this.bookedSince = 0;
+    this.newestTransaction = Math.max(this.newestTransaction, body.newest_id);
+  }
+
+  /**
+   * Ids are kept for two days, because the venue refuses a client id for one; and the newest in any case, so that a clock
+   * which is set right by days does not make us forget, and book again, what has just traded.
+   */
+  #remember<T extends { readonly at: Instant }>(where: IdMap<T>, clientId: string, what: T): void {
+    where.set(clientId, what);
+    const since = what.at - 2 * DAY_MS;
+    while (where.size > IDS_KEPT && (where.oldest() ?? what).at <= since) {
+      where.forgetOldest();
+      this.rememberedSince = since;
+    }
+  }
+}
+
+/** What was filled counts with what is missing. */
+const counted = <A extends Quantity | Money>(
+  filled: string,
+  missing: string | undefined,
+  read: (text: string) => A,
+): A => (missing === undefined ? read(filled) : add(read(filled), read(missing)));

@@ -1,0 +1,76 @@
+import type { Instrument } from '../../core/instrument.ts';
+import type { ReferencePrice } from '../../core/reference-price.ts';
+import { add, cost, NO_MONEY, price } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import { priceIn, valueOn } from '../../core/risk/portfolio.ts';
+import type { Basis, Targets, Valued } from '../../core/risk/portfolio.ts';
+import type { Debt } from '../../core/risk/settling.ts';
+import type { Instant } from '../../core/time.ts';
+import type { FundingRate, RiskMode } from '../../core/venue.ts';
+import type { View } from '../../strategy/kernel.ts';
+import { debtsOf } from '../account/debts.ts';
+import type { Desk } from '../desk.ts';
+import { currentValuation } from '../account/transfers.ts';
+
+const NOTHING_HELD: ReadonlyMap<string, Quantity> = new Map();
+const UNIT = price('1');
+
+/** What kernels see of a desk, for one step: most look at little of it. */
+export class DeskView implements View {
+  readonly at: Instant;
+  readonly #desk: Desk;
+
+  constructor(desk: Desk) {
+    this.at = desk.ports.clock.wall();
+    this.#desk = desk;
+  }
+
+  instrument(pair: string): Instrument {
+    return this.#desk.instrument(pair);
+  }
+
+  reference(pair: string): ReferencePrice | undefined {
+    return this.#desk.references.get(pair);
+  }
+
+  get holdings(): ReadonlyMap<string, Quantity> | undefined {
+    return this.#desk.state.balances;
+  }
+
+  get valuation(): Money | undefined {
+    return currentValuation(this.#desk);
+  }
+
+  get debts(): ReadonlyMap<string, Debt> {
+    return debtsOf(this.#desk.state);
+  }
+
+  rateOf(currency: string): FundingRate | undefined {
+    return this.#desk.pts.rate(currency);
+  }
+
+  modeOf(pair: string): RiskMode | undefined {
+    return this.#desk.pts.mode(pair);
+  }
+
+  value(targets: Targets, basis: Basis): Valued | undefined {
+    const holdings = this.holdings ?? NOTHING_HELD;
+    return valueOn(targets, basis, { holdings, midOf: (pair) => this.#midOf(pair) });
+  }
+
+  accountValue(basis: Basis): { readonly value: Money; readonly unpriced: readonly string[] } {
+    let total = NO_MONEY;
+    const unpriced: string[] = [];
+    for (const [currency, amount] of this.holdings ?? NOTHING_HELD) {
+      const isPlain = amount.isZero() || currency === basis.cash;
+      const each = isPlain ? UNIT : priceIn(currency, basis, (pair) => this.#midOf(pair));
+      if (each === undefined) unpriced.push(currency);
+      else total = add(total, cost(each, amount));
+    }
+    return { value: total, unpriced };
+  }
+
+  #midOf(pair: string): Price | undefined {
+    return this.reference(pair)?.mid;
+  }
+}

@@ -1,0 +1,49 @@
+import { IdMap } from '../../core/id-map.ts';
+import type { DeskState } from './desk-state.ts';
+import type { OverridesData } from './override-state.ts';
+import type { SavedTotals } from './totals.ts';
+
+type Field = {
+  [K in keyof DeskState]: DeskState[K] extends (...args: never) => unknown ? never : K;
+}[keyof DeskState];
+type Plain<T> = T extends IdMap<infer V> ? Map<string, V> : T;
+
+/** The fields of a `DeskState` as plain data, those of its totals among them. */
+export type SavedState = {
+  readonly [K in Exclude<Field, 'totals' | 'overrides' | 'doubts' | 'bookedSince' | 'bookedFrom'>]: Plain<
+    DeskState[K]
+  >;
+} & {
+  readonly bookedSince: ReadonlySet<string>;
+  readonly totals: SavedTotals;
+  readonly overrides: OverridesData;
+};
+
+export function savedOf(state: DeskState): SavedState {
+  const fields = Object.entries(state).map(([name, value]: [string, unknown]) => [
+    name,
+    value instanceof IdMap ? new Map(value) : value,
+  ]);
+  return {
+    ...(Object.fromEntries(fields) as SavedState), // oxlint-disable-line typescript/no-unsafe-type-assertion -- its own fields
+    bookedSince: new Set(state.filledIds.keys().slice(state.bookedFrom)),
+    totals: state.totals.saved(),
+    overrides: state.overrides.data,
+  };
+}
+
+export function restoreInto(state: DeskState, { totals, overrides, ...fields }: SavedState): void {
+  if (!(totals.days instanceof Map && overrides.known instanceof Map)) throw new TypeError('not a state');
+  Object.assign(state, fields, {
+    slices: new IdMap(fields.slices),
+    attempts: new IdMap(fields.attempts),
+    filledIds: new IdMap(fields.filledIds),
+    unshown: new IdMap(fields.unshown),
+    lacking: new IdMap(fields.lacking),
+    closedIds: new IdMap(fields.closedIds),
+    strays: new IdMap(fields.strays),
+    bookedSince: fields.bookedSince.size,
+  });
+  state.totals.restore(totals);
+  state.overrides.data = overrides;
+}

@@ -1,0 +1,30 @@
+import type { BoundStrategy } from '../../strategy/kernel.ts';
+
+/** A strategy as its document says it. */
+export interface StrategySource {
+  readonly id: string;
+  readonly kind: string;
+  /** Of the content of the document: another content is another strategy. */
+  readonly hash: string;
+  readonly document: unknown;
+  readonly bound: BoundStrategy;
+}
+
+/** All strategies as their files say it now, or why that cannot be told, in words with each place. */
+export type StrategiesRead =
+  | {
+      readonly sources: readonly StrategySource[];
+      /** Ids of strategies that are there and switched off. */
+      readonly off: readonly string[];
+      /** What else the operator should know, such as a config that counts only from the next start. */
+      readonly notes: readonly string[];
+    }
+  | { readonly problems: string };
+
+/** What a journal knows of the document with which a life began. */
+export interface BegunDocument {
+  readonly strategy: string;
+  readonly hash: string;
+  readonly type: string;
+  readonly document: unknown;
+}

@@ -1,0 +1,93 @@
+import { isoOf, after, spanText } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Wait } from '../../core/wake.ts';
+import type { Desk } from '../desk.ts';
+import type { Life } from '../state/desk-state.ts';
+
+/**
+ * The wall clock shows an earlier time than it has shown before, in this process or when the newest record was written. What
+ * waits for a time of day waits that much longer: it is told, and waited for. No time is reckoned anew, because nobody
+ * but a person knows which of the two times was right.
+ */
+export interface ClockBack {
+  /** The time that the clock had shown before. Once it shows that again nothing waits longer than planned. */
+  readonly until: Instant;
+  /** When it went back, by the time that it shows since. */
+  readonly at: Instant;
+  readonly backMs: number;
+}
+
+/** Strategies and slices that are told of one by one. */
+const LINES_MAX = 20;
+
+/** The clock has just gone back by so much. */
+export function clockWentBack(desk: Desk, backMs: number): void {
+  note(desk, after(desk.ports.clock.wall(), backMs));
+}
+
+/** At start: the clock may show an earlier time than the newest record of the journal. */
+export function checkClock(desk: Desk): void {
+  const { newestRecordAt } = desk.state;
+  const now = desk.ports.clock.wall();
+  if (newestRecordAt !== undefined && newestRecordAt - now > desk.policy.continuity.divergenceMs)
+    note(desk, newestRecordAt);
+}
+
+function note(desk: Desk, until: Instant): void {
+  const known = clockBackOf(desk);
+  const at = desk.ports.clock.wall();
+  const latest = known !== undefined && known.until > until ? known.until : until;
+  const back = { until: latest, at, backMs: latest - at };
+  desk.clockBack = back;
+  desk.observer.alert('clock_went_back', {
+    back: spanText(back.backMs),
+    until: isoOf(back.until),
+    waiting: waitingLines(desk).join('; '),
+  });
+}
+
+/** What is known of a clock that went back; `undefined` once it shows again what it had shown before. */
+function clockBackOf({ clockBack, ports }: Desk): ClockBack | undefined {
+  return clockBack !== undefined && clockBack.until > ports.clock.wall() ? clockBack : undefined;
+}
+
+/** How far the clock went back, and what waits for what and for how long because of it. Empty when it did not. */
+export function clockBackWords(desk: Desk): readonly string[] {
+  const back = clockBackOf(desk);
+  if (back === undefined) return [];
+  const head = `the clock went back ${spanText(back.backMs)}, to ${isoOf(back.at)}: times until ${isoOf(back.until)} come a second time`;
+  return [head, ...waitingLines(desk)];
+}
+
+function waitingLines(desk: Desk): readonly string[] {
+  const now = desk.ports.clock.wall();
+  const line = (who: string, until: Instant): string =>
+    `${who} waits until ${isoOf(until)} (${spanText(until - now)} left)`;
+  const lines: string[] = [];
+  for (const life of desk.state.lives.values()) {
+    const until = life.finished === undefined ? nextTime(life) : undefined;
+    if (until !== undefined && until > now) lines.push(line(life.strategy, until));
+  }
+  for (const { intent } of desk.state.slices.values()) {
+    const until = desk.state.totals.parent(intent.parent)?.slices.lastGap(intent.slice);
+    if (until !== undefined && until > now)
+      lines.push(line(`slice ${intent.slice} of ${intent.parent}`, until));
+  }
+  return lines.length <= LINES_MAX
+    ? lines
+    : [...lines.slice(0, LINES_MAX), `${lines.length - LINES_MAX} more wait`];
+}
+
+/** The first time that a strategy waits for; `undefined` when it waits for an outcome, or for nothing. */
+function nextTime({ waits }: Life): Instant | undefined {
+  let first: Instant | undefined;
+  for (const wait of waits) {
+    const at = timeOf(wait);
+    if (at === undefined) return undefined;
+    if (first === undefined || at < first) first = at;
+  }
+  return first;
+}
+
+const timeOf = (wait: Wait): Instant | undefined =>
+  wait.on === 'at' ? wait.at : wait.on === 'outcome' ? undefined : wait.notBefore;

@@ -1,0 +1,21 @@
+/**
+ * A worker that checks a part of the chain of a journal while the main thread does the rest of a start: `proof.ts` starts it. It
+ * imports little: each thread loads all of it anew.
+ */
+import { DatabaseSync } from 'node:sqlite';
+import { workerData } from 'node:worker_threads';
+import { readTask, answer } from './proof-task.ts';
+import { verifyPart } from './verify-part.ts';
+import type { Part } from './verify-part.ts';
+
+const { part, shared } = readTask(workerData);
+answer(shared, look(part));
+
+function look(at: Part): ReturnType<typeof verifyPart> {
+  try {
+    using db = new DatabaseSync(at.file, { readOnly: true, timeout: 5_000 });
+    return verifyPart(db, at);
+  } catch {
+    return undefined; // the main thread looks itself
+  }
+}

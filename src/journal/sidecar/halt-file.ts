@@ -1,0 +1,164 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import type { Halt, HaltPort } from '../../engine/ports.ts';
+import { journalFileOf, syncFolderOf } from '../sqlite/files.ts';
+
+/** Room that is kept for the note: a longer reason is cut. */
+const NOTE_BYTES = 1024;
+const FILE_MODE = 0o600;
+
+/** Where the halt file of a journal is; `undefined` for a journal without a file. */
+export function haltFileOf(journal: string): string | undefined {
+  const file = journalFileOf(journal);
+  return file === undefined ? undefined : `${file}.halt`;
+}
+
+/**
+ * The halt as a file beside the journal: while `file` is there, whatever it holds, nothing is sent. `touch` makes one.
+ *
+ * A full disk must not stop a halt, so the file is made beforehand under another name (`.armed`), with room for its note:
+ * a halt renames it and writes into blocks that it owns already. Lifting the halt renames it back, for the same reason.
+ *
+ * @throws what the file system throws when the file cannot be made beforehand.
+ */
+export function haltFile(file: string): HaltPort {
+  const armed = armedOf(file);
+  const prepare = (): void => {
+    if (!isReady(armed)) makeRoom(armed);
+  };
+  if (!isThere(file)) prepare();
+  return {
+    isSet: () => isThere(file),
+    read: () => readNote(file),
+    set(halt) {
+      leaveHalt(file, halt);
+    },
+    clear() {
+      if (!isThere(file)) return;
+      takeAway(file, armed);
+      syncFolderOf(file);
+      try {
+        makeRoom(armed);
+      } catch {
+        // It is lifted all the same, and whoever prepares the next one is told.
+      }
+    },
+    prepare,
+  };
+}
+
+/**
+ * Leaves the note, also for a daemon that is reached by no other way. Makes nothing beforehand: the disk may be full.
+ *
+ * @throws what the file system throws.
+ */
+export function leaveHalt(file: string, halt: Halt): void {
+  if (!isThere(file)) leave(armedOf(file), file);
+  writeNote(file, halt);
+  syncFolderOf(file);
+}
+
+const armedOf = (file: string): string => `${file.slice(0, -'.halt'.length)}.armed`;
+
+function isReady(armed: string): boolean {
+  const found = lstatSync(armed, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size >= NOTE_BYTES;
+}
+
+/** Makes the file, or blanks it. Without room for it the name stays all the same: a halt needs no more, only its note is lost. */
+function makeRoom(armed: string): void {
+  const descriptor = openSync(
+    armed,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW,
+    FILE_MODE,
+  );
+  try {
+    writeBlank(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  syncFolderOf(armed);
+}
+
+/** A disk that is nearly full takes a part without a word, and says so the next time. */
+function writeBlank(descriptor: number): void {
+  const blank = Buffer.alloc(NOTE_BYTES, ' ');
+  for (let at = 0; at < NOTE_BYTES;) at += writeSync(descriptor, blank, at, NOTE_BYTES - at, at);
+  fsyncSync(descriptor);
+}
+
+/** What was made beforehand is kept for the next halt: a disk that is full now has no room for another. The rest goes. */
+function takeAway(file: string, armed: string): void {
+  const found = lstatSync(file);
+  const isOurs = found.isFile() && found.nlink === 1 && found.size === NOTE_BYTES;
+  if (!isOurs || isThere(armed)) {
+    unlinkSync(file);
+    return;
+  }
+  renameSync(file, armed);
+}
+
+/** Whether anything has this name, whatever it is. Throws when it cannot be told. */
+const isThere = (file: string): boolean => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+
+/** The name decides, so it comes first: what the note says is for people. */
+function leave(armed: string, file: string): void {
+  try {
+    renameSync(armed, file);
+  } catch {
+    // Somebody removed what was prepared: with room on the disk it works like this.
+    closeSync(openSync(file, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW, FILE_MODE));
+  }
+}
+
+function writeNote(file: string, { level, by, why }: Halt): void {
+  let text = JSON.stringify({ level, by, why });
+  if (Buffer.byteLength(text) > NOTE_BYTES)
+    text = JSON.stringify({ level, by: by.slice(0, 60), why: why.slice(0, 200) });
+  const bytes = Buffer.alloc(NOTE_BYTES, ' ');
+  bytes.write(text);
+  try {
+    const descriptor = openSync(file, constants.O_WRONLY | constants.O_NOFOLLOW);
+    try {
+      writeSync(descriptor, bytes, 0, NOTE_BYTES, 0);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // The file is there, and that is what counts.
+  }
+}
+
+function noteOf(told: unknown): Halt | undefined {
+  if (typeof told !== 'object' || told === null || !('by' in told) || !('why' in told)) return undefined;
+  const { by, why } = told;
+  if (typeof by !== 'string' || typeof why !== 'string') return undefined;
+  return { level: 'level' in told && told.level === 'kill' ? 'kill' : 'halt', by, why };
+}
+
+function readNote(file: string): Halt | undefined {
+  try {
+    const descriptor = openSync(file, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    try {
+      if (!fstatSync(descriptor).isFile()) return undefined;
+      const bytes = Buffer.alloc(NOTE_BYTES);
+      const length = readSync(descriptor, bytes, 0, NOTE_BYTES, 0);
+      return noteOf(JSON.parse(bytes.toString('utf8', 0, length)));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined;
+  }
+}

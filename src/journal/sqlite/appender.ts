@@ -1,0 +1,42 @@
+import { OperatorError } from '../../core/errors.ts';
+import type { RecordBody, StoredRecord } from '../../core/record.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Tied } from '../proof/chain.ts';
+
+/** Makes records durable, all or none. @throws when it could not: nothing is known about the disk from then on. */
+export type Write = (bodies: readonly RecordBody[], at: Instant) => readonly Tied[];
+
+export interface Appender {
+  readonly run: (bodies: readonly RecordBody[], at: Instant) => readonly StoredRecord[];
+  readonly isPoisoned: () => boolean;
+  readonly close: () => void;
+}
+
+/**
+ * The rule that all drivers share: a journal that failed once is poisoned. After a failed flush the kernel may have
+ * dropped the pages, so a second try that succeeds would prove nothing.
+ */
+export function appender(where: string, write: Write): Appender {
+  let refusal: OperatorError | undefined;
+  return {
+    run(bodies, at) {
+      if (refusal !== undefined) throw refusal;
+      if (bodies.length === 0) return [];
+      try {
+        return write(bodies, at).map(({ record }) => record);
+      } catch (cause) {
+        const why = cause instanceof Error ? cause.message : String(cause);
+        refusal = new OperatorError(
+          'storage',
+          `journal ${where} failed earlier and accepts no more records: ${why}. Restart to read and check the journal again.`,
+          cause,
+        );
+        throw cause;
+      }
+    },
+    isPoisoned: () => refusal !== undefined,
+    close() {
+      refusal ??= new OperatorError('storage', `journal ${where} is closed`);
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import process from 'node:process';
+import { OperatorError } from '../../core/errors.ts';
+
+/** The file of a journal in SQLite, absolute; other journals have none. */
+export function journalFileOf(url: string): string | undefined {
+  const path = /^sqlite:(?:\/\/(?=\/))?(?<path>.+)$/u.exec(url)?.groups?.['path'];
+  return path === undefined ? undefined : resolve(path);
+}
+
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/**
+ * Makes sure that `file` is there and that nobody but its owner reads it. A file that is there already is not opened:
+ * closing it again would free locks that this process holds on it. A folder that is there already keeps its mode.
+ *
+ * @throws OperatorError `storage` when others could put something else in its place: its folder is theirs to
+ * change; or when it is no file: a folder keeps its mode. A link that the owner made is followed.
+ */
+export function createPrivate(file: string): void {
+  const folder = dirname(file);
+  const created = makeFolders(folder, FOLDER_MODE);
+  refuseForeign(folder);
+  try {
+    closeSync(openSync(file, 'wx', FILE_MODE));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    refuseNoFile(file);
+    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, FILE_MODE);
+    return;
+  }
+  // A new name is durable once its folder is.
+  syncFolder(folder);
+  if (created !== undefined) syncFolder(dirname(created));
+}
+
+/** @throws OperatorError `storage` when there is a folder or a device of this name. */
+export function refuseNoFile(file: string): void {
+  const there = statSync(file, { throwIfNoEntry: false });
+  if (there === undefined || there.isFile()) return;
+  throw new OperatorError(
+    'storage',
+    `${file} is ${there.isDirectory() ? 'a folder' : 'no file'}: name a file`,
+  );
+}
+
+/**
+ * Makes a folder and those above it that are missing, one after the other: Node's own way of making all at once tries for
+ * ever where a file system says that nothing can be made in it, as /proc does. Gives the topmost that was made.
+ */
+export function makeFolders(folder: string, mode = 0o777): string | undefined {
+  if (isFolder(folder)) return undefined;
+  const above = dirname(folder) === folder ? undefined : makeFolders(dirname(folder), mode);
+  try {
+    mkdirSync(folder, mode);
+  } catch (error) {
+    if (!isFolder(folder)) throw error; // somebody else was quicker
+    return above;
+  }
+  return above ?? folder;
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+const STICKY = 0o1000;
+
+/** Who may change a folder can swap the files in it. In a sticky one, such as /tmp, everybody keeps their own. */
+function refuseForeign(folder: string): void {
+  if (process.getuid === undefined) return; // Windows
+  const { uid, mode } = statSync(folder);
+  if (uid !== 0 && uid !== process.getuid())
+    throw new OperatorError('storage', `${folder} belongs to another user: use a folder of your own`);
+  if ((mode & 0o022) !== 0 && (mode & STICKY) === 0)
+    throw new OperatorError(
+      'storage',
+      `others can change ${folder}: run "chmod go-w ${folder}", or use a folder in it`,
+    );
+}
+
+/** Makes the names in the folder of `file` durable. */
+export const syncFolderOf = (file: string): void => {
+  syncFolder(dirname(file));
+};
+
+export function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return; // folders cannot be opened there
+  const descriptor = openSync(folder, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}

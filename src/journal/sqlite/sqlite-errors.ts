@@ -1,0 +1,50 @@
+import { OperatorError } from '../../core/errors.ts';
+import { damage } from '../proof/chain.ts';
+
+const BUSY = 5;
+const MISUSED_SCHEMA = 1;
+const CORRUPT = 11;
+const NOT_A_DATABASE = 26;
+/** Codes of SQLite: damage that shows only in what a page says. */
+const MISMATCH = 20;
+const FORMAT = 24;
+const FULL = 13;
+/** Extended codes: a write failed, or the shared index of the log could not grow. No flush was tried. */
+const IOERR_WRITE = 778;
+const IOERR_SHMSIZE = 4_874;
+
+/** Primary result code of SQLite; `undefined` when the error is not SQLite's. */
+function codeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+    return undefined;
+  return error.errcode & 0xff;
+}
+
+/** Whether the disk took no more bytes. What it holds is known: nothing was flushed, and the transaction was undone. */
+export const isNoRoom = (error: unknown): boolean =>
+  codeOf(error) === FULL ||
+  (error instanceof Error &&
+    'errcode' in error &&
+    (error.errcode === IOERR_WRITE || error.errcode === IOERR_SHMSIZE));
+
+export const isBusy = (error: unknown): boolean => codeOf(error) === BUSY;
+
+/** Whether the file is at fault, not the disk or a neighbour. Numbers that no journal holds arrive as RangeError. */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof RangeError || DAMAGE.has(codeOf(error) ?? -1);
+
+/** A schema that is not ours any more answers our statements with an error of its own. */
+const DAMAGE: ReadonlySet<number> = new Set([MISUSED_SCHEMA, CORRUPT, MISMATCH, FORMAT, NOT_A_DATABASE]);
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** What the operator is told when SQLite fails on `file` at record `seq`. */
+export function faultOf(file: string, seq: number, error: unknown): OperatorError {
+  if (error instanceof OperatorError) return error;
+  if (isDamage(error)) return damage(file, seq, messageOf(error), error);
+  return new OperatorError(
+    'storage',
+    `journal ${file} cannot be used: ${messageOf(error)}. Check the permissions of its folder and the free space on the disk.`,
+    error,
+  );
+}

@@ -1,0 +1,109 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Anchor } from '../proof/anchor.ts';
+import type { Write } from './appender.ts';
+import { takeBallast } from './disk-reserve.ts';
+import { tie } from '../proof/chain.ts';
+import type { Head, Line } from '../proof/chain.ts';
+import { headMover } from './database.ts';
+import { faultOf, isNoRoom } from './sqlite-errors.ts';
+import type { SqliteOptions } from './sqlite.ts';
+import { headOf } from '../proof/verify-file.ts';
+
+/** Writes a journal. */
+export interface Pen {
+  readonly write: Write;
+  /** The disk is full, and what was set aside is in use. */
+  readonly isSpent: () => boolean;
+  /** Notes where the journal ends. */
+  readonly finish: () => void;
+}
+
+/** Appends between two notes in the second place. */
+const NOTE_EVERY = 1_000;
+/** Size of the write-ahead log at which it is written back. */
+const LOG_BYTES = 4 * 1_048_576;
+
+/** One transaction an append: all or none, and synced once. */
+export function penOf(
+  db: DatabaseSync,
+  file: string,
+  {
+    commits,
+    onStep,
+    anchor,
+    reserveBytes = 0,
+  }: Omit<SqliteOptions, 'anchor'> & { anchor: Anchor | undefined },
+): Pen {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const insert = db.prepare('INSERT INTO records (seq, at, kind, body, hash) VALUES (?, ?, ?, ?, ?)');
+  const commit = db.prepare('COMMIT');
+  const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+  const moveHead = headMover(db, file);
+  const ballast = takeBallast(`${file}.reserve`, reserveBytes);
+  let head: Head = headOf(db, file);
+  let noted = -NOTE_EVERY;
+  let logBytes = 0;
+  let isSpent = false;
+  const commitAll = (lines: readonly Line[], end: Head): void => {
+    try {
+      onStep?.('begin');
+      begin.run();
+      moveHead(head, end);
+      onStep?.('insert');
+      for (const line of lines) insert.run(line.seq, line.at, line.kind, line.body, line.hash);
+      onStep?.('commit');
+      commit.run();
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+  /** With the room that was set aside, once: a full disk undoes a transaction cleanly. A failed flush is never repeated. */
+  const commitWithReserve = (lines: readonly Line[], end: Head): void => {
+    try {
+      commitAll(lines, end);
+    } catch (error) {
+      if (!isNoRoom(error) || !ballast.release()) throw error;
+      isSpent = true;
+      commitAll(lines, end);
+    }
+  };
+  const note = (): void => {
+    noted = head.seq;
+    try {
+      anchor?.note(head);
+    } catch {
+      // What is durable stays so. A disk that takes no note takes no records for long.
+      ballast.release();
+      isSpent = true;
+    }
+  };
+  return {
+    isSpent: () => isSpent,
+    finish() {
+      if (head.seq > noted && noted >= 0 && !isSpent) note();
+    },
+    write(bodies, at) {
+      const tied = tie(head, bodies, at);
+      const end = tied.at(-1)?.line ?? head;
+      const startedAt = commits?.now() ?? 0;
+      try {
+        commitWithReserve(
+          tied.map(({ line }) => line),
+          end,
+        );
+        head = { seq: end.seq, hash: end.hash };
+        logBytes += tied.reduce((sum, { line }) => sum + 2 * line.body.length, 8_192);
+        if (logBytes > LOG_BYTES && !isSpent) {
+          logBytes = 0;
+          checkpoint.get();
+        }
+        if (head.seq - noted >= NOTE_EVERY && !isSpent) note();
+      } catch (error) {
+        throw faultOf(file, head.seq, error);
+      }
+      commits?.observe(commits.now() - startedAt);
+      return tied;
+    },
+  };
+}

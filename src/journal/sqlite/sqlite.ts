@@ -1,0 +1,203 @@
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { OperatorError } from '../../core/errors.ts';
+import type { StoredRecord } from '../../core/record.ts';
+import type { Oddity, StatePort } from '../../engine/ports.ts';
+import { anchorAt, compare } from '../proof/anchor.ts';
+import { appender } from './appender.ts';
+import type { Write } from './appender.ts';
+import { readLines } from '../proof/chain.ts';
+import type { Line } from '../proof/chain.ts';
+import { checkSchema, makeDurable, prepareSchema, readMeta, writeOwner } from './database.ts';
+import { faultOf } from './sqlite-errors.ts';
+import { createPrivate, refuseNoFile } from './files.ts';
+import type { Journal } from '../journal.ts';
+import { isFree, takeLock } from './lock.ts';
+import { penOf } from './sqlite-writer.ts';
+import type { Pen } from './sqlite-writer.ts';
+import { networkUnder } from './filesystem-place.ts';
+import { replayOf } from '../replay.ts';
+import { stateFile } from '../sidecar/snapshot-file.ts';
+import type { StateOptions } from '../sidecar/snapshot-file.ts';
+import { hashAt, headOf, linesOf, verifyFile } from '../proof/verify-file.ts';
+import { walDamage } from './wal.ts';
+
+export interface SqliteOptions {
+  /** Opens for show, export and verify: takes no lock, checks nothing before it is read, refuses to append. */
+  readonly readOnly?: boolean | undefined;
+  /** How long another connection may hold the file before a call fails, milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  /** Where a second note of how far the journal has come is kept. Left out: nowhere. */
+  readonly anchor?: string | undefined;
+  /** Bytes to set aside beside the journal for the results of orders that are under way when the disk is full; 0 when left out. */
+  readonly reserveBytes?: number | undefined;
+  /** Number of records from which on the chain is checked on a thread of its own while they are read; 50 000 when left out. */
+  readonly apartFrom?: number | undefined;
+  /** Called before each step of an append, for drills and tests: throws what the disk would. */
+  readonly onStep?: ((step: 'begin' | 'insert' | 'commit') => void) | undefined;
+  /** Keeps states in a file beside the journal; left out: none. */
+  readonly states?: StateOptions | undefined;
+  /** Told how long each commit took, milliseconds of `now`. */
+  readonly commits?: { now(): number; observe(ms: number): void } | undefined;
+}
+
+const TIMEOUT_MS = 5_000;
+
+/**
+ * A journal in a SQLite file, the records durable when `append` emits. One writer, held by a lock of the kernel; readers
+ * work beside it. The whole chain is checked before the first append.
+ *
+ * @throws OperatorError `again`: another process writes. `storage`: the file cannot be opened. `data`: it is damaged, or no
+ * journal of this version.
+ */
+export function sqliteJournal(path: string, options: SqliteOptions = {}): Journal {
+  const file = resolve(path);
+  try {
+    return options.readOnly === true ? reader(file, options) : writer(file, options);
+  } catch (error) {
+    throw faultOf(file, 1, error);
+  }
+}
+
+function writer(named: string, options: SqliteOptions): Journal {
+  createPrivate(named);
+  const file = realpathSync(named); // a link beside the file must not get a lock of its own
+  const network = networkUnder(dirname(file));
+  if (network !== undefined)
+    throw new OperatorError(
+      'storage',
+      `journal ${file} is on ${network}, where locks and flushes are unreliable. Put it on a local disk.`,
+    );
+  const lock = takeLock(file);
+  if (lock === undefined)
+    throw new OperatorError('again', `journal ${file} is in use by ${ownerOf(file)}. Stop it first.`);
+  const cleanup = new DisposableStack();
+  cleanup.defer(() => lock.release());
+  try {
+    refuseDamagedLog(file);
+    const db = new DatabaseSync(file, { timeout: options.timeoutMs ?? TIMEOUT_MS });
+    cleanup.defer(() => db.close());
+    makeDurable(db, file);
+    prepareSchema(db, file);
+    const replay = replayOf(db, file, options.apartFrom);
+    writeOwner(db);
+    const anchor = options.anchor === undefined ? undefined : anchorAt(resolve(options.anchor));
+    const oddity = anchor && compare(anchor.read(), headOf(db, file), (seq) => hashAt(db, seq));
+    const states = options.states && stateFile(`${file}.state`, options.states, (seq) => hashAt(db, seq));
+    cleanup.defer(() => states?.close());
+    const pen = penOf(db, file, { ...options, anchor });
+    const write: Write = (bodies, at) => {
+      replay.prove();
+      return pen.write(bodies, at);
+    };
+    return journalOf({
+      db,
+      file,
+      pen: { ...pen, write },
+      oddity,
+      read: (after) => replay.read(after),
+      states: states && { ...states, read: () => (replay.isOurs ? states.read() : undefined) },
+      prove: () => replay.prove(),
+      release: () => cleanup.dispose(),
+    });
+  } catch (error) {
+    cleanup.dispose();
+    throw error;
+  }
+}
+
+/** @throws OperatorError `data` when records that were durable would be dropped from the write-ahead log in silence. */
+function refuseDamagedLog(file: string): void {
+  const why = walDamage(file);
+  if (why === undefined) return;
+  throw new OperatorError(
+    'data',
+    `journal ${file} is damaged: ${why}, before records that were durable. Nothing was changed. Keep ${file} and ${file}-wal as ` +
+      'evidence and restore a backup; on start the desk compares the journal with the account of the venue.',
+  );
+}
+
+function reader(file: string, options: SqliteOptions): Journal {
+  if (!existsSync(file))
+    throw new OperatorError('storage', `no journal at ${file}. Check the path, or run "tranche run" first.`);
+  refuseNoFile(file);
+  const db = openToRead(file, options);
+  try {
+    checkSchema(db, file);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  const refuse = (): never => {
+    throw new OperatorError('storage', `journal ${file} is open for reading only`);
+  };
+  const pen: Pen = { write: refuse, isSpent: () => false, finish: () => undefined };
+  const read = (after = 0): Iterable<StoredRecord> =>
+    readLines(file, linesOf(db, file)).filter(({ seq }) => seq > after);
+  return journalOf({ db, file, pen, oddity: undefined, read, release: () => db.close() });
+}
+
+/**
+ * A file that nobody writes, and that holds all of itself, is opened as what it is: SQLite then makes no files beside it,
+ * and it may lie on a medium that cannot be written.
+ */
+function openToRead(file: string, { timeoutMs = TIMEOUT_MS }: SqliteOptions): DatabaseSync {
+  const isAlone = statSync(`${file}-wal`, { throwIfNoEntry: false }) === undefined && isFree(file);
+  if (!isAlone) {
+    refuseDamagedLog(file);
+    return new DatabaseSync(file, { readOnly: true, timeout: timeoutMs });
+  }
+  const url = pathToFileURL(file);
+  url.searchParams.set('immutable', '1');
+  return new DatabaseSync(url, { readOnly: true, timeout: timeoutMs });
+}
+
+interface Open {
+  readonly db: DatabaseSync;
+  readonly file: string;
+  readonly pen: Pen;
+  readonly oddity: Oddity | undefined;
+  readonly read: (after?: number) => Iterable<StoredRecord>;
+  readonly states?: StatePort | undefined;
+  readonly prove?: () => void;
+  readonly release: () => void;
+}
+
+function journalOf({ db, file, pen, oddity, read, states, prove, release }: Open): Journal {
+  const appends = appender(file, pen.write);
+  const lines = (): Iterable<Line> => linesOf(db, file);
+  return {
+    oddity,
+    get isSpent() {
+      return pen.isSpent();
+    },
+    append: (bodies, at) => appends.run(bodies, at),
+    read,
+    states,
+    prove,
+    head: () => headOf(db, file),
+    lines,
+    verify: () => verifyFile(db, file),
+    close() {
+      if (!db.isOpen) return;
+      if (!appends.isPoisoned()) pen.finish();
+      appends.close();
+      release();
+    },
+  };
+}
+
+function ownerOf(file: string): string {
+  try {
+    const db = new DatabaseSync(file, { readOnly: true });
+    try {
+      return readMeta(db, 'owner') ?? 'another process';
+    } finally {
+      db.close();
+    }
+  } catch {
+    return 'another process'; // it has only just begun
+  }
+}

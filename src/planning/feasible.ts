@@ -1,0 +1,25 @@
+import { checkFunds } from './check-funds.ts';
+import { checkDays } from './check-days.ts';
+import { checkCost } from './check-cost.ts';
+import { checkMinutes, checkPace } from './check-pace.ts';
+import { checkMinimum, checkOrderLimits } from './check-sizes.ts';
+import { checkClockChanges, checkHours, checkWindows } from './check-times.ts';
+import type { Check, PlanFacts, PlannedStrategy } from './plan.ts';
+
+/** Every check of a plan, in the order in which they are told. */
+export const checksOf = (strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] => [
+  ...checkWindows(strategies, facts),
+  ...checkMinimum(strategies, facts),
+  ...checkOrderLimits(strategies, facts),
+  ...checkMinutes(strategies, facts),
+  ...checkDays(strategies, facts),
+  ...checkFunds(strategies, facts),
+  ...checkPace(strategies, facts),
+  ...checkHours(strategies, facts),
+  ...checkClockChanges(strategies),
+  ...checkCost(strategies, facts),
+];
+
+/** Whether no check refuses it. What was not checked does not refuse, and is told. */
+export const isFeasible = (checks: readonly Check[]): boolean =>
+  checks.every(({ verdict }) => verdict !== 'refused');

@@ -1,0 +1,293 @@
+import { approximate, NOTHING } from '../../core/money.ts';
+import { tradedPair } from '../../core/risk/portfolio.ts';
+import type { Basis, Targets } from '../../core/risk/portfolio.ts';
+import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { DriftType } from '../../core/wake.ts';
+import type { Held } from './holdings.ts';
+import type { Moments, PriceBook } from './prices.ts';
+
+/** What a document says of the portfolio that it keeps. */
+export interface Plan {
+  readonly targets: Targets;
+  readonly basis: Basis;
+  readonly driftType: DriftType;
+  readonly threshold: string;
+}
+
+/** The portfolio at evenly spaced moments. For statistics and charts: no money is made of these numbers. */
+export interface Course {
+  readonly stepMs: number;
+  readonly points: CoursePoints;
+  readonly currencies: readonly string[];
+  readonly meanValue: number;
+  /** Sold and bought value, halved, of the mean value: one-way. */
+  readonly turnover: number;
+  /** Return of the period, deposits and withdrawals taken out. */
+  readonly return: number;
+  /** The same of target weights that are restored, free of cost, at every point. */
+  readonly targetReturn: number;
+  /** Standard deviation of the difference of the returns of the points, a year. */
+  readonly trackingError: number | undefined;
+  /** Largest fall from a peak, a fraction of the peak. */
+  readonly drawdown: number;
+  readonly drawdownAt: Instant | undefined;
+  /** Mean and largest of the largest drift at each point, and the share of points outside the band. */
+  readonly driftMean: number;
+  readonly driftMax: number;
+  readonly outside: number;
+  /** Value of all changes that no fill explains, and of trades against currencies that are not of the portfolio. */
+  readonly flows: number;
+}
+
+/** In columns; what is behind the first `count` rows is no point. */
+export interface CoursePoints {
+  readonly count: number;
+  /** Unix ms. */
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  /** 1 at the first point; deposits and withdrawals taken out. */
+  readonly indexes: Float64Array;
+  /** Below its peak, a fraction; 0 or less. */
+  readonly drawdowns: Float64Array;
+  /** Of each of the currencies at the first point, then at the second, and so on. */
+  readonly weights: Float64Array;
+}
+
+/** Most points: more than a chart or a year of days needs. */
+const POINTS_MAX = 2_000;
+const YEAR_DAYS = 365.25;
+
+/** Days when there are enough of them, else hours, else as many points as make a line. */
+function stepOf(from: number, until: number): number {
+  const span = until - from;
+  for (const step of [DAY_MS, HOUR_MS]) {
+    if (span / step < 10) continue;
+    return step * Math.ceil(span / step / POINTS_MAX);
+  }
+  return Math.max(1_000, Math.ceil(span / 100));
+}
+
+export interface CourseScene {
+  readonly plan: Plan;
+  readonly prices: PriceBook;
+  readonly story: readonly Held[];
+  readonly from: Instant;
+  readonly until: Instant;
+  /** What was traded, in cash. */
+  readonly traded: number;
+}
+
+/** `undefined` without the history of each of its pairs, or of fewer than two points. */
+export function courseOf({ plan, prices, story, from, until, traded }: CourseScene): Course | undefined {
+  const pairs = [...plan.targets.keys()].filter((one) => one !== plan.basis.cash);
+  if (pairs.some((currency) => prices.tape(tradedPair(currency, plan.basis)) === undefined)) return undefined;
+  const stepMs = stepOf(from, until);
+  const moments = { from, stepMs, count: until < from ? 0 : Math.floor((until - from) / stepMs) + 1 };
+  const walk = new Walk(plan, prices, moments);
+  let row = 0;
+  for (let i = 0; i < moments.count; i++) {
+    const at = from + i * stepMs;
+    for (; row < story.length && (story[row]?.at ?? at) <= at; row++) walk.hold(story[row]);
+    if (row > 0) walk.step(i, at);
+  }
+  return walk.count < 2 ? undefined : walk.course(stepMs, traded);
+}
+
+/** Goes from point to point and keeps what the statistics need. All lists that go by currency have its place in `currencies`. */
+class Walk implements CoursePoints {
+  readonly currencies: readonly string[];
+  count = 0;
+  readonly times: Float64Array;
+  readonly values: Float64Array;
+  readonly indexes: Float64Array;
+  readonly drawdowns: Float64Array;
+  readonly weights: Float64Array;
+  /** Of the return of a point to that of the targets; none of the first. */
+  readonly #differences: Float64Array;
+  #targetIndex = 1;
+  #peak = 1;
+  #lowest = 0;
+  #sum = 0;
+  #drift = 0;
+  #driftMax = 0;
+  #outside = 0;
+  #flows = 0;
+  readonly #flowing = new Map<string, number>();
+  readonly #aside: number;
+  readonly #cash: number;
+  readonly #isAbsolute: boolean;
+  readonly #threshold: number;
+  readonly #targets: Float64Array;
+  /** In cash: of each of the currencies at the first moment, then at the second, and so on. */
+  readonly #prices: Float64Array;
+  /** Held, less what does not belong to the portfolio. */
+  readonly #amounts: Float64Array;
+  readonly #worths: Float64Array;
+  /** The moment of the point before. */
+  #before = 0;
+
+  constructor(plan: Plan, prices: PriceBook, moments: Moments) {
+    const { basis, targets } = plan;
+    this.currencies = targets.has(basis.cash) ? [...targets.keys()] : [...targets.keys(), basis.cash];
+    const { length } = this.currencies;
+    const { count } = moments;
+    this.times = new Float64Array(count);
+    this.values = new Float64Array(count);
+    this.indexes = new Float64Array(count);
+    this.drawdowns = new Float64Array(count);
+    this.weights = new Float64Array(count * length);
+    this.#differences = new Float64Array(count);
+    this.#isAbsolute = plan.driftType === 'absolute';
+    this.#threshold = Number(plan.threshold);
+    this.#targets = Float64Array.from(this.currencies, (currency) => approximate(targets.get(currency) ?? NOTHING)); // prettier-ignore
+    this.#prices = new Float64Array(count * length);
+    for (const [place, currency] of this.currencies.entries()) {
+      const column = pricesOf(currency, plan, { prices, moments });
+      for (let i = 0; i < count; i++) this.#prices[i * length + place] = column[i] ?? Number.NaN;
+    }
+    this.#amounts = new Float64Array(length);
+    this.#worths = new Float64Array(length);
+    this.#cash = this.currencies.indexOf(basis.cash);
+    this.#aside = Number(basis.aside ?? 0);
+    this.#amounts[this.#cash] = 0 - this.#aside;
+  }
+
+  /**
+   * What is held from now on. Changes that no fill explains count with the next point, and so does what a trade brought in, or
+   * took out, for a currency that is not of the portfolio: it is no return.
+   */
+  hold(held: Held | undefined): void {
+    if (held === undefined) return;
+    for (const [currency, change] of held.flows) this.#move(currency, approximate(change));
+    const { currencies } = this;
+    const isAcross =
+      held.flows.size === 0 && held.changed.some(({ currency }) => !currencies.includes(currency));
+    for (const { currency, now } of held.changed) {
+      const place = currencies.indexOf(currency);
+      if (place < 0) continue;
+      const amount = approximate(now) - (place === this.#cash ? this.#aside : 0);
+      if (isAcross) this.#move(currency, amount - (this.#amounts[place] ?? 0));
+      this.#amounts[place] = amount;
+    }
+  }
+
+  #move(currency: string, change: number): void {
+    this.#flowing.set(currency, (this.#flowing.get(currency) ?? 0) + change);
+  }
+
+  /** Where not everything has a price the moment is left out, and its flows count with the next. */
+  step(moment: number, at: number): void {
+    const { count, weights } = this;
+    const prices = this.#prices;
+    const targets = this.#targets;
+    const worths = this.#worths;
+    const { length } = worths;
+    let value = 0;
+    for (let i = 0; i < length; i++) {
+      const worth = (this.#amounts[i] ?? 0) * (prices[moment * length + i] ?? Number.NaN);
+      worths[i] = worth;
+      value += worth;
+    }
+    if (!(value > 0)) return;
+    let drift = 0;
+    for (let i = 0; i < length; i++) {
+      const target = targets[i] ?? 0;
+      const weight = (worths[i] ?? 0) / value;
+      const away = Math.abs(weight - target);
+      weights[count * length + i] = weight;
+      // A currency with target 0 drifts absolutely in either case.
+      drift = Math.max(drift, this.#isAbsolute || target === 0 ? away : away / target);
+    }
+    const index = count === 0 ? 1 : (this.indexes[count - 1] ?? 1) * (1 + this.#return(moment, value));
+    this.#peak = Math.max(this.#peak, index);
+    const drawdown = index / this.#peak - 1;
+    if (drawdown < (this.drawdowns[this.#lowest] ?? 0)) this.#lowest = count;
+    this.times[count] = at;
+    this.values[count] = value;
+    this.indexes[count] = index;
+    this.drawdowns[count] = drawdown;
+    this.#sum += value;
+    this.#drift += drift;
+    this.#driftMax = Math.max(this.#driftMax, drift);
+    if (drift > this.#threshold) this.#outside++;
+    this.#before = moment;
+    this.count++;
+    if (this.#flowing.size > 0) this.#flowing.clear();
+  }
+
+  /** Since the point before; its difference to that of the targets is kept. */
+  #return(moment: number, value: number): number {
+    const prices = this.#prices;
+    const targets = this.#targets;
+    const { length } = targets;
+    const flow = this.#flowing.size === 0 ? 0 : this.#flow(moment);
+    const own = (value - flow) / (this.values[this.count - 1] ?? 0) - 1;
+    let wanted = 0;
+    for (let i = 0; i < length; i++) {
+      const now = prices[moment * length + i] ?? Number.NaN;
+      wanted += (targets[i] ?? 0) * (now / (prices[this.#before * length + i] ?? Number.NaN) - 1);
+    }
+    this.#targetIndex *= 1 + wanted;
+    this.#differences[this.count] = own - wanted;
+    return own;
+  }
+
+  /** What came and went since the point before, in cash. */
+  #flow(moment: number): number {
+    let flow = 0;
+    for (const [currency, amount] of this.#flowing) {
+      const place = this.currencies.indexOf(currency);
+      const each = this.#prices[moment * this.currencies.length + place] ?? Number.NaN;
+      flow += amount * (place < 0 ? 0 : each);
+    }
+    this.#flows += flow;
+    return flow;
+  }
+
+  course(stepMs: number, traded: number): Course {
+    const { count } = this;
+    const meanValue = this.#sum / count;
+    const drawdown = this.drawdowns[this.#lowest] ?? 0;
+    return {
+      stepMs,
+      points: this,
+      currencies: this.currencies,
+      meanValue,
+      turnover: traded / 2 / meanValue,
+      return: (this.indexes[count - 1] ?? 1) - 1,
+      targetReturn: this.#targetIndex - 1,
+      trackingError: deviation(this.#differences.subarray(1, count), (YEAR_DAYS * DAY_MS) / stepMs),
+      drawdown: -drawdown,
+      drawdownAt: drawdown < 0 ? instant(this.times[this.#lowest] ?? 0) : undefined,
+      driftMean: this.#drift / count,
+      driftMax: this.#driftMax,
+      outside: this.#outside / count,
+      flows: this.#flows,
+    };
+  }
+}
+
+/** The prices of a currency in cash, through the one that it trades against where it has no pair of its own. */
+function pricesOf(
+  currency: string,
+  { basis }: Plan,
+  { prices, moments }: { readonly prices: PriceBook; readonly moments: Moments },
+): Float64Array {
+  if (currency === basis.cash) return new Float64Array(moments.count).fill(1);
+  const direct = prices.numbersAt(tradedPair(currency, basis), moments);
+  const bridge = basis.via?.[currency];
+  if (bridge === undefined) return direct;
+  const onward = prices.numbersAt(bridge + basis.cash, moments);
+  return direct.map((price, i) => price * (onward[i] ?? Number.NaN));
+}
+
+/** Standard deviation (of a sample) of values per period, per year; `undefined` of fewer than ten. */
+function deviation(values: Float64Array, perYear: number): number | undefined {
+  if (values.length < 10) return undefined;
+  let [sum, squares] = [0, 0];
+  for (const value of values) sum += value;
+  const mean = sum / values.length;
+  for (const value of values) squares += (value - mean) ** 2;
+  return Math.sqrt((squares / (values.length - 1)) * perYear);
+}

@@ -1,0 +1,118 @@
+import type { FillAmounts } from '../../core/cycle/balance-changes.ts';
+import type { Reason } from '../../core/reasons.ts';
+import type {
+  BalancesRecord,
+  FillRecord,
+  IntentRecord,
+  IntentText,
+  MissedSlice,
+  QuoteRecord,
+  SliceRecord,
+  StartedRecord,
+  StrategyRecord,
+} from '../../core/record.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Slices } from './slices.ts';
+
+/** What the records of a journal tell of parents, slices and attempts, before anything is computed. Filled by `gather`. */
+export interface Facts {
+  readonly starts: readonly { readonly at: Instant; readonly body: StartedRecord }[];
+  /** In the order in which they were begun. */
+  readonly lives: readonly LifeFacts[];
+  /** In the order in which they were begun. */
+  readonly parents: ReadonlyMap<string, ParentFacts>;
+  readonly attempts: ReadonlyMap<string, AttemptFacts>;
+  readonly untraded: readonly UntradedFacts[];
+  /** Changes of what the account holds: reads of the account, and fills in between. Oldest first. */
+  readonly holdings: readonly HoldingFacts[];
+  readonly corrections: number;
+  readonly records: number;
+  readonly first: Instant | undefined;
+  readonly last: Instant | undefined;
+  /** Hash of the newest record: it stands for the whole journal up to there. */
+  readonly head: string | undefined;
+}
+
+/** One life of a strategy: one content of its document. The same text that is put back begins another. */
+export interface LifeFacts {
+  readonly record: StrategyRecord;
+  finished?: { readonly at: Instant; readonly reason: Reason };
+  /** When it finished, or another one took over. */
+  overAt?: Instant;
+  /** What its kernel last knew. */
+  state?: unknown;
+}
+
+export interface ParentFacts {
+  readonly parent: string;
+  readonly strategy: string;
+  /** `undefined` where this journal does not tell how it began. */
+  readonly life: LifeFacts | undefined;
+  readonly leg: string;
+  readonly pair: string;
+  readonly side: 'buy' | 'sell';
+  readonly by: 'quantity' | 'amount';
+  /** When it was due, or what began it happened. */
+  readonly decidedAt: Instant;
+  /** When its first slice was decided. */
+  readonly begunAt: Instant;
+  /** Reference price then, if one was known. */
+  readonly arrival: string | undefined;
+  /** All that it should trade, as its strategy told it; left out when it did not. */
+  readonly told: string | undefined;
+  readonly slices: Slices;
+  /** Slices that passed without a try. */
+  readonly missed: MissedFacts[];
+  /** Nothing of it was ever tried; `overAt`: when it was known that nothing would be, left out while something may. */
+  readonly unbegun?: { readonly overAt: Instant | undefined } | undefined;
+  fills: FillFacts[];
+}
+
+export interface MissedFacts extends MissedSlice {
+  /** When it was seen that its time was over. */
+  readonly at: Instant;
+}
+
+export interface SliceFacts {
+  readonly slice: number;
+  /** When it was due: its slot, or what began it. */
+  readonly slot: Instant;
+  /** When it was decided. */
+  readonly at: Instant;
+  readonly intent: IntentText;
+  attempts: number;
+  /** `undefined` while it is open. */
+  end: { readonly at: Instant; readonly body: SliceRecord } | undefined;
+}
+
+export interface FillFacts {
+  /** With the figures that count: those of a correction, if there is one. */
+  record: FillRecord;
+  /** The same as amounts, read once. */
+  readonly figures: FillAmounts;
+  /** When it was booked. */
+  readonly at: Instant;
+  readonly attempt: AttemptFacts | undefined;
+}
+
+export interface AttemptFacts {
+  readonly intent: IntentRecord;
+  readonly at: Instant;
+  quote: QuoteRecord | undefined;
+  /** `undefined` while nothing is known. */
+  result: 'discarded' | 'doubt' | 'rejected' | 'absent' | 'filled' | undefined;
+  reason: Reason | undefined;
+  wasDoubt: boolean;
+}
+
+export interface UntradedFacts {
+  readonly at: Instant;
+  readonly strategy: string;
+  readonly reason: Reason;
+  readonly slices: number;
+  readonly note: string | undefined;
+}
+
+export type HoldingFacts =
+  | { readonly at: Instant; readonly read: BalancesRecord['balances'] }
+  | { readonly at: Instant; readonly fill: FillFacts };

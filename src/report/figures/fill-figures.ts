@@ -1,0 +1,117 @@
+import { add, approximate, cost, NO_MONEY, price, subtract } from '../../core/money.ts';
+import type { Money, Ratio } from '../../core/money.ts';
+import { MINUTE_MS } from '../../core/time.ts';
+import { fourDecimals } from './digits.ts';
+import type { FillFacts } from './facts.ts';
+import { exactPrice } from './prices.ts';
+import type { PriceBook } from './prices.ts';
+import { spreadOf } from './quoting.ts';
+import type { Spread } from './quoting.ts';
+import { against, bpsOf, roundedBps } from './shortfall.ts';
+import { Sum } from './sum.ts';
+
+/** Minutes after a fill at which the price is looked at again. */
+export const MARK_OUT_MINUTES = [1, 5, 30, 60, 1_440] as const;
+
+/** Fills together, weighted by notional. What only `report.json` tells is worked out when it is asked for. */
+export interface FillsFigures {
+  readonly fills: number;
+  /** `Σ s·(amount − q·m) / Σ q·m` over the fills with a reference price. */
+  readonly spreadBps: Ratio | undefined;
+  /** Of the fills, each counted once. */
+  readonly spreadBpsOfFills: Spread | undefined;
+  readonly markOuts: readonly MarkOut[];
+}
+
+export interface MarkOut {
+  readonly minutes: number;
+  /** Fills with a price that long after them. */
+  readonly fills: number;
+  /** `Σ s·(q·m(t+τ) − amount) / Σ amount` over those. Positive is good. */
+  readonly bps: Ratio | undefined;
+}
+
+interface Question {
+  /** Those of one side. */
+  readonly fills: readonly FillFacts[];
+  readonly side: 'buy' | 'sell';
+  /** Of all of them. */
+  readonly amount: Money;
+  readonly prices: PriceBook;
+}
+
+export function fillsFigures(question: Question): FillsFigures {
+  const { fills, side } = question;
+  let [paid, paper] = [NO_MONEY, NO_MONEY];
+  const spreads: number[] = [];
+  for (const { attempt, figures } of fills) {
+    if (attempt === undefined) continue;
+    const at = cost(price(attempt.intent.reference_price), figures.quantity);
+    const over = against(side, subtract(figures.amount, at));
+    paid = add(paid, over);
+    paper = add(paper, at);
+    if (!at.isZero()) spreads.push(fourDecimals((10_000 * approximate(over)) / approximate(at)));
+  }
+  let [ofFills, markOuts]: [Spread | undefined, readonly MarkOut[] | undefined] = [undefined, undefined];
+  return {
+    fills: fills.length,
+    spreadBps: bpsOf(paid, paper),
+    get spreadBpsOfFills() {
+      return (ofFills ??= spreadOf(spreads));
+    },
+    get markOuts() {
+      return (markOuts ??= markOutsOf(question));
+    },
+  };
+}
+
+function markOutsOf(question: Question): readonly MarkOut[] {
+  const sizes = Float64Array.from(question.fills, ({ figures }) => approximate(figures.quantity));
+  return MARK_OUT_MINUTES.map((minutes) => markOutOf({ ...question, sizes, minutes }));
+}
+
+interface Marked extends Question {
+  /** Quantities of the fills. */
+  readonly sizes: Float64Array;
+  readonly minutes: number;
+}
+
+/**
+ * In doubles, whose sum is off by a few parts in 10^16: of a gain of less than eleven times the amount, which is as much as is
+ * rounded from doubles at all, that is less than the millionth of a unit that rounding leaves.
+ */
+function markOutOf(marked: Marked): MarkOut {
+  const { fills, sizes, amount, side, minutes, prices } = marked;
+  const worth = new Sum();
+  let [unmarked, place, count] = [NO_MONEY, 0, 0];
+  for (const fill of fills) {
+    const later = priceAfter(fill, minutes, prices);
+    const size = sizes[place++] ?? 0;
+    if (Number.isNaN(later)) unmarked = add(unmarked, fill.figures.amount);
+    else {
+      worth.add(later * size);
+      count++;
+    }
+  }
+  // Nearly all fills have a price: the amounts of the others are taken out.
+  const spent = subtract(amount, unmarked);
+  const moved = (worth.value - approximate(spent)) / approximate(spent);
+  const bps = spent.isZero() ? undefined : roundedBps(side === 'buy' ? moved : -moved);
+  return { minutes, fills: count, bps: bps ?? bpsOf(exactGain(marked, spent), spent) };
+}
+
+function exactGain({ fills, side, minutes, prices }: Marked, spent: Money): Money {
+  let worth = NO_MONEY;
+  for (const fill of fills) {
+    const later = priceAfter(fill, minutes, prices);
+    if (!Number.isNaN(later)) worth = add(worth, cost(exactPrice(later), fill.figures.quantity));
+  }
+  return against(side, subtract(worth, spent));
+}
+
+/** The price of a tape some minutes after a fill. One that was known before the fill, or bars that are longer, say nothing of it: NaN. */
+function priceAfter({ record }: FillFacts, minutes: number, prices: PriceBook): number {
+  const tape = prices.tape(record.pair);
+  if (tape === undefined || tape.barMs > minutes * MINUTE_MS) return Number.NaN;
+  return prices.newerAt(record.pair, record.executed_at + minutes * MINUTE_MS, record.executed_at);
+}

@@ -1,0 +1,52 @@
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { PriceColumns } from './prices.ts';
+
+/** Holes of a market history within a period: bars that its source does not have. */
+export interface Gaps {
+  readonly gaps: number;
+  readonly missingBars: number;
+  /** From the end of a bar to the begin of the next one, ms, and when that bar ended. */
+  readonly longestMs: number;
+  readonly longestAt: Instant | undefined;
+}
+
+/**
+ * The holes between two moments. Pieces without any are told by their length alone and not looked at: a history of millions of
+ * bars takes as long as it has holes.
+ */
+export function gapsOf({ times, rows, barMs }: PriceColumns, from: number, until: number): Gaps {
+  let [gaps, missing, longestMs] = [0, 0, 0];
+  let longestAt: Instant | undefined;
+  const at = (row: number): number => times[row] ?? 0;
+  const look = (low: number, high: number): void => {
+    const span = at(high) - at(low);
+    if (high <= low || span <= (high - low) * barMs) return;
+    if (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      look(low, middle);
+      look(middle, high);
+      return;
+    }
+    gaps++;
+    missing += Math.max(1, Math.round(span / barMs) - 1);
+    if (span - barMs <= longestMs) return;
+    longestMs = span - barMs;
+    longestAt = instant(at(low) + barMs);
+  };
+  // Single trades have no grid that one could be missing from, and most histories no hole at all.
+  if (barMs > 0 && at(rows - 1) - at(0) > (rows - 1) * barMs)
+    look(rowFrom(times, rows, from), rowFrom(times, rows, until));
+  return { gaps, missingBars: missing, longestMs, longestAt };
+}
+
+/** The last row that has begun by `at`; the first one when none has. */
+function rowFrom(times: Float64Array, rows: number, at: number): number {
+  let [low, high] = [0, rows - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if ((times[middle] ?? 0) <= at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,154 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS, isoOf } from '../../core/time.ts';
+import { MARK_OUT_MINUTES } from './fill-figures.ts';
+import type { Figures } from './figures.ts';
+import { gapsOf } from './gaps.ts';
+import type { PriceBook } from './prices.ts';
+import type { ParentFigures } from './shortfall.ts';
+
+/** How many names a sentence lists. */
+const NAMES_MAX = 8;
+/** Figures of fewer fills than this are told to be of few. */
+const FILLS_MIN = 30;
+/** A price at the end of a parent that is older than this is told. */
+const END_AGE_MAX_MS = 15 * MINUTE_MS;
+
+/** What a reader must know before believing a figure. One sentence each. */
+export function notesOf(figures: Figures): {
+  readonly assumptions: readonly string[];
+  readonly warnings: readonly string[];
+} {
+  return {
+    assumptions: [...ASSUMPTIONS, ...(figures.input.assumptions ?? [])],
+    warnings: [...warningsOf(figures), ...(figures.input.warnings ?? [])],
+  };
+}
+
+const ASSUMPTIONS = [
+  'Arrival is the reference price when the first slice of a parent was decided; decision is the price when the parent was due.',
+  'Spread is measured against the reference price that the desk knew before it asked for the quote, not against the quote.',
+  'Benchmarks are means over the time from the first slice of a parent to its end; nothing looks ahead of what was known.',
+];
+
+function* warningsOf(figures: Figures): Generator<string> {
+  const { facts, parents, quoting, prices } = figures;
+  if (parents.length === 0) yield 'No parent was begun in this period: there is nothing to judge.';
+  yield* modesOf(figures);
+  const byPair = Map.groupBy(parents, ({ facts: { pair } }) => pair);
+  yield* pricesOf(byPair, prices);
+  const without = parents.filter(({ shortfall }) => shortfall === undefined);
+  if (without.length > 0)
+    yield `${without.length} of ${parents.length} parents have no price at their arrival and are in no cost: ${names(without.map(({ facts: { parent } }) => parent))}.`;
+  yield* fewOf(figures);
+  const unpriced = figures.totals.reduce((sum, { costs: { passed } }) => sum + passed.withoutPrice, 0);
+  if (unpriced > 0)
+    yield `${unpriced} slots passed without a try, and their time, size or price is not known: what they came to cost is in the shortfall and not told apart.`;
+  const open = parents.filter(({ isOpen }) => isOpen);
+  if (open.length > 0)
+    yield `${open.length} of ${parents.length} parents are still under way: what they have not traded is judged by the last price known.`;
+  if (quoting.open > 0)
+    yield `${quoting.open} orders have an unknown outcome: should one have traded, its fill is missing here.`;
+  // Of the others no price of the end is asked for.
+  const short = parents.filter(({ planned, traded }) => planned?.eq(traded) === false);
+  const stale = short.filter(
+    ({ facts: { pair }, end, endedAt }) =>
+      end !== undefined && endedAt - end.at > END_AGE_MAX_MS + (prices.tape(pair)?.barMs ?? 0),
+  );
+  if (stale.length > 0)
+    yield `${stale.length} parents ended without a price of then: opportunity cost takes the last one known, up to ${minutes(Math.max(...stale.map(({ end, endedAt }) => endedAt - (end?.at ?? endedAt))))} older.`;
+  if (facts.corrections > 0)
+    yield `${facts.corrections} fills count with the figures of the account, which differ from those they were booked with.`;
+  const late = figures.fills.filter(({ source }) => source !== 'order' && source !== 'dry_run').length;
+  if (late > 0) yield `${late} fills were proven by the account or a person, not by the answer to the order.`;
+  const unbegun = parents.filter((parent) => parent.facts.unbegun !== undefined).length;
+  if (unbegun > 0)
+    yield `${unbegun} of ${parents.length} parents never began: nothing of them was ever tried, and all that they cost is opportunity.`;
+  const strays = parents.filter(
+    (one) => one.facts.slices.size === 0 && one.facts.unbegun === undefined,
+  ).length;
+  if (strays > 0)
+    yield `${strays} parents were found in the account and not decided in this journal: they have fills and no plan.`;
+  const borrows = facts.holdings.some(
+    (held) => 'read' in held && Object.values(held.read).some((amount) => amount.startsWith('-')),
+  );
+  if (borrows && figures.input.carry === undefined)
+    yield 'The account has borrowed: interest is not written in the journal, so carry is in no cost here. tranche account pts interest tells what was paid.';
+  if (prices.tapes.length > 0) {
+    yield* barsOf(byPair, prices);
+    yield* reachOf(byPair, prices);
+    yield* holesOf(figures);
+  }
+}
+
+/** Where the source has no bar the last price held. Histories with the same holes, as of one venue, are told together. */
+function* holesOf({ prices, from, until }: Figures): Generator<string> {
+  const told = prices.tapes.map((tape) => ({ tape, ...gapsOf(tape, from, until) }));
+  const ofSome = told.filter(({ gaps }) => gaps > 0);
+  const same = Map.groupBy(ofSome, ({ gaps, missingBars, longestMs, longestAt }) => [gaps, missingBars, longestMs, longestAt].join(' ')); // prettier-ignore
+  for (const all of same.values()) {
+    const [one] = all;
+    if (one?.longestAt === undefined) continue;
+    const { gaps, missingBars, longestMs, longestAt } = one;
+    yield `The history of ${names(all.map(({ tape: { pair } }) => pair))} has ${gaps === 1 ? 'a hole' : `${gaps} holes`} in this period, ${missingBars} ${missingBars === 1 ? 'bar' : 'bars'} in all, the longest ${length(longestMs)} from ${isoOf(longestAt).slice(0, 16)}: there the last price counts, as long as it is fresh.`;
+  }
+}
+
+/** Shares and means of few fills are chance. */
+function* fewOf({ fills, quoting }: Figures): Generator<string> {
+  if (fills.length > 0 && fills.length < FILLS_MIN)
+    yield `Only ${fills.length} ${fills.length === 1 ? 'fill' : 'fills'}: spread, mark-outs and ages of so few are chance more than anything.`;
+  else if (quoting.requests > 0 && fills.length === 0)
+    yield 'Nothing was filled: the cost here is what was not traded, at the prices of the end.';
+}
+
+function* modesOf({ facts }: Figures): Generator<string> {
+  const modes = new Set(facts.starts.map(({ body }) => body.mode));
+  if (modes.has('dry_run'))
+    yield 'Dry run: quotes were real, orders were answered here at the quoted price. Fill ratio and doubts say nothing of the venue.';
+  if (modes.has('paper'))
+    yield 'Paper: the venue was simulated; spreads, fills and ages are those of its model.';
+  if (modes.has('backtest'))
+    yield 'Backtest: the venue was simulated on market history; see the assumptions for its model. Settings that were chosen by looking at this history fit it better than they will fit the next: tranche sweep counts the trials and walks forward.';
+  if (modes.size > 1) yield `The journal holds runs in several modes: ${names([...modes])}.`;
+}
+
+type ByPair = ReadonlyMap<string, readonly ParentFigures[]>;
+
+function* pricesOf(byPair: ByPair, prices: PriceBook): Generator<string> {
+  const missing = [...byPair.keys()].filter((pair) => prices.tape(pair) === undefined);
+  if (missing.length > 0)
+    yield `No market history of ${names(missing)}: benchmarks over time and volume and mark-outs are left out (give --data ${missing[0] ?? 'pair'}=FILE).`;
+}
+
+/** Bars that are longer than a mark-out say nothing of it. */
+function* barsOf(byPair: ByPair, prices: PriceBook): Generator<string> {
+  const own = prices.tapes.filter(({ pair }) => byPair.has(pair));
+  for (const [barMs, tapes] of Map.groupBy(own, (tape) => tape.barMs)) {
+    const short = MARK_OUT_MINUTES.filter((each) => each * MINUTE_MS < barMs);
+    if (short.length > 0)
+      yield `The bars of ${names(tapes.map(({ pair }) => pair))} are ${minutes(barMs)} long: mark-outs at ${short.join(', ')} min are left out.`;
+  }
+}
+
+function* reachOf(byPair: ByPair, prices: PriceBook): Generator<string> {
+  for (const { pair, times, rows, barMs } of prices.tapes) {
+    const own = byPair.get(pair) ?? [];
+    const begun = (times[0] ?? 0) + barMs;
+    const until = (times[rows - 1] ?? 0) + barMs + Math.max(END_AGE_MAX_MS, 3 * barMs);
+    const outside = own.filter(({ facts, endedAt }) => facts.begunAt < begun || endedAt > until);
+    if (outside.length > 0)
+      yield `The history of ${pair} does not reach over ${outside.length} of its ${own.length} parents: their benchmarks are left out.`;
+  }
+}
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, NAMES_MAX).join(', ');
+  return all.length > NAMES_MAX ? `${shown} and ${all.length - NAMES_MAX} more` : shown;
+}
+
+const minutes = (ms: number): string => `${Math.round(ms / MINUTE_MS)} min`;
+
+/** A length of time in the largest unit that it fills twice. */
+function length(ms: number): string {
+  if (ms >= 2 * DAY_MS) return `${Math.round((10 * ms) / DAY_MS) / 10} days`;
+  return ms >= 2 * HOUR_MS ? `${Math.round((10 * ms) / HOUR_MS) / 10} h` : minutes(ms);
+}

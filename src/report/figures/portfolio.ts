@@ -1,0 +1,169 @@
+import {
+  add,
+  approximate,
+  cost,
+  fixedEven,
+  holding,
+  isAmountText,
+  NO_MONEY,
+  ratio,
+  text,
+} from '../../core/money.ts';
+import type { Money, Price } from '../../core/money.ts';
+import { drifts, largestDrift, priceIn, valueOn } from '../../core/risk/portfolio.ts';
+import type { Valued } from '../../core/risk/portfolio.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { DriftType } from '../../core/wake.ts';
+import { courseOf } from './equity-curve.ts';
+import type { Course, Plan } from './equity-curve.ts';
+import type { Facts, FillFacts, LifeFacts } from './facts.ts';
+import { heldAt, holdingsOf } from './holdings.ts';
+import type { Held } from './holdings.ts';
+import type { PriceBook } from './prices.ts';
+
+/** A portfolio against its target weights over a period. Values in cash. */
+export interface PortfolioFigures {
+  readonly strategy: string;
+  readonly cash: string;
+  readonly driftType: DriftType;
+  readonly threshold: string;
+  readonly targets: Readonly<Record<string, string>>;
+  /** Exact, at the first and the last moment at which everything had a price. */
+  readonly start: Valuation | undefined;
+  readonly end: Valuation | undefined;
+  /** `decisions`: looks that led to trades. */
+  readonly decisions: number;
+  readonly traded: Money;
+  /** Statistics of the points: none without prices. */
+  readonly course: Course | undefined;
+}
+
+export interface Valuation {
+  readonly at: Instant;
+  readonly value: Money;
+  /** Fractions, six decimals. */
+  readonly weights: Readonly<Record<string, string>>;
+  /** Largest drift of any currency then, as `driftType` says, six decimals. */
+  readonly drift: string;
+}
+
+export function portfoliosOf(
+  facts: Facts,
+  prices: PriceBook,
+  { from, until }: { readonly from: Instant; readonly until: Instant },
+): readonly PortfolioFigures[] {
+  const plans = facts.lives.flatMap((life) => {
+    const plan = planOf(life);
+    return plan === undefined ? [] : [{ life, plan }];
+  });
+  if (plans.length === 0) return [];
+  const story = holdingsOf(facts.holdings);
+  return plans.map(({ life, plan }) => {
+    const begun = instant(Math.max(from, life.record.begun_at, story[0]?.at ?? from));
+    const over = instant(Math.min(until, life.overAt ?? until));
+    return portfolioOf({ facts, prices, story, life, plan, from: begun, until: over });
+  });
+}
+
+interface Scene {
+  readonly facts: Facts;
+  readonly prices: PriceBook;
+  readonly story: readonly Held[];
+  readonly life: LifeFacts;
+  readonly plan: Plan;
+  readonly from: Instant;
+  readonly until: Instant;
+}
+
+function portfolioOf(scene: Scene): PortfolioFigures {
+  const { facts, life, plan, from, until } = scene;
+  const { strategy } = life.record;
+  const decisions = new Set<Instant>();
+  let [traded, approximately] = [NO_MONEY, 0];
+  for (const { life: of, decidedAt, fills } of facts.parents.values()) {
+    if (of !== life) continue;
+    if (decidedAt >= from && decidedAt <= until) decisions.add(decidedAt);
+    for (const fill of fills) {
+      const { executed_at: at } = fill.record;
+      if (at < from || at > until) continue;
+      const worth = inCash(fill, scene);
+      traded = add(traded, worth);
+      approximately += approximate(worth);
+    }
+  }
+  return {
+    strategy,
+    cash: plan.basis.cash,
+    driftType: plan.driftType,
+    threshold: plan.threshold,
+    targets: Object.fromEntries([...plan.targets].map(([currency, weight]) => [currency, text(weight)])),
+    get start() {
+      return valuationAt(scene, from);
+    },
+    end: valuationAt(scene, until),
+    decisions: decisions.size,
+    traded,
+    course: courseOf({ ...scene, traded: approximately }),
+  };
+}
+
+/** What a fill was worth in cash: its amount, for a cross pair at the price of its quote currency then. */
+function inCash({ record, figures }: FillFacts, { plan, prices }: Scene): Money {
+  if (record.quote === plan.basis.cash) return figures.amount;
+  const each = priceIn(record.quote, plan.basis, (pair) => prices.midAt(pair, record.executed_at)?.price);
+  return each === undefined ? NO_MONEY : cost(each, holding(figures.amount));
+}
+
+/** Exact, from the newest prices known then; `undefined` when one is missing. */
+function valuationAt({ plan, prices, story }: Scene, at: Instant): Valuation | undefined {
+  const holdings = heldAt(story, at);
+  if (holdings === undefined) return undefined;
+  const midOf = (pair: string): Price | undefined => prices.midAt(pair, at)?.price;
+  const valued: Valued | undefined = valueOn(plan.targets, plan.basis, { holdings, midOf });
+  if (valued === undefined) return undefined;
+  const drift = largestDrift(drifts(valued.weights, plan.targets, plan.driftType));
+  return {
+    at,
+    value: valued.value,
+    weights: Object.fromEntries(
+      [...valued.weights].map(([currency, weight]) => [currency, fixedEven(weight, 6)]),
+    ),
+    drift: fixedEven(drift, 6),
+  };
+}
+
+/** Targets of a document that keeps some; with the defaults of its kind. */
+function planOf({ record }: LifeFacts): Plan | undefined {
+  const { document, type } = record;
+  if (type !== 'rebalance' || !isRecord(document) || !isRecord(document['target_weights'])) return undefined;
+  const weights = Object.entries(document['target_weights']);
+  if (!weights.every((entry): entry is [string, string] => isAmount(entry[1]))) return undefined;
+  const {
+    cash = 'usd',
+    drift_type: driftType = 'absolute',
+    drift_threshold: threshold,
+    via,
+    cash_buffer: buffer,
+  } = document;
+  if (typeof cash !== 'string' || !isAmount(threshold)) return undefined;
+  const aside = isRecord(buffer) && isAmount(buffer['amount']) ? buffer['amount'] : undefined;
+  return {
+    targets: new Map(weights.map(([currency, weight]) => [currency, ratio(weight)])),
+    basis: {
+      cash,
+      ...(isRecord(via) ? { via: textsOf(via) } : {}),
+      ...(aside === undefined ? {} : { aside }),
+    },
+    driftType: driftType === 'relative' ? 'relative' : 'absolute',
+    threshold,
+  };
+}
+
+const textsOf = (record: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(record).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
+const isAmount = (value: unknown): value is string => typeof value === 'string' && isAmountText(value);
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

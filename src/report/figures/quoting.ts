@@ -1,0 +1,139 @@
+import { fixedEven, fraction, ratioOf } from '../../core/money.ts';
+import type { Reason } from '../../core/reasons.ts';
+import { nearestWhole } from './digits.ts';
+import type { AttemptFacts } from './facts.ts';
+
+/** How asking for quotes went. Ratios are `part / whole`, as numbers; left out when the whole is 0. */
+export interface Quoting {
+  /** Times that a price was asked for a slice. */
+  readonly requests: number;
+  /** Firm quotes that came and were what was asked for. */
+  readonly quotes: number;
+  /** Orders that left. */
+  readonly orders: number;
+  readonly fills: number;
+  /** Orders that the venue did not fill. */
+  readonly rejected: number;
+  /** Orders whose outcome was unknown for a while, and those whose outcome still is. */
+  readonly doubts: number;
+  readonly open: number;
+  /** Quotes that were wanted and whose life had no time left for an order. */
+  readonly expired: number;
+  /** `quotes / requests`. */
+  readonly responseRatio: number | undefined;
+  /** `orders / quotes`. */
+  readonly hitRatio: number | undefined;
+  /** `fills / (orders − open)`. */
+  readonly fillRatio: number | undefined;
+  /** `expired / (expired + orders)`. */
+  readonly expiryMissRatio: number | undefined;
+  /** `requests / fills`. */
+  readonly attemptsPerFill: number | undefined;
+  /** Milliseconds from the quote's arrival to the order's first byte. */
+  readonly ageMs: Spread | undefined;
+  /** Milliseconds that the quotes of these orders lived. */
+  readonly lifeMs: Spread | undefined;
+  /** Attempts that did not trade, by reason. */
+  readonly refusals: readonly { readonly reason: Reason; readonly attempts: number }[];
+}
+
+/** Of a number of measurements: nearest rank. */
+export interface Spread {
+  readonly count: number;
+  readonly mean: number;
+  readonly median: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+/** Reasons for which no quote came that could be used. After every other reason one was in hand. */
+const WITHOUT_QUOTE: ReadonlySet<Reason> = new Set<Reason>([
+  'quotes_unavailable', 'rate_limited', 'too_large', 'unsupported_pair', 'venue_refused', 'venue_failed', 'unauthorised',
+  'quote_mismatch', 'quote_invalid', 'selling_off',
+]); // prettier-ignore
+/** The quote was wanted, and its time was over. */
+const EXPIRED: ReadonlySet<Reason> = new Set<Reason>(['quote_too_short', 'discontinuity']);
+
+export function quotingOf(attempts: readonly AttemptFacts[]): Quoting {
+  let [quotes, orders, fills, open, expired, rejected, doubts] = [0, 0, 0, 0, 0, 0, 0];
+  const [ages, lives]: [number[], number[]] = [[], []];
+  const reasons = new Map<Reason, number>();
+  for (const attempt of attempts) {
+    const { quote, result, reason, wasDoubt } = attempt;
+    if (hadQuote(attempt)) quotes++;
+    if (result === 'filled') fills++;
+    else if (result !== undefined && reason !== undefined)
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    if (result === 'rejected') rejected++;
+    if (result === 'discarded' && reason !== undefined && EXPIRED.has(reason)) expired++;
+    if (wasDoubt) doubts++;
+    if (!hasLeft(attempt)) continue;
+    orders++;
+    if (result === undefined || result === 'doubt') open++;
+    if (quote === undefined) continue;
+    ages.push(quote.age_ms);
+    lives.push(quote.life_ms);
+  }
+  const requests = attempts.length;
+  return {
+    requests,
+    quotes,
+    orders,
+    fills,
+    rejected,
+    doubts,
+    open,
+    expired,
+    responseRatio: share(quotes, requests),
+    hitRatio: share(orders, quotes),
+    fillRatio: share(fills, orders - open),
+    expiryMissRatio: share(expired, expired + orders),
+    attemptsPerFill: share(requests, fills),
+    ageMs: spreadOf(ages),
+    lifeMs: spreadOf(lives),
+    refusals: [...reasons]
+      .map(([reason, times]) => ({ reason, attempts: times }))
+      .toSorted((a, b) => b.attempts - a.attempts || (a.reason < b.reason ? -1 : 1)),
+  };
+}
+
+/** Whether an order left: its quote was written down with it, or the venue said what became of it. */
+const hasLeft = ({ quote, result }: AttemptFacts): boolean =>
+  quote !== undefined || result === 'filled' || result === 'rejected';
+
+const hadQuote = (attempt: AttemptFacts): boolean =>
+  hasLeft(attempt) ||
+  (attempt.result === 'discarded' && attempt.reason !== undefined && !WITHOUT_QUOTE.has(attempt.reason));
+
+/** To the nearest of six decimals. */
+function share(part: number, whole: number): number | undefined {
+  if (whole === 0) return undefined;
+  const millionths = nearestWhole((part / whole) * 1e6);
+  return millionths === undefined
+    ? Number(fixedEven(fraction(ratioOf(part), ratioOf(whole)), 6))
+    : millionths / 1e6;
+}
+
+/** Mean to the nearest of three decimals, ranks as measured: the p-th of n is the `⌈p·n⌉`-th smallest. */
+export function spreadOf(values: readonly number[]): Spread | undefined {
+  if (values.length === 0) return undefined;
+  const sorted = new Float64Array(values);
+  // Ages of one life are mostly all the same.
+  if (!isAscending(sorted)) sorted.sort();
+  const rank = (p: number): number => sorted[Math.ceil(p * sorted.length) - 1] ?? 0;
+  let sum = 0;
+  for (const value of sorted) sum += value;
+  const mean = sum / sorted.length;
+  return {
+    count: sorted.length,
+    mean: Math.round(mean * 1000) / 1000,
+    median: rank(0.5),
+    p95: rank(0.95),
+    max: sorted.at(-1) ?? 0,
+  };
+}
+
+function isAscending(values: Float64Array): boolean {
+  for (let i = 1; i < values.length; i++) if (!((values[i - 1] ?? 0) <= (values[i] ?? 0))) return false;
+  return true;
+}

@@ -1,0 +1,288 @@
+import { approximate } from '../../core/money.ts';
+import { fixed } from '../figures/digits.ts';
+import type { SliceFacts } from '../figures/facts.ts';
+import type { Figures, Group } from '../figures/figures.ts';
+import { grouped, markup } from './markup.ts';
+import type { Markup } from './markup.ts';
+import type { Report } from '../json/schema.ts';
+import type { ParentFigures } from '../figures/shortfall.ts';
+import { chart, one } from './svg.ts';
+import type { Marks, Point } from './svg.ts';
+
+/** What the charts of a report show. Each has a description in words, and a table near it has its figures. */
+
+/** Strategies, pairs and sides whose slices are drawn. */
+const GROUPS_MAX = 12;
+const LINE_POINTS = 800;
+const MARKS_MAX = 1_000;
+const BARS_MAX = 120;
+/** A price chart reaches so far beyond what was traded, as a share of it. */
+const MARGIN = 0.04;
+
+/** Decimals that tell values apart that lie `step` from each other. */
+const decimalsOf = (step: number): number => Math.min(8, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+
+/** An amount or a price: at an axis with the decimals that its steps need, in words with a few that say something. */
+const short = (value: number, step?: number): string => {
+  const reach = Math.abs(value);
+  if (step !== undefined && step > 0) {
+    if (step >= 1e5) return `${grouped(String(value / 1e6), decimalsOf(step / 1e6))} M`;
+    return grouped(value.toFixed(8), decimalsOf(step));
+  }
+  if (reach >= 1e6) return `${grouped(String(value / 1e6), 2)} M`;
+  return grouped(
+    value.toFixed(8),
+    reach >= 1_000 || reach === 0 ? 0 : reach >= 10 ? 1 : reach >= 0.1 ? 2 : 6,
+  );
+};
+const bps = (value: number, step = 0.1): string => grouped(value.toFixed(8), decimalsOf(step));
+const percents = (value: number, step?: number): string =>
+  `${fixed(100 * value, step === undefined ? (Math.abs(value) < 0.1 ? 1 : 0) : decimalsOf(100 * step)).replace('-', '\u2212')} %`;
+
+const PARTS = [
+  { part: 'delay', name: 'delay' },
+  { part: 'trading', name: 'trading' },
+  { part: 'timing', name: 'of it timing' },
+  { part: 'execution', name: 'of it execution' },
+  { part: 'opportunity', name: 'opportunity' },
+  { part: 'fees', name: 'fees' },
+  { part: 'total', name: 'shortfall' },
+] as const;
+const ROW = 28;
+
+/** The parts of the shortfall as horizontal bars from zero, in basis points. */
+export function costChart({ quote, costs }: Report['totals'][number], id: string): Markup {
+  const { bps: parts } = costs;
+  if (parts === undefined) return markup``;
+  const rows = PARTS.map(({ part, name }) => ({ name, value: Number(parts[part]) }));
+  const lowest = Math.min(0, ...rows.map(({ value }) => value));
+  const highest = Math.max(0, ...rows.map(({ value }) => value));
+  const span = Math.max(highest - lowest, 0.01);
+  // Room for the figure beyond the end of the bar, on the side that it is on.
+  const [left, right] = [lowest < 0 ? 240 : 130, highest > 0 ? 550 : 560];
+  const x = (value: number): number => one(left + ((value - lowest) / span) * (right - left));
+  const title = `Implementation shortfall in basis points, ${quote}`;
+  const says = rows.map(({ name, value }) => `${name} ${value.toFixed(2)}`).join(', ');
+  return markup`<figure class="small cost"><figcaption>${title}</figcaption>
+<svg viewBox="0 0 620 ${rows.length * ROW + 10}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${says}</desc>
+${rows.map(({ name, value }, i) => {
+  const [y, from, to] = [i * ROW + 5, Math.min(x(0), x(value)), Math.max(x(0), x(value))];
+  const figure = value < 0 ? markup`x="${from - 8}" text-anchor="end"` : markup`x="${to + 8}"`;
+  return markup`<text class="tick" x="120" y="${y + 14}" text-anchor="end">${name}</text><rect class="bar ${value > 0 ? 'bad' : 'good'}${name.startsWith('of it') ? ' part' : ''}" x="${from}" y="${y}" width="${one(to - from)}" height="19" rx="2" /><text class="tick" ${figure} y="${y + 14}">${bps(value, 0.01)}</text>`;
+})}
+<line class="grid zero" x1="${x(0)}" x2="${x(0)}" y1="2" y2="${rows.length * ROW + 4}" /></svg></figure>`;
+}
+
+/** Charts beside each other where there are more than two. */
+export const several = (charts: readonly Markup[]): Markup => {
+  const drawn = charts.filter(({ text }) => text !== '');
+  return drawn.length > 2 ? markup`<div class="several">${drawn}</div>` : markup`${drawn}`;
+};
+
+/** What each slice cost in the order of time; where prices moved between them also what the quotes alone cost. */
+export function costsBySlice(groups: readonly Group[]): Markup {
+  const drawn = new Set(groups.toSorted((a, b) => b.fills.fills - a.fills.fills).slice(0, GROUPS_MAX));
+  const shown = groups.filter((group) => drawn.has(group));
+  const isSmall = shown.length > 2;
+  const charts = shown.flatMap((group, i) => sliceCharts(group, `s${i}`, isSmall));
+  const left = groups.length - shown.length;
+  return markup`${isSmall ? several(charts) : charts}${left === 0 ? '' : markup`<p class="soft">${left} more with fewer fills are in report.json.</p>`}`;
+}
+
+/** What one slice cost. Numbers for a picture: the exact ones are in `report.json`. */
+interface SliceCost {
+  readonly at: number;
+  /** Against the arrival price of its parent, and what it comes to at that price. */
+  readonly cost: number;
+  readonly atArrival: number;
+  /** Against the price when it was decided, and what it comes to at that one. */
+  readonly execution: number;
+  readonly atDecision: number;
+}
+
+function* sliceCosts({ facts, arrival }: ParentFigures): Generator<SliceCost> {
+  if (arrival === undefined) return;
+  const [sign, first] = [facts.side === 'buy' ? 1 : -1, approximate(arrival)];
+  const bySlice =
+    facts.slices.size === 1
+      ? new Map([[facts.fills[0]?.record.slice ?? 0, facts.fills]])
+      : Map.groupBy(facts.fills, ({ record }) => record.slice);
+  for (const [slice, fills] of bySlice) {
+    const { at, intent } = facts.slices.get(slice) ?? {};
+    if (at === undefined) continue;
+    const decided = intent?.decision_price === undefined ? first : Number(intent.decision_price);
+    let [traded, paid] = [0, 0];
+    for (const { figures } of fills) {
+      traded += approximate(figures.quantity);
+      paid += approximate(figures.amount);
+    }
+    if (traded === 0) continue;
+    const [atArrival, atDecision] = [traded * first, traded * decided];
+    yield {
+      at,
+      cost: sign * (paid - atArrival),
+      atArrival,
+      execution: sign * (paid - atDecision),
+      atDecision,
+    };
+  }
+}
+
+function sliceCharts(group: Group, id: string, isSmall: boolean): readonly Markup[] {
+  const slices = group.parents.flatMap((parent) => [...sliceCosts(parent)]).toSorted((a, b) => a.at - b.at);
+  if (slices.length < 2) return [];
+  const isMoving = slices.some(({ atArrival, atDecision }) => atArrival !== atDecision);
+  const what = `${group.strategy}, ${group.side} ${group.pair}`;
+  const bars = (name: string, against: string, own: string): Drawn => ({
+    id: own,
+    isSmall,
+    title: `Cost by slice: ${what}${name}`,
+    against,
+  });
+  return [
+    barsOf(slices, ofArrival, bars('', 'against arrival', id)),
+    ...(isMoving ? [barsOf(slices, ofDecision, bars(', execution alone', 'against the price when each was decided', `${id}e`))] : []), // prettier-ignore
+  ];
+}
+
+type Measure = (slice: SliceCost) => readonly [cost: number, of: number];
+const ofArrival: Measure = ({ cost, atArrival }) => [cost, atArrival];
+const ofDecision: Measure = ({ execution, atDecision }) => [execution, atDecision];
+
+interface Drawn {
+  readonly id: string;
+  readonly title: string;
+  readonly isSmall: boolean;
+  /** What the cost is measured against. */
+  readonly against: string;
+}
+
+/** Basis points; more bars than fit are drawn together. */
+function barsOf(slices: readonly SliceCost[], of: Measure, { id, title, isSmall, against }: Drawn): Markup {
+  const each = Math.ceil(slices.length / (isSmall ? BARS_MAX / 2 : BARS_MAX));
+  const bars = Array.from({ length: Math.ceil(slices.length / each) }, (_, i): Point => [i + 1, bpsOfSlices(slices.slice(i * each, (i + 1) * each), of)]); // prettier-ignore
+  const worst = bars.reduce((a, b) => (b[1] > a[1] ? b : a));
+  const best = bars.reduce((a, b) => (b[1] < a[1] ? b : a));
+  return chart({
+    id,
+    title,
+    says: `${slices.length} slices${each > 1 ? `, ${each} to a bar` : ''}; most ${worst[1].toFixed(2)} at ${worst[0]}, least ${best[1].toFixed(2)} at ${best[0]}`,
+    bars,
+    x: 'count',
+    value: bps,
+    height: isSmall ? 170 : 200,
+    isSmall,
+    across: `basis points ${against}; ${each > 1 ? `bars of ${each} slices` : 'slices'} in the order of time`,
+  });
+}
+
+function bpsOfSlices(slices: readonly SliceCost[], of: Measure): number {
+  let [part, whole] = [0, 0];
+  for (const slice of slices) {
+    const [own, at] = of(slice);
+    part += own;
+    whole += at;
+  }
+  return whole === 0 ? 0 : (10_000 * part) / whole;
+}
+
+/** The price of a pair while it was traded, with every fill, and every slot of which nothing came. */
+export function priceChart(
+  pair: string,
+  { parents, prices }: Figures,
+  { id, isSmall }: { readonly id: string; readonly isSmall: boolean },
+): Markup {
+  const own = parents.filter(({ facts }) => facts.pair === pair);
+  const fills = own.flatMap(({ facts }) => facts.fills.map(({ record }) => record));
+  const slots = own.flatMap(untradedSlots);
+  const times = [...own.flatMap(({ facts, endedAt }) => [facts.begunAt, endedAt]), ...fills.map(({ executed_at: at }) => at)]; // prettier-ignore
+  if (times.length === 0) return markup``;
+  const first = times.reduce<number>((a, b) => Math.min(a, b), Infinity);
+  const last = times.reduce<number>((a, b) => Math.max(a, b), 0);
+  const margin = Math.max(1_000, (last - first) * MARGIN);
+  const points = prices.line(pair, { from: first - margin, to: last + margin, points: LINE_POINTS });
+  const marksOf = (side: 'buy' | 'sell'): Point[] =>
+    thinned(fills.filter((fill) => fill.side === side)).map((fill) => [fill.executed_at, Number(fill.price)]);
+  const missed = thinned(slots).flatMap(({ at, intent: { decision_price: decided } }): Point[] => decided === undefined ? [] : [[at, Number(decided)]]); // prettier-ignore
+  const marks: Marks[] = [
+    { name: 'bought', colour: 4, shape: 'up', points: marksOf('buy') },
+    { name: 'sold', colour: 2, shape: 'down', points: marksOf('sell') },
+    { name: 'slice without a trade', colour: 5, shape: 'ring', points: missed },
+  ];
+  const lows = points.map(([, value]) => value);
+  return chart({
+    id,
+    title: `${pair}: price and fills${fills.length > MARKS_MAX ? `, every ${Math.ceil(fills.length / MARKS_MAX)}th fill` : ''}`,
+    says: `${fills.length} fills; the price lies between ${short(lows.reduce((a, b) => Math.min(a, b), Infinity))} and ${short(lows.reduce((a, b) => Math.max(a, b), 0))}; ${slots.length} slices did not trade`,
+    lines: [
+      { name: prices.tape(pair) === undefined ? 'reference price of the desk' : 'price', colour: 1, points },
+    ],
+    marks: marks.filter(({ points: all }) => all.length > 0),
+    x: 'time',
+    value: short,
+    height: isSmall ? 220 : 280,
+    isSmall,
+  });
+}
+
+/** Slices that ended without a trade. */
+function untradedSlots({ facts: { slices, fills } }: ParentFigures): readonly SliceFacts[] {
+  if (fills.length > 0 && slices.size === 1) return [];
+  const traded = new Set(fills.map(({ record }) => record.slice));
+  return slices.values().filter(({ slice, end }) => end !== undefined && !traded.has(slice));
+}
+
+function thinned<Item>(items: readonly Item[]): readonly Item[] {
+  const step = Math.ceil(items.length / MARKS_MAX);
+  return step <= 1 ? items : items.filter((_, i) => i % step === 0);
+}
+
+/** Value, weights against their bands, and how far below its peak. */
+export function portfolioCharts(portfolio: Report['portfolios'][number], id: string): Markup {
+  const { course, cash, targets, drift_type: type, drift_threshold: threshold } = portfolio;
+  if (course === undefined) return markup``;
+  const { points } = course;
+  const line = (of: (point: (typeof points)[number]) => number): Point[] =>
+    points.map((point) => [Date.parse(point.at), of(point)]);
+  const values = points.map(({ value }) => value);
+  const currencies = [...new Set([...Object.keys(targets), cash])];
+  const bandOf = (currency: string): { name: string; low: number; high: number } => {
+    const target = Number(targets[currency] ?? 0);
+    const away = Number(threshold) * (type === 'relative' && target > 0 ? target : 1);
+    return { name: 'band', low: Math.max(0, target - away), high: target + away };
+  };
+  return markup`${chart({
+    id: `${id}v`,
+    title: `Value, ${cash}`,
+    says: `From ${short(values[0] ?? 0)} to ${short(values.at(-1) ?? 0)}; return ${percents(course.return)}`,
+    lines: [{ name: 'value', colour: 1, points: line(({ value }) => value) }],
+    x: 'time',
+    value: short,
+  })}${several(currencies.map((currency, i) => {
+    const weights = points.map(({ weights: all }) => all[currency] ?? 0);
+    const band = bandOf(currency);
+    return chart({
+      id: `${id}w${i}`,
+      title: `Weight of ${currency}`,
+      says: `Target ${percents(Number(targets[currency] ?? 0))}, band ${percents(band.low)} to ${percents(band.high)}; between ${percents(weights.reduce((a, b) => Math.min(a, b), 1))} and ${percents(weights.reduce((a, b) => Math.max(a, b), 0))}`,
+      lines: [
+        { name: 'weight', colour: 1, points: line(({ weights: all }) => all[currency] ?? 0) },
+        { name: 'target', colour: 5, shape: 'dashes', points: [points[0], points.at(-1)].flatMap((point): Point[] => point === undefined ? [] : [[Date.parse(point.at), Number(targets[currency] ?? 0)]]) },
+      ],
+      band,
+      x: 'time',
+      value: percents,
+      height: 160,
+      isSmall: currencies.length > 2,
+    });
+  }))}${chart({
+    id: `${id}d`,
+    title: 'Below its peak',
+    says: `Largest fall ${percents(course.drawdown)}`,
+    lines: [{ name: 'drawdown', colour: 2, shape: 'area', points: line(({ drawdown }) => drawdown) }],
+    x: 'time',
+    value: percents,
+    zero: true,
+    height: 150,
+  })}`; // prettier-ignore
+}

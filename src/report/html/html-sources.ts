@@ -1,0 +1,98 @@
+import { grouped, Markup, markup, sized, table, timeCell, timeText } from './markup.ts';
+import type { Report } from '../json/schema.ts';
+
+/** Strategies whose text is shown. */
+const TEXTS_MAX = 20;
+
+/** What the figures rest on: assumptions, texts of the strategies, market history, how it was made, hashes. */
+export function sources(report: Report): Markup {
+  const { strategies, prices: tapes, made_from: source, assumptions } = report;
+  return markup`<section aria-label="What it rests on"><h2>What it rests on</h2>
+<ul class="plain">${assumptions.map((line) => markup`<li>${line}</li>`)}</ul>
+${table({
+  caption: 'Strategies',
+  head: ['Strategy', 'Kind', 'Begun, UTC', 'Finished, UTC', 'Hash of its text'],
+  rows: strategies.map((one) => [
+    one.strategy,
+    one.kind,
+    timeCell(one.begun_at),
+    one.finished_at === undefined ? '–' : markup`${timeCell(one.finished_at)}, ${one.finished ?? ''}`,
+    markup`<code>${one.hash}</code>`,
+  ]),
+})}
+${table({
+  caption: 'Market history',
+  head: ['Pair', '#Bars, s', '#Rows', '#Missing', 'From, UTC', 'Until, UTC', 'SHA-256 of its columns'],
+  note: 'Missing: bars that the source does not have within the period',
+  rows: tapes.map((one) => [
+    one.pair,
+    one.bar_ms / 1000,
+    grouped(String(one.rows), 0),
+    one.missing_bars === undefined ? '–' : grouped(String(one.missing_bars), 0),
+    timeCell(one.from),
+    timeCell(one.until),
+    markup`<code>${one.hash}</code>`,
+  ]),
+})}
+${backtestTable(report)}
+${table({
+  caption: 'Journal',
+  head: ['Fact', 'Value'],
+  rows: [
+    ['Hash of its newest record', markup`<code>${source.head}</code>`],
+    ['Hashes of the config', markup`<code>${source.config_hashes.join(', ')}</code>`],
+    ['Versions that wrote it', source.versions.join(', ')],
+    ['Fills corrected by the account', source.corrections],
+  ],
+})}
+${texts(report)}
+</section>`;
+}
+
+/** How a backtest was made. */
+function backtestTable({ backtest: made }: Report): Markup {
+  if (made === undefined) return markup``;
+  const listed = (
+    entries: Readonly<Record<string, string | number>>,
+    form: (value: string | number) => string = String,
+  ): string =>
+    Object.entries(entries)
+      .map(([name, value]) => `${form(value)} ${name}`)
+      .join(', ');
+  return table({
+    caption: 'Backtest',
+    head: ['Fact', 'Value'],
+    rows: [
+      ['Window', `${timeText(made.from)} to ${timeText(made.until)} UTC`],
+      ['Model of execution', made.model],
+      ['Seed', made.seed],
+      [
+        'Prices',
+        Object.entries(made.files).map(([pair, file]) => markup`<div>${pair}: <code>${file}</code></div>`),
+      ],
+      ['Held at the end', listed(made.holdings, (value) => sized(String(value)))],
+      ['Worth at the end', `${grouped(made.value_usd)} usd`],
+      ['State of the desk at the end', made.control],
+      ['Orders with an unknown outcome', made.open_doubts],
+      ['Alerts', Object.keys(made.alerts).length === 0 ? 'none' : listed(made.alerts)],
+    ],
+  });
+}
+
+/** The strategies as they were written, so that the reader knows what was run. */
+function texts({ strategies }: Report): Markup {
+  const told = strategies.flatMap(({ strategy, document }) =>
+    document === undefined ? [] : [{ strategy, document }],
+  );
+  return markup`${told
+    .slice(0, TEXTS_MAX)
+    .map(
+      ({ strategy, document }) =>
+        markup`<details open><summary>What ${strategy} is told</summary><pre>${Object.entries(document).map((setting, i) => [i === 0 ? '' : LINE_BREAK, line(setting)])}</pre></details>`,
+    )}`;
+}
+
+/** Text of others has no line breaks of its own here: none of it looks like another setting. */
+const line = ([key, value]: readonly [string, unknown]): string =>
+  `${key}: ${typeof value === 'string' && !value.includes('\n') ? value : JSON.stringify(value)}`;
+const LINE_BREAK = new Markup('\n');

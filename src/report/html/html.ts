@@ -1,0 +1,333 @@
+import { bootstrapSection } from './bootstrap.ts';
+import { money } from '../../core/money.ts';
+import { isReason, reasons } from '../../core/reasons.ts';
+import { costChart, costsBySlice, portfolioCharts, priceChart, several } from './charts.ts';
+import type { Figures } from '../figures/figures.ts';
+import {
+  bpsCell,
+  grouped,
+  Markup,
+  markup,
+  percent,
+  priced,
+  sized,
+  table,
+  timeCell,
+  timeText,
+  valued,
+} from './markup.ts';
+import type { Piece } from './markup.ts';
+import type { Report } from '../json/schema.ts';
+import { sources } from './html-sources.ts';
+import { STYLE } from './style.ts';
+
+/** Most rows of a table of parents: the rest is in `report.json`. */
+const ROWS_MAX = 100;
+const PARTS = ['delay', 'trading', 'opportunity', 'fees', 'total'] as const;
+
+/**
+ * A report as one HTML document that needs nothing besides itself: no script, no network, charts drawn inside. `figures` are
+ * those that `report` was made from.
+ */
+export function reportHtml(report: Report, figures: Figures): string {
+  const { period, made_from: source } = report;
+  const modes = source.modes.join(', ');
+  const title = `Execution report${source.desks.length === 0 ? '' : ` of ${source.desks.join(', ')}`}`;
+  const days =
+    period === undefined ? 'no records' : `${timeText(period.from)} to ${timeText(period.until)} UTC`;
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="Tranche ${report.version}">
+<title>${title}, ${days}</title>
+<style>${new Markup(STYLE)}</style>
+</head>
+<body>
+<header>
+<h1>${title}</h1>
+<p>${days} ${modes === '' ? '' : markup`<span class="badge">${modes}</span>`}</p>
+<p class="soft">${report.signs.costs} ${report.signs.mark_outs}</p>
+</header>
+<main>
+${cards(report)}
+${notes(report)}
+${costs(report, figures)}
+${prices(report, figures)}
+${quality(report)}
+${whyNot(report)}
+${report.portfolios.map((portfolio, i) => markup`<section aria-label="Portfolio"><h2>Portfolio ${portfolio.strategy}</h2>${portfolioCharts(portfolio, `w${i}`)}${portfolioTable(portfolio)}</section>`)}
+${bootstrapSection(report)}
+${parents(report)}
+${sources(report)}
+</main>
+<footer><p>Made by Tranche ${report.version} from ${source.records} records. Formulas: docs/report.md.</p></footer>
+</body>
+</html>
+`.text;
+}
+
+const whatOf = ({ side, pair }: { readonly side: string; readonly pair: string }): string =>
+  `${side} ${pair}`;
+
+function cards({ totals, quoting, fills }: Report): Markup {
+  const entry = (name: string, value: Piece, beside: Piece = ''): Markup =>
+    markup`<div><dt>${name}</dt><dd>${value}${beside === '' ? '' : markup` <small>${beside}</small>`}</dd></div>`;
+  // Figures of several currencies stand in one row.
+  const of = (name: string, quote: string): string => (totals.length > 1 ? `${name}, ${quote}` : name);
+  return markup`<dl class="cards">${totals.map(({ quote, amount, fees, costs: sums }) => [
+    entry('Traded', money(amount).gte(1_000) ? grouped(amount, 0) : sized(amount), quote),
+    entry(of('Implementation shortfall', quote), bpsCell(sums.bps?.total), 'bps'),
+    entry(of('Slippage against arrival', quote), bpsCell(sums.arrival_slippage_bps), 'bps'),
+    entry('Fees', valued(fees, amount), quote),
+  ])}${entry('Fills', fills)}${entry('Hit ratio', percent(quoting.hit_ratio, 1))}${entry('Fill ratio', percent(quoting.fill_ratio, 1))}</dl>`;
+}
+
+function notes({ warnings }: Report): Markup {
+  if (warnings.length === 0) return markup``;
+  return markup`<aside class="notes"><h2>Before you rely on it</h2><ul>${warnings.map((line) => markup`<li>${line}</li>`)}</ul></aside>`;
+}
+
+function costs(report: Report, figures: Figures): Markup {
+  const { totals, groups, carry = [] } = report;
+  if (groups.length === 0) return markup``;
+  return markup`<section aria-label="Cost"><h2>Where the cost came from</h2>
+${totals.map((total, i) => costChart(total, `c${i}`))}
+${table({
+  caption: 'Implementation shortfall in money',
+  note: 'delay + trading + opportunity + fees = shortfall, to the last digit; trading = timing + execution',
+  head: [
+    'Currency',
+    '#Planned at decision',
+    '#Delay',
+    '#Timing',
+    '#Execution',
+    '#Trading',
+    '#Opportunity',
+    '#Fees',
+    '#Shortfall',
+  ],
+  rows: totals.map(({ quote, costs: sums }) => [
+    quote,
+    ...[
+      sums.paper,
+      sums.delay,
+      sums.timing,
+      sums.execution,
+      sums.trading,
+      sums.opportunity,
+      sums.fees,
+      sums.total,
+    ].map((amount) => valued(amount, sums.paper)),
+  ]),
+})}
+${table({
+  caption: 'By strategy, in basis points of what was planned, at its decision price',
+  head: [
+    'Strategy',
+    'What',
+    '#Traded',
+    '#Average price',
+    '#Delay',
+    '#Trading',
+    '#Opportunity',
+    '#Fees',
+    '#Shortfall',
+  ],
+  rows: groups.map((group) => [
+    group.strategy,
+    whatOf(group),
+    `${sized(group.traded)} ${group.base}`,
+    group.average_price === undefined ? '–' : priced(group.average_price),
+    ...PARTS.map((part) => bpsCell(group.costs.bps?.[part])),
+  ]),
+})}
+${table({
+  caption: 'Against benchmarks, in basis points',
+  note: 'Arrival: reference price when the first slice was decided. TWAP and VWAP: mean price over the time and over the volume of the interval. Missed slices ended with something untraded, passed slots were not tried: what that came to cost is inside the shortfall, not besides',
+  head: [
+    'Strategy',
+    'What',
+    '#Arrival',
+    '#Arrival with fees',
+    '#TWAP',
+    '#VWAP',
+    '#Missed slices',
+    '#Their cost',
+    '#Passed slots',
+    '#Their cost',
+  ],
+  rows: groups.map((group) => [
+    group.strategy,
+    whatOf(group),
+    bpsCell(group.costs.arrival_slippage_bps),
+    bpsCell(group.costs.all_in_bps),
+    bpsCell(group.twap_slippage_bps),
+    bpsCell(group.vwap_slippage_bps),
+    group.costs.missed_slices,
+    `${valued(group.costs.missed_cost, group.costs.paper)} ${group.quote}`,
+    group.costs.passed_slots,
+    `${valued(group.costs.passed_cost ?? '0', group.costs.paper)} ${group.quote}`,
+  ]),
+})}
+${carry.length === 0 ? '' : table({ caption: 'Interest on credit', head: ['Currency', '#Paid'], note: 'Charged by the venue; it is in no cost above', rows: carry.map(({ currency, amount }) => [currency, sized(amount)]) })}
+${costsBySlice(figures.groups)}
+</section>`;
+}
+
+function prices({ groups }: Report, figures: Figures): Markup {
+  const pairs = [...new Set(groups.map(({ pair }) => pair))];
+  const isSmall = pairs.length > 2;
+  const charts = pairs.map((pair, i) => priceChart(pair, figures, { id: `p${i}`, isSmall }));
+  if (charts.every(({ text }) => text === '')) return markup``;
+  return markup`<section aria-label="Prices"><h2>Prices and fills</h2>${several(charts)}</section>`;
+}
+
+const lengthOf = (minutes: number): string =>
+  minutes < 60 ? `${minutes} min` : minutes < 1_440 ? `${minutes / 60} h` : `${minutes / 1_440} d`;
+
+function quality({ groups, quoting }: Report): Markup {
+  if (quoting.requests === 0) return markup``;
+  const rows = groups.filter((group) => group.quoting.requests > 0);
+  const shown = (rows[0]?.fills.mark_outs ?? []).filter(({ minutes }) => rows.some(({ fills }) => fills.mark_outs.some((one) => one.minutes === minutes && one.bps !== undefined))); // prettier-ignore
+  const ms = (value: number | undefined): string => (value === undefined ? '–' : grouped(String(value), 0));
+  return markup`<section aria-label="Quotes and fills"><h2>Quotes and fills</h2>
+${table({
+  caption: 'Quotes',
+  head: ['Strategy', 'What', '#Requests', '#Quotes', '#Orders', '#Fills', '#Hit ratio', '#Fill ratio', '#Expired', '#Attempts per fill', '#Age at order, ms', '#95 %'],
+  rows: rows.map(({ strategy, pair, side, quoting: own }) => [
+    strategy, whatOf({ side, pair }), own.requests, own.quotes, own.orders, own.fills,
+    percent(own.hit_ratio, 1), percent(own.fill_ratio, 1), own.expired, own.attempts_per_fill?.toFixed(2) ?? '–',
+    ms(own.quote_age_ms?.median), ms(own.quote_age_ms?.p95),
+  ]),
+})}
+${table({
+  caption: 'Fills: half spread paid (positive is bad) and mark-outs (positive is good), basis points weighted by notional',
+  head: ['Strategy', 'What', '#Fills', '#Half spread', '#Median', '#95 %', ...shown.map(({ minutes }) => `#Mark-out ${lengthOf(minutes)}`)],
+  rows: rows.map(({ strategy, pair, side, fills }) => [
+    strategy, whatOf({ side, pair }), fills.fills, bpsCell(fills.spread_bps),
+    fills.spread_bps_of_fills?.median.toFixed(2) ?? '–', fills.spread_bps_of_fills?.p95.toFixed(2) ?? '–',
+    ...shown.map(({ minutes }) => bpsCell(fills.mark_outs.find((one) => one.minutes === minutes)?.bps, 'positive')),
+  ]),
+})}
+${table({
+  caption: 'Attempts that did not trade',
+  head: ['Reason', 'In words', '#Attempts'],
+  rows: quoting.refusals.map(({ reason, attempts }) => [reason, isReason(reason) ? reasons[reason] : '', attempts]),
+})}
+</section>`; // prettier-ignore
+}
+
+function whyNot({ untraded }: Report): Markup {
+  if (untraded.length === 0) return markup``;
+  return markup`<section aria-label="Why nothing was traded"><h2>Why nothing was traded</h2>
+${table({
+  caption: 'Slices, and looks at a schedule or a price, that led to no trade',
+  head: ['Strategy', 'Reason', 'In words', '#Slices', '#Looks', 'First', 'Last', 'Figures of the last'],
+  rows: untraded.map((row) => [
+    row.strategy,
+    row.reason,
+    row.words,
+    row.slices,
+    row.looks,
+    timeCell(row.first),
+    timeCell(row.last),
+    row.detail,
+  ]),
+})}</section>`;
+}
+
+function portfolioTable({
+  targets,
+  start,
+  end,
+  course,
+  cash,
+  traded,
+  decisions,
+  drift_type: type,
+  drift_threshold: band,
+}: Report['portfolios'][number]): Markup {
+  const currencies = [...new Set([...Object.keys(targets), cash])];
+  const weight = (text: string | undefined): string => (text === undefined ? '–' : percent(Number(text)));
+  const facts: readonly (readonly [string, string])[] = [
+    ['Rebalancings', String(decisions)],
+    ['Traded', `${valued(traded, end?.value ?? traded)} ${cash}`],
+    ['Band', `${type}, ${percent(Number(band))}`],
+    ...(course === undefined
+      ? []
+      : [
+          ['Turnover, one-way', percent(course.turnover)] as const,
+          ['Return', percent(course.return)] as const,
+          ['Return of the targets, free of cost', percent(course.target_return)] as const,
+          ['Tracking error, a year', percent(course.tracking_error)] as const,
+          [
+            'Largest drawdown',
+            `${percent(course.drawdown)}${course.drawdown_at === undefined ? '' : ` on ${course.drawdown_at.slice(0, 10)}`}`,
+          ] as const,
+          [
+            'Largest drift, mean and most',
+            `${percent(course.drift_mean)}, ${percent(course.drift_max)}`,
+          ] as const,
+          ['Points outside the band', percent(course.outside)] as const,
+        ]),
+  ];
+  return markup`${table({
+    caption: `Value and weights, in ${cash}`,
+    head: ['Currency', '#Target', '#At the start', '#At the end'],
+    rows: [
+      ...currencies.map((currency) => [
+        currency,
+        weight(targets[currency] ?? '0'),
+        weight(start?.weights[currency]),
+        weight(end?.weights[currency]),
+      ]),
+      [
+        'Value',
+        '',
+        start === undefined ? '–' : valued(start.value, start.value),
+        end === undefined ? '–' : valued(end.value, end.value),
+      ],
+    ],
+  })}${table({ caption: 'Over the period', head: ['Figure', '#Value'], rows: facts })}`;
+}
+
+function parents({ parents: all, parents_left_out: left }: Report): Markup {
+  if (all.length === 0) return markup``;
+  const shown = all.slice(0, ROWS_MAX);
+  const hidden = left + all.length - shown.length;
+  return markup`<section aria-label="Parents"><h2>Parents</h2>
+${table({
+  caption: 'Each instruction that a strategy began',
+  note: hidden === 0 ? undefined : `${hidden} more are in report.json and in the sums above`,
+  head: [
+    'Parent',
+    'Strategy',
+    'Begun, UTC',
+    'What',
+    '#Planned',
+    '#Traded',
+    '#Arrival price',
+    '#Average price',
+    '#Delay',
+    '#Trading',
+    '#Opportunity',
+    '#Fees',
+    '#Shortfall',
+  ],
+  rows: shown.map((one) => [
+    markup`<code>${one.parent}</code>${one.open ? markup` <span class="badge">open</span>` : ''}`,
+    one.strategy,
+    timeCell(one.begun_at.replace(/\.\d+Z/u, 'Z')),
+    whatOf(one),
+    one.planned === undefined ? '–' : sized(one.planned),
+    sized(one.traded),
+    one.arrival_price === undefined ? '–' : priced(one.arrival_price),
+    one.average_price === undefined ? '–' : priced(one.average_price),
+    ...PARTS.map((part) => bpsCell(one.costs?.bps?.[part])),
+  ]),
+})}</section>`;
+}

@@ -1,0 +1,269 @@
+import { instant, isoOf } from '../../core/time.ts';
+import { markup } from './markup.ts';
+import type { Markup, Piece } from './markup.ts';
+
+/** A point of a chart: Unix ms or a count, and a value. Charts are pictures: no money is made of their numbers. */
+export type Point = readonly [x: number, y: number];
+
+export interface Line {
+  readonly name: string;
+  /** Which of the colours of the style sheet. */
+  readonly colour: 1 | 2 | 3 | 4 | 5;
+  readonly points: readonly Point[];
+  /** `step`: holds until the next point. `area`: filled down to zero. */
+  readonly shape?: 'line' | 'step' | 'area' | 'dashes' | undefined;
+}
+
+export interface Marks {
+  readonly name: string;
+  readonly colour: 1 | 2 | 3 | 4 | 5;
+  readonly shape: 'up' | 'down' | 'ring';
+  readonly points: readonly Point[];
+}
+
+export interface Chart {
+  /** Distinct in the document: names the texts that describe it. */
+  readonly id: string;
+  readonly title: string;
+  /** What it shows, in words: for those who do not see it. */
+  readonly says: string;
+  readonly lines?: readonly Line[] | undefined;
+  readonly marks?: readonly Marks[] | undefined;
+  /** Where values should be. */
+  readonly band?: { readonly name: string; readonly low: number; readonly high: number } | undefined;
+  /** Instead of lines: one bar each, from zero. */
+  readonly bars?: readonly Point[] | undefined;
+  /** `time`: Unix ms. `count`: whole numbers. */
+  readonly x: 'time' | 'count';
+  /** How a value is written at its axis; `step` is what lies between two of them. */
+  readonly value: (value: number, step?: number) => string;
+  readonly height?: number | undefined;
+  /** One of several beside each other. */
+  readonly isSmall?: boolean | undefined;
+  /** The axis begins at zero, or holds it. */
+  readonly zero?: boolean | undefined;
+  /** What the horizontal axis counts. */
+  readonly across?: string | undefined;
+}
+
+const WIDTH = 880;
+const SMALL_WIDTH = 520;
+/** Room that the time at a tick takes. */
+const TICK_WIDTH = 100;
+const LEFT = 74;
+const RIGHT = 14;
+const TOP = 10;
+const BOTTOM = 30;
+
+/** A chart as inline SVG with its caption and legend: no script, no picture from elsewhere, colours of the style sheet. */
+export function chart(given: Chart): Markup {
+  const { id, title, says, lines = [], marks = [], bars = [], band, height = 240, across } = given;
+  const width = widthOf(given);
+  const all = [...lines.flatMap(({ points }) => points), ...marks.flatMap(({ points }) => points), ...bars];
+  if (all.length === 0) return markup``;
+  const frame = frameOf(given, all);
+  const { x, y } = frame;
+  const zero = y(0);
+  const wide = bars.length === 0 ? 0 : Math.min(40, (0.8 * (width - LEFT - RIGHT)) / bars.length);
+  return markup`<figure class="${given.isSmall === true ? 'small' : 'wide'}">
+    <figcaption>${title}${across === undefined ? '' : markup`<small>${across}</small>`}</figcaption>
+    <svg viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-t ${id}-d">
+      <title id="${id}-t">${title}</title>
+      <desc id="${id}-d">${says}</desc>
+      ${axes(frame, given)}
+      ${band === undefined ? '' : markup`<rect class="band" x="${LEFT}" y="${one(y(band.high))}" width="${width - LEFT - RIGHT}" height="${one(Math.max(1, y(band.low) - y(band.high)))}" />`}
+      ${bars.map(([at, value]) => markup`<rect class="${value > 0 ? 'bar bad' : 'bar good'}" x="${one(x(at) - wide / 2)}" y="${one(Math.min(zero, y(value)))}" width="${one(wide)}" height="${one(Math.max(0.5, Math.abs(y(value) - zero)))}" />`)}
+      ${lines.map((line) => path(line, frame))}
+      ${marks.map((each) => symbols(each, frame))}
+    </svg>
+    ${legend(given)}
+  </figure>`;
+}
+
+const widthOf = ({ isSmall }: Chart): number => (isSmall === true ? SMALL_WIDTH : WIDTH);
+
+interface Frame {
+  readonly x: (at: number) => number;
+  readonly y: (value: number) => number;
+  readonly from: number;
+  readonly to: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+function frameOf(given: Chart, all: readonly Point[]): Frame {
+  const { band, bars = [], zero = false, height = 240 } = given;
+  const width = widthOf(given);
+  let [from, to] = extent(all.map(([at]) => at));
+  const values = all.map(([, value]) => value);
+  if (band !== undefined) values.push(band.low, band.high);
+  if (zero || bars.length > 0) values.push(0);
+  let [low, high] = extent(values);
+  if (to === from) [from, to] = [from - 1, to + 1];
+  if (bars.length > 0) [from, to] = [from - 0.6, to + 0.6];
+  const pad = high === low ? Math.max(Math.abs(high) * 0.001, 1e-9) : (high - low) * 0.06;
+  // What is never below zero, as a price, has an axis that is not either.
+  low = low >= 0 && (zero || low < pad) ? 0 : low - pad;
+  high += zero && high === 0 ? 0 : pad;
+  return {
+    from,
+    to,
+    low,
+    high,
+    x: (at) => LEFT + ((at - from) / (to - from)) * (width - LEFT - RIGHT),
+    y: (value) => TOP + ((high - value) / (high - low)) * (height - TOP - BOTTOM),
+  };
+}
+
+/** Smallest and largest: a chart may have more points than a call has arguments. */
+function extent(values: readonly number[]): [low: number, high: number] {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const value of values) {
+    if (value < low) low = value;
+    if (value > high) high = value;
+  }
+  return [low, high];
+}
+
+function axes({ x, y, from, to, low, high }: Frame, given: Chart): Piece {
+  const { x: kind, value, height = 240 } = given;
+  const right = widthOf(given) - RIGHT;
+  const levels = ticks(low, high, 5);
+  const step = (levels[1] ?? 0) - (levels[0] ?? 0);
+  const most = Math.floor((right - LEFT) / TICK_WIDTH);
+  const times = kind === 'time' ? timeTicks(from, to, most) : ticks(from, to, most).filter(Number.isInteger);
+  const label = kind === 'time' ? timeLabel(from, to) : String;
+  const end = height - BOTTOM;
+  const anchor = (at: number): string => (x(at) > right - TICK_WIDTH / 4 ? 'end' : 'middle');
+  return [
+    levels.map(
+      (at) =>
+        markup`<line class="${at === 0 ? 'grid zero' : 'grid'}" x1="${LEFT}" x2="${right}" y1="${one(y(at))}" y2="${one(y(at))}" /><text class="tick" x="${LEFT - 8}" y="${one(y(at) + 4)}" text-anchor="end">${value(at, step)}</text>`,
+    ),
+    times.map(
+      (at) =>
+        markup`<line class="grid" x1="${one(x(at))}" x2="${one(x(at))}" y1="${end}" y2="${end + 4}" /><text class="tick" x="${one(x(at))}" y="${end + 18}" text-anchor="${anchor(at)}">${label(at)}</text>`,
+    ),
+  ];
+}
+
+function path({ shape = 'line', colour, points }: Line, { x, y }: Frame): Markup {
+  const [first] = points;
+  const last = points.at(-1);
+  if (first === undefined || last === undefined) return markup``;
+  let d = `M${one(x(first[0]))} ${one(y(first[1]))}`;
+  for (const [at, value] of thinned(points.slice(1), x))
+    d += shape === 'step' ? `H${one(x(at))}V${one(y(value))}` : `L${one(x(at))} ${one(y(value))}`;
+  if (shape !== 'area') return markup`<path class="line c${colour} ${shape}" d="${d}" />`;
+  const floor = one(y(0));
+  return markup`<path class="area c${colour}" d="${d}V${floor}H${one(x(first[0]))}Z" /><path class="line c${colour}" d="${d}" />`;
+}
+
+/** Of the points that a column of the picture, two units wide, holds, those that are seen: the first, the lowest, the highest, the last. */
+function thinned(points: readonly Point[], x: (at: number) => number): readonly Point[] {
+  if (points.length <= WIDTH) return points;
+  const seen: Point[] = [];
+  for (const all of Map.groupBy(points, ([at]) => Math.round(x(at) / 2)).values()) {
+    const [first, last] = [all[0], all.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    const lowest = all.reduce((a, b) => (b[1] < a[1] ? b : a));
+    const highest = all.reduce((a, b) => (b[1] > a[1] ? b : a));
+    const ofColumn = new Set([first, lowest, highest, last]);
+    seen.push(...[...ofColumn].toSorted((a, b) => a[0] - b[0]));
+  }
+  return seen;
+}
+
+/** Where there are many they are smaller, so that the line below is still seen. */
+const reachOf = (count: number): number => (count > 300 ? 2.5 : count > 100 ? 3.5 : 5);
+
+/** All marks of one kind in one path: a thousand of them are a few kilobytes. */
+function symbols({ shape, colour, points }: Marks, { x, y }: Frame): Markup {
+  const reach = reachOf(points.length);
+  return symbol(shape, colour, { at: points.map(([at, value]) => [x(at), y(value)]), reach });
+}
+
+function symbol(
+  shape: Marks['shape'],
+  colour: number,
+  { at, reach }: { readonly at: readonly Point[]; readonly reach: number },
+): Markup {
+  const round = shape === 'ring';
+  const wide = 2 * reach;
+  const tip = shape === 'up' ? -1.2 * reach : 1.2 * reach;
+  const d = at.map(([x, y]) =>
+    round
+      ? `M${one(x - reach)} ${one(y)}a${reach} ${reach} 0 1 0 ${wide} 0a${reach} ${reach} 0 1 0 ${-wide} 0`
+      : `M${one(x)} ${one(y + tip)}l${reach} ${one(-1.5 * tip)}h${-wide}z`,
+  );
+  return markup`<path class="${round ? 'ring' : 'mark'}${reach < 4 ? ' many' : ''} c${colour}" d="${d.join('')}" />`;
+}
+
+function legend({ lines = [], marks = [], band, bars = [], isSmall }: Chart): Markup {
+  const entries = [
+    ...lines.map(({ name, colour, shape }) => ({ name, mark: markup`<line class="line c${colour} ${shape === 'dashes' ? shape : ''}" x1="1" x2="21" y1="7" y2="7" />` })), // prettier-ignore
+    ...marks.map(({ name, colour, shape }) => ({
+      name,
+      mark: symbol(shape, colour, { at: [[11, 7]], reach: shape === 'ring' ? 4 : 5 }),
+    })),
+    ...(band === undefined ? [] : [{ name: band.name, mark: markup`<rect class="band" x="1" y="2" width="20" height="10" />` }]), // prettier-ignore
+    ...(['bad', 'good'] as const)
+      .filter(() => isSmall !== true)
+      .filter((kind) => bars.some(([, value]) => (kind === 'bad' ? value > 0 : value < 0)))
+      .map((kind) => ({
+        name: kind === 'bad' ? 'cost' : 'gain',
+        mark: markup`<rect class="bar ${kind}" x="5" y="2" width="12" height="10" />`,
+      })),
+  ];
+  if (entries.length === 0) return markup``;
+  return markup`<ul class="legend" aria-hidden="true">
+    ${entries.map(({ name, mark }) => markup`<li><svg viewBox="0 0 22 14" width="22" height="14">${mark}</svg>${name}</li>`)}
+  </ul>`;
+}
+
+/** One decimal: a tenth of a unit is less than anybody sees. */
+export const one = (value: number): number => Math.round(value * 10) / 10;
+
+/** Round values (1, 2 or 5 times a power of ten apart) that lie between two, about `count` of them. */
+export function ticks(low: number, high: number, count: number): readonly number[] {
+  const rough = (high - low) / count;
+  if (!(rough > 0)) return [low];
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((by) => by * power).find((each) => each >= rough) ?? rough;
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: last - first + 1 }, (_, i) => Number(((first + i) * step).toPrecision(12)));
+}
+
+const SECOND = 1_000;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800].map((each) => each * SECOND);
+const LONG_STEPS = [1, 2, 3, 6, 12, 24, 48, 120, 240].map((each) => each * HOUR);
+
+/** Times on the clock (UTC) between two, about `most` of them; the beginnings of months and years when it is long. */
+function timeTicks(from: number, to: number, most: number): readonly number[] {
+  const step = [...STEPS, ...LONG_STEPS].find((each) => (to - from) / each <= most);
+  if (step !== undefined)
+    return Array.from({ length: 10 }, (_, i) => (Math.ceil(from / step) + i) * step).filter((at) => at <= to);
+  const months =
+    [1, 2, 3, 6, 12, 24, 60, 120].find((each) => (to - from) / (each * 30.4 * DAY) <= most) ?? 240;
+  const start = new Date(from);
+  const all: number[] = [];
+  for (let month = 0; all.length < 10; month += months) {
+    const first = Math.ceil((start.getUTCFullYear() * 12 + start.getUTCMonth()) / months) * months;
+    const at = Date.UTC(1970, first + month - 1970 * 12);
+    if (at > to) break;
+    if (at >= from) all.push(at);
+  }
+  return all;
+}
+
+function timeLabel(from: number, to: number): (at: number) => string {
+  const [start, end] = to - from > 12 * 30 * DAY ? [0, 7] : to - from > 4 * DAY ? [5, 10] : to - from > 10 * 60 * SECOND ? [11, 16] : [11, 19]; // prettier-ignore
+  return (at) => {
+    const iso = isoOf(instant(at));
+    // A day begins: which one matters more than that it is midnight.
+    return end > 11 && at % DAY === 0 ? iso.slice(5, 10) : iso.slice(start, end);
+  };
+}

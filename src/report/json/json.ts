@@ -1,0 +1,191 @@
+import { text } from '../../core/money.ts';
+import { reasons } from '../../core/reasons.ts';
+import { instant, isoOf } from '../../core/time.ts';
+import type { Costs, Figures, Group } from '../figures/figures.ts';
+import type { UntradedFacts } from '../figures/facts.ts';
+import type { FillsFigures } from '../figures/fill-figures.ts';
+import { gapsOf } from '../figures/gaps.ts';
+import { PARENTS_MAX, parentsJson } from './json-parents.ts';
+import { averageOf, costsJson, known, slippage } from './json-parts.ts';
+import { portfolioJson } from './json-portfolio.ts';
+import { notesOf } from '../figures/notes.ts';
+import type { PriceColumns } from '../figures/prices.ts';
+import type { Quoting } from '../figures/quoting.ts';
+import { REPORT_FORMAT } from './format.ts';
+import type { Report } from './schema.ts';
+
+export const SIGNS = {
+  costs:
+    'Costs are positive when they are bad for the desk, in basis points (1 bp = 0.01 %) of the notional they are of.',
+  mark_outs: 'Mark-outs are the other way round: positive is good, the price went the way of the trade.',
+} as const;
+
+/** A report as the data of `report.json`. What a terminal does not show is worked out when it is read. */
+export function reportOf(figures: Figures): Report {
+  const { facts, input, from, until } = figures;
+  let parents: Report['parents'] | undefined;
+  const distinct = (values: readonly string[]): string[] => [...new Set(values)];
+  const starts = facts.starts.map(({ body }) => body);
+  return {
+    format: REPORT_FORMAT,
+    version: input.version,
+    signs: SIGNS,
+    ...(facts.first === undefined ? {} : { period: { from: isoOf(from), until: isoOf(until) } }),
+    made_from: {
+      records: facts.records,
+      ...known({ head: facts.head }),
+      desks: distinct(starts.map(({ desk }) => desk)),
+      modes: distinct(starts.map(({ mode }) => mode)),
+      versions: distinct(starts.map(({ version }) => version)),
+      config_hashes: distinct(starts.map(({ config_hash: hash }) => hash)),
+      corrections: facts.corrections,
+    },
+    prices: figures.prices.tapes.map((tape) => historyJson(tape, figures)),
+    ...notesOf(figures),
+    strategies: facts.lives
+      .filter(({ record }) => input.strategy === undefined || record.strategy === input.strategy)
+      .map(({ record, finished }) => ({
+        strategy: record.strategy,
+        kind: record.type,
+        hash: record.hash,
+        ...known({ document: isRecord(record.document) ? record.document : undefined }),
+        begun_at: isoOf(record.begun_at),
+        ...known({ finished_at: finished && isoOf(finished.at), finished: finished?.reason }),
+      })),
+    totals: figures.totals.map(({ quote, amount, fees, costs }) => ({
+      quote,
+      amount: text(amount),
+      fees: text(fees),
+      costs: sumsJson(costs),
+    })),
+    ...(input.carry === undefined
+      ? {}
+      : { carry: input.carry.map(({ currency, amount }) => ({ currency, amount: text(amount) })) }),
+    quoting: quotingJson(figures.quoting),
+    groups: figures.groups.map(groupJson),
+    // A list of many, for who prints it: what a terminal shows needs none of it.
+    get parents(): Report['parents'] {
+      return (parents ??= parentsJson(figures));
+    },
+    parents_left_out: Math.max(0, figures.parents.length - PARENTS_MAX),
+    fills: figures.fills.length,
+    untraded: untradedJson(figures.untraded),
+    portfolios: figures.portfolios.map(portfolioJson),
+    ...(input.backtest === undefined ? {} : { backtest: input.backtest }),
+    ...(input.bootstrap === undefined ? {} : { bootstrap: input.bootstrap }),
+  };
+}
+
+function historyJson(tape: PriceColumns, { from, until }: Figures): Report['prices'][number] {
+  const { pair, barMs, rows, times, hash } = tape;
+  const { gaps, missingBars, longestMs } = gapsOf(tape, from, until);
+  return {
+    pair,
+    bar_ms: barMs,
+    rows,
+    from: isoOf(instant(times[0] ?? 0)),
+    until: isoOf(instant((times[rows - 1] ?? 0) + barMs)),
+    hash,
+    ...(barMs === 0 ? {} : { gaps, missing_bars: missingBars, longest_gap_ms: longestMs }),
+  };
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const sumsJson = ({
+  shortfall,
+  missed,
+  passed,
+  parents,
+  withoutPrice,
+}: Costs): Report['totals'][number]['costs'] => ({
+  ...costsJson(shortfall),
+  parents,
+  without_price: withoutPrice,
+  missed_slices: missed.slices,
+  missed_cost: text(missed.cost),
+  passed_slots: passed.slots,
+  passed_without_price: passed.withoutPrice,
+  passed_cost: text(passed.cost),
+});
+
+const groupJson = (group: Group): Report['groups'][number] => ({
+  strategy: group.strategy,
+  pair: group.pair,
+  base: group.base,
+  quote: group.quote,
+  side: group.side,
+  traded: text(group.traded),
+  amount: text(group.amount),
+  ...known({ average_price: averageOf(group.amount, group.traded) }),
+  costs: sumsJson(group.costs),
+  get twap_slippage_bps() {
+    return slippage(group.twap);
+  },
+  get vwap_slippage_bps() {
+    return slippage(group.vwap);
+  },
+  fills: fillsJson(group.fills),
+  get quoting() {
+    return quotingJson(group.quoting);
+  },
+});
+
+const fillsJson = (figures: FillsFigures): Report['groups'][number]['fills'] => ({
+  fills: figures.fills,
+  ...known({ spread_bps: figures.spreadBps?.toFixed(4) }),
+  get spread_bps_of_fills() {
+    return figures.spreadBpsOfFills;
+  },
+  get mark_outs() {
+    return figures.markOuts.map(({ minutes, fills: of, bps }) => ({
+      minutes,
+      fills: of,
+      ...known({ bps: bps?.toFixed(4) }),
+    }));
+  },
+});
+
+const quotingJson = (quoting: Quoting): Report['quoting'] => ({
+  requests: quoting.requests,
+  quotes: quoting.quotes,
+  orders: quoting.orders,
+  fills: quoting.fills,
+  rejected: quoting.rejected,
+  doubts: quoting.doubts,
+  open: quoting.open,
+  expired: quoting.expired,
+  ...known({
+    response_ratio: quoting.responseRatio,
+    hit_ratio: quoting.hitRatio,
+    fill_ratio: quoting.fillRatio,
+    expiry_miss_ratio: quoting.expiryMissRatio,
+    attempts_per_fill: quoting.attemptsPerFill,
+    quote_age_ms: quoting.ageMs,
+    quote_life_ms: quoting.lifeMs,
+  }),
+  refusals: quoting.refusals,
+});
+
+function untradedJson(untraded: readonly UntradedFacts[]): Report['untraded'] {
+  const rows = Map.groupBy(untraded, ({ strategy, reason }) => `${strategy}\n${reason}`);
+  return [...rows.values()]
+    .flatMap((all) => {
+      const [first, last] = [all[0], all.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      return [
+        {
+          strategy: first.strategy,
+          reason: first.reason,
+          words: reasons[first.reason],
+          slices: all.reduce((sum, { slices }) => sum + slices, 0),
+          looks: all.filter(({ slices }) => slices === 0).length,
+          first: isoOf(first.at),
+          last: isoOf(last.at),
+          ...known({ detail: last.note }),
+        },
+      ];
+    })
+    .toSorted((a, b) => b.slices - a.slices || b.looks - a.looks);
+}

@@ -1,0 +1,150 @@
+import { approximate, decimalsOf, greatest, money } from '../../core/money.ts';
+import type { ExecutionModel } from '../run/model.ts';
+import type { Tape } from '../tape/tape.ts';
+import { usdOf } from './asks.ts';
+import type { Asked } from './asks.ts';
+import { FLOORS, isDial, rounded, roundedDial, tooFew } from './dial.ts';
+import type { DialName, Learnt } from './dial.ts';
+import { outageDials } from './outages.ts';
+import { median, quantile, weightedMedian } from './robust.ts';
+import { spreadDials } from './spread.ts';
+import { turnedDownDials } from './turned-down.ts';
+
+export interface Learning {
+  /** What stays where too little is known. */
+  readonly base: ExecutionModel;
+  /** Prices of pairs, to tell last look from refusals for no reason. */
+  readonly tapes?: readonly Tape[] | undefined;
+}
+
+/** Every dial of the execution model, as far as a journal tells of it. */
+export function learn(asked: Asked, { base, tapes = [] }: Learning): readonly Learnt[] {
+  return [
+    ...spreadDials(asked, base),
+    ...maximumDials(asked, base),
+    ...lifeDial(asked),
+    ...latencyDials(asked),
+    ...turnedDownDials(asked, base, tapes),
+    ...outageDials(asked, base),
+    feeDial(asked),
+  ];
+}
+
+/** What a reader must know before using what was learnt. */
+export function caveatsOf(asked: Asked, learnt: readonly Learnt[]): readonly string[] {
+  const { asks, modes } = asked;
+  const unseen = asks.filter(({ end, quote }) => quote === undefined && end?.reason !== undefined && WANTED.has(end.reason)).length; // prettier-ignore
+  const quotes = asks.filter(({ quote }) => quote !== undefined).length;
+  return [
+    ...(unseen === 0 ? [] : [`${unseen} quotes that the desk did not want (collar, limit_price, max_spread, …) are not in the journal with their prices, beside ${quotes} that are: the true spread is wider than what was learnt`]),
+    ...(modes.includes('paper') || modes.includes('backtest') ? ['Quotes of a simulated venue were learnt: this is its model, and no market'] : []),
+    ...(learnt.some((one) => isDial(one) && one.name === 'half_spread_bps') ? ['Quotes are held against the reference price of the desk: where that is late or is itself quoted, the half spread holds its error'] : []),
+  ]; // prettier-ignore
+}
+
+/** Reasons for which a quote in hand was not traded on, for its price. */
+const WANTED: ReadonlySet<string> = new Set(['collar', 'collar_far', 'price_drift', 'limit_price', 'max_slippage', 'max_spread']); // prettier-ignore
+
+const measured = (
+  name: DialName,
+  values: readonly number[],
+  {
+    of,
+    decimals,
+    note,
+  }: { readonly of: string; readonly decimals: number; readonly note?: string | undefined },
+): Learnt => {
+  if (values.length < FLOORS[name]) return { name, why: tooFew(name, values.length, of) };
+  const spread = {
+    p25: rounded(quantile(values, 0.25), decimals),
+    p75: rounded(quantile(values, 0.75), decimals),
+    p95: rounded(quantile(values, 0.95), decimals),
+  };
+  return roundedDial({ name, ...median(values), count: values.length, of, spread, note }, decimals);
+};
+
+const lifeDial = ({ asks }: Asked): readonly Learnt[] => [
+  measured('quote_life_ms', asks.flatMap(({ quote }) => (quote === undefined ? [] : [quote.body.life_ms])), { of: 'quotes', decimals: 0 }),
+]; // prettier-ignore
+
+/**
+ * A quote arrived `age_ms` before its order left, which is when its record was made; it was asked for when the intent was written. An order
+ * took from then to the first record of its outcome, unless that was a doubt.
+ */
+function latencyDials({ asks }: Asked): readonly Learnt[] {
+  const quotes = asks.flatMap(({ at, quote }) =>
+    quote === undefined ? [] : [quote.at - quote.body.age_ms - at],
+  );
+  const orders = asks.flatMap(({ quote, end, isDry, fill }) => {
+    if (isDry || quote === undefined || end === undefined) return [];
+    const isAnswer = end.result === 'rejected' || (end.result === 'filled' && fill?.source === 'order') || (end.result === 'doubt' && end.reason === 'order_canceled'); // prettier-ignore
+    return isAnswer ? [end.at - quote.at] : [];
+  });
+  const possible = (all: readonly number[]): readonly number[] => all.filter((ms) => ms >= 0);
+  const backwards = quotes.length + orders.length - possible(quotes).length - possible(orders).length;
+  const note =
+    backwards === 0 ? undefined : `${backwards} that a clock which was set made negative are left out`;
+  const isDry = asks.length > 0 && asks.every((ask) => ask.isDry);
+  return [
+    measured('quote_latency_ms', possible(quotes), { of: 'quotes', decimals: 0, note }),
+    isDry ? { name: 'order_latency_ms', why: DRY } : measured('order_latency_ms', possible(orders), { of: 'orders', decimals: 0, note }),
+  ]; // prettier-ignore
+}
+
+const DRY = 'a dry run answers its orders itself';
+
+/**
+ * A fee that is rounded up says that the rate is at most what was paid, and more than that less one unit of its last decimal. One rate that
+ * all fills allow is in between. Where none is (tiers, a rate that changed) it is the one that half of the traded money paid less than.
+ */
+function feeDial({ asks }: Asked): Learnt {
+  const real = asks.flatMap(({ fill, isDry }) => (fill === undefined || isDry ? [] : [fill]));
+  if (real.length === 0 && asks.some(({ isDry }) => isDry)) return { name: 'fee_bps', why: DRY };
+  const decimals = new Map<string, number>();
+  for (const { quote, fees } of real)
+    decimals.set(quote, Math.max(decimals.get(quote) ?? 0, decimalsOf(money(fees))));
+  const rows = real.flatMap(({ quote, fees, amount }) => {
+    const weight = approximate(money(amount));
+    if (!(weight > 0)) return [];
+    const paid = approximate(money(fees));
+    const unit = 10 ** -(decimals.get(quote) ?? 0);
+    return [{ value: (10_000 * paid) / weight, least: (10_000 * Math.max(0, paid - unit)) / weight, weight }];
+  });
+  const count = rows.length;
+  if (count < FLOORS.fee_bps) return { name: 'fee_bps', why: tooFew('fee_bps', count, 'fills') };
+  const dial = { name: 'fee_bps', count, of: 'fills' } as const;
+  const low = rows.reduce((most, { least }) => Math.max(most, least), 0);
+  const high = rows.reduce((least, { value }) => Math.min(least, value), Number.POSITIVE_INFINITY);
+  if (high === 0 && low === 0) return { ...dial, value: 0, low, high };
+  if (low <= high) return roundedDial({ ...dial, value: (low + high) / 2, low, high, note: 'one rate that all fills allow' }, 4); // prettier-ignore
+  const values = rows.map(({ value }) => value);
+  const note = 'no one rate fits all fills: the interval is what 95 of 100 paid';
+  return roundedDial({ ...dial, value: weightedMedian(rows), low: quantile(values, 0.025), high: quantile(values, 0.975), note }, 4); // prettier-ignore
+}
+
+/** What the venue told is exact. Where it told nothing, a quote that is larger than the base allows proves the base wrong. */
+function maximumDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
+  const told = Map.groupBy(asked.maxima, ({ body }) => body.pair);
+  const pairs = new Set([...told.keys(), ...asked.asks.map(({ intent }) => intent.pair)]);
+  return [...pairs].map((pair): Learnt => {
+    const usd = told.get(pair)?.map(({ body }) => approximate(money(body.usd))) ?? [];
+    if (usd.length > 0) {
+      const spread = { p25: rounded(quantile(usd, 0.25), 2), p75: rounded(quantile(usd, 0.75), 2), p95: rounded(quantile(usd, 0.95), 2) }; // prettier-ignore
+      return roundedDial({ name: 'max_usd', pair, ...median(usd), count: usd.length, of: 'refusals that told it', spread }, 2); // prettier-ignore
+    }
+    return largestQuote(asked, pair, base);
+  });
+}
+
+function largestQuote(asked: Asked, pair: string, { maxUsd }: ExecutionModel): Learnt {
+  const sizes = asked.asks.flatMap(({ intent, quote }) => {
+    if (intent.pair !== pair || quote === undefined) return [];
+    return usdOf(asked, intent.quote, quote.body.amount) ?? [];
+  });
+  const largest = sizes.reduce((a, b) => Math.max(a, b), 0);
+  const why = `the venue never said that a size was too large; the largest quote was of ${rounded(largest, 2)} USD`;
+  if (greatest(money(maxUsd), money(largest.toFixed(2))).eq(money(maxUsd)))
+    return { name: 'max_usd', pair, why };
+  const seen = rounded(largest, 2);
+  return { name: 'max_usd', pair, value: seen, low: seen, high: Number.POSITIVE_INFINITY, count: sizes.length, of: 'quotes', note: `at least: ${why}`}; // prettier-ignore
+}

@@ -1,0 +1,101 @@
+import type { Reason } from '../../core/reasons.ts';
+import type { ExecutionModel } from '../run/model.ts';
+import type { Ask, Asked } from './asks.ts';
+import { FLOORS, rounded, roundedDial, tooFew } from './dial.ts';
+import type { Learnt } from './dial.ts';
+import { median, shareOf } from './robust.ts';
+import type { Estimate } from './robust.ts';
+
+/** The venue gave no quote to anybody. */
+const OUT: ReadonlySet<Reason> = new Set<Reason>(['quotes_unavailable', 'venue_failed']);
+/** It answered about something else than whether it quotes. */
+const NEITHER: ReadonlySet<Reason> = new Set<Reason>([
+  'rate_limited', 'venue_refused', 'unauthorised', 'unsupported_pair', 'selling_off', 'quote_invalid', 'quote_mismatch',
+]); // prettier-ignore
+
+/** Longest that a model has. */
+const MS_MAX = 3_600_000;
+
+/**
+ * How much of the time no quotes are given: the share of first asks of a slice that found none. Later asks say nothing of it: an outage
+ * is asked again and again. How long it lasts: an outage that is met at any instant goes on for half its length in the median, so that
+ * `length = 2·(1 − share)·median`; the factor takes off what follows by chance.
+ */
+export function outageDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
+  const firsts = asked.asks.flatMap((ask) => {
+    const out = isOut(ask);
+    return ask.isFirst && out !== undefined ? [{ at: ask.at, out }] : [];
+  });
+  const out = firsts.filter((one) => one.out).length;
+  const share = out / Math.max(1, firsts.length);
+  const length = lengthOf(asked, share);
+  const pieceMs = length === undefined || 'why' in length ? base.unavailableMs : length.value;
+  return [
+    shareDial(firsts, { out, pieceMs }),
+    length ?? { name: 'unavailable_ms', why: 'no outage was met' },
+  ];
+}
+
+/** Asks during one outage are one observation of it: the interval counts the pieces of time that were looked into. */
+function shareDial(
+  firsts: readonly { readonly at: number }[],
+  { out, pieceMs }: { readonly out: number; readonly pieceMs: number },
+): Learnt {
+  const of = 'first asks of slices';
+  const count = firsts.length;
+  if (count < FLOORS.unavailable_share)
+    return { name: 'unavailable_share', why: tooFew('unavailable_share', count, of) };
+  const pieces = new Set(firsts.map(({ at }) => Math.floor(at / pieceMs))).size;
+  const note = `${out} found no quote; they looked into ${pieces} pieces of ${Math.round(pieceMs / 1000)} s`;
+  return roundedDial({ name: 'unavailable_share', ...shareOf(out, count, pieces), count, of, note }, 6);
+}
+
+function lengthOf(asked: Asked, share: number): Learnt | undefined {
+  const met = [...Map.groupBy(asked.asks, ({ intent }) => intent.pair).values()].map(outagesOf);
+  const outages = met.flat();
+  const rests = outages.flat();
+  const of = 'outages';
+  if (rests.length === 0) return undefined;
+  if (outages.length < FLOORS.unavailable_ms)
+    return { name: 'unavailable_ms', why: tooFew('unavailable_ms', outages.length, of) };
+  const medianOf = (values: readonly number[]): Estimate => median(values, outages.length);
+  const least = medianOf(rests.map((rest) => rest.least));
+  const most = medianOf(rests.map((rest) => rest.most));
+  const middle = medianOf(rests.map((rest) => (rest.least + rest.most) / 2));
+  const length = (ms: number): number => Math.min(MS_MAX, Math.max(1, 2 * (1 - share) * ms));
+  const all = { value: length(middle.value), low: length(least.low), high: length(most.high) };
+  const note = `of ${rests.length} slices that met one, it went on for ${rounded(least.value / 1000, 1)} to ${rounded(most.value / 1000, 1)} s in the median`;
+  return roundedDial({ name: 'unavailable_ms', ...all, count: outages.length, of, note }, 0);
+}
+
+/** What was left of an outage when a slice met it: at least to the last refusal in a row, at most to the next quote. */
+interface Rest {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Each outage that has ended, as its slices met it. Only first asks count: each is an instant that was planned, as good as any. */
+function outagesOf(asks: readonly Ask[]): readonly (readonly Rest[])[] {
+  const outages: Rest[][] = [];
+  let [met, last]: [number[], number] = [[], 0];
+  for (const ask of asks.toSorted((a, b) => a.at - b.at)) {
+    const out = isOut(ask);
+    if (out === undefined) continue;
+    if (out) {
+      if (ask.isFirst) met.push(ask.at);
+      last = ask.at;
+      continue;
+    }
+    if (met.length > 0) outages.push(met.map((at) => ({ least: last - at, most: ask.at - at })));
+    met = [];
+  }
+  return outages;
+}
+
+/** Whether no quote was to be had; `undefined` when that is not known. */
+function isOut({ quote, end }: Ask): boolean | undefined {
+  if (quote !== undefined) return false;
+  const reason = end?.reason;
+  if (end === undefined || (reason !== undefined && NEITHER.has(reason))) return undefined;
+  return reason !== undefined && OUT.has(reason);
+}

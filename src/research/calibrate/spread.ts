@@ -1,0 +1,108 @@
+import { approximate, decimalsOf, price, slippageBps } from '../../core/money.ts';
+import type { ExecutionModel } from '../run/model.ts';
+import { usdOf } from './asks.ts';
+import type { Ask, Asked } from './asks.ts';
+import { FLOORS, rounded, roundedDial, tooFew } from './dial.ts';
+import type { Learnt } from './dial.ts';
+import { lineThrough, median, quantile } from './robust.ts';
+import type { Estimate } from './robust.ts';
+
+/** A quote: the root of its size, and how far it was from the middle. */
+interface Point {
+  readonly pair: string;
+  /** `√(USD / 1 million)`: the impact of the model is reached at 1. */
+  readonly root: number;
+  readonly bps: number;
+}
+
+/** Sizes whose 90th percentile is less than so many times their 10th say nothing of what size costs. */
+const SIZES_APART = 4;
+const MILLION = 1_000_000;
+
+/**
+ * Half spread and impact: `bps = half_spread + impact · √(USD / 1 million)`, a line through the quotes by Theil and Sen. Of all pairs
+ * together, and of each pair that has enough. Where sizes are too alike the impact stays that of the wider group or of the base.
+ */
+export function spreadDials(asked: Asked, base: ExecutionModel): readonly Learnt[] {
+  const points = pointsOf(asked);
+  const whole = groupDials(points, { impact: base.impactBps });
+  const impact = whole.impact ?? base.impactBps;
+  const pairs = Map.groupBy(points, ({ pair }) => pair);
+  if (pairs.size < 2) return whole.dials;
+  return [...whole.dials, ...[...pairs].flatMap(([pair, own]) => groupDials(own, { pair, impact }).dials)];
+}
+
+function groupDials(
+  points: readonly Point[],
+  { pair, impact: known }: { readonly pair?: string; readonly impact: number },
+): { readonly dials: readonly Learnt[]; readonly impact: number | undefined } {
+  const count = points.length;
+  const whose = pair === undefined ? {} : { pair };
+  if (count < FLOORS.half_spread_bps) {
+    const why = tooFew('half_spread_bps', count, 'quotes');
+    return { dials: [{ name: 'half_spread_bps', ...whose, why }, { name: 'impact_bps', ...whose, why }], impact: undefined }; // prettier-ignore
+  }
+  const apart = sizesApart(points);
+  const line = count >= FLOORS.impact_bps && apart >= SIZES_APART ? lineThrough(points.map(({ root, bps }) => [root, bps])) : undefined; // prettier-ignore
+  const slope = line && atLeastZero(line.slope);
+  const by = slope?.value ?? known;
+  const left = points.map(({ root, bps }) => bps - by * root);
+  const level = atLeastZero(slope === undefined || line === undefined ? median(left) : { ...line.level, value: median(left).value }); // prettier-ignore
+  const sizes = `sizes of ${rounded(MILLION * quantile(points.map(({ root }) => root), 0.1) ** 2, 0)} to ${rounded(MILLION * quantile(points.map(({ root }) => root), 0.9) ** 2, 0)} USD (10th to 90th percentile)`; // prettier-ignore
+  const spread = {
+    p25: rounded(quantile(left, 0.25), 4),
+    p75: rounded(quantile(left, 0.75), 4),
+    p95: rounded(quantile(left, 0.95), 4),
+  };
+  const half = { name: 'half_spread_bps', ...whose, ...level, count, of: 'quotes', spread } as const;
+  if (slope === undefined) {
+    const why =
+      count < FLOORS.impact_bps
+        ? tooFew('impact_bps', count, 'quotes')
+        : `${sizes}: too alike to tell what size costs`;
+    const note = `an impact of ${known} bps was taken for given`;
+    return { dials: [roundedDial({ ...half, note }, 4), { name: 'impact_bps', ...whose, why }], impact: undefined }; // prettier-ignore
+  }
+  const isFlat = slope.value === 0 ? 'no price of size was seen' : undefined;
+  const note = isFlat === undefined ? sizes : `${sizes}; ${isFlat}`;
+  const impact = roundedDial({ name: 'impact_bps', ...whose, ...slope, count, of: 'quotes', note }, 4);
+  return { dials: [roundedDial(half, 4), impact], impact: impact.value };
+}
+
+/** A dealer who pays for being traded with is noise. */
+const atLeastZero = ({ value, low, high }: Estimate): Estimate => ({
+  value: Math.max(0, value),
+  low: Math.max(0, low),
+  high: Math.max(0, high),
+});
+
+const sizesApart = (points: readonly Point[]): number => {
+  const sizes = points.map(({ root }) => root * root);
+  return quantile(sizes, 0.9) / quantile(sizes, 0.1);
+};
+
+/**
+ * The quotes that orders left for, against the reference price that the desk had when it asked. The price is exact; half a unit of
+ * its last decimal is what a venue that rounds against its client adds on average, and no spread.
+ */
+function pointsOf(asked: Asked): readonly Point[] {
+  const quoted = asked.asks.filter(({ quote }) => quote !== undefined);
+  const decimals = new Map<string, number>();
+  for (const { intent, quote } of quoted)
+    decimals.set(
+      intent.pair,
+      Math.max(decimals.get(intent.pair) ?? 0, decimalsOf(price(quote?.body.price ?? '0'))),
+    );
+  return quoted.flatMap((ask) => pointOf(ask, asked, decimals.get(ask.intent.pair) ?? 0));
+}
+
+function pointOf({ intent, quote }: Ask, asked: Asked, decimals: number): readonly Point[] {
+  if (quote === undefined) return [];
+  const { pair, side, reference_price: reference } = intent;
+  const middle = price(reference);
+  const usd = usdOf(asked, intent.quote, quote.body.amount);
+  if (!middle.gt(0) || usd === undefined || !(usd > 0)) return [];
+  const away = approximate(slippageBps(side, price(quote.body.price), middle));
+  const half = (10 ** -decimals / 2 / approximate(middle)) * 10_000;
+  return [{ pair, root: Math.sqrt(usd / MILLION), bps: away - half }];
+}

@@ -1,0 +1,116 @@
+import { approximate, slippageBps } from '../../core/money.ts';
+import type { Price } from '../../core/money.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { ExecutionModel } from '../run/model.ts';
+import { TapeReader } from '../run/tape-market.ts';
+import { knownAt } from '../tape/tape.ts';
+import type { Tape } from '../tape/tape.ts';
+import type { Ask, Asked } from './asks.ts';
+import { FLOORS, roundedDial, tooFew } from './dial.ts';
+import type { Learnt } from './dial.ts';
+import { shareOf } from './robust.ts';
+
+/** An order that the venue answered, and how far the price had moved against the dealer since the quote, bps. */
+interface Answered {
+  readonly isFilled: boolean;
+  /** `undefined` where no tape has a price of then. */
+  readonly move: number | undefined;
+}
+
+/** Of last look: a model without it says a move that no price makes. */
+const NEVER_BPS = 10_000;
+const NEEDS_PRICES =
+  'needs the prices of their pair and time, between quote and order: give them with --data PAIR=FILE';
+
+/**
+ * Orders that the venue turned down. With prices, those after a move against the dealer are told from those for no reason: the
+ * threshold is the one that puts the fewest orders on the wrong side of it. Without, all of them are for no reason.
+ */
+export function turnedDownDials(
+  asked: Asked,
+  { gapMax }: ExecutionModel,
+  tapes: readonly Tape[],
+): readonly Learnt[] {
+  const prices = new Map(tapes.map((tape) => [tape.pair, priceIn(tape, gapMax)]));
+  const orders = asked.asks.flatMap((ask) => answered(ask, prices.get(ask.intent.pair)));
+  const of = 'orders';
+  if (orders.length < FLOORS.rejected_share) {
+    const why = tooFew('rejected_share', orders.length, of);
+    return [{ name: 'last_look_bps', why }, { name: 'rejected_share', why }]; // prettier-ignore
+  }
+  const refused = orders.filter(({ isFilled }) => !isFilled).length;
+  const threshold = thresholdOf(orders);
+  const blind = orders.filter(({ move }) => move === undefined).length;
+  if (threshold !== undefined) {
+    const { value, low, high, above, count } = threshold;
+    // A refusal of which no price tells may have been a last look: counted here it would be counted twice.
+    const rest = orders.filter(({ move }) => move !== undefined && move <= value);
+    const left = rest.filter(({ isFilled }) => !isFilled).length;
+    const still = 'orders without such a move';
+    const note =
+      blind === 0 ? undefined : `${blind} orders are left out: --data has no price of their pair and time`;
+    return [
+      roundedDial({ name: 'last_look_bps', value, low, high, count, of: 'orders after a move against the dealer', note: `${above} of ${refused} refusals followed a larger move; the largest that was filled and the smallest that was not are the interval` }, 4),
+      rest.length < FLOORS.rejected_share
+        ? { name: 'rejected_share', why: tooFew('rejected_share', rest.length, still) }
+        : roundedDial({ name: 'rejected_share', ...shareOf(left, rest.length), count: rest.length, of: still, note }, 6),
+    ]; // prettier-ignore
+  }
+  const share = roundedDial({ name: 'rejected_share' as const, ...shareOf(refused, orders.length), count: orders.length, of }, 6); // prettier-ignore
+  if (refused === 0) return [{ name: 'last_look_bps', why: `none of ${orders.length} orders was refused` }, share]; // prettier-ignore
+  const why = blind === orders.length ? NEEDS_PRICES : 'refusals do not follow the moves of the price';
+  const note = `all refusals are counted as for no reason: ${why}`;
+  return [{ name: 'last_look_bps', value: NEVER_BPS, low: 0, high: NEVER_BPS, count: refused, of: 'refusals', note: `so large that it never happens: ${note}` }, { ...share, note }]; // prettier-ignore
+}
+
+interface Threshold {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly count: number;
+  readonly above: number;
+}
+
+/** The split of the moves with the fewest fills above it and refusals below it; between the two that are nearest to it. */
+function thresholdOf(orders: readonly Answered[]): Threshold | undefined {
+  const moved = orders
+    .flatMap(({ isFilled, move }) => (move !== undefined && move > 0 ? [{ isFilled, move }] : []))
+    .toSorted((a, b) => a.move - b.move);
+  const fills = moved.filter(({ isFilled }) => isFilled).length;
+  let [wrong, best, split] = [fills, fills, 0];
+  for (const [i, { isFilled }] of moved.entries()) {
+    wrong += isFilled ? -1 : 1;
+    if (wrong < best) [best, split] = [wrong, i + 1];
+  }
+  const above = moved.slice(split);
+  const refused = above.filter(({ isFilled }) => !isFilled);
+  if (refused.length < FLOORS.last_look_bps || refused.length * 2 < above.length) return undefined;
+  const low = moved.slice(0, split).findLast(({ isFilled }) => isFilled)?.move ?? 0;
+  const high = refused[0]?.move ?? low;
+  return { value: (low + high) / 2, low, high, count: moved.length, above: refused.length };
+}
+
+type PriceAt = (at: Instant) => Price | undefined;
+
+/** Of a time before a tape, after it or in a long hole it tells nothing. */
+function priceIn(tape: Tape, gapMaxMs: number): PriceAt {
+  const reader = new TapeReader(tape);
+  const last = knownAt(tape, tape.rows - 1) + tape.barMs;
+  return (at) => (at <= last ? reader.fresh(at, gapMaxMs)?.mid : undefined);
+}
+
+function answered(ask: Ask, priceAt: PriceAt | undefined): readonly Answered[] {
+  const { quote, result, reason, end, isDry, intent } = ask;
+  if (isDry || quote === undefined) return [];
+  const isFilled = result === 'filled';
+  if (!isFilled && !(result === 'rejected' && reason === 'order_canceled')) return [];
+  const { quoted_at: quotedAt } = quote.body;
+  if (priceAt === undefined || quotedAt === undefined || end === undefined)
+    return [{ isFilled, move: undefined }];
+  // It arrived half way between leaving and its answer.
+  const arrivedAt = instant(quote.at + Math.max(0, end.at - quote.at) / 2);
+  const [then, now] = [priceAt(quotedAt), priceAt(arrivedAt)];
+  if (then === undefined || now === undefined) return [{ isFilled, move: undefined }];
+  return [{ isFilled, move: approximate(slippageBps(intent.side, now, then)) }];
+}

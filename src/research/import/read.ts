@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { OperatorError } from '../../core/errors.ts';
+import { tapeFromArrow } from '../tape/arrow-file.ts';
+import { tapeOf } from '../tape/tape.ts';
+import type { Tape } from '../tape/tape.ts';
+import { assemble } from './assemble.ts';
+import type { Duplicates, Keep } from './assemble.ts';
+import { endsItsLastLine, plainRows, sampleOf } from './delimited.ts';
+import { planFor } from './detect.ts';
+import { tableKindOf } from './kind.ts';
+import type { Format, Hints, Plan } from './plan.ts';
+import { noCounts, readRows } from './rows.ts';
+import type { Rows } from './rows.ts';
+import { surveyOf } from './survey.ts';
+import type { Survey } from './survey.ts';
+import { readTable } from './table.ts';
+import { unpack } from './unpack.ts';
+import type { Container } from './unpack.ts';
+
+export interface SourceFile {
+  /** As messages name it. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface ImportOptions extends Hints {
+  /** Needed where the file does not say it. */
+  readonly pair?: string | undefined;
+  /** Taken where neither `pair` nor the file says it; left out, that is an error. */
+  readonly anyPair?: string | undefined;
+  readonly keep?: Keep | undefined;
+  /** Sorts files whose rows are in no order, which are refused otherwise. */
+  readonly sort?: boolean | undefined;
+}
+
+export interface SourceReport {
+  readonly name: string;
+  readonly bytes: number;
+  /** Of the bytes as they came, hex. */
+  readonly sha256: string;
+  readonly container: Container;
+  readonly formats: readonly Format[];
+  /** Rows in it, without those that were left out as empty. */
+  readonly rows: number;
+}
+
+/** What an import found, left out and changed. Times are Unix ms. */
+export interface ImportReport extends Survey {
+  readonly of: 'bars' | 'trades';
+  readonly pair: string;
+  readonly barMs: number;
+  readonly rows: number;
+  readonly first: number;
+  readonly last: number;
+  /** SHA-256 of the tape's columns. */
+  readonly hash: string;
+  readonly sources: readonly SourceReport[];
+  readonly duplicates: Duplicates;
+  /** Rows without prices, left out. */
+  readonly empty: number;
+  /** Figures of more digits than a double holds, rounded to the nearest. */
+  readonly rounded: {
+    readonly prices: number;
+    readonly volumes: number;
+    readonly firstAt: string | undefined;
+  };
+  /** Times of trades that were finer than a millisecond, cut. */
+  readonly cutTimes: number;
+  /** What was assumed, turned round or repaired, in sentences. */
+  readonly notes: readonly string[];
+}
+
+interface Part {
+  readonly plan: Pick<Plan, 'format' | 'of' | 'barMs' | 'pair' | 'notes'>;
+  readonly rows: Rows;
+}
+
+/**
+ * Reads files of one pair as one tape.
+ *
+ * @throws OperatorError (`data`) that names file and row of what is wrong; (`usage`) when the pair is not known.
+ */
+export async function importTape(
+  files: readonly SourceFile[],
+  options: ImportOptions = {},
+): Promise<{ readonly tape: Tape; readonly report: ImportReport }> {
+  const parts: Part[] = [];
+  const sources: SourceReport[] = [];
+  for (const { name, bytes } of files) {
+    const { container, files: inside } = unpack(name, bytes);
+    const read: Part[] = [];
+    for (const file of inside)
+      read.push(
+        await partOf(
+          { ...file, container, place: inside.length === 1 ? name : `${name}/${file.name}` },
+          options,
+        ),
+      );
+    parts.push(...read);
+    sources.push({
+      name,
+      bytes: bytes.length,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      container,
+      formats: [...new Set(read.map(({ plan }) => plan.format))],
+      rows: read.reduce((sum, { rows }) => sum + rows.lines.length, 0),
+    });
+  }
+  const of =
+    oneOf(
+      parts.map(({ plan }) => plan.of),
+      'bars and trades',
+    ) ?? 'bars';
+  const pair = pairFor(parts, options);
+  const barMs = options.barMs ?? oneOf(parts.map(({ plan }) => plan.barMs).filter((ms) => ms !== undefined), 'bars of several lengths'); // prettier-ignore
+  const assembled = assemble(parts.map(({ rows }) => rows), { of, barMs, keep: options.keep, sort: options.sort === true }); // prettier-ignore
+  const tape = tapeOf({ pair, barMs: assembled.barMs, columns: assembled.columns });
+  return { tape, report: reportOf(tape, { parts, sources, assembled }) };
+}
+
+async function partOf(
+  { place, name, bytes, container }: SourceFile & { readonly place: string; readonly container: Container },
+  options: ImportOptions,
+): Promise<Part> {
+  const kind = tableKindOf(bytes);
+  const own = kind === 'arrow' ? tapeFromArrow(bytes, place)?.tape : undefined;
+  if (own !== undefined) return ownPart(place, own);
+  if (kind !== undefined) return await readTable({ name, place, bytes }, kind, options);
+  const plain = plainRows(place, bytes);
+  const plan = planFor(sampleOf(name, plain.bytes, plain.isJson), options, place);
+  const rows = readRows(place, plain.bytes, plan);
+  // What was packed has a checksum, and JSON its last bracket.
+  if (container !== 'plain' || plain.isJson || endsItsLastLine(plain.bytes)) return { plan, rows };
+  const note = `its last line, ${rows.lines.at(-1) ?? 0}, has no end: if the file was cut off there, its last figure is short`;
+  return { plan: { ...plan, notes: [...plan.notes, note] }, rows };
+}
+
+/** A tape that was imported before. */
+function ownPart(name: string, { pair, barMs, rows, times, open, high, low, close, volume }: Tape): Part {
+  const lines = Uint32Array.from({ length: rows }, (_, row) => row + 1);
+  const columns = { times, open, high, low, close, volume };
+  const plan = { format: 'tranche', of: barMs === 0 ? 'trades' : 'bars', barMs, pair, notes: [] } as const;
+  return { plan, rows: { name, columns, lines, counts: noCounts() } };
+}
+
+function oneOf<T>(values: readonly T[], several: string): T | undefined {
+  const [first, other] = new Set(values);
+  if (other !== undefined)
+    throw new OperatorError('data', `the files hold ${several}: import them one by one`);
+  return first;
+}
+
+function pairFor(parts: readonly Part[], { pair: said, anyPair }: ImportOptions): string {
+  if (said !== undefined) return said;
+  const found = oneOf(parts.map(({ plan }) => plan.pair).filter((pair) => pair !== undefined), 'several pairs'); // prettier-ignore
+  if (found !== undefined || anyPair !== undefined) return found ?? anyPair ?? '';
+  throw new OperatorError(
+    'usage',
+    'the files do not say of which pair they are: say --pair, such as --pair btcusd',
+  );
+}
+
+/** A figure of one pair under the name of another is the operator's choice, such as USDT for USD, or a mistake. */
+const otherPair = (found: string | undefined, said: string): readonly string[] =>
+  found === undefined || found === said ? [] : [`it says ${found}: taken as ${said}, as it was told`];
+
+function reportOf(
+  tape: Tape,
+  {
+    parts,
+    sources,
+    assembled,
+  }: {
+    readonly parts: readonly Part[];
+    readonly sources: readonly SourceReport[];
+    readonly assembled: ReturnType<typeof assemble>;
+  },
+): ImportReport {
+  const sum = (pick: (counts: Rows['counts']) => number): number =>
+    parts.reduce((total, { rows }) => total + pick(rows.counts), 0);
+  const firstRounded = parts.find(({ rows }) => rows.counts.roundedAt !== undefined)?.rows;
+  const { turnedRound, sorted } = assembled;
+  const order = [
+    ...turnedRound.map((name) => `${name}: newest first: turned round`),
+    ...sorted.map(({ name, rows }) => `${name}: in no order: sorted; ${rows} rows went against the rest`),
+  ];
+  const notes = parts.flatMap(({ plan, rows }) =>
+    [...plan.notes, ...otherPair(plan.pair, tape.pair)].map((note) => `${rows.name}: ${note}`),
+  );
+  return {
+    ...reportOfTape(tape, [...notes, ...order]),
+    sources,
+    duplicates: assembled.duplicates,
+    empty: sum(({ empty }) => empty),
+    rounded: {
+      prices: sum(({ roundedPrices }) => roundedPrices),
+      volumes: sum(({ roundedVolumes }) => roundedVolumes),
+      firstAt:
+        firstRounded === undefined ? undefined : `${firstRounded.name}:${firstRounded.counts.roundedAt ?? 0}`,
+    },
+    cutTimes: sum(({ cutTimes }) => cutTimes),
+  };
+}
+
+/** What there is to say about a tape that no file was read for. */
+export function reportOfTape(tape: Tape, notes: readonly string[]): ImportReport {
+  return {
+    of: tape.barMs === 0 ? 'trades' : 'bars',
+    pair: tape.pair,
+    barMs: tape.barMs,
+    rows: tape.rows,
+    first: tape.times[0] ?? 0,
+    last: tape.times.at(-1) ?? 0,
+    hash: tape.hash,
+    sources: [],
+    duplicates: { identical: 0, conflicting: 0 },
+    empty: 0,
+    rounded: { prices: 0, volumes: 0, firstAt: undefined },
+    cutTimes: 0,
+    notes,
+    ...surveyOf(tape, tape.barMs),
+  };
+}

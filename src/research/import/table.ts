@@ -1,0 +1,234 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { OperatorError } from '../../core/errors.ts';
+import { arrowTable } from '../tape/arrow-file.ts';
+import { decimalOf, integerOf, shortest32 } from './cells.ts';
+import { planFor } from './detect.ts';
+import { lz4Block } from './lz4.ts';
+import type { TableKind } from './kind.ts';
+import { plainSymbol } from './plan.ts';
+import type { Hints, Plan } from './plan.ts';
+import { noCounts, otherSymbol, otherUnit } from './rows.ts';
+import type { RowCounts, Rows } from './rows.ts';
+import { Cells, NO_NUMBER, survives } from './scan.ts';
+import { shown } from './values.ts';
+
+/** Parquet and Arrow (Feather) tables: the layouts of delimited files, by the names of their columns. */
+
+/** A table as its library gives it. */
+export interface Table {
+  readonly names: readonly string[];
+  readonly rows: number;
+  /** Cells of a column: numbers, text, bigints, dates. */
+  readonly columns: readonly ArrayLike<unknown>[];
+}
+
+const SAMPLE_ROWS = 200;
+
+/** @throws OperatorError (`data`) that names the file, and the row that is wrong (rows count from 1). */
+export async function readTable(
+  { name, place, bytes }: { readonly name: string; readonly place: string; readonly bytes: Uint8Array },
+  kind: TableKind,
+  hints: Hints,
+): Promise<{ readonly plan: Plan; readonly rows: Rows }> {
+  const table = await attempt(
+    place,
+    kind,
+    async () => await (kind === 'parquet' ? fromParquet(bytes) : fromArrow(bytes)),
+  );
+  const sampled = Array.from({ length: Math.min(table.rows, SAMPLE_ROWS) }, (_, row) =>
+    table.columns.map((cells) => cellText(cells[row])),
+  );
+  const sample = { rows: [table.names, ...sampled], delimiter: ',', name, isJson: false } as const;
+  const plan = planFor(sample, hints, place);
+  return { plan, rows: rowsOf(place, table, plan) };
+}
+
+async function attempt<T>(place: string, kind: TableKind, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    const isStumble = cause instanceof TypeError || cause instanceof RangeError;
+    const why = cause instanceof Error && !isStumble ? cause.message : 'is it whole?';
+    const what = kind === 'parquet' ? 'Parquet' : 'Arrow';
+    throw new OperatorError(
+      'data',
+      `${place}: not ${what === 'Arrow' ? 'an Arrow' : 'a Parquet'} file that can be read: ${why}`,
+      cause,
+    );
+  }
+}
+
+async function fromParquet(bytes: Uint8Array): Promise<Table> {
+  const { parquetMetadataAsync, parquetRead } = await import('hyparquet');
+  const file = new ArrayBuffer(bytes.byteLength);
+  new Uint8Array(file).set(bytes);
+  const metadata = await parquetMetadataAsync(file);
+  const reads = new Map<string, (cell: unknown) => unknown>();
+  for (const element of metadata.schema) {
+    const { name, scale = 0 } = element;
+    if (element.type === 'FLOAT') reads.set(name, shortest);
+    if (element.converted_type !== 'DECIMAL' && element.logical_type?.type !== 'DECIMAL') continue;
+    // Taken as the integer that it is stored as: the library multiplies with a double, which loses digits.
+    reads.set(name, (cell) => decimalCell(cell, scale));
+    delete element.converted_type;
+    delete element.logical_type;
+  }
+  const names = metadata.schema
+    .slice(1)
+    .filter(({ num_children: children }) => children === undefined)
+    .map(({ name }) => name);
+  const rows = Number(metadata.num_rows);
+  // Rows that its parts have beyond its count would be left out without a word.
+  if (metadata.row_groups.reduce((sum, group) => sum + Number(group.num_rows), 0) !== rows)
+    throw new Error(`its parts do not have the ${rows} rows that it counts`);
+  const columns = names.map(() => Array.from<unknown>({ length: rows }));
+  await parquetRead({
+    file,
+    metadata,
+    compressors: {
+      GZIP: (packed) => gunzipSync(packed),
+      BROTLI: (packed) => brotliDecompressSync(packed),
+      ZSTD: (packed) => zstdDecompressSync(packed),
+      LZ4_RAW: (packed, size) => lz4Block(packed, size),
+    },
+    onChunk: ({ columnName, columnData, rowStart }) => {
+      const column = columns[names.indexOf(columnName)];
+      const read = reads.get(columnName);
+      if (column === undefined) return;
+      for (let n = 0; n < columnData.length; n++) {
+        const cell: unknown = columnData[n];
+        column[rowStart + n] = read === undefined ? cell : read(cell);
+      }
+    },
+  });
+  return { names, rows, columns };
+}
+
+function fromArrow(bytes: Uint8Array): Table {
+  const table = arrowTable(bytes);
+  const columns = table.schema.fields.map(({ type }, n) => {
+    const cells = cellsOf(table.getChildAt(n));
+    if ('scale' in type) return Array.from(cells, (cell) => decimalCell(cell, type.scale));
+    return cells instanceof Float32Array ? Float64Array.from(cells, shortest32) : cells;
+  });
+  return { names: table.names, rows: table.numRows, columns };
+}
+
+const shortest = (cell: unknown): unknown => (typeof cell === 'number' ? shortest32(cell) : cell);
+
+/** A decimal is an integer of its smallest unit; wide ones are bytes. */
+function decimalCell(cell: unknown, scale: number): unknown {
+  if (cell instanceof Uint8Array) return decimalOf(integerOf(cell), scale);
+  return typeof cell === 'bigint' || typeof cell === 'number' ? decimalOf(BigInt(cell), scale) : cell;
+}
+
+/** Cells of a column: a typed array where there are no holes, else an array. */
+function cellsOf(column: { toArray(): unknown }): ArrayLike<unknown> {
+  const cells = column.toArray();
+  const isCells = (value: unknown): value is ArrayLike<unknown> =>
+    Array.isArray(value) || ArrayBuffer.isView(value);
+  if (!isCells(cells)) throw new Error('a column that is no array');
+  return cells;
+}
+
+function cellText(cell: unknown): string {
+  if (cell instanceof Date) return String(cell.getTime());
+  return typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint' ? String(cell) : '';
+}
+
+function rowsOf(place: string, table: Table, plan: Plan): Rows {
+  const counts = noCounts();
+  const column = (role: 'open' | 'high' | 'low' | 'close' | 'volume'): ArrayLike<unknown> | undefined =>
+    table.columns[plan.roles[role] ?? -1];
+  const volumes = column('volume');
+  const symbols = table.columns[plan.roles.symbol ?? -1];
+  if (symbols !== undefined) refuseOtherSymbols(symbols, place);
+  const times = Float64Array.from({ length: table.rows }, (_, row) =>
+    timeOf(table, plan, { row, place, counts }),
+  );
+  const numbers = (cells: ArrayLike<unknown>, what: 'price' | 'volume'): Float64Array =>
+    Float64Array.from(
+      { length: table.rows },
+      (_, row) =>
+        numberOf(cells[row], { what, row, place, counts }) / (what === 'price' ? plan.priceScale : 1),
+    );
+  const closeCells = column('close') ?? [];
+  const close = numbers(closeCells, 'price');
+  const price = (role: 'open' | 'high' | 'low'): Float64Array => {
+    const cells = column(role);
+    return cells === undefined ? close : numbers(cells, 'price');
+  };
+  const columns = {
+    times,
+    open: price('open'),
+    high: price('high'),
+    low: price('low'),
+    close,
+    volume:
+      volumes === undefined ? new Float64Array(table.rows).fill(Number.NaN) : numbers(volumes, 'volume'),
+  };
+  return {
+    name: place,
+    columns,
+    lines: Uint32Array.from({ length: table.rows }, (_, row) => row + 1),
+    counts,
+  };
+}
+
+function refuseOtherSymbols(cells: ArrayLike<unknown>, place: string): void {
+  let first = '';
+  for (let row = 0; row < cells.length; row++) {
+    if (row > 0 && cells[row] === cells[row - 1]) continue;
+    const symbol = plainSymbol(cellText(cells[row]));
+    if (first === '') first = symbol;
+    // An empty one names no other.
+    if (symbol !== '' && symbol !== first)
+      throw new OperatorError('data', `${place}:${row + 1}: ${otherSymbol(symbol, first)}`);
+  }
+}
+
+interface Where {
+  readonly row: number;
+  readonly place: string;
+  readonly counts: RowCounts;
+}
+
+function fail({ place, row }: Where, why: string): never {
+  throw new OperatorError('data', `${place}:${row + 1}: ${why}`);
+}
+
+function timeOf({ columns }: Table, { time, roles, of, timeMin = 0 }: Plan, where: Where): number {
+  const cell = columns[roles.time ?? -1]?.[where.row];
+  const text = cellText(cell);
+  // Numbers of a typed time column are milliseconds with a fraction where the unit is finer.
+  if (time.as === 'text') return time.read(text, '') ?? fail(where, `expected a time, got "${shown(text)}"`);
+  const cells = new Cells(Buffer.from(text), 44);
+  const value = cells.unix(time.as === 'unix' ? time.unit : 'ms');
+  if (value === NO_NUMBER) return fail(where, `expected a time, got "${shown(text)}"`);
+  if (value < timeMin) return fail(where, otherUnit(text));
+  if (cells.wasRounded) {
+    if (of === 'bars') return fail(where, `a bar begins at a whole millisecond, not at ${shown(text)}`);
+    where.counts.cutTimes += 1;
+  }
+  return value;
+}
+
+function numberOf(cell: unknown, where: Where & { readonly what: 'price' | 'volume' }): number {
+  const { what, counts } = where;
+  if (typeof cell === 'number' && cell >= 0 && cell < Infinity) return cell;
+  const text = cellText(cell);
+  if (what === 'volume' && (text === '' || text === 'NaN')) return Number.NaN;
+  const cells = new Cells(Buffer.from(text), 44);
+  const value = cells.number();
+  if (value === NO_NUMBER) return fail(where, `expected a ${what}, got "${shown(text)}"`);
+  if (what === 'price' && cells.wasRounded && cells.wasCutShort)
+    return fail(where, `the price ${text} has lost its last digits, as in a spreadsheet`);
+  if (!survives(text, value)) {
+    if (what === 'volume') counts.roundedVolumes += 1;
+    else {
+      counts.roundedPrices += 1;
+      counts.roundedAt ??= where.row + 1;
+    }
+  }
+  return value;
+}

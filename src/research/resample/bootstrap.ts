@@ -1,0 +1,60 @@
+import { OperatorError } from '../../core/errors.ts';
+
+/** What a figure comes to over many resamples. Figures for people: no money is made of them. */
+export interface Summary {
+  /** Resamples that have the figure. */
+  readonly count: number;
+  readonly mean: number;
+  readonly median: number;
+  /** Standard deviation over the resamples (n − 1): the bootstrap's estimate of the standard error. */
+  readonly standardError: number;
+  readonly p5: number;
+  readonly p25: number;
+  readonly p75: number;
+  readonly p95: number;
+  /** Percentile interval of the level that was asked for. */
+  readonly low: number;
+  readonly high: number;
+}
+
+/** @param values one for each resample that has the figure. @param level share that the interval holds. `undefined` below two. */
+export function summaryOf(values: readonly number[], level: number): Summary | undefined {
+  const count = values.length;
+  if (count < 2) return undefined;
+  const sorted = values.toSorted((a, b) => a - b);
+  const mean = sorted.reduce((sum, value) => sum + value / count, 0);
+  const squares = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  const [p5, p95] = bounds(sorted, 0.05);
+  const [p25, p75] = bounds(sorted, 0.25);
+  const [low, high] = bounds(sorted, (1 - level) / 2);
+  const [below, above] = bounds(sorted, 0.5);
+  const median = (below + above) / 2;
+  return { count, mean, median, standardError: Math.sqrt(squares / (count - 1)), p5, p25, p75, p95, low, high };
+} // prettier-ignore
+
+/** The `⌈p·n⌉`-th smallest and largest: as many resamples lie outside on one side as on the other. */
+function bounds(sorted: readonly number[], p: number): readonly [low: number, high: number] {
+  // A product such as 0.05 · 200 may come out a hair above the whole number that it is.
+  const rank = Math.min(Math.ceil(sorted.length / 2), Math.max(1, Math.ceil(p * sorted.length - 1e-9)));
+  return [sorted[rank - 1] ?? Number.NaN, sorted[sorted.length - rank] ?? Number.NaN];
+}
+
+/** Share of values below `value`; one that equals it counts half. */
+export const rankOf = (values: readonly number[], value: number): number =>
+  values.reduce((sum, one) => sum + (one < value ? 1 : one === value ? 0.5 : 0), 0) / values.length;
+
+export const RESAMPLES = { least: 20, usual: 200, most: 10_000 } as const;
+
+/** Resamples that an interval of this level needs, those of 5 % to 95 % among them. */
+export const leastFor = (level: number): number =>
+  Math.max(RESAMPLES.least, Math.ceil(2 / (1 - level) - 1e-9));
+
+/** @throws OperatorError `usage`. */
+export function checkLevel(level: number, resamples: number): void {
+  const needed = leastFor(level);
+  if (resamples < needed)
+    throw new OperatorError(
+      'usage',
+      `--level: of ${resamples} resamples an interval of ${Number((level * 100).toFixed(3))} % says nothing: at least ${needed} are needed`,
+    );
+}

@@ -1,0 +1,123 @@
+import { invariant } from '../../core/errors.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { ASSETS_MAX, hasLeft, mayLeave, mayLeaveAt } from './band.ts';
+import type { Band, Values } from './band.ts';
+import { blockValues } from '../tape/blocks.ts';
+import type { History, Valuation } from './history.ts';
+import { rowCursor } from '../tape/rows.ts';
+import { walk } from './walk.ts';
+
+export type { History, Valuation };
+
+export interface DriftQuestion {
+  /** Prices are looked at as they are known here, and at each later instant at which a price arrives. Unix ms. */
+  readonly from: number;
+  /** Nothing later counts. */
+  readonly until?: number | undefined;
+  /** Units held of each asset: doubles, each the nearest to what is really held. */
+  readonly held: Float64Array;
+  readonly cash: number;
+  /** A price that is older says nothing, and the portfolio is unknown then. */
+  readonly ageMaxMs?: number | undefined;
+  /** Decides where rounding could matter: whether there is a breach at these rows, one of each history. */
+  isBreach(rows: Int32Array): boolean;
+}
+
+/** What a search has looked at, for figures. */
+export interface Looked {
+  blocks: number;
+  rows: number;
+  /** Rows at which the decimals had to decide. */
+  doubts: number;
+}
+
+export interface DriftSearch {
+  readonly looked: Looked;
+  /** The first instant at which a weight is outside its band; `undefined` when there is none. */
+  next(question: DriftQuestion): Instant | undefined;
+}
+
+/**
+ * A search for breaches of a band. Assets are in the order of the bounds; what is prepared serves any number of questions.
+ * Blocks of time that hold no breach for certain are passed; the rows of the others are asked one by one.
+ */
+export function driftSearch(
+  histories: readonly History[],
+  valuations: readonly Valuation[],
+  band: Band,
+): DriftSearch {
+  const assets = valuations.length;
+  invariant(assets <= ASSETS_MAX, `a band holds for at most ${ASSETS_MAX} assets`);
+  invariant(band.upper.length === assets + 1, 'a band has bounds for each asset and for cash');
+  const exponent = Math.min(...histories.map(({ index }) => index.exponent));
+  const tapes = histories.map(({ tape }) => tape);
+  const cursor = rowCursor(histories, exponent);
+  const firstKnown = Math.max(...tapes.map(({ times, barMs }) => (times[0] ?? Infinity) + barMs));
+  const lastKnown = Math.max(...tapes.map(({ times, rows, barMs }) => (times[rows - 1] ?? 0) + barMs));
+  const looked: Looked = { blocks: 0, rows: 0, doubts: 0 };
+  const bounds: Values = { low: new Float64Array(assets), high: new Float64Array(assets), cash: 0 };
+  const blocks = blockValues(histories, valuations, { exponent, values: bounds });
+  const closes = valuations.map(({ pair, onward = -1 }) => ({
+    pair,
+    close: tapes[pair]?.close ?? NO_CLOSES,
+    onward,
+    onwardClose: tapes[onward]?.close,
+  }));
+  const values = new Float64Array(assets);
+  let asked: DriftQuestion = { from: 0, held: NO_CLOSES, cash: 0, isBreach: () => false };
+
+  const isBreachNow = (): boolean => {
+    const { held, cash, ageMaxMs = Infinity } = asked;
+    const { rows, at } = cursor;
+    looked.rows++;
+    for (let i = 0; i < assets; i++) {
+      const { close, pair, onward, onwardClose } = closes[i] ?? NO_ASSET;
+      const value = (held[i] ?? 0) * (close[rows[pair] ?? 0] ?? 0);
+      values[i] = onwardClose === undefined ? value : value * (onwardClose[rows[onward] ?? 0] ?? 0);
+    }
+    if (ageMaxMs < Infinity && at - cursor.oldest() > ageMaxMs) return false;
+    if (!mayLeaveAt(band, values, cash)) return false;
+    if (hasLeft(band, values, cash)) return true;
+    looked.doubts++;
+    return asked.isBreach(rows);
+  };
+  const width = 2 ** exponent;
+  const search = {
+    levels: blocks.levels,
+    width,
+    from: 0,
+    until: 0,
+    misses: 0,
+    mayHold(level: number, block: number) {
+      looked.blocks++;
+      blocks.read(level, block, asked.held);
+      return mayLeave(band, bounds);
+    },
+    open(first: number, last: number) {
+      // In the first block the cursor stands at the beginning of the search already.
+      if (first * width >= search.from) cursor.enter(first);
+      const end = Math.min((last + 1) * width, search.until + 1);
+      while (cursor.advance(end)) if (isBreachNow()) return cursor.at;
+      return undefined;
+    },
+    resumesAt: () => cursor.nextAt(),
+  };
+  const next = (question: DriftQuestion): Instant | undefined => {
+    asked = question;
+    bounds.cash = question.cash;
+    const from = Math.max(question.from, firstKnown);
+    const end = question.until ?? Infinity;
+    if (from > end || from === Infinity || assets === 0) return undefined;
+    cursor.seek(from);
+    if (isBreachNow()) return instant(from);
+    search.from = from + 1;
+    search.until = Math.min(end, lastKnown);
+    const found = walk(search);
+    return found === undefined ? undefined : instant(found);
+  };
+  return { looked, next };
+}
+
+const NO_CLOSES = new Float64Array(0);
+const NO_ASSET = { pair: -1, close: NO_CLOSES, onward: -1, onwardClose: undefined };

@@ -1,0 +1,229 @@
+import { z } from 'zod';
+import { text } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
+import { splitPair } from '../../core/pairs.ts';
+import { durationText, isoOf, parseDuration } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { ptsSchema, venueOptions } from '../../simulator/options/options.ts';
+import type { CurrencyOptions, VenueInput, VenueOptions } from '../../simulator/options/options.ts';
+import {
+  bps,
+  camelKeys,
+  decimal,
+  milliseconds,
+  pairName,
+  precision,
+  share,
+} from '../../simulator/options/options-parts.ts';
+
+/**
+ * What a backtest assumes about execution: a tape knows what was traded, and not what a maker would have quoted for this size at
+ * that instant. Everything here is an assumption, and every report prints all of it.
+ */
+export type ExecutionModel = z.output<typeof modelSchema>;
+
+const duration = z
+  .string()
+  .refine(isDuration, { error: 'expected an ISO 8601 duration such as PT1H' })
+  .transform(parseDuration);
+
+const sizes = {
+  half_spread_bps: bps.describe('Distance of the smallest quote from the middle price, basis points'),
+  impact_bps: bps.describe(
+    'Added for size: basis points at 1 million USD, growing with the square root of USD',
+  ),
+  max_usd: decimal
+    .refine((value) => /[1-9]/u.test(value), { error: 'expected more than 0' })
+    .describe('Largest quote, USD'),
+  price_precision: precision
+    .optional()
+    .describe(
+      'Decimals of a quoted price; left out: 2 for prices in money, 8 for others, more for small prices, so that six digits of each remain',
+    ),
+};
+
+const pairSchema = z
+  .strictObject({
+    half_spread_bps: sizes.half_spread_bps.optional(),
+    impact_bps: sizes.impact_bps.optional(),
+    max_usd: sizes.max_usd.optional(),
+    price_precision: sizes.price_precision,
+  })
+  .transform(camelKeys);
+
+const fields = {
+  ...sizes,
+  pairs: z.record(pairName, pairSchema).default({}).describe('Pairs that differ'),
+  quote_life_ms: milliseconds.min(1).describe('Life of a quote, ms'),
+  quote_latency_ms: milliseconds.describe('From asking for a quote to its answer, ms; half of it on the way'),
+  order_latency_ms: milliseconds.describe('From sending an order to its answer, ms; half of it on the way'),
+  last_look_bps: bps
+    .optional()
+    .describe('Orders are canceled when the price moved this far against the dealer; left out: never'),
+  rejected_share: share.describe('Orders that are canceled for no reason, of 1'),
+  unavailable_share: share.describe('Part of the time in which no quote is given, of 1'),
+  unavailable_ms: milliseconds
+    .min(1)
+    .describe('No quotes are given in pieces of time of this length, ms: refusals come in clusters'),
+  fee_bps: bps.describe('Fee in quote currency, basis points of the amount'),
+  gap_max: duration.describe(
+    'A price that is older than its bar by more than this is none: nothing trades in a longer hole of a tape. ISO 8601',
+  ),
+  pts: ptsSchema.prefault({}).describe('Post-trade settlement: modes, rates, limit of credit'),
+};
+
+export const modelSchema = z.strictObject(fields).transform(camelKeys);
+
+type ModelText = z.input<typeof modelSchema>;
+
+/** What the presets say. `normal` is what a desk may expect of liquid pairs; the others are to see how much hangs on that. */
+export const presets = {
+  tight: {
+    half_spread_bps: 1,
+    impact_bps: 4,
+    max_usd: '1000000',
+    quote_life_ms: 10_000,
+    quote_latency_ms: 50,
+    order_latency_ms: 50,
+    rejected_share: 0,
+    unavailable_share: 0,
+    unavailable_ms: 60_000,
+    fee_bps: 0,
+    gap_max: 'PT1H',
+  },
+  normal: {
+    half_spread_bps: 3,
+    impact_bps: 10,
+    max_usd: '250000',
+    quote_life_ms: 10_000,
+    quote_latency_ms: 200,
+    order_latency_ms: 200,
+    last_look_bps: 5,
+    rejected_share: 0,
+    unavailable_share: 0.001,
+    unavailable_ms: 60_000,
+    fee_bps: 0,
+    gap_max: 'PT1H',
+  },
+  stressed: {
+    half_spread_bps: 15,
+    impact_bps: 40,
+    max_usd: '50000',
+    quote_life_ms: 10_000,
+    quote_latency_ms: 800,
+    order_latency_ms: 800,
+    last_look_bps: 2,
+    rejected_share: 0.02,
+    unavailable_share: 0.05,
+    unavailable_ms: 300_000,
+    fee_bps: 2,
+    gap_max: 'PT1H',
+  },
+} as const satisfies Readonly<Record<string, ModelText>>;
+
+/** A file of its own: what it leaves out is as in the preset that it names as its `base`, else as in `normal`. */
+export const modelFileSchema = z
+  .looseObject({ base: z.enum(['tight', 'normal', 'stressed']).default('normal') })
+  .transform(({ base, ...own }): ModelText => ({ ...presets[base], ...own }))
+  .pipe(modelSchema);
+
+/** Settings that one word on the command line can say. */
+export const modelKeys: readonly string[] = Object.keys(fields).filter(
+  (name) => name !== 'pairs' && name !== 'pts',
+);
+
+/** Every setting by its name, with what it means. */
+export const modelSettings: Readonly<Record<string, { readonly description?: string | undefined }>> = fields;
+
+export type PresetName = keyof typeof presets;
+export const isPreset = (name: string): name is PresetName => Object.hasOwn(presets, name);
+
+export const presetModel = (name: PresetName): ExecutionModel => modelSchema.parse(presets[name]);
+
+/** A currency of the backtest, where it is not one that everybody knows. */
+export interface VenueFacts {
+  readonly seed: string;
+  readonly from: Instant;
+  readonly pairs: readonly string[];
+  readonly holdings: ReadonlyMap<string, Quantity>;
+  readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
+}
+
+/** The settings of the simulated venue that behaves as the model says. */
+export function venueOf(model: ExecutionModel, facts: VenueFacts): VenueOptions {
+  const { halfSpreadBps, impactBps, maxUsd, pricePrecision } = model;
+  const pairs = facts.pairs.map((pair) => {
+    const own = model.pairs[pair] ?? {};
+    const decimals = own.pricePrecision ?? pricePrecision;
+    const settings = {
+      ...sidesOf(pair, [...Object.keys(facts.currencies ?? {}), ...facts.holdings.keys()]),
+      halfSpreadBps: own.halfSpreadBps ?? halfSpreadBps,
+      impactBps: own.impactBps ?? impactBps,
+      maxUsd: own.maxUsd ?? maxUsd,
+      ...(decimals === undefined ? {} : { pricePrecision: decimals }),
+    };
+    return [pair, settings] as const;
+  });
+  return checked({
+    seed: facts.seed,
+    accounts: [{ name: 'desk', balances: textOf(facts.holdings) }],
+    pairs: Object.fromEntries(pairs),
+    currencies: facts.currencies ?? {},
+    marketStart: isoOf(facts.from),
+    quoteLifeMs: model.quoteLifeMs,
+    lastLookBps: model.lastLookBps,
+    cancelProbability: model.rejectedShare,
+    feeBps: model.feeBps,
+    pts: model.pts,
+  });
+}
+
+/** Runs of a sweep ask for the same venue again and again, and nobody changes settings that are made. */
+function checked(input: VenueInput): VenueOptions {
+  const asked = JSON.stringify(input);
+  if (lastVenue?.asked !== asked) lastVenue = { asked, options: venueOptions(input) };
+  return lastVenue.options;
+}
+let lastVenue: { readonly asked: string; readonly options: VenueOptions } | undefined;
+
+/** What most markets quote in, the longer names first: of two that fit the longer one is meant. */
+const QUOTES = ['usdt', 'usdc', 'usd', 'eur', 'gbp', 'chf', 'jpy', 'btc', 'eth'];
+
+/**
+ * The two currencies of a tape. A backtest trades whatever there are prices of: a coin that nobody has heard of is what stands before
+ * the quote currency. Nothing when the name does not tell: the venue then refuses it.
+ */
+export function sidesOf(
+  pair: string,
+  known: Iterable<string>,
+): { readonly base?: string; readonly quote?: string } {
+  const split = splitPair(pair, [...known, ...QUOTES]);
+  if (!('problem' in split)) return { base: split.base, quote: split.quote };
+  const quote = QUOTES.find((each) => pair.endsWith(each) && pair.length >= each.length + 2);
+  return quote === undefined ? {} : { base: pair.slice(0, -quote.length), quote };
+}
+
+const textOf = (held: ReadonlyMap<string, Quantity>): Record<string, string> =>
+  Object.fromEntries([...held].map(([currency, amount]) => [currency, text(amount)]));
+
+function isDuration(value: string): boolean {
+  try {
+    return parseDuration(value) >= 0;
+  } catch {
+    return false;
+  }
+}
+
+/** Settings by their names in the file. Durations as ISO 8601; what is left out is not there. */
+export function settingsOf(settings: object): Readonly<Record<string, unknown>> {
+  const entries = Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
+    if (value === undefined) return [];
+    if (name === 'gapMax') return [['gap_max', durationText(Number(value))] as const];
+    const key = name.replaceAll(/[A-Z]/gu, (letter) => `_${letter.toLowerCase()}`);
+    return [[key, isPlain(value) ? settingsOf(value) : value] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+const isPlain = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,0 +1,166 @@
+import { Observable, share } from 'rxjs';
+import type { Quantity } from '../../core/money.ts';
+import { HOUR_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { VirtualClock } from '../../engine/time/virtual-clock.ts';
+import { Desk } from '../../engine/desk.ts';
+import { noObserver } from '../../engine/observer.ts';
+import type { Observer } from '../../engine/observer.ts';
+import type { Policy } from '../../engine/policy.ts';
+import type { Command, JournalPort } from '../../engine/ports.ts';
+import { runDesk } from '../../engine/run.ts';
+import type { StrategySource } from '../../engine/state/strategy-source.ts';
+import { Exchange } from '../../simulator/exchange/exchange.ts';
+import type { CurrencyOptions } from '../../simulator/options/options.ts';
+import { inProcessVenue } from '../../simulator/port.ts';
+import { hash32, mix, seededRandom } from '../../simulator/market/random.ts';
+import { venueOf } from './model.ts';
+import type { ExecutionModel } from './model.ts';
+import { TapeReader, tapeMarket, venueTape } from './tape-market.ts';
+import type { NextPossible } from './tape-market.ts';
+import { knownAt } from '../tape/tape.ts';
+import type { Tape } from '../tape/tape.ts';
+
+export interface BacktestSetup {
+  /** One for each pair that is traded or values something. */
+  readonly tapes: readonly Tape[];
+  /** The first instant of the desk: the first close of every tape is known by then. */
+  readonly from: Instant;
+  /** The desk is told to drain then; nothing is decided at this instant any more. */
+  readonly until: Instant;
+  readonly strategies: readonly StrategySource[];
+  /** As the config makes it for paper mode. */
+  readonly policy: Policy;
+  readonly model: ExecutionModel;
+  /** What the account holds at the start, by currency. */
+  readonly holdings: ReadonlyMap<string, Quantity>;
+  /** Chance of the venue and jitter of the desk follow from it. */
+  readonly seed: string;
+  /** Currencies that are not built into the simulated venue, or differ. */
+  readonly currencies?: Readonly<Record<string, CurrencyOptions>> | undefined;
+  readonly journal: JournalPort;
+  /** Says where something can come true; left out: every row of every tape reaches the desk. */
+  readonly nextPossible?: NextPossible | undefined;
+  readonly observer?: Partial<Observer> | undefined;
+}
+
+/** A desk on virtual time over tapes: the pipeline of live trading, with other ports. */
+export interface Backtest {
+  readonly desk: Desk;
+  readonly clock: VirtualClock;
+  readonly exchange: Exchange;
+  /**
+   * Goes on to `until`, or to the end. Synchronous: nothing else runs meanwhile. Whether it is over.
+   *
+   * @throws whatever ended the desk: `OperatorError` for a strategy that cannot run, else a bug.
+   */
+  run(until?: Instant): boolean;
+}
+
+/** @throws OperatorError (`config`) when a currency has no value in USD or the name of a pair cannot be taken apart. */
+export function backtest(setup: BacktestSetup): Backtest {
+  const { tapes, from, until, model, seed, holdings } = setup;
+  const clock = new VirtualClock(from, { pieceMs: Number.POSITIVE_INFINITY });
+  const pairs = tapes.map(({ pair }) => pair);
+  // The desk and the venue look at the same time.
+  const readers = new Map(tapes.map((tape) => [tape.pair, new TapeReader(tape)]));
+  const options = venueOf(model, { seed, from, pairs, holdings, currencies: setup.currencies });
+  const isOut = outages(model, seed);
+  const exchange = new Exchange({
+    options: {
+      ...options,
+      get unavailableProbability() {
+        return isOut(clock.now()) ? 1 : 0;
+      },
+    },
+    tapes: new Map(tapes.map((tape) => [tape.pair, venueTape(tape, readers.get(tape.pair))])),
+    startedAt: from,
+  });
+  const { nextPossible, journal } = setup;
+  const desk = new Desk(
+    {
+      clock,
+      random: seededRandom(`desk ${seed}`),
+      venue: inProcessVenue(exchange, {
+        clock,
+        capabilities: 'none',
+        quoteLatencyMs: model.quoteLatencyMs,
+        orderLatencyMs: model.orderLatencyMs,
+      }),
+      market: tapeMarket({ clock, tapes, readers, until, gapMaxMs: model.gapMax, nextPossible }),
+      journal,
+      operator$: endAt(clock, until),
+    },
+    backtestPolicy(setup.policy),
+    { ...noObserver, ...setup.observer },
+    setup.strategies,
+  );
+  return { desk, clock, exchange, run: runner(desk, clock) };
+}
+
+function runner(desk: Desk, clock: VirtualClock): Backtest['run'] {
+  const seen: { isOver: boolean; failure: { readonly error: unknown } | undefined } = {
+    isOver: false,
+    failure: undefined,
+  };
+  let isBegun = false;
+  return (until) => {
+    if (!isBegun) {
+      isBegun = true;
+      runDesk(desk, { isUntilDone: true }).subscribe({
+        error: (error: unknown) => {
+          seen.failure = { error };
+        },
+        complete: () => {
+          seen.isOver = true;
+        },
+      });
+    }
+    if (!seen.isOver && seen.failure === undefined) clock.run(until);
+    if (seen.failure !== undefined) throw seen.failure.error;
+    return seen.isOver;
+  };
+}
+
+/**
+ * What only a live world needs is left out: nobody sets this clock, the venue's terms stay as they are, and nobody else trades
+ * on the account. Interest alone moves a balance by itself, so that an account with credit is read every hour.
+ */
+export const backtestPolicy = (policy: Policy): Policy => ({
+  ...policy,
+  mode: 'backtest',
+  account: 'backtest',
+  accountPollMs: policy.pts.use === 'never' ? Number.POSITIVE_INFINITY : HOUR_MS,
+  accountAgeMaxMs: undefined,
+  continuity: { ...policy.continuity, everyMs: Number.POSITIVE_INFINITY },
+  pts: { ...policy.pts, pollMs: Number.POSITIVE_INFINITY, maxAgeMs: Number.POSITIVE_INFINITY },
+});
+
+/** The end of the tape is a command like another. */
+const endAt = (clock: VirtualClock, until: Instant): Observable<Command> =>
+  new Observable<Command>((subscriber) =>
+    clock.pushFirst(until, () => {
+      subscriber.next({ do: 'drain', why: 'the end of the tape' });
+    }),
+  ).pipe(share());
+
+/** Whether no quotes are given at a time: whole pieces of it, so that refusals come in clusters. Depends on the seed alone. */
+export function outages(
+  { unavailableShare, unavailableMs }: ExecutionModel,
+  seed: string,
+): (at: number) => boolean {
+  const key = hash32(`outage ${seed}`);
+  return (at) => {
+    if (unavailableShare === 0) return false;
+    const piece = Math.floor(at / unavailableMs);
+    const drawn = mix(mix(key ^ (piece | 0)) ^ Math.floor(piece / 2 ** 32));
+    return drawn / 2 ** 32 < unavailableShare;
+  };
+}
+
+/** The window that all tapes cover: from the first instant at which each has a price to the end of the shortest. */
+export function coverOf(tapes: readonly Tape[]): { readonly from: Instant; readonly until: Instant } {
+  const firsts = tapes.map((tape) => knownAt(tape, 0));
+  const lasts = tapes.map((tape) => knownAt(tape, tape.rows - 1) + Math.max(tape.barMs, 1));
+  return { from: instant(Math.max(...firsts)), until: instant(Math.min(...lasts)) };
+}

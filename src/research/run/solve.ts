@@ -1,0 +1,198 @@
+import { isBeyond } from '../../core/reference-price.ts';
+import { approximate, NO_QUANTITY, NOTHING, price, quantity, subtract } from '../../core/money.ts';
+import type { Price, Quantity } from '../../core/money.ts';
+import { hasDrifted, targetsOf, tradedPair } from '../../core/risk/portfolio.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Beyond, Wait } from '../../core/wake.ts';
+import { bandOf } from './band.ts';
+import type { Band } from './band.ts';
+import { driftSearch } from './drift.ts';
+import type { History, Valuation } from './history.ts';
+import { boundsAt, LEVELS } from '../tape/index.ts';
+import { lastKnownRow, priceAt } from '../tape/tape.ts';
+import { walk } from './walk.ts';
+
+/** From when on, and until when, a wake is looked for. Unix ms. */
+export interface Span {
+  /** What is known here counts already. */
+  readonly from: Instant;
+  /** What becomes known later does not count. */
+  readonly until?: Instant | undefined;
+  /** A price that is older says nothing, ms. */
+  readonly ageMaxMs?: number | undefined;
+}
+
+/** Market histories by pair. Several prices of one instant are one: the last. */
+export type Market = ReadonlyMap<string, History>;
+
+/** The next instant after `at` at which a price becomes known; `undefined` when none does. */
+export function nextPriceAt(tapes: Iterable<History['tape']>, at: Instant): Instant | undefined {
+  let first = Infinity;
+  for (const tape of tapes) {
+    const row = lastKnownRow(tape, at) + 1;
+    if (row < tape.rows) first = Math.min(first, (tape.times[row] ?? Infinity) + tape.barMs);
+  }
+  return first === Infinity ? undefined : instant(first);
+}
+
+/** The first instant at which the price is on the wanted side of the level; `undefined` when it never is. */
+export function nextCrossing(
+  { tape, index }: History,
+  { is, level }: Pick<Wait & { on: 'price' }, 'is' | 'level'>,
+  { from, until = instant(Infinity), ageMaxMs = Infinity }: Span,
+): Instant | undefined {
+  const { times, close, barMs, rows } = tape;
+  const isWanted = beyond(is, level);
+  const side = is === 'at_or_below' ? 0 : 1;
+  const known = lastKnownRow(tape, from);
+  const isFresh = known >= 0 && from - ((times[known] ?? 0) + barMs) <= ageMaxMs;
+  if (isFresh && isWanted(close[known] ?? 0)) return from <= until ? from : undefined;
+  const width = 2 ** index.exponent;
+  let row = known + 1;
+  const search = {
+    levels: LEVELS,
+    width,
+    from: (times[row] ?? 0) + barMs,
+    until: Math.min(until, (times[rows - 1] ?? 0) + barMs),
+    misses: 0,
+    mayHold(height: number, block: number) {
+      const bounds = index.bounds[height];
+      if (bounds === undefined) return true;
+      return isWanted(bounds[boundsAt(bounds, index.first[height] ?? 0, block) + side] ?? 0);
+    },
+    open(first: number, last: number) {
+      const end = Math.min((last + 1) * width, until + 1) - barMs;
+      const start = index.starts[first - (index.first[0] ?? 0)] ?? rows;
+      for (row = Math.max(start, known + 1); row < rows; row++) {
+        const time = times[row] ?? 0;
+        if (time >= end) return undefined;
+        if (isWanted(close[row] ?? 0) && time !== times[row + 1]) return time + barMs;
+      }
+      return undefined;
+    },
+    resumesAt: () => (times[row] ?? Infinity) + barMs,
+  };
+  if (row >= rows) return undefined;
+  const found = walk(search);
+  return found === undefined ? undefined : instant(found);
+}
+
+/**
+ * Whether the decimal of a double is on this side of a level, told by the double alone. Reading a decimal as the nearest
+ * double keeps the order, and the decimal of a price is read as that price: one below the level's double is below the level, and one above
+ * is above. Only at the level's double itself do the decimals have to be asked, once.
+ */
+function beyond(is: Beyond, text: string): (value: number) => boolean {
+  const level = price(text);
+  const nearest = approximate(level);
+  const isNearest = isBeyond(price(String(nearest)), is, level);
+  if (is === 'at_or_below') return isNearest ? (value) => value <= nearest : (value) => value < nearest;
+  return isNearest ? (value) => value >= nearest : (value) => value > nearest;
+}
+
+/** What a portfolio holds, by currency. */
+export type Holdings = ReadonlyMap<string, Quantity>;
+
+/**
+ * The first instant at which the portfolio has drifted beyond the threshold, were its holdings to stay: the very instant at
+ * which a desk would be woken that looks at every price. `undefined` when there is none, or a price is missing for good.
+ */
+export const nextDrift = (
+  market: Market,
+  wait: DriftWait,
+  question: Span & { readonly holdings: Holdings },
+): Instant | undefined => driftSolver(market, wait)(question);
+
+type DriftWait = Wait & { on: 'drift' };
+
+/** What a wait for a drift is in doubles. */
+interface DriftProblem {
+  /** Pairs that prices are needed of. */
+  readonly pairs: readonly string[];
+  /** How each asset is valued: by which of these pairs. */
+  readonly valuations: readonly Valuation[];
+  readonly band: Band;
+  /** Units of each asset, and of cash. The list is the same one each time. */
+  readonly heldIn: (holdings: Holdings) => { readonly held: Float64Array; readonly cash: number };
+}
+
+function driftProblem(wait: DriftWait): DriftProblem {
+  const targets = targetsOf(wait);
+  const { cash, aside } = wait;
+  const currencies = [...targets.keys()].filter((currency) => currency !== cash);
+  const legs = currencies.map((currency) => pairsOf(currency, wait));
+  const pairs = [...new Set(legs.flat())];
+  const valuations = legs.map(([pair = '', onward]) => ({
+    pair: pairs.indexOf(pair),
+    onward: onward === undefined ? undefined : pairs.indexOf(onward),
+  }));
+  const weights = [...currencies, cash].map((currency) => targets.get(currency) ?? NOTHING);
+  const held = new Float64Array(currencies.length);
+  return {
+    pairs,
+    valuations,
+    band: bandOf(weights, wait),
+    heldIn(holdings) {
+      currencies.forEach((currency, i) => (held[i] = approximate(holdings.get(currency) ?? NO_QUANTITY)));
+      const own = subtract(holdings.get(cash) ?? NO_QUANTITY, quantity(aside ?? '0'));
+      return { held, cash: approximate(own) };
+    },
+  };
+}
+
+/** As `nextDrift`, with everything prepared that does not depend on the holdings: for a wait that comes again and again. */
+export function driftSolver(
+  market: Market,
+  wait: DriftWait,
+): (question: Span & { readonly holdings: Holdings }) => Instant | undefined {
+  const { pairs, valuations, band, heldIn } = driftProblem(wait);
+  const histories = pairs.map((pair) => market.get(pair)).filter((history) => history !== undefined);
+  if (histories.length < pairs.length) return () => undefined;
+  const search = driftSearch(histories, valuations, band);
+  return ({ holdings, from, until, ageMaxMs }) => {
+    const isBreach = (rows: Int32Array): boolean => {
+      const midOf = (pair: string): Price | undefined => {
+        const place = pairs.indexOf(pair);
+        const history = histories[place];
+        return history === undefined ? undefined : priceAt(history.tape.close, rows[place] ?? 0);
+      };
+      return hasDrifted(wait, { holdings, midOf });
+    };
+    const { held, cash } = heldIn(holdings);
+    return search.next({ from, until, ageMaxMs, held, cash, isBreach });
+  };
+}
+
+/** The pair that a currency is valued by, and the one against cash after it where that is not against cash itself. */
+function pairsOf(currency: string, wait: DriftWait): readonly string[] {
+  const bridge = wait.via?.[currency];
+  return [tradedPair(currency, wait), ...(bridge === undefined ? [] : [bridge + wait.cash])];
+}
+
+/**
+ * The first instant at which a price makes a wait come true. Of the kinds of wait two depend on prices: `price` on that of its
+ * pair, `drift` on those of its portfolio and on what is held. Of the others `undefined`: `at` is an instant itself,
+ * `inflow` and `lifted` follow the balance, `debt` balances and the venue's terms, `outcome` the own slices.
+ */
+export function nextByPrice(
+  market: Market,
+  wait: Wait,
+  question: Span & { readonly holdings: Holdings },
+): Instant | undefined {
+  switch (wait.on) {
+    case 'price':
+    case 'drift': {
+      const span = { ...question, from: instant(Math.max(question.from, wait.notBefore)) };
+      if (wait.on === 'drift') return nextDrift(market, wait, span);
+      const history = market.get(wait.pair);
+      return history === undefined ? undefined : nextCrossing(history, wait, span);
+    }
+    case 'at':
+    case 'inflow':
+    case 'debt':
+    case 'lifted':
+    case 'outcome':
+      return undefined;
+  }
+}

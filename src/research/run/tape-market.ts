@@ -1,0 +1,224 @@
+import { NEVER, Observable } from 'rxjs';
+import type { ReferencePrice } from '../../core/reference-price.ts';
+import type { Price } from '../../core/money.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { VirtualClock } from '../../engine/time/virtual-clock.ts';
+import type { Lookout, MarketPort } from '../../engine/ports.ts';
+import type { PriceTape } from '../../simulator/market/price-tape.ts';
+import { knownAt, lastKnownRow, priceAt } from '../tape/tape.ts';
+import type { Tape } from '../tape/tape.ts';
+
+/**
+ * The first instant after `from` at which what is waited for may come true; too early is only slow, too late is wrong.
+ * `undefined`: not as long as the tapes last.
+ */
+export type NextPossible = (lookout: Lookout, from: Instant) => Instant | undefined;
+
+export interface TapeMarketOptions {
+  readonly clock: VirtualClock;
+  readonly tapes: readonly Tape[];
+  /** Readers of the tapes by pair. */
+  readonly readers: ReadonlyMap<string, TapeReader>;
+  /** Nothing is told from then on. */
+  readonly until: Instant;
+  /** A price that is older than its bar by more than this is none, ms. */
+  readonly gapMaxMs: number;
+  /** Left out: every row of every tape is told. */
+  readonly nextPossible?: NextPossible | undefined;
+}
+
+/**
+ * Market history as the market of a desk. It can be asked at any time and answers with the last close that is known then.
+ * Of itself it tells of every row when that becomes known; or, where it is known what can come true, only then.
+ */
+export function tapeMarket(options: TapeMarketOptions): MarketPort {
+  const { clock, readers, gapMaxMs } = options;
+  const look = (pair: string): ReferencePrice | undefined => readers.get(pair)?.fresh(clock.wall(), gapMaxMs);
+  const tell = (at: Instant, next: (told: ReferencePrice) => void): void => {
+    for (const [pair, reader] of readers) {
+      if (!reader.turnsAt(at)) continue;
+      const told = look(pair);
+      if (told !== undefined) next(told);
+    }
+  };
+  const { nextPossible } = options;
+  const pairs = new Set(readers.keys());
+  return nextPossible === undefined
+    ? { look, pairs, prices$: everyRow(options, tell), expect: () => NEVER }
+    : { look, pairs, ...onDemand(options, nextPossible, tell) };
+}
+
+type Tell = (at: Instant, next: (told: ReferencePrice) => void) => void;
+
+/** Tells of every row, at the instant at which it becomes known. */
+function everyRow({ clock, tapes, until }: TapeMarketOptions, tell: Tell): Observable<ReferencePrice> {
+  return new Observable((subscriber) => {
+    const next = nextRow(tapes);
+    let takeOff: (() => void) | undefined;
+    const schedule = (from: Instant): void => {
+      const at = next(from);
+      takeOff =
+        at === undefined || at >= until
+          ? undefined
+          : clock.pushFirst(at, () => {
+              tell(at, (told) => {
+                subscriber.next(told);
+              });
+              schedule(at);
+            });
+    };
+    schedule(clock.wall());
+    return () => takeOff?.();
+  });
+}
+
+/** When the next row of any of the tapes becomes known, after `from`. Quickest when times only go on. */
+export function nextRow(tapes: readonly Tape[]): (from: Instant) => Instant | undefined {
+  const rows = tapes.map(() => 0);
+  return (from) => {
+    let soonest = Number.POSITIVE_INFINITY;
+    tapes.forEach((tape, i) => {
+      let row = rows[i] ?? 0;
+      if (row > 0 && knownAt(tape, row - 1) > from) row = 0;
+      if (row < tape.rows && knownAt(tape, row) <= from) row++;
+      if (row < tape.rows && knownAt(tape, row) <= from) row = lastKnownRow(tape, from) + 1;
+      rows[i] = row;
+      if (row < tape.rows) soonest = Math.min(soonest, knownAt(tape, row));
+    });
+    return soonest === Number.POSITIVE_INFINITY ? undefined : instant(soonest);
+  };
+}
+
+interface Expected {
+  readonly lookout: Lookout;
+  /** When it may come true next; infinite when it never does. */
+  next: number;
+}
+
+/** Tells of the rows of an instant only where something that is waited for may come true then. */
+function onDemand(
+  { clock, until }: TapeMarketOptions,
+  nextPossible: NextPossible,
+  tell: Tell,
+): Pick<MarketPort, 'prices$' | 'expect'> {
+  const expected = new Set<Expected>();
+  const listeners = new Set<(told: ReferencePrice) => void>();
+  let scheduledAt = Number.POSITIVE_INFINITY;
+  let takeOff: (() => void) | undefined;
+
+  const schedule = (): void => {
+    let at = Number.POSITIVE_INFINITY;
+    for (const { next } of expected) at = Math.min(at, next);
+    if (at === scheduledAt) return;
+    takeOff?.();
+    takeOff = undefined;
+    scheduledAt = at;
+    if (at >= until) return;
+    takeOff = clock.pushFirst(instant(at), () => {
+      fire(instant(at));
+    });
+  };
+  const fire = (at: Instant): void => {
+    if ([...expected].some(({ next }) => next <= at))
+      tell(at, (told) => {
+        for (const listen of listeners) listen(told);
+      });
+    // Who was woken has gone, and who has come since looked for itself: the rest waits on.
+    for (const one of expected) if (one.next <= at) lookOn(one, at);
+    scheduledAt = Number.NaN;
+    schedule();
+  };
+  const lookOn = (one: Expected, from: Instant): void => {
+    one.next = nextPossible(one.lookout, from) ?? Number.POSITIVE_INFINITY;
+  };
+
+  return {
+    prices$: new Observable((subscriber) => {
+      const listen = (told: ReferencePrice): void => {
+        subscriber.next(told);
+      };
+      listeners.add(listen);
+      return () => listeners.delete(listen);
+    }),
+    expect: (lookout) =>
+      new Observable<never>(() => {
+        const one: Expected = { lookout, next: Number.POSITIVE_INFINITY };
+        lookOn(one, clock.wall());
+        expected.add(one);
+        schedule();
+        return () => {
+          expected.delete(one);
+          schedule();
+        };
+      }),
+  };
+}
+
+/** Reads the closes of a tape as they become known. Remembers where it is: time mostly goes on by a little. */
+export class TapeReader {
+  readonly #tape: Tape;
+  /** The last row that is known from `#from` on, until `#until`; none before the first. */
+  #row = -1;
+  #from = Infinity;
+  #until = -Infinity;
+  /** Its close, once somebody asked. */
+  #price: Price | undefined;
+  #told: ReferencePrice | undefined;
+
+  constructor(tape: Tape) {
+    this.#tape = tape;
+  }
+
+  /** The last close that is known at `at`; `undefined` before the first, and when it is too old. */
+  fresh(at: Instant, gapMaxMs: number): ReferencePrice | undefined {
+    // One instant looks at it many times.
+    if (this.#told?.at === at) return this.#told;
+    this.#seek(at);
+    if (this.#row < 0 || at - this.#from > this.#tape.barMs + gapMaxMs) return undefined;
+    this.#told = { pair: this.#tape.pair, mid: this.#close(), at, source: 'tape' };
+    return this.#told;
+  }
+
+  /** The last close that is known at `at`, however old; the first one before that. */
+  last(at: Instant): Price {
+    this.#seek(at);
+    return this.#close();
+  }
+
+  /** Whether a row becomes known at `at`. */
+  turnsAt(at: Instant): boolean {
+    this.#seek(at);
+    return this.#from === at;
+  }
+
+  #seek(at: Instant): void {
+    if (at >= this.#from && at < this.#until) return;
+    // Mostly it goes on by one row, or by many.
+    if (at - this.#until <= this.#tape.barMs) this.#stand(this.#row + 1);
+    if (!(at >= this.#from && at < this.#until)) this.#stand(lastKnownRow(this.#tape, at));
+  }
+
+  #stand(row: number): void {
+    const tape = this.#tape;
+    this.#row = row;
+    this.#from = row < 0 ? -Infinity : knownAt(tape, row);
+    this.#until = row + 1 < tape.rows ? knownAt(tape, row + 1) : Infinity;
+    this.#price = undefined;
+  }
+
+  #close(): Price {
+    return (this.#price ??= priceAt(this.#tape.close, Math.max(0, this.#row)));
+  }
+}
+
+/** A tape as the simulated exchange prices from it. Never asked for a time before its first close is known. */
+export function venueTape(tape: Tape, reader = new TapeReader(tape)): PriceTape {
+  return {
+    startsAt: knownAt(tape, 0),
+    endsAt: knownAt(tape, tape.rows - 1),
+    rows: tape.rows,
+    barMs: tape.barMs,
+    midAt: (market) => reader.last(market),
+  };
+}

@@ -1,0 +1,63 @@
+import type { Instant } from '../../core/time.ts';
+import type { Lookout } from '../../engine/ports.ts';
+import type { History } from './drift.ts';
+import { indexPrices } from '../tape/index.ts';
+import type { PriceIndex } from '../tape/index.ts';
+import { driftSolver, nextCrossing, nextPriceAt } from './solve.ts';
+import type { NextPossible } from './tape-market.ts';
+import type { Tape } from '../tape/tape.ts';
+
+type DriftWait = Extract<Lookout['wait'], { readonly on: 'drift' }>;
+
+/**
+ * Where over these tapes something that is waited for can come true: the next crossing of a level, the next drift out of a band, or
+ * the next price at all. A tape is indexed when somebody waits for its prices first; `indexOf` may know an index from before.
+ */
+export function solvedOver(
+  tapes: readonly Tape[],
+  indexOf: (tape: Tape) => PriceIndex = indexPrices,
+): NextPossible {
+  const histories = new Map<string, History>();
+  const historyOf = (pair: string): History | undefined => {
+    const known = histories.get(pair);
+    if (known !== undefined) return known;
+    const tape = tapes.find((one) => one.pair === pair);
+    if (tape === undefined) return undefined;
+    const history = { tape, index: indexOf(tape) };
+    histories.set(pair, history);
+    return history;
+  };
+  const solvers = new WeakMap<DriftWait['targets'], Solver>();
+  const solverOf = (wait: DriftWait): Solver['solve'] => {
+    const known = solvers.get(wait.targets);
+    if (known !== undefined && isSameBand(known.wait, wait)) return known.solve;
+    const solve = driftSolver(histories, wait);
+    solvers.set(wait.targets, { wait, solve });
+    return solve;
+  };
+  return ({ pairs, wait, holdings }, from): Instant | undefined => {
+    const known = pairs.map(historyOf).filter((history) => history !== undefined);
+    // Only a new price can change what was looked at before.
+    const next = nextPriceAt(
+      known.map(({ tape }) => tape),
+      from,
+    );
+    if (next === undefined || wait === undefined) return next;
+    if (wait.on === 'drift') return solverOf(wait)({ from: next, holdings: holdings ?? new Map() });
+    const history = historyOf(wait.pair);
+    return history && nextCrossing(history, wait, { from: next });
+  };
+}
+
+/** Serves each wait for the same band: a strategy waits for it after every trade, with its own targets, and `notBefore` is asked elsewhere. */
+interface Solver {
+  readonly wait: DriftWait;
+  readonly solve: ReturnType<typeof driftSolver>;
+}
+
+const isSameBand = (a: DriftWait, b: DriftWait): boolean =>
+  a.cash === b.cash &&
+  a.aside === b.aside &&
+  a.via === b.via &&
+  a.driftType === b.driftType &&
+  a.threshold === b.threshold;

@@ -1,0 +1,77 @@
+import { badness, sweepFigures } from './sweep-figures.ts';
+import type { FigureName, SweepFigures } from './sweep-figures.ts';
+import type { Setting } from './vary.ts';
+
+/** One figure over two fields. */
+export interface HeatMap {
+  readonly figure: FigureName;
+  readonly down: Axis;
+  readonly across: Axis;
+  /** Rows as `down`, columns as `across`; `undefined` where no setting has the figure. */
+  readonly cells: readonly (readonly (number | undefined)[])[];
+  /** Further fields that were varied: each cell is the best over their values. */
+  readonly over: readonly string[];
+}
+
+export interface Axis {
+  readonly field: string;
+  readonly values: readonly string[];
+}
+
+/** More are neither read nor seen. */
+const AXIS_MAX = 40;
+
+/** The map of the first two fields with at least two values; `undefined` when there are none, or they have too many. */
+export function heatMapOf(
+  fields: readonly string[],
+  settings: readonly Setting[],
+  figures: readonly (SweepFigures | undefined)[],
+  figure: FigureName,
+): HeatMap | undefined {
+  const axes = fields.map((field, i) => ({
+    field,
+    i,
+    values: valuesOf(settings.map((one) => one[i] ?? '')),
+  }));
+  const wide = axes.filter(({ values }) => values.length > 1);
+  const [down, across] = wide;
+  if (down === undefined || across === undefined) return undefined;
+  if (down.values.length > AXIS_MAX || across.values.length > AXIS_MAX) return undefined;
+  const sign = sweepFigures[figure].better === 'less' ? 1 : -1;
+  const best = new Map<string, number>();
+  settings.forEach((setting, index) => {
+    const bad = badness(figures[index], figure);
+    if (bad === undefined) return;
+    const key = `${setting[down.i]}\n${setting[across.i]}`;
+    best.set(key, Math.min(best.get(key) ?? Number.POSITIVE_INFINITY, bad));
+  });
+  const cell = (row: string, column: string): number | undefined => {
+    const bad = best.get(`${row}\n${column}`);
+    return bad === undefined ? undefined : sign * bad;
+  };
+  return {
+    figure,
+    down: { field: down.field, values: down.values },
+    across: { field: across.field, values: across.values },
+    cells: down.values.map((row) => across.values.map((column) => cell(row, column))),
+    over: wide.slice(2).map(({ field }) => field),
+  };
+}
+
+/** Each once; numbers by size, other values as they come. */
+function valuesOf(all: readonly string[]): readonly string[] {
+  const values = [...new Set(all)];
+  return values.every((value) => Number.isFinite(Number(value)))
+    ? values.toSorted((a, b) => Number(a) - Number(b))
+    : values;
+}
+
+/** How bad each cell is, 0 the best and 1 the worst of the map; `undefined` for empty ones. */
+export function shades({ cells, figure }: HeatMap): readonly (readonly (number | undefined)[])[] {
+  const sign = sweepFigures[figure].better === 'less' ? 1 : -1;
+  const known = cells.flat().flatMap((cell) => (cell === undefined ? [] : [sign * cell]));
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  return cells.map((row) =>
+    row.map((cell) => (cell === undefined ? undefined : high > low ? (sign * cell - low) / (high - low) : 0)),
+  );
+}

@@ -1,0 +1,241 @@
+import { OperatorError } from '../../core/errors.ts';
+import {
+  add,
+  approximate,
+  fraction,
+  isAmountText,
+  ratio,
+  ratioOf,
+  roundDown,
+  scale,
+  subtract,
+  text,
+} from '../../core/money.ts';
+import type { Ratio } from '../../core/money.ts';
+import { uniform } from '../../core/uniform.ts';
+import { hash32 } from '../../simulator/market/random.ts';
+
+/** Values as they would be written in YAML, in order. A range is not written out: it may be long. */
+export interface Values {
+  readonly count: number;
+  /** `index` from 0, below `count`. */
+  at(index: number): string;
+}
+
+/** One field that a sweep varies, or several that change together. */
+export interface Vary {
+  /** As on the left of the equals sign: `slices`, `target_weights.btc`, `hour.slices`, `target_weights.btc+target_weights.usd`. */
+  readonly field: string;
+  /** `each`: every value in turn. `random`: as many draws as are asked for. */
+  readonly how: 'each' | 'random';
+  readonly values: Values;
+}
+
+/** One value for each field that is varied, in the order of the fields. */
+export type Setting = readonly string[];
+
+export interface Settings {
+  readonly settings: readonly Setting[];
+  /** Draws that came out like an earlier one, and are not run twice. */
+  readonly repeated: number;
+}
+
+export interface Sampling {
+  /** How often each `random(…)` is drawn. */
+  readonly samples?: number | undefined;
+  readonly seed: string;
+}
+
+/** More take days, and tell nothing that a smaller sample does not. */
+export const SETTINGS_MAX = 10_000;
+const FIELDS_MAX = 16;
+const LIST_MAX = 1_000;
+/** Values of a range that chance can still tell apart. */
+const RANGE_MAX = 1_000_000_000;
+const FIELD = /^[a-z0-9_-]{1,64}(?:\.[A-Za-z0-9_-]{1,64}){0,15}$/u;
+/** Between fields that change together, and between their values. */
+const TOGETHER = '+';
+const TOGETHER_HELP = "write 'target_weights.btc+target_weights.usd=0.6+0.4,0.5+0.5'";
+const HELP = 'write 0.01..0.10/0.01, or 12,24,48, or random(58000..62000)';
+
+/** Reads `--vary` as often as it is given. @throws OperatorError `usage`. */
+export function readVaries(texts: readonly string[]): readonly Vary[] {
+  if (texts.length === 0)
+    throw new OperatorError('usage', "nothing is varied: add --vary 'slices=12,24,48' for each field");
+  if (texts.length > FIELDS_MAX)
+    throw new OperatorError('usage', `--vary: at most ${FIELDS_MAX} fields, got ${texts.length}`);
+  const varies = texts.map(readVary);
+  const seen = new Set<string>();
+  for (const field of varies.flatMap(fieldsOf)) {
+    if (seen.has(field)) throw new OperatorError('usage', `--vary: ${field} is given twice`);
+    seen.add(field);
+  }
+  return varies;
+}
+
+/** The fields that change together; most often one. */
+export const fieldsOf = ({ field }: Pick<Vary, 'field'>): readonly string[] => field.split(TOGETHER);
+
+/** One value for each of the fields that change together. */
+export const valuesOf = (vary: Pick<Vary, 'field'>, value: string): readonly string[] =>
+  fieldsOf(vary).length === 1 ? [value] : value.split(TOGETHER).map((one) => one.trim());
+
+function readVary(written: string): Vary {
+  const groups = /^(?<field>[^=]*)=(?<values>.*)$/su.exec(written)?.groups;
+  const fields = (groups?.['field'] ?? '').split(TOGETHER).map((one) => one.trim());
+  const field = fields.join(TOGETHER);
+  if (groups === undefined || !fields.every((one) => FIELD.test(one)))
+    throw new OperatorError(
+      'usage',
+      `--vary: expected a field of a strategy and its values, such as slices=12,24,48, got "${written}"`,
+    );
+  const values = groups['values']?.trim() ?? '';
+  const inside = /^random\((?<values>.*)\)$/su.exec(values)?.groups?.['values'];
+  return inside === undefined
+    ? { field, how: 'each', values: readValues(field, values, 'each') }
+    : { field, how: 'random', values: readValues(field, inside.trim(), 'random') };
+}
+
+function readValues(field: string, written: string, how: Vary['how']): Values {
+  const refuse = (why: string): never => {
+    throw new OperatorError('usage', `--vary ${field}: ${why}`);
+  };
+  const together = field.split(TOGETHER).length;
+  if (written.includes('..')) {
+    if (together > 1) refuse(`fields that change together need a list, not a range: ${TOGETHER_HELP}`);
+    return readRange(written, how, refuse);
+  }
+  const listed = written.split(',').map((value) => value.trim());
+  const odd = together === 1 ? undefined : listed.find((value) => value.split(TOGETHER).length !== together);
+  if (odd !== undefined)
+    refuse(`"${odd}" is not a value for each of the ${together} fields: ${TOGETHER_HELP}`);
+  if (listed.some((value) => value === '')) refuse(`a value is empty in "${written}": ${HELP}`);
+  if (listed.length > LIST_MAX) refuse(`${listed.length} values are listed, at most ${LIST_MAX}`);
+  if (how === 'each' && new Set(listed).size < listed.length)
+    refuse(`a value is listed twice in "${written}"`);
+  return { count: listed.length, at: (index) => listed[index] ?? '' };
+}
+
+type Refuse = (why: string) => never;
+
+/** Exact: the third value of 0.01..0.10/0.01 is 0.03, and there are ten. */
+function readRange(written: string, how: Vary['how'], refuse: Refuse): Values {
+  const groups = /^(?<from>[^./]*(?:\.[^./]+)?)\.\.(?<to>[^/]*)(?:\/(?<step>.*))?$/su.exec(written)?.groups;
+  const [from, to, step] = ['from', 'to', 'step'].map((name) => groups?.[name]?.trim());
+  const parts = [from ?? '', to ?? '', ...(step === undefined ? [] : [step])];
+  if (groups === undefined || !parts.every(isAmountText)) refuse(`"${written}" is not a range: ${HELP}`);
+  if (step === undefined && how === 'each')
+    refuse(`the range ${written} has no step: write ${written}/STEP, or random(${written})`);
+  const [low, high] = [ratio(from ?? ''), ratio(to ?? '')];
+  const by = step === undefined ? lastDigit(from ?? '', to ?? '') : ratio(step);
+  if (!by.gt(0)) refuse(`the step of ${written} must be above zero`);
+  if (high.lt(low)) refuse(`the range ${written} ends below its beginning`);
+  const count = approximate(roundDown(fraction(subtract(high, low), by), 0)) + 1;
+  const most = how === 'each' ? SETTINGS_MAX : RANGE_MAX;
+  if (count > most) refuse(`the range ${written} has more than ${most} values: take a larger step`);
+  return { count, at: (index) => text(add(low, scale(by, ratioOf(index)))) };
+}
+
+/** Numbers are drawn with the decimals that the bounds are written with. */
+function lastDigit(...written: readonly string[]): Ratio {
+  const decimals = written.map((value) => /\.(?<digits>\d+)/u.exec(value)?.groups?.['digits']?.length ?? 0);
+  return ratio(`1e-${Math.max(...decimals)}`);
+}
+
+/**
+ * Every setting of a sweep, in a fixed order: the product of what is listed, the last field fastest; each of them with as many
+ * draws as are asked for where a field is random. Without a random field, `samples` draws so many different ones of the product.
+ *
+ * @throws OperatorError `usage` when there are too many, or the number of draws is missing or too large.
+ */
+export function settingsOf(varies: readonly Vary[], { samples, seed }: Sampling): Settings {
+  const isRandom = varies.some(({ how }) => how === 'random');
+  if (isRandom && samples === undefined)
+    throw new OperatorError('usage', 'a field is random: say with --samples N how often it is drawn');
+  const product = varies.reduce((all, { how, values }) => (how === 'each' ? all * values.count : all), 1);
+  const wanted = samples === undefined ? product : isRandom ? product * samples : samples;
+  if (wanted > SETTINGS_MAX)
+    throw new OperatorError(
+      'usage',
+      `these are ${wanted} settings, at most ${SETTINGS_MAX} are run: take larger steps, or a random sample with --samples`,
+    );
+  if (samples === undefined) return { settings: productOf(varies), repeated: 0 };
+  return isRandom ? drawn(varies, samples, seed) : chosen(varies, { samples, seed, product });
+}
+
+function productOf(varies: readonly Vary[]): readonly Setting[] {
+  let settings: readonly Setting[] = [[]];
+  for (const { values } of varies)
+    settings = settings.flatMap((before) =>
+      Array.from({ length: values.count }, (_, i) => [...before, values.at(i)]),
+    );
+  return settings;
+}
+
+/** The value of a draw. The same field, seed and number give the same one, whatever else is varied. */
+const draw = ({ field, values }: Vary, seed: string, sample: number): string =>
+  values.at(Math.floor(uniform(hash32(`sweep ${seed} ${field}`), sample) * values.count));
+
+function drawn(varies: readonly Vary[], samples: number, seed: string): Settings {
+  const grid = productOf(varies.filter(({ how }) => how === 'each'));
+  const all = grid.flatMap((point) =>
+    Array.from({ length: samples }, (_, sample) => {
+      let next = 0;
+      return varies.map((vary) => (vary.how === 'each' ? (point[next++] ?? '') : draw(vary, seed, sample)));
+    }),
+  );
+  const settings = [...new Map(all.map((setting) => [setting.join('\n'), setting])).values()];
+  return { settings, repeated: all.length - settings.length };
+}
+
+function chosen(
+  varies: readonly Vary[],
+  { samples, seed, product }: { readonly samples: number; readonly seed: string; readonly product: number },
+): Settings {
+  if (samples > product)
+    throw new OperatorError('usage', `--samples ${samples}: the grid has only ${product} settings`);
+  const settings = new Map<string, Setting>();
+  for (let sample = 0; settings.size < samples && sample < 100 * SETTINGS_MAX; sample++) {
+    const setting = varies.map((vary) => draw(vary, seed, sample));
+    settings.set(setting.join('\n'), setting);
+  }
+  return { settings: [...settings.values()], repeated: 0 };
+}
+
+/** Names that would change what an object is, instead of what it holds. */
+const FORBIDDEN = new Set(['__proto__', 'constructor', 'prototype']);
+
+/**
+ * A document with one value set; what is not on the way to it is shared. Groups that are missing are made.
+ *
+ * @throws OperatorError `usage` when the way leads through a plain value or beyond a list.
+ */
+export function withValue(document: unknown, path: readonly string[], value: unknown): unknown {
+  const [name, ...rest] = path;
+  if (name === undefined) return value;
+  const refuse = (why: string): never => {
+    throw new OperatorError('usage', `--vary ${path.join('.')}: ${why}`);
+  };
+  if (FORBIDDEN.has(name)) refuse(`"${name}" cannot be the name of a setting`);
+  if (Array.isArray(document)) {
+    const list: readonly unknown[] = document;
+    const index = /^\d{1,4}$/u.test(name) ? Number(name) : Number.NaN;
+    if (!(index < list.length)) refuse(`the list there has ${list.length} values, counted from 0`);
+    return list.with(index, withValue(list[index], rest, value));
+  }
+  if (document !== undefined && (typeof document !== 'object' || document === null))
+    refuse('what stands there is one value, and has no settings of its own');
+  const group: object = document ?? {};
+  const inside: unknown = Object.hasOwn(group, name) ? Reflect.get(group, name) : undefined;
+  return { ...group, [name]: withValue(inside, rest, value) };
+}
+
+/** What stands at `path`; `undefined` when nothing does. */
+export function valueAt(document: unknown, path: readonly string[]): unknown {
+  let value = document;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+    value = Reflect.get(value, name);
+  }
+  return value;
+}

@@ -1,0 +1,138 @@
+import { crc32, zstdDecompressSync } from 'node:zlib';
+import {
+  columnFromArray,
+  CompressionType,
+  float64,
+  setCompressionCodec,
+  tableFromColumns,
+  tableFromIPC,
+  tableToIPC,
+} from '@uwdata/flechette';
+import type { Table } from '@uwdata/flechette';
+import { OperatorError } from '../../core/errors.ts';
+import { lz4Frame } from '../import/lz4.ts';
+import { columnNames } from './tape.ts';
+import type { ColumnName, Tape } from './tape.ts';
+
+/** A tape as an Arrow file, which pandas opens as it is. Loading looks at the columns where they lie: nothing is parsed. */
+
+/** Names of the columns in the file: `timestamp_ms` is Unix ms as a double, like all. */
+const IN_FILE: Readonly<Record<ColumnName, string>> = {
+  times: 'timestamp_ms',
+  open: 'open',
+  high: 'high',
+  low: 'low',
+  close: 'close',
+  volume: 'volume',
+};
+const MARK = 'tranche.tape';
+const VERSION = '1';
+
+/** The bytes of an Arrow file (Feather version 2, not compressed). `notes` are kept with it, as text. */
+export function tapeToArrow(tape: Tape, notes: Readonly<Record<string, string>> = {}): Uint8Array {
+  const columns = columnNames.map((name) => [IN_FILE[name], columnFromArray(tape[name], float64())] as const);
+  const table = tableFromColumns(columns.map(([name, column]) => [name, column]));
+  table.schema.metadata = new Map([
+    [MARK, VERSION],
+    ['pair', tape.pair],
+    ['bar_ms', String(tape.barMs)],
+    ['hash', tape.hash],
+    ['crc32', checksumsOf(tape)],
+    ...Object.entries(notes),
+  ]);
+  const bytes = tableToIPC(table, { format: 'file' });
+  if (bytes === null) throw new Error('an Arrow file is always made');
+  return bytes;
+}
+
+/**
+ * The tape in an Arrow file that `tapeToArrow` made. Its columns are views of `bytes`: these must not change. `undefined` when it is an
+ * Arrow file of somebody else.
+ *
+ * @throws OperatorError (`data`) when the file is damaged: cut off, or its columns do not fit their checksums.
+ */
+export function tapeFromArrow(
+  bytes: Uint8Array,
+  name: string,
+): { readonly tape: Tape; readonly notes: ReadonlyMap<string, string> } | undefined {
+  const damaged = (why: string, cause?: unknown): never => {
+    throw new OperatorError('data', `${name}: damaged tape: ${why}`, cause);
+  };
+  let table: Table;
+  try {
+    table = arrowTable(bytes);
+  } catch (cause) {
+    // What the library stumbles over says nothing to an operator.
+    return damaged('it is cut off, or no Arrow file', cause);
+  }
+  const notes = table.schema.metadata ?? new Map<string, string>();
+  if (notes.get(MARK) === undefined) return undefined;
+  if (notes.get(MARK) !== VERSION)
+    return damaged(`of version ${notes.get(MARK) ?? ''}, this program reads ${VERSION}`);
+  const rows = table.numRows;
+  const column = (of: ColumnName): Float64Array => {
+    const values: unknown = table.getChild(IN_FILE[of]).toArray();
+    return values instanceof Float64Array && values.length === rows
+      ? values
+      : damaged(`its column ${IN_FILE[of]} is not ${rows} doubles`);
+  };
+  const tape: Tape = {
+    pair: notes.get('pair') ?? '',
+    barMs: Number(notes.get('bar_ms')),
+    rows,
+    times: column('times'),
+    open: column('open'),
+    high: column('high'),
+    low: column('low'),
+    close: column('close'),
+    volume: column('volume'),
+    hash: notes.get('hash') ?? '',
+  };
+  if (checksumsOf(tape) !== notes.get('crc32')) return damaged('its columns do not fit their checksums');
+  return { tape, notes };
+}
+
+/**
+ * What a tape notes about itself, out of the schema that its file begins with; `undefined` when it is no tape of this version.
+ */
+export function notesIn(schema: Uint8Array): ReadonlyMap<string, string> | undefined {
+  // As a stream that ends there.
+  const stream = new Uint8Array(schema.length + 8);
+  stream.set(schema);
+  stream.fill(0xff, schema.length, schema.length + 4);
+  try {
+    const notes = tableFromIPC(stream).schema.metadata ?? undefined;
+    return notes?.get(MARK) === VERSION ? notes : undefined;
+  } catch {
+    return undefined; // whoever reads it whole says what is wrong
+  }
+}
+
+/** An Arrow file or stream of anybody, also where its buffers are compressed. Times come as ms, integers as what fits them. */
+export function arrowTable(bytes: Uint8Array): Table {
+  setCompressionCodec(CompressionType.LZ4_FRAME, { decode: lz4Frame, encode: never });
+  setCompressionCodec(CompressionType.ZSTD, {
+    decode: (packed) => zstdDecompressSync(packed),
+    encode: never,
+  });
+  // Columns of doubles are looked at where they lie, which takes an address that eight divides.
+  return tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes), {
+    useBigInt: true,
+    useDecimalInt: true,
+  });
+}
+
+function never(): never {
+  throw new Error('tapes are never compressed');
+}
+
+/** CRC-32 of each column: a third of the time of the hash, and it is for damage, not for malice. */
+const checksumsOf = (tape: Tape): string =>
+  columnNames
+    .map((name) => {
+      const { buffer, byteOffset, byteLength } = tape[name];
+      return crc32(new Uint8Array(buffer, byteOffset, byteLength))
+        .toString(16)
+        .padStart(8, '0');
+    })
+    .join(' ');

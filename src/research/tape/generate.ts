@@ -1,0 +1,72 @@
+import { hash32, normalAt } from '../../simulator/market/random.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { tapeOf } from './tape.ts';
+import type { Tape } from './tape.ts';
+
+/** Invented market history, for demonstrations and measurements: the same options give the same tape on every machine. */
+export interface GenerateOptions {
+  readonly pair: string;
+  readonly rows: number;
+  /** Length of a bar, ms. */
+  readonly barMs: number;
+  /** Start of the first bar. */
+  readonly startsAt: Instant;
+  readonly seed: string;
+  /** Close before the first bar, quote per base. */
+  readonly startPrice: number;
+  /** Standard deviation of the logarithm over one day: 0.03 is 3 % per square root of a day. */
+  readonly volatility: number;
+  /** Correlation of the steps with those of other pairs of the same seed, 0 to 1. */
+  readonly correlation: number;
+}
+
+/** Prices have this many digits at the start, so that each is the decimal that its double stands for. */
+const DIGITS = 7;
+
+const COMMON = 0;
+const OWN = 1;
+const UP = 2;
+const DOWN = 3;
+const VOLUME = 4;
+
+/** A geometric random walk without drift of its price, in bars. Each opens at the close before it; there are no holes. */
+export function generateTape(options: GenerateOptions): Tape {
+  const { pair, rows, barMs, startsAt, seed, startPrice, volatility, correlation } = options;
+  const together = hash32(`tape\n${seed}`);
+  const alone = hash32(`tape\n${seed}\n${pair}`);
+  const perBar = volatility * Math.sqrt(barMs / DAY_MS);
+  const [common, own] = [Math.sqrt(correlation) * perBar, Math.sqrt(1 - correlation) * perBar];
+  const column = (): Float64Array => new Float64Array(rows);
+  const columns = {
+    times: column(),
+    open: column(),
+    high: column(),
+    low: column(),
+    close: column(),
+    volume: column(),
+  };
+  const scale = 10 ** Math.min(15, Math.max(0, DIGITS - 1 - Math.floor(Math.log10(startPrice))));
+  const tick = (price: number): number => Math.max(1, Math.round(price * scale)) / scale;
+  let logarithm = Math.log(startPrice);
+  let last = tick(startPrice);
+  for (let row = 0; row < rows; row++) {
+    logarithm += common * normalAt(together, COMMON, row) + own * normalAt(alone, OWN, row) - perBar ** 2 / 2;
+    const close = tick(Math.exp(logarithm));
+    columns.times[row] = startsAt + row * barMs;
+    columns.open[row] = last;
+    columns.close[row] = close;
+    const [upper, lower] = [Math.max(last, close), Math.min(last, close)];
+    columns.high[row] = Math.max(
+      upper,
+      tick(upper * (1 + 0.4 * perBar * Math.abs(normalAt(alone, UP, row)))),
+    );
+    columns.low[row] = Math.min(
+      lower,
+      tick(lower / (1 + 0.4 * perBar * Math.abs(normalAt(alone, DOWN, row)))),
+    );
+    columns.volume[row] = Math.round(1e4 * Math.exp(normalAt(alone, VOLUME, row))) / 1e4;
+    last = close;
+  }
+  return tapeOf({ pair, barMs, columns });
+}

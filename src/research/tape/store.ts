@@ -1,0 +1,283 @@
+import { hash as hashOf } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import { tapeFromArrow, tapeToArrow } from './arrow-file.ts';
+import { makeFolder } from './folder.ts';
+import { blockNotes, openLarge, readAhead } from './large-tape.ts';
+import { READER_VERSION, tableKindOf } from '../import/kind.ts';
+import type { ImportOptions, ImportReport, SourceFile } from '../import/read.ts';
+import { keepHash, knownHash, sight } from './known-file.ts';
+import type { Tape } from './tape.ts';
+
+/** Tapes on disk: files of market history are read once, and then loaded from the folder of tapes. */
+
+export interface OpenTape extends ImportOptions {
+  /** Where paths that are not absolute begin. */
+  readonly cwd: string;
+  /** Folder of cached tapes; left out, nothing is cached. */
+  readonly cacheFolder?: string | undefined;
+  /** Left out: what ends the process ends the writing of a file as well. */
+  readonly undisturbed?: Undisturbed | undefined;
+}
+
+/** Does what writes a file, and keeps away what would end the process in the middle of it. */
+export type Undisturbed = (write: () => void) => void;
+
+/** Where a tape came from: it was a tape file, was in the cache, was put there, or stays in memory only. */
+export type TapeOrigin = 'tape' | 'cached' | 'imported' | 'not_cached';
+
+export interface OpenedTape {
+  readonly tape: Tape;
+  readonly report: ImportReport;
+  readonly origin: TapeOrigin;
+  /** The tape as a file, absolute; `undefined` when it is in memory only. */
+  readonly file: string | undefined;
+  /** Why it was read again, or could not be cached, in words. */
+  readonly said: string | undefined;
+}
+
+const REPORT = 'import_report';
+
+/**
+ * The tape of files of one pair: tapes (`.arrow`) are loaded as they are, others are imported, or taken from the cache when
+ * the same bytes were imported before with the same options by the same reader.
+ *
+ * @throws OperatorError (`data`, `usage`) that names the file, and the row that is wrong.
+ */
+export async function openTape(files: readonly string[], options: OpenTape): Promise<OpenedTape> {
+  const cacheFolder =
+    options.cacheFolder === undefined ? undefined : resolve(options.cwd, options.cacheFolder);
+  const unread = cacheFolder === undefined ? undefined : knownTape(files, options, cacheFolder);
+  if (unread !== undefined) return unread;
+  const seen = files.map((name) => sight(resolve(options.cwd, name), madeFolder(cacheFolder)));
+  const sources = files.map((name) => ({ name, bytes: readBytes(resolve(options.cwd, name), name) }));
+  const [only] = sources;
+  if (only === undefined) throw new OperatorError('usage', 'name a file with market history');
+  const isTapeAlone = sources.length === 1 && tableKindOf(only.bytes) === 'arrow';
+  const own = isTapeAlone ? tapeIn(only) : undefined;
+  if (own !== undefined) {
+    if (options.pair !== undefined && options.pair !== own.tape.pair)
+      throw new OperatorError('usage', `${only.name} is of ${own.tape.pair}, not of ${options.pair}`);
+    return { ...own, origin: 'tape', file: resolve(options.cwd, only.name), said: undefined };
+  }
+  if (cacheFolder === undefined) {
+    const { tape, report } = await imported(sources, options);
+    return { tape, report, origin: 'not_cached', file: undefined, said: undefined };
+  }
+  const hashed = sources.map(({ name, bytes }) => ({ name, sha256: sha256Of(bytes) }));
+  const opened = await throughCache(
+    sources,
+    options,
+    join(cacheFolder, `${cacheKey(hashed, options)}.arrow`),
+  );
+  // Of the tape that is there by now: what was not kept would only be looked for.
+  for (const [n, sighting] of seen.entries())
+    if (sighting !== undefined && opened.file !== undefined)
+      keepHash(cacheFolder, sighting, hashed[n]?.sha256 ?? '');
+  return opened;
+}
+
+/** The folder of tapes, made where it can be. */
+function madeFolder(folder: string | undefined): string | undefined {
+  if (folder === undefined) return undefined;
+  try {
+    makeFolder(folder);
+    return folder;
+  } catch {
+    return undefined; // said where the tape cannot be kept
+  }
+}
+
+/** Begins to read a large tape of the cache while the caller does something else: `openTape` goes on with it. */
+export async function beginTape(files: readonly string[], options: OpenTape): Promise<void> {
+  const { cwd, cacheFolder } = options;
+  if (cacheFolder === undefined) return;
+  try {
+    const file = knownFile(files, options, resolve(cwd, cacheFolder));
+    if (file !== undefined) await readAhead(file);
+  } catch {
+    // Said where it is opened.
+  }
+}
+
+/** The tape of files that have not changed since they were hashed: they are not read again. */
+function knownTape(files: readonly string[], options: OpenTape, folder: string): OpenedTape | undefined {
+  const file = knownFile(files, options, folder);
+  if (file === undefined) return undefined;
+  try {
+    const found = keptTape(file);
+    return found && { ...found, origin: 'cached', file, said: undefined };
+  } catch {
+    return undefined; // said where it is made anew
+  }
+}
+
+/** Where the tape of such files is kept, if it is. */
+function knownFile(files: readonly string[], options: OpenTape, folder: string): string | undefined {
+  const hashed: HashedFile[] = [];
+  for (const name of files) {
+    const sighting = sight(resolve(options.cwd, name));
+    const sha256 = sighting && knownHash(folder, sighting);
+    if (sha256 === undefined) return undefined;
+    hashed.push({ name, sha256 });
+  }
+  return join(folder, `${cacheKey(hashed, options)}.arrow`);
+}
+
+async function throughCache(
+  sources: readonly SourceFile[],
+  options: OpenTape,
+  file: string,
+): Promise<OpenedTape> {
+  const folder = dirname(file);
+  let said: string | undefined;
+  try {
+    const found = keptTape(file);
+    if (found !== undefined) return { ...found, origin: 'cached', file, said };
+    said = `${file} is no tape: made anew`;
+  } catch (cause) {
+    // No file is the usual case. A damaged one is made anew, which costs a second and no answer.
+    if (cause instanceof OperatorError) said = `${cause.message}: made anew`;
+  }
+  const { tape, report } = await imported(sources, options);
+  const { undisturbed = plainly } = options;
+  try {
+    makeFolder(folder);
+    undisturbed(() => {
+      writeTape(file, tape, report);
+    });
+    sweepUp(folder, statSync(file).mtimeMs);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : 'unknown';
+    return { tape, report, origin: 'not_cached', file: undefined, said: `not kept in ${folder}: ${why}` };
+  }
+  return { tape, report, origin: 'imported', file, said };
+}
+
+/** Readers are loaded when there is something to read. */
+async function imported(
+  sources: readonly SourceFile[],
+  options: ImportOptions,
+): Promise<{ readonly tape: Tape; readonly report: ImportReport }> {
+  const { importTape } = await import('../import/read.ts');
+  return await importTape(sources, options);
+}
+
+/** What decides about a tape: the bytes, their names (some carry the pair or the day), the options and the reader. */
+function cacheKey(sources: readonly HashedFile[], options: ImportOptions): string {
+  const { format, unit, barMs, priceScale, pair, anyPair, keep, sort } = options;
+  const files = sources.map(({ name, sha256 }) => [basename(name), sha256]);
+  const what = JSON.stringify([
+    READER_VERSION,
+    files,
+    { format, unit, barMs, priceScale, pair, anyPair, keep, sort },
+  ]);
+  return sha256Of(what).slice(0, 32);
+}
+
+interface HashedFile {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+const sha256Of = (what: Uint8Array | string): string => hashOf('sha256', what);
+
+const plainly: Undisturbed = (write) => {
+  write();
+};
+
+/** What was being written when a process or a machine died: nobody writes for that long. */
+const LEFT_OVER_MS = 600_000;
+const ASIDE = /\.new-[A-Za-z0-9]{6}$/u;
+
+/** Removes from the folder of tapes what a process that died left half-written there. */
+function sweepUp(folder: string, nowMs: number): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    const aside = ASIDE.test(name) ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    if (aside !== undefined && nowMs - aside.mtimeMs > LEFT_OVER_MS)
+      rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** Writes a tape whole or not at all; a file of that name is replaced. */
+export function writeTape(file: string, tape: Tape, report: ImportReport): void {
+  const aside = mkdtempSync(`${file}.new-`);
+  try {
+    const written = join(aside, 'tape.arrow');
+    writeFileSync(written, tapeToArrow(tape, { [REPORT]: JSON.stringify(report), ...blockNotes(tape) }));
+    renameSync(written, file);
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+/** The tape in a file of the cache: a large one in parts. */
+function keptTape(file: string): ReadTape | undefined {
+  const large = openLarge(file);
+  return large === undefined ? tapeIn({ name: file, bytes: readFileSync(file) }) : withReport(large, file);
+}
+
+interface ReadTape {
+  readonly tape: Tape;
+  readonly report: ImportReport;
+}
+
+/** The tape in these bytes and what its import found; `undefined` when they are an Arrow file of somebody else. */
+function tapeIn({ name, bytes }: SourceFile): ReadTape | undefined {
+  const found = tapeFromArrow(bytes, name);
+  return found && withReport(found, name);
+}
+
+function withReport(
+  { tape, notes }: { readonly tape: Tape; readonly notes: ReadonlyMap<string, string> },
+  name: string,
+): ReadTape {
+  const report = parsed(notes.get(REPORT) ?? '');
+  if (!isReportOf(tape, report))
+    throw new OperatorError('data', `${name}: damaged tape: it does not fit the report of its import`);
+  return { tape, report };
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only this program writes the report: that it belongs to the tape is enough. */
+const isReportOf = ({ hash, rows, pair, barMs }: Tape, value: unknown): value is ImportReport =>
+  typeof value === 'object' &&
+  value !== null &&
+  'hash' in value &&
+  'rows' in value &&
+  'pair' in value &&
+  'barMs' in value &&
+  value.hash === hash &&
+  value.rows === rows &&
+  // No checksum holds these two, and the report has them too.
+  value.pair === pair &&
+  value.barMs === barMs;
+
+function readBytes(path: string, name: string): Uint8Array {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new OperatorError('data', `cannot read ${name}: ${whyUnreadable(cause)}`, cause);
+  }
+}
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a folder: name the files in it',
+  EACCES: 'this user may not read it',
+  ERR_FS_FILE_TOO_LARGE: 'it is larger than 2 GiB: bring it in parts',
+};
+
+function whyUnreadable(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return UNREADABLE[code] ?? (cause instanceof Error ? cause.message : 'unknown');
+}

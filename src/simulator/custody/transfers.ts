@@ -1,0 +1,200 @@
+import { add, negate } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
+import { instant, MINUTE_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Ledger, Remarks } from '../ledger/ledger.ts';
+import type { Market } from '../market/market.ts';
+import type { Positions } from '../exchange/positions.ts';
+import { uuidOf } from '../exchange/quotes.ts';
+import { assumed, found } from '../http/reply.ts';
+import type { Reply } from '../http/reply.ts';
+
+/** States of deposits and withdrawals. Spec: "Transaction status". A done one is spelt as in its samples: `done`. */
+export const transferStatuses = {
+  initiated: 'Initiated',
+  inProgress: 'In Progress',
+  approvalRequired: 'Approval Required',
+  broadcast: 'Processing Automatic withdrawal',
+  confirmed: 'Confirmed',
+  canceled: 'Canceled',
+  held: 'Admin Hold, Pending Further Review',
+} as const;
+export type TransferStatus = (typeof transferStatuses)[keyof typeof transferStatuses];
+
+const { initiated, inProgress, approvalRequired, broadcast, confirmed, canceled, held } = transferStatuses;
+
+/** Ways through the states; after the last one it is done. No document shows the transitions: chosen here. */
+const ways = {
+  deposit: [initiated, inProgress, confirmed],
+  crypto: [initiated, inProgress, broadcast],
+  bank: [initiated, inProgress],
+  approved: [confirmed, broadcast],
+} as const satisfies Record<string, readonly TransferStatus[]>;
+export type Way = keyof typeof ways;
+
+export interface NewTransfer {
+  readonly account: string;
+  readonly currency: string;
+  /** Signed: a withdrawal is below zero. */
+  readonly amount: Quantity;
+  /** On top. */
+  readonly fee: Quantity;
+  readonly way: Exclude<Way, 'approved'>;
+  /** Waits for approval or review, until told to go on. */
+  readonly stopped?: 'Approval Required' | 'Admin Hold, Pending Further Review' | undefined;
+  readonly remarks: Remarks;
+}
+
+interface Transfer extends NewTransfer {
+  /** Account transaction id: that of its first transaction. */
+  readonly id: number;
+  readonly stepMinutes: number;
+  ahead: readonly TransferStatus[];
+  /** Market time of the next state; `undefined` while it is stopped. */
+  nextAt: Instant | undefined;
+}
+
+export interface TransitSetup {
+  readonly ledger: Ledger;
+  readonly market: Market;
+  readonly positions: Positions;
+  readonly seed: string;
+}
+
+/** Money on its way in or out: states follow one another in market time. What leaves is held until it has left. */
+export class Transit {
+  private readonly setup: TransitSetup;
+  private readonly transfers = new Map<number, Transfer>();
+
+  constructor(setup: TransitSetup) {
+    this.setup = setup;
+  }
+
+  /** Returns the account transaction id. */
+  start(transfer: NewTransfer, stepMinutes: number, now: Instant): number {
+    const { ledger, market } = this.setup;
+    const { account, currency, amount, fee, remarks, stopped } = transfer;
+    const [first, ...ahead] = ways[transfer.way];
+    if (amount.isNegative()) ledger.hold(account, currency, add(negate(amount), fee));
+    const id = ledger.announce(account, { currency, amount, fee, remarks, status: stopped ?? first }, now);
+    this.transfers.set(id, {
+      ...transfer,
+      id,
+      stepMinutes,
+      ahead: stopped === undefined ? ahead : ways[transfer.way],
+      nextAt: stopped === undefined ? instant(market.timeAt(now) + stepMinutes * MINUTE_MS) : undefined,
+    });
+    return id;
+  }
+
+  /** Real time of the next change of a state. */
+  nextDue(): Instant | undefined {
+    const next = this.earliest();
+    return next?.nextAt === undefined ? undefined : this.setup.market.realTimeOf(next.nextAt);
+  }
+
+  /** Makes the change that is due next. */
+  runNext(): void {
+    const transfer = this.earliest();
+    if (transfer?.nextAt === undefined) return;
+    const at = instant(Math.floor(this.setup.market.realTimeOf(transfer.nextAt)));
+    const [status, ...ahead] = transfer.ahead;
+    if (status === undefined) {
+      this.finish(transfer, at);
+      return;
+    }
+    transfer.ahead = ahead;
+    transfer.nextAt = instant(transfer.nextAt + transfer.stepMinutes * MINUTE_MS);
+    this.restate(transfer, status);
+  }
+
+  /** A withdrawal that waited for approval goes on: approved, then sent. */
+  approve(id: number, now: Instant): void {
+    const transfer = this.transfers.get(id);
+    if (transfer === undefined) return;
+    const [first, ...ahead] = ways.approved;
+    this.goOn(transfer, { first, ahead }, now);
+  }
+
+  /** Ends a transfer that is not done: what was held is free again. */
+  cancel(account: string, id: number): Reply<object> {
+    const transfer = this.of(account, id);
+    if (transfer === undefined) return assumed.unknownTransfer();
+    this.release(transfer);
+    this.restate(transfer, canceled);
+    this.transfers.delete(id);
+    return found({});
+  }
+
+  /** Stops a transfer for review, or lets it go on from its beginning. */
+  review(
+    {
+      account,
+      id,
+      what,
+    }: { readonly account: string; readonly id: number; readonly what: 'hold' | 'release' },
+    now: Instant,
+  ): Reply<object> {
+    const transfer = this.of(account, id);
+    if (transfer === undefined) return assumed.unknownTransfer();
+    if (what === 'hold') {
+      transfer.nextAt = undefined;
+      this.restate(transfer, held);
+      return found({});
+    }
+    const [first, ...ahead] = ways[transfer.way];
+    this.goOn(transfer, { first, ahead }, now);
+    return found({});
+  }
+
+  private goOn(
+    transfer: Transfer,
+    { first, ahead }: { first: TransferStatus; ahead: readonly TransferStatus[] },
+    now: Instant,
+  ): void {
+    this.restate(transfer, first);
+    transfer.ahead = ahead;
+    transfer.nextAt = instant(this.setup.market.timeAt(now) + transfer.stepMinutes * MINUTE_MS);
+  }
+
+  private restate({ account, id, way }: Transfer, status: TransferStatus): void {
+    const hash = way === 'crypto' && status === broadcast ? { txHash: this.hashOf(id) } : {};
+    this.setup.ledger.restate(account, id, { status, ...hash });
+  }
+
+  private finish(transfer: Transfer, at: Instant): void {
+    const { ledger, positions } = this.setup;
+    const { account, currency, id } = transfer;
+    this.release(transfer);
+    const before = ledger.balance(account, currency);
+    ledger.settle(account, id, at);
+    positions.received(account, currency, before, at);
+    this.transfers.delete(id);
+  }
+
+  private release({ account, currency, amount, fee }: Transfer): void {
+    if (amount.isNegative()) this.setup.ledger.hold(account, currency, negate(add(negate(amount), fee)));
+  }
+
+  private of(account: string, id: number): Transfer | undefined {
+    const transfer = this.transfers.get(id);
+    return transfer?.account === account ? transfer : undefined;
+  }
+
+  private earliest(): Transfer | undefined {
+    if (this.transfers.size === 0) return undefined;
+    let first: Transfer | undefined;
+    for (const each of this.transfers.values())
+      if (each.nextAt !== undefined && (first?.nextAt === undefined || each.nextAt < first.nextAt))
+        first = each;
+    return first;
+  }
+
+  private hashOf(id: number): string {
+    const half = (part: string): string => uuidOf(`${part} ${this.setup.seed} ${id}`).replaceAll('-', '');
+    return `${half('hash')}${half('more')}`;
+  }
+}
+
+export const APPROVAL_REQUIRED = approvalRequired;
+export const ADMIN_HOLD = held;

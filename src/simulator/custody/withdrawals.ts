@@ -1,0 +1,145 @@
+import { add, decimalsOf, negate, NO_QUANTITY, quantity, text } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import type { PtsMetrics } from '../../wire/pts.ts';
+import type { FeeChannel, WithdrawalRequest, WithdrawalResult } from '../../wire/withdrawal.ts';
+import type { Custody } from './custody.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Market } from '../market/market.ts';
+import type { VenueOptions } from '../options/options.ts';
+import { own } from '../exchange/own.ts';
+import { uuidOf } from '../exchange/quotes.ts';
+import { assumed, found } from '../http/reply.ts';
+import type { Refusal, Reply } from '../http/reply.ts';
+import { ADMIN_HOLD, APPROVAL_REQUIRED } from './transfers.ts';
+import type { Transit } from './transfers.ts';
+import type { Whitelist } from './whitelist.ts';
+
+export interface WithdrawalsSetup {
+  readonly options: VenueOptions;
+  readonly ledger: Ledger;
+  readonly market: Market;
+  readonly transit: Transit;
+  readonly custody: Custody;
+  readonly whitelist: Whitelist;
+  readonly metrics: (account: string, now: Instant) => PtsMetrics;
+}
+
+/** Who asks: a token is a user's, and a user belongs to an account. */
+export interface Asker {
+  readonly account: string;
+  readonly user: string;
+}
+
+/** Status code of a withdrawal that has begun. Source: a public sample. */
+const TX_INITIATED = 1_100;
+/** Fees of built-in currencies that no setting gives, in the currency. */
+const FEES: Readonly<Record<string, string>> = {
+  btc: '0.0001',
+  eth: '0.001',
+  ltc: '0.001',
+  sol: '0.01',
+  xrp: '0.1',
+  usdc: '1',
+  usdt: '1',
+};
+
+/** Withdrawals: who may take out what, at what fee. Where the money then is: `Transit`. */
+export class Withdrawals {
+  private readonly setup: WithdrawalsSetup;
+
+  constructor(setup: WithdrawalsSetup) {
+    this.setup = setup;
+  }
+
+  /**
+   * Fee in the currency; `channel` matters for usd alone: a wire at home or abroad. Without it the fee of usd is that of
+   * a wire at home.
+   */
+  fee(currency: string, channel: FeeChannel | undefined): Reply<Quantity> {
+    const { market, options } = this.setup;
+    if (!market.currencies.has(currency)) return assumed.unknownCurrency(currency);
+    if (currency !== 'usd') return found(this.addressFee(currency));
+    const { wireFeeDomestic, wireFeeInternational } = options.withdrawals;
+    return found(quantity(channel === 'international' ? wireFeeInternational : wireFeeDomestic));
+  }
+
+  withdraw({ account, user }: Asker, asked: WithdrawalRequest, now: Instant): Reply<WithdrawalResult> {
+    const { options, ledger, market, transit, custody } = this.setup;
+    const { currency, amount, memo } = asked;
+    const address = currency === 'usd' ? '' : asked.address;
+    const fee = this.feeOf(asked);
+    const refused = this.problem(account, asked, fee, now);
+    if (refused !== undefined) return refused;
+    if (ledger.available(account, currency).lt(add(amount, fee))) return assumed.noFunds(currency);
+    const usd = market.usdValue(currency, amount, now);
+    if (this.exceedsEquity(account, usd, now)) return assumed.noEquity();
+
+    const rule = custody.ruleFor(account, usd);
+    const isHeld = options.withdrawals.holdUsd !== undefined && usd.gte(options.withdrawals.holdUsd);
+    const stopped = rule !== undefined ? APPROVAL_REQUIRED : isHeld ? ADMIN_HOLD : undefined;
+    const id = transit.start(
+      {
+        account,
+        currency,
+        fee,
+        stopped,
+        amount: negate(amount),
+        way: currency === 'usd' ? 'bank' : 'crypto',
+        remarks: { memo, description: address, addedBy: user },
+      },
+      options.withdrawals.stepMinutes,
+      now,
+    );
+    if (rule !== undefined)
+      custody.requestWithdrawal({ account, user }, { rule, currency, amount, address, transfer: id }, now);
+    return found({
+      success: true,
+      id: uuidOf(`withdrawal ${options.seed} ${id}`),
+      atxId: String(id),
+      txStatus: TX_INITIATED,
+      currency,
+      amount,
+      address,
+    });
+  }
+
+  private problem(
+    account: string,
+    { currency, amount, address }: WithdrawalRequest,
+    fee: Quantity,
+    now: Instant,
+  ): Refusal | undefined {
+    const { options, market, whitelist } = this.setup;
+    const known = market.currencies.get(currency);
+    if (known === undefined) return assumed.unknownCurrency(currency);
+    if (!known.canWithdraw) return assumed.notWithdrawable(currency);
+    if (!amount.gt(0)) return assumed.invalidSize('amount must be above zero');
+    if (decimalsOf(amount) > known.precision)
+      return assumed.invalidSize(`amount has more than the ${known.precision} decimals of ${currency}`);
+    if (amount.lt(known.minWithdrawal))
+      return assumed.invalidSize(`amount is below the minimum of ${text(known.minWithdrawal)} ${currency}`);
+    if (decimalsOf(fee) > known.precision) return assumed.invalidSize('the fee cannot be charged');
+    if (currency === 'usd') return undefined;
+    if (address === '') return assumed.malformed('address is required when the currency is not usd');
+    if (options.withdrawals.requireWhitelist && !whitelist.allows(account, { currency, address }, now))
+      return assumed.notWhitelisted();
+    return undefined;
+  }
+
+  private exceedsEquity(account: string, usd: Money, now: Instant): boolean {
+    const { exposure, equityForWithdrawals } = this.setup.metrics(account, now);
+    return exposure.gt(0) && usd.gt(equityForWithdrawals);
+  }
+
+  private feeOf({ currency, isWire }: WithdrawalRequest): Quantity {
+    if (currency !== 'usd') return this.addressFee(currency);
+    const { wireFeeDomestic, achFee } = this.setup.options.withdrawals;
+    return quantity(isWire ? wireFeeDomestic : achFee);
+  }
+
+  private addressFee(currency: string): Quantity {
+    const set = own(this.setup.options.currencies, currency)?.withdrawFee ?? own(FEES, currency);
+    return set === undefined ? NO_QUANTITY : quantity(set);
+  }
+}

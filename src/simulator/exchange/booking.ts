@@ -1,0 +1,35 @@
+import type { Instant } from '../../core/time.ts';
+import { tradeOf } from './fills.ts';
+import type { Filled } from './fills.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { OrderRegistry } from './orders.ts';
+import type { Positions } from './positions.ts';
+import type { TickerBoard } from '../market/ticker.ts';
+
+export interface BookingSetup {
+  readonly ledger: Ledger;
+  readonly registry: OrderRegistry;
+  readonly positions: Positions;
+  readonly board: TickerBoard;
+}
+
+/** Writes a fill everywhere it belongs: the ledger, the own trades, the positions on credit and the day of the pair. */
+export class Booking {
+  private readonly setup: BookingSetup;
+
+  constructor(setup: BookingSetup) {
+    this.setup = setup;
+  }
+
+  /** Returns where the fill is kept in columns; `undefined` when it is not. */
+  fill(account: string, filled: Filled, now: Instant): number | undefined {
+    const { ledger, registry, positions, board } = this.setup;
+    const { base, quote } = filled.listing;
+    const before = { base: ledger.balance(account, base), quote: ledger.balance(account, quote) };
+    const place = ledger.bookFill(account, filled);
+    positions.traded(account, filled, before, now);
+    registry.addTrade(account, place ?? tradeOf(filled));
+    board.traded(filled, place, now);
+    return place;
+  }
+}

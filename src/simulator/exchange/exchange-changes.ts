@@ -1,0 +1,31 @@
+import type { OrderDetail } from '../../wire/order-body.ts';
+import type { OwnTrade } from '../../wire/orders.ts';
+
+/** Something of an account changed: what the private feeds tell. */
+export type Change = Readonly<
+  | { kind: 'order'; account: string; order: OrderDetail }
+  | { kind: 'trade'; account: string; trade: OwnTrade }
+  | { kind: 'balances'; account: string }
+>;
+
+/** Tells listeners of every change, at once and in order. */
+export class Changes {
+  private readonly listeners = new Set<(change: Change) => void>();
+
+  /** Returns the way to stop listening. */
+  listen(listener: (change: Change) => void): () => void {
+    this.listeners.add(listener);
+    return () => {
+      this.listeners.delete(listener);
+    };
+  }
+
+  /** Whether anybody listens: without, no change has to be put into words. */
+  get isHeard(): boolean {
+    return this.listeners.size > 0;
+  }
+
+  tell(change: Change): void {
+    for (const listener of this.listeners) listener(change);
+  }
+}

@@ -1,0 +1,401 @@
+import { NO_QUANTITY, quantity, text } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import type { Pair } from '../../core/pairs.ts';
+import { DAY_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Balance, FundingRate, Quote, QuoteRequest, ValuationPoint } from '../../core/venue.ts';
+import type { Random } from '../../engine/ports.ts';
+import type { OrderDetail } from '../../wire/order-body.ts';
+import type { LimitOrder } from '../../wire/orders.ts';
+import type { InterestPayment, PtsMetrics, PtsPosition } from '../../wire/pts.ts';
+import { Access } from '../http/access.ts';
+import type { AccountAccess } from '../http/access.ts';
+import { Booking } from './booking.ts';
+import { Changes } from './exchange-changes.ts';
+import type { Change } from './exchange-changes.ts';
+import { Credit } from './credit.ts';
+import { Custody } from '../custody/custody.ts';
+import { Dealer } from './dealer.ts';
+import type { PlacedOrder } from './dealer.ts';
+import type { Deed, Drill } from '../faults/replay-log.ts';
+import { accountValue, ValueHistory } from '../ledger/value-history.ts';
+import { Ledger } from '../ledger/ledger.ts';
+import type { LedgerRow } from '../ledger/leg.ts';
+import type { LedgerQuery } from '../ledger/ledger.ts';
+import { Limits } from './venue-limits.ts';
+import type { LimitedRoute } from './venue-limits.ts';
+import type { ListedCurrency } from './listing.ts';
+import { Market } from '../market/market.ts';
+import type { RateOptions, RiskModeText, VenueOptions } from '../options/options.ts';
+import { OrderRegistry } from './orders.ts';
+import { Positions } from './positions.ts';
+import { seededRandom } from '../market/random.ts';
+import { assumed, documented, found } from '../http/reply.ts';
+import type { Refusal, Reply } from '../http/reply.ts';
+import { RestingOrders } from './resting-orders.ts';
+import type { PriceTape } from '../market/price-tape.ts';
+import { TickerBoard } from '../market/ticker.ts';
+import type { Ticker } from '../market/ticker.ts';
+import { Transit } from '../custody/transfers.ts';
+import { Wallets } from '../ledger/wallets.ts';
+import { Whitelist } from '../custody/whitelist.ts';
+import { Withdrawals } from '../custody/withdrawals.ts';
+
+export interface ExchangeSetup {
+  readonly options: VenueOptions;
+  /** Tapes by pair, as `options.prices` names them. */
+  readonly tapes?: ReadonlyMap<string, PriceTape> | undefined;
+  /** Real time at which the venue opens and the balances are deposited. */
+  readonly startedAt: Instant;
+  /** Left out: seeded by `options.seed`. */
+  readonly random?: Random | undefined;
+}
+
+/** What a client may ask of the transactions; what is left out has the default of the specification. */
+export type TransactionsAsked = { readonly [Key in keyof LedgerQuery]?: LedgerQuery[Key] | undefined };
+
+type Source = Pick<Transit, 'nextDue' | 'runNext'>;
+const DEFAULT_LIMIT = 250;
+export const LIMIT_MAX = 1_000;
+
+/**
+ * The simulated venue as a state machine: no input, no output, no clock. Every call is told the time, and all chance
+ * comes from one seeded generator, so the same calls give the same answers.
+ *
+ * `now` is real time, in ms; it must not go back. The market behind the prices has its own, faster time.
+ */
+export class Exchange {
+  readonly accounts: readonly AccountAccess[];
+  readonly access: Access;
+  readonly market: Market;
+  readonly ledger: Ledger;
+  readonly registry: OrderRegistry;
+  readonly resting: RestingOrders;
+  readonly positions: Positions;
+  readonly transit: Transit;
+  readonly withdrawals: Withdrawals;
+  readonly custody: Custody;
+  readonly whitelist: Whitelist;
+  readonly wallets: Wallets;
+  readonly options: VenueOptions;
+  /** Told of everything that is done to the exchange, once it is done; set when somebody keeps it. */
+  onDeed: ((deed: Deed) => void) | undefined;
+  private readonly changes = new Changes();
+  private readonly credit: Credit;
+  private readonly dealer: Dealer;
+  private readonly history: ValueHistory;
+  private readonly limits: Limits;
+  private readonly board: TickerBoard;
+  /** What happens by itself. */
+  private readonly sources: readonly Source[];
+  private time: Instant;
+
+  /** @throws OperatorError (`config`) when the settings do not fit together. */
+  constructor({ options, tapes = new Map(), startedAt, random = seededRandom(options.seed) }: ExchangeSetup) {
+    this.options = options;
+    this.time = startedAt;
+    const market = new Market({ options, tapes, startedAt });
+    const ledger = new Ledger(Math.floor(startedAt) + 1, (account) => {
+      if (this.changes.isHeard) this.changes.tell({ kind: 'balances', account });
+    });
+    const registry = new OrderRegistry(this.changes, startedAt, ledger.fills);
+    this.market = market;
+    this.ledger = ledger;
+    this.registry = registry;
+    this.access = new Access(options);
+    this.accounts = this.access.accounts;
+    this.credit = new Credit(options.pts, ledger, market);
+    const rateOf = (currency: string): FundingRate => this.credit.rateOf(currency);
+    this.positions = new Positions({ ledger, market, registry, rateOf });
+    this.board = new TickerBoard(market, ledger.fills);
+    const booking = new Booking({ ledger, registry, positions: this.positions, board: this.board });
+    this.dealer = new Dealer({ options, market, registry, booking, credit: this.credit, random, startedAt });
+    this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
+    this.transit = new Transit({ ledger, market, positions: this.positions, seed: options.seed });
+    this.sources = [this.dealer, this.resting, this.positions, this.transit];
+    const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
+    this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });
+    this.whitelist = new Whitelist({ options, market, registry });
+    this.wallets = new Wallets({ ledger, market, registry });
+    this.withdrawals = new Withdrawals({
+      options,
+      ledger,
+      market,
+      metrics: (account, now) => this.credit.metrics(account, now),
+      transit: this.transit,
+      custody: this.custody,
+      whitelist: this.whitelist,
+    });
+    this.history = new ValueHistory(ledger, market);
+    market.onPin = () => {
+      this.history.settle();
+      this.board.settle();
+    };
+    this.limits = new Limits(options.limits);
+    this.openAccounts(startedAt);
+  }
+
+  private openAccounts(startedAt: Instant): void {
+    const { accounts, partner } = this.options;
+    const all = accounts.some(({ name }) => name === partner.name)
+      ? accounts
+      : [...accounts, { name: partner.name, balances: {} }];
+    for (const { name, balances } of all) {
+      this.ledger.open(name);
+      this.custody.open(name);
+      for (const [currency, held] of Object.entries(balances)) {
+        const amount = quantity(held);
+        if (!amount.isZero()) this.ledger.move(name, { currency, amount }, startedAt);
+      }
+      this.history.open(name, startedAt);
+    }
+  }
+
+  /**
+   * Makes everything happen that is due until `now`, in the order of time: looks of waiting orders, interest, states of
+   * deposits and withdrawals, points of the history. What comes of it does not depend on how often it is called.
+   */
+  advance(now: Instant): void {
+    if (now < this.time) return;
+    for (;;) {
+      let next: Source | undefined;
+      let due = Infinity;
+      for (const source of this.sources) {
+        const at = source.nextDue();
+        if (at !== undefined && at <= now && at < due) [next, due] = [source, at];
+      }
+      if (next === undefined) break;
+      this.history.advance(instant(due));
+      next.runNext();
+    }
+    this.history.advance(now);
+    this.time = now;
+  }
+
+  /** Time of the last call. */
+  get at(): Instant {
+    return this.time;
+  }
+
+  /** Calls `listener` for every change of an account from now on, at once. Returns the way to stop it. */
+  listen(listener: (change: Change) => void): () => void {
+    return this.changes.listen(listener);
+  }
+
+  /** Name of the account whose token it is. `now` decides about tokens that end; left out: the last time seen. */
+  authenticate(token: string, now: Instant = this.time): Reply<string> {
+    const owner = this.access.identify(token, now);
+    return owner.ok ? found(owner.value.account) : owner;
+  }
+
+  /** Counts a request against the limit of its route; a refusal when it is one too many. */
+  admit(route: LimitedRoute, account: string, now: Instant): Refusal | undefined {
+    return refusedFor(this.limits.route(route, account, now));
+  }
+
+  /** Counts a request against the limit of its network address. */
+  admitAddress(address: string, now: Instant): Refusal | undefined {
+    return refusedFor(this.limits.address(address, now));
+  }
+
+  quote(account: string, request: QuoteRequest, now: Instant): Reply<Quote> {
+    this.advance(now);
+    return this.dealer.quote(account, request, now);
+  }
+
+  order(account: string, order: PlacedOrder, now: Instant): Reply<OrderDetail> {
+    this.advance(now);
+    return this.dealer.order(account, order, now);
+  }
+
+  /** A limit order. */
+  place(account: string, order: LimitOrder, now: Instant): Reply<OrderDetail> {
+    this.advance(now);
+    return this.resting.place(account, order, now);
+  }
+
+  /** The day summary of a pair. */
+  ticker(pair: string, now: Instant): Ticker {
+    return this.board.look(pair, now);
+  }
+
+  /** An order by the venue's id or the client's. */
+  lookup(account: string, id: string): Reply<OrderDetail> {
+    const order = this.registry.find(account, id);
+    return order === undefined ? assumed.unknownOrder() : found(order);
+  }
+
+  /** Newest first. Defaults of the specification: the last 24 hours, 250 rows, at most 1000, only done ones. */
+  transactions(account: string, asked: TransactionsAsked, now: Instant): Reply<readonly LedgerRow[]> {
+    this.advance(now);
+    return found(
+      this.ledger.query(account, {
+        from: asked.from ?? instant(now - DAY_MS),
+        to: asked.to ?? now,
+        limit: Math.min(asked.limit ?? DEFAULT_LIMIT, LIMIT_MAX),
+        after: asked.after,
+        offset: asked.offset ?? 0,
+        types: asked.types,
+        pending: asked.pending ?? false,
+        now,
+      }),
+    );
+  }
+
+  currencies(): Reply<readonly ListedCurrency[]> {
+    return found([...this.market.currencies.values()]);
+  }
+
+  fundingRates(): Reply<readonly FundingRate[]> {
+    return this.credit.isEnabled ? found(this.credit.fundingRates()) : documented.ptsDisabled();
+  }
+
+  riskModes(): Reply<readonly { readonly pair: string; readonly mode: RiskModeText }[]> {
+    return this.credit.isEnabled ? found(this.credit.riskModes()) : documented.ptsDisabled();
+  }
+
+  /** What the account owes and may owe, USD. */
+  metrics(account: string, now: Instant): Reply<PtsMetrics> {
+    this.advance(now);
+    return this.credit.isEnabled ? found(this.credit.metrics(account, now)) : documented.ptsDisabled();
+  }
+
+  /** Positions on credit, oldest first. */
+  ptsPositions(account: string, now: Instant): Reply<readonly PtsPosition[]> {
+    this.advance(now);
+    return this.credit.isEnabled ? found(this.positions.of(account)) : documented.ptsDisabled();
+  }
+
+  /** Interest that was charged, newest first. */
+  interest(account: string, now: Instant): Reply<readonly InterestPayment[]> {
+    this.advance(now);
+    return this.credit.isEnabled ? found(this.positions.interestOf(account)) : documented.ptsDisabled();
+  }
+
+  /** USD value of the account at its start and at each full hour (or day) of the market, stamped in real time. */
+  valuation(
+    account: string,
+    { from, to, interval }: { from: Instant; to?: Instant | undefined; interval: 'hour' | 'day' },
+    now: Instant,
+  ): Reply<readonly ValuationPoint[]> {
+    this.advance(now);
+    return found(this.history.read(account, { from, to: to ?? now, interval }));
+  }
+
+  /** USD value of the account at this moment. */
+  valueOf(account: string, now: Instant): Money {
+    return accountValue(account, { ledger: this.ledger, market: this.market, now });
+  }
+
+  balances(account: string): Reply<readonly Balance[]> {
+    const rows = [...this.ledger.balances(account)].map(([currency, balance]) => ({
+      currency,
+      balance,
+      available: this.ledger.available(account, currency),
+    }));
+    return found(rows);
+  }
+
+  pairs(): Reply<readonly Pair[]> {
+    return found([...this.market.listings.values()].map(({ pair, base, quote }) => ({ pair, base, quote })));
+  }
+
+  /** Money arrives (`amount` above zero) or leaves the account, at once. Returns the id of the transaction. */
+  deposit(account: string, currency: string, amount: Quantity, now: Instant): number {
+    this.did({ do: 'deposit', account, currency, amount: text(amount) }, now);
+    return this.moved(account, currency, now, () => this.ledger.move(account, { currency, amount }, now));
+  }
+
+  /** Money that the venue gives, with the words of its transaction. Returns the id of the transaction. */
+  reward(
+    account: string,
+    { currency, amount, label }: { currency: string; amount: Quantity; label: string },
+    now: Instant,
+  ): number {
+    this.did({ do: 'reward', account, currency, amount: text(amount), label }, now);
+    const movement = { currency, amount, action: 'credit', remarks: { description: label } } as const;
+    return this.moved(account, currency, now, () => this.ledger.move(account, movement, now));
+  }
+
+  /** A deposit that goes through its states in market time. Returns the account transaction id. */
+  startDeposit(
+    account: string,
+    { currency, amount, from, by }: { currency: string; amount: Quantity; from: string; by: string },
+    now: Instant,
+  ): number {
+    this.advance(now);
+    const way = this.market.currencies.get(currency)?.isFiat === true ? 'bank' : 'deposit';
+    const remarks = { description: from, addedBy: by };
+    const { stepMinutes } = this.options.deposits;
+    return this.transit.start(
+      { account, currency, amount, fee: NO_QUANTITY, way, remarks },
+      stepMinutes,
+      now,
+    );
+  }
+
+  /** A deposit that is seen but not done; `settleDeposit` ends it. Returns the id of the transaction. */
+  announceDeposit(account: string, currency: string, amount: Quantity, now: Instant): number {
+    this.advance(now);
+    this.did({ do: 'announce', account, currency, amount: text(amount) }, now);
+    return this.ledger.announce(account, { currency, amount }, now);
+  }
+
+  settleDeposit(account: string, id: number, now: Instant): number {
+    this.did({ do: 'settle', account, id }, now);
+    const currency = this.ledger.rows(account).find((row) => row.id === id)?.currency ?? '';
+    return this.moved(account, currency, now, () => this.ledger.settle(account, id, now));
+  }
+
+  /** Cancels a deposit or withdrawal under way, holds it for review, or lets it go on. `id`: its account transaction id. */
+  changeTransfer(
+    account: string,
+    { id, what }: { readonly id: number; readonly what: 'cancel' | 'hold' | 'release' },
+    now: Instant,
+  ): Reply<object> {
+    this.advance(now);
+    this.did({ do: 'transfer', account, id, what }, now);
+    return what === 'cancel'
+      ? this.transit.cancel(account, id)
+      : this.transit.review({ account, id, what }, now);
+  }
+
+  /** Stops or resumes quoting: of one pair, or of `all`. */
+  setAvailability(scope: string, state: 'available' | 'unavailable'): void {
+    this.did({ do: 'availability', scope, state });
+    this.dealer.setAvailability(scope, state);
+  }
+
+  /** Holds the price of a pair where a drill wants it; `undefined` lets it go again. Orders that wait see it at once. */
+  pin(pair: string, mid: Price | undefined, now: Instant): void {
+    this.advance(now);
+    this.did({ do: 'pin', pair, mid: mid === undefined ? undefined : text(mid) }, now);
+    this.market.pin(pair, mid);
+  }
+
+  setRiskMode(pair: string, mode: RiskModeText): void {
+    this.did({ do: 'mode', pair, mode });
+    this.credit.setMode(pair, mode);
+  }
+
+  setFundingRate(currency: string, rate: RateOptions): void {
+    this.did({ do: 'rate', currency, rate });
+    this.credit.setRate(currency, rate);
+  }
+
+  private did(drill: Drill, now: Instant = this.time): void {
+    this.onDeed?.({ kind: 'drill', now, drill });
+  }
+
+  /** Does what moves a balance without a trade; money that comes in pays back what is owed. */
+  private moved(account: string, currency: string, now: Instant, move: () => number): number {
+    this.advance(now);
+    const before = this.ledger.balance(account, currency);
+    const id = move();
+    this.positions.received(account, currency, before, now);
+    return id;
+  }
+}
+
+const refusedFor = (waitMs: number | undefined): Refusal | undefined =>
+  waitMs === undefined ? undefined : assumed.rateLimited(waitMs);

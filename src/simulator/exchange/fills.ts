@@ -1,0 +1,226 @@
+import { invariant } from '../../core/errors.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Side } from '../../core/venue.ts';
+import type { OrderDetail } from '../../wire/order-body.ts';
+import { limitAlgorithms } from '../../wire/constants.ts';
+import type { Listing } from './listing.ts';
+import type { Priced } from './pricing.ts';
+
+/** A trade as it is booked, both legs. Amounts are unsigned. */
+export interface Trade {
+  readonly orderId: string;
+  readonly clientId: string | undefined;
+  readonly tradeId: string;
+  /** Whole milliseconds. */
+  readonly at: Instant;
+  readonly pair: string;
+  readonly base: string;
+  readonly quote: string;
+  readonly side: Side;
+  readonly quantity: Quantity;
+  /** Quote currency, without the fee. */
+  readonly amount: Money;
+  /** Quote currency. */
+  readonly fees: Money;
+  readonly price: Price;
+  /** Left out: `Instant`, as of every order against a quote. */
+  readonly algorithm?: { readonly id: number; readonly name: string } | undefined;
+  readonly showing?: Showing | undefined;
+}
+
+/** What changes hands in a trade. */
+export type Swap = Pick<Trade, 'pair' | 'base' | 'quote' | 'side' | 'quantity' | 'amount'>;
+
+/** What of an order filled, and what it cost besides. */
+export interface Fill extends Priced {
+  /** Quote currency. */
+  readonly fees: Money;
+}
+
+/** An order as a fill leaves it. */
+export interface Filled {
+  readonly order: OrderDetail;
+  readonly listing: Listing;
+  readonly fill: Fill;
+  /** That of the trade. */
+  readonly number: number;
+  /** That of an order against a quote, which is filled whole: of others there is more to keep. */
+  readonly wholeOrder?: number | undefined;
+  /** When its rows show and what they tell; left out: at once, and the time of the order. */
+  readonly showing?: Showing | undefined;
+}
+
+/** When the rows of a trade show in the transactions, and the time that they tell. */
+export interface Showing {
+  readonly base: Instant;
+  readonly quote: Instant;
+  readonly stamp: Instant;
+}
+
+/** What the ledger made of a trade: the id of its base leg, that of the quote leg is the next, and the balances after each. */
+export interface Booked {
+  readonly id: number;
+  readonly base: Quantity;
+  readonly quote: Quantity;
+}
+
+export function tradeOf({ order, listing, fill, number, showing }: Filled): Trade {
+  const { working } = order;
+  return {
+    orderId: order.orderId,
+    clientId: order.clientId === '' ? undefined : order.clientId,
+    tradeId: String(number),
+    at: showing?.stamp ?? order.updatedAt,
+    pair: listing.pair,
+    base: listing.base,
+    quote: listing.quote,
+    side: order.side,
+    quantity: fill.quantity,
+    amount: fill.amount,
+    fees: fill.fees,
+    price: fill.price,
+    showing,
+    algorithm: working && { id: working.algorithm, name: limitAlgorithms[working.algorithm] },
+  };
+}
+
+/** Where the numbers of a fill stand in its row. */
+const AT = { order: 0, trade: 1, leg: 2, time: 3 };
+const WIDTH = 4;
+/** Places that there is room for at first. */
+const ROOM = 64;
+
+/**
+ * Orders that a quote filled whole, with their trades. A backtest makes very many of them and hardly looks at one again: they are
+ * kept as rows of numbers, which nobody has to look through when memory is freed, and put into words for who reads them.
+ */
+export class Fills {
+  private numbers = new Float64Array(ROOM * WIDTH);
+  private readonly fills: Fill[] = [];
+  private readonly balances: Booked[] = [];
+  private readonly listings: Listing[] = [];
+  private readonly sides: Side[] = [];
+  private readonly clientIds: string[] = [];
+  private readonly quoteIds: string[] = [];
+
+  /** Keeps a fill and returns its place; `undefined` where it has to be kept as it is: of a limit order. */
+  add({ order, listing, fill, number, wholeOrder }: Filled, booked: Booked): number | undefined {
+    const place = this.sides.length;
+    if (wholeOrder === undefined) return undefined;
+    if ((place + 1) * WIDTH > this.numbers.length) this.grow();
+    const { numbers } = this;
+    const row = place * WIDTH;
+    numbers[row + AT.order] = wholeOrder;
+    numbers[row + AT.trade] = number;
+    numbers[row + AT.leg] = booked.id;
+    numbers[row + AT.time] = order.updatedAt;
+    this.fills.push(fill);
+    this.balances.push(booked);
+    this.listings.push(listing);
+    this.sides.push(order.side);
+    this.clientIds.push(order.clientId);
+    this.quoteIds.push(order.quoteId);
+    return place;
+  }
+
+  /** How many there are. */
+  get count(): number {
+    return this.sides.length;
+  }
+
+  swap(place: number): Swap {
+    const { pair, base, quote } = this.listing(place);
+    const { quantity, amount } = this.fill(place);
+    return { pair, base, quote, side: this.side(place), quantity, amount };
+  }
+
+  order(place: number): OrderDetail {
+    const { quantity, amount, price, fees } = this.fill(place);
+    return {
+      orderId: String(this.orderNumber(place)),
+      clientId: this.clientId(place),
+      quoteId: this.quoteIds[place] ?? '',
+      pair: this.listing(place).pair,
+      side: this.side(place),
+      status: 'Done',
+      quantity,
+      price,
+      filled: quantity,
+      filledAmount: amount,
+      vwap: price,
+      fees,
+      updatedAt: this.time(place),
+    };
+  }
+
+  trade(place: number): Trade {
+    const order = this.order(place);
+    return tradeOf({
+      order,
+      listing: this.listing(place),
+      fill: this.fill(place),
+      number: this.tradeNumber(place),
+    });
+  }
+
+  booked(place: number): Booked {
+    const booked = this.balances[place];
+    invariant(booked !== undefined, `there is a fill at ${place}`);
+    return booked;
+  }
+
+  /** What a leg says of the balance. */
+  balance(place: number, isBase: boolean): { readonly currency: string; readonly balance: Quantity } {
+    const { base, quote } = this.listing(place);
+    const after = this.booked(place);
+    return isBase ? { currency: base, balance: after.base } : { currency: quote, balance: after.quote };
+  }
+
+  orderNumber(place: number): number {
+    return this.number(place, AT.order);
+  }
+
+  tradeNumber(place: number): number {
+    return this.number(place, AT.trade);
+  }
+
+  legId(place: number): number {
+    return this.number(place, AT.leg);
+  }
+
+  time(place: number): Instant {
+    return instant(this.number(place, AT.time));
+  }
+
+  side(place: number): Side {
+    return this.sides[place] ?? 'buy';
+  }
+
+  clientId(place: number): string {
+    return this.clientIds[place] ?? '';
+  }
+
+  private listing(place: number): Listing {
+    const listing = this.listings[place];
+    invariant(listing !== undefined, `there is a fill at ${place}`);
+    return listing;
+  }
+
+  private number(place: number, at: number): number {
+    return this.numbers[place * WIDTH + at] ?? Number.NaN;
+  }
+
+  private fill(place: number): Fill {
+    const fill = this.fills[place];
+    invariant(fill !== undefined, `there is a fill at ${place}`);
+    return fill;
+  }
+
+  private grow(): void {
+    const { numbers } = this;
+    this.numbers = new Float64Array(2 * numbers.length);
+    this.numbers.set(numbers);
+  }
+}

@@ -1,0 +1,256 @@
+import { IdMap } from '../../core/id-map.ts';
+import { invariant } from '../../core/errors.ts';
+import { add, subtract } from '../../core/money.ts';
+import { DAY_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Side } from '../../core/venue.ts';
+import type { OrderDetail } from '../../wire/order-body.ts';
+import { ORDERS_PAGE_MAX } from '../../wire/constants.ts';
+import type { OwnTrade } from '../../wire/orders.ts';
+import type { Changes } from './exchange-changes.ts';
+import type { Fills, Trade } from './fills.ts';
+
+/** Which orders are asked for. Source: public documentation, "Open orders" and "Done orders". */
+export interface OrdersAsked {
+  readonly limit?: number | undefined;
+  /** Only orders with a smaller id. */
+  readonly before?: number | undefined;
+  /** Only orders with a larger id. */
+  readonly after?: number | undefined;
+  readonly side?: Side | undefined;
+  readonly pair?: string | undefined;
+  readonly algorithmId?: number | undefined;
+  /** Upper and lower case count. */
+  readonly status?: string | undefined;
+}
+
+export const TRADES_PAGE = 100;
+export const TRADES_PAGE_MAX = 1_000;
+
+const FINISHED = new Set(['Done', 'Canceled']);
+export const isFinished = ({ status }: OrderDetail): boolean => FINISHED.has(status);
+
+/** What is kept of an account. */
+interface Kept {
+  /** In the order of their ids. A number is the place of one that is kept among the fills. */
+  readonly orders: (OrderDetail | number)[];
+  /** Where the newest order of a client id is, of the first `placed` orders: the others come in when somebody asks. */
+  readonly places: Map<string, number>;
+  placed: number;
+  /** When client ids came, for as long as none of them may come again. */
+  readonly taken: IdMap<Instant>;
+  /** Ids of those that are not finished. */
+  readonly open: Set<string>;
+  /** Oldest first. */
+  readonly trades: (Trade | number)[];
+}
+
+/** Every order and every fill of every account, and the numbers that they get. */
+export class OrderRegistry {
+  private readonly accounts = new Map<string, Kept>();
+  private readonly changes: Changes;
+  private readonly fills: Fills;
+  private lastNumber: number;
+
+  /** Numbers go up from the time at which the venue opened. */
+  constructor(changes: Changes, startedAt: Instant, fills: Fills) {
+    this.changes = changes;
+    this.fills = fills;
+    this.lastNumber = Math.floor(startedAt);
+  }
+
+  /** A number that nothing else has: of a quote, an order, a trade, a rule, an address. */
+  nextNumber(): string {
+    return String(this.nextCount());
+  }
+
+  /** As `nextNumber`, for who needs no text. */
+  nextCount(): number {
+    this.lastNumber += 1;
+    return this.lastNumber;
+  }
+
+  /** Whether the client order id came in the last 24 hours: none may come twice. */
+  isTaken(account: string, clientId: string, now: Instant): boolean {
+    const at = this.of(account).taken.get(clientId);
+    return at !== undefined && at + DAY_MS > now;
+  }
+
+  /** Keeps a new order: its id is above those of all before. */
+  add(account: string, order: OrderDetail, now: Instant): void {
+    const kept = this.of(account);
+    kept.orders.push(order);
+    if (order.clientId !== '') cameNow(kept, order.clientId, now);
+    if (!isFinished(order)) kept.open.add(order.orderId);
+    if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
+  }
+
+  /** As `add`, of an order that is kept among the fills. */
+  addFilled(account: string, order: OrderDetail, place: number, now: Instant): void {
+    const kept = this.of(account);
+    kept.orders.push(place);
+    if (order.clientId !== '') cameNow(kept, order.clientId, now);
+    if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
+  }
+
+  /** Keeps what became of an order. */
+  update(account: string, order: OrderDetail): void {
+    const { orders, open } = this.of(account);
+    const place = this.placeOf(orders, order.orderId);
+    invariant(
+      this.orderAt(orders, place)?.orderId === order.orderId,
+      `order ${order.orderId} of ${account} is known`,
+    );
+    orders[place] = order;
+    if (isFinished(order)) open.delete(order.orderId);
+    else open.add(order.orderId);
+    if (this.changes.isHeard) this.changes.tell({ kind: 'order', account, order });
+  }
+
+  /** By the id of the venue alone. */
+  byId(account: string, orderId: string): OrderDetail | undefined {
+    const { orders } = this.of(account);
+    const order = this.orderAt(orders, this.placeOf(orders, orderId));
+    return order?.orderId === orderId ? order : undefined;
+  }
+
+  /** By the id of the venue or of the client. */
+  find(account: string, id: string): OrderDetail | undefined {
+    return this.byId(account, id) ?? this.byClientId(account, id);
+  }
+
+  /** Newest first. */
+  openOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
+    const orders = [...this.of(account).open].flatMap((id) => this.byId(account, id) ?? []);
+    return this.pick(orders, asked);
+  }
+
+  /** Newest first. */
+  doneOf(account: string, asked: OrdersAsked = {}): readonly OrderDetail[] {
+    return this.pick(this.of(account).orders, asked, isFinished);
+  }
+
+  /** Keeps a fill, and tells of it. */
+  addTrade(account: string, trade: Trade | number): void {
+    this.of(account).trades.push(trade);
+    if (this.changes.isHeard)
+      this.changes.tell({ kind: 'trade', account, trade: ownTrade(this.tradeOf(trade)) });
+  }
+
+  /** Newest first, from the one after `lastSeenId` on. */
+  tradesOf(
+    account: string,
+    { limit = TRADES_PAGE, lastSeenId }: { limit?: number | undefined; lastSeenId?: string | undefined },
+  ): readonly OwnTrade[] {
+    const { trades } = this.of(account);
+    const seen =
+      lastSeenId === undefined ? -1 : trades.findLastIndex((trade) => this.tradeIdOf(trade) === lastSeenId);
+    const until = seen < 0 ? trades.length : seen;
+    return trades
+      .slice(Math.max(0, until - Math.min(limit, TRADES_PAGE_MAX)), until)
+      .toReversed()
+      .map((trade) => ownTrade(this.tradeOf(trade)));
+  }
+
+  /** What an account traded from `since` on, oldest first. */
+  tradesSince(account: string, since: Instant): readonly Trade[] {
+    const { trades } = this.of(account);
+    const before = trades.findLastIndex(
+      (trade) => (typeof trade === 'number' ? this.fills.time(trade) : trade.at) < since,
+    );
+    return trades.slice(before + 1).map((trade) => this.tradeOf(trade));
+  }
+
+  private tradeIdOf(trade: Trade | number): string {
+    return typeof trade === 'number' ? String(this.fills.tradeNumber(trade)) : trade.tradeId;
+  }
+
+  private tradeOf(trade: Trade | number): Trade {
+    return typeof trade === 'number' ? this.fills.trade(trade) : trade;
+  }
+
+  private orderAt(orders: Kept['orders'], place: number): OrderDetail | undefined {
+    const order = orders[place];
+    return typeof order === 'number' ? this.fills.order(order) : order;
+  }
+
+  private numberAt(orders: Kept['orders'], place: number): number {
+    const order = orders[place];
+    return typeof order === 'number' ? this.fills.orderNumber(order) : Number(order?.orderId);
+  }
+
+  /** Where an order of this id is, or would be: ids go up. */
+  private placeOf(orders: Kept['orders'], orderId: string): number {
+    const id = Number(orderId);
+    let [low, high] = [0, orders.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.numberAt(orders, middle) < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private byClientId(account: string, id: string): OrderDetail | undefined {
+    const kept = this.of(account);
+    const { orders, places } = kept;
+    for (; kept.placed < orders.length; kept.placed++) {
+      const order = orders[kept.placed];
+      const clientId = typeof order === 'number' ? this.fills.clientId(order) : (order?.clientId ?? '');
+      if (clientId !== '') places.set(clientId, kept.placed);
+    }
+    return this.orderAt(orders, places.get(id) ?? -1);
+  }
+
+  /** Newest first. */
+  private pick(
+    orders: Kept['orders'],
+    asked: OrdersAsked,
+    wanted: (order: OrderDetail) => boolean = () => true,
+  ): readonly OrderDetail[] {
+    const limit = Math.min(asked.limit ?? ORDERS_PAGE_MAX, ORDERS_PAGE_MAX);
+    const found: OrderDetail[] = [];
+    for (let index = orders.length - 1; index >= 0 && found.length < limit; index--) {
+      const id = this.numberAt(orders, index);
+      if (id <= (asked.after ?? -1)) break;
+      if (id >= (asked.before ?? Infinity)) continue;
+      const order = this.orderAt(orders, index);
+      if (order !== undefined && wanted(order) && matches(order, asked)) found.push(order);
+    }
+    return found;
+  }
+
+  private of(account: string): Kept {
+    const known = this.accounts.get(account);
+    if (known !== undefined) return known;
+    const opened: Kept = {
+      orders: [],
+      places: new Map(),
+      placed: 0,
+      taken: new IdMap(),
+      open: new Set(),
+      trades: [],
+    };
+    this.accounts.set(account, opened);
+    return opened;
+  }
+}
+
+/** Notes when a client id came, and forgets the oldest that are free again. */
+function cameNow({ taken }: Kept, clientId: string, now: Instant): void {
+  for (let at = taken.oldest(); at !== undefined && at + DAY_MS <= now; at = taken.oldest())
+    taken.forgetOldest();
+  taken.set(clientId, now);
+}
+
+function ownTrade(trade: Trade): OwnTrade {
+  const { tradeId, orderId, side, pair, at, quantity, amount, fees } = trade;
+  const netAmount = side === 'buy' ? add(amount, fees) : subtract(amount, fees);
+  return { tradeId, orderId, side, pair, at, quantity, amount, price: trade.price, fees, netAmount };
+}
+
+const matches = (order: OrderDetail, { side, pair, algorithmId, status }: OrdersAsked): boolean =>
+  (side === undefined || order.side === side) &&
+  (pair === undefined || order.pair === pair) &&
+  (algorithmId === undefined || (order.working?.algorithm ?? 150) === algorithmId) &&
+  (status === undefined || order.status === status);

@@ -1,0 +1,86 @@
+import {
+  approximate,
+  add,
+  cost,
+  NO_MONEY,
+  quantity,
+  quantityDown,
+  ratio,
+  ratioOf,
+  roundDown,
+  roundUp,
+  scale,
+  worsen,
+} from '../../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
+import type { Side, Size } from '../../core/venue.ts';
+import { priceDecimals } from './listing.ts';
+import type { Listing } from './listing.ts';
+
+/** A size with its price: what a quote promises. */
+export interface Priced {
+  readonly quantity: Quantity;
+  readonly amount: Money;
+  readonly price: Price;
+}
+
+/**
+ * The dealer's price for a size: the middle, moved against the client by the half spread plus the impact of the size,
+ * then rounded against the client (up for a buy, down for a sell) to the price precision of the pair.
+ *
+ * `usd` is the value of the size. Impact grows with its square root: `impactBps` is reached at one million USD.
+ */
+export function dealerPrice(listing: Listing, side: Side, mid: Price, usd: Money): Price {
+  const { halfSpreadBps, spread, options } = listing;
+  const away =
+    options.impactBps === 0
+      ? scale(mid, spread[side])
+      : worsen(side, mid, add(halfSpreadBps, impactOf(options.impactBps, usd)));
+  return roundedAgainst(listing, side, away);
+}
+
+/** Up for a buy, down for a sell. */
+export function roundedAgainst(listing: Listing, side: Side, each: Price): Price {
+  const decimals = priceDecimals(listing, each);
+  return side === 'buy' ? roundUp(each, decimals) : roundDown(each, decimals);
+}
+
+function impactOf(impactBps: number, usd: Money): Ratio {
+  const millions = Math.max(0, approximate(usd)) / 1_000_000;
+  return ratio((impactBps * Math.sqrt(millions)).toFixed(6));
+}
+
+/**
+ * A size at a price. The side that was asked for stays as it is; the other is rounded against the client: a buy pays
+ * the amount rounded up or gets the quantity rounded down, a sell gets the amount rounded down or gives the quantity
+ * rounded up. So `price * quantity` is the amount but for less than one unit of the quote currency's precision.
+ */
+export function priced(listing: Listing, side: Side, size: Size, each: Price): Priced {
+  if (size.by === 'quantity') {
+    return {
+      quantity: size.quantity,
+      amount: amountAgainst(listing, side, cost(each, size.quantity)),
+      price: each,
+    };
+  }
+  const down = quantityDown(size.amount, each, listing.basePrecision);
+  const isWhole = side === 'buy' || cost(each, down).gte(size.amount);
+  const got = isWhole ? down : add(down, quantity(`1e-${listing.basePrecision}`));
+  return { quantity: got, amount: size.amount, price: each };
+}
+
+/** `amount` cut to the precision of the quote currency: up when the client pays it, down when the client gets it. */
+export const amountAgainst = (listing: Listing, side: Side, amount: Money): Money =>
+  side === 'buy' ? roundUp(amount, listing.quotePrecision) : roundDown(amount, listing.quotePrecision);
+
+/** The fee for `amount`, in quote currency, rounded up. */
+export const feeFor = (listing: Listing, amount: Money, feeBps: number): Money =>
+  feeBps === 0 ? NO_MONEY : roundUp(scale(amount, bpsOf(feeBps)), listing.quotePrecision);
+
+const bpsOf = (count: number): Ratio => scale(ratioOf(count), ratio('0.0001'));
+
+/** How far the middle moved against the dealer since the quote, basis points; negative when it moved for the dealer. */
+export function movedAgainstDealer(side: Side, quoted: Price, now: Price): Ratio {
+  const rise = now.minus(quoted).div(quoted).times(10_000);
+  return ratio((side === 'buy' ? rise : rise.negated()).toFixed(9));
+}

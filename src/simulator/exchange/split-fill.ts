@@ -1,0 +1,132 @@
+import {
+  add,
+  cost,
+  decimalsOf,
+  greatest,
+  least,
+  money,
+  NO_MONEY,
+  priceOf,
+  quantity,
+  ratio,
+  roundDown,
+  roundEven,
+  scale,
+  subtract,
+} from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import type { Random } from '../../engine/ports.ts';
+import type { Fill } from './fills.ts';
+import type { Listing } from './listing.ts';
+import type { BookingOptions } from '../options/options-booking.ts';
+
+const PRICE_DECIMALS = 8;
+/** A trade has a price of its own by moving at most this share of the smaller amount to another trade. */
+const UNEVEN = ratio('0.0005');
+
+/**
+ * A fill as the trades that it is booked as. Quantities, amounts and fees sum to those of the fill exactly. Fewer trades than
+ * wanted where the size does not have so many smallest units.
+ */
+export function splitFill(
+  listing: Listing,
+  fill: Fill,
+  booking: BookingOptions,
+  random: Random,
+): readonly Fill[] {
+  const quantities = splitQuantity(listing, fill.quantity, booking, random);
+  if (quantities.length === 1) return [fill];
+  const amounts = splitAmount(listing, fill, quantities, booking.prices === 'uneven' ? random : undefined);
+  if (amounts.some((amount) => !amount.gt(0))) return [fill];
+  let feesLeft = fill.fees;
+  return quantities.map((part, index): Fill => {
+    const amount = amounts[index] ?? NO_MONEY;
+    const isLast = index === quantities.length - 1;
+    const fees = feeOfPart({ listing, fill, amount, feesLeft, isLast, isFirst: index === 0 }, booking);
+    feesLeft = subtract(feesLeft, fees);
+    const price = booking.prices === 'uneven' ? roundEven(priceOf(amount, part), PRICE_DECIMALS) : fill.price;
+    return { quantity: part, amount, price, fees };
+  });
+}
+
+/** How many trades an order is booked as. */
+function tradesOf({ tradesPerOrder }: BookingOptions, random: Random): number {
+  if (typeof tradesPerOrder === 'number') return tradesPerOrder;
+  const { least: fewest, most } = tradesPerOrder;
+  return fewest + Math.floor(random.next() * (most - fewest + 1));
+}
+
+/** One trade in five has the smallest unit alone. */
+const TINY = 0.2;
+
+function splitQuantity(
+  { basePrecision }: Listing,
+  whole: Quantity,
+  booking: BookingOptions,
+  random: Random,
+): readonly Quantity[] {
+  const precision = Math.max(basePrecision, decimalsOf(whole));
+  const unit = quantity(`1e-${precision}`);
+  const parts: Quantity[] = [];
+  let left = whole;
+  const wanted = tradesOf(booking, random);
+  for (let index = 0; index < wanted - 1; index++) {
+    // Every trade after this one needs a unit as well.
+    const most = subtract(left, scale(unit, ratio(String(wanted - 1 - index))));
+    if (most.lt(unit)) break;
+    const share = booking.shares?.[index];
+    const part =
+      share !== undefined
+        ? scale(whole, ratio(share))
+        : random.next() < TINY
+          ? unit
+          : scale(left, ratio(random.next().toFixed(6)));
+    const cut = greatest(unit, least(roundDown(part, precision), most));
+    parts.push(cut);
+    left = subtract(left, cut);
+  }
+  return [...parts, left];
+}
+
+/** An amount for each quantity, at the price of the fill, or where `random` is given a little beside it. */
+function splitAmount(
+  { quotePrecision }: Listing,
+  { amount: whole, price }: Fill,
+  quantities: readonly Quantity[],
+  random: Random | undefined,
+): readonly Money[] {
+  const precision = Math.max(quotePrecision, decimalsOf(whole));
+  const unit = money(`1e-${precision}`);
+  const amounts = quantities.slice(1).map((part) => greatest(unit, roundDown(cost(price, part), precision)));
+  const first = subtract(whole, amounts.reduce(add, NO_MONEY));
+  const last = amounts.at(-1);
+  if (random === undefined || last === undefined) return [first, ...amounts];
+  const away = roundDown(
+    scale(scale(least(first, last), UNEVEN), ratio(random.next().toFixed(6))),
+    precision,
+  );
+  return [add(first, away), ...amounts.slice(0, -1), subtract(last, away)];
+}
+
+interface PartOfFee {
+  readonly listing: Listing;
+  readonly fill: Fill;
+  readonly amount: Money;
+  readonly feesLeft: Money;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+}
+
+function feeOfPart(
+  { listing, fill, amount, feesLeft, isFirst, isLast }: PartOfFee,
+  booking: BookingOptions,
+): Money {
+  if (booking.fees === 'first') return isFirst ? fill.fees : NO_MONEY;
+  if (isLast) return feesLeft;
+  const precision = Math.max(listing.quotePrecision, decimalsOf(fill.fees));
+  const share = ratio(priceShare(amount, fill.amount));
+  return least(feesLeft, roundDown(scale(fill.fees, share), precision));
+}
+
+const SHARE_DECIMALS = 12;
+const priceShare = (part: Money, whole: Money): string => part.div(whole).toFixed(SHARE_DECIMALS);

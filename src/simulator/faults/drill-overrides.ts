@@ -1,0 +1,42 @@
+import type { VenueOptions } from '../options/options.ts';
+import type { BookingOptions } from '../options/options-booking.ts';
+
+/** What a drill does to the orders of one request. */
+export interface OrderDrill {
+  /** Every order that is accepted ends `Canceled`. */
+  readonly canceled?: true | undefined;
+  /** How they are booked instead of by the settings. */
+  readonly booking?: BookingOptions | undefined;
+}
+
+/** Settings that a drill turns for a moment while the venue runs. */
+export class Dials {
+  /** The settings as the exchange is to see them: read anew at each use. */
+  readonly options: VenueOptions;
+  private drill: OrderDrill = {};
+
+  constructor(options: VenueOptions) {
+    const probability = (): number => (this.drill.canceled === true ? 1 : options.cancelProbability);
+    const booking = (): BookingOptions | undefined => this.drill.booking ?? options.booking;
+    this.options = {
+      ...options,
+      get cancelProbability() {
+        return probability();
+      },
+      get booking() {
+        return booking();
+      },
+    };
+  }
+
+  /** Runs `work`, in which orders go as `drill` says. */
+  readonly drilling = <T>(drill: OrderDrill, work: () => T): T => {
+    const before = this.drill;
+    this.drill = drill;
+    try {
+      return work();
+    } finally {
+      this.drill = before;
+    }
+  };
+}

@@ -1,0 +1,201 @@
+import { z } from 'zod';
+import { bookingFields } from '../options/options-booking.ts';
+
+/**
+ * Fault plans: what goes wrong at the simulated venue, for drills. Read from `config/faults/*.yaml`, or set through the
+ * admin API. A plan says which requests (or feed messages) a rule meets, how often, and what happens to them.
+ */
+export type FaultPlan = z.output<typeof faultPlanSchema>;
+export type FaultPlanInput = z.input<typeof faultPlanSchema>;
+export type RestRule = FaultPlan['rules'][number];
+export type FeedRule = FaultPlan['feeds'][number];
+/** What happens to a request. */
+export type RestFault = z.output<typeof restFaultSchema>;
+/** What happens to a message of the WebSocket, or to an authentication. */
+export type FeedFault = z.output<typeof feedFaultSchema>;
+
+const milliseconds = () => z.int().min(0).max(600_000);
+const share = () => z.number().min(0).max(1);
+const processing = () =>
+  z
+    .enum(['before', 'after'])
+    .default('before')
+    .describe(
+      'Before: the exchange never sees the request. After: it has worked, and the client does not learn it',
+    );
+
+const restFaultSchema = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+  z
+    .strictObject({
+      kind: z.literal('error'),
+      status: z.int().min(400).max(599),
+      error: z.string().max(500).default('temporarily offline').describe('Text of the JSON error'),
+      processing: processing(),
+      retry_after_s: z.int().min(0).max(3_600).optional().describe('Header Retry-After, seconds'),
+    })
+    .describe('A JSON error with this status'),
+  z
+    .strictObject({
+      kind: z.literal('html'),
+      status: z.int().min(200).max(599).default(502),
+      processing: processing(),
+    })
+    .describe('A page of a gateway instead of JSON'),
+  z
+    .strictObject({
+      kind: z.literal('body'),
+      status: z.int().min(200).max(599).default(200),
+      text: z.string().max(65_536).describe('What is answered, as it is: foreign JSON, or none'),
+      processing: processing(),
+    })
+    .describe('Any text instead of the answer'),
+  z
+    .strictObject({ kind: z.literal('lost'), processing: processing() })
+    .describe('The connection breaks off; with processing after, the reply is lost and the order is not'),
+  z
+    .strictObject({
+      kind: z.literal('delay'),
+      ms: milliseconds().describe('Of the request, before the exchange sees it'),
+      reply_ms: milliseconds().default(0).describe('Of the reply, after the exchange has worked'),
+      spread_ms: milliseconds().default(0).describe('Added to both, evenly drawn from zero to this'),
+    })
+    .describe('The venue is slow'),
+  z
+    .strictObject({
+      kind: z.literal('slow_body'),
+      bytes_per_second: z.int().min(1).max(1_000_000),
+    })
+    .describe('The answer comes drop by drop'),
+  z
+    .strictObject({ kind: z.literal('truncated'), keep: share().describe('Part of the body that is sent') })
+    .describe('Good headers, then the connection ends inside the body'),
+  z
+    .strictObject({
+      kind: z.literal('edit'),
+      set: z
+        .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+        .default({})
+        .describe('Fields of the answer and their values, such as a wrong pair, side or quantity'),
+      scale: z
+        .record(z.string(), z.number())
+        .default({})
+        .describe('Numbers of the answer and what they are multiplied by, such as an absurd price'),
+    })
+    .describe('The answer is good JSON and wrong'),
+  z
+    .strictObject({
+      kind: z.literal('expired'),
+      by_ms: milliseconds().min(1).default(1).describe('How long the quote has been dead when it arrives'),
+    })
+    .describe('Quotes arrive after their end'),
+  z
+    .strictObject({ kind: z.literal('canceled') })
+    .describe('The order is accepted and ends Canceled: nothing is traded, the quote is used up'),
+  z
+    .strictObject({ kind: z.literal('booking'), ...bookingFields })
+    .describe('The order is booked in another way than the settings say: in several trades, late, twice'),
+  z
+    .strictObject({ kind: z.literal('partial'), fill: share().gt(0).describe('Part of the size that is filled') })
+    .describe('A fill-or-kill order is filled in part, which the venue says never happens'),
+  z
+    .strictObject({
+      kind: z.literal('duplicate'),
+      what: z.enum(['request', 'rows']).describe('Request: worked twice, the second answer is sent. Rows: lists hold each row twice'),
+    })
+    .describe('Something arrives twice'),
+  z
+    .strictObject({ kind: z.literal('clock_skew'), ms: z.int().min(-86_400_000).max(86_400_000) })
+    .describe('Every time in the answer, and its header Date, is off by this'),
+]),
+); // prettier-ignore
+
+const feedFaultSchema = z.lazy(() =>
+  z.discriminatedUnion('kind', [
+    z.strictObject({ kind: z.literal('drop') }).describe('The connection breaks off without a close'),
+    z
+      .strictObject({
+        kind: z.literal('stall'),
+        ms: milliseconds().describe('Nothing is sent for so long, pings neither; the connection stays open'),
+      })
+      .describe('The feed goes silent'),
+    z
+      .strictObject({ kind: z.literal('gap'), messages: z.int().min(1).max(1_000).default(1) })
+      .describe('Messages are missing: their sequence numbers are used up'),
+    z
+      .strictObject({ kind: z.literal('reorder'), by: z.int().min(1).max(100).default(1) })
+      .describe('The message comes after the next ones, so many of them'),
+    z.strictObject({ kind: z.literal('duplicate') }).describe('The message comes twice'),
+    z
+      .strictObject({ kind: z.literal('garble'), text: z.string().max(4_096).default('{"sequence":') })
+      .describe('This text instead of the message'),
+    z.strictObject({ kind: z.literal('delay'), ms: milliseconds() }).describe('The message comes late'),
+    z
+      .strictObject({ kind: z.literal('refuse_authentication') })
+      .describe('A good key is refused; for the event authenticate'),
+  ]),
+);
+
+/** How often a rule strikes; all that is given must hold. What is left out does not limit. */
+const frequency = () => ({
+  name: z.string().min(1).max(64).describe('Distinct; counts and the admin API go by it'),
+  enabled: z.boolean().default(true).describe('false: waits to be switched on through the admin API'),
+  account: z.string().min(1).max(64).optional().describe('Only requests of this account'),
+  probability: share().default(1).describe('Of each request that the rule meets'),
+  script: z
+    .array(z.enum(['pass', 'fault']))
+    .min(1)
+    .max(1_000)
+    .optional()
+    .describe('One word for each request that the rule meets, in order; afterwards everything passes'),
+  repeat: z.boolean().default(false).describe('true: the script begins again at its end'),
+  skip: z.int().min(0).max(1_000_000).default(0).describe('The first so many pass'),
+  times: z.int().min(1).max(1_000_000).optional().describe('Strikes at most so often'),
+  from_ms: z.int().min(0).default(0).describe('Not before so long after the start of the plan'),
+  until_ms: z.int().min(1).optional().describe('Not after'),
+});
+
+const isDistinct = (rules: readonly { readonly name: string }[]): boolean =>
+  new Set(rules.map(({ name }) => name)).size === rules.length;
+const distinct = { error: 'two rules have the same name' };
+
+export const faultPlanSchema = z.lazy(() => z.strictObject({
+  description: z.string().max(2_000).optional().describe('What the drill is for, and what is expected of the desk'),
+  seed: z
+    .union([z.string(), z.int()])
+    .transform(String)
+    .default('1')
+    .describe('The same seed and the same requests give the same faults'),
+  rules: z
+    .array(
+      z.strictObject({
+        ...frequency(),
+        route: z
+          .string()
+          .regex(/^(?:\*|(?:\*|[A-Z]+) \/\S{1,200})$/u, { error: 'expected a method and a path, such as "POST /v1/quote", or *' })
+          .describe('Method and path as the interface writes it, such as "POST /v1/orders/*"; * stands for anything'),
+        fault: restFaultSchema,
+      }),
+    )
+    .max(200)
+    .refine(isDistinct, distinct)
+    .default([])
+    .describe('For requests. Every rule that strikes is applied, in this order'),
+  feeds: z
+    .array(
+      z.strictObject({
+        ...frequency(),
+        on: z
+          .string()
+          .min(1)
+          .max(128)
+          .default('*')
+          .describe('Feed such as "ticker.sfox.*", or the events "authenticate" and "subscribe"'),
+        fault: feedFaultSchema,
+      }),
+    )
+    .max(200)
+    .refine(isDistinct, distinct)
+    .default([])
+    .describe('For messages of the WebSocket. The first rule that strikes is applied'),
+})); // prettier-ignore

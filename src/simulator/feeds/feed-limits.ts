@@ -1,0 +1,71 @@
+import { MINUTE_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { SlidingWindow } from '../exchange/venue-limits.ts';
+
+export interface FeedLimitsOptions {
+  readonly enforced: boolean;
+  readonly connectionsPerAddress: number;
+  readonly requestsPerMinute: number;
+  /** How long an address is blocked after one request too many. */
+  readonly blockMs: number;
+}
+
+interface Address {
+  connections: number;
+  readonly requests: SlidingWindow;
+  blockedUntil: number;
+}
+
+/** Addresses kept at once; idle ones are dropped first. */
+const ADDRESSES_MAX = 10_000;
+
+/**
+ * Limits of the WebSocket by network address, all its connections together. Source: public documentation: 10 connections;
+ * 40 requests a minute, then an error and a block of 2 minutes.
+ */
+export class FeedLimits {
+  private readonly options: FeedLimitsOptions;
+  private readonly addresses = new Map<string, Address>();
+
+  constructor(options: FeedLimitsOptions) {
+    this.options = options;
+  }
+
+  /** Whether the address may have one more connection, which then counts. */
+  connect(name: string, now: Instant): boolean {
+    const address = this.of(name, now);
+    if (this.options.enforced && address.connections >= this.options.connectionsPerAddress) return false;
+    address.connections += 1;
+    return true;
+  }
+
+  disconnect(name: string): void {
+    const address = this.addresses.get(name);
+    if (address !== undefined) address.connections -= 1;
+  }
+
+  /** Whether a request of the address is worked. Those that are refused do not count. */
+  admit(name: string, now: Instant): boolean {
+    if (!this.options.enforced) return true;
+    const address = this.of(name, now);
+    if (now < address.blockedUntil) return false;
+    if (address.requests.admit(now) === undefined) return true;
+    address.blockedUntil = now + this.options.blockMs;
+    return false;
+  }
+
+  private of(name: string, now: Instant): Address {
+    const known = this.addresses.get(name);
+    if (known !== undefined) return known;
+    if (this.addresses.size >= ADDRESSES_MAX) this.dropIdle(now);
+    const requests = new SlidingWindow(this.options.requestsPerMinute, MINUTE_MS);
+    const address: Address = { connections: 0, requests, blockedUntil: -Infinity };
+    this.addresses.set(name, address);
+    return address;
+  }
+
+  private dropIdle(now: Instant): void {
+    for (const [name, { connections, requests, blockedUntil }] of this.addresses)
+      if (connections === 0 && now >= blockedUntil && requests.isIdle(now)) this.addresses.delete(name);
+  }
+}

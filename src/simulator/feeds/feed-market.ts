@@ -1,0 +1,54 @@
+import {
+  fraction,
+  money,
+  price,
+  quantity,
+  quantityDown,
+  ratio,
+  significant,
+  worsen,
+} from '../../core/money.ts';
+import { instant, SECOND_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { PublicTrade } from '../../wire/feeds/feed-bodies.ts';
+import type { OrderBook } from '../../wire/market.ts';
+import type { Listing } from '../exchange/listing.ts';
+import type { Market } from '../market/market.ts';
+import { roundedAgainst } from '../exchange/pricing.ts';
+import { hash32 } from '../market/random.ts';
+
+/** Value of the trades of the rest of the market, USD: evenly spread between these. */
+const USD_MIN = 50;
+const USD_MAX = 20_000;
+
+/**
+ * One trade of the rest of the market: worked out from the pair, the seed and its second, so that whoever looks at the same
+ * second sees the same trade. At the middle price, half the spread away; its size is invented.
+ */
+export function marketTrade(
+  market: Market,
+  { listing, seed }: { readonly listing: Listing; readonly seed: string },
+  now: Instant,
+): PublicTrade | undefined {
+  const at = instant(Math.floor(now / SECOND_MS) * SECOND_MS);
+  const drawn = hash32(`${seed} ${listing.pair} ${at}`);
+  const side = drawn % 2 === 0 ? 'buy' : 'sell';
+  const away = worsen(side, market.mid(listing.pair, at), ratio(String(listing.options.halfSpreadBps)));
+  const each = roundedAgainst(listing, side, away);
+  if (each.lte(0)) return undefined;
+  const usd = money(String(USD_MIN + (drawn % (USD_MAX - USD_MIN))));
+  const usdEach = market.usdValue(listing.quote, quantity('1'), at);
+  const amount = money(significant(fraction(usd, usdEach), 20).toFixed());
+  const size = quantityDown(amount, each, listing.basePrecision);
+  if (size.lte(0)) return undefined;
+  const pairId = [...market.listings.keys()].indexOf(listing.pair) + 1;
+  return { id: `${at}${pairId}`, pair: listing.pair, pairId, side, quantity: size, price: each, at };
+} // prettier-ignore
+
+/** A book with the fee in its prices: what a buyer pays in all, and a seller gets. */
+export function netBook(book: OrderBook, feeBps: number): OrderBook {
+  const fee = ratio(String(feeBps));
+  const net = (side: 'buy' | 'sell', levels: OrderBook['bids']): OrderBook['bids'] =>
+    levels.map(([each, volume, place]) => [price(worsen(side, each, fee).toFixed()), volume, place]);
+  return { ...book, bids: net('sell', book.bids), asks: net('buy', book.asks) };
+}

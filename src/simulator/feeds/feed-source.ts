@@ -1,0 +1,109 @@
+import { NO_MONEY } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import {
+  feedBalancesBody,
+  feedOrderBody,
+  marketTradeBody,
+  settlementBody,
+  tickerBody,
+} from '../../wire/feeds/feed-bodies.ts';
+import { orderBookBody } from '../../wire/market.ts';
+import { ownTradeBody } from '../../wire/orders.ts';
+import type { PtsMetrics } from '../../wire/pts.ts';
+import type { Change } from '../exchange/exchange-changes.ts';
+import { orderBook } from '../market/market-data.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { marketTrade, netBook } from './feed-market.ts';
+
+/** Feeds of a pair, by the beginning of their names. */
+const MARKET = ['ticker.sfox.', 'trades.sfox.', 'orderbook.sfox.', 'orderbook.net.'] as const;
+const BALANCES = 'private.user.balances';
+const ORDERS = 'private.user.open-orders';
+const FILLS = 'private.user.trades';
+const SETTLEMENT = 'private.user.post-trade-settlement';
+const PRIVATE: ReadonlySet<string> = new Set([BALANCES, ORDERS, FILLS, SETTLEMENT]);
+
+const NO_METRICS: PtsMetrics = {
+  exposure: NO_MONEY,
+  availableExposure: NO_MONEY,
+  exposureLimit: NO_MONEY,
+  equity: NO_MONEY,
+  equityForWithdrawals: NO_MONEY,
+};
+
+/** What every feed tells of an exchange. Payloads are JSON already. */
+export class FeedSource {
+  private readonly exchange: Exchange;
+  private readonly now: () => Instant;
+
+  constructor(exchange: Exchange, now: () => Instant) {
+    this.exchange = exchange;
+    this.now = now;
+  }
+
+  isFeed(feed: string): boolean {
+    return PRIVATE.has(feed) || this.pairOf(feed) !== undefined;
+  }
+
+  isPrivate(feed: string): boolean {
+    return PRIVATE.has(feed);
+  }
+
+  /** What a feed of the market tells at this moment; `undefined` when it has nothing to tell. */
+  market(feed: string): string | undefined {
+    const found = this.pairOf(feed);
+    if (found === undefined) return undefined;
+    const [start, pair] = found;
+    const { exchange } = this;
+    const now = this.now();
+    if (start === 'ticker.sfox.') return JSON.stringify(tickerBody(exchange.ticker(pair, now), now));
+    if (start === 'trades.sfox.') {
+      const listing = exchange.market.listings.get(pair);
+      const trade = listing && marketTrade(exchange.market, { listing, seed: exchange.options.seed }, now);
+      return trade && JSON.stringify(marketTradeBody(trade));
+    }
+    const book = orderBook(exchange.market, pair, now);
+    if (!book.ok) return undefined;
+    const isNet = start === 'orderbook.net.';
+    return JSON.stringify(orderBookBody(isNet ? netBook(book.value, exchange.options.feeBps) : book.value));
+  }
+
+  /**
+   * What a private feed tells whoever has just subscribed: all balances, all open orders, the credit. Fills begin with the
+   * next one. Source: public documentation; that fills have no first message: chosen here.
+   */
+  first(feed: string, account: string): string | undefined {
+    if (feed === BALANCES) return this.balances(account);
+    if (feed === SETTLEMENT) return this.settlement(account);
+    if (feed === ORDERS) return JSON.stringify(this.exchange.registry.openOf(account).map(feedOrderBody));
+    return feed === FILLS ? undefined : this.market(feed);
+  }
+
+  /** What a change makes the feeds of its account tell. All balances come each time. */
+  changed(change: Change): readonly (readonly [feed: string, payload: string])[] {
+    const { account } = change;
+    if (change.kind === 'order') return [[ORDERS, JSON.stringify([feedOrderBody(change.order)])]];
+    if (change.kind === 'trade') return [[FILLS, JSON.stringify([ownTradeBody(change.trade)])]];
+    return [
+      [BALANCES, this.balances(account)],
+      [SETTLEMENT, this.settlement(account)],
+    ];
+  }
+
+  private balances(account: string): string {
+    const balances = this.exchange.balances(account);
+    return JSON.stringify(balances.ok ? feedBalancesBody(balances.value) : []);
+  }
+
+  private settlement(account: string): string {
+    const metrics = this.exchange.metrics(account, this.now());
+    return JSON.stringify(settlementBody(metrics.ok, metrics.ok ? metrics.value : NO_METRICS));
+  }
+
+  private pairOf(feed: string): readonly [(typeof MARKET)[number], string] | undefined {
+    const start = MARKET.find((each) => feed.startsWith(each));
+    if (start === undefined) return undefined;
+    const pair = feed.slice(start.length);
+    return this.exchange.market.listings.has(pair) ? [start, pair] : undefined;
+  }
+}

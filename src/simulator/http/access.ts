@@ -1,0 +1,90 @@
+import { digest } from '../../core/ids.ts';
+import { after, DAY_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { UserToken } from '../../wire/transfers.ts';
+import type { VenueOptions } from '../options/options.ts';
+import { uuidOf } from '../exchange/quotes.ts';
+import { assumed, created, documented, found } from './reply.ts';
+import type { Refusal, Reply } from './reply.ts';
+import type { Asker } from '../custody/withdrawals.ts';
+
+export interface AccountAccess {
+  readonly name: string;
+  readonly token: string;
+}
+
+/** Tokens that a partner can hold at once. */
+const ISSUED_MAX = 100_000;
+
+/** Who a token belongs to: a user of an account, the partner, or for a day the partner in the name of a user. */
+export class Access {
+  /** Accounts of the settings with the token of their first user. */
+  readonly accounts: readonly AccountAccess[];
+  readonly partner: AccountAccess;
+  /** Tokens of all users, by account and name. */
+  readonly users: readonly (Asker & { readonly token: string })[];
+  private readonly byToken: ReadonlyMap<string, Asker>;
+  private readonly issued = new Map<string, Asker & { readonly expiresAt: Instant }>();
+  private readonly seed: string;
+  private lastIssued = 0;
+
+  constructor({ accounts, partner, seed }: VenueOptions) {
+    this.seed = seed;
+    const tokenOf = (name: string, token: string | undefined): string =>
+      token ?? `sim-${digest(`${seed}\n${name}`, 32)}`;
+    this.accounts = accounts.map(({ name, token }) => ({ name, token: tokenOf(name, token) }));
+    this.partner = { name: partner.name, token: tokenOf(`partner\n${partner.name}`, partner.token) };
+    this.users = accounts.flatMap(({ name, token, users }) => [
+      { account: name, user: name, token: tokenOf(name, token) },
+      ...users.map((user) => ({
+        account: name,
+        user: user.name,
+        token: tokenOf(`${name}\n${user.name}`, user.token),
+      })),
+    ]);
+    this.byToken = new Map([
+      [this.partner.token, { account: partner.name, user: partner.name }],
+      ...this.users.map(({ token, account, user }) => [token, { account, user }] as const),
+    ]);
+  }
+
+  /** The user whose token it is. */
+  identify(token: string, now: Instant): Reply<Asker> {
+    const known = this.byToken.get(token);
+    if (known !== undefined) return found(known);
+    const lent = this.issued.get(token);
+    if (lent === undefined || lent.expiresAt <= now) return documented.invalidToken();
+    return found({ account: lent.account, user: lent.user });
+  }
+
+  usersOf(account: string): readonly string[] {
+    return this.users.filter((each) => each.account === account).map(({ user }) => user);
+  }
+
+  /** Why no tokens are issued to `account` for these users; `undefined` when they are. */
+  refusal(account: string, userIds: readonly string[]): Refusal | undefined {
+    if (account !== this.partner.name) return assumed.notPartner();
+    const unknown = userIds.find((userId) => !this.accounts.some(({ name }) => name === userId));
+    return unknown === undefined ? undefined : assumed.unknownUser(unknown);
+  }
+
+  /**
+   * A token for a user of the partner: here every account of the settings is one. It lives 24 hours and ends no earlier
+   * one. Source: public documentation, "User tokens"; the last: chosen here.
+   */
+  issue(account: string, userId: string, now: Instant): Reply<UserToken> {
+    const refused = this.refusal(account, [userId]);
+    if (refused !== undefined) return refused;
+    for (const [token, { expiresAt }] of this.issued) {
+      if (expiresAt > now && this.issued.size < ISSUED_MAX) break;
+      this.issued.delete(token);
+    }
+    this.lastIssued += 1;
+    const half = (part: string): string =>
+      uuidOf(`${part} ${this.seed} ${userId} ${this.lastIssued}`).replaceAll('-', '');
+    const token = `${half('user')}${half('token')}`;
+    const expiresAt = after(instant(Math.floor(now)), DAY_MS);
+    this.issued.set(token, { account: userId, user: userId, expiresAt });
+    return created({ token, userId, expiresAt });
+  }
+}

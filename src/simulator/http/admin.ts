@@ -1,0 +1,181 @@
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { isAmountText, price, quantity, text } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Clock } from '../../engine/ports.ts';
+import { answerOf, deliver } from './deliver.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { faultPlanSchema } from '../faults/faults.ts';
+import type { Faults } from '../faults/fault-plan.ts';
+import { refused } from '../exchange/refuse.ts';
+import { assumed, found } from './reply.ts';
+import type { Reply } from './reply.ts';
+
+export interface AdminSetup {
+  readonly exchange: Exchange;
+  readonly faults: Faults;
+  readonly clock: Clock;
+  readonly now: () => Instant;
+  /** Bearer token of every request. */
+  readonly token: string;
+}
+
+export interface RunningAdmin {
+  /** `http://127.0.0.1:PORT` */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const BODY_BYTES_MAX = 1_048_576;
+const HOST = '127.0.0.1';
+
+/**
+ * The levers of a drill, on a port of their own that only this machine reaches: faults, risk modes, availability, prices,
+ * deposits. Whoever holds the token may do everything; a page in a browser may not, since Host and Origin are checked.
+ */
+export async function startAdmin(setup: AdminSetup, port = 0): Promise<RunningAdmin> {
+  const server = createServer((request, response) => {
+    void answer(setup, request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, HOST, resolve);
+  });
+  const address = server.address();
+  const listening = typeof address === 'object' && address !== null ? address.port : port;
+  return {
+    url: `http://${HOST}:${listening}`,
+    async close() {
+      await new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      });
+    },
+  };
+}
+
+async function answer(setup: AdminSetup, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let reply: Reply<object>;
+  try {
+    reply = isAllowed(setup, request)
+      ? act(setup, request, await bodyOf(request))
+      : { ok: false, status: 401, error: 'expected the admin token of the ready line, from this machine' };
+  } catch (error) {
+    reply = refused.malformed(error instanceof z.ZodError ? z.prettifyError(error) : 'unreadable');
+  }
+  deliver(response, answerOf(reply), setup);
+}
+
+const isAllowed = ({ token }: AdminSetup, { headers }: IncomingMessage): boolean =>
+  headers.authorization === `Bearer ${token}` &&
+  headers.origin === undefined &&
+  /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/u.test(headers.host ?? '');
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  let body = '';
+  request.setEncoding('utf8');
+  for await (const chunk of request) {
+    body += String(chunk);
+    if (body.length > BODY_BYTES_MAX) throw new RangeError('too large');
+  }
+  return body === '' ? {} : (JSON.parse(body) as unknown);
+}
+
+const amount = z.string().refine((value) => isAmountText(value), { error: 'expected an amount in quotes' });
+const modes = ['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only', 'Reduce_Only'] as const;
+
+type Lever = (setup: AdminSetup, name: string, body: unknown) => Reply<object>;
+
+/** Every lever: method and path, where `*` is a name. */
+const levers: readonly (readonly [string, Lever])[] = [
+  ['GET /admin/faults', ({ faults }) => found({ rules: faults.counts() })],
+  [
+    'PUT /admin/faults',
+    ({ faults, clock }, _, body) => {
+      faults.replace(faultPlanSchema.parse(body), clock.monotonic());
+      return found({ rules: faults.counts() });
+    },
+  ],
+  [
+    'DELETE /admin/faults',
+    ({ faults, clock }) => {
+      faults.replace({}, clock.monotonic());
+      return found({});
+    },
+  ],
+  [
+    'PATCH /admin/faults/*',
+    ({ faults }, name, body) => {
+      const { enabled } = z.strictObject({ enabled: z.boolean() }).parse(body);
+      return faults.enable(name, enabled ? 'on' : 'off') ? found({ rules: faults.counts() }) : unknown(name);
+    },
+  ],
+  [
+    'PUT /admin/risk-modes/*',
+    ({ exchange }, pair, body) => {
+      const { mode } = z.strictObject({ mode: z.enum(modes) }).parse(body);
+      if (!exchange.market.listings.has(pair)) return unknown(pair);
+      exchange.setRiskMode(pair, mode);
+      return found({ pair, mode });
+    },
+  ],
+  [
+    'PUT /admin/availability/*',
+    ({ exchange }, scope, body) => {
+      const { state } = z.strictObject({ state: z.enum(['available', 'unavailable']) }).parse(body);
+      if (scope !== 'all' && !exchange.market.listings.has(scope)) return unknown(scope);
+      exchange.setAvailability(scope, state);
+      return found({ scope, state });
+    },
+  ],
+  [
+    'PUT /admin/prices/*',
+    ({ exchange, now }, pair, body) => {
+      const { mid } = z.strictObject({ mid: amount }).parse(body);
+      if (!exchange.market.listings.has(pair)) return unknown(pair);
+      const pinned = price(mid);
+      if (!pinned.gt(0)) return refused.malformed('mid must be above zero');
+      exchange.pin(pair, pinned, now());
+      return found({ pair, mid: text(exchange.market.mid(pair, now())) });
+    },
+  ],
+  [
+    'DELETE /admin/prices/*',
+    ({ exchange, now }, pair) => {
+      if (!exchange.market.listings.has(pair)) return unknown(pair);
+      exchange.pin(pair, undefined, now());
+      return found({ pair, mid: text(exchange.market.mid(pair, now())) });
+    },
+  ],
+  [
+    'POST /admin/deposits/*',
+    ({ exchange, now }, account, body) => {
+      const asked = z.strictObject({ currency: z.string(), amount }).parse(body);
+      if (!exchange.accounts.some(({ name }) => name === account)) return unknown(account);
+      if (!exchange.market.currencies.has(asked.currency)) return unknown(asked.currency);
+      const arrived = quantity(asked.amount);
+      if (!arrived.gt(0)) return refused.malformed('amount must be above zero');
+      return found({ id: exchange.deposit(account, asked.currency, arrived, now()) });
+    },
+  ],
+];
+
+const unknown = (name: string): Reply<object> => ({
+  ...assumed.unknownRoute(),
+  error: `there is no ${name.slice(0, 64)}`,
+});
+
+function act(setup: AdminSetup, { method = '', url = '' }: IncomingMessage, body: unknown): Reply<object> {
+  const asked = `${method} ${url}`;
+  for (const [pattern, lever] of levers) {
+    if (pattern === asked) return lever(setup, '', body);
+    const stem = pattern.slice(0, -1);
+    const name = asked.slice(stem.length);
+    if (pattern.endsWith('*') && asked.startsWith(stem) && /^[\w.@-]{1,128}$|^[\w.%-]{1,256}$/u.test(name))
+      return lever(setup, decodeURIComponent(name), body);
+  }
+  return assumed.unknownRoute();
+}

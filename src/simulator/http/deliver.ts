@@ -1,0 +1,113 @@
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { interval, takeWhile } from 'rxjs';
+import type { Clock } from '../../engine/ports.ts';
+import { Written } from './reply.ts';
+import type { Refusal, Reply } from './reply.ts';
+
+/** An answer, ready to be written. */
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+  /** Left out: JSON. */
+  readonly type?: string | undefined;
+  /** Seconds. */
+  readonly retryAfterS?: number | undefined;
+  /** Methods of the path, of a 405. */
+  readonly allow?: string | undefined;
+  /** Added to the header `Date`, ms. */
+  readonly skewMs?: number | undefined;
+}
+
+/** How an answer leaves, where a drill wants it to leave badly. */
+export interface Manner {
+  /** Part of the body that is written before the connection breaks off. */
+  readonly keep?: number | undefined;
+  readonly bytesPerSecond?: number | undefined;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** Distance of two pieces of a slow body. */
+const PIECE_MS = 50;
+
+export function answerOf(reply: Reply<object>): Answer {
+  if (reply.ok) {
+    const { status, value } = reply;
+    return { status, body: value instanceof Written ? value.text : JSON.stringify(value) };
+  }
+  const { status, error, retryAfterMs } = reply;
+  return {
+    status,
+    body: JSON.stringify({ error }),
+    retryAfterS: retryAfterMs === undefined ? undefined : Math.ceil(retryAfterMs / 1000),
+  };
+}
+
+/** Writes the answer. Every one says that it is simulated. */
+export function deliver(
+  response: ServerResponse,
+  answer: Answer,
+  { clock, ...manner }: Manner & { clock: Clock },
+): void {
+  if (response.headersSent || response.destroyed) return;
+  const length = Buffer.byteLength(answer.body);
+  const headers = ['content-type', answer.type ?? JSON_TYPE, 'content-length', String(length), 'x-simulated', 'tranche'];
+  if (answer.retryAfterS !== undefined) headers.push('retry-after', String(answer.retryAfterS));
+  if (answer.allow !== undefined) headers.push('allow', answer.allow);
+  if (answer.skewMs !== undefined)
+    headers.push('date', new Date(clock.wall() + answer.skewMs).toUTCString());
+  response.writeHead(answer.status, headers);
+  if (manner.keep !== undefined) truncate(response, answer.body, manner.keep);
+  else if (manner.bytesPerSecond !== undefined) drip(response, answer.body, { clock, perSecond: manner.bytesPerSecond });
+  // As many bytes as characters: all ASCII, which needs no encoding.
+  else response.end(answer.body, length === answer.body.length ? 'latin1' : 'utf8');
+} // prettier-ignore
+
+/** Good headers and a part of the body; then the connection ends. */
+function truncate(response: ServerResponse, body: string, keep: number): void {
+  const bytes = Buffer.from(body);
+  // At least one byte is missing, or nothing would be wrong.
+  const part = bytes.subarray(0, Math.min(Math.floor(bytes.length * keep), bytes.length - 1));
+  response.write(part, () => {
+    response.destroy();
+  });
+  response.flushHeaders();
+}
+
+function drip(
+  response: ServerResponse,
+  body: string,
+  { clock, perSecond }: { clock: Clock; perSecond: number },
+): void {
+  const bytes = Buffer.from(body);
+  const piece = Math.max(1, Math.round((perSecond * PIECE_MS) / 1000));
+  const every = piece === 1 ? 1000 / perSecond : PIECE_MS;
+  response.flushHeaders();
+  interval(every, clock.scheduler)
+    .pipe(takeWhile((turn) => turn * piece < bytes.length && !response.destroyed))
+    .subscribe({
+      next: (turn) => {
+        response.write(bytes.subarray(turn * piece, (turn + 1) * piece));
+      },
+      complete: () => {
+        response.end();
+      },
+    });
+}
+
+/** Answers on a socket that has no response, and ends it. */
+export function endRaw(socket: Duplex, refusal: Refusal): void {
+  // Nobody else listens any more: whoever hangs up meanwhile would end the whole venue.
+  socket.on('error', () => {
+    socket.destroy();
+  });
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = answerOf(refusal);
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\ncontent-type: ${JSON_TYPE}\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nx-simulated: tranche\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

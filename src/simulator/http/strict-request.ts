@@ -1,0 +1,104 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '../../wire/message.ts';
+import type { PlainBody } from '../../wire/plain.ts';
+import { wireFields } from '../../wire/documents/json-schema.ts';
+import type { WireField } from '../../wire/documents/json-schema.ts';
+import type { Route } from './routes.ts';
+import { refused } from '../exchange/refuse.ts';
+import type { Refusal } from './reply.ts';
+
+/** A request as its route is to see it. */
+export interface Asked {
+  readonly headers: IncomingHttpHeaders;
+  /** Parameters after the question mark. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
+  /** Body as it came. */
+  readonly body: string;
+  /** The body, read; `undefined` when it is not plain. */
+  readonly plain?: PlainBody | undefined;
+}
+
+/**
+ * Why a strict venue refuses the request before its route looks at it; `undefined` when it has nothing against it. Strict
+ * means: JSON and nothing else, the fields that the interface names and no others, numbers as numbers.
+ */
+export function strictProblem(route: Route, { headers, query, body, plain }: Asked): Refusal | undefined {
+  if (!acceptsJson(headers.accept)) return refused.accept();
+  for (const name of Object.keys(query)) {
+    if (route.query === undefined || !wireFields(route.query).has(name))
+      return refused.malformed(`unknown parameter ${shown(name)}`);
+  }
+  if (body === '') return undefined;
+  if (route.method === 'GET') return refused.malformed('a GET request takes no body');
+  if (!isJsonType(headers['content-type'])) return refused.type();
+  if (route.body === undefined) return undefined;
+  const fields = wireFields(route.body);
+  return plain !== undefined && isStrict(fields, plain) ? undefined : bodyProblem(fields, body);
+}
+
+/** Whether a plain body has nothing against it. If not, or if in doubt, `bodyProblem` finds the words. */
+function isStrict(fields: ReadonlyMap<string, WireField>, plain: PlainBody): boolean {
+  for (const [name, { type }] of plain) {
+    const types = fields.get(name)?.types;
+    if (types === undefined || !(types.size === 0 || types.has(type))) return false;
+  }
+  return true;
+}
+
+function bodyProblem(fields: ReadonlyMap<string, WireField>, body: string): Refusal | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return refused.malformed('the body is not JSON');
+  }
+  if (!isObject(value) || Array.isArray(value)) return refused.malformed('the body is not a JSON object');
+  for (const [name, each] of Object.entries(value)) {
+    const field = fields.get(name);
+    if (field === undefined) return refused.malformed(`unknown field ${shown(name)}`);
+    if (!fits(each, field.types)) return refused.malformed(`${name} must be ${worded(field.types)}`);
+  }
+  return undefined;
+}
+
+function fits(value: unknown, types: ReadonlySet<string>): boolean {
+  if (types.size === 0) return true;
+  if (value === null) return types.has('null');
+  if (Array.isArray(value)) return types.has('array');
+  if (typeof value === 'number') return types.has('number') || (types.has('integer') && Number.isSafeInteger(value));
+  return types.has(typeof value);
+} // prettier-ignore
+
+const worded = (types: ReadonlySet<string>): string =>
+  [...types].map((type) => `a JSON ${type}`).join(' or ');
+
+/**
+ * The body as a lenient venue reads it: what clients of the venue are known to send and get away with. Forms instead of
+ * JSON, sides in capitals, fields that nobody knows; numbers as text are read by every route anyway.
+ *
+ * Source: open-source clients of the venue; no document states it.
+ */
+export function lenientBody(route: Route, { headers, body }: Asked): string {
+  if (route.body === undefined || body === '') return body;
+  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+  const json = isForm ? jsonOfForm(wireFields(route.body), body) : body;
+  return json.replaceAll(/(?<="side"\s*:\s*")(?:BUY|SELL|Buy|Sell)(?=")/gu, (side) => side.toLowerCase());
+}
+
+/** Names stay text, whatever they look like; numbers become numbers, digit for digit. */
+function jsonOfForm(fields: ReadonlyMap<string, WireField>, body: string): string {
+  const members = [...new URLSearchParams(body)].map(([name, value]) => {
+    const types = fields.get(name)?.types;
+    const isNumber = types !== undefined && !types.has('string') && /^-?\d+(?:\.\d+)?$/u.test(value);
+    return `${JSON.stringify(name)}:${isNumber ? value : JSON.stringify(value)}`;
+  });
+  return `{${members.join(',')}}`;
+}
+
+const isJsonType = (type: string | undefined): boolean =>
+  /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/iu.test(type ?? '');
+const acceptsJson = (accept: string | undefined): boolean =>
+  accept === undefined || accept === '' || /json|\*\/\*|application\/\*/iu.test(accept);
+
+/** A name from outside, short and without what a terminal or a page would act on. */
+const shown = (name: string): string => JSON.stringify(name.slice(0, 40).replaceAll(/[^\w.-]/gu, '?'));

@@ -1,0 +1,386 @@
+import { invariant } from '../../core/errors.ts';
+import { add, holding, negate, NO_QUANTITY, subtract } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Side } from '../../core/venue.ts';
+import type { TransactionDetail } from '../../wire/account.ts';
+import { Fills, tradeOf } from '../exchange/fills.ts';
+import type { Booked, Filled, Swap, Trade } from '../exchange/fills.ts';
+import { DONE, Leg, UNIT_PRICE } from './leg.ts';
+import type { LedgerRow, Optional } from './leg.ts';
+
+/** What a deposit, withdrawal, credit or charge tells besides its money. */
+export type Remarks = Optional<
+  Pick<TransactionDetail, 'accountTransactionId' | 'memo' | 'description' | 'txHash' | 'addedBy'>
+>;
+
+/** Money that comes in (`amount` above zero), leaves, or will. */
+export interface Movement {
+  readonly currency: string;
+  /** Signed, without the fee. */
+  readonly amount: Quantity;
+  /** On top, in the same currency. */
+  readonly fee?: Quantity | undefined;
+  /** Left out: a deposit or a withdrawal, by the sign. */
+  readonly action?: 'credit' | undefined;
+  readonly remarks?: Remarks | undefined;
+}
+
+/** Which transactions are asked for. Spec: "GET /v1/account/transactions". */
+export interface LedgerQuery {
+  readonly from: Instant;
+  readonly to: Instant;
+  readonly limit: number;
+  /** Only transactions with a larger id. */
+  readonly after?: number | undefined;
+  /** Place of the first row that is wanted, from 1: after 500 rows, 501 gives the next. 0 is the first as well. */
+  readonly offset: number;
+  readonly types?: ReadonlySet<string> | undefined;
+  /** Whether deposits and withdrawals that are not done are wanted too. */
+  readonly pending: boolean;
+  /** Rows that show later than this are left out; left out: all show. */
+  readonly now?: Instant | undefined;
+}
+
+interface Account {
+  readonly name: string;
+  readonly balances: Map<string, Quantity>;
+  /** Part of the balances that is promised: to open orders, withdrawals, the collateral wallet. */
+  readonly held: Map<string, Quantity>;
+  /** Oldest first. */
+  readonly rows: Entry[];
+}
+
+/** A number is a leg of a fill that is kept in columns: twice its place, and one more for the quote leg. */
+type Entry = LedgerRow | Leg | number;
+type Balances = ReadonlyMap<string, Quantity>;
+/** What tells whether a transaction is wanted. */
+type Looked = Pick<LedgerRow, 'id' | 'at' | 'action' | 'status'>;
+type Sides = Pick<Trade, 'base' | 'quote'>;
+type Sums = Pick<Trade, 'quantity' | 'amount' | 'fees'>;
+
+/**
+ * Who holds what, exactly, and how it came to be. Every trade is between an account and the dealer, so for each currency
+ * the accounts, the dealer and the fees together hold what was deposited less what was withdrawn: nothing is made or lost.
+ */
+export class Ledger {
+  /** What of the trades is kept in columns. */
+  readonly fills = new Fills();
+  private readonly accounts = new Map<string, Account>();
+  /** The account that was asked for last. */
+  private last: Account | undefined;
+  /** What the dealer holds, without the fills in columns from `undealt` on: they come in when somebody asks. */
+  private readonly dealerHoldings = new Map<string, Quantity>();
+  private undealt = 0;
+  private readonly feeHoldings = new Map<string, Quantity>();
+  private readonly interestHoldings = new Map<string, Quantity>();
+  private readonly inflows = new Map<string, Quantity>();
+  private readonly onChange: (account: string) => void;
+  private lastId: number;
+
+  /** Ids of transactions go up from `firstId`. `onChange` is told of every account whose balances or holds changed. */
+  constructor(firstId: number, onChange: (account: string) => void = () => undefined) {
+    this.lastId = firstId - 1;
+    this.onChange = onChange;
+  }
+
+  open(account: string): void {
+    invariant(!this.accounts.has(account), `the account ${account} is opened once`);
+    this.accounts.set(account, { name: account, balances: new Map(), held: new Map(), rows: [] });
+  }
+
+  balance(account: string, currency: string): Quantity {
+    return this.of(account).balances.get(currency) ?? NO_QUANTITY;
+  }
+
+  /** What the account holds, by currency; below zero is owed. */
+  balances(account: string): Balances {
+    return this.of(account).balances;
+  }
+
+  /** Id of the newest transaction of the account: while it is the same, so are the balances. */
+  newestId(account: string): number {
+    const newest = this.of(account).rows.at(-1);
+    return newest === undefined ? -1 : this.idOf(newest);
+  }
+
+  /** Tells of the balances as they were while each of these transactions was the newest. Their ids go up. */
+  recall(account: string, ids: readonly number[], tell: (place: number, held: Balances) => void): void {
+    const { rows, balances } = this.of(account);
+    const first = ids[0] ?? Infinity;
+    let next = rows.findLastIndex((entry) => this.idOf(entry) <= first) + 1;
+    // What has not moved since is as it was: only of the others somebody has to look further back.
+    const held = new Map(balances);
+    for (let index = next; index < rows.length; index++)
+      held.delete(this.balanceOf(rows[index] ?? 0).currency);
+    for (let index = next - 1; index >= 0 && held.size < balances.size; index--) {
+      const { currency, balance } = this.balanceOf(rows[index] ?? 0);
+      if (balances.has(currency) && !held.has(currency)) held.set(currency, balance);
+    }
+    for (const [place, id] of ids.entries()) {
+      for (let entry = rows[next]; entry !== undefined && this.idOf(entry) <= id; entry = rows[++next]) {
+        const { currency, balance } = this.balanceOf(entry);
+        held.set(currency, balance);
+      }
+      tell(place, held);
+    }
+  }
+
+  /** What the dealer holds: the other side of every trade. */
+  dealer(): ReadonlyMap<string, Quantity> {
+    for (; this.undealt < this.fills.count; this.undealt++) this.deal(this.fills.swap(this.undealt));
+    return this.dealerHoldings;
+  }
+
+  /** What was taken in fees. */
+  fees(): ReadonlyMap<string, Quantity> {
+    return this.feeHoldings;
+  }
+
+  /** What interest was charged. */
+  interest(): ReadonlyMap<string, Quantity> {
+    return this.interestHoldings;
+  }
+
+  /** What came from outside less what went there, by currency: accounts, dealer, fees and interest hold just this. */
+  inflow(): ReadonlyMap<string, Quantity> {
+    return this.inflows;
+  }
+
+  /** What the account can still promise; below zero when it owes. */
+  available(account: string, currency: string): Quantity {
+    const { balances, held } = this.of(account);
+    const promised = held.get(currency);
+    const balance = balances.get(currency) ?? NO_QUANTITY;
+    return promised === undefined ? balance : subtract(balance, promised);
+  }
+
+  held(account: string, currency: string): Quantity {
+    return this.of(account).held.get(currency) ?? NO_QUANTITY;
+  }
+
+  /** Promises part of a balance (`amount` above zero), or lets go of a promise. */
+  hold(account: string, currency: string, amount: Quantity): void {
+    if (amount.isZero()) return;
+    const after = add(this.held(account, currency), amount);
+    invariant(!after.isNegative(), () => `no more ${currency} of ${account} is let go than was held`);
+    this.of(account).held.set(currency, after);
+    this.onChange(account);
+  }
+
+  /** Brings money in or takes it out. Returns the id of the transaction. */
+  move(account: string, movement: Movement, at: Instant): number {
+    const { currency, amount, fee = NO_QUANTITY } = movement;
+    this.change(account, currency, amount);
+    this.inflows.set(currency, add(this.inflows.get(currency) ?? NO_QUANTITY, amount));
+    this.take(account, { currency, amount: fee, into: this.feeHoldings });
+    return this.append(account, { ...this.moved(account, movement, at), status: DONE });
+  }
+
+  /** Charges interest. Returns the id of the transaction. */
+  charge(
+    account: string,
+    { currency, amount, description }: { currency: string; amount: Quantity; description: string },
+    at: Instant,
+  ): number {
+    this.take(account, { currency, amount, into: this.interestHoldings });
+    const row = this.moved(account, { currency, amount: negate(amount), remarks: { description } }, at);
+    return this.append(account, { ...row, action: 'charge', status: DONE });
+  }
+
+  /** A deposit or withdrawal that does not count yet. Returns the id of the transaction. */
+  announce(account: string, movement: Movement & { readonly status?: string }, at: Instant): number {
+    const row = this.moved(account, movement, at);
+    return this.append(account, { ...row, status: movement.status ?? 'In Progress' });
+  }
+
+  /** Changes what a pending transaction says. */
+  restate(account: string, id: number, change: { readonly status: string; readonly txHash?: string }): void {
+    const { rows } = this.of(account);
+    const index = this.pendingAt(account, id);
+    const row = rows[index];
+    if (row !== undefined) rows[index] = { ...this.rowOf(row), ...change };
+  }
+
+  /**
+   * An announced movement happens: its transaction gives way to a done one with a new id, so that ids tell the order of
+   * balances. Its account transaction id stays.
+   */
+  settle(account: string, id: number, at: Instant): number {
+    const [entry] = this.of(account).rows.splice(this.pendingAt(account, id), 1);
+    invariant(entry !== undefined, () => `transaction ${id} of ${account} is pending`);
+    const row = this.rowOf(entry);
+    const { currency, amount, fees: fee } = row;
+    const remarks = { ...row, accountTransactionId: row.accountTransactionId ?? String(id) };
+    return this.move(account, { currency, amount, fee, remarks }, at);
+  }
+
+  private pendingAt(account: string, id: number): number {
+    const index = this.of(account).rows.findLastIndex((entry) => {
+      const row = this.looked(entry);
+      return row.id === id && row.status !== DONE;
+    });
+    invariant(index >= 0, () => `transaction ${id} of ${account} is pending`);
+    return index;
+  }
+
+  /** Books a trade: two transactions, the base leg first, that share order and trade. */
+  book(account: string, trade: Trade): void {
+    this.keep(account, trade, this.exchange(account, trade, trade, trade.side));
+  }
+
+  /** As `book`, of a fill. Returns where it is kept in columns; `undefined` when it is not. */
+  bookFill(account: string, filled: Filled): number | undefined {
+    const booked = this.exchange(account, filled.listing, filled.fill, filled.order.side);
+    const place = this.fills.add(filled, booked);
+    if (place === undefined) this.keep(account, tradeOf(filled), booked);
+    else this.of(account).rows.push(2 * place, 2 * place + 1);
+    return place;
+  }
+
+  private keep(account: string, trade: Trade, booked: Booked): void {
+    this.deal(trade);
+    this.of(account).rows.push(new Leg(trade, booked, true), new Leg(trade, booked, false));
+  }
+
+  /** Newest first. */
+  query(account: string, query: LedgerQuery): readonly LedgerRow[] {
+    const { rows } = this.of(account);
+    const found: LedgerRow[] = [];
+    let skip = Math.max(0, query.offset - 1);
+    for (let index = rows.length - 1; index >= 0 && found.length < query.limit; index--) {
+      const row = rows[index];
+      if (row === undefined || !matches(this.looked(row), query) || isHidden(row, query.now)) continue;
+      if (skip > 0) skip -= 1;
+      else found.push(this.rowOf(row));
+    }
+    return found;
+  }
+
+  /** All transactions of an account, oldest first. */
+  rows(account: string): readonly LedgerRow[] {
+    return this.of(account).rows.map((entry) => this.rowOf(entry));
+  }
+
+  private rowOf(entry: Entry): LedgerRow {
+    if (typeof entry === 'object') return entry instanceof Leg ? entry.row() : entry;
+    const place = entry >> 1;
+    return new Leg(this.fills.trade(place), this.fills.booked(place), entry % 2 === 0).row();
+  }
+
+  private balanceOf(entry: Entry): Pick<LedgerRow, 'currency' | 'balance'> {
+    return typeof entry === 'object' ? entry : this.fills.balance(entry >> 1, entry % 2 === 0);
+  }
+
+  /** What tells whether a row is wanted, without the rest of it. */
+  private looked(entry: Entry): Looked {
+    if (typeof entry === 'object') return entry;
+    const place = entry >> 1;
+    const { fills } = this;
+    return { id: this.idOf(entry), at: fills.time(place), action: fills.side(place), status: DONE };
+  }
+
+  private idOf(entry: Entry): number {
+    return typeof entry === 'object' ? entry.id : this.fills.legId(entry >> 1) + (entry % 2);
+  }
+
+  private of(account: string): Account {
+    if (this.last?.name === account) return this.last;
+    return (this.last = this.accounts.get(account) ?? notOpen(account));
+  }
+
+  private exchange(
+    account: string,
+    { base, quote }: Sides,
+    { quantity, amount, fees }: Sums,
+    side: Side,
+  ): Booked {
+    const paid = holding(amount);
+    const isBuy = side === 'buy';
+    const id = this.lastId + 1;
+    this.lastId += 2;
+    const baseAfter = this.change(account, base, isBuy ? quantity : negate(quantity));
+    const quoteAfter = this.change(account, quote, isBuy ? negate(paid) : paid);
+    const fee = holding(fees);
+    if (fee.isZero()) return { id, base: baseAfter, quote: quoteAfter };
+    this.take(account, { currency: quote, amount: fee, into: this.feeHoldings });
+    return { id, base: baseAfter, quote: subtract(quoteAfter, fee) };
+  }
+
+  /** The other side of a trade. */
+  private deal({ base, quote, side, quantity, amount }: Swap): void {
+    const held = (currency: string): Quantity => this.dealerHoldings.get(currency) ?? NO_QUANTITY;
+    const [into, from] = side === 'buy' ? [add, subtract] : [subtract, add];
+    this.dealerHoldings.set(base, from(held(base), quantity));
+    this.dealerHoldings.set(quote, into(held(quote), holding(amount)));
+  }
+
+  private take(
+    account: string,
+    { currency, amount, into }: { currency: string; amount: Quantity; into: Map<string, Quantity> },
+  ): void {
+    if (amount.isZero()) return;
+    this.change(account, currency, negate(amount));
+    into.set(currency, add(into.get(currency) ?? NO_QUANTITY, amount));
+  }
+
+  /** The balance after it. */
+  private change(account: string, currency: string, amount: Quantity): Quantity {
+    const { balances } = this.of(account);
+    const after = add(balances.get(currency) ?? NO_QUANTITY, amount);
+    balances.set(currency, after);
+    this.onChange(account);
+    return after;
+  }
+
+  private append(account: string, row: Omit<LedgerRow, 'id'>): number {
+    this.lastId += 1;
+    this.of(account).rows.push({ id: this.lastId, ...row });
+    return this.lastId;
+  }
+
+  private moved(account: string, movement: Movement, at: Instant): Omit<LedgerRow, 'id' | 'status'> {
+    const { currency, amount, action, fee = NO_QUANTITY, remarks = {} } = movement;
+    const { accountTransactionId, memo, description, txHash, addedBy } = remarks;
+    return {
+      accountTransactionId,
+      memo,
+      description,
+      txHash,
+      addedBy,
+      orderId: undefined,
+      clientId: undefined,
+      tradeId: undefined,
+      at: whole(at),
+      action: action ?? (amount.isNegative() ? 'withdraw' : 'deposit'),
+      currency,
+      amount,
+      price: UNIT_PRICE,
+      fees: fee,
+      transferFee: fee,
+      balance: this.balance(account, currency),
+      pair: undefined,
+    };
+  }
+}
+
+/** Said apart: the words are not put together for every account that is open. */
+function notOpen(account: string): never {
+  invariant(false, `the account ${account} is open`);
+}
+
+/** A leg of a trade may show later than it is booked. */
+const isHidden = (entry: Entry, now: Instant | undefined): boolean =>
+  now !== undefined && entry instanceof Leg && entry.shownAt !== undefined && entry.shownAt > now;
+
+/** Both ends of the time are meant to be in: a row of this very millisecond is not hidden from a reader. */
+function matches(row: Looked, { from, to, after, types, pending }: LedgerQuery): boolean {
+  if (row.at < from || row.at > to) return false;
+  if (after !== undefined && row.id <= after) return false;
+  if (types !== undefined && !types.has(row.action)) return false;
+  return row.status === DONE || pending;
+}
+
+/** Stamps are whole milliseconds. */
+const whole = (at: Instant): Instant => instant(Math.floor(at));

@@ -1,0 +1,20 @@
+import type { Instant } from '../../core/time.ts';
+import type { PriceSource } from './random-walk.ts';
+
+/** Market history of one pair: closes of bars, each known at the end of its bar, or trades. Whoever starts a venue reads it. */
+export interface PriceTape extends PriceSource {
+  /** When the first close is known. */
+  readonly startsAt: Instant;
+  /** When the last close is known; it holds from then on. */
+  readonly endsAt: Instant;
+  readonly rows: number;
+  /** Length of a bar, ms; 0 for trades. */
+  readonly barMs: number;
+}
+
+/**
+ * Reads the prices of a pair from the file that the options of a venue name.
+ *
+ * @throws OperatorError (`data`) that names the file, and the row when one is damaged.
+ */
+export type LoadTape = (pair: string, file: string) => Promise<PriceTape>;

@@ -1,0 +1,108 @@
+import { add, greatest, least, NO_MONEY, NO_QUANTITY, priceOf, roundEven } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import { DAY_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Filled, Fills, Trade } from '../exchange/fills.ts';
+import { shownPrice } from '../exchange/listing.ts';
+import type { Market } from './market.ts';
+
+/** The day of a pair since 00:00 GMT of the market. `high` and `low` are of the moments that somebody looked at. */
+export interface Ticker {
+  readonly pair: string;
+  readonly last: Price;
+  readonly open: Price;
+  readonly high: Price;
+  readonly low: Price;
+  /** Base currency that this venue traded. */
+  readonly volume: Quantity;
+  /** Quote currency that this venue traded. */
+  readonly amount: Money;
+  /** Average price of what was traded; `last` when nothing was. */
+  readonly vwap: Price;
+  /** Market time. */
+  readonly market: Instant;
+}
+
+interface Day {
+  readonly number: number;
+  /** Real time. */
+  readonly begins: Instant;
+  /** Prices come in when somebody looks: most days nobody does. */
+  prices: Pick<Ticker, 'open' | 'high' | 'low'> | undefined;
+  /** Without the fills in columns from `uncounted` on: they come in when somebody looks as well. */
+  volume: Quantity;
+  amount: Money;
+  uncounted: number;
+}
+
+/** Keeps the day summary of each pair. */
+export class TickerBoard {
+  private readonly days = new Map<string, Day>();
+  private readonly market: Market;
+  private readonly fills: Fills;
+
+  constructor(market: Market, fills: Fills) {
+    this.market = market;
+    this.fills = fills;
+  }
+
+  /** The pair at the real time `now`. */
+  look(pair: string, now: Instant): Ticker {
+    const day = this.dayOf(pair, this.fills.count, now);
+    for (; day.uncounted < this.fills.count; day.uncounted++) {
+      const swap = this.fills.swap(day.uncounted);
+      if (swap.pair === pair) count(day, swap);
+    }
+    const { volume, amount } = day;
+    const last = this.shown(pair, this.market.mid(pair, now));
+    const { open, high, low } = this.pricesOf(pair, day);
+    day.prices = { open, high: greatest(high, last), low: least(low, last) };
+    const vwap = volume.isZero() ? last : this.shown(pair, priceOf(amount, volume));
+    return { ...day.prices, pair, last, volume, amount, vwap, market: this.market.timeAt(now) };
+  }
+
+  /** Notes the first price of every day by the prices as they are told now. */
+  settle(): void {
+    for (const [pair, day] of this.days) day.prices = this.pricesOf(pair, day);
+  }
+
+  private pricesOf(pair: string, { prices, begins }: Day): Pick<Ticker, 'open' | 'high' | 'low'> {
+    if (prices !== undefined) return prices;
+    const open = this.shown(pair, this.market.mid(pair, begins));
+    return { open, high: open, low: open };
+  }
+
+  /** Counts a trade of this venue into the day. `place`: where it is kept in columns. */
+  traded({ listing, fill }: Filled, place: number | undefined, now: Instant): void {
+    const day = this.dayOf(listing.pair, place ?? this.fills.count, now);
+    if (place === undefined) count(day, fill);
+  }
+
+  private shown(pair: string, each: Price): Price {
+    const listing = this.market.listings.get(pair);
+    return listing === undefined ? roundEven(each, 8) : shownPrice(listing, each);
+  }
+
+  /** The day of a pair: one that begins now counts the fills in columns from `from` on. */
+  private dayOf(pair: string, from: number, now: Instant): Day {
+    const number = Math.floor(this.market.timeAt(now) / DAY_MS);
+    const known = this.days.get(pair);
+    if (known?.number === number) return known;
+    const begins = this.market.realTimeOf(instant(Math.max(number * DAY_MS, this.market.startsAt)));
+    const opened: Day = {
+      number,
+      begins,
+      prices: undefined,
+      volume: NO_QUANTITY,
+      amount: NO_MONEY,
+      uncounted: from,
+    };
+    this.days.set(pair, opened);
+    return opened;
+  }
+}
+
+function count(day: Day, { quantity, amount }: Pick<Trade, 'quantity' | 'amount'>): void {
+  day.volume = add(day.volume, quantity);
+  day.amount = add(day.amount, amount);
+}

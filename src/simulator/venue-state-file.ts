@@ -1,0 +1,136 @@
+import { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../core/errors.ts';
+import { instant } from '../core/time.ts';
+import type { Instant } from '../core/time.ts';
+import { redo } from './faults/replay-log.ts';
+import type { Deed } from './faults/replay-log.ts';
+import type { OrderDrill } from './faults/drill-overrides.ts';
+import type { Exchange } from './exchange/exchange.ts';
+import type { VenueOptions } from './options/options.ts';
+import type { PriceTape } from './market/price-tape.ts';
+
+/** Layout of the file, and the rules by which it is done again: other ones are refused. */
+const VERSION = 2;
+/** "TrVn": tells the file from databases of other programs. */
+const APPLICATION_ID = 0x54_72_56_6e;
+
+/** Settings that a restart may change: they are about the way in, not about what the accounts hold. */
+const FREE: ReadonlySet<string> = new Set([
+  'host',
+  'port',
+  'quoteLatencyMs',
+  'orderLatencyMs',
+  'tickerIntervalMs',
+  'specOnly',
+  'lenient',
+  'limits',
+  'feeds',
+]);
+
+export interface StateSetup {
+  readonly options: VenueOptions;
+  readonly tapes: ReadonlyMap<string, PriceTape>;
+  /** Real time now: that of a venue that opens for the first time. */
+  readonly now: Instant;
+}
+
+/**
+ * The file that lets a venue survive its process: everything that was done to the exchange, in order, written before the
+ * answer leaves. A restart does it all again, and so comes to the same accounts, orders, quotes and ids.
+ *
+ * Each deed is in the file before its answer is: a killed process loses nothing that a client heard of. A machine that
+ * loses power may lose the last ones.
+ */
+export class StateFile {
+  /** When the venue first opened: its market runs from then. */
+  readonly startedAt: Instant;
+  private readonly db: DatabaseSync;
+  private readonly file: string;
+
+  /** @throws OperatorError (`storage`, `config`) when the file cannot be used, is in use, or is of another venue. */
+  constructor(file: string, setup: StateSetup) {
+    this.file = file;
+    const world = worldOf(setup);
+    try {
+      this.db = new DatabaseSync(file);
+      this.db.exec('PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;');
+      this.create(world, setup.now);
+    } catch (cause) {
+      throw new OperatorError(
+        'storage',
+        `cannot use ${file}: ${cause instanceof Error ? cause.message : 'unknown'}; another venue may be using it`,
+        cause,
+      );
+    }
+    this.check(world);
+    this.startedAt = instant(Number(this.read('started_at')));
+  }
+
+  /** Does again what the file holds, and keeps everything from then on. Returns the time of the last deed. */
+  attach(exchange: Exchange, drilling: <T>(drill: OrderDrill, work: () => T) => T): Instant {
+    let last = this.startedAt;
+    for (const row of this.db.prepare('SELECT body FROM deeds ORDER BY seq').iterate()) {
+      const deed = deedOf(String(row['body']));
+      redo(exchange, deed, drilling);
+      last = instant(deed.now);
+    }
+    const insert = this.db.prepare('INSERT INTO deeds (body) VALUES (?)');
+    exchange.onDeed = (deed) => {
+      insert.run(JSON.stringify(deed));
+    };
+    return last;
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  private create(world: ReadonlyMap<string, string>, now: Instant): void {
+    const made = Number(this.db.prepare('PRAGMA application_id').get()?.['application_id']);
+    if (made === APPLICATION_ID) return;
+    const tables = this.db.prepare('SELECT count(*) AS n FROM sqlite_schema').get()?.['n'];
+    if (Number(tables) > 0) throw new Error('it is a database of another program');
+    this.db.exec(`BEGIN;
+      CREATE TABLE deeds (seq INTEGER PRIMARY KEY, body TEXT NOT NULL) STRICT;
+      CREATE TABLE world (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;`);
+    const insert = this.db.prepare('INSERT INTO world (key, value) VALUES (?, ?)');
+    for (const [key, value] of world) insert.run(key, value);
+    insert.run('started_at', String(now));
+    this.db.exec(`PRAGMA application_id=${APPLICATION_ID}; PRAGMA user_version=${VERSION}; COMMIT;`);
+  }
+
+  private check(world: ReadonlyMap<string, string>): void {
+    const version = Number(this.db.prepare('PRAGMA user_version').get()?.['user_version']);
+    if (version !== VERSION)
+      throw new OperatorError(
+        'storage',
+        `${this.file} has the layout ${version}, this program reads ${VERSION}`,
+      );
+    const differing = [...world].filter(([key, value]) => this.read(key) !== value).map(([key]) => key);
+    if (differing.length === 0) return;
+    this.close();
+    throw new OperatorError(
+      'config',
+      `${this.file} was begun with other settings (${differing.join(', ')}): start with those, or with another file`,
+    );
+  }
+
+  private read(key: string): string {
+    return String(this.db.prepare('SELECT value FROM world WHERE key = ?').get(key)?.['value'] ?? '');
+  }
+}
+
+/** What makes the venue what it is, a line each. */
+function worldOf({ options, tapes }: StateSetup): ReadonlyMap<string, string> {
+  const settings = Object.entries(options)
+    .filter(([name]) => !FREE.has(name) && name !== 'prices')
+    .map(([name, value]): [string, string] => [name, JSON.stringify(value) ?? '']);
+  const prices = [...tapes].map(([pair, { startsAt, endsAt, rows }]): [string, string] => [
+    `prices.${pair}`,
+    JSON.stringify({ startsAt, endsAt, rows }),
+  ]);
+  return new Map([...settings, ...prices]);
+}
+
+/** The file is our own: what it holds was written by `attach`. */
+const deedOf = (body: string): Deed => JSON.parse(body) as Deed; // oxlint-disable-line typescript/no-unsafe-type-assertion -- written by ourselves

@@ -1,0 +1,287 @@
+import { z } from 'zod';
+import { after, checkZone, instant, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { timeText } from '../fields.ts';
+import { changesOf, instantsOf, wallOf, wallOfPlain, zoned } from './zoned-time.ts';
+
+/** When nothing may be traded: weekends, holidays of several centres, blackouts, quiet hours, and a cut-off each day. */
+
+const reads =
+  (what: string, read: (text: string) => unknown) => (value: string, context: z.RefinementCtx) => {
+    try {
+      read(value);
+    } catch {
+      context.addIssue({ code: 'custom', message: `expected ${what}` });
+    }
+  };
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/u;
+const strictly = { overflow: 'reject' } as const;
+/** A day of the calendar, as text. */
+const dayText = z.lazy(() =>
+  z.string().superRefine(
+    reads('a day such as "2026-12-25"', (text) => {
+      if (!DAY.test(text)) throw new RangeError(text);
+      Temporal.PlainDate.from(text, strictly);
+    }),
+  ),
+);
+const monthDayText = z.lazy(() =>
+  z.string().superRefine(
+    reads('a month and a day such as "12-25"', (text) => {
+      if (!/^\d{2}-\d{2}$/u.test(text)) throw new RangeError(text);
+      Temporal.PlainMonthDay.from(text, strictly);
+    }),
+  ),
+);
+const clockText = z.lazy(() =>
+  z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/u, {
+    error: 'expected a time of the day in quotes, such as "16:30"',
+  }),
+);
+const zoneText = z.lazy(() =>
+  z.string().superRefine((zone, context) => {
+    try {
+      checkZone(zone);
+    } catch (cause) {
+      context.addIssue({ code: 'custom', message: cause instanceof Error ? cause.message : 'unknown zone' });
+    }
+  }),
+);
+
+const WEEK = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
+
+/** A list of holidays: what a calendar file holds. */
+export const holidayList = z.lazy(() =>
+  z.strictObject({
+    centre: z
+      .string()
+      .min(1)
+      .max(80)
+      .describe('Name of the centre whose holidays these are, as shown in reasons'),
+    time_zone: zoneText
+      .optional()
+      .describe('IANA time zone in which the days begin and end; default: that of the schedule'),
+    every_year: z
+      .array(monthDayText)
+      .max(366)
+      .default([])
+      .describe('Holidays on the same date every year, such as "12-25"'),
+    days: z.array(dayText).max(5000).default([]).describe('Holidays of one year, such as "2026-04-03"'),
+    until: dayText
+      .optional()
+      .describe(
+        'Last day that the list covers: nothing trades later. Default: the end of the year of the last of days',
+      ),
+  }),
+);
+export type HolidayList = z.output<typeof holidayList>;
+
+/** The fields of a schedule that say when it is closed. */
+// oxlint-disable-next-line typescript/explicit-module-boundary-types -- inferred by zod
+export const hours = () => ({
+  time_zone: z
+    .string()
+    .default('UTC')
+    .describe('IANA time zone of the expression, of quiet hours, cut-off and calendar'),
+  calendar: z
+    .strictObject({
+      weekend: z
+        .array(z.enum(WEEK, { error: `expected ${WEEK.slice(0, -1).join(', ')} or sunday` }))
+        .max(6)
+        .default(['saturday', 'sunday'])
+        .describe('Days of the week without trading'),
+      holidays: z
+        .array(z.union([z.string(), holidayList]))
+        .max(20)
+        .default([])
+        .describe(
+          'Holidays of each centre: files, relative to this one, or lists; a day closed in one centre is closed. centre, time_zone, every_year, days and until are the fields of such a list',
+        ),
+    })
+    .optional()
+    .describe('Days without trading; default: none'),
+  blackouts: z
+    .array(
+      z.strictObject({
+        from: timeText.describe('First moment'),
+        to: timeText.describe('First moment after'),
+      }),
+    )
+    .max(1000)
+    .default([])
+    .describe('Spans of time without trading'),
+  quiet_hours: z
+    .array(
+      z.strictObject({
+        from: clockText.describe('First moment, such as "22:00"'),
+        to: clockText.describe('First moment after the span; if earlier than from, on the next day'),
+      }),
+    )
+    .max(24)
+    .default([])
+    .describe('Hours of every day without trading'),
+  cut_off: clockText.optional().describe('Nothing trades from this time of the day until midnight'),
+});
+export type Hours = z.output<z.ZodObject<ReturnType<typeof hours>>>;
+
+/** Spans and hours that would never stop anything, or always. */
+export function checkHours(
+  schedule: Hours,
+  refuse: (path: readonly (string | number)[], message: string) => void,
+): void {
+  for (const [i, { from, to }] of schedule.blackouts.entries()) {
+    if (!isAfter(to, from)) {
+      refuse(['blackouts', i, 'to'], 'to must be later than from: this span would never stop anything');
+    }
+  }
+  for (const [i, { from, to }] of schedule.quiet_hours.entries()) {
+    if (from === to) refuse(['quiet_hours', i, 'to'], 'from and to are the same time: nothing says how long');
+  }
+}
+
+/** Times that cannot be read are reported where they stand. */
+function isAfter(later: string, earlier: string): boolean {
+  try {
+    return parseTime(later) > parseTime(earlier);
+  } catch {
+    return true;
+  }
+}
+
+/** Why nothing trades, and until when at least. */
+export interface Closure {
+  readonly why: string;
+  readonly until: Instant;
+}
+
+/** The closure that holds at `at`; `undefined` while it is open. */
+export function closureAt(schedule: Hours, at: Instant): Closure | undefined {
+  for (const { from, to } of schedule.blackouts) {
+    const until = parseTime(to);
+    if (at >= parseTime(from) && at < until) return { why: `blackout until ${to}`, until };
+  }
+  const { calendar, quiet_hours: quiet, cut_off: cutOff, time_zone: zone } = schedule;
+  if (calendar === undefined && quiet.length === 0 && cutOff === undefined) return undefined;
+  const local = zoned(at, zone);
+  const closed = calendar === undefined ? undefined : closedDay(calendar, at, local);
+  if (closed !== undefined) return closed;
+  for (const { from, to } of quiet) {
+    const until = closedUntil(at, zone, (now) => quietEnd(now, from, to));
+    if (until !== undefined) return { why: `quiet hours ${from} to ${to}`, until };
+  }
+  if (cutOff === undefined) return undefined;
+  const until = closedUntil(at, zone, (now) => (clockOf(now) >= cutOff ? midnightAfter(now) : undefined));
+  return until === undefined ? undefined : { why: `after the cut-off at ${cutOff}`, until };
+}
+
+/** When quiet hours end that hold while the clock shows `local`; `undefined` while they do not hold. */
+function quietEnd(
+  local: Temporal.ZonedDateTime,
+  from: string,
+  to: string,
+): Temporal.PlainDateTime | undefined {
+  const clock = clockOf(local);
+  const isOpen = from < to ? clock < from || clock >= to : clock < from && clock >= to;
+  if (isOpen) return undefined;
+  const date = local.toPlainDate();
+  return (clock >= from && from > to ? date.add({ days: 1 }) : date).toPlainDateTime(to);
+}
+
+/**
+ * The first moment after `at` at which a rule about the clock of `zone` holds no more; `undefined` when it does not hold
+ * at `at`. `endOf` gives the local time at which the rule ends, within a day. When the clock is set before that time,
+ * the rule is asked again: a skipped hour may pass over the end, and a repeated one may show it twice.
+ */
+function closedUntil(
+  at: Instant,
+  zone: string,
+  endOf: (local: Temporal.ZonedDateTime) => Temporal.PlainDateTime | undefined,
+): Instant | undefined {
+  let until = instant(Math.floor(at));
+  for (;;) {
+    const local = zoned(until, zone);
+    const end = endOf(local);
+    if (end === undefined) return until > at ? until : undefined;
+    const reached = instant(until + wallOfPlain(end) - wallOf(until, zone));
+    const [change] = changesOf(zone, until, reached);
+    if (change === undefined) return reached;
+    until = change;
+  }
+}
+
+/** Why the whole day of `at` is closed, if it is: a weekend or a holiday. */
+export const closedDayAt = ({ calendar, time_zone: zone }: Hours, at: Instant): Closure | undefined =>
+  calendar === undefined ? undefined : closedDay(calendar, at, zoned(at, zone));
+
+/** The first moment after `at` and before `until` at which the schedule closes; `until` when it stays open. */
+export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant {
+  const { calendar, blackouts, quiet_hours: quiet, cut_off: cutOff, time_zone: zone } = schedule;
+  if (calendar === undefined && blackouts.length + quiet.length === 0 && cutOff === undefined) return until;
+  const times = ['00:00', ...quiet.map(({ from }) => from), ...(cutOff === undefined ? [] : [cutOff])];
+  const zones = new Set([zone]);
+  for (const list of calendar?.holidays ?? []) {
+    if (typeof list !== 'string' && list.time_zone !== undefined) zones.add(list.time_zone);
+  }
+  const found: number[] = blackouts.map(({ from }) => parseTime(from));
+  for (const timeZone of zones) {
+    // A clock that is set may show another day, or a time that is closed.
+    found.push(...changesOf(timeZone, at, until));
+    const last = zoned(until, timeZone).toPlainDate();
+    let day = zoned(at, timeZone).toPlainDate();
+    for (; Temporal.PlainDate.compare(day, last) <= 0; day = day.add({ days: 1 })) {
+      for (const time of timeZone === zone ? times : ['00:00'])
+        found.push(...instantsOf(wallOfPlain(day.toPlainDateTime(time)), timeZone).passes);
+    }
+  }
+  const closes = found
+    .filter((one) => one > at && one < until)
+    .toSorted((a, b) => a - b)
+    .find((one) => closureAt(schedule, instant(one)) !== undefined);
+  return closes === undefined ? until : instant(closes);
+}
+
+/** A holiday list ends somewhere. What it does not know may be a holiday: nothing trades then. */
+export const NEVER = instant(Date.UTC(9999, 0));
+
+function closedDay(
+  { weekend, holidays }: NonNullable<Hours['calendar']>,
+  at: Instant,
+  local: Temporal.ZonedDateTime,
+): Closure | undefined {
+  const weekday = WEEK[local.dayOfWeek - 1];
+  if (weekday !== undefined && weekend.includes(weekday))
+    return { why: `weekend (${weekday})`, until: dayEnd(at, local) };
+  for (const list of holidays) {
+    if (typeof list === 'string') return { why: `the calendar ${list} was not read`, until: NEVER };
+    const there = list.time_zone === undefined ? local : zoned(at, list.time_zone);
+    const day = there.toPlainDate().toString();
+    if (list.days.includes(day) || list.every_year.includes(day.slice(5))) {
+      return { why: `holiday in ${list.centre} (${day})`, until: dayEnd(at, there) };
+    }
+    const end = knownUntil(list);
+    if (end !== undefined && day > end)
+      return { why: `the holidays of ${list.centre} are known until ${end} only`, until: NEVER };
+  }
+  return undefined;
+}
+
+/** Last day that a list speaks of; `undefined` when it holds for ever. */
+const knownUntil = ({ days, until }: HolidayList): string | undefined => {
+  if (until !== undefined || days.length === 0) return until;
+  const last = days.reduce((a, b) => (a > b ? a : b));
+  return `${last.slice(0, 4)}-12-31`;
+};
+
+const clockOf = (local: Temporal.ZonedDateTime): string =>
+  `${String(local.hour).padStart(2, '0')}:${String(local.minute).padStart(2, '0')}`;
+const midnightAfter = (local: Temporal.ZonedDateTime): Temporal.PlainDateTime =>
+  local.toPlainDate().add({ days: 1 }).toPlainDateTime();
+/** The first moment after `at` at which the clock shows another day than it does at `at`, which is `local`. */
+function dayEnd(at: Instant, local: Temporal.ZonedDateTime): Instant {
+  const day = local.toPlainDate();
+  const end = closedUntil(at, local.timeZoneId, (now) =>
+    now.toPlainDate().equals(day) ? midnightAfter(now) : undefined,
+  );
+  return end ?? after(at, 1);
+}

@@ -1,0 +1,369 @@
+import { Cron } from 'croner';
+import { z } from 'zod';
+import { after, checkZone, DAY_MS, HOUR_MS, instant, parseTime } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import { checkHours, closureAt, hours } from './calendar.ts';
+import type { Hours } from './calendar.ts';
+import { durationText, reads, timeText } from '../fields.ts';
+import type { Occurrence } from '../kernel.ts';
+import { nextPeriod, parsePeriod } from './period.ts';
+import { nextRolled } from './business-day-convention.ts';
+import { instantsOf, wallOf, zoned } from './zoned-time.ts';
+
+/** When a strategy is due on a calendar. croner only reads the expression, on a clock without zones: Temporal does the rest. */
+const shape = () => ({
+  cron: z
+    .string()
+    .describe(
+      'Cron expression of five or six fields, such as "0 9 * * 1-5"; L is the last day of a month. A time that a clock change skips runs right after it, one that it repeats runs once; with * as the hour the schedule goes by elapsed time. Give this, or every and first',
+    )
+    .optional(),
+  every: z
+    .string()
+    .superRefine(reads(parsePeriod))
+    .describe(
+      'Instead of cron: a period, ISO 8601, such as P2W or P1M by the calendar, PT36H by elapsed time. The 31st of a month is its last day where there is none',
+    )
+    .optional(),
+  first: timeText.describe('With every: its first time, with its zone').optional(),
+  roll: z
+    .enum(['none', 'next', 'previous', 'next_in_month'], {
+      error: 'expected none, next, previous or next_in_month',
+    })
+    .default('none')
+    .describe(
+      'Business day convention: where a time moves that falls on a weekend or a holiday of calendar. none: nothing runs then. next: to the same time of the next business day. previous: of the one before. next_in_month: of the next, but of the one before where the next is in another month',
+    ),
+  ...hours(),
+  misfire: z
+    .enum(['skip', 'once'])
+    .default('skip')
+    .describe(
+      'If the daemon was down at a scheduled time: skip waits for the next; once runs once as soon as the daemon is up',
+    ),
+  misfire_after: durationText
+    .default('PT1M')
+    .describe('Delay after which a scheduled time counts as missed, ISO 8601'),
+});
+
+type Raw = z.output<z.ZodObject<ReturnType<typeof shape>>>;
+
+function checkSchedule(schedule: Omit<Raw, 'misfire'>, context: z.RefinementCtx): void {
+  const refuse = (path: readonly (string | number)[], message: string): void => {
+    context.addIssue({ code: 'custom', path: [...path], message });
+  };
+  checkHours(schedule, refuse);
+  try {
+    checkZone(schedule.time_zone);
+  } catch (cause) {
+    refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
+  }
+  checkDue(schedule, refuse);
+  if (schedule.roll === 'none') return;
+  if (schedule.calendar === undefined)
+    refuse(['roll'], 'roll needs calendar: without one every day is a business day');
+  else if ((smallestGapMs(schedule, instant(0)) ?? DAY_MS) < ROLL_GAP_MS)
+    refuse(['roll'], 'roll is for schedules that run at most once a day');
+}
+
+/** A day of 23 hours is a day. */
+const ROLL_GAP_MS = 20 * HOUR_MS;
+
+type Refuse = (path: readonly (string | number)[], message: string) => void;
+
+function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse): void {
+  if (cron === undefined && every === undefined) refuse([], 'give cron, or every with first');
+  if (cron !== undefined && every !== undefined)
+    refuse(['every'], 'give either cron or every, not both: remove one');
+  if (every !== undefined && first === undefined)
+    refuse([], 'every needs first: its first time, such as "2026-12-01T09:00:00[Europe/London]"');
+  if (cron !== undefined && first !== undefined && every === undefined)
+    refuse(['first'], 'first belongs to every: cron says its times by itself');
+  if (cron === undefined) return;
+  try {
+    if (nextWall(cron, 0) === undefined) refuse(['cron'], 'this expression never comes true');
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /u, '') : '';
+    refuse(['cron'], `not a cron expression, such as "0 9 * * 1-5": ${why}`);
+  }
+}
+
+/** When nothing is decided, for what has no times of its own. */
+export const hoursFields = z.lazy(() =>
+  z.strictObject(hours()).superRefine((given, context) => {
+    const refuse: Refuse = (path, message) => {
+      context.addIssue({ code: 'custom', path: [...path], message });
+    };
+    checkHours(given, refuse);
+    try {
+      checkZone(given.time_zone);
+    } catch (cause) {
+      refuse(['time_zone'], cause instanceof Error ? cause.message : 'unknown zone');
+    }
+  }),
+);
+export const scheduleFields = z.lazy(() => z.strictObject(shape()).superRefine(checkSchedule));
+/** A schedule whose every time counts by itself, so that missed ones can be made up for one by one. */
+export const countedScheduleFields = z.lazy(() =>
+  z
+    .strictObject({
+      ...shape(),
+      misfire: z
+        .enum(['skip', 'once', 'all'])
+        .default('skip')
+        .describe(
+          'If the strategy could not run at a scheduled time: skip waits for the next; once runs once, however many were missed; all runs each missed time, oldest first, at least 30 s apart, at most the newest 31',
+        ),
+    })
+    .superRefine(checkSchedule),
+);
+export type Schedule = z.output<typeof scheduleFields>;
+export type CountedSchedule = z.output<typeof countedScheduleFields>;
+/** What says when a schedule is due. */
+type Due = Pick<Schedule, 'time_zone'> &
+  Partial<Pick<Schedule, 'cron' | 'every' | 'first' | 'roll'>> &
+  Partial<Hours>;
+type CronDue = { readonly cron: string; readonly time_zone: string };
+
+/** First time of the schedule strictly after `at`, where `roll` puts it; `undefined` when there is none. */
+export function nextTime(schedule: Due, at: Instant): Instant | undefined {
+  const { roll = 'none', calendar } = schedule;
+  if (roll === 'none' || calendar === undefined) return nextUnrolled(schedule, at);
+  const { blackouts = [], quiet_hours = [], ...rest } = schedule;
+  return nextRolled({ ...rest, blackouts, quiet_hours, roll }, at, (from) => nextUnrolled(schedule, from));
+}
+
+function nextUnrolled(schedule: Due, at: Instant): Instant | undefined {
+  const { cron, every, first, time_zone: zone } = schedule;
+  if (cron !== undefined) return knownCron(schedule, cron, at);
+  if (every === undefined || first === undefined) return undefined;
+  return nextPeriod({ every, from: parseTime(first), zone }, at);
+}
+
+interface Found {
+  readonly at: Instant;
+  readonly next: Instant | undefined;
+}
+/** What was found last of a schedule; a new one takes the place of the oldest. */
+interface LookedUp {
+  readonly found: Found[];
+  newest: number;
+}
+/** By schedule: one step of a strategy asks for the same times more than once. */
+const lookedUp = new WeakMap<Due, LookedUp>();
+const LOOKED_UP_MAX = 16;
+
+function knownCron(schedule: Due, cron: string, at: Instant): Instant | undefined {
+  let known = lookedUp.get(schedule);
+  if (known === undefined) {
+    known = { found: [], newest: -1 };
+    lookedUp.set(schedule, known);
+  }
+  // What was asked last is mostly asked again.
+  const newest = known.found[known.newest];
+  if (newest?.at === at) return newest.next;
+  for (const one of known.found) if (one.at === at) return one.next;
+  const next = nextCron({ cron, time_zone: schedule.time_zone }, at);
+  known.newest = (known.newest + 1) % LOOKED_UP_MAX;
+  known.found[known.newest] = { at, next };
+  return next;
+}
+
+/**
+ * First time of the expression strictly after `at`; `undefined` when there is none. Each local time runs once: one that a
+ * clock change skips runs at the first moment after it, together with the others that it skips, and one that it repeats
+ * runs the first time. With `*` as its hour a schedule goes by elapsed time: it runs in both passes of a repeated hour, and
+ * not at all in a skipped one.
+ */
+function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
+  const zone = schedule.time_zone;
+  if (zone === 'UTC') return nextOfUtc(schedule.cron, at);
+  const { isElapsed } = patternOf(schedule.cron);
+  let wall = wallOf(at, zone);
+  // In the second pass of a repeated hour the times of the first lie behind: they are passed over.
+  for (let n = 0; n < REPEATED_MAX; n++) {
+    const next = nextWall(schedule.cron, wall);
+    if (next === undefined) return undefined;
+    const { passes, isSkipped } = instantsOf(next, zone);
+    const due = isElapsed
+      ? passes.find((one) => one > at && !isSkipped)
+      : passes.slice(0, 1).find((one) => one > at);
+    if (due !== undefined) return isElapsed ? earlierPass(schedule, { at, due }) : due;
+    wall = next;
+  }
+  return undefined;
+}
+
+/** A clock that nobody sets shows each time once. */
+function nextOfUtc(cron: string, at: Instant): Instant | undefined {
+  const next = nextWall(cron, wallOf(at, 'UTC'));
+  return next === undefined ? undefined : instant(next);
+}
+
+/** More times than are ever repeated or skipped, were there one every second: an island once left out a whole day. */
+const REPEATED_MAX = 100_000;
+
+/** By elapsed time, a time of the second pass may come before the next one of the clock: looked for from where it begins. */
+function earlierPass(
+  schedule: CronDue,
+  { at, due }: { readonly at: Instant; readonly due: Instant },
+): Instant {
+  const zone = schedule.time_zone;
+  const local = zoned(at, zone);
+  // Asking for the next change is slow, and mostly there is none so soon.
+  if (local.offsetNanoseconds === zoned(due, zone).offsetNanoseconds) return due;
+  const change = local.getTimeZoneTransition('next')?.epochMilliseconds;
+  if (change === undefined || change > due) return due;
+  const began = instant(change);
+  const next = nextWall(schedule.cron, wallOf(began, zone) - 1);
+  const passes = next === undefined ? [] : instantsOf(next, zone).passes;
+  return passes.find((one) => one >= began && one > at && one < due) ?? due;
+}
+
+/** Whether the hour is a wildcard: such a schedule means "every so often", not "at this time of the day". */
+const goesByElapsedTime = (cron: string): boolean => {
+  const fields = cron.trim().split(/\s+/u);
+  return fields.length === 1 ? fields[0] === '@hourly' : fields[fields.length === 5 ? 1 : 2] === '*';
+};
+
+interface Pattern {
+  readonly cron: Cron;
+  /** The times of a day, ms after midnight, of a pattern that has the same ones every day. */
+  readonly daily: readonly number[] | undefined;
+  readonly isElapsed: boolean;
+}
+const patterns = new Map<string, Pattern>();
+const PATTERNS_MAX = 2_000;
+/** Times of a day that are remembered: each minute. */
+const DAILY_MAX = 1_440;
+
+/** @throws what croner says of `cron`. */
+function patternOf(text: string): Pattern {
+  const known = patterns.get(text);
+  if (known !== undefined) return known;
+  const cron = new Cron(text, { utcOffset: 0, paused: true });
+  const pattern = { cron, daily: dailyOf(text, cron), isElapsed: goesByElapsedTime(text) };
+  if (patterns.size >= PATTERNS_MAX) patterns.clear();
+  patterns.set(text, pattern);
+  return pattern;
+}
+
+/** A pattern that names neither day nor month has the same times every day. */
+function dailyOf(text: string, cron: Cron): readonly number[] | undefined {
+  const fields = text.trim().split(/\s+/u);
+  if (fields.length < 5 || fields.length > 6 || fields.slice(-3).some((field) => field !== '*'))
+    return undefined;
+  const times: number[] = [];
+  for (let at = cron.nextRun(new Date(-1_000))?.getTime(); at !== undefined && at < DAY_MS;) {
+    if (times.push(at) > DAILY_MAX) return undefined;
+    at = cron.nextRun(new Date(at))?.getTime();
+  }
+  return times.length === 0 ? undefined : times;
+}
+
+/** Next match strictly after `wall`. Both are readings of a clock, written as if they were UTC, ms. @throws what croner says of `cron`. */
+function nextWall(text: string, wall: number): number | undefined {
+  const { cron, daily } = patternOf(text);
+  if (daily === undefined) return cron.nextRun(new Date(wall))?.getTime();
+  const midnight = Math.floor(wall / DAY_MS) * DAY_MS;
+  let [low, high] = [0, daily.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (midnight + (daily[middle] ?? 0) > wall) high = middle;
+    else low = middle + 1;
+  }
+  return low < daily.length ? midnight + (daily[low] ?? 0) : midnight + DAY_MS + (daily[0] ?? 0);
+}
+
+/** Gaps that are measured: a pattern shows itself soon. */
+const GAPS = 12;
+
+/** The smallest of the next gaps between two times on a clock that nobody sets, ms; `undefined` when there is none. Not rolled. */
+export function smallestGapMs(
+  { cron, every, first }: Partial<Pick<Schedule, 'cron' | 'every' | 'first'>>,
+  from: Instant,
+): number | undefined {
+  let smallest: number | undefined;
+  const nextOf = (at: Instant): Instant | undefined =>
+    nextUnrolled({ cron, every, first, time_zone: 'UTC' }, at);
+  let at = nextOf(from);
+  for (let n = 0; n < GAPS && at !== undefined; n++) {
+    const next = nextOf(at);
+    if (next !== undefined) smallest = Math.min(smallest ?? Number.POSITIVE_INFINITY, next - at);
+    at = next;
+  }
+  return smallest;
+}
+
+/** A time of a schedule, and why nothing runs then; `closed` is undefined when it runs. */
+export interface Time {
+  readonly at: Instant;
+  readonly closed?: string | undefined;
+}
+
+/** Looks at each time of `schedule` after `from`, and passes over what a closure covers with one look. */
+export function* timesAfter(schedule: Omit<Schedule, 'misfire'>, from: Instant): Generator<Time> {
+  let at: Instant | undefined = from;
+  for (;;) {
+    at = nextTime(schedule, at);
+    if (at === undefined) return;
+    const closure = closureAt(schedule, at);
+    yield { at, closed: closure?.why };
+    if (closure !== undefined) at = after(at, Math.max(0, closure.until - at - 1));
+  }
+}
+
+/** Every time of `schedule` after `from` and before `until`, closed ones too; at most `most` of them. */
+export function timesBetween(
+  schedule: Omit<Schedule, 'misfire'>,
+  { from, until, most }: { readonly from: Instant; readonly until: Instant; readonly most: number },
+): readonly Time[] {
+  const found: Time[] = [];
+  let at = nextTime(schedule, from);
+  while (at !== undefined && at < until && found.length < most) {
+    found.push({ at, closed: closureAt(schedule, at)?.why });
+    at = nextTime(schedule, at);
+  }
+  return found;
+}
+
+/** Closures that are looked behind for an open time: more means that there is none. */
+const LOOKS_MAX = 3_000;
+
+/** The first open time after `from` and before `until`; otherwise why the first time is closed, if there is one. */
+export function firstOpen(
+  schedule: Omit<Schedule, 'misfire'>,
+  { from, until }: { readonly from: Instant; readonly until: Instant },
+): Time | undefined {
+  let first: Time | undefined;
+  let looks = 0;
+  for (const time of timesAfter(schedule, from)) {
+    if (time.at >= until || looks++ > LOOKS_MAX) break;
+    if (time.closed === undefined) return time;
+    first ??= time;
+  }
+  return first;
+}
+
+const YEAR_MS = 366 * DAY_MS;
+
+/** The next `count` open times after `from` and before `until`; when none comes within a year, the first one and why it is closed. */
+export function occurrencesOf(
+  schedule: Omit<Schedule, 'misfire'>,
+  {
+    from,
+    count,
+    until = after(from, YEAR_MS),
+  }: { readonly from: Instant; readonly count: number; readonly until?: Instant | undefined },
+): readonly Occurrence[] {
+  const found: Occurrence[] = [];
+  let at = from;
+  while (found.length < count) {
+    const next = firstOpen(schedule, { from: at, until });
+    if (next === undefined || (next.closed !== undefined && found.length > 0)) break;
+    found.push({ ...next, zone: schedule.time_zone });
+    if (next.closed !== undefined) break;
+    ({ at } = next);
+  }
+  return found;
+}

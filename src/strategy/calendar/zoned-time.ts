@@ -1,0 +1,49 @@
+import { DAY_MS, instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+
+/** What clocks on a wall show, and when. A reading is written as if it were UTC, ms. */
+
+export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
+  Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
+
+/** What the clock of `zone` shows. */
+export function wallOf(at: Instant, zone: string): number {
+  if (zone === 'UTC') return Math.floor(at);
+  const local = zoned(at, zone);
+  return local.epochMilliseconds + Math.round(local.offsetNanoseconds / 1e6);
+}
+
+/** The reading that a plain date and time is. */
+export const wallOfPlain = (plain: Temporal.PlainDateTime): number =>
+  plain.toZonedDateTime('UTC').epochMilliseconds;
+
+/** The moments at which the clock of `zone` shows `wall`: one, or two in a repeated hour. A skipped time has the end of its gap. */
+export function instantsOf(
+  wall: number,
+  zone: string,
+): { readonly passes: readonly [Instant, ...Instant[]]; readonly isSkipped: boolean } {
+  if (zone === 'UTC') return { passes: [instant(wall)], isSkipped: false };
+  const plain = Temporal.Instant.fromEpochMilliseconds(wall).toZonedDateTimeISO('UTC').toPlainDateTime();
+  const first = plain.toZonedDateTime(zone, { disambiguation: 'earlier' });
+  const second = plain.toZonedDateTime(zone, { disambiguation: 'later' });
+  const isSkipped = !first.toPlainDateTime().equals(plain);
+  const earlier = isSkipped ? (first.getTimeZoneTransition('next') ?? second) : first;
+  const [from, to] = [instant(earlier.epochMilliseconds), instant(second.epochMilliseconds)];
+  return { passes: isSkipped || from === to ? [from] : [from, to], isSkipped };
+}
+
+/** The moments after `from` and before `to` at which the clock of `zone` is set. */
+export function changesOf(zone: string, from: Instant, to: Instant): readonly Instant[] {
+  if (zone === 'UTC') return [];
+  const local = zoned(from, zone);
+  // Asking for a change is slow. No zone sets its clock twice within some days, and back to what it was.
+  if (to - from < DAYS_MS && local.offsetNanoseconds === zoned(to, zone).offsetNanoseconds) return [];
+  const changes: Instant[] = [];
+  for (let next = local.getTimeZoneTransition('next'); next !== null && next.epochMilliseconds < to;) {
+    changes.push(instant(next.epochMilliseconds));
+    next = next.getTimeZoneTransition('next');
+  }
+  return changes;
+}
+
+const DAYS_MS = 7 * DAY_MS;

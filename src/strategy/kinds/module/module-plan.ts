@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { add, greatest, NO_QUANTITY, quantity, subtract } from '../../../core/money.ts';
+import type { Quantity } from '../../../core/money.ts';
+import { amountOf, pairSymbol, whole } from '../../fields.ts';
+
+/** What a document of kind `module` declares, and what its life keeps. */
+
+/** The module broke a rule of its contract: the message is for whoever wrote it. */
+export class BrokenRule extends Error {
+  override readonly name = 'BrokenRule';
+}
+
+const PAIRS_MAX = 20;
+
+export const params = z.lazy(() =>
+  z.strictObject({
+    module: z
+      .string()
+      .regex(/^(?:\.\/)?[\w.-]+(?:\/[\w.-]+)*\.(?:ts|js)$/u, {
+        error: 'expected a .ts or .js file in the folder of this file or below, such as ./my-kernel.ts',
+      })
+      .describe(
+        'File with the code, relative to this file: a .ts or .js in its folder or below, at most 64 KiB',
+      ),
+    pairs: z
+      .array(pairSymbol)
+      .min(1)
+      .max(PAIRS_MAX)
+      .describe('Pairs that the module may trade and see prices of, such as [btcusd]'),
+    side: z
+      .enum(['buy', 'sell', 'both'], { error: 'expected buy, sell or both' })
+      .default('both')
+      .describe('Sides that the module may trade'),
+    total_quantity: amountOf(
+      'Largest total that the module may trade, buys and sells added up, in the base currency of all its pairs; give this or total_notional',
+    ).optional(),
+    total_notional: amountOf(
+      'Largest total that the module may trade, buys and sells added up, in the quote currency of all its pairs; give this or total_quantity',
+    ).optional(),
+    max_intents_per_minute: whole
+      .min(1)
+      .max(60)
+      .default(2)
+      .describe('Intents allowed in any minute; more pause the strategy'),
+    params: z.record(z.string(), z.unknown()).default({}).describe('Settings that the module reads'),
+  }),
+);
+export type ModulePlan = z.output<typeof params>;
+
+const asking = z.lazy(() =>
+  z.strictObject({
+    tag: z.string(),
+    pair: z.string(),
+    side: z.enum(['buy', 'sell']),
+    /** In the unit of the total. */
+    size: z.string(),
+  }),
+);
+export const state = z.lazy(() =>
+  z.strictObject({
+    /** What the kernel keeps: nobody else looks into it. */
+    own: z.unknown(),
+    /** Number of the next intent: names its parent. */
+    next: z.int().min(0),
+    /** In the unit of the total. */
+    traded: z.string(),
+    /** Intents that have not ended, by number. */
+    open: z.record(z.string(), asking),
+    ended: z.record(z.string(), asking),
+    /** When the intents of the last minute were decided, Unix ms. */
+    recent: z.array(z.number()),
+    /** It wants nothing more, and ends with its last open intent. */
+    isEnding: z.boolean(),
+  }),
+);
+export type ModuleState = z.output<typeof state>;
+export const FIRST: ModuleState = {
+  own: {},
+  next: 0,
+  traded: '0',
+  open: {},
+  ended: {},
+  recent: [],
+  isEnding: false,
+};
+
+/** The one total that a plan declares, and the unit of its intents. */
+export const totalOf = (
+  plan: ModulePlan,
+): { readonly by: 'quantity' | 'amount'; readonly total: Quantity } =>
+  plan.total_quantity === undefined
+    ? { by: 'amount', total: quantity(plan.total_notional?.amount ?? '0') }
+    : { by: 'quantity', total: quantity(plan.total_quantity.amount) };
+
+/** What of the total is neither traded nor asked for. */
+export function leftOf(plan: ModulePlan, { traded, open }: ModuleState): Quantity {
+  const used = Object.values(open).reduce((sum, { size }) => add(sum, quantity(size)), quantity(traded));
+  return greatest(subtract(totalOf(plan).total, used), NO_QUANTITY);
+}

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { greatest, least, NO_QUANTITY, quantity, ratio, scale, text } from '../../../core/money.ts';
+import type { Ratio } from '../../../core/money.ts';
+import type { Basis, Targets } from '../../../core/risk/portfolio.ts';
+import type { Reason } from '../../../core/reasons.ts';
+import { after, DAY_MS, HOUR_MS, MINUTE_MS, parseDuration } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Wait } from '../../../core/wake.ts';
+import type { Step, View } from '../../kernel.ts';
+import type { Leg } from './rebalance-legs.ts';
+
+/** How far weights may drift, and how often that is looked at. */
+interface Band {
+  readonly drift_type: 'absolute' | 'relative';
+  /** Fraction, as text. */
+  readonly drift_threshold: string;
+  /** ISO 8601. */
+  readonly min_interval: string;
+}
+
+/** What stood in the way of the last rebalancings, none of which traded anything. Kept in the state. */
+export const blockedShape = z.lazy(() =>
+  z.strictObject({
+    /** `pair side reason` of each trade of the last one. */
+    by: z.array(z.string()).readonly(),
+    /** How many in a row, up to `TIMES_MAX`. */
+    times: z.int().min(1),
+  }),
+);
+export type Blocked = z.output<typeof blockedShape>;
+
+/**
+ * Limits that stay as they are until a day, a person, a trade or another price changes what they are held against. Terms of the venue,
+ * such as its risk mode, are not among them: nobody is told when they come back.
+ */
+const STANDING: ReadonlySet<string> = new Set<Reason>([
+  'no_funds',
+  'kept_back',
+  'below_minimum',
+  'pts_never',
+  'pts_max_credit',
+  'halted',
+  'paused',
+  'parent_paused',
+  'reducing',
+  'restricted_hours',
+  'pair_not_allowed',
+  'side_not_allowed',
+  'selling_off',
+  'order_notional',
+  'order_quantity',
+  'day_notional',
+  'pair_day_notional',
+  'position_floor',
+  'position_ceiling',
+  'unsupported_pair',
+]);
+/** Those that end with the day of the limits, which begins at midnight UTC. */
+const OF_THE_DAY: ReadonlySet<string> = new Set<Reason>(['day_notional', 'pair_day_notional']);
+
+/** After so many in a row that failed the same way it waits for a change, and the operator is told. */
+export const SAME_MAX = 10;
+/** Longest wait before that, unless `min_interval` is longer. */
+const REST_MAX_MS = HOUR_MS;
+/** Longest wait for a change: something that nobody saw may have changed as well. */
+const CHANGE_MAX_MS = DAY_MS;
+/** A change wakes what waits for one no more than ten times in an hour. */
+const CHANGE_APART_MS = HOUR_MS / SAME_MAX;
+/** What the venue may end by itself is tried so often after `min_interval`; then every ten minutes: at most ten times in an hour. */
+const TRANSIENT_MAX = 4;
+const TRANSIENT_REST_MS = 10 * MINUTE_MS;
+/** Longest wait for hours that open at a time which only the config knows. */
+const HOURS_MAX_MS = 15 * MINUTE_MS;
+/** Long before that every wait is the longest. */
+const TIMES_MAX = 32;
+/** A weight moves by so much at least before it counts as another situation. */
+const MOVE_MIN = '0.01';
+
+/** What blocked a rebalancing that is over: `undefined` when it traded. One more in a row where one of the same trades met the same as before. */
+export function blockedBy(legs: readonly Leg[], before: Blocked | undefined): Blocked | undefined {
+  if (legs.some(({ filled = '0' }) => quantity(filled).gt(0))) return undefined;
+  // A trade of which nothing was left, because of those before it, has no reason of its own.
+  const tried = legs.flatMap(({ pair, side, reason }) =>
+    reason === undefined ? [] : [{ pair, side, reason }],
+  );
+  if (tried.length === 0) return undefined;
+  return again(tried.map(({ pair, side, reason }) => `${pair} ${side} ${reason}`).toSorted(), before);
+}
+
+/** As `blockedBy`, for a decision that could not be made. What blocked the trades before stays known beside it. */
+export function undecided(reason: Reason, before: Blocked | undefined): Blocked {
+  const isOther = before !== undefined && !before.by.includes(reason);
+  return isOther ? before : again([reason], before);
+}
+
+function again(by: readonly string[], before: Blocked | undefined): Blocked {
+  const isSame = before?.by.some((one) => by.includes(one)) ?? false;
+  return { by, times: isSame ? Math.min(TIMES_MAX, (before?.times ?? 0) + 1) : 1 };
+}
+
+const reasonsOf = ({ by }: Blocked): readonly string[] => by.map((one) => one.split(' ').at(-1) ?? '');
+
+/** Whether nothing but a limit was in the way. */
+export const isStanding = (blocked: Blocked): boolean =>
+  reasonsOf(blocked).every((reason) => STANDING.has(reason));
+
+/** Said once: when the same was in the way as often as that. */
+export const saidOf = (blocked: Blocked | undefined): Pick<Step<unknown>, 'reason' | 'note'> =>
+  blocked?.times === SAME_MAX
+    ? { reason: 'same_failure', note: `${SAME_MAX} times in a row: ${blocked.by.join(', ')}` }
+    : {};
+
+/**
+ * When a blocked rebalancing is tried again at the latest. A limit: after twice as long each time, but no later than it may end by
+ * itself. What the venue may end: as always at first.
+ */
+export function restUntil(plan: Pick<Band, 'min_interval'>, blocked: Blocked, at: Instant): Instant {
+  const { times } = blocked;
+  const leastMs = parseDuration(plan.min_interval);
+  if (!isStanding(blocked))
+    return after(at, times <= TRANSIENT_MAX ? leastMs : Math.max(leastMs, TRANSIENT_REST_MS));
+  const reasons = reasonsOf(blocked);
+  const isOver = times >= SAME_MAX;
+  const mostMs = Math.min(
+    reasons.includes('restricted_hours') ? HOURS_MAX_MS : CHANGE_MAX_MS,
+    reasons.some((one) => OF_THE_DAY.has(one)) ? DAY_MS - (at % DAY_MS) : CHANGE_MAX_MS,
+    isOver ? CHANGE_MAX_MS : REST_MAX_MS,
+  );
+  const wishedMs = isOver ? CHANGE_MAX_MS : leastMs * 2 ** (times - 1);
+  return after(at, Math.max(leastMs, Math.min(mostMs, wishedMs)));
+}
+
+/** What is held at `at`, and which weights are wanted. */
+interface Portfolio {
+  readonly at: Instant;
+  readonly view: View;
+  readonly targets: Targets;
+  readonly basis: Basis;
+}
+
+/**
+ * What may lift the limit before: a balance that is another, a word of the operator, a new process; or weights that have moved so far
+ * that other trades may be due.
+ */
+export function sooner(
+  plan: Band,
+  { times }: Blocked,
+  { at, view, targets, basis }: Portfolio,
+): readonly Wait[] {
+  const leastMs = parseDuration(plan.min_interval);
+  const isOver = times >= SAME_MAX;
+  const notBefore = after(at, isOver ? Math.max(leastMs, CHANGE_APART_MS) : leastMs);
+  const valued = view.value(targets, basis);
+  const currencies = [...new Set([...targets.keys(), basis.cash])];
+  const held = currencies.map((one) => [one, text(view.holdings?.get(one) ?? NO_QUANTITY)] as const);
+  const lifted: Wait = { on: 'lifted', held: Object.fromEntries(held), since: at, notBefore };
+  if (valued === undefined) return [lifted];
+  const weights = [...valued.weights].map(([currency, weight]) => [currency, weight.toFixed(6)] as const);
+  const moved: Wait = {
+    on: 'drift',
+    targets: Object.fromEntries(weights),
+    ...basis,
+    driftType: 'absolute',
+    threshold: text(bandWidth(plan, [...targets.values()])),
+    notBefore: isOver ? after(at, Math.max(leastMs, REST_MAX_MS)) : notBefore,
+  };
+  return [lifted, moved];
+}
+
+/** How far a weight may be from its target, the narrowest band of all. */
+function bandWidth({ drift_type: type, drift_threshold: threshold }: Band, targets: readonly Ratio[]): Ratio {
+  const wanted = targets.filter((target) => target.gt(0));
+  const scaled = type === 'absolute' ? [] : wanted.map((target) => scale(target, ratio(threshold)));
+  return greatest(ratio(MOVE_MIN), least(ratio(threshold), ...scaled));
+}

@@ -1,0 +1,71 @@
+import {
+  add,
+  cost,
+  greatest,
+  least,
+  negate,
+  NO_MONEY,
+  NOTHING,
+  scale,
+  size,
+  subtract,
+} from '../../../core/money.ts';
+import type { Money } from '../../../core/money.ts';
+import type { Basis, Targets, Valued } from '../../../core/risk/portfolio.ts';
+import type { Due } from './rebalance-legs.ts';
+import { quantityWorth } from './rebalance-trades.ts';
+import type { Market } from './rebalance-trades.ts';
+
+/** A portfolio at the prices of a moment. */
+export interface Markets {
+  readonly basis: Basis;
+  readonly targets: Targets;
+  /** `undefined` when a price is missing. */
+  readonly valued: Valued | undefined;
+  baseOf(pair: string): string;
+  market(asset: string): Market | undefined;
+}
+
+/**
+ * How far a portfolio is from its targets: twice the value that would have to change hands, in cash. Without costs, no trade that moves a
+ * currency towards its target and not past it makes this larger.
+ */
+export function distanceOf(worths: ReadonlyMap<string, Money>, value: Money, targets: Targets): Money {
+  let sum = NO_MONEY;
+  for (const [currency, worth] of worths) {
+    const target = targets.get(currency);
+    sum = add(sum, size(target === undefined ? worth : subtract(worth, scale(value, target))));
+  }
+  return sum;
+}
+
+/**
+ * Trades that were decided at the prices of an earlier moment, cut by those of now: where one would take the portfolio further from
+ * its targets, it goes no further than the target of its currency. What a later trade pays with may be fetched.
+ */
+export function towardsTargets(turn: readonly Due[], markets: Markets): readonly Due[] {
+  const { valued, targets, basis } = markets;
+  if (valued === undefined) return turn;
+  const { value } = valued;
+  const worths = new Map(valued.worths);
+  const worthOf = (currency: string): Money => worths.get(currency) ?? NO_MONEY;
+  return turn.map((one) => {
+    const asset = one.asset ?? markets.baseOf(one.pair);
+    const market = markets.market(asset);
+    if (market === undefined || isBridge(asset, basis)) return one;
+    const paid = one.bridge?.currency ?? basis.cash;
+    const after = (move: Money): ReadonlyMap<string, Money> =>
+      new Map([...worths, [asset, add(worthOf(asset), move)], [paid, subtract(worthOf(paid), move)]]);
+    const signed = (move: Money): Money => (one.side === 'sell' ? negate(move) : move);
+    const whole = cost(market.each, one.due);
+    const before = distanceOf(worths, value, targets);
+    const isFurther = distanceOf(after(signed(whole)), value, targets).gt(before);
+    const gap = signed(subtract(scale(value, targets.get(asset) ?? NOTHING), worthOf(asset)));
+    const due = isFurther ? least(one.due, quantityWorth(greatest(gap, NO_MONEY), market)) : one.due;
+    for (const [currency, worth] of after(signed(cost(market.each, due)))) worths.set(currency, worth);
+    return { ...one, due };
+  });
+}
+
+const isBridge = (asset: string, { via }: Basis): boolean =>
+  via !== undefined && Object.values(via).includes(asset);

@@ -1,0 +1,170 @@
+import { z } from 'zod';
+import {
+  add,
+  fraction,
+  greatest,
+  least,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  NOTHING,
+  ONE,
+  quantity,
+  roundDown,
+  scale,
+  subtract,
+  text,
+} from '../../../core/money.ts';
+import type { Money, Quantity, Ratio } from '../../../core/money.ts';
+import type { Reason } from '../../../core/reasons.ts';
+import { turns } from './rebalance-trades.ts';
+import type { Trade } from './rebalance-trades.ts';
+
+/** A trade of a rebalancing that was decided, and what became of it. Kept in the state, amounts as text. */
+export const legShape = z.lazy(() =>
+  z.strictObject({
+    leg: z.string(),
+    /** Base currency of the pair; left out by versions that knew no cross pairs. */
+    asset: z.string().optional(),
+    pair: z.string(),
+    side: z.enum(['buy', 'sell']),
+    /** As decided, base currency. */
+    quantity: z.string(),
+    ended: z.boolean(),
+    /** Left out: 1 for a sell, 2 for a buy. See `turns`. */
+    turn: z.int().min(0).max(3).optional(),
+    /** The currency other than cash that it is paid in, and how much of it, for a cross pair. */
+    bridge: z.strictObject({ currency: z.string(), amount: z.string() }).optional(),
+    /** What it brings or takes as decided, at the prices of the decision, quote currency; left out by earlier versions. */
+    amount: z.string().optional(),
+    /** Once it has ended, base currency; left out: all of it. */
+    filled: z.string().optional(),
+    /** Why it traded nothing at all. */
+    reason: z.string().optional(),
+  }),
+);
+export type Leg = z.output<typeof legShape>;
+
+export const legOf = (trade: Trade, decision: number): Leg => ({
+  leg: `${decision}.${trade.pair}.${trade.side}`,
+  asset: trade.asset,
+  pair: trade.pair,
+  side: trade.side,
+  quantity: text(trade.quantity),
+  ended: false,
+  turn: trade.turn,
+  amount: text(trade.amount),
+  ...(trade.bridge === undefined
+    ? {}
+    : { bridge: { currency: trade.bridge.currency, amount: text(trade.amount) } }),
+});
+
+export const turnOf = ({ turn, side }: Leg): number => turn ?? turns[side];
+
+export const ended = (leg: Leg, filled: Quantity, reason?: Reason): Leg => ({
+  ...leg,
+  ended: true,
+  filled: text(filled),
+  ...(reason === undefined || filled.gt(0) ? {} : { reason }),
+});
+
+/** The turn whose trades are being made: the first that has not ended. */
+export function turnUnderWay(legs: readonly Leg[]): number | undefined {
+  let first: number | undefined;
+  for (const one of legs)
+    if (!one.ended && !(first !== undefined && turnOf(one) >= first)) first = turnOf(one);
+  return first;
+}
+
+/** A trade that is due now. */
+export type Due = Leg & { readonly due: Quantity };
+
+/** How the trades of a turn are sized. */
+export interface TurnSizing {
+  /** Decimals of a quantity of the pair. */
+  readonly precisionOf: (pair: string) => number;
+  /** Cuts the trades of a turn further; one of which nothing is left is not made. */
+  readonly restrict: (turn: readonly Due[]) => readonly Due[];
+}
+
+/** The trades of the next turn, cut to what the turns before them brought; those of which nothing is left have ended. */
+export function nextTurn(
+  all: readonly Leg[],
+  { precisionOf, restrict }: TurnSizing,
+): { readonly legs: readonly Leg[]; readonly turn: readonly Due[] } {
+  let legs = all;
+  for (;;) {
+    const turn = turnUnderWay(legs);
+    if (turn === undefined) return { legs, turn: [] };
+    const now = legs
+      .filter((one) => !one.ended && turnOf(one) === turn)
+      .map((one) => ({ ...one, due: roundDown(dueOf(one, legs), precisionOf(one.pair)) }));
+    const due = restrict(now).filter((one) => one.due.gt(0));
+    const none = new Set(now.map((one) => one.leg)).difference(new Set(due.map((one) => one.leg)));
+    if (none.size > 0) legs = legs.map((one) => (none.has(one.leg) ? ended(one, NO_QUANTITY) : one));
+    if (due.length > 0) return { legs, turn: due };
+  }
+}
+
+/**
+ * What a trade may still come to. A sale against another currency that brought less leaves less of that currency to
+ * sell; what could not be fetched of it cannot be spent; what the sells for cash lacked is not bought. Nothing is ever made
+ * larger than it was decided.
+ */
+function dueOf(leg: Leg, legs: readonly Leg[]): Quantity {
+  const decided = quantity(leg.quantity);
+  const turn = turnOf(leg);
+  if (turn === turns.sell) {
+    const late = leg.asset === undefined ? NO_QUANTITY : undelivered(leg.asset, legs);
+    return greatest(NO_QUANTITY, subtract(decided, late));
+  }
+  if (turn === turns.buy) return scale(decided, affordable(legs));
+  if (turn !== turns.crossBuy || leg.bridge === undefined) return decided;
+  const { currency } = leg.bridge;
+  const planned = legs
+    .filter((one) => turnOf(one) === turns.crossBuy && one.bridge?.currency === currency)
+    .reduce((sum, one) => add(sum, quantity(one.bridge?.amount ?? '0')), NO_QUANTITY);
+  if (planned.isZero()) return decided;
+  const kept = subtract(ONE, fraction(missingFor(currency, legs), planned));
+  return scale(decided, greatest(NOTHING, kept));
+}
+
+/**
+ * Share of the buys with cash that is left when all of them together are cut by the cash that the sells lacked. What a sale
+ * at a worse price cost is not lacking: cash pays what trades cost.
+ */
+function affordable(legs: readonly Leg[]): Ratio {
+  const total = (turn: number, amountOf: (leg: Leg) => Money): Money =>
+    legs.filter((one) => turnOf(one) === turn).reduce((sum, one) => add(sum, amountOf(one)), NO_MONEY);
+  const lacked = total(turns.sell, (one) => scale(amountOf(one), undone(one)));
+  const planned = total(turns.buy, amountOf);
+  if (lacked.isZero() || planned.isZero()) return ONE;
+  return greatest(NOTHING, subtract(ONE, fraction(lacked, planned)));
+}
+
+const amountOf = ({ amount = '0' }: Leg): Money => money(amount);
+
+/** Of a bridging currency: what sales against it should have brought and did not. */
+const undelivered = (currency: string, legs: readonly Leg[]): Quantity =>
+  legs
+    .filter((one) => turnOf(one) === turns.crossSell && one.bridge?.currency === currency)
+    .reduce((sum, one) => add(sum, scale(quantity(one.bridge?.amount ?? '0'), undone(one))), NO_QUANTITY);
+
+/** Of a bridging currency: what is missing for what should be bought with it. */
+function missingFor(currency: string, legs: readonly Leg[]): Quantity {
+  const own = legs.filter((one) => one.bridge === undefined && one.asset === currency);
+  const sale = own.find((one) => turnOf(one) === turns.sell);
+  const purchase = own.find((one) => turnOf(one) === turns.buy);
+  const late = undelivered(currency, legs);
+  const spared = sale === undefined ? NO_QUANTITY : least(late, quantity(sale.quantity));
+  const unfetched =
+    purchase === undefined ? NO_QUANTITY : scale(quantity(purchase.quantity), undone(purchase));
+  return add(subtract(late, spared), unfetched);
+}
+
+/** Share of a trade that has ended and was not made. */
+function undone({ quantity: decided, ended: isOver, filled = decided }: Leg): Ratio {
+  if (!isOver) return NOTHING;
+  const left = subtract(quantity(decided), quantity(filled));
+  return greatest(NOTHING, fraction(left, quantity(decided)));
+}

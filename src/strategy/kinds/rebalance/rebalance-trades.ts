@@ -1,0 +1,243 @@
+import {
+  add,
+  cost,
+  decimalsOf,
+  fraction,
+  greatest,
+  money,
+  negate,
+  NO_MONEY,
+  NOTHING,
+  ONE,
+  quantityDown,
+  roundEven,
+  scale,
+  size,
+  subtract,
+} from '../../../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../../../core/money.ts';
+import type { Basis, Targets, Valued } from '../../../core/risk/portfolio.ts';
+import type { Side } from '../../../core/venue.ts';
+import type { DriftType } from '../../../core/wake.ts';
+
+/**
+ * When a trade may begin: once all of the turn before it have ended, because it is paid with what they brought. First
+ * sells against other currencies than cash, then sells for cash, then buys with cash, then buys with other currencies.
+ */
+export const turns = { crossSell: 0, sell: 1, buy: 2, crossBuy: 3 } as const;
+export type Turn = (typeof turns)[keyof typeof turns];
+
+export interface Trade {
+  /** Base currency of the pair. */
+  readonly asset: string;
+  readonly pair: string;
+  readonly side: Side;
+  /** Base currency, cut down to its precision. */
+  readonly quantity: Quantity;
+  /** In cash, at the reference price. */
+  readonly notional: Money;
+  /** What it brings or takes, in the quote currency of the pair, at the reference price. */
+  readonly amount: Money;
+  readonly turn: Turn;
+  /** For a trade against another currency than cash: which. */
+  readonly bridge?: { readonly currency: string };
+}
+
+/** Where a currency is traded, and at what price. */
+export interface Market {
+  readonly pair: string;
+  /** Quote per base of `pair`. */
+  readonly mid: Price;
+  /** Cash for one. The same as `mid` where the pair is against cash. */
+  readonly each: Price;
+  /** Decimals of a quantity. */
+  readonly precision: number;
+}
+
+/** Far finer than any unit, far coarser than the precision of a fraction. */
+const DECIMALS = 40;
+
+interface Question {
+  readonly valued: Valued;
+  readonly targets: Targets;
+  readonly basis: Basis;
+  /** A fraction. */
+  readonly threshold: Ratio;
+  readonly driftType: DriftType;
+  readonly rebalanceTo: 'target' | 'band_edge';
+  readonly onlyDrifted: boolean;
+  /** In cash. */
+  readonly tradeMin: Money;
+  /** Largest traded share of the value, one-way: of all that is bought and all that is sold, the larger. */
+  readonly turnoverMax: Ratio | undefined;
+  market(asset: string): Market | undefined;
+}
+
+/** The trades that bring a portfolio back, in the order of their turns, largest first. `capped` says that `turnoverMax` cut them. */
+export function tradesFor(question: Question): {
+  readonly trades: readonly Trade[];
+  readonly capped: boolean;
+} {
+  const { valued, turnoverMax } = question;
+  const wanted = wantedMoves(question);
+  const moves = turnoverMax === undefined ? wanted : cut(wanted, scale(valued.value, turnoverMax));
+  const { trades, flows } = crossTrades(question, moves);
+  for (const [asset, flow] of flows) {
+    const market = question.market(asset);
+    const trade = market === undefined ? undefined : tradeOf(flow, market, question.tradeMin);
+    if (trade !== undefined)
+      trades.push({ ...trade, asset, turn: trade.side === 'sell' ? turns.sell : turns.buy });
+  }
+  const order = (a: Trade, b: Trade): number =>
+    a.turn - b.turn || b.notional.comparedTo(a.notional) || (a.pair < b.pair ? -1 : 1);
+  return { trades: trades.toSorted(order), capped: moves !== wanted };
+}
+
+/** The trades against other currencies than cash, and how much of each of the others is bought and sold for cash. */
+function crossTrades(
+  question: Question,
+  moves: ReadonlyMap<string, Money>,
+): { readonly trades: Trade[]; readonly flows: ReadonlyMap<string, Money> } {
+  const { via } = question.basis;
+  const trades: Trade[] = [];
+  if (via === undefined) return { trades, flows: moves };
+  const flows = new Map([...moves].filter(([asset]) => via[asset] === undefined));
+  for (const [asset, move] of moves) {
+    const currency = via[asset];
+    const market = question.market(asset);
+    if (currency === undefined || market === undefined) continue;
+    const trade = tradeOf(move, market, question.tradeMin);
+    if (trade === undefined) continue;
+    const turn = trade.side === 'sell' ? turns.crossSell : turns.crossBuy;
+    trades.push({ ...trade, asset, turn, bridge: { currency } });
+    // What a sale brings is passed on, what a purchase takes is fetched: to the unit, so that no more is sold than is there.
+    const worth = cost(market.each, trade.quantity);
+    flows.set(currency, add(flows.get(currency) ?? NO_MONEY, trade.side === 'sell' ? negate(worth) : worth));
+  }
+  return { trades, flows };
+}
+
+/**
+ * The quantity that is worth so much cash, cut down to its precision. Weights are cut at 80 digits: without rounding a hair
+ * less, to sell all of an asset would leave one unit of it.
+ */
+export const quantityWorth = (
+  notional: Money,
+  { each, precision }: Pick<Market, 'each' | 'precision'>,
+): Quantity => quantityDown(roundEven(notional, DECIMALS), each, precision);
+
+/** The trade that moves so much cash value into an asset, or out of it; `undefined` when it is too small. */
+function tradeOf(move: Money, { pair, mid, each, precision }: Market, tradeMin: Money) {
+  const notional = size(move);
+  const quantity = quantityWorth(notional, { each, precision });
+  if (notional.lt(tradeMin) || quantity.isZero()) return undefined;
+  return {
+    pair,
+    side: move.lt(0) ? 'sell' : 'buy',
+    quantity,
+    notional,
+    amount: cost(mid, quantity),
+  } as const;
+}
+
+/** All moves in proportion, so that no more than `largest` is turned over; the same ones where they turn over no more. */
+function cut(moves: ReadonlyMap<string, Money>, largest: Money): ReadonlyMap<string, Money> {
+  const total = turnoverOf([...moves.values()]);
+  return total.gt(largest)
+    ? new Map([...moves].map(([asset, move]) => [asset, scale(move, fraction(largest, total))]))
+    : moves;
+}
+
+/** One-way turnover, in cash: what leaves an asset for another counts once. */
+function turnoverOf(moves: readonly Money[]): Money {
+  const bought = moves.reduce((sum, move) => (move.gt(0) ? add(sum, move) : sum), NO_MONEY);
+  const sold = moves.reduce((sum, move) => (move.lt(0) ? subtract(sum, move) : sum), NO_MONEY);
+  return greatest(bought, sold);
+}
+
+/** By how much cash value each asset should grow (or shrink, when negative). */
+function wantedMoves(question: Question): ReadonlyMap<string, Money> {
+  const { valued, targets, basis } = question;
+  const some = question.onlyDrifted || question.rebalanceTo === 'band_edge';
+  const plain = some ? undefined : plainMoves(question);
+  if (plain !== undefined) return plain;
+  const before = (asset: string): Ratio => valued.weights.get(asset) ?? NOTHING;
+  const goals = new Map<string, Ratio>();
+  for (const asset of targets.keys()) {
+    if (asset === basis.cash) continue;
+    const weight = before(asset);
+    const isMoved = !some || isDrifted(question, asset, weight);
+    goals.set(asset, isMoved ? goalOf(question, asset, weight) : weight);
+  }
+  const settled = some ? withCash(question, goals) : goals;
+  const moves = new Map<string, Money>();
+  for (const [asset, goal] of settled) {
+    const change = subtract(goal, before(asset));
+    if (!change.isZero()) moves.set(asset, scale(valued.value, change));
+  }
+  return moves;
+}
+
+/**
+ * The moves of all assets to their targets, where nothing has to be divided: to the decimals that count they are those of the
+ * weights, which are cut at 80 digits. `undefined` where they may not be, or where a digit behind those decimals decides:
+ * whether a trade is as large as the least one, and which of two of a size comes first.
+ */
+function plainMoves(question: Question): ReadonlyMap<string, Money> | undefined {
+  const { valued, targets, basis, tradeMin, turnoverMax } = question;
+  if (turnoverMax !== undefined || basis.via !== undefined || valued.value.gt(PLAIN_MAX)) return undefined;
+  const moves = new Map<string, Money>();
+  const sizes: Money[] = [];
+  for (const [asset, target] of targets) {
+    if (asset === basis.cash) continue;
+    const move = subtract(scale(valued.value, target), valued.worths.get(asset) ?? NO_MONEY);
+    const notional = size(move);
+    if (decimalsOf(move) > DECIMALS || notional.eq(tradeMin) || sizes.some((one) => one.eq(notional)))
+      return undefined;
+    if (move.isZero()) continue;
+    sizes.push(notional);
+    moves.set(asset, move);
+  }
+  return moves;
+}
+
+const PLAIN_MAX = money('1000000000000000000000000');
+
+/**
+ * Cash takes what the assets leave. Where that is outside its own band, it gets the rest from the assets that are above
+ * their targets, or gives it to those below, in proportion to how far away each is: none passes its target by it, so
+ * that none leaves its band, and nothing is sold that is not there.
+ */
+function withCash(question: Question, goals: ReadonlyMap<string, Ratio>): ReadonlyMap<string, Ratio> {
+  const { targets, basis } = question;
+  const left = [...goals.values()].reduce((rest, goal) => subtract(rest, goal), ONE);
+  if (!isDrifted(question, basis.cash, left)) return goals;
+  const missing = subtract(goalOf(question, basis.cash, left), left);
+  const room = new Map(
+    [...goals].map(([asset, goal]) => {
+      const above = subtract(goal, targets.get(asset) ?? NOTHING);
+      return [asset, above.gt(0) === missing.gt(0) ? above : NOTHING];
+    }),
+  );
+  const whole = [...room.values()].reduce((sum, part) => add(sum, part), NOTHING);
+  const share = fraction(size(missing), size(whole));
+  return new Map(
+    [...goals].map(([asset, goal]) => [asset, subtract(goal, scale(room.get(asset) ?? NOTHING, share))]),
+  );
+}
+
+const bandOf = ({ targets, threshold, driftType }: Question, currency: string): Ratio => {
+  const target = targets.get(currency) ?? NOTHING;
+  return driftType === 'absolute' || target.isZero() ? threshold : scale(threshold, target);
+};
+
+const isDrifted = (question: Question, currency: string, weight: Ratio): boolean =>
+  size(subtract(weight, question.targets.get(currency) ?? NOTHING)).gt(bandOf(question, currency));
+
+/** Where a currency should go: to its target, or to the nearer edge of its band. */
+function goalOf(question: Question, currency: string, weight: Ratio): Ratio {
+  const target = question.targets.get(currency) ?? NOTHING;
+  if (question.rebalanceTo === 'target') return target;
+  const band = bandOf(question, currency);
+  return weight.gt(target) ? add(target, band) : subtract(target, band);
+}

@@ -1,0 +1,499 @@
+import { z } from 'zod';
+import { add, fraction, money, ONE, ratio, scale, size, subtract, text } from '../../../core/money.ts';
+import type { Ratio } from '../../../core/money.ts';
+import {
+  drifts,
+  isOutside,
+  priceIn,
+  targetsOf as readTargets,
+  tradedPair,
+} from '../../../core/risk/portfolio.ts';
+import type { Basis, Targets } from '../../../core/risk/portfolio.ts';
+import type { Reason } from '../../../core/reasons.ts';
+import { after, parseDuration, parseTime } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Wait, Wake } from '../../../core/wake.ts';
+import { closureAt } from '../../calendar/calendar.ts';
+import { amountOf, currencySymbol, durationText, fractionText, timeText } from '../../fields.ts';
+import { defineStrategy } from '../../kernel.ts';
+import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
+import {
+  blockedBy,
+  blockedShape,
+  isStanding,
+  restUntil,
+  saidOf,
+  sooner,
+  undecided,
+} from './rebalance-blocked.ts';
+import { towardsTargets } from './rebalance-distance.ts';
+import type { Markets } from './rebalance-distance.ts';
+import { ended, legOf, legShape, nextTurn, turnOf, turnUnderWay } from './rebalance-legs.ts';
+import type { Leg } from './rebalance-legs.ts';
+import { tradesFor } from './rebalance-trades.ts';
+import type { Market, Trade } from './rebalance-trades.ts';
+import { hoursFields, nextTime, occurrencesOf, scheduleFields } from '../../calendar/schedule.ts';
+
+/** The fields of a rebalance document. */
+const params = z.lazy(() =>
+  z.strictObject({
+    target_weights: z
+      .record(currencySymbol, fractionText)
+      .describe('Target share of portfolio value of each currency, in quotes; the shares sum to 1'),
+    cash: currencySymbol
+      .default('usd')
+      .describe('Currency that is bought and sold against, and that values the portfolio'),
+    drift_type: z
+      .enum(['absolute', 'relative'])
+      .default('absolute')
+      .describe('absolute: weight minus target. relative: that, divided by the target'),
+    drift_threshold: fractionText.describe(
+      'Drift beyond which the portfolio is rebalanced, a fraction: 2 % is "0.02"',
+    ),
+    rebalance_to: z
+      .enum(['target', 'band_edge'])
+      .default('target')
+      .describe('target: back to the target weights. band_edge: only as far as the edge of the band'),
+    only_drifted: z.boolean().default(false).describe('Trade only the currencies outside their band'),
+    cash_buffer: amountOf(
+      'Cash kept out of the portfolio: neither valued with it nor spent. If the account holds less, assets are sold',
+    ).optional(),
+    via: z
+      .record(currencySymbol, currencySymbol)
+      .default({})
+      .describe(
+        'Currencies that have no pair against cash, each with the one it is traded against: sol: btc trades solbtc, and btc for cash. That one is a target too and has a pair against cash',
+      ),
+    min_trade_notional: amountOf('Trades below this are skipped; in cash').default({
+      amount: '10',
+      currency: 'usd',
+    }),
+    max_turnover: fractionText
+      .optional()
+      .describe('Largest traded share of portfolio value in one rebalancing, one-way'),
+    valuation_tolerance: fractionText
+      .default('0.1')
+      .describe(
+        'Largest relative difference between the valuations of the desk and of the venue; beyond it nothing trades',
+      ),
+    schedule: scheduleFields
+      .optional()
+      .describe('Check the portfolio at these times; give this or continuous'),
+    continuous: z.boolean().optional().describe('Check the portfolio at every price; give this or schedule'),
+    hours: hoursFields
+      .optional()
+      .describe('Closed times of a continuous rebalancing: calendar, blackouts, quiet hours, cut-off'),
+    min_interval: durationText
+      .default('PT1M')
+      .describe(
+        'Least time between two decisions when continuous, ISO 8601; up to an hour while limits block all trades',
+      ),
+    leg_timeout: durationText
+      .default('PT2M')
+      .describe('How long a trade of a rebalancing may be tried, ISO 8601'),
+    start_time: timeText.optional().describe('Start, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of decisions, with its zone'),
+    duration: durationText.optional().describe('Time from the start to the end of decisions, ISO 8601'),
+  }),
+);
+type Params = z.output<typeof params>;
+
+const targetsOf = ({ target_weights: targets }: Params): Targets => readTargets({ targets });
+
+const assetsOf = (plan: Params): readonly string[] => portfolioOf(plan).assets;
+const basisOf = (plan: Params): Basis => portfolioOf(plan).basis;
+
+interface Portfolio {
+  readonly assets: readonly string[];
+  readonly basis: Basis;
+}
+
+/** That of a document stays the same, and every wake looks at it. */
+const portfolios = new WeakMap<Params, Portfolio>();
+
+function portfolioOf(plan: Params): Portfolio {
+  let known = portfolios.get(plan);
+  if (known === undefined) {
+    known = {
+      assets: Object.keys(plan.target_weights).filter((c) => c !== plan.cash),
+      basis: {
+        cash: plan.cash,
+        ...(Object.keys(plan.via).length === 0 ? {} : { via: plan.via }),
+        ...(plan.cash_buffer === undefined ? {} : { aside: plan.cash_buffer.amount }),
+      },
+    };
+    portfolios.set(plan, known);
+  }
+  return known;
+}
+
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Rebalancings decided so far. */
+    decisions: z.int().min(0),
+    /** Trades of the one under way: decided once, then only finished. Sells come first. */
+    legs: z.array(legShape).readonly(),
+    /** Why the last ones traded nothing; left out when they did. */
+    blocked: blockedShape.optional(),
+  }),
+);
+type State = z.output<typeof state>;
+
+/**
+ * Keeps target weights of portfolio value `V = Σ balance_i · mid_i` (cash at 1). Sells precede buys. Each leg is a
+ * parent of its own; what was decided is in the state, so that a restart finishes it and does not decide anew.
+ */
+export const rebalance = defineStrategy<Params, State>({
+  kind: 'rebalance',
+  summary: 'keeps target weights of the portfolio value within a band',
+  params,
+  state,
+  pairs: (plan) => assetsOf(plan).map((asset) => tradedPair(asset, basisOf(plan))),
+  needsValuation: (plan) => plan.cash === 'usd',
+  isReplaceable: () => true,
+  check,
+
+  start(plan, begunAt): Step<State> {
+    const first: State = { decisions: 0, legs: [] };
+    const from = plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
+    return { state: first, waits: idle(plan, begunAt, from) };
+  },
+
+  step(was, wake, plan, { begunAt, view }): Step<State> {
+    if (wake.on === 'outcome') return settle(was, wake, { plan, begunAt, view });
+    const { at } = wake;
+    const over = endOf(plan, begunAt);
+    if (over !== undefined && at >= over) return { state: was, waits: [], finished: 'window_over' };
+    const skip = (reason: Reason, note?: string): Step<State> => ({
+      state: reason === 'inside_band' || reason === 'below_min_trade' ? unblocked(was) : was,
+      waits: idle(plan, begunAt, pauseUntil(plan, at)),
+      reason,
+      note,
+    });
+    const fail = (reason: Reason, note?: string): Step<State> => {
+      const blocked = undecided(reason, was.blocked);
+      if (blocked === was.blocked || plan.schedule !== undefined) return skip(reason, note);
+      const waits = idle(plan, begunAt, restUntil(plan, blocked, at));
+      return { state: { ...was, blocked }, waits, reason, note, ...saidOf(blocked) };
+    };
+    if (plan.schedule !== undefined) {
+      const late = wake.on === 'at' ? at - wake.due : 0;
+      if (late > parseDuration(plan.schedule.misfire_after) && plan.schedule.misfire === 'skip')
+        return skip('misfire');
+      const closure = closureAt(plan.schedule, at);
+      if (closure !== undefined) return skip('blackout', closure.why);
+    }
+    const closed = plan.hours === undefined ? undefined : closureAt(plan.hours, at);
+    if (closed !== undefined) {
+      const waits = idle(plan, begunAt, closed.until);
+      return { state: was, waits, reason: 'blackout', note: closed.why };
+    }
+    const decided = decide(plan, view);
+    if ('reason' in decided) {
+      const isFine = decided.reason === 'inside_band' || decided.reason === 'below_min_trade';
+      return (isFine ? skip : fail)(decided.reason, decided.note);
+    }
+    const decisions = was.decisions + 1;
+    const legs = decided.legs.map((trade) => legOf(trade, decisions));
+    const now: State = { ...was, decisions, legs };
+    // What was decided at this very moment is measured by these prices already.
+    return begin(now, { plan, begunAt, view }, { at, capped: decided.capped, isDecidedNow: true });
+  },
+
+  slots: () => [],
+  notes: (plan) => [
+    `a trade is tried for ${plan.leg_timeout} at most; what it lacks is decided anew at the next look`,
+    'when a sell lacks something, all buys for cash are cut by as much; a buy whose price has moved stops at its target',
+    `no trade borrows${plan.cash_buffer === undefined ? '' : `, and none spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
+  ],
+  occurrences: ({ schedule }, from, count) =>
+    schedule === undefined ? undefined : occurrencesOf(schedule, { from, count }),
+});
+
+function endOf(plan: Params, begunAt: Instant): Instant | undefined {
+  if (plan.end_time !== undefined) return parseTime(plan.end_time);
+  if (plan.duration === undefined) return undefined;
+  return after(
+    plan.start_time === undefined ? begunAt : parseTime(plan.start_time),
+    parseDuration(plan.duration),
+  );
+}
+
+/** A schedule paces itself; continuous watching rests between decisions. */
+const pauseUntil = (plan: Params, at: Instant): Instant =>
+  plan.schedule === undefined ? after(at, parseDuration(plan.min_interval)) : at;
+
+/** What an idle strategy waits for: the next time of its schedule, or the portfolio leaving its band; and its end. */
+function idle(plan: Params, begunAt: Instant, from: Instant): readonly Wait[] {
+  const over = endOf(plan, begunAt);
+  const waits: Wait[] = over === undefined ? [] : [{ on: 'at', at: over }];
+  if (plan.schedule !== undefined) {
+    const at = nextTime(plan.schedule, from);
+    if (at !== undefined && (over === undefined || at < over)) waits.push({ on: 'at', at });
+  } else {
+    waits.push({
+      on: 'drift',
+      targets: plan.target_weights,
+      ...basisOf(plan),
+      driftType: plan.drift_type,
+      threshold: plan.drift_threshold,
+      notBefore: from,
+    });
+  }
+  return waits;
+}
+
+type Decision =
+  | { readonly legs: readonly Trade[]; readonly capped: boolean }
+  | { readonly reason: Reason; readonly note?: string };
+
+/** Values the portfolio, checks the value against the venue's own, and works the trades out. */
+function decide(plan: Params, view: View): Decision {
+  if (view.holdings === undefined) return { reason: 'no_balances' };
+  const basis = basisOf(plan);
+  const targets = targetsOf(plan);
+  const valued = view.value(targets, basis);
+  if (valued === undefined) return unvalued(plan, view);
+
+  const guard = checkValuation(plan, view);
+  if (guard !== undefined) return guard;
+
+  const band = { driftType: plan.drift_type, threshold: ratio(plan.drift_threshold) };
+  const figures = (): string =>
+    [...drifts(valued.weights, targets, plan.drift_type)]
+      .map(([currency, drift]) => `${currency} ${percent(drift)}`)
+      .join(', ');
+  if (!isOutside(valued, targets, band)) return { reason: 'inside_band', note: figures() };
+  const result = tradesFor({
+    valued,
+    targets,
+    basis,
+    ...band,
+    rebalanceTo: plan.rebalance_to,
+    onlyDrifted: plan.only_drifted,
+    tradeMin: money(plan.min_trade_notional.amount),
+    turnoverMax: plan.max_turnover === undefined ? undefined : ratio(plan.max_turnover),
+    market: (asset) => marketOf(asset, basis, view),
+  });
+  if (result.trades.length === 0) return { reason: 'below_min_trade', note: figures() };
+  return { legs: result.trades, capped: result.capped };
+}
+
+/** Why a portfolio has no value. */
+function unvalued(plan: Params, view: View): Decision {
+  const basis = basisOf(plan);
+  const missing = assetsOf(plan)
+    .map((asset) => tradedPair(asset, basis))
+    .filter((pair) => view.reference(pair) === undefined);
+  return missing.length > 0
+    ? { reason: 'no_reference', note: missing.join(', ') }
+    : { reason: 'no_balances', note: 'the portfolio is worth nothing' };
+}
+
+function marketOf(asset: string, basis: Basis, view: View): Market | undefined {
+  const midOf = (pair: string) => view.reference(pair)?.mid;
+  const pair = tradedPair(asset, basis);
+  const mid = midOf(pair);
+  const each = basis.via?.[asset] === undefined ? mid : priceIn(asset, basis, midOf);
+  if (mid === undefined || each === undefined) return undefined;
+  return { pair, mid, each, precision: view.instrument(pair).basePrecision };
+}
+
+const percent = (drift: Ratio): string => `${drift.times(100).toFixed(3)} %`;
+
+/** `V` of everything in the account against the venue's own figure. Fails closed. */
+function checkValuation(plan: Params, view: View): Decision | undefined {
+  if (plan.cash !== 'usd') return undefined; // the venue values in USD only
+  if (view.valuation === undefined) return { reason: 'valuation_unavailable' };
+  const ours = view.accountValue(basisOf(plan));
+  const tolerance = ratio(plan.valuation_tolerance);
+  const away = size(subtract(ours.value, view.valuation));
+  // Multiplied out first: what is a hair beyond, or is held against nothing, is divided.
+  if (view.valuation.gt(0) && away.lte(scale(view.valuation, tolerance))) return undefined;
+  if (
+    fraction(away, view.valuation.isZero() ? money('1') : view.valuation)
+      .abs()
+      .lte(tolerance)
+  )
+    return undefined;
+  const unpriced = ours.unpriced.length === 0 ? '' : `; no price for ${ours.unpriced.join(', ')}`;
+  return {
+    reason: 'valuation_mismatch',
+    note: `ours ${ours.value.toFixed(2)}, the venue's ${view.valuation.toFixed(2)} usd${unpriced}`,
+  };
+}
+
+/** What stays the same from step to step. */
+interface Setting {
+  readonly plan: Params;
+  readonly begunAt: Instant;
+  readonly view: View;
+}
+
+interface Beginning {
+  readonly at: Instant;
+  readonly capped?: boolean;
+  readonly isDecidedNow?: boolean;
+}
+
+/** What a trade must leave of the currency that it pays with: the buffer of cash, and of everything else no debt. */
+const keepOf = (plan: Params, { side, bridge }: Leg): string =>
+  side === 'buy' && bridge === undefined ? (plan.cash_buffer?.amount ?? '0') : '0';
+
+/** What the trades of a later turn are held against. */
+function marketsOf(plan: Params, view: View): Markets {
+  const basis = basisOf(plan);
+  const targets = targetsOf(plan);
+  return {
+    basis,
+    targets,
+    valued: view.value(targets, basis),
+    baseOf: (pair) => view.instrument(pair).base,
+    market: (asset) => marketOf(asset, basis, view),
+  };
+}
+
+/** Starts the trades of the first turn that has not ended; back to idle when none is left. */
+function begin(
+  was: State,
+  setting: Setting,
+  { at, capped = false, isDecidedNow = false }: Beginning,
+): Step<State> {
+  const { plan, view } = setting;
+  const { legs, turn } = nextTurn(was.legs, {
+    precisionOf: (pair) => view.instrument(pair).basePrecision,
+    restrict: (due) => (isDecidedNow ? due : towardsTargets(due, marketsOf(plan, view))),
+  });
+  const now: State = { ...was, legs };
+  if (turn.length === 0) return rest(now, setting, at);
+  return {
+    state: now,
+    waits: turn.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
+    intents: turn.map((one) => ({
+      leg: one.leg,
+      slice: 0,
+      pair: one.pair,
+      side: one.side,
+      size: { by: 'quantity', quantity: one.due },
+      tactics: { keep: keepOf(plan, one) },
+      deadline: after(at, parseDuration(plan.leg_timeout)),
+    })),
+    reason: capped ? 'turnover_capped' : undefined,
+  };
+}
+
+/** After the last trade: as long as always, or longer each time when limits stood in the way of all. A schedule goes its way. */
+function rest(was: State, { plan, begunAt, view }: Setting, at: Instant): Step<State> {
+  const over: State = { ...unblocked(was), legs: [] };
+  const blocked = plan.schedule === undefined ? blockedBy(was.legs, was.blocked) : undefined;
+  if (blocked === undefined) return { state: over, waits: idle(plan, begunAt, pauseUntil(plan, at)) };
+  const until = restUntil(plan, blocked, at);
+  const waits = idle(plan, begunAt, until);
+  const isLonger = isStanding(blocked) && until > pauseUntil(plan, at);
+  return {
+    state: { ...over, blocked },
+    waits: isLonger
+      ? [...waits, ...sooner(plan, blocked, { at, view, targets: targetsOf(plan), basis: basisOf(plan) })]
+      : waits,
+    ...saidOf(blocked),
+  };
+}
+
+const unblocked = ({ decisions, legs }: State): State => ({ decisions, legs });
+
+/** One leg has ended: waits for its companions, then starts the next turn. */
+function settle(was: State, { at, outcome }: Wake & { on: 'outcome' }, setting: Setting): Step<State> {
+  const told = was.legs.find((one) => one.leg === outcome.leg);
+  const isNews = told !== undefined && !told.ended;
+  const underWay = turnUnderWay(was.legs);
+  const legs = was.legs.map((one) =>
+    one === told && isNews ? ended(one, outcome.filled, outcome.reason) : one,
+  );
+  const companions = legs.filter((one) => !one.ended && turnOf(one) === underWay);
+  // An outcome that was heard before, or of no leg of ours, starts nothing: what is open has been started already.
+  if (companions.length === 0 && (isNews || legs.every((one) => one.ended))) {
+    return begin({ ...was, legs }, setting, { at });
+  }
+  return {
+    state: { ...was, legs },
+    waits: companions.map((one) => ({ on: 'outcome', leg: one.leg, slice: 0 })),
+    reason: 'waiting',
+  };
+}
+
+/** What is wrong across the fields of a rebalance document. */
+function check(plan: Params, world: CheckWorld): readonly Problem[] {
+  const problems: Problem[] = [];
+  const sum = Object.values(plan.target_weights).reduce(
+    (total, weight) => add(total, ratio(weight)),
+    ratio('0'),
+  );
+  if (!sum.eq(ONE)) {
+    const away = subtract(ONE, sum);
+    const fix = away.gt(0) ? `add ${text(away)}` : `take ${text(size(away))} away`;
+    problems.push({ path: ['target_weights'], message: `the weights sum to ${text(sum)}, not 1: ${fix}` });
+  }
+  if (assetsOf(plan).length === 0) {
+    problems.push({ path: ['target_weights'], message: `name at least one currency besides ${plan.cash}` });
+  }
+  if ((plan.schedule === undefined) === (plan.continuous !== true)) {
+    const both = plan.schedule !== undefined;
+    problems.push({
+      path: both ? ['continuous'] : [],
+      message: both
+        ? 'give either schedule or continuous: true, not both'
+        : 'give schedule, or continuous: true',
+    });
+  }
+  if (plan.min_trade_notional.currency !== plan.cash) {
+    problems.push({
+      path: ['min_trade_notional', 'currency'],
+      message: `min_trade_notional is counted in the cash currency: write ${plan.cash}`,
+    });
+  }
+  if (plan.cash_buffer !== undefined && plan.cash_buffer.currency !== plan.cash) {
+    problems.push({
+      path: ['cash_buffer', 'currency'],
+      message: `cash_buffer is counted in the cash currency: write ${plan.cash}`,
+    });
+  }
+  if (plan.hours !== undefined && plan.schedule !== undefined) {
+    problems.push({ path: ['hours'], message: 'hours are for continuous: write them within schedule' });
+  }
+  if (plan.end_time !== undefined && plan.duration !== undefined) {
+    problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });
+  }
+  if (plan.start_time !== undefined && plan.end_time !== undefined) {
+    if (parseTime(plan.end_time) <= parseTime(plan.start_time))
+      problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
+  }
+  return [...problems, ...checkVia(plan), ...checkPairs(plan, world)];
+}
+
+function checkPairs(plan: Params, world: CheckWorld): readonly Problem[] {
+  return assetsOf(plan).flatMap((asset) => {
+    const known = world.currencies(tradedPair(asset, basisOf(plan)));
+    if (known === undefined || known.base === asset) return [];
+    const message = `there is no pair ${asset}/${plan.via[asset] ?? plan.cash}`;
+    return [{ path: ['target_weights', asset], message }];
+  });
+}
+
+/** A bridge is crossed once: from the currency to one that has a pair against cash. */
+function checkVia(plan: Params): readonly Problem[] {
+  const assets = assetsOf(plan);
+  return Object.entries(plan.via).flatMap(([asset, bridge]) => {
+    const path = ['via', asset];
+    if (!assets.includes(asset))
+      return [{ path, message: `${asset} is not among target_weights: remove it here, or give it a weight` }];
+    if (bridge === plan.cash)
+      return [{ path, message: `${asset} has a pair against ${bridge} then: remove it from via` }];
+    if (bridge === asset || !assets.includes(bridge))
+      return [
+        { path, message: `write a currency among target_weights besides ${asset}; a weight of "0" will do` },
+      ];
+    if (plan.via[bridge] !== undefined)
+      return [{ path, message: `${bridge} has no pair against ${plan.cash} itself: write one that has` }];
+    return [];
+  });
+}

@@ -1,0 +1,99 @@
+import { isoOf, instant, MINUTE_MS, parseTime } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import { nextTime, timesAfter } from '../../calendar/schedule.ts';
+import type { CountedSchedule } from '../../calendar/schedule.ts';
+
+/** Times of a recurring document that passed while nothing ran, and what becomes of them. */
+
+/** Times that a longer downtime leaves to make up for: the newest. */
+const PASSED_MAX = 31;
+
+/** When a document's occurrences are due. */
+interface Timetable {
+  readonly schedule: CountedSchedule;
+  readonly end_time?: string | undefined;
+}
+
+/** No occurrence is due from here on; `undefined` when they never end. */
+export const endOf = ({ end_time: end }: Timetable): Instant | undefined =>
+  end === undefined ? undefined : parseTime(end);
+
+/** Names the parent of the occurrence that is due at `due`, Unix ms. */
+export const legOf = (due: number): string => isoOf(instant(due));
+
+/** The first time after `at` that the plan has. */
+export function nextDue(plan: Timetable, at: Instant): Instant | undefined {
+  const next = nextTime(plan.schedule, at);
+  const end = endOf(plan);
+  return next === undefined || (end !== undefined && next >= end) ? undefined : next;
+}
+
+export interface Passed {
+  /** The newest open times, oldest first. */
+  readonly times: readonly Instant[];
+  /** Whether no older open time passed as well. */
+  readonly isAll: boolean;
+}
+
+/** The newest times after `from` and up to `at` at which the calendar was open, however many closed ones lie between. */
+export function passedTimes(plan: Timetable, from: Instant, at: Instant): Passed {
+  const times = openTimes(plan, { from, upTo: at, most: PASSED_MAX + 1 });
+  if (times.length <= PASSED_MAX) return { times, isAll: true };
+  // Many: the newest are looked for from the end, over longer and longer spans.
+  for (let spanMs = MINUTE_MS; ; spanMs *= 2) {
+    const since = instant(Math.max(from, at - spanMs));
+    const newest = openTimes(plan, { from: since, upTo: at, most: Number.POSITIVE_INFINITY });
+    if (newest.length >= PASSED_MAX) return { times: newest.slice(-PASSED_MAX), isAll: false };
+  }
+}
+
+interface Span {
+  readonly from: Instant;
+  readonly upTo: Instant;
+  readonly most: number;
+}
+
+/** The first `most` times of a span at which the calendar is open. What a closure covers takes one look. */
+function openTimes(plan: Timetable, { from, upTo, most }: Span): readonly Instant[] {
+  const end = endOf(plan) ?? Number.POSITIVE_INFINITY;
+  const times: Instant[] = [];
+  for (const { at, closed } of timesAfter(plan.schedule, from)) {
+    if (at > upTo || at >= end || times.length >= most) break;
+    if (closed === undefined) times.push(at);
+  }
+  return times;
+}
+
+/** The newest time after `from` and up to `at`, open or closed. There is one. */
+export function newestTime(plan: Timetable, from: Instant, at: Instant): Instant {
+  let newest: Instant | undefined;
+  for (let spanMs = MINUTE_MS; newest === undefined; spanMs *= 2) {
+    let next = nextDue(plan, instant(Math.max(from, at - spanMs)));
+    for (; next !== undefined && next <= at; next = nextDue(plan, next)) newest = next;
+  }
+  return newest;
+}
+
+/** Those of `times` that get no trade, or none any more. */
+export const lostOf = (
+  times: readonly Instant[],
+  { misfire }: CountedSchedule,
+  { first, isSkipped }: Pick<Misfire, 'isSkipped'> & { readonly first: Instant },
+): readonly Instant[] =>
+  times.filter((due) => (misfire === 'all' ? due < first : due !== first || isSkipped));
+
+interface Misfire {
+  readonly due: Instant;
+  readonly isSkipped: boolean;
+  readonly lateMs: number;
+  readonly lost: number;
+  /** Whether nothing older passed as well. */
+  readonly isAll: boolean;
+}
+
+export function misfireNote({ due, isSkipped, lateMs, lost, isAll }: Misfire): string {
+  const others = `${isAll ? '' : 'more than '}${lost} times passed`;
+  const late = `due ${legOf(due)}, ${Math.round(lateMs / 1000)} s ago`;
+  if (isSkipped) return `${others}; the last was ${late}`;
+  return lost > 0 || !isAll ? `runs the one ${late}; ${others} without a trade` : `runs the one ${late}`;
+}

@@ -1,0 +1,128 @@
+import type { Instrument } from '../../../core/instrument.ts';
+import {
+  add,
+  cost,
+  fraction,
+  greatest,
+  least,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  ONE,
+  quantityDown,
+  quantityUp,
+  ratio,
+  ratioOf,
+  roundDown,
+  roundUp,
+  scale,
+  text,
+} from '../../../core/money.ts';
+import type { Money, Price, Quantity } from '../../../core/money.ts';
+import type { Debt } from '../../../core/risk/settling.ts';
+import type { Side, Size } from '../../../core/venue.ts';
+import type { Step, View } from '../../kernel.ts';
+import { pieceOf } from '../../sliced/pieces.ts';
+
+/** What the operator wrote about closing. */
+interface ClosingPlan {
+  /** Pairs that may close a debt, the first that can first. */
+  readonly pairs: readonly string[];
+  /** How much more than the debt is traded, basis points. */
+  readonly buffer_bps: number;
+  /** Largest piece, in quote currency. */
+  readonly max_slice_notional?: { readonly amount: string } | undefined;
+}
+
+/** One piece of a closing. */
+export interface Order {
+  readonly pair: string;
+  readonly side: Side;
+  readonly size: Size;
+}
+type Why = Required<Pick<Step<unknown>, 'reason' | 'note'>>;
+
+/** The price of a quote may be this much worse than the reference price. */
+const SPREAD = ratio('1.01');
+
+/**
+ * The next piece that closes a debt, by the first pair that can: from what the account itself holds, so that one debt is
+ * never paid with another. Otherwise why there is none.
+ */
+export function orderFor(
+  plan: ClosingPlan,
+  debt: Debt & { readonly currency: string },
+  view: View,
+): Order | Why {
+  const { currency } = debt;
+  const own = plan.pairs
+    .map((pair) => view.instrument(pair))
+    .filter(({ base, quote }) => base === currency || quote === currency);
+  const unpriced = own.filter(({ pair }) => view.reference(pair) === undefined);
+  for (const instrument of own) {
+    const mid = view.reference(instrument.pair)?.mid;
+    if (mid === undefined) continue;
+    const [side, pays] =
+      instrument.quote === currency
+        ? (['sell', instrument.base] as const)
+        : (['buy', instrument.quote] as const);
+    const held = view.holdings?.get(pays) ?? NO_QUANTITY;
+    const question: Question = { plan, instrument, mid, owed: withBuffer(plan, debt.amount), held };
+    const size = held.gt(0) ? (side === 'sell' ? saleFor(question) : purchaseFor(question)) : undefined;
+    if (size !== undefined) return { pair: instrument.pair, side, size };
+  }
+  return unpriced.length > 0
+    ? { reason: 'no_reference', note: unpriced.map(({ pair }) => pair).join(', ') }
+    : { reason: 'no_funds', note: `owes ${text(debt.amount)} ${currency}, holds nothing that closes it` };
+}
+
+interface Question {
+  readonly plan: ClosingPlan;
+  readonly instrument: Instrument;
+  readonly mid: Price;
+  /** Buffer included, in the currency of the debt. */
+  readonly owed: Quantity;
+  /** Of the currency that the order pays with. */
+  readonly held: Quantity;
+}
+
+const withBuffer = ({ buffer_bps: bps }: ClosingPlan, owed: Quantity): Quantity =>
+  scale(owed, add(ONE, fraction(ratioOf(bps), ratioOf(10_000))));
+
+const largestOf = (plan: ClosingPlan): Money | undefined =>
+  plan.max_slice_notional === undefined ? undefined : money(plan.max_slice_notional.amount);
+
+/** Sells for what is owed, at least what the venue trades; all that is held where that is not enough. */
+function saleFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
+  const { minimum, basePrecision, quotePrecision } = instrument;
+  const largest = largestOf(plan);
+  const leastSale = greatest(
+    minimum.notional ?? NO_MONEY,
+    scale(cost(mid, minimum.quantity ?? NO_QUANTITY), SPREAD),
+  );
+  const wanted = roundUp(greatest(money(owed.toFixed()), leastSale), quotePrecision);
+  const worth = cost(mid, held);
+  if (scale(wanted, SPREAD).lte(worth)) {
+    const rule = { largest, precision: quotePrecision, slice: 0 };
+    return { by: 'amount', amount: pieceOf(wanted, rule) };
+  }
+  if (worth.lt(leastSale)) return undefined;
+  const most = largest === undefined ? undefined : quantityDown(largest, mid, basePrecision);
+  const size = pieceOf(roundDown(held, basePrecision), { largest: most, precision: basePrecision, slice: 0 });
+  return size.gt(0) ? { by: 'quantity', quantity: size } : undefined;
+}
+
+/** Buys what is owed, at least what the venue trades; as much as can be paid where that is less. */
+function purchaseFor({ plan, instrument, mid, owed, held }: Question): Size | undefined {
+  const { minimum, basePrecision } = instrument;
+  const largest = largestOf(plan);
+  const leastBuy = greatest(
+    minimum.quantity ?? NO_QUANTITY,
+    quantityUp(scale(minimum.notional ?? NO_MONEY, SPREAD), mid, basePrecision),
+  );
+  const affordable = quantityDown(money(held.toFixed()), scale(mid, SPREAD), basePrecision);
+  const wanted = least(roundUp(greatest(owed, leastBuy), basePrecision), affordable);
+  if (!wanted.gt(0) || wanted.lt(leastBuy)) return undefined;
+  const most = largest === undefined ? undefined : quantityDown(largest, mid, basePrecision);
+  return { by: 'quantity', quantity: pieceOf(wanted, { largest: most, precision: basePrecision, slice: 0 }) };
+}

@@ -1,0 +1,317 @@
+import { z } from 'zod';
+import { money, ratioOf, text } from '../../../core/money.ts';
+import type { Reason } from '../../../core/reasons.ts';
+import { duesOf } from '../../../core/risk/settling.ts';
+import type { Debt, SettleRule } from '../../../core/risk/settling.ts';
+import { after, instant, isoOf, MINUTE_MS, parseDuration, SECOND_MS } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Wait, Wake } from '../../../core/wake.ts';
+import { atMostOnce } from '../../checks.ts';
+import { amountOf, durationText, pairSymbol, plainNumber } from '../../fields.ts';
+import { defineStrategy } from '../../kernel.ts';
+import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
+import { pausesAfter } from '../../sliced/pieces.ts';
+import { orderFor } from './settle-order.ts';
+import type { Order } from './settle-order.ts';
+
+const PAIRS_MAX = 50;
+
+/** The fields of a settle document. */
+const params = z.lazy(() =>
+  z.strictObject({
+    pairs: z
+      .array(pairSymbol)
+      .min(1)
+      .max(PAIRS_MAX)
+      .describe(
+        'Pairs that close positions; the first possible one is used: what is owed in the quote currency by selling the base currency, what is owed in the base currency by buying it',
+      ),
+    before_grace_ends: durationText
+      .optional()
+      .describe(
+        'Closes a position this long before its grace period ends, so that no interest is charged, ISO 8601',
+      ),
+    max_carry_bps: plainNumber
+      .min(0)
+      .max(10_000)
+      .optional()
+      .describe(
+        'Closes a position before the interest on it is more than this, basis points of what is owed',
+      ),
+    lead_time: durationText
+      .default('PT15M')
+      .describe('How long before the charge that would exceed max_carry_bps the closing starts, ISO 8601'),
+    close_in_modes: z
+      .array(z.enum(['Enabled', 'Long-Only', 'Short-Only', 'Reduce-Only']))
+      .default([])
+      .describe('Risk modes of a pair in which positions in its currencies are closed at once'),
+    buffer_bps: plainNumber
+      .min(0)
+      .max(1_000)
+      .default(0)
+      .describe(
+        'How much more than the debt is traded, so that fees and interest leave no remainder, basis points',
+      ),
+    max_slice_notional: amountOf(
+      'Largest piece in quote currency; a position is closed in as few equal pieces as it allows. Default: in one',
+    ).optional(),
+    interval: durationText
+      .default('PT15S')
+      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
+    rates_timeout: durationText
+      .default('PT10M')
+      .describe(
+        'Closes a position when the venue has reported no funding rate of its currency for this long, ISO 8601',
+      ),
+  }),
+);
+type Params = z.output<typeof params>;
+
+const ruleOf = (plan: Params): SettleRule => ({
+  beforeGraceMs: plan.before_grace_ends === undefined ? undefined : parseDuration(plan.before_grace_ends),
+  carryBpsMax: plan.max_carry_bps === undefined ? undefined : ratioOf(plan.max_carry_bps),
+  leadMs: parseDuration(plan.lead_time),
+  modes: plan.close_in_modes,
+  ...(plan.max_slice_notional === undefined
+    ? {}
+    : {
+        pieces: {
+          largest: money(plan.max_slice_notional.amount),
+          intervalMs: Math.floor(parseDuration(plan.interval)),
+        },
+      }),
+});
+
+/** The wait for the first position that is to be closed, from `notBefore` on. */
+function debtWait(plan: Params, notBefore: Extract<Wait, { on: 'debt' }>['notBefore']): Wait {
+  const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = ruleOf(plan);
+  return {
+    on: 'debt',
+    pairs: plan.pairs,
+    ...(beforeGraceMs === undefined ? {} : { beforeGraceMs }),
+    ...(carryBpsMax === undefined ? {} : { carryBpsMax: text(carryBpsMax) }),
+    leadMs,
+    modes,
+    ...(pieces === undefined
+      ? {}
+      : { pieces: { largest: text(pieces.largest), intervalMs: pieces.intervalMs } }),
+    notBefore,
+  };
+}
+
+/** What is wrong across the fields of a settle document. */
+function check(plan: Params, world: CheckWorld): readonly Problem[] {
+  const problems: Problem[] = [...atMostOnce(plan.pairs, 'pairs')];
+  const { before_grace_ends: grace, max_carry_bps: carry, close_in_modes: modes } = plan;
+  if (grace === undefined && carry === undefined && modes.length === 0)
+    problems.push({
+      path: [],
+      message: 'say when positions are closed: give before_grace_ends, max_carry_bps or close_in_modes',
+    });
+  if (parseDuration(plan.interval) < SECOND_MS)
+    problems.push({ path: ['interval'], message: 'the interval is at least a second: PT1S' });
+  return [...problems, ...checkPieces(plan, world)];
+}
+
+function checkPieces({ pairs, max_slice_notional: largest }: Params, world: CheckWorld): readonly Problem[] {
+  if (largest === undefined) return [];
+  return pairs.flatMap((pair, n): readonly Problem[] => {
+    const quote = world.currencies(pair)?.quote;
+    if (quote !== undefined && quote !== largest.currency) {
+      const message = `max_slice_notional is in ${largest.currency}, ${pair} is quoted in ${quote}: give it a document of its own`;
+      return [{ path: ['pairs', n], message }];
+    }
+    const { notional } = world.minimum(pair);
+    if (notional === undefined || money(largest.amount).gte(notional.times(2))) return [];
+    const message = `pieces could be below the venue's minimum of ${text(notional)}: write at least twice as much`;
+    return [{ path: ['max_slice_notional', 'amount'], message }];
+  });
+}
+
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Closings begun: the newest is part of the name of the parent. */
+    closings: z.int().min(0),
+    /** Nothing is looked at before, Unix ms. */
+    rest: z.number(),
+    /** Since when a funding rate that matters is not known, Unix ms. */
+    unknownSince: z.number().optional(),
+    /** The closing under way. */
+    now: z
+      .strictObject({
+        /** Number of the next piece. */
+        slice: z.int().min(0),
+        /** Pieces in a row that did not trade. */
+        misses: z.int().min(0),
+      })
+      .optional(),
+  }),
+);
+type State = z.output<typeof state>;
+
+/** A parent has no more pieces than the controls allow one without a plan; what is left then is another closing. */
+const PIECES_MAX = 40;
+/** A funding rate that is not known is asked for again after this long. */
+const ASK_AGAIN_MS = MINUTE_MS;
+
+type Told = Pick<Step<State>, 'reason' | 'note'>;
+
+/**
+ * Closes positions on credit before the grace period ends, or before the interest on them passes a bound. It waits for the
+ * instant that follows from when the debt came up and from the venue's terms. Each piece is sized by what the account owes
+ * when it begins, and one is over before the next: so nothing is closed twice.
+ */
+export const settle = defineStrategy<Params, State>({
+  kind: 'settle',
+  summary: 'closes positions on credit before interest is charged, or more than allowed',
+  params,
+  state,
+  pairs: (plan) => plan.pairs,
+  needsTerms: true,
+  isReplaceable: () => true,
+  check,
+
+  start: (plan, begunAt): Step<State> => idle({ closings: 0, rest: begunAt }, plan),
+
+  step(was, wake, plan, { view }): Step<State> {
+    if (wake.on === 'outcome') return settlePiece(was, wake, plan);
+    const seen = look(was, plan, view);
+    if (seen.is === 'blind') return pause(was, plan, view.at, { reason: seen.reason });
+    if (seen.is === 'unknown') {
+      const unknownSince = was.unknownSince ?? view.at;
+      const note = `no funding rate of ${seen.currencies.join(', ')}`;
+      const rest = after(view.at, ASK_AGAIN_MS);
+      return idle({ ...was, unknownSince, rest }, plan, { reason: 'pts_unknown', note });
+    }
+    const known = seen.areKnown ? forgetUnknown(was) : was;
+    if (seen.is === 'nothing') return idle(known, plan, wake.on === 'debt' ? { reason: 'waiting' } : {});
+    return close(known, seen.due, { plan, view });
+  },
+
+  slots: () => [],
+});
+
+/** All funding rates that matter are known. */
+const forgetUnknown = ({ closings, rest, now }: State): State => ({
+  closings,
+  rest,
+  ...(now === undefined ? {} : { now }),
+});
+
+/** Waits for the next position that is to be closed. */
+function idle({ closings, rest, unknownSince }: State, plan: Params, told: Told = {}): Step<State> {
+  const now: State = { closings, rest, ...(unknownSince === undefined ? {} : { unknownSince }) };
+  return { state: now, waits: [debtWait(plan, instant(rest))], ...told };
+}
+
+/** A debt whose time has come. */
+interface DueDebt extends Debt {
+  readonly currency: string;
+}
+
+type Seen =
+  | { readonly is: 'blind'; readonly reason: Reason }
+  | { readonly is: 'unknown'; readonly currencies: readonly string[] }
+  | { readonly is: 'nothing'; readonly areKnown: boolean }
+  | { readonly is: 'due'; readonly due: readonly DueDebt[]; readonly areKnown: boolean };
+
+/** Which debts are to be closed now, the longest due first. */
+function look(was: State, plan: Params, view: View): Seen {
+  const { at, debts } = view;
+  if (view.holdings === undefined) return { is: 'blind', reason: 'no_balances' };
+  const dues = duesOf(
+    plan.pairs.map((pair) => view.instrument(pair)),
+    ruleOf(plan),
+    {
+      debts,
+      rateOf: (currency) => view.rateOf(currency),
+      modeOf: (pair) => view.modeOf(pair),
+      midOf: (pair) => view.reference(pair)?.mid,
+    },
+  );
+  const unknown = dues.filter((due) => due.at === 'unknown').map(({ currency }) => currency);
+  const isGivenUp =
+    was.unknownSince !== undefined && at - was.unknownSince >= parseDuration(plan.rates_timeout);
+  const due = dues
+    .map((one) => ({
+      currency: one.currency,
+      at: one.at === 'unknown' ? (isGivenUp ? 0 : undefined) : one.at,
+    }))
+    .filter((one): one is { currency: string; at: Instant } => one.at !== undefined && one.at <= at)
+    .toSorted((a, b) => a.at - b.at || (a.currency < b.currency ? -1 : 1))
+    .flatMap(({ currency }) => {
+      const debt = debts.get(currency);
+      return debt === undefined ? [] : [{ currency, ...debt }];
+    });
+  const areKnown = unknown.length === 0;
+  if (due.length > 0) return { is: 'due', due, areKnown };
+  return unknown.length > 0 ? { is: 'unknown', currencies: unknown } : { is: 'nothing', areKnown };
+}
+
+/** Starts a piece for the first debt that something can close. */
+function close(
+  was: State,
+  due: readonly DueDebt[],
+  { plan, view }: { readonly plan: Params; readonly view: View },
+): Step<State> {
+  const orders = due.map((debt) => ({ debt, order: orderFor(plan, debt, view) }));
+  for (const { debt, order } of orders)
+    if (!('reason' in order)) return startPiece(was, plan, { debt, order, at: view.at });
+  const [first] = orders;
+  const why = first !== undefined && 'reason' in first.order ? first.order : { reason: 'no_funds' as const };
+  return pause(was, plan, view.at, why);
+}
+
+interface Piece {
+  readonly debt: DueDebt;
+  readonly order: Order;
+  readonly at: Instant;
+}
+
+function startPiece(was: State, plan: Params, { debt, order, at }: Piece): Step<State> {
+  const isNew = was.now === undefined || was.now.slice >= PIECES_MAX;
+  const closings = was.closings + (isNew ? 1 : 0);
+  const { slice, misses } = isNew
+    ? { slice: 0, misses: was.now?.misses ?? 0 }
+    : (was.now ?? { slice: 0, misses: 0 });
+  // The controls count a parent in one unit.
+  const leg = `${closings}.${order.pair}.${order.side}.${order.size.by}`;
+  const until = after(at, intervalOf(plan));
+  const since = debt.since === 0 ? 'before it was first looked at' : isoOf(debt.since);
+  return {
+    state: { ...was, closings, rest: until, now: { slice: slice + 1, misses } },
+    waits: [{ on: 'outcome', leg, slice }],
+    intents: [{ leg, slice, ...order, deadline: until }],
+    note: `owes ${text(debt.amount)} ${debt.currency} since ${since}`,
+  };
+}
+
+const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
+
+const KEPT = 'sizing.keep leaves no more of what it pays with';
+
+/** A piece has ended. What is owed now is looked at when its time is over, or later when nothing was traded. */
+function settlePiece(
+  was: State,
+  { at, outcome }: Wake & { readonly on: 'outcome' },
+  plan: Params,
+): Step<State> {
+  if (was.now === undefined) return idle(was, plan, { reason: 'waiting', note: `${outcome.leg} is over` });
+  if (!outcome.filled.gt(0)) {
+    const reason = outcome.reason === 'kept_back' ? 'kept_back' : 'waiting';
+    const why = reason === 'kept_back' ? KEPT : (outcome.reason ?? 'no price');
+    return pause(was, plan, at, { reason, note: `not closed: ${why}` });
+  }
+  const now: State = { ...was, now: { ...was.now, misses: 0 } };
+  const told: Told =
+    outcome.reason === 'kept_back' ? { reason: 'kept_back', note: `closed in part: ${KEPT}` } : {};
+  return { state: now, waits: [{ on: 'at', at: instant(was.rest) }], ...told };
+}
+
+/** Looks again after a time that doubles with each try that traded nothing. */
+function pause(was: State, plan: Params, at: Instant, told: Told): Step<State> {
+  const misses = (was.now?.misses ?? 0) + 1;
+  const rest = Math.max(was.rest, at) + pausesAfter(misses) * intervalOf(plan);
+  const now: State = { ...was, rest, now: { slice: was.now?.slice ?? 0, misses } };
+  return { state: now, waits: [{ on: 'at', at: instant(rest) }], ...told };
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { approximate, fraction, ratio, ratioOf, roundEven } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
+import { HOUR_MS } from '../../core/time.ts';
+import { estimate, leftAfter, urgency } from './almgren-chriss.ts';
+import type { ImpactModel, Steps } from './almgren-chriss.ts';
+import { amountOf, plainNumber, positiveText } from '../fields.ts';
+import type { Forecast, Problem } from '../kernel.ts';
+import { slicedFields, slicedStrategy } from '../sliced/sliced.ts';
+import type { Window } from '../sliced/sliced.ts';
+import { plannedSize } from '../sliced/slicing.ts';
+import type { Curve, SlicePlan } from '../sliced/slicing.ts';
+
+const YEAR_HOURS = 365 * 24;
+/** Finer than any share that matters, coarser than where two builds of a mathematical library may differ. */
+const SHARE_DECIMALS = 14;
+const VOLATILITY_MAX = 10;
+
+const params = z.lazy(() =>
+  z.strictObject({
+    ...slicedFields(),
+    risk_aversion: plainNumber
+      .min(0, { error: 'expected 0 (equal slices) or more' })
+      .max(1e6)
+      .describe(
+        'Basis points of cost accepted to remove a variance of 1 %² of the price: 0 gives equal slices, more gives larger ones first',
+      ),
+    volatility: positiveText
+      .refine((value) => ratio(value).lte(VOLATILITY_MAX), {
+        error: `expected a fraction of at most ${VOLATILITY_MAX}: 60 % a year is "0.6"`,
+      })
+      .describe(
+        'Standard deviation of the price over a year of 365 days, as a fraction: "0.6" is 60 % a year. Range: above 0, at most 10',
+      ),
+    impact: z
+      .strictObject({
+        bps: plainNumber
+          .min(0.001, { error: 'expected at least 0.001: without impact there is nothing to wait for' })
+          .max(10_000)
+          .describe('Cost of trading at the rate per_hour against the undisturbed price, basis points'),
+        per_hour: amountOf(
+          'Hourly rate that costs bps, in the currency of the total; twice the rate costs twice the basis points',
+        ),
+        half_spread_bps: plainNumber
+          .min(0)
+          .max(10_000)
+          .default(0)
+          .describe(
+            'Fixed cost of any trade, basis points; counts in the expected cost, not in the schedule',
+          ),
+      })
+      .describe('Temporary impact of own trades on the price'),
+  }),
+);
+type Params = z.output<typeof params>;
+
+/** Works a total off in slices that start large: what they cost more in impact they save in risk. */
+export const shortfall = slicedStrategy({
+  kind: 'shortfall',
+  summary: 'larger slices first, weighing risk against impact (Almgren-Chriss), buy or sell',
+  params,
+  curve,
+  smallestHint: 'or lower risk_aversion, which makes the last slices larger',
+  check: checkPace,
+  forecast,
+});
+
+/** `per_hour` is held against the total: both are counted in the same currency. */
+function checkPace({ impact, ...plan }: Params): readonly Problem[] {
+  const expected = (plan.total_quantity ?? plan.total_notional)?.currency;
+  const given = impact.per_hour.currency;
+  if (expected === undefined || given === expected) return [];
+  return [
+    {
+      path: ['impact', 'per_hour', 'currency'],
+      message: `per_hour is held against the total, which is in ${expected}, not ${given}: write it in ${expected}`,
+    },
+  ];
+}
+
+export function modelOf({ impact, volatility, ...plan }: Params): ImpactModel {
+  const total = ratio((plan.total_quantity ?? plan.total_notional)?.amount ?? '0');
+  return {
+    riskAversion: plan.risk_aversion,
+    hourlyVolatility: approximate(ratio(volatility)) / Math.sqrt(YEAR_HOURS),
+    impactBps: impact.bps * approximate(fraction(total, ratio(impact.per_hour.amount))),
+    halfSpreadBps: impact.half_spread_bps,
+  };
+}
+
+const stepsOf = ({ durationMs, slices }: Window): Steps => ({
+  slices,
+  stepHours: durationMs / slices / HOUR_MS,
+});
+
+function curve(plan: Params, window: Window): Curve | undefined {
+  const perStep = urgency(modelOf(plan), stepsOf(window));
+  if (perStep === 0) return undefined;
+  return (k) => roundEven(ratioOf(1 - leftAfter(k, window.slices, perStep)), SHARE_DECIMALS);
+}
+
+/** Cost and risk of the slices as they are planned, rounding and jitter of sizes included. */
+function forecast(plan: Params, slices: SlicePlan<Quantity | Money>): Forecast {
+  const [model, steps] = [modelOf(plan), stepsOf(slices)];
+  const parts = Array.from({ length: slices.slices }, (_, k) =>
+    approximate(fraction(plannedSize(slices, k), slices.total)),
+  );
+  const even = parts.map(() => 1 / slices.slices);
+  return { ...estimate(model, steps, parts), even: estimate(model, steps, even) };
+}

@@ -1,0 +1,468 @@
+import { z } from 'zod';
+import type { Instrument } from '../../../core/instrument.ts';
+import {
+  add,
+  cost,
+  fraction,
+  greatest,
+  holding,
+  least,
+  money,
+  NO_MONEY,
+  NO_QUANTITY,
+  ONE,
+  price,
+  priceOf,
+  quantity,
+  quantityDown,
+  quantityUp,
+  ratioOf,
+  roundDown,
+  roundUp,
+  scale,
+  subtract,
+  text,
+} from '../../../core/money.ts';
+import type { Money, Price, Quantity, Ratio } from '../../../core/money.ts';
+import type { Reason } from '../../../core/reasons.ts';
+import { after, instant, parseDuration, parseTime, SECOND_MS } from '../../../core/time.ts';
+import type { Instant } from '../../../core/time.ts';
+import type { Wait, Wake } from '../../../core/wake.ts';
+import { closureAt } from '../../calendar/calendar.ts';
+import { atMostOneOf } from '../../checks.ts';
+import {
+  amountOf,
+  currencySymbol,
+  durationText,
+  pairSymbol,
+  plainNumber,
+  positiveText,
+  timeText,
+} from '../../fields.ts';
+import { defineStrategy } from '../../kernel.ts';
+import type { CheckWorld, Problem, Step, View } from '../../kernel.ts';
+import { pausesAfter, pieceOf } from '../../sliced/pieces.ts';
+import { nextTime, occurrencesOf, scheduleFields } from '../../calendar/schedule.ts';
+
+/** The fields of a sweep document. */
+const params = z.lazy(() =>
+  z.strictObject({
+    from: currencySymbol.describe('Currency to convert, such as btc from incoming payments'),
+    to: currencySymbol.describe('Currency to convert to'),
+    pair: pairSymbol
+      .optional()
+      .describe(
+        'Pair of the two; default: the fiat currency or stablecoin of the two, usd first, is the quote currency',
+      ),
+    keep: amountOf('Reserve that stays in the account, in from. Default: nothing').optional(),
+    min_trade_notional: amountOf(
+      'Smallest amount above keep to convert, in quote currency. Default: the minimum of the venue',
+    ).optional(),
+    max_slice_notional: amountOf(
+      'Largest piece in quote currency; a sweep is traded in as few equal pieces as it allows. Default: in one',
+    ).optional(),
+    interval: durationText
+      .default('PT15S')
+      .describe('Least time between two pieces, and how long a piece may be tried, ISO 8601'),
+    limit_price: positiveText
+      .optional()
+      .describe('Worst acceptable price, quote per base; worse quotes are not executed'),
+    collect: durationText
+      .optional()
+      .describe('How long to wait after an inflow for further ones, to convert them in one trade, ISO 8601'),
+    min_interval: durationText
+      .default('PT1M')
+      .describe('Least time between the starts of two sweeps without a schedule, ISO 8601'),
+    schedule: scheduleFields
+      .optional()
+      .describe('Checks the balance only at these times; default: at every inflow'),
+    fee_bps: plainNumber
+      .min(0)
+      .max(1_000)
+      .default(0)
+      .describe(
+        'Fee that the venue adds to a purchase, basis points; the purchase is reduced so that keep stays whole',
+      ),
+    start_time: timeText
+      .optional()
+      .describe('Start of sweeps, with its zone; default: when the strategy first runs'),
+    end_time: timeText.optional().describe('End of sweeps, with its zone; default: never'),
+  }),
+);
+type Params = z.output<typeof params>;
+
+/** What is money is counted in, the strongest first: of two, it is the quote currency of their pair. */
+const QUOTES = ['usd', 'usdt', 'usdc', 'jpy', 'chf', 'cad', 'aud', 'gbp', 'eur', 'btc', 'eth'];
+
+function pairOf({ pair, from, to }: Params): string {
+  if (pair !== undefined) return pair;
+  const quote = QUOTES.find((one) => one === from || one === to) ?? to;
+  return quote === from ? to + from : from + to;
+}
+
+/** Whether it sells `from`, rather than buying `to` with it. */
+const isSale = (plan: Params): boolean => pairOf(plan) === plan.from + plan.to;
+
+const keepOf = (plan: Params): Quantity =>
+  plan.keep === undefined ? NO_QUANTITY : quantity(plan.keep.amount);
+const startOf = (plan: Params, begunAt: Instant): Instant =>
+  plan.start_time === undefined ? begunAt : parseTime(plan.start_time);
+const endOf = (plan: Params): Instant | undefined =>
+  plan.end_time === undefined ? undefined : parseTime(plan.end_time);
+const intervalOf = (plan: Params): number => Math.floor(parseDuration(plan.interval));
+
+/** What a purchase of one costs, its fee on top. */
+const withFee = (plan: Params): Ratio => add(ONE, fraction(ratioOf(plan.fee_bps), ratioOf(10_000)));
+
+/** What is above keep, in `from`, cut to its decimals and to what a fee on top leaves. Below zero when less is held. */
+function excessOf(plan: Params, held: Quantity, instrument: Instrument): Quantity {
+  const above = subtract(held, keepOf(plan));
+  if (isSale(plan)) return roundDown(above, instrument.basePrecision);
+  return roundDown(quantity(above.div(withFee(plan)).toFixed(18)), instrument.quotePrecision);
+}
+
+/** The largest piece in `from`; `undefined` when a sweep goes in one. `mid` is needed for a sale alone. */
+function largestPiece(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity | undefined {
+  if (plan.max_slice_notional === undefined) return undefined;
+  const most = money(plan.max_slice_notional.amount);
+  if (!isSale(plan)) return holding(roundDown(most, instrument.quotePrecision));
+  return mid === undefined ? undefined : quantityDown(most, mid, instrument.basePrecision);
+}
+
+/** The least notional that a sweep is worth: its own minimum, or the venue's when that is more. */
+const leastNotional = (plan: Params, { minimum }: Instrument): Money =>
+  greatest(
+    plan.min_trade_notional === undefined ? NO_MONEY : money(plan.min_trade_notional.amount),
+    minimum.notional ?? NO_MONEY,
+  );
+
+/** Whether so much of `from` is worth a trade. A sale needs the price for it. */
+function isWorthwhile(
+  plan: Params,
+  excess: Quantity,
+  { instrument, mid }: { readonly instrument: Instrument; readonly mid: Price | undefined },
+): boolean {
+  if (!excess.gt(0)) return false;
+  if (!isSale(plan)) return excess.gte(leastNotional(plan, instrument));
+  if (mid === undefined || excess.lt(instrument.minimum.quantity ?? NO_QUANTITY)) return false;
+  return cost(mid, excess).gte(leastNotional(plan, instrument));
+}
+
+/**
+ * The balance of `from` above which a look is worthwhile. What a sale is worth depends on the price: without one any amount
+ * above keep is looked at.
+ */
+function thresholdOf(plan: Params, instrument: Instrument, mid: Price | undefined): Quantity {
+  const keep = keepOf(plan);
+  const leastValue = leastNotional(plan, instrument);
+  const precision = isSale(plan) ? instrument.basePrecision : instrument.quotePrecision;
+  const unit = quantity(`1e-${precision}`);
+  const needed = isSale(plan)
+    ? greatest(
+        mid === undefined ? NO_QUANTITY : quantityUp(leastValue, mid, precision),
+        mid === undefined ? NO_QUANTITY : (instrument.minimum.quantity ?? NO_QUANTITY),
+      )
+    : roundUp(holding(scale(leastValue, withFee(plan))), precision);
+  // The wait is for more than the threshold, and the least amount itself is enough.
+  return add(keep, subtract(needed, least(unit, needed)));
+}
+
+const state = z.lazy(() =>
+  z.strictObject({
+    /** Sweeps begun: the newest names the parent. */
+    sweeps: z.int().min(0),
+    /** No sweep begins before, Unix ms. */
+    rest: z.number(),
+    /** The sweep under way. */
+    now: z
+      .strictObject({
+        /** Not yet traded of what was decided, in `from`. */
+        left: z.string(),
+        /** Number of the next piece. */
+        slice: z.int().min(0),
+        /** No piece begins before, Unix ms. */
+        until: z.number(),
+        /** Pieces in a row that did not trade. */
+        misses: z.int().min(0),
+      })
+      .optional(),
+  }),
+);
+type State = z.output<typeof state>;
+type Under = State & { readonly now: NonNullable<State['now']> };
+
+/** A parent has no more pieces than the controls allow one without a plan; what is left then is another sweep. */
+const PIECES_MAX = 40;
+
+/** What a step tells besides what it does. */
+type Told = Pick<Step<State>, 'reason' | 'note'>;
+
+/**
+ * Converts what is above a floor: payments received into cash, or cash into an asset. It waits for the balance to rise and
+ * looks at what the account really holds; nothing is counted twice, because a piece is over before the next is sized.
+ */
+export const sweep = defineStrategy<Params, State>({
+  kind: 'sweep',
+  summary: 'converts inflows above a floor to another currency',
+  params,
+  state,
+  pairs: (plan) => [pairOf(plan)],
+  isReplaceable: () => true,
+  check,
+
+  start(plan, begunAt, view): Step<State> {
+    const rest = startOf(plan, begunAt);
+    return idle({ sweeps: 0, rest }, plan, view);
+  },
+
+  step(was, wake, plan, context): Step<State> {
+    const { view } = context;
+    if (wake.on === 'outcome') return settle(was, wake, plan, view);
+    const end = endOf(plan);
+    if (end !== undefined && wake.at >= end) return over(was, plan);
+    const closed = closedNow(plan, wake);
+    if (closed !== undefined) return idle({ ...was, now: undefined }, plan, view, closed);
+    if (was.now !== undefined) return nextPiece({ ...was, now: was.now }, plan, view);
+    if (wake.on === 'inflow' && plan.collect !== undefined)
+      return {
+        state: was,
+        waits: [{ on: 'at', at: after(wake.at, Math.floor(parseDuration(plan.collect))) }, ...ends(plan)],
+        reason: 'waiting',
+        note: `${text(wake.balance)} ${plan.from}: waits for more`,
+      };
+    return begin(was, plan, view);
+  },
+
+  slots: () => [],
+  occurrences: ({ schedule }, from, count) =>
+    schedule === undefined ? undefined : occurrencesOf(schedule, { from, count }),
+});
+
+const over = (was: State, plan: Params): Step<State> => {
+  const left = was.now === undefined ? '' : `; ${was.now.left} ${plan.from} of the last not traded`;
+  return { state: was, waits: [], finished: 'window_over', note: `${was.sweeps} sweeps${left}` };
+};
+
+const ends = (plan: Params): readonly Wait[] => {
+  const end = endOf(plan);
+  return end === undefined ? [] : [{ on: 'at', at: end }];
+};
+
+/** Why the calendar lets nothing begin; a time that passed while nothing ran is left out or made up for. */
+function closedNow({ schedule }: Params, wake: Wake): Told | undefined {
+  if (schedule === undefined) return undefined;
+  const lateMs = wake.on === 'at' ? wake.at - wake.due : 0;
+  if (lateMs > parseDuration(schedule.misfire_after) && schedule.misfire === 'skip')
+    return { reason: 'misfire', note: `${Math.round(lateMs / 1000)} s late` };
+  const closure = closureAt(schedule, wake.at);
+  return closure === undefined ? undefined : { reason: 'blackout', note: closure.why };
+}
+
+/** Between two sweeps: waits for the next time of the schedule, or for the balance. */
+function idle(was: State, plan: Params, view: View, told: Told = {}): Step<State> {
+  const end = endOf(plan);
+  const idleState: State = { sweeps: was.sweeps, rest: was.rest };
+  const waits = [...ends(plan)];
+  if (plan.schedule !== undefined) {
+    const next = nextTime(plan.schedule, instant(Math.max(was.rest, view.at)));
+    if (next !== undefined && (end === undefined || next < end)) waits.push({ on: 'at', at: next });
+  } else if (end === undefined || was.rest < end) waits.push(...moneyWaits(idleState, plan, view));
+  if (waits.length === 0) return { state: idleState, waits, finished: 'finished', ...told };
+  return { state: idleState, waits, ...told };
+}
+
+/** For more money, or, where what is there is worth too little, for the price at which it is worth enough. */
+function moneyWaits(was: State, plan: Params, view: View): readonly Wait[] {
+  const pair = pairOf(plan);
+  const instrument = view.instrument(pair);
+  const mid = view.reference(pair)?.mid;
+  const held = view.holdings?.get(plan.from) ?? NO_QUANTITY;
+  const excess = excessOf(plan, held, instrument);
+  const notBefore = instant(was.rest);
+  // What a sale is worth is not known without a price.
+  const isJudged = !isSale(plan) || mid !== undefined;
+  const isTooSmall = excess.gt(0) && isJudged && !isWorthwhile(plan, excess, { instrument, mid });
+  const inflow = (threshold: Quantity): Wait => ({
+    on: 'inflow',
+    currency: plan.from,
+    // What is too small now is not looked at again before there is more of it.
+    above: text(isTooSmall ? greatest(threshold, held) : threshold),
+    notBefore,
+  });
+  if (!isSale(plan) || !isTooSmall || mid === undefined)
+    return [inflow(thresholdOf(plan, instrument, undefined))];
+  const waits = [inflow(thresholdOf(plan, instrument, mid))];
+  if (excess.lt(instrument.minimum.quantity ?? NO_QUANTITY)) return waits;
+  const level = roundUp(priceOf(leastNotional(plan, instrument), excess), 12);
+  return [...waits, { on: 'price', pair, is: 'at_or_above', level: text(level), notBefore }];
+}
+
+interface Look {
+  readonly instrument: Instrument;
+  readonly mid: Price | undefined;
+  /** In `from`. */
+  readonly excess: Quantity;
+}
+
+/** What is there to be swept now, or why that cannot be told. */
+function look(plan: Params, view: View): Look | { readonly reason: Reason; readonly note?: string } {
+  const pair = pairOf(plan);
+  const instrument = view.instrument(pair);
+  const mid = view.reference(pair)?.mid;
+  if (view.holdings === undefined) return { reason: 'no_balances' };
+  if (mid === undefined && isSale(plan)) return { reason: 'no_reference', note: pair };
+  const held = view.holdings.get(plan.from) ?? NO_QUANTITY;
+  return { instrument, mid, excess: excessOf(plan, held, instrument) };
+}
+
+/** Decides a sweep of all that is above keep, if that is worth a trade. */
+function begin(was: State, plan: Params, view: View): Step<State> {
+  const seen = look(plan, view);
+  const { schedule } = plan;
+  // A schedule paces itself.
+  const restMs = schedule === undefined ? Math.floor(parseDuration(plan.min_interval)) : 0;
+  const later: State = { ...was, rest: after(view.at, restMs) };
+  if ('reason' in seen) return idle(later, plan, view, seen);
+  const { excess } = seen;
+  if (!isWorthwhile(plan, excess, seen)) {
+    const reason = excess.gt(0) ? 'below_min_trade' : 'below_keep';
+    return idle(later, plan, view, { reason, note: `${text(excess)} ${plan.from} above keep` });
+  }
+  const now = { left: text(excess), slice: 0, until: view.at, misses: 0 };
+  return startPiece({ ...later, sweeps: was.sweeps + 1, now }, plan, { view, seen });
+}
+
+/** Goes on with what was decided, as far as it is still there and above keep. */
+function nextPiece(was: Under, plan: Params, view: View): Step<State> {
+  const seen = look(plan, view);
+  if ('reason' in seen) {
+    const { now } = was;
+    const until = after(view.at, intervalOf(plan));
+    return {
+      state: { ...was, now: { ...now, until } },
+      waits: [{ on: 'at', at: until }, ...ends(plan)],
+      ...seen,
+    };
+  }
+  const left = least(quantity(was.now.left), seen.excess);
+  if (!isWorthwhile(plan, left, seen)) return endSweep(was, plan, view);
+  const isFull = was.now.slice >= PIECES_MAX;
+  const now = { ...was.now, left: text(left), slice: isFull ? 0 : was.now.slice };
+  return startPiece({ ...was, sweeps: was.sweeps + (isFull ? 1 : 0), now }, plan, { view, seen });
+}
+
+/** One piece, to be traded within an interval. */
+function startPiece(
+  was: Under,
+  plan: Params,
+  { view, seen }: { readonly view: View; readonly seen: Look },
+): Step<State> {
+  const { instrument, mid } = seen;
+  const { now } = was;
+  const precision = isSale(plan) ? instrument.basePrecision : instrument.quotePrecision;
+  const largest = largestPiece(plan, instrument, mid);
+  const size = pieceOf(quantity(now.left), { largest, precision, slice: now.slice });
+  const [leg, end] = [String(was.sweeps), endOf(plan)];
+  const until = after(view.at, intervalOf(plan));
+  return {
+    state: { ...was, now: { ...now, slice: now.slice + 1, until } },
+    waits: [{ on: 'outcome', leg, slice: now.slice }],
+    intents: [
+      {
+        leg,
+        slice: now.slice,
+        pair: pairOf(plan),
+        side: isSale(plan) ? 'sell' : 'buy',
+        size: isSale(plan) ? { by: 'quantity', quantity: size } : { by: 'amount', amount: money(text(size)) },
+        limit: plan.limit_price === undefined ? undefined : price(plan.limit_price),
+        deadline: end !== undefined && end < until ? end : until,
+      },
+    ],
+  };
+}
+
+/** A piece has ended: takes off what was traded, and waits for the next, or for more money. */
+function settle(
+  was: State,
+  { at, outcome }: Wake & { readonly on: 'outcome' },
+  plan: Params,
+  view: View,
+): Step<State> {
+  if (was.now === undefined)
+    return idle(was, plan, view, { reason: 'waiting', note: `${outcome.leg} is over` });
+  const { now } = was;
+  const isOurs = outcome.leg === String(was.sweeps);
+  const done = isSale(plan) ? outcome.filled : quantity(text(outcome.filledAmount));
+  const left = isOurs ? subtract(quantity(now.left), done) : quantity(now.left);
+  const misses = isOurs && !done.gt(0) ? now.misses + 1 : 0;
+  const until = Math.max(now.until, at) + pausesAfter(misses) * intervalOf(plan);
+  const under: Under = {
+    ...was,
+    now: { ...now, left: text(left), misses, until: misses === 0 ? now.until : until },
+  };
+  if (!left.gt(0)) return endSweep(under, plan, view);
+  const told: Told =
+    misses === 0
+      ? {}
+      : {
+          reason: 'waiting',
+          note: `${misses} pieces in a row did not trade: ${outcome.reason ?? 'no price'}`,
+        };
+  return { state: under, waits: [{ on: 'at', at: instant(under.now.until) }, ...ends(plan)], ...told };
+}
+
+/** Nothing is left of the sweep, or nothing that is worth a trade. The next begins after the time of its last piece. */
+const endSweep = (was: Under, plan: Params, view: View): Step<State> =>
+  idle({ ...was, rest: Math.max(was.rest, was.now.until) }, plan, view);
+
+/** What is wrong across the fields of a sweep document. */
+function check(plan: Params, world: CheckWorld): readonly Problem[] {
+  const { from, to } = plan;
+  if (from === to) return [{ path: ['to'], message: `from and to are both ${from}: name two currencies` }];
+  const pair = pairOf(plan);
+  const known = world.currencies(pair);
+  const names =
+    (pair === from + to || pair === to + from) &&
+    (known === undefined || [known.base, known.quote].every((one) => one === from || one === to));
+  if (!names)
+    return [
+      {
+        path: ['pair'],
+        message: `${pair} is not a pair of ${from} and ${to}: write ${from}${to} or ${to}${from}`,
+      },
+    ];
+  const quote = pair === from + to ? to : from;
+  return [...checkCurrencies(plan, quote), ...checkTimes(plan), ...checkMinimum(plan, world)];
+}
+
+function checkCurrencies(plan: Params, quote: string): readonly Problem[] {
+  const cases = [
+    ['keep', plan.from],
+    ['min_trade_notional', quote],
+    ['max_slice_notional', quote],
+  ] as const;
+  return cases.flatMap(([field, expected]) => {
+    const given = plan[field]?.currency;
+    if (given === undefined || given === expected) return [];
+    return [{ path: [field, 'currency'], message: `${field} is counted in ${expected} here, not ${given}` }];
+  });
+}
+
+function checkTimes(plan: Params): readonly Problem[] {
+  const problems = [...atMostOneOf(plan, 'schedule', 'collect')];
+  const { start_time: start, end_time: end } = plan;
+  if (start !== undefined && end !== undefined && parseTime(end) <= parseTime(start))
+    problems.push({ path: ['end_time'], message: 'end_time must be later than start_time' });
+  if (parseDuration(plan.interval) < SECOND_MS)
+    problems.push({ path: ['interval'], message: 'the interval is at least a second: PT1S' });
+  return problems;
+}
+
+/** Two equal pieces are more than half of the largest each: that must be enough for the venue. */
+function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
+  const { notional } = world.minimum(pairOf(plan));
+  if (plan.max_slice_notional === undefined || notional === undefined) return [];
+  if (money(plan.max_slice_notional.amount).gte(notional.times(2))) return [];
+  const message = `pieces could be below the venue's minimum of ${text(notional)}: write at least twice as much`;
+  return [{ path: ['max_slice_notional', 'amount'], message }];
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import { fraction, ONE, ratioOf } from '../../core/money.ts';
+import { DAY_MS, parseTime } from '../../core/time.ts';
+import { minutesOf, partsOf } from '../sliced/day-parts.ts';
+import { plainNumber, zoneText } from '../fields.ts';
+import type { Problem } from '../kernel.ts';
+import { durationMsOf, slicedFields, slicedStrategy } from '../sliced/sliced.ts';
+import type { Window } from '../sliced/sliced.ts';
+import type { Curve } from '../sliced/slicing.ts';
+
+/** A longer window would be summed up part by part for too long. */
+const WINDOW_DAYS_MAX = 366;
+
+const profile = z
+  .lazy(() =>
+    z
+      .strictObject({
+        time_zone: zoneText.default('UTC').describe('IANA time zone in which the day begins'),
+        period: z
+          .enum(['day', 'week'])
+          .default('day')
+          .describe('Period of the weights: a day, the same every day, or a week from Monday'),
+        weights: z
+          .array(
+            plainNumber
+              .gt(0, { error: 'expected a weight above zero: a slice of nothing cannot be traded' })
+              .max(1e12),
+          )
+          .describe(
+            'Volume of each part of the period, midnight first: positive numbers; only their ratios count. For a day, 24 weights are hours and 48 half hours; any number that divides 1440 works. For a week, 168 weights are hours; any number that divides 10080 works',
+          ),
+      })
+      .superRefine(({ period, weights }, context) => {
+        if (minutesOf(period) % weights.length === 0) return;
+        const example =
+          period === 'day'
+            ? '24 (an hour each) or 48 (half an hour each)'
+            : '168 (an hour each) or 42 (four hours each)';
+        context.addIssue({
+          code: 'custom',
+          path: ['weights'],
+          message: `expected as many weights as divide the ${minutesOf(period)} minutes of a ${period}, such as ${example}`,
+        });
+      }),
+  )
+  .describe(
+    'Volume over a day or a week, which sizes the slices. Write it by hand, or learn it from market history with tranche data profile',
+  );
+export type Profile = z.output<typeof profile>;
+
+const params = z.lazy(() => z.strictObject({ ...slicedFields(), profile }));
+type Params = z.output<typeof params>;
+
+/** Works a total off in slices that are as large as the volume that the profile expects until the next slot. */
+export const vwap = slicedStrategy({
+  kind: 'vwap',
+  summary: 'slices by a volume curve over a window, buy or sell',
+  params,
+  curve: (plan, window) => volumeCurve(plan.profile, window),
+  curveNeedsStart: true,
+  check: checkLength,
+});
+
+function checkLength(plan: Params): readonly Problem[] {
+  const startMs = plan.start_time === undefined ? undefined : parseTime(plan.start_time);
+  // An end without a start has its own problem.
+  if (plan.duration === undefined && startMs === undefined) return [];
+  if (durationMsOf(plan, startMs ?? 0) <= WINDOW_DAYS_MAX * DAY_MS) return [];
+  const message = `a window of more than ${WINDOW_DAYS_MAX} days: cut it into several strategies`;
+  return [{ path: [plan.duration === undefined ? 'end_time' : 'duration'], message }];
+}
+
+/** Share of the volume of the window that comes before each slot. */
+export function volumeCurve(
+  { time_zone: zone, period, weights }: Profile,
+  { startMs, durationMs, slices }: Window,
+): Curve {
+  const ends = Array.from({ length: slices }, (_, k) =>
+    Math.floor(startMs + ((k + 1) * durationMs) / slices),
+  );
+  let volume = 0;
+  let from = startMs;
+  const parts = partsOf({ zone, period, parts: weights.length }, startMs);
+  const volumes = ends.map((end) => {
+    while (from < end) {
+      const { part, untilMs } = parts.at(from);
+      const to = Math.min(end, untilMs);
+      volume += (weights[part] ?? 0) * (to - from);
+      from = to;
+    }
+    return volume;
+  });
+  const shares = [0, ...volumes].map((before) => fraction(ratioOf(before), ratioOf(volume)));
+  return (k) => shares[k] ?? ONE;
+}

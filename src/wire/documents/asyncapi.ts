@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import {
+  bookSchema,
+  feedBalancesSchema,
+  feedFillsSchema,
+  feedOrdersSchema,
+  marketTradeSchema,
+  settlementSchema,
+  tickerSchema,
+} from '../feeds/feed-payloads.ts';
+import { feedAnswerSchema, feedDataSchema, feedRequestSchema } from '../feeds/feed-requests.ts';
+import { partOf, wireJsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/** Feeds by the name they are subscribed with, and what their messages carry. */
+export const feedPayloads: Readonly<Record<string, { readonly summary: string; readonly schema: z.ZodType }>> = {
+  'ticker.sfox.{pair}': { summary: 'The day of a pair so far', schema: tickerSchema },
+  'trades.sfox.{pair}': { summary: 'Trades of the market', schema: marketTradeSchema },
+  'orderbook.sfox.{pair}': { summary: 'The whole book, each time', schema: bookSchema },
+  'orderbook.net.{pair}': { summary: 'The whole book with fees', schema: bookSchema },
+  'private.user.balances': { summary: 'Own balances', schema: feedBalancesSchema },
+  'private.user.open-orders': { summary: 'Own orders: all of them, then every change', schema: feedOrdersSchema },
+  'private.user.trades': { summary: 'Own fills', schema: feedFillsSchema },
+  'private.user.post-trade-settlement': { summary: 'Credit and exposure', schema: settlementSchema },
+}; // prettier-ignore
+
+/** The WebSocket interface as an AsyncAPI 3 document, made from the schemas that read and check it. */
+export function asyncApi(version: string): JsonSchema {
+  const feeds = Object.entries(feedPayloads).map(
+    ([name, { summary, schema }]) => [idOf(name), message(summary, dataSchema(schema), name)] as const,
+  );
+  const messages = {
+    request: message('authenticate, subscribe or unsubscribe', wireJsonSchema(feedRequestSchema)),
+    answer: message('Answer to a request', wireJsonSchema(feedAnswerSchema)),
+    ...Object.fromEntries(feeds),
+  };
+  const refs = (names: readonly string[]): readonly JsonSchema[] =>
+    names.map((name) => ({ $ref: `#/channels/socket/messages/${name}` }));
+  return {
+    asyncapi: '3.0.0',
+    info: {
+      title: 'Feeds of the trading and account service (simulated)',
+      version,
+      description:
+        'One connection: authenticate, subscribe, listen. Messages are numbered from 1 for each connection; a gap means that one is missing.',
+    },
+    defaultContentType: 'application/json',
+    channels: {
+      socket: {
+        address: '/ws',
+        messages: Object.fromEntries(
+          Object.keys(messages).map((name) => [name, { $ref: `#/components/messages/${name}` }]),
+        ),
+        bindings: { ws: { method: 'GET' } },
+      },
+    },
+    operations: {
+      ask: {
+        action: 'receive',
+        channel: { $ref: '#/channels/socket' },
+        summary: 'What a client says',
+        messages: refs(['request']),
+        reply: { channel: { $ref: '#/channels/socket' }, messages: refs(['answer']) },
+      },
+      tell: {
+        action: 'send',
+        channel: { $ref: '#/channels/socket' },
+        summary: 'What the venue says without being asked again',
+        messages: refs(feeds.map(([name]) => name)),
+      },
+    },
+    components: { messages },
+  };
+}
+
+const idOf = (feed: string): string => feed.replaceAll(/[^\w]+/gu, '_').replaceAll(/^_|_$/gu, '');
+
+const message = (summary: string, payload: JsonSchema, name?: string): JsonSchema => ({
+  ...(name === undefined ? {} : { name }),
+  summary,
+  payload,
+});
+
+function dataSchema(payload: z.ZodType): JsonSchema {
+  const around = wireJsonSchema(feedDataSchema);
+  const properties = { ...partOf(around, 'properties'), payload: wireJsonSchema(payload, 'either') };
+  return { ...around, properties };
+}

@@ -1,0 +1,127 @@
+import type { z } from 'zod';
+import { errorSchema } from '../account.ts';
+import { listOf, propertiesOf, requiredOf, wireJsonSchema } from './json-schema.ts';
+import type { JsonSchema } from './json-schema.ts';
+
+/** A route as the OpenAPI document needs it. */
+export interface Operation {
+  readonly method: string;
+  /** With parameters as `:name`. */
+  readonly path: string;
+  readonly kind: 'spec' | 'extra';
+  readonly access: 'token' | 'open';
+  readonly summary?: string | undefined;
+  readonly body?: z.ZodType | undefined;
+  readonly query?: z.ZodType | undefined;
+  readonly reply?: { readonly status: number; readonly schema: z.ZodType } | undefined;
+}
+
+const TAGS = { spec: 'interface specification', extra: 'beyond the specification' } as const;
+
+/** The REST interface as an OpenAPI 3.1 document, made from the schemas that read and check it. */
+export function openApi(operations: readonly Operation[], version: string): JsonSchema {
+  const paths: Record<string, Record<string, JsonSchema>> = {};
+  for (const operation of operations) {
+    const path = operation.path.replaceAll(/:(\w+)/gu, '{$1}');
+    (paths[path] ??= {})[operation.method.toLowerCase()] = described(operation, path);
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Trading and account service (simulated)',
+      version,
+      description:
+        'REST interface of the venue as Tranche reads and simulates it. Amounts are JSON numbers with all their digits: read them from the text, not as floats.',
+    },
+    tags: [
+      { name: TAGS.spec, description: 'Stated by the interface specification.' },
+      { name: TAGS.extra, description: 'Taken from public documentation; a venue may lack it.' },
+    ],
+    paths,
+    components: {
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      schemas: { Error: wireJsonSchema(errorSchema) },
+      responses: {
+        Error: {
+          description: 'Refused; the text says why',
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        },
+      },
+    },
+  };
+}
+
+function described(operation: Operation, path: string): JsonSchema {
+  const { method, kind, access, summary = `${operation.method} ${operation.path}`, body, reply } = operation;
+  const error = { $ref: '#/components/responses/Error' };
+  return {
+    operationId: `${method.toLowerCase()}_${path.replaceAll(/\W+/gu, '_').replaceAll(/^_|_$/gu, '')}`,
+    summary,
+    tags: [TAGS[kind]],
+    security: access === 'open' ? [] : [{ token: [] }],
+    parameters: [...pathParameters(path), ...queryParameters(operation.query)],
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: { required: true, content: { 'application/json': { schema: requestSchema(body) } } },
+        }),
+    responses: {
+      [reply?.status ?? 200]: {
+        description: 'Done',
+        content: { 'application/json': { schema: reply === undefined ? {} : wireJsonSchema(reply.schema) } },
+      },
+      '4XX': error,
+      '5XX': error,
+    },
+  };
+}
+
+const pathParameters = (path: string): readonly JsonSchema[] =>
+  [...path.matchAll(/\{(?<name>\w+)\}/gu)].map(({ groups }) => ({
+    name: groups?.['name'] ?? '',
+    in: 'path',
+    required: true,
+    schema: { type: 'string', minLength: 1 },
+  }));
+
+function queryParameters(query: z.ZodType | undefined): readonly JsonSchema[] {
+  if (query === undefined) return [];
+  const schema = wireJsonSchema(query);
+  return propertiesOf(schema).map(([name, each]) => {
+    const { description, ...type } = each;
+    const required = requiredOf(schema).includes(name);
+    return {
+      name,
+      in: 'query',
+      required,
+      description,
+      schema: queryType(type),
+    };
+  });
+}
+
+/** Whole numbers of a query arrive as digits. */
+const queryType = (type: JsonSchema): JsonSchema =>
+  typeof type['pattern'] === 'string' && type['pattern'].startsWith('^\\d')
+    ? { type: 'integer', minimum: 0 }
+    : type;
+
+/** What a strict venue takes: no field besides, and of two sizes exactly one. */
+function requestSchema(body: z.ZodType): JsonSchema {
+  return closed(wireJsonSchema(body));
+}
+
+function closed(schema: JsonSchema): JsonSchema {
+  for (const branches of ['anyOf', 'oneOf'] as const) {
+    const list = listOf(schema[branches]);
+    if (list.length > 0) return { ...schema, [branches]: list.map(closed) };
+  }
+  if (schema['properties'] === undefined) return schema;
+  const names = new Set(propertiesOf(schema).map(([name]) => name));
+  const isOptional = (name: string): boolean => names.has(name) && !requiredOf(schema).includes(name);
+  const sizes =
+    isOptional('quantity') && isOptional('amount')
+      ? { oneOf: [{ required: ['quantity'] }, { required: ['amount'] }] }
+      : {};
+  return { ...schema, ...sizes, additionalProperties: false };
+}

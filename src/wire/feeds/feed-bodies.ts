@@ -1,0 +1,110 @@
+import { exact } from '../../core/json.ts';
+import { subtract, text } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import { isoOf } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Balance, Side } from '../../core/venue.ts';
+import type { OrderDetail } from '../order-body.ts';
+import type { PtsMetrics } from '../pts.ts';
+
+/** Payloads of the feeds as the venue writes them: the other direction of `feed-payloads.ts`. */
+
+export interface TickerFigures {
+  readonly pair: string;
+  readonly last: Price;
+  readonly open: Price;
+  readonly high: Price;
+  readonly low: Price;
+  readonly volume: Quantity;
+  readonly amount: Money;
+  readonly vwap: Price;
+}
+
+/** Numbers. */
+export const tickerBody = (ticker: TickerFigures, now: Instant): object => ({
+  amount: exact(text(ticker.amount)),
+  exchange: 'simulated',
+  high: exact(text(ticker.high)),
+  last: exact(text(ticker.last)),
+  low: exact(text(ticker.low)),
+  open: exact(text(ticker.open)),
+  pair: ticker.pair,
+  route: 'Smart',
+  source: 'ticker-info',
+  timestamp: isoOf(now),
+  volume: exact(text(ticker.volume)),
+  vwap: exact(text(ticker.vwap)),
+});
+
+export interface PublicTrade {
+  readonly id: string;
+  readonly pair: string;
+  /** Place of the pair in the venue's list. */
+  readonly pairId: number;
+  readonly side: Side;
+  readonly quantity: Quantity;
+  readonly price: Price;
+  readonly at: Instant;
+}
+
+/** Text. Two stamps whose names differ by a letter: one in nanoseconds, one without its zone. */
+export const marketTradeBody = (trade: PublicTrade): object => ({
+  id: trade.id,
+  quantity: text(trade.quantity),
+  price: text(trade.price),
+  exchange: 'simulated',
+  side: trade.side,
+  pair: trade.pair,
+  timestamp: isoOf(trade.at).replace('Z', '000000Z'),
+  timeStamp: isoOf(trade.at).replace('Z', ''),
+  buyOrderId: '',
+  sellOrderId: '',
+  exchange_id: 1,
+  pair_id: trade.pairId,
+  is_decimal: true,
+});
+
+/** Text. The wallets that are not told of are empty: everything lies in the one that trades. */
+export const feedBalancesBody = (balances: readonly Balance[]): readonly object[] =>
+  balances.map(({ currency, balance, available }) => ({
+    currency,
+    balance: text(balance),
+    available: text(available),
+    held: text(subtract(balance, available)),
+    trading_wallet: text(balance),
+    collateral_wallet: '0',
+    borrow_wallet: '0',
+    lending_wallet: '0',
+  }));
+
+/** Text, but for the ids. */
+export const feedOrderBody = (order: OrderDetail): object => {
+  const type = order.working === undefined ? 'Instant' : order.working.algorithm === 200 ? 'Smart' : 'Limit';
+  return {
+    id: Number(order.orderId),
+    algorithm_id: order.working?.algorithm ?? 150,
+    client_order_id: order.clientId,
+    status: order.status,
+    pair: order.pair,
+    action: order.side === 'buy' ? 'Buy' : 'Sell',
+    type,
+    date_added: isoOf(order.working?.addedAt ?? order.updatedAt),
+    filled: text(order.filled),
+    filled_amount: text(order.filledAmount),
+    vwap: text(order.vwap),
+    price: text(order.price),
+    quantity: text(order.quantity),
+    fees: text(order.fees),
+  };
+};
+
+/** Text. No liquidation is simulated: its level is that of an account without positions. */
+export const settlementBody = (isEnabled: boolean, metrics: PtsMetrics): object => ({
+  enabled: isEnabled,
+  equity: text(metrics.equity),
+  equity_for_withdrawals: text(metrics.equityForWithdrawals),
+  exposure: text(metrics.exposure),
+  available_exposure: text(metrics.availableExposure),
+  exposure_limit: text(metrics.exposureLimit),
+  liquidation_level: '0',
+});

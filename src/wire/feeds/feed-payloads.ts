@@ -1,0 +1,203 @@
+import { z } from 'zod';
+import { NO_MONEY, NO_QUANTITY } from '../../core/money.ts';
+import type { Money, Price, Quantity } from '../../core/money.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Balance, Side } from '../../core/venue.ts';
+import { wireId, wireIso, wireMoney, wirePrice, wireQuantity } from '../message.ts';
+
+/**
+ * Payloads of the WebSocket's feeds. The specification shows none: all shapes are those of the venue's public
+ * documentation and its samples. Every amount is read from a number or from text, whichever the venue writes.
+ */
+
+/** Bare numbers in lists carry no field name, so they arrive as floats: their shortest text is exact up to 15 digits. */
+const bare = <Out>(schema: z.ZodType<Out, string>) =>
+  z.union([z.string(), z.number().transform(String)]).pipe(schema);
+
+/** Some payloads were seen both as a list and as its only element. */
+const listOf = <Row extends z.ZodType>(row: Row) =>
+  z.union([z.array(row).max(5_000), row.transform((one) => [one])]);
+
+const sideWord = z
+  .string()
+  .transform((value) => value.toLowerCase())
+  .pipe(z.enum(['buy', 'sell']));
+
+/** `ticker.sfox.<pair>`: the day since 00:00 GMT, about every 3 s. */
+export const tickerSchema = z.object({
+  amount: wireMoney.nullish().describe('traded today, quote currency'),
+  exchange: z.string().nullish(),
+  high: wirePrice.nullish(),
+  last: wirePrice,
+  low: wirePrice.nullish(),
+  open: wirePrice.nullish(),
+  pair: z.string().nullish().describe('known to differ from the feed: go by the feed'),
+  route: z.string().nullish(),
+  source: z.string().nullish(),
+  timestamp: z.string().nullish(),
+  volume: wireQuantity.nullish().describe('traded today, base currency'),
+  vwap: wirePrice.nullish(),
+});
+export type FeedTicker = z.output<typeof tickerSchema>;
+
+/** `trades.sfox.<pair>`: trades of the whole market. `timestamp` and `timeStamp` are two keys. */
+export const marketTradeSchema = z.object({
+  id: wireId,
+  quantity: wireQuantity.describe('base currency; text'),
+  price: wirePrice.describe('text'),
+  exchange: z.string().nullish(),
+  side: sideWord,
+  pair: z.string().nullish(),
+  timestamp: z.string().nullish().describe('ISO 8601 with nanoseconds and Z'),
+  timeStamp: z.string().nullish().describe('ISO 8601 with milliseconds, without zone: UTC'),
+  buyOrderId: z.string().nullish(),
+  sellOrderId: z.string().nullish(),
+  exchange_id: z.unknown().optional(),
+  pair_id: z.unknown().optional(),
+  is_decimal: z.unknown().optional(),
+});
+export type MarketTrade = z.output<typeof marketTradeSchema>;
+
+const levelSchema = z
+  .tuple([bare(wirePrice), bare(wireQuantity), z.string()])
+  .transform(([each, quantity, at]): BookLevel => ({ price: each, quantity, at }));
+/** One price of a book. */
+export interface BookLevel {
+  readonly price: Price;
+  /** Base currency. */
+  readonly quantity: Quantity;
+  /** Where it can be traded. */
+  readonly at: string;
+}
+const levels = z.array(levelSchema).max(5_000);
+
+/** `orderbook.sfox.<pair>` and `orderbook.net.<pair>` (fees included): the whole book each time. */
+export const bookSchema = z.object({
+  bids: levels.describe('best first'),
+  asks: levels.describe('best first'),
+  market_making: z.object({ bids: levels, asks: levels }).nullish().describe('best last'),
+  pair: z.string().nullish(),
+  currency: z.string().nullish(),
+  lastupdated: z.number().nullish().describe('Unix ms'),
+  lastpublished: z.number().nullish().describe('Unix ms'),
+  timestamps: z.unknown().optional(),
+});
+export type Book = z.output<typeof bookSchema>;
+
+const walletFields = {
+  held: wireQuantity.nullish(),
+  trading_wallet: wireQuantity.nullish(),
+  collateral_wallet: wireQuantity.nullish(),
+  borrow_wallet: wireQuantity.nullish(),
+  lending_wallet: wireQuantity.nullish(),
+};
+
+/** `private.user.balances`: text. Another variant tells of one web3 address, without `available`. */
+export const feedBalancesSchema = listOf(
+  z
+    .object({
+      currency: z.string().nullish(),
+      network: z.string().nullish(),
+      balance: wireQuantity,
+      available: wireQuantity.nullish(),
+      address: z.string().nullish(),
+      type: z.string().nullish(),
+      ...walletFields,
+    })
+    .transform((row): Balance => ({
+      currency: (row.currency ?? row.network ?? '').toLowerCase(),
+      balance: row.balance,
+      available: row.available ?? row.balance,
+    })),
+);
+
+/** An own order as its feed tells it. */
+export interface FeedOrder {
+  readonly orderId: string;
+  readonly clientId: string;
+  readonly pair: string;
+  readonly side: Side;
+  readonly status: string;
+  /** Base currency. */
+  readonly filled: Quantity;
+  /** Quote currency. */
+  readonly filledAmount: Money;
+}
+
+/** `private.user.open-orders`: all open orders first, then every change. Text, unlike orders over REST. */
+export const feedOrdersSchema = listOf(
+  z
+    .object({
+      id: wireId,
+      algorithm_id: z.unknown().optional(),
+      client_order_id: z.string().nullish(),
+      status: z.string(),
+      pair: z.string(),
+      action: sideWord.describe('Buy or Sell'),
+      type: z.string().nullish(),
+      date_added: z.string().nullish(),
+      filled: wireQuantity.nullish(),
+      filled_amount: wireMoney.nullish(),
+      vwap: wirePrice.nullish(),
+      price: wirePrice.nullish(),
+      quantity: wireQuantity.nullish(),
+      fees: wireMoney.nullish(),
+    })
+    .transform((row): FeedOrder => ({
+      orderId: row.id,
+      clientId: row.client_order_id ?? '',
+      pair: row.pair,
+      side: row.action,
+      status: row.status,
+      filled: row.filled ?? NO_QUANTITY,
+      filledAmount: row.filled_amount ?? NO_MONEY,
+    })),
+);
+
+/** A fill of an own order as its feed tells it. */
+export interface FeedFill {
+  readonly tradeId: string;
+  readonly orderId: string;
+  readonly at: Instant;
+  readonly side: Side;
+  readonly pair: string;
+  readonly quantity: Quantity;
+  readonly amount: Money;
+}
+
+/** `private.user.trades`: as `GET /v1/account/trades` without its cursor. Text. */
+export const feedFillsSchema = listOf(
+  z
+    .object({
+      trade_id: wireId,
+      order_id: wireId,
+      date_updated: wireIso,
+      action: sideWord.describe('Buy or Sell'),
+      currency_pair: z.string(),
+      quantity: wireQuantity,
+      amount: wireMoney,
+      price: wirePrice,
+      fees: wireMoney.nullish(),
+      net_amount: wireMoney.nullish(),
+    })
+    .transform((row): FeedFill => ({
+      tradeId: row.trade_id,
+      orderId: row.order_id,
+      at: row.date_updated,
+      side: row.action,
+      pair: row.currency_pair,
+      quantity: row.quantity,
+      amount: row.amount,
+    })),
+);
+
+/** `private.user.post-trade-settlement`: one snapshot, then at transactions. Text, USD. */
+export const settlementSchema = z.object({
+  enabled: z.boolean(),
+  equity: wireMoney.nullish(),
+  equity_for_withdrawals: wireMoney.nullish(),
+  exposure: wireMoney.nullish(),
+  available_exposure: wireMoney.nullish(),
+  exposure_limit: wireMoney.nullish(),
+  liquidation_level: bare(wireMoney).nullish(),
+});

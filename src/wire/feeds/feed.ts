@@ -1,0 +1,160 @@
+import type { z } from 'zod';
+import { instant } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Balance } from '../../core/venue.ts';
+import {
+  bookSchema,
+  feedBalancesSchema,
+  feedFillsSchema,
+  feedOrdersSchema,
+  marketTradeSchema,
+  settlementSchema,
+  tickerSchema,
+} from './feed-payloads.ts';
+import type { Book, FeedFill, FeedOrder, FeedTicker, MarketTrade } from './feed-payloads.ts';
+import { isObject, readBody, readMessage } from '../message.ts';
+
+/** A message of the WebSocket, in our own words. */
+export type FeedMessage =
+  | ({ readonly kind: 'success' | 'error'; readonly action: string; readonly why: string } & FeedStamp)
+  | ({ readonly kind: 'data'; readonly feed: string; readonly data: FeedData } & FeedStamp)
+  | ({ readonly kind: 'unreadable'; readonly why: string } & FeedStamp);
+
+export interface FeedStamp {
+  /** Counts the messages of one connection from 1, answers and data alike; `undefined` when there is none. */
+  readonly sequence: number | undefined;
+  /** When the venue says that it sent the message. Never for decisions. */
+  readonly sentAt: Instant | undefined;
+}
+
+/** What a feed tells. */
+export type FeedData =
+  | { readonly of: 'ticker'; readonly ticker: FeedTicker }
+  | { readonly of: 'trade'; readonly trade: MarketTrade }
+  | { readonly of: 'book'; readonly book: Book }
+  | { readonly of: 'balances'; readonly balances: readonly Balance[] }
+  | { readonly of: 'orders'; readonly orders: readonly FeedOrder[] }
+  | { readonly of: 'fills'; readonly fills: readonly FeedFill[] }
+  | { readonly of: 'settlement'; readonly settlement: z.output<typeof settlementSchema> }
+  /** A feed that no reader here knows. */
+  | { readonly of: 'unknown' };
+
+/** A schema, and what its value is to be called. */
+const known = <T>(schema: z.ZodType<T>, name: (value: T) => FeedData) => ({
+  schema,
+  read(payload: unknown): FeedData | { readonly of: 'unreadable'; readonly why: string } {
+    const read = readMessage(schema, payload);
+    return read.ok ? name(read.value) : { of: 'unreadable', why: read.why };
+  },
+});
+
+/** Every feed by the beginning of its name, with the schema of its payload. */
+export const feedKinds = {
+  'ticker.': known(tickerSchema, (ticker) => ({ of: 'ticker', ticker })),
+  'trades.': known(marketTradeSchema, (trade) => ({ of: 'trade', trade })),
+  'orderbook.': known(bookSchema, (book) => ({ of: 'book', book })),
+  'private.user.balances': known(feedBalancesSchema, (balances) => ({ of: 'balances', balances })),
+  'private.user.open-orders': known(feedOrdersSchema, (orders) => ({ of: 'orders', orders })),
+  'private.user.trades': known(feedFillsSchema, (fills) => ({ of: 'fills', fills })),
+  'private.user.post-trade-settlement': known(settlementSchema, (settlement) => ({
+    of: 'settlement',
+    settlement,
+  })),
+} as const;
+const kinds = Object.entries(feedKinds);
+
+/** A message that nests deeper is not looked at: no message of the venue goes beyond 6. */
+const DEPTH_MAX = 32;
+
+/**
+ * Reads one message. Data is told by `recipient`, or where that is missing by an `action` (or `payload.feed`) that names
+ * a feed: the specification gives every message a `type` and an `action`, the public documentation gives data neither,
+ * but a `recipient`. The pair is that of the feed, since `payload.pair` is known to differ.
+ */
+export function readFeed(source: string): FeedMessage {
+  const none = { sequence: undefined, sentAt: undefined };
+  if (isTooDeep(source)) return { kind: 'unreadable', why: `nested deeper than ${DEPTH_MAX}`, ...none };
+  let message: unknown;
+  try {
+    message = readBody(source);
+  } catch {
+    return { kind: 'unreadable', why: 'not JSON', ...none };
+  }
+  if (!isObject(message)) return { kind: 'unreadable', why: 'not an object', ...none };
+  const stamp = stampOf(message);
+  const feed = feedOf(message);
+  if (feed !== undefined) return readData(feed, message['payload'], stamp);
+  const { type, payload } = message;
+  if (type !== 'success' && type !== 'error')
+    return { kind: 'unreadable', why: 'neither data of a feed nor an answer', ...stamp };
+  const why = isObject(payload) ? payload['error'] : undefined;
+  return { kind: type, action: actionOf(message), why: typeof why === 'string' ? why : '', ...stamp };
+}
+
+function feedOf({ recipient, action, payload }: Readonly<Record<string, unknown>>): string | undefined {
+  const inner = isObject(payload) ? payload['feed'] : undefined;
+  return [recipient, action, inner].find(
+    (name, place): name is string =>
+      typeof name === 'string' && (place === 0 || /^(?:ticker|trades|orderbook|private)\./u.test(name)),
+  );
+}
+
+function readData(feed: string, payload: unknown, stamp: FeedStamp): FeedMessage {
+  const kind = kinds.find(([start]) => feed.startsWith(start))?.[1];
+  if (kind === undefined) return { kind: 'data', feed, data: { of: 'unknown' }, ...stamp };
+  let body = payload;
+  try {
+    // One page of the documentation calls the payload a JSON string; every sample shows it parsed.
+    if (typeof payload === 'string' && !isTooDeep(payload)) body = readBody(payload);
+  } catch {
+    return { kind: 'unreadable', why: `${feed}: payload is not JSON`, ...stamp };
+  }
+  const data = kind.read(body);
+  if (data.of === 'unreadable') return { kind: 'unreadable', why: `${feed}: ${data.why}`, ...stamp };
+  if (data.of === 'ticker' && !data.ticker.last.gt(0))
+    return { kind: 'unreadable', why: `${feed}: last is not above zero`, ...stamp };
+  return { kind: 'data', feed, data, ...stamp };
+}
+
+function stampOf({ sequence, timestamp }: Readonly<Record<string, unknown>>): FeedStamp {
+  const number = typeof sequence === 'string' ? Number(sequence) : sequence;
+  return {
+    sequence: typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined,
+    sentAt: stampTime(typeof timestamp === 'string' ? Number(timestamp) : timestamp),
+  };
+}
+
+/** Sources disagree about the unit; its size tells: nano-, micro-, milliseconds or seconds since 1970. */
+export function stampTime(timestamp: unknown): Instant | undefined {
+  if (typeof timestamp !== 'number' || !(timestamp > 0) || !Number.isFinite(timestamp)) return undefined;
+  if (timestamp >= 1e17) return instant(Math.floor(timestamp / 1e6));
+  if (timestamp >= 1e14) return instant(Math.floor(timestamp / 1e3));
+  return instant(Math.floor(timestamp >= 1e11 ? timestamp : timestamp * 1e3));
+}
+
+/** The action stands at the top, in the payload, or in both. */
+function actionOf({ action, payload }: Readonly<Record<string, unknown>>): string {
+  const inner = isObject(payload) ? payload['action'] : undefined;
+  if (typeof action === 'string') return action;
+  return typeof inner === 'string' ? inner : 'do what was asked';
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+
+/** Whether brackets outside of strings nest too deep. One walk, no recursion: safe for whatever comes. */
+function isTooDeep(source: string): boolean {
+  let depth = 0;
+  for (let at = 0; at < source.length; at++) {
+    const code = source.charCodeAt(at);
+    if (code === QUOTE) {
+      at += 1;
+      while (at < source.length && source.charCodeAt(at) !== QUOTE)
+        at += source.charCodeAt(at) === BACKSLASH ? 2 : 1;
+    } else if (code === 123 || code === 91) {
+      depth += 1;
+      if (depth > DEPTH_MAX) return true;
+    } else if (code === 125 || code === 93) depth -= 1;
+  }
+  return false;
+}

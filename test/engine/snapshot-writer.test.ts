@@ -1,0 +1,181 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { pack, unpack } from '../../src/core/pack.ts';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
+import { DeskState } from '../../src/engine/state/desk-state.ts';
+import { STATE_FORMAT } from '../../src/engine/state/snapshot-writer.ts';
+import type { SavedState } from '../../src/engine/state/snapshot-writer.ts';
+import { sha256 } from '../../src/journal/proof/link.ts';
+import type { Journal } from '../../src/journal/journal.ts';
+import { memoryJournal } from '../../src/journal/memory.ts';
+import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
+import { faultyVenue } from './faulty-venue.ts';
+import { aBench, aTwap, START } from './harness.ts';
+import type { Bench } from './harness.ts';
+import { aShelf, foldOf, wordsOf } from './kept.ts';
+import type { Shelf } from './kept.ts';
+import { faultsOf } from './oracle.ts';
+import { aFolder, appendNow, everyKind } from '../journal/records.ts';
+
+const strategies = [0, 1, 2].map((i) =>
+  aTwap(`twap-${i}`, {
+    side: i === 1 ? 'sell' : 'buy',
+    slices: 6,
+    duration: 'PT6M',
+    jitter: { time_pct: 40, size_pct: 20, seed: i },
+  }),
+);
+
+/** A desk whose every third order gets no answer, on a venue that is seldom kind. */
+function aTroubledBench(seed: string, journal: Journal = memoryJournal(), before?: Bench): Bench {
+  let orders = 0;
+  return aBench({
+    strategies,
+    seed,
+    journal,
+    clock: before?.clock,
+    exchange: before?.exchange,
+    venue: {
+      seed,
+      accounts: [{ balances: { usd: '1000000', btc: '25' } }],
+      cancelProbability: 0.2,
+      lastLookBps: 2,
+    },
+    wrap: faultyVenue({
+      order: () => (orders++ % 3 === 2 ? 'answer lost' : undefined),
+    }),
+  });
+}
+
+/** Runs until it dies at `deathAt`, starts again, and ends. */
+function twoLives(seed: string, deathAt: number, shelfOf?: (journal: Journal) => Shelf): Bench {
+  const journal = memoryJournal();
+  const shelf = shelfOf?.(journal);
+  const kept: Journal = shelf === undefined ? journal : { ...journal, states: shelf.states };
+  const first = aTroubledBench(seed, kept);
+  first.start({ isUntilDone: true });
+  first.clock.run(instant(START + deathAt));
+  first.kill();
+  const second = aTroubledBench(seed, kept, first);
+  second.start({ isUntilDone: true });
+  second.clock.run(instant(START + 60 * MINUTE_MS));
+  return second;
+}
+
+describe('a state that is kept', () => {
+  it('becomes, with the records after it, the state of all records, wherever it is taken', () => {
+    const all = twoLives('3', 3.4 * MINUTE_MS).records();
+    const whole = wordsOf(foldOf(all));
+    expect(all.some(({ body }) => body.kind === 'attempt' && body.result === 'doubt')).toBe(true);
+    fc.assert(
+      fc.property(fc.nat(all.length), (count) => {
+        const half = foldOf(all.slice(0, count));
+        const state = new DeskState();
+        state.restore(unpack(pack(half.saved())) as SavedState);
+        expect(wordsOf(state)).toBe(wordsOf(half));
+        for (const record of all.slice(count)) state.apply(record);
+        expect(wordsOf(state)).toBe(whole);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('holds every record of every kind', () => {
+    const journal = memoryJournal();
+    for (const body of everyKind()) appendNow(journal, [body]);
+    const state = new DeskState();
+    for (const record of journal.read()) {
+      state.apply(record);
+      const again = new DeskState();
+      again.restore(unpack(pack(state.saved())) as SavedState);
+      expect(wordsOf(again)).toBe(wordsOf(state));
+    }
+  });
+
+  it.each([1.2, 2.1, 3.4, 4.7].flatMap((minutes) => [1, 25].map((every) => [minutes, every] as const)))(
+    'lets a desk that died after %d minutes go on as without it, kept every %i records',
+    (minutes, every) => {
+      for (const seed of ['1', '2', '3']) {
+        const without = twoLives(seed, minutes * MINUTE_MS);
+        const shelves: Shelf[] = [];
+        const kept = twoLives(seed, minutes * MINUTE_MS, (journal) => {
+          const shelf = aShelf(journal, every);
+          shelves.push(shelf);
+          return shelf;
+        });
+        expect(shelves[0]?.kept.length).toBeGreaterThan(1);
+        expect(kept.records().map(({ hash }) => hash)).toEqual(without.records().map(({ hash }) => hash));
+        expect(wordsOf(kept.desk.state)).toBe(wordsOf(foldOf(kept.records())));
+        expect(faultsOf(kept)).toEqual([]);
+      }
+    },
+  );
+
+  it('is kept at the end of a process, and read by the next one instead of the records', () => {
+    const journal = memoryJournal();
+    const shelf = aShelf(journal, 100);
+    const read: (number | undefined)[] = [];
+    const kept: Journal = {
+      ...journal,
+      states: shelf.states,
+      read: (after) => (read.push(after), journal.read(after)),
+    };
+    const first = aBench({ strategies, journal: kept });
+    first.start({ isUntilDone: true });
+    first.clock.run(instant(START + 60 * MINUTE_MS));
+    expect(first.seen.phases.at(-1)).toBe('stopped');
+    const head = journal.head();
+    expect(shelf.kept.at(-1)).toMatchObject({ seq: head.seq, hash: head.hash });
+    const { clock, exchange } = first;
+    const second = aBench({ strategies, journal: kept, clock, exchange });
+    second.start({ isUntilDone: true });
+    expect(wordsOf(second.desk.state)).toBe(wordsOf(foldOf(journal.read())));
+    expect(read).toEqual([0, head.seq]);
+  });
+
+  it('is left alone when it does not fit, with a word to the operator', () => {
+    const journal = memoryJournal();
+    for (let n = 0; n < 5; n++) appendNow(journal, everyKind().slice(0, 1));
+    const shelf = aShelf(journal, 1);
+    shelf.states.keep({ seq: 3, hash: '0'.repeat(64), text: 'nothing' });
+    const said: string[] = [];
+    const bench = aBench({
+      strategies,
+      journal: { ...journal, states: shelf.states },
+      observer: { warn: (message) => said.push(message) },
+      policy: { account: 'a0' },
+    });
+    bench.start();
+    expect(said[0]).toMatch(/the state snapshot is not usable/u);
+    expect(wordsOf(bench.desk.state)).toBe(wordsOf(foldOf(journal.read())));
+  });
+});
+
+describe('the number of the state format', () => {
+  /**
+   * What the golden journal folds to. When this changes, a state that an older program kept means something else now: put
+   * the new number here, and count `STATE_FORMAT` up.
+   */
+  const FOLDS = { format: 15, words: '419c45b886dbf358600e0a4f4439abb26cacfec676066014eb6185b6b4b3c1ec' };
+
+  it('goes up when the fold of the golden journal changes', () => {
+    const copy = join(aFolder(), 'journal.db');
+    copyFileSync(join(import.meta.dirname, '../fixtures/journals/v1.db'), copy);
+    const journal = sqliteJournal(copy);
+    onTestFinished(() => {
+      journal.close();
+    });
+    expect({ format: STATE_FORMAT, words: sha256(wordsOf(foldOf(journal.read()))) }).toEqual(FOLDS);
+  });
+
+  it.each(['desk-state.ts', 'totals.ts', 'override-state.ts'])(
+    'is enough because nothing of %s hides behind a #',
+    (name) => {
+      const source = readFileSync(join(import.meta.dirname, '../../src/engine/state', name), 'utf8');
+      // Methods may; fields would be missing in every state that is kept.
+      expect(source.match(/^ {2}(?:readonly )?#\w+(?:!|\?)?\s*[:=;].*$/gmu) ?? []).toEqual([]);
+    },
+  );
+});

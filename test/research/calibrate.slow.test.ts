@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { askedOf } from '../../src/research/calibrate/asks.ts';
+import { isDial } from '../../src/research/calibrate/dial.ts';
+import type { DialName } from '../../src/research/calibrate/dial.ts';
+import { learn } from '../../src/research/calibrate/learn.ts';
+import { presetModel } from '../../src/research/run/model.ts';
+import { journalUnder, randomModel } from './calibrate.ts';
+
+const SEEDS = 24;
+const base = presetModel('normal');
+
+/** How a dial was found under many models: its mean error and width, both of the truth, and how often its interval held the truth. */
+interface Found {
+  error: number;
+  width: number;
+  held: number;
+  count: number;
+}
+
+function over(slices: number): ReadonlyMap<DialName, Found> {
+  const found = new Map<DialName, Found>();
+  for (let n = 0; n < SEEDS; n++) {
+    const model = randomModel(`slow ${n}`);
+    const truth: Partial<Record<DialName, number>> = {
+      half_spread_bps: model.halfSpreadBps,
+      impact_bps: model.impactBps,
+      rejected_share: model.rejectedShare,
+      unavailable_share: model.unavailableShare,
+      unavailable_ms: model.unavailableMs,
+      fee_bps: model.feeBps,
+    };
+    const asked = askedOf(journalUnder(model, { seed: `slow ${n}`, slices }));
+    for (const dial of learn(asked, { base })) {
+      const of = truth[dial.name];
+      if (!isDial(dial) || of === undefined || of === 0) continue;
+      const sum = found.get(dial.name) ?? { error: 0, width: 0, held: 0, count: 0 };
+      sum.error += Math.abs(dial.value - of) / of;
+      sum.width += (dial.high - dial.low) / of;
+      // Fees and quotes are rounded: to the third decimal is as good as they tell.
+      if (dial.low <= of + 0.001 && dial.high >= of - 0.001) sum.held++;
+      sum.count++;
+      found.set(dial.name, sum);
+    }
+  }
+  return found;
+}
+
+describe('calibration over many models', () => {
+  it('comes nearer the more is seen, and its intervals hold the truth', { timeout: 3_600_000 }, () => {
+    const [few, many] = [over(300), over(1_200)];
+    for (const name of ['rejected_share', 'unavailable_share', 'unavailable_ms'] as const) {
+      const [a, b] = [few.get(name), many.get(name)];
+      if (a === undefined || b === undefined) throw new Error(`${name} was not learnt`);
+      // Four times as many observations halve an interval; outages that follow one another leave it a little wider.
+      expect(b.width / b.count).toBeLessThan((0.7 * a.width) / a.count);
+      expect(b.error / b.count).toBeLessThan(a.error / a.count);
+      for (const { held, count } of [a, b]) expect(held / count).toBeGreaterThan(0.8);
+      expect(b.count).toBeGreaterThanOrEqual(SEEDS - 4);
+    }
+    for (const name of ['half_spread_bps', 'impact_bps', 'fee_bps'] as const) {
+      const all = many.get(name);
+      expect((all?.error ?? 1) / (all?.count ?? 1)).toBeLessThan(0.001);
+      expect((all?.held ?? 0) / (all?.count ?? 1)).toBeGreaterThan(0.9);
+    }
+  });
+});

@@ -1,0 +1,333 @@
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { importTape } from '../../../src/research/import/read.ts';
+import { decimalText } from '../../../src/research/tape/tape.ts';
+import { bar, bars, read, refusal } from './reading.ts';
+
+describe('an import', () => {
+  it('counts missing bars, holes and the longest of them', async () => {
+    const { report } = await read(bars(...[1, 2, 3, 5, 6, 10, 11, 13].map((minute) => bar(minute))));
+    expect(report.gaps).toEqual({ missing: 5, holes: 3, longest: { bars: 3, after: 360_000 } });
+    expect(report).toMatchObject({ barMs: 60_000, rows: 8, offGrid: 0, largestMove: undefined });
+  });
+
+  it('turns round what is newest first, also trades of one instant, and says so', async () => {
+    const { report } = await read(bars(bar(3), bar(2), bar(1)));
+    expect([report.first, report.notes]).toEqual([60_000, ['x.csv: newest first: turned round']]);
+    const { tape } = await read(
+      'timestamp_ms,price,quantity,side\n9,4,1,buy\n5,3,1,buy\n5,2,1,buy\n1,1,1,buy\n',
+    );
+    expect([...tape.close]).toEqual([1, 2, 3, 4]);
+  });
+
+  it('joins trades of files that follow one another, and refuses those that overlap', async () => {
+    const trades = (...rows: readonly string[]) => ({ name: `${rows[0] ?? ''}.csv`, bytes: Buffer.from(['timestamp_ms,price,quantity,side', ...rows].join('\n')) }); // prettier-ignore
+    const [late, early, between] = [trades('7,3,1,buy', '9,4,1,buy'), trades('1,1,1,buy', '5,2,1,buy'), trades('4,1,1,buy')]; // prettier-ignore
+    const { tape } = await importTape([late, early], { pair: 'btcusd' });
+    expect([...tape.close]).toEqual([1, 2, 3, 4]);
+    await expect(importTape([early, between], { pair: 'btcusd' })).rejects.toThrow(
+      '4,1,1,buy.csv:2: its time',
+    );
+  });
+
+  const DAMAGED = 'unix,date,time,symbol,open,high,low,close,Volume BTC,Volume USDT,tradecount';
+  it.each([
+    [
+      'dates that do not tell day from month',
+      `${DAMAGED.replace('unix,', '')}\n06-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
+    ],
+    [
+      'dates that do not fit what is left of unix',
+      `${DAMAGED}\n1.63875E+12,25-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`,
+    ],
+    ['no time of day', `${DAMAGED.replace('time,', '')}\n1.63875E+12,06-12-21,BTC/USDT,1,1,1,1,1,1,1\n`],
+  ])('refuses a file that went through a spreadsheet with %s', async (_, text) => {
+    expect(await refusal(text)).toContain(
+      'do not tell each time for sure: take the file as it was published',
+    );
+  });
+
+  it('tells day from month by what is left of unix', async () => {
+    const { report } = await read(`${DAMAGED}\n1.63875E+12,06-12-21,01:00:00,BTC/USDT,1,1,1,1,1,1,1\n1.63875E+12,06-12-21,00:00:00,BTC/USDT,1,1,1,1,1,1,1\n`); // prettier-ignore
+    expect(report.first).toBe(Date.UTC(2021, 11, 6));
+  });
+
+  it('takes contracts of BitMEX for no volume', async () => {
+    const text = (exchange: string) => `exchange,symbol,timestamp,local_timestamp,id,side,price,amount\n${exchange},XBTUSD,1583020803145000,1583020803307160,a,sell,8531.5,2152\n`; // prettier-ignore
+    const { report } = await read(text('bitmex'));
+    expect([report.withoutVolume, report.notes[0]]).toEqual([1, 'x.csv: no volume: its amounts are contracts of BitMEX, not base currency']); // prettier-ignore
+    expect((await read(text('deribit'))).report.notes[0]).toContain('contracts of Deribit');
+    expect((await read(text('bitstamp'))).report.withoutVolume).toBe(0);
+  });
+
+  it('leaves out rows that say the same twice, and counts them', async () => {
+    const { report } = await read(bars(bar(1), bar(2), bar(2), bar(2), bar(3)));
+    expect(report).toMatchObject({ rows: 3, duplicates: { identical: 2, conflicting: 0 } });
+  });
+
+  it('refuses two bars of one time that differ, or keeps the one that is asked for', async () => {
+    const text = bars(bar(1), bar(2), bar(2, '2,9,1,2.5,7'), bar(3));
+    expect(await refusal(text)).toBe(
+      'x.csv:4: its time 1970-01-01T00:02:00.000Z stands at x.csv:3 with other figures: mend the file, or say --keep first or --keep last',
+    );
+    expect([...(await read(text, { keep: 'first' })).tape.high]).toEqual([3, 3, 3]);
+    const { tape, report } = await read(text, { keep: 'last' });
+    expect([[...tape.high], report.duplicates.conflicting]).toEqual([[3, 9, 3], 1]);
+  });
+
+  it('counts bars off the grid, and refuses one that begins before the last has ended', async () => {
+    const { report } = await read(bars(bar(1), bar(2), bar(3), bar(5.5), bar(6.5)));
+    expect(report).toMatchObject({ offGrid: 1, gaps: { missing: 1 } });
+    const many = Array.from({ length: 200 }, (_, n) => bar(n + 1));
+    expect(await refusal(bars(...many, bar(200.5)))).toBe(
+      'x.csv:202: begins before the bar before it, of 60000 ms, has ended',
+    );
+  });
+
+  it('counts rows without volume or with volume 0, and the largest move', async () => {
+    const { report } = await read(bars(bar(1, '2,3,1,2,0'), bar(2, '2,3,1,3,0'), bar(3)));
+    expect(report).toMatchObject({
+      zeroVolume: 2,
+      withoutVolume: 0,
+      largestMove: { percent: 50, at: 120_000 },
+    });
+  });
+
+  it('reports prices that lose digits, and where', async () => {
+    const { tape, report } = await read(
+      bars(bar(1), bar(2, '2,3,1,2.12345678901234567,1.12345678901234567'), bar(3)),
+    );
+    expect(report.rounded).toEqual({ prices: 1, volumes: 1, firstAt: 'x.csv:3' });
+    expect(tape.close[1]).toBe(2.123_456_789_012_345_67); // oxlint-disable-line no-loss-of-precision
+  });
+
+  const refused: Readonly<Record<string, readonly [string, string]>> = {
+    'a high below its close': [bars(bar(1), bar(2, '2,2.25,1,2.5,7')), 'x.csv:3: its high 2.25 is below its close 2.5'],
+    'a low above its open': [bars(bar(1), bar(2, '2,3,2.25,2.5,7')), 'x.csv:3: its low 2.25 is above its open 2'],
+    'a price of zero': [bars(bar(1), bar(2, '2,3,0,2.5,7')), 'x.csv:3: its low 0 is not a price above zero'],
+    'a price below zero': [bars(bar(1), bar(2, '2,3,-1,2.5,7')), 'x.csv:3: expected a price, got "-1"'],
+    'an empty price': [bars(bar(1), bar(2, '2,3,,2.5,7')), 'x.csv:3: expected a price, got ""'],
+    'a price that is not a number': [bars(bar(1), bar(2, '2,NaN,1,2.5,7')), 'x.csv:3: expected a price, got "NaN"'],
+    'a cell more': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells, and each row has 6'],
+    'an empty line amid the rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line amid the rows'],
+    'a decimal comma': [bars(bar(1), '120000,"2,5",3,1,2.5,7'), 'x.csv:3: expected a plain number, date or name, got "2,5"'],
+    'an open quote': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: Quote Not Closed'],
+    'seconds under a header of milliseconds': [bars('1700000000,1,1,1,1,1'), 'looks like seconds: correct it, or say --unit s'],
+    'microseconds under a header of milliseconds': [bars('1700000000000000,1,1,1,1,1'), 'looks like microseconds'],
+    'no rows': [bars(), 'x.csv: no rows with prices'],
+    'nothing': ['', 'x.csv: it is empty'],
+    'one bar alone': [bars(bar(1)), 'x.csv:2: one bar does not tell how long it is: say --bar'],
+    'something else': ['hello\nworld\n', 'x.csv: no known layout: it begins "hello"'],
+    'a table of daily closes': ['date,us_close\n2020-01-01,1\n', 'no known layout'],
+    'UTF-16': ['\uFFFDx'.replace('\uFFFD', '\u00FF\u00FE'), 'x.csv: no known layout'],
+    'JSON that is no array': ['{"code":1}', 'x.csv: JSON, but not an array of candles'],
+    'JSON of objects': ['[{"t":1}]', 'x.csv: element 1 is not an array'],
+    'JSON with holes': ['[[1700000000000,1,1,1,1,null]]', 'x.csv: element 1 holds null, not a number'],
+    'candles whose columns cannot be told': ['[[1700000000000,1,1,1,1,1],[1700000060000,1,1,1,1,1]]', 'fit two layouts'],
+  }; // prettier-ignore
+  it.each(Object.entries(refused))('refuses %s', async (_, [text, message]) => {
+    expect(await refusal(text)).toContain(message);
+  });
+
+  it('refuses UTF-16 and other binary files', async () => {
+    expect(await refusal(Buffer.from(`\uFEFF${bars(bar(1))}`, 'utf16le'))).toContain('is UTF-16');
+    expect(await refusal(Buffer.from([1, 2, 0, 3]))).toContain('is binary');
+  });
+
+  it('takes what the operator says over what it found', async () => {
+    const flat = '[[1700000000000,1,1,1,1,1],[1700000060000,1,1,1,1,1]]';
+    expect((await read(flat, { format: 'bitfinex' })).report.sources[0]?.formats).toEqual(['bitfinex']);
+    expect(await refusal(flat, { format: 'kraken' })).toContain('does not look like kraken');
+    const seconds = bars('1700000000,1,1,1,1,1', '1700000060,1,1,1,1,1');
+    expect((await read(seconds, { unit: 's' })).tape.times[0]).toBe(1_700_000_000_000);
+    expect((await read(bars(bar(1), bar(3)), { barMs: 60_000 })).report.gaps.missing).toBe(1);
+  });
+
+  it('needs a pair, and refuses files of several', async () => {
+    await expect(importTape([{ name: 'x.csv', bytes: Buffer.from(bars(bar(1), bar(2))) }])).rejects.toThrow(
+      'say --pair',
+    );
+    const of = (symbol: string) => ({
+      name: symbol,
+      bytes: Buffer.from(`timestamp,symbol,price,amount\n1700000000000,${symbol},1,1\n`),
+    });
+    await expect(importTape([of('BTC-USD'), of('ETH-USD')])).rejects.toThrow('several pairs');
+    expect((await importTape([of('BTC-USD')])).tape.pair).toBe('btcusd');
+  });
+
+  it('refuses bars of several lengths, as in the zips of Kraken', async () => {
+    const of = (minutes: number) => ({
+      name: `XBTUSD_${minutes}.csv`,
+      bytes: Buffer.from(`1700000100,1,1,1,1,1,1\n${1_700_000_100 + 60 * minutes},1,1,1,1,1,1\n`),
+    });
+    await expect(importTape([of(1), of(5)])).rejects.toThrow(
+      'bars of several lengths: import them one by one',
+    );
+    expect((await importTape([of(5)])).tape).toMatchObject({ pair: 'btcusd', barMs: 300_000 });
+  });
+
+  it('takes quotes, other line ends, a byte order mark and blank lines at the end', async () => {
+    const { hash } = (await read(bars(bar(1), bar(2)))).tape;
+    const spelt = [
+      bars(bar(1), bar(2)).replaceAll('\n', '\r\n'),
+      `\uFEFF${bars(bar(1), bar(2))}\n\n`,
+      bars(bar(1), bar(2)).replaceAll(/[^,\n]+/gu, '"$&"'),
+      bars(bar(1), bar(2)).trimEnd(),
+    ];
+    for (const text of spelt) expect((await read(text)).tape.hash).toBe(hash);
+  });
+
+  it('passes microseconds of trades through as milliseconds, and counts those that were finer', async () => {
+    const { tape, report } = await read(
+      'timestamp,price,amount\n1700000000000001,5,1\n1700000000001000,6,1\n',
+    );
+    expect([[...tape.times], report.cutTimes, report.of]).toEqual([
+      [1_700_000_000_000, 1_700_000_000_001],
+      1,
+      'trades',
+    ]);
+    const barsOfMicros =
+      'timestamp,open,high,low,close\n1700000000000001,1,1,1,1\n1700000060000001,1,1,1,1\n';
+    expect(await refusal(barsOfMicros)).toContain('x.csv:2: a bar begins at a whole millisecond');
+  });
+
+  it('makes the middle of LEAN quotes exact', async () => {
+    const text =
+      '0,7424.9,7424.9,7424.9,7424.9,1,7424.91,7424.91,7424.91,7424.91,3\n60000,1,1,1,1,1,1.1,1.1,1.1,1.1,1\n';
+    const { tape, report } = await read(text, {}, '20180404_btcusd_minute_quote.csv');
+    expect([...tape.close].map(decimalText)).toEqual(['7424.905', '1.05']);
+    const wide = await read('0,0.1,0.1,0.1,0.1,1,0.2,0.2,0.2,0.2,1\n60000,1,1,1,1,1,1,1,1,1,1\n', {}, '20180404_btcusd_minute_quote.csv'); // prettier-ignore
+    expect(wide.tape.close[0]).toBe(0.15);
+    expect([tape.pair, report.withoutVolume, tape.times[0]]).toEqual(['btcusd', 2, Date.UTC(2018, 3, 4)]);
+    expect(
+      await refusal(text.replace('1.1,1\n', '0.9,1\n'), {}, '20180404_btcusd_minute_quote.csv'),
+    ).toContain('its ask 0.9 is below its bid 1');
+  });
+
+  it('divides prices where it is told to', async () => {
+    const text =
+      '34200000,1702500,1703000,1702000,1702700,500\n34260000,1702500,1703000,1702000,1702700,500\n';
+    const { tape } = await read(
+      text,
+      { priceScale: 10_000, pair: undefined },
+      '20131007_spyusd_minute_trade.csv',
+    );
+    expect([decimalText(tape.close[0] ?? 0), tape.pair]).toEqual(['170.27', 'spyusd']);
+  });
+
+  it('leaves out a row without any price, and refuses one that lacks some', async () => {
+    const text = (row: string) =>
+      `Timestamp,Open,High,Low,Close,Volume_(BTC),Volume_(Currency),Weighted_Price\n1700000040,2,2,2,2,1,2,2\n1700000100,${row}\n1700000160,2,2,2,2,1,2,2\n`;
+    const { report } = await read(text('NaN,NaN,NaN,NaN,NaN,NaN,NaN'));
+    expect([report.rows, report.empty]).toEqual([2, 1]);
+    expect(await refusal(text('2,NaN,2,2,1,2,2'))).toBe('x.csv:3: 1 of its four prices are empty');
+    const quotes = (row: string) => `0,2,2,2,2,1,3,3,3,3,1\n60000,${row}\n120000,2,2,2,2,1,3,3,3,3,1\n`;
+    const name = '20180404_btcusd_minute_quote.csv';
+    expect((await read(quotes(',,,,,3,3,3,3,1'), {}, name)).report.empty).toBe(1);
+    expect(await refusal(quotes('2,2,2,2,1,3,,3,3,1'), {}, name)).toBe(
+      `${name}:2: 1 of its four prices are empty`,
+    );
+  });
+
+  it('says that a plain file may be cut off where its last line has no end, and not of what has a checksum', async () => {
+    const cut = bars(bar(1), bar(2)).trimEnd();
+    const said = [
+      'x.csv: its last line, 3, has no end: if the file was cut off there, its last figure is short',
+    ];
+    expect((await read(cut)).report.notes).toEqual(said);
+    expect((await read(bars(bar(1), bar(2)))).report.notes).toEqual([]);
+    expect((await read(gzipSync(cut))).report.notes).toEqual([]);
+    expect(
+      (await read('[[1700000000000,1,2,1,1,1],[1700000060000,1,2,1,1,1]]', { format: 'freqtrade' })).report
+        .notes,
+    ).toEqual([]);
+  });
+
+  it('refuses zeros that a power cut left, with their line, wherever they stand', async () => {
+    const rows = Array.from({ length: 200 }, (_, n) => bar(n + 1));
+    expect(await refusal(bars(...rows).replace(/,7\n$/u, ',7\0\0\0'))).toBe(
+      'x.csv:201: holds bytes of zero: is the file whole?',
+    );
+  });
+
+  it('says that a file names another pair than it was told', async () => {
+    const trades = 'timestamp,symbol,price,amount\n1700000000000,BTC-USDT,1,1\n';
+    expect((await read(trades, { pair: 'btcusd' })).report.notes).toEqual([
+      'x.csv: it says btcusdt: taken as btcusd, as it was told',
+    ]);
+    expect((await read(trades, { pair: 'btcusdt' })).report.notes).toEqual([]);
+  });
+
+  it('refuses prices that a spreadsheet cut short, and takes those that a program wrote', async () => {
+    expect(await refusal(bars(bar(1), bar(2, '2,6.73E+04,1,2.5,7')))).toBe(
+      'x.csv:3: the price 6.73E+04 has lost its last digits, as in a spreadsheet',
+    );
+    const { tape } = await read(
+      bars(bar(1, '2e-05,3e-05,1E-05,2.5e-05,7'), bar(2, '2,6.734512E+04,1,2.5,1e3')),
+    );
+    expect([tape.close[0], tape.high[1], tape.volume[1]]).toEqual([0.000_025, 67_345.12, 1000]);
+  });
+
+  it.each([
+    [
+      'open_time,open,high,low,volume,close_time\n1700000000000,1,1,1,1,1700000059999\n',
+      'x.csv: its header names no close',
+    ],
+    [
+      'Period Start,Period end,Price open,Price high,Price low\n2017-08-20T22:00:00Z,2017-08-20T23:00:00Z,1,1,1\n',
+      'x.csv: its header names no close',
+    ],
+    [
+      'x https://www.CryptoDataDownload.com\ndate,symbol,open,high,low\n2018-12-31,BTCUSD,1,1,1\n',
+      'x.csv: its header, line 2, names no close',
+    ],
+    ['time,open,high,low\n1700000000,1,1,1\n', 'the header in line 1 names no close. Known are'],
+    [
+      'made by me\nbegin,open,high,low,close\n1700000000,1,1,1,1\n',
+      'the header in line 2 names no time that is known',
+    ],
+  ])('names the column that is missing', async (text, said) => {
+    expect(await refusal(text)).toContain(said);
+  });
+
+  it('says of a header without rows that there are none', async () => {
+    expect(await refusal('timestamp_ms,open,high,low,close\n')).toBe('x.csv: it has a header, and no rows');
+  });
+
+  it('takes no close time for a volume', async () => {
+    const { report } = await read('open_time,open,high,low,close,close_time\n1700000000000,1,1,1,1,1700000059999\n1700000060000,1,1,1,1,1700000119999\n'); // prettier-ignore
+    expect([report.barMs, report.withoutVolume]).toEqual([60_000, 2]);
+  });
+
+  it('refuses a time of day beyond its day', async () => {
+    const text = '0,2,3,1,2,1\n60000,2,3,1,2,1\n86400000,2,3,1,2,1\n';
+    expect(await refusal(text, {}, '20180404_btcusd_minute_trade.csv')).toBe(
+      '20180404_btcusd_minute_trade.csv:3: expected milliseconds since midnight, got 86400000',
+    );
+  });
+
+  it('keeps trades that are alike, and counts them', async () => {
+    const { report } = await read(
+      'timestamp_ms,price,quantity,side\n5,2,1,buy\n5,2,1,sell\n5,3,1,buy\n6,3,1,buy\n',
+    );
+    expect([report.rows, report.repeatedTrades]).toEqual([4, 1]);
+  });
+
+  it('reads bars that bring quotes or funding along, and refuses such without bars', async () => {
+    const { report } = await read(
+      'time,open,high,low,close,bid,ask,funding_rate\n1700000000,2,3,1,2,2,2,0\n1700000060,2,3,1,2,2,2,0\n',
+    );
+    expect(report.rows).toBe(2);
+    expect(await refusal('time,bid,ask,price\n1700000000,2,3,1\n')).toContain(
+      'its column bid makes it quotes',
+    );
+    expect(await refusal('funding_time_ms,funding_rate\n1700000000000,0.0001\n')).toContain(
+      'its column fundingrate makes it',
+    );
+  });
+
+  it('passes over blanks around times', async () => {
+    const { tape } = await read('price, amount , timestamp\n5, 1 , 1700000000\n6, 1, 1700000001 \n');
+    expect([...tape.times]).toEqual([1_700_000_000_000, 1_700_000_001_000]);
+  });
+});

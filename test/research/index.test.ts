@@ -1,0 +1,159 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { indexBytes, readIndex } from '../../src/research/tape/index-file.ts';
+import { boundsAt, floatAbove, floatBelow, indexPrices, LEVELS } from '../../src/research/tape/index.ts';
+import type { PriceIndex } from '../../src/research/tape/index.ts';
+import { instant } from '../../src/core/time.ts';
+import { lastKnownRow } from '../../src/research/tape/tape.ts';
+import { manners, tapeFrom, tapeInManner } from './markets.ts';
+
+const widthOf = (index: PriceIndex, level: number): number => 2 ** index.exponent * 4 ** level;
+
+describe('the index of a tape', () => {
+  it('bounds every price that is known during a block, on every level', () => {
+    fc.assert(
+      fc.property(manners(120), (manner) => {
+        const tape = tapeInManner('btcusd', manner);
+        const index = indexPrices(tape);
+        for (let level = 0; level < LEVELS; level++) {
+          const bounds = index.bounds[level] ?? new Float32Array(0);
+          for (let row = 0; row < tape.rows; row++) {
+            const at = (tape.times[row] ?? 0) + tape.barMs;
+            const until = (tape.times[row + 1] ?? tape.times[row] ?? 0) + tape.barMs;
+            const placeOf = (time: number): number =>
+              boundsAt(bounds, index.first[level] ?? 0, Math.floor(time / widthOf(index, level)));
+            // A price counts until the next one: also in blocks without a row, and where the next block begins.
+            const last = placeOf(row === tape.rows - 1 ? Infinity : Math.max(at, until - 1));
+            for (let place = placeOf(at); place <= last; place += 2) {
+              expect(bounds[place]).toBeLessThanOrEqual(tape.close[row] ?? 0);
+              expect(bounds[place + 1]).toBeGreaterThanOrEqual(tape.close[row] ?? 0);
+            }
+          }
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('says the first row that is known in each of the narrowest blocks', () => {
+    fc.assert(
+      fc.property(manners(120), (manner) => {
+        const tape = tapeInManner('btcusd', manner);
+        const index = indexPrices(tape);
+        const starts = [...index.starts];
+        const begins = starts.map((_, block) => ((index.first[0] ?? 0) + block) * widthOf(index, 0));
+        const wanted = begins.map((at) => lastKnownRow(tape, instant(at - 1)) + 1);
+
+        expect(starts).toStrictEqual(wanted);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is not much wider than the prices are', () => {
+    const tape = tapeFrom('btcusd', 60_000, [[0, 100.1], [60_000, 200.2], [120_000, 150]]); // prettier-ignore
+    const [low = 0, high = 0] = indexPrices(tape).bounds[LEVELS - 1] ?? [];
+
+    expect(100.1 - low).toBeLessThan(1e-5);
+    expect(high - 200.2).toBeLessThan(2e-5);
+  });
+
+  it('has four to sixteen rows of an even tape in one of the narrowest blocks', () => {
+    for (const barMs of [1, 1_000, 60_000, 300_000, 3_600_000, 86_400_000]) {
+      const rows = Array.from({ length: 5_000 }, (_, row) => [row * barMs, 1] as const);
+      const index = indexPrices(tapeFrom('btcusd', barMs, rows));
+      const each = widthOf(index, 0) / barMs;
+      expect(each, `bars of ${barMs} ms`).toBeGreaterThanOrEqual(4);
+      expect(each, `bars of ${barMs} ms`).toBeLessThan(16);
+    }
+  });
+
+  it('can be made of no rows and of one', () => {
+    const none = {
+      times: new Float64Array(0),
+      close: new Float64Array(0),
+      barMs: 60_000,
+      rows: 0,
+      hash: 'f'.repeat(64),
+    };
+    const one = tapeFrom('btcusd', 60_000, [[1_600_000_000_000, 5]]);
+
+    expect(indexPrices(none).bounds.every(({ length }) => length === 0)).toBe(true);
+    expect(indexPrices(one).bounds.map((level) => [...level])).toStrictEqual(
+      Array.from({ length: LEVELS }, () => [5, 5, 5, 5]),
+    );
+    expect([...indexPrices(one).starts]).toStrictEqual([0, 1]);
+    expect(readIndex(indexBytes(indexPrices(none)), none)).toStrictEqual(indexPrices(none));
+  });
+});
+
+describe('a bound', () => {
+  it('is a float that is not inside of what it bounds, and the nearest one', () => {
+    const value = fc.oneof(
+      fc.double({ min: 0, max: 1e38, noNaN: true }),
+      fc.double({ min: 0, max: 100, noNaN: true }),
+      fc.double({ min: 0, max: 1e-40, noNaN: true }),
+    );
+    fc.assert(
+      fc.property(value, (x) => {
+        const [low, high] = [floatBelow(x), floatAbove(x)];
+        expect([Math.fround(low), Math.fround(high)]).toStrictEqual([low, high]);
+        expect(low).toBeLessThanOrEqual(x);
+        expect(high).toBeGreaterThanOrEqual(x);
+        expect([low, high]).toContain(Math.fround(x));
+        expect(high - low).toBeLessThanOrEqual(Math.max(x * 2 ** -23, 2 ** -149));
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(floatAbove(1e39)).toBe(Infinity);
+    expect(floatBelow(1e39)).toBeLessThan(1e39);
+    expect(floatBelow(1e-46)).toBe(0);
+  });
+});
+
+describe('the bytes of an index', () => {
+  it('are read back as the same index', () => {
+    fc.assert(
+      fc.property(manners(80), fc.nat(9), (manner, shift) => {
+        const tape = tapeInManner('btcusd', manner);
+        const index = indexPrices(tape);
+        const bytes = indexBytes(index);
+        const elsewhere = new Uint8Array(bytes.length + shift);
+        elsewhere.set(bytes, shift);
+
+        expect(readIndex(elsewhere.subarray(shift), tape)).toStrictEqual(index);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('are not taken when a byte of them is another, or one is missing', () => {
+    fc.assert(
+      fc.property(
+        manners(40),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        fc.boolean(),
+        (manner, at, other, isCut) => {
+          const tape = tapeInManner('btcusd', manner);
+          const bytes = indexBytes(indexPrices(tape));
+          const place = at % bytes.length;
+          if (!isCut) bytes[place] = (bytes[place] ?? 0) ^ other;
+
+          expect(readIndex(isCut ? bytes.subarray(0, place) : bytes, tape)).toBeUndefined();
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('are not taken for another tape, or for bars of another length', () => {
+    const rows = [[0, 5], [60_000, 6]] as const; // prettier-ignore
+    const tape = tapeFrom('btcusd', 60_000, rows);
+    const bytes = indexBytes(indexPrices(tape));
+
+    expect(readIndex(bytes, tape)).toBeDefined();
+    expect(readIndex(bytes, tapeFrom('btcusd', 60_000, [[0, 5], [60_000, 7]]))).toBeUndefined(); // prettier-ignore
+    expect(readIndex(bytes, tapeFrom('btcusd', 30_000, rows))).toBeUndefined();
+  });
+});

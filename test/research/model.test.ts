@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { modelFileSchema, presetModel, presets, settingsOf } from '../../src/research/run/model.ts';
+import type { ExecutionModel } from '../../src/research/run/model.ts';
+import { outages } from '../../src/research/run/run.ts';
+import { add, cost, money, NO_MONEY, NO_QUANTITY, price, quantity, subtract } from '../../src/core/money.ts';
+import type { FillRecord } from '../../src/core/record.ts';
+import { MINUTE_MS } from '../../src/core/time.ts';
+import { aTwap, START } from '../engine/harness.ts';
+import { aRun, closesTape, walkTape } from './bench.ts';
+import type { Ran } from './bench.ts';
+
+/** A market that stands still at 1000. */
+const still = closesTape('btcusd', {
+  barMs: MINUTE_MS,
+  times: Array.from({ length: 200 }, (_, n) => START + n * MINUTE_MS),
+  closes: Array.from({ length: 200 }, () => 1_000),
+});
+const quiet: Partial<ExecutionModel> = { ...presetModel('tight'), halfSpreadBps: 0, impactBps: 0 };
+
+const runWith = (model: Partial<ExecutionModel>, over: Record<string, unknown> = {}): Ran =>
+  aRun({
+    tapes: [still],
+    strategies: [
+      aTwap('twap', {
+        duration: 'PT100M',
+        slices: 10,
+        total_quantity: { amount: '100', currency: 'btc' },
+        ...over,
+      }),
+    ],
+    model: { ...quiet, ...model },
+  });
+const fillsOf = (ran: Ran): readonly FillRecord[] =>
+  [...ran.journal.read()].flatMap(({ body }) => (body.kind === 'fill' ? [body] : []));
+const attemptsOf = (ran: Ran): readonly string[] =>
+  [...ran.journal.read()].flatMap(({ body }) =>
+    body.kind === 'attempt' && body.reason !== undefined ? [body.reason] : [],
+  );
+
+describe('an execution model', () => {
+  it('quotes away from the market by the half spread, and further for size', () => {
+    expect(fillsOf(runWith({}))[0]?.price).toBe('1000');
+    expect(fillsOf(runWith({ halfSpreadBps: 10 }))[0]?.price).toBe('1001');
+    // Ten thousand dollars are a hundredth of the million at which the impact is reached: its root is a tenth.
+    expect(fillsOf(runWith({ impactBps: 50 }))[0]?.price).toBe('1000.5');
+  });
+
+  it.each([
+    ['btcusd', 60_000],
+    ['dogeusd', 0.000_2],
+    ['shibusd', 0.000_012_34],
+    ['xrpbtc', 0.000_000_01],
+  ])('rounds quotes of %s at %d by far less than the spread', (pair, mid) => {
+    const tape = closesTape(pair, {
+      barMs: MINUTE_MS,
+      times: Array.from({ length: 30 }, (_, n) => START + n * MINUTE_MS),
+      closes: Array.from({ length: 30 }, () => mid),
+    });
+    const quote = pair.slice(-3);
+    const spend = quote === 'usd' ? '2000' : '1';
+    const ran = aRun({
+      tapes: quote === 'usd' ? [tape] : [tape, still],
+      strategies: [
+        aTwap('twap', {
+          pair,
+          duration: 'PT10M',
+          slices: 2,
+          total_quantity: undefined,
+          total_notional: { amount: spend, currency: quote },
+        }),
+      ],
+      policy: { minimumOf: () => ({}) },
+      model: { ...quiet, halfSpreadBps: 3 },
+      holdings: quote === 'usd' ? { usd: '10000' } : { usd: '10000', btc: '5' },
+    });
+    const [fill] = fillsOf(ran);
+    expect((Number(fill?.price) / mid - 1) * 10_000).toBeCloseTo(3, 0);
+  });
+
+  it('takes its fee in quote currency, of each fill', () => {
+    const [fill] = fillsOf(runWith({ feeBps: 4 }));
+    expect(money(fill?.fees ?? '0').toFixed()).toBe(
+      money(fill?.amount ?? '0')
+        .times('0.0004')
+        .toFixed(),
+    );
+  });
+
+  it('quotes no more than its maximum at once', () => {
+    const ran = runWith({ maxUsd: '4000' });
+    expect(attemptsOf(ran)).toContain('too_large');
+    for (const fill of fillsOf(ran)) expect(money(fill.amount).lte('4000')).toBe(true);
+    let bought = NO_QUANTITY;
+    for (const fill of fillsOf(ran)) bought = add(bought, quantity(fill.quantity));
+    expect(bought.gt('60')).toBe(true);
+  });
+
+  it('takes its time for quotes and orders', () => {
+    const records = [...runWith({ quoteLatencyMs: 300, orderLatencyMs: 500 }).journal.read()];
+    const fill = records.find(({ body }) => body.kind === 'fill');
+    expect((fill?.at ?? 0) % MINUTE_MS).toBe(800);
+  });
+
+  it('refuses quotes in whole pieces of time, as often as it says, and by its seed alone', () => {
+    const model = { ...presetModel('normal'), unavailableShare: 0.2, unavailableMs: 60_000 };
+    const isOut = outages(model, 'a');
+    const minutes = Array.from({ length: 20_000 }, (_, n) => isOut(START + n * MINUTE_MS));
+    expect(minutes.filter(Boolean).length / minutes.length).toBeCloseTo(0.2, 1);
+    for (let n = 0; n < 100; n++) {
+      const at = START + n * MINUTE_MS;
+      expect(new Set([isOut(at), isOut(at + 1), isOut(at + 59_999)]).size).toBe(1);
+    }
+    expect(minutes).not.toEqual(
+      Array.from({ length: 20_000 }, (_, n) => outages(model, 'b')(START + n * MINUTE_MS)),
+    );
+    expect(attemptsOf(runWith({ unavailableShare: 0.5 }))).toContain('quotes_unavailable');
+  });
+
+  it('cancels orders when the price moved against the dealer in the meantime, and some for no reason', () => {
+    const rising = closesTape('btcusd', {
+      barMs: MINUTE_MS,
+      times: Array.from({ length: 30 }, (_, n) => START + n * MINUTE_MS),
+      closes: Array.from({ length: 30 }, (_, n) => 1_000 + 5 * n),
+    });
+    // Slots lie on the minute, when a close becomes known: the quote is a second older than it, the order a second younger.
+    const startsAt = new Date(START + 10 * MINUTE_MS - 1_500).toISOString();
+    const ran = aRun({
+      tapes: [rising],
+      strategies: [aTwap('twap', { start_time: startsAt, duration: 'PT5M', slices: 5 })],
+      model: { ...quiet, quoteLatencyMs: 1_000, orderLatencyMs: 2_000, lastLookBps: 1 },
+    });
+    const results = [...ran.journal.read()].flatMap(({ body }) =>
+      body.kind === 'attempt' ? [body.result] : [],
+    );
+    expect(results).toContain('doubt');
+    expect([...runWith({ rejectedShare: 1 }).journal.read()].some(({ body }) => body.kind === 'fill')).toBe(
+      false,
+    );
+  });
+
+  it('costs more the worse it is: tight, normal, stressed', () => {
+    const tapes = [walkTape({ pair: 'btcusd', rows: 300, startPrice: 1_000, volatility: 0.0001 })];
+    const costs = (['tight', 'normal', 'stressed'] as const).map((name) => {
+      const ran = aRun({
+        tapes,
+        strategies: [aTwap('t', { duration: 'PT4H', slices: 24 })],
+        model: presetModel(name),
+      });
+      let over = NO_MONEY;
+      for (const { amount, decision_price: decided, quantity: of } of fillsOf(ran))
+        over = add(over, subtract(money(amount), cost(price(decided), quantity(of))));
+      return over;
+    });
+    expect(costs.map((over, i) => i === 0 || over.gt(costs[i - 1] ?? 0))).toEqual([true, true, true]);
+  });
+
+  it('is written as it is read: a file of all settings of a preset is the preset', () => {
+    for (const name of ['tight', 'normal', 'stressed'] as const) {
+      const written = settingsOf(presetModel(name));
+      expect(modelFileSchema.parse({ base: name, ...written })).toEqual(presetModel(name));
+      expect(written).toMatchObject(presets[name]);
+    }
+    expect(modelFileSchema.safeParse({ base: 'normal', half_spread: 3 }).success).toBe(false);
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest';
+import { MINUTE_MS } from '../../src/core/time.ts';
+import type { Tape } from '../../src/research/tape/tape.ts';
+import { aStrategy, aTwap } from '../engine/harness.ts';
+import { aBacktest, aRun, at, closesTape, walkTape } from './bench.ts';
+import type { Ran } from './bench.ts';
+
+const btc = walkTape({ pair: 'btcusd', rows: 700, startPrice: 60_000 });
+const aLimit = (over: Record<string, unknown> = {}): ReturnType<typeof aStrategy> =>
+  aStrategy('limit', 'limit', {
+    pair: 'btcusd',
+    side: 'buy',
+    limit_price: '59900',
+    total_quantity: { amount: '0.5', currency: 'btc' },
+    ...over,
+  });
+const aRebalance = aStrategy('band', 'rebalance', {
+  target_weights: { btc: '0.5', usd: '0.5' },
+  drift_type: 'absolute',
+  drift_threshold: '0.01',
+  continuous: true,
+  min_trade_notional: { amount: '10', currency: 'usd' },
+});
+
+const bodies = (ran: Ran): readonly string[] =>
+  [...ran.journal.read()].map(({ at: when, body }) => `${when} ${JSON.stringify(body)}`);
+const fillsOf = (ran: Ran): readonly { readonly at: number; readonly price: string }[] =>
+  [...ran.journal.read()].flatMap(({ at: when, body }) =>
+    body.kind === 'fill' ? [{ at: when, price: body.price }] : [],
+  );
+
+describe('a backtest', () => {
+  it('trades a twap over a tape to its total, each slice at the price of its time', () => {
+    const ran = aRun({
+      tapes: [btc],
+      strategies: [aTwap('twap', { duration: 'PT100M', slices: 10 })],
+      model: { halfSpreadBps: 0, impactBps: 0 },
+    });
+    const fills = fillsOf(ran);
+    expect(fills).toHaveLength(10);
+    const known = fills.map(({ at: when }) => {
+      const row = Math.floor((when - (btc.times[0] ?? 0)) / MINUTE_MS) - 1;
+      return btc.close[row]?.toFixed(2);
+    });
+    // Without a spread the venue still rounds up to a cent.
+    fills.forEach(({ price }, i) => {
+      expect(Math.abs(Number(price) - Number(known[i]))).toBeLessThan(0.011);
+    });
+    expect([...ran.journal.read()].at(-1)?.body).toMatchObject({ kind: 'stopped', why: 'done' });
+  });
+
+  it('gives the same journal for the same input, and another one for another seed', () => {
+    const shape = {
+      tapes: [btc],
+      strategies: [aTwap('twap', { duration: 'PT5H', slices: 60 }), aRebalance],
+      model: { unavailableShare: 0.2, rejectedShare: 0.05 },
+    };
+    const [first, again, other] = [aRun(shape), aRun(shape), aRun({ ...shape, seed: '2' })];
+    expect(again.journal.head()).toEqual(first.journal.head());
+    expect(other.journal.head()).not.toEqual(first.journal.head());
+  });
+
+  it('goes on in pieces to the same end as at once', () => {
+    const shape = { tapes: [btc], strategies: [aTwap('twap', { duration: 'PT5H', slices: 60 }), aRebalance] };
+    const whole = aRun(shape);
+    const pieces = aBacktest(shape);
+    for (let minute = 1; !pieces.run(at(minute * 7)); minute++) expect(minute).toBeLessThan(200);
+    expect(pieces.journal.head()).toEqual(whole.journal.head());
+  });
+
+  it('does not look ahead: another future leaves the past as it was', () => {
+    const turn = 350;
+    const crash = walkTape({ pair: 'btcusd', rows: 700, startPrice: 60_000 });
+    for (const column of ['open', 'high', 'low', 'close'] as const)
+      for (let row = turn; row < crash.rows; row++) crash[column][row] = 10 + (row % 3);
+    const shape = { strategies: [aTwap('twap', { duration: 'PT11H', slices: 100 }), aLimit(), aRebalance] };
+    const [one, other] = [aRun({ tapes: [btc], ...shape }), aRun({ tapes: [crash], ...shape })];
+    const known = (btc.times[turn] ?? 0) + btc.barMs;
+    const past = (ran: Ran): readonly string[] =>
+      bodies(ran).filter((line) => Number(line.split(' ')[0]) < known);
+    expect(past(one).length).toBeGreaterThan(50);
+    expect(past(other)).toEqual(past(one));
+    expect(bodies(other)).not.toEqual(bodies(one));
+  });
+
+  it('knows the close of a bar when the bar has ended, and not before', () => {
+    const tape = closesTape('btcusd', {
+      barMs: MINUTE_MS,
+      times: [0, 1, 2, 3, 4].map((minute) => at(minute)),
+      closes: [100, 100, 50, 100, 100],
+    });
+    const ran = aRun({
+      tapes: [tape],
+      strategies: [aLimit({ limit_price: '60', total_quantity: { amount: '1', currency: 'btc' } })],
+      model: { halfSpreadBps: 0, impactBps: 0, unavailableShare: 0 },
+    });
+    const [fill] = fillsOf(ran);
+    expect(fill?.price).toBe('50');
+    expect(fill?.at).toBeGreaterThanOrEqual(at(3));
+    expect(fill?.at).toBeLessThan(at(4));
+  });
+
+  it('ends with the tape: nothing is decided from then on', () => {
+    const ran = aRun({
+      tapes: [btc],
+      strategies: [
+        aTwap('twap', { duration: 'PT24H', slices: 1440, total_quantity: { amount: '20', currency: 'btc' } }),
+      ],
+      until: at(61),
+    });
+    const last = [...ran.journal.read()].at(-1);
+    expect(last?.body).toMatchObject({ kind: 'stopped', why: 'the end of the tape' });
+    expect(last?.at).toBe(at(61));
+    const wakes = [...ran.journal.read()].filter(({ body }) => body.kind === 'wake');
+    expect(Math.max(...wakes.map(({ at: when }) => when))).toBeLessThan(at(61));
+  });
+
+  it('trades nothing in a hole of the tape that is longer than the model allows, and goes on after it', () => {
+    const holed = walkTape({
+      pair: 'btcusd',
+      rows: 400,
+      startPrice: 60_000,
+      isMissing: (row) => row >= 100 && row < 250,
+    });
+    const ran = aRun({
+      tapes: [holed],
+      strategies: [aTwap('twap', { duration: 'PT6H', slices: 36 })],
+      model: { gapMax: 20 * MINUTE_MS },
+    });
+    const times = fillsOf(ran).map(({ at: when }) => (when - at(0)) / MINUTE_MS);
+    // Row 99 is known at minute 100; its bar and the longest hole are over 21 minutes later; row 250 is known at 251.
+    expect(times.filter((minute) => minute > 121.1 && minute < 251)).toEqual([]);
+    expect(times.some((minute) => minute > 105 && minute <= 121)).toBe(true);
+    expect(times.some((minute) => minute >= 251)).toBe(true);
+    const why = [...ran.journal.read()].flatMap(({ body }) =>
+      body.kind === 'slice' ? (body.reason ?? []) : [],
+    );
+    expect(why).toContain('no_reference');
+  });
+
+  it('reads its account once when nothing but its own trades can move it', () => {
+    const read: number[] = [];
+    const tapes: readonly Tape[] = [walkTape({ pair: 'btcusd', rows: 2_000, startPrice: 60_000 })];
+    aRun({ tapes, strategies: [aRebalance], observer: { accountRead: (rows) => read.push(rows) } });
+    expect(read).toEqual([1]);
+  });
+});

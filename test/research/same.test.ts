@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { solvedOver } from '../../src/research/run/wake-index.ts';
+import type { NextPossible } from '../../src/research/run/tape-market.ts';
+import { settings } from '../engine/rebalance-year.ts';
+import { expectPlainTrades, someBars } from '../engine/rebalance-year-check.ts';
+import { aPolicy, aStrategy } from '../engine/harness.ts';
+import { aRun, walkTape } from './bench.ts';
+import { portfolioRun } from './portfolio.ts';
+import { aCase, sameInBothWays } from './same.ts';
+
+describe('a backtest that jumps from wake to wake', () => {
+  it('writes the same journal as one that tells the desk of every row, whatever the tapes, desks and holes', () => {
+    const sum = { fills: 0, byPrice: 0, byDrift: 0, rests: 0 };
+    fc.assert(
+      fc.property(aCase, (one) => {
+        const seen = sameInBothWays(one);
+        sum.fills += seen.fills;
+        sum.byPrice += seen.byPrice;
+        sum.byDrift += seen.byDrift;
+        sum.rests += seen.rests;
+      }),
+      { numRuns: 40, seed: 6 },
+    );
+    expect(sum.fills).toBeGreaterThan(100);
+    expect(sum.byPrice).toBeGreaterThan(20);
+    expect(sum.byDrift).toBeGreaterThan(50);
+    expect(sum.rests).toBeGreaterThan(10);
+  });
+
+  it('is told of few prices: those at which something may come true', () => {
+    const tapes = [walkTape({ pair: 'btcusd', rows: 5_000, startPrice: 60_000, volatility: 0.0005 })];
+    const band = aStrategy('band', 'rebalance', {
+      target_weights: { btc: '0.5', usd: '0.5' },
+      drift_type: 'absolute',
+      drift_threshold: '0.01',
+      continuous: true,
+    });
+    const toldOf = (nextPossible: NextPossible | undefined): readonly [number, string] => {
+      let told = 0;
+      const reference = (): void => {
+        told++;
+      };
+      const ran = aRun({ tapes, strategies: [band], nextPossible, observer: { reference } });
+      return [told, ran.journal.head().hash];
+    };
+    const [every, one] = toldOf(undefined);
+    expect(every).toBeGreaterThan(4_990);
+    const [some, other] = toldOf(solvedOver(tapes));
+    expect(other).toBe(one);
+    expect(some).toBeLessThan(100);
+  });
+
+  it('tries a rebalancing whose pair may not trade ten times and then once a day, not each minute', () => {
+    const rows = 3 * 1_440;
+    const tapes = [walkTape({ pair: 'btcusd', rows, startPrice: 60_000, volatility: 0.0001 })];
+    const band = aStrategy('band', 'rebalance', {
+      target_weights: { btc: '0.5', usd: '0.5' },
+      drift_threshold: '0.05',
+      continuous: true,
+    });
+    const policy = { limits: { ...aPolicy().limits, pairs: new Set(['ethusd']) } };
+    const heads = [undefined, solvedOver(tapes)].map((nextPossible) => {
+      const ran = aRun({ tapes, strategies: [band], policy, nextPossible });
+      const tries = [...ran.journal.lines()].filter(({ kind }) => kind === 'slice').length;
+      // 1, 2, 4, 8, 16 and 32 minutes, three times an hour, then every day.
+      expect(tries).toBe(9 + Math.ceil((rows - 243) / 1_440));
+      return ran.journal.head().hash;
+    });
+    expect(new Set(heads).size).toBe(1);
+  });
+
+  it('rebalances five assets as plain arithmetic says', () => {
+    const bars = someBars();
+    const [setting] = settings;
+    if (setting === undefined) throw new Error('no setting');
+    const { trades } = portfolioRun(bars, setting, solvedOver);
+    expect(expectPlainTrades(bars, setting, trades).rebalancings).toBeGreaterThan(5);
+  });
+});

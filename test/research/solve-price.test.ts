@@ -1,0 +1,140 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decimalText, knownAt, lastKnownRow, priceAt } from '../../src/research/tape/tape.ts';
+import type { Tape } from '../../src/research/tape/tape.ts';
+import { nextByPrice, nextCrossing, nextPriceAt } from '../../src/research/run/solve.ts';
+import type { Span } from '../../src/research/run/solve.ts';
+import { isBeyond } from '../../src/core/reference-price.ts';
+import { price } from '../../src/core/money.ts';
+import { instant } from '../../src/core/time.ts';
+import type { Beyond, Wait } from '../../src/core/wake.ts';
+import { historyOf, manners, tapeFrom, tapeInManner } from './markets.ts';
+
+interface Crossing {
+  readonly is: Beyond;
+  readonly level: string;
+}
+
+/** What a desk sees that looks at every price, with decimals. */
+function scanned(tape: Tape, { is, level }: Crossing, { from, until, ageMaxMs }: Span): number | undefined {
+  const end = until ?? Infinity;
+  const isWanted = (row: number): boolean => isBeyond(priceAt(tape.close, row), is, price(level));
+  const known = lastKnownRow(tape, from);
+  if (known >= 0 && from - knownAt(tape, known) <= (ageMaxMs ?? Infinity) && isWanted(known))
+    return from <= end ? from : undefined;
+  for (let row = known + 1; row < tape.rows; row++) {
+    const at = knownAt(tape, row);
+    if (at > end) return undefined;
+    if (row + 1 < tape.rows && knownAt(tape, row + 1) === at) continue;
+    if (isWanted(row)) return at;
+  }
+  return undefined;
+}
+
+const cases = fc.record({
+  manner: manners(150),
+  is: fc.constantFrom<Beyond>('at_or_below', 'at_or_above'),
+  /** The level is the price of a row, moved by so many thousandths, or by a digit that no double holds. */
+  row: fc.nat(),
+  away: fc.oneof(fc.constant(0), fc.integer({ min: -300, max: 300 })),
+  tail: fc.constantFrom('', '00000000000000001', '9'),
+  from: fc.double({ min: -0.1, max: 1.1, noNaN: true }),
+  until: fc.option(fc.double({ min: -0.1, max: 1.1, noNaN: true }), { nil: undefined }),
+  ageMaxMs: fc.constantFrom(undefined, undefined, 0, 60_000, 90_000_000),
+});
+
+describe('the next crossing of a level', () => {
+  it('is the one that a look at every price finds', () => {
+    let found = 0;
+    let exact = 0;
+    fc.assert(
+      fc.property(cases, ({ manner, is, row, away, tail, ...span }) => {
+        const tape = tapeInManner('btcusd', manner);
+        const near = decimalText((tape.close[row % tape.rows] ?? 0) * (1 + away / 1000));
+        const level = near + (tail === '' ? '' : near.includes('.') ? tail : `.${tail}`);
+        const [begins, ends] = [knownAt(tape, 0), knownAt(tape, tape.rows - 1)];
+        const at = (part: number) => instant(Math.round(begins + part * (ends - begins + 1)));
+        const until = span.until === undefined ? undefined : at(span.until);
+        const question = { from: at(span.from), until, ageMaxMs: span.ageMaxMs };
+        const wanted = scanned(tape, { is, level }, question);
+        if (wanted !== undefined) found++;
+        if (wanted !== undefined && priceAt(tape.close, lastKnownRow(tape, instant(wanted))).eq(level))
+          exact++;
+
+        expect(nextCrossing(historyOf(tape), { is, level }, question)).toBe(wanted);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(found).toBeGreaterThan(1_000);
+    expect(exact, 'prices that are the level itself').toBeGreaterThan(100);
+  });
+
+  it('takes the level itself, and nothing that is off by a digit which a double does not hold', () => {
+    const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 2], [60_000, 0.1], [120_000, 0.05]])); // prettier-ignore
+    const crossing = (is: Beyond, level: string) =>
+      nextCrossing(history, { is, level }, { from: instant(0) });
+
+    expect(crossing('at_or_below', '0.1')).toBe(120_000);
+    expect(crossing('at_or_below', '0.1000000000000000000001')).toBe(120_000);
+    expect(crossing('at_or_below', '0.0999999999999999999999')).toBe(180_000);
+    expect(crossing('at_or_above', '2')).toBe(60_000);
+    expect(crossing('at_or_above', '2.0000000000000000000001')).toBeUndefined();
+    expect(crossing('at_or_above', '1.9999999999999999999999')).toBe(60_000);
+  });
+
+  it('is never before the bar has ended', () => {
+    const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [60_000, 5], [120_000, 10]])); // prettier-ignore
+    const from = (at: number) =>
+      nextCrossing(history, { is: 'at_or_below', level: '5' }, { from: instant(at) });
+
+    expect(from(60_000)).toBe(120_000);
+    expect(from(120_000)).toBe(120_000);
+    expect(from(179_999)).toBe(179_999);
+    expect(from(180_000)).toBeUndefined();
+  });
+
+  it('counts the last of several trades of one instant, and no other', () => {
+    const history = historyOf(tapeFrom('btcusd', 0, [[0, 10], [5, 1], [5, 10], [9, 10], [9, 1]])); // prettier-ignore
+
+    expect(nextCrossing(history, { is: 'at_or_below', level: '1' }, { from: instant(0) })).toBe(9);
+  });
+});
+
+describe('a wait', () => {
+  const history = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [60_000, 5], [120_000, 4]])); // prettier-ignore
+  const market = new Map([['btcusd', history]]);
+  const wait = { on: 'price', pair: 'btcusd', is: 'at_or_below', level: '5' } as const;
+  const world = { from: instant(0), holdings: new Map() };
+
+  it('for a price begins when its own time has come', () => {
+    expect(nextByPrice(market, { ...wait, notBefore: instant(0) }, world)).toBe(120_000);
+    expect(nextByPrice(market, { ...wait, notBefore: instant(150_000) }, world)).toBe(150_000);
+    expect(nextByPrice(market, { ...wait, pair: 'ethusd', notBefore: instant(0) }, world)).toBeUndefined();
+  });
+
+  it.each<Wait>([
+    { on: 'at', at: instant(5) },
+    { on: 'inflow', currency: 'usd', above: '0', notBefore: instant(0) },
+    { on: 'debt', pairs: ['btcusd'], leadMs: 0, modes: [], notBefore: instant(0) },
+    { on: 'outcome', leg: 'a', slice: 0 },
+  ])('for $on does not depend on prices', (other) => {
+    expect(nextByPrice(market, other, world)).toBeUndefined();
+  });
+});
+
+describe('the next price', () => {
+  it('is the first that becomes known later, of any pair', () => {
+    const one = historyOf(tapeFrom('btcusd', 60_000, [[0, 10], [180_000, 5]])); // prettier-ignore
+    const two = historyOf(tapeFrom('ethusd', 0, [[70_000, 1], [70_000, 2]])); // prettier-ignore
+    const after = (at: number) => nextPriceAt([one.tape, two.tape], instant(at));
+
+    expect([0, 59_999, 60_000, 70_000, 239_999, 240_000].map(after)).toStrictEqual([
+      60_000,
+      60_000,
+      70_000,
+      240_000,
+      240_000,
+      undefined,
+    ]);
+  });
+});

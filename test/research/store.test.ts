@@ -1,0 +1,376 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { tapeFromArrow, tapeToArrow } from '../../src/research/tape/arrow-file.ts';
+import { generateTape } from '../../src/research/tape/generate.ts';
+import { openLarge, readAhead } from '../../src/research/tape/large-tape.ts';
+import { beginTape, openTape } from '../../src/research/tape/store.ts';
+import type { OpenTape } from '../../src/research/tape/store.ts';
+import { columnNames, decimalText, hashOf } from '../../src/research/tape/tape.ts';
+import { instant, MINUTE_MS } from '../../src/core/time.ts';
+
+const BEGIN = instant(Date.UTC(2026, 0, 5));
+const aTape = (over: Partial<Parameters<typeof generateTape>[0]> = {}) =>
+  generateTape({ pair: 'btcusd', rows: 500, barMs: MINUTE_MS, startsAt: BEGIN, seed: 's', startPrice: 60_000, volatility: 0.03, correlation: 0.5, ...over }); // prettier-ignore
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'tranche-tapes-'));
+  onTestFinished(() => {
+    rmSync(path, { recursive: true, force: true });
+  });
+  return path;
+}
+const csv = (close = '2'): string => `timestamp_ms,close\n60000,1.5\n120000,${close}\n180000,3\n`;
+
+describe('a tape as an Arrow file', () => {
+  it('comes back number for number, as views of the bytes of the file', () => {
+    const tape = aTape();
+    const bytes = tapeToArrow(tape, { said: 'something' });
+    const back = tapeFromArrow(bytes, 'x.arrow');
+    expect(back?.tape).toEqual(tape);
+    expect(back?.notes.get('said')).toBe('something');
+    expect(back?.tape.close.buffer).toBe(bytes.buffer);
+    expect(back === undefined ? '' : hashOf(back.tape)).toBe(tape.hash);
+  });
+
+  it('also at an odd address, and where there is no volume', () => {
+    const tape = { ...aTape(), volume: new Float64Array(500).fill(Number.NaN) };
+    const bytes = tapeToArrow(tape);
+    const moved = new Uint8Array(bytes.length + 3);
+    moved.set(bytes, 3);
+    expect(tapeFromArrow(moved.subarray(3), 'x.arrow')?.tape).toEqual(tape);
+  });
+
+  it('is refused when any byte of its columns has changed, or it is cut off', () => {
+    const bytes = tapeToArrow(aTape());
+    for (const at of [0.2, 0.4, 0.6, 0.8, 0.95]) {
+      const damaged = new Uint8Array(bytes);
+      const place = Math.floor(bytes.length * at);
+      damaged[place] = (damaged[place] ?? 0) ^ 1;
+      expect(() => tapeFromArrow(damaged, 'x.arrow')).toThrow('x.arrow: damaged tape');
+    }
+    for (const length of [20, 1_000, bytes.length - 3_000, bytes.length - 1])
+      expect(() => tapeFromArrow(bytes.slice(0, length), 'x.arrow')).toThrow(
+        /x\.arrow: damaged tape: it(?: is cut off, or no Arrow file|s columns)/u,
+      );
+  });
+});
+
+describe('an invented tape', () => {
+  it('is the same for the same seed, and another for another', () => {
+    expect(aTape().hash).toBe('168edfdb9db0bba22ed692946de1fc2c07df370ec4a6ffe08d61035b8d3617b6');
+    expect(aTape({ seed: 't' }).hash).not.toBe(aTape().hash);
+    expect(aTape({ pair: 'ethusd' }).hash).not.toBe(aTape().hash);
+  });
+
+  it('moves as much as it is told to, and with the others of its seed', () => {
+    const steps = (pair: string, correlation: number): readonly number[] => {
+      const { close } = aTape({ pair, correlation, rows: 20_000, barMs: 3_600_000 });
+      return Array.from({ length: close.length - 1 }, (_, n) =>
+        Math.log((close[n + 1] ?? 1) / (close[n] ?? 1)),
+      );
+    };
+    const deviation = (of: readonly number[]): number =>
+      Math.sqrt(of.reduce((sum, x) => sum + x * x, 0) / of.length);
+    const [a, b] = [steps('btcusd', 0.5), steps('ethusd', 0.5)];
+    expect(deviation(a) * Math.sqrt(24)).toBeCloseTo(0.03, 3);
+    const together =
+      a.reduce((sum, x, n) => sum + x * (b[n] ?? 0), 0) / a.length / deviation(a) / deviation(b);
+    expect(together).toBeCloseTo(0.5, 1);
+    expect(steps('btcusd', 1)).toEqual(steps('ethusd', 1));
+  });
+
+  it('has prices of few digits, also small ones', () => {
+    const { close } = aTape({ startPrice: 0.000_012_34 });
+    const digits = (price: number): string => decimalText(price).replace('.', '').replace(/^0+/u, '');
+    expect(Math.max(...Array.from(close, (price) => digits(price).length))).toBeLessThan(9);
+  });
+});
+
+describe('opening a tape', () => {
+  const open = async (cwd: string, files: readonly string[], options: Partial<OpenTape> = {}) =>
+    await openTape(files, { cwd, cacheFolder: 'tapes', pair: 'btcusd', ...options });
+
+  it('imports a file once, and then takes it from the cache, with what was found', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), csv());
+    const first = await open(cwd, ['a.csv']);
+    expect([first.origin, [...first.tape.close]]).toEqual(['imported', [1.5, 2, 3]]);
+    const again = await open(cwd, ['a.csv']);
+    expect([again.origin, again.file]).toEqual(['cached', first.file]);
+    expect(again.tape).toEqual(first.tape);
+    expect(again.report).toEqual(first.report);
+    expect(readdirSync(join(cwd, 'tapes'))).toHaveLength(1);
+  });
+
+  it('takes the content for the key, not the time of the file: other bytes or options are another tape', async () => {
+    const cwd = folder();
+    const file = join(cwd, 'a.csv');
+    writeFileSync(file, csv());
+    await open(cwd, ['a.csv']);
+    const { mtime } = statSync(file);
+    writeFileSync(file, csv('4'));
+    utimesSync(file, mtime, mtime);
+    expect((await open(cwd, ['a.csv'])).origin).toBe('imported');
+    expect((await open(cwd, ['a.csv'], { barMs: 30_000 })).origin).toBe('imported');
+    expect((await open(cwd, ['a.csv'], { pair: 'ethusd' })).tape.pair).toBe('ethusd');
+    expect(readdirSync(join(cwd, 'tapes'))).toHaveLength(4);
+  });
+
+  it.each(['a changed byte', 'a cut', 'something else'])(
+    'makes a cached tape anew after %s',
+    async (what) => {
+      const cwd = folder();
+      writeFileSync(join(cwd, 'a.csv'), csv());
+      const { file = '', tape } = await open(cwd, ['a.csv']);
+      const bytes = readFileSync(file);
+      const place = bytes.indexOf(Buffer.from(Float64Array.of(1.5).buffer));
+      bytes[place] = 1;
+      writeFileSync(
+        file,
+        what === 'a cut' ? bytes.subarray(0, 300) : what === 'a changed byte' ? bytes : 'hello',
+      );
+      const again = await open(cwd, ['a.csv']);
+      expect([again.origin, again.tape.hash]).toEqual(['imported', tape.hash]);
+      expect(again.said).toMatch(/(?:damaged tape|is no tape).*made anew/u);
+      expect((await open(cwd, ['a.csv'])).origin).toBe('cached');
+    },
+  );
+
+  it('goes on without a cache where the folder cannot be written, and says so', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), csv());
+    writeFileSync(join(cwd, 'tapes'), 'a file in its place');
+    const opened = await open(cwd, ['a.csv']);
+    expect([opened.origin, opened.tape.rows]).toEqual(['not_cached', 3]);
+    expect(opened.said).toContain('not kept in');
+  });
+
+  it('loads a tape file as it is, and refuses it for another pair', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), csv());
+    const { file = '', tape } = await open(cwd, ['a.csv']);
+    const loaded = await open(cwd, [file], { pair: undefined });
+    expect([loaded.origin, loaded.tape]).toEqual(['tape', tape]);
+    await expect(open(cwd, [file], { pair: 'ethusd' })).rejects.toThrow('is of btcusd, not of ethusd');
+  });
+
+  it('leaves nothing behind when it fails', async () => {
+    const cwd = folder();
+    mkdirSync(join(cwd, 'tapes'));
+    writeFileSync(join(cwd, 'a.csv'), csv('x'));
+    await expect(open(cwd, ['a.csv'])).rejects.toThrow('a.csv:3: expected a price, got "x"');
+    await expect(open(cwd, ['b.csv'])).rejects.toThrow('cannot read b.csv');
+    expect(readdirSync(join(cwd, 'tapes'))).toEqual([]);
+  });
+
+  it('removes what another process left half-written long ago, and nothing that is being written', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), csv());
+    const [old, young] = ['0123.arrow.new-AbCdEf', '4567.index.new-GhIjKl'].map((name) =>
+      join(cwd, 'tapes', name),
+    );
+    for (const path of [old ?? '', young ?? '']) {
+      mkdirSync(path, { recursive: true });
+      writeFileSync(join(path, 'tape.arrow'), 'half');
+    }
+    utimesSync(old ?? '', 1, 1);
+    await open(cwd, ['a.csv']);
+    expect(readdirSync(join(cwd, 'tapes'))).toHaveLength(2);
+    expect([old, young].map((path) => existsSync(path ?? ''))).toEqual([false, true]);
+  });
+
+  it('writes where it was told that nothing may disturb it', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), csv());
+    const seen: string[] = [];
+    const undisturbed = (write: () => void): void => {
+      seen.push(...(existsSync(join(cwd, 'tapes')) ? readdirSync(join(cwd, 'tapes')) : []), 'then');
+      write();
+      seen.push(...readdirSync(join(cwd, 'tapes')).map((name) => name.slice(-6)));
+    };
+    await open(cwd, ['a.csv'], { undisturbed });
+    expect(seen).toEqual(['then', '.arrow']);
+  });
+
+  it('does not try for ever where no folder can be made', async () => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), csv());
+    const opened = await open(cwd, ['a.csv'], { cacheFolder: '/proc/none/tapes' });
+    expect([opened.origin, opened.said]).toEqual([
+      'not_cached',
+      expect.stringContaining('not kept in /proc/none/tapes'),
+    ]);
+  });
+
+  it('says why a file cannot be read in words', async () => {
+    const cwd = folder();
+    mkdirSync(join(cwd, 'd'));
+    await expect(open(cwd, ['none.csv'])).rejects.toThrow('cannot read none.csv: there is no such file');
+    await expect(open(cwd, ['d'])).rejects.toThrow('cannot read d: it is a folder: name the files in it');
+  });
+
+  it('joins files of one pair, whichever is named first', async () => {
+    const cwd = folder();
+    const whole = aTape();
+    const lines = Array.from(whole.times, (at, n) => `${at},${columnNames.slice(1).map((name) => whole[name][n]).join(',')}`); // prettier-ignore
+    const head = 'timestamp_ms,open,high,low,close,volume';
+    writeFileSync(join(cwd, 'late.csv'), [head, ...lines.slice(200)].join('\n'));
+    // Overlapping: 50 bars are in both files.
+    writeFileSync(join(cwd, 'early.csv'), [head, ...lines.slice(0, 250)].join('\n'));
+    const { tape, report } = await open(cwd, ['late.csv', 'early.csv']);
+    expect(tape.hash).toBe(whole.hash);
+    expect(report).toMatchObject({ rows: 500, duplicates: { identical: 50, conflicting: 0 } });
+  });
+});
+
+/** What this process has open of a file, where the system tells. */
+const openOf = (file: string): readonly string[] =>
+  existsSync('/proc/self/fd')
+    ? readdirSync('/proc/self/fd').flatMap((fd) => {
+        try {
+          const target = readlinkSync(`/proc/self/fd/${fd}`);
+          return target.startsWith(file) ? [target] : [];
+        } catch {
+          return []; // closed meanwhile
+        }
+      })
+    : [];
+
+describe('a large tape that was kept', () => {
+  const ROWS = 101_000;
+  const tape = aTape({ rows: ROWS });
+  const lines = ['timestamp_ms,open,high,low,close,volume'];
+  for (let row = 0; row < ROWS; row++) lines.push(columnNames.map((name) => tape[name][row]).join(','));
+  const text = lines.join('\n');
+  const open = async (cwd: string) =>
+    await openTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd', barMs: MINUTE_MS });
+
+  /** A folder where it is kept, and the file. */
+  async function kept(): Promise<{ readonly cwd: string; readonly file: string }> {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'a.csv'), text);
+    const { origin, file = '' } = await open(cwd);
+    expect(origin).toBe('imported');
+    return { cwd, file };
+  }
+  /** Changes one bit of a row of a column. */
+  function damage(file: string, name: (typeof columnNames)[number], row: number): void {
+    const bytes = readFileSync(file);
+    const column = tapeFromArrow(bytes, file)?.tape[name];
+    const at = (column?.byteOffset ?? 0) - bytes.byteOffset + 8 * row;
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    writeFileSync(file, bytes);
+  }
+
+  it('comes back number for number, also in parts', async () => {
+    const { cwd } = await kept();
+    const { origin, tape: back } = await open(cwd);
+    expect([origin, back.rows, back.barMs, back.pair, back.hash]).toEqual(['cached', ROWS, MINUTE_MS, 'btcusd', tape.hash]); // prettier-ignore
+    const spans = [[0, 1], [5, 5], [2_047, 2_049], [99_999, ROWS], [40_000, 90_000], [ROWS - 1, ROWS]] as const; // prettier-ignore
+    for (const name of columnNames)
+      for (const [from, until] of spans)
+        expect(back.part?.(name, from, until)).toEqual(tape[name].slice(from, until));
+    for (const name of columnNames) expect(back[name]).toEqual(tape[name]);
+    expect(hashOf({ ...back })).toBe(tape.hash);
+    expect(back.part?.('high', 7, 9)).toEqual(tape.high.slice(7, 9));
+  });
+
+  it.each([
+    ['pair', 'btcusd', 'btbusd'],
+    ['length of a bar', '60000', '20000'],
+  ])('is made anew where its %s is damaged, which no checksum holds', async (_, was, is) => {
+    const cwd = folder();
+    writeFileSync(join(cwd, 'x.csv'), csv());
+    const options = { cwd, cacheFolder: 'tapes', pair: 'btcusd' };
+    const { file = '' } = await openTape(['x.csv'], options);
+    const bytes = readFileSync(file);
+    const noted = (word: string): Buffer => Buffer.concat([Buffer.of(word.length, 0, 0, 0), Buffer.from(word)]); // prettier-ignore
+    for (let at = bytes.indexOf(noted(was)); at >= 0; at = bytes.indexOf(noted(was), at + 1))
+      bytes.set(noted(is), at);
+    writeFileSync(file, bytes);
+    const again = await openTape(['x.csv'], options);
+    expect(again.said).toContain('damaged tape: it does not fit the report of its import: made anew');
+    expect([again.tape.pair, again.tape.barMs]).toEqual(['btcusd', 60_000]);
+  });
+
+  it.each(['times', 'close'] as const)('is made anew where its %s are damaged', async (name) => {
+    const { cwd, file } = await kept();
+    damage(file, name, ROWS - 1);
+    const again = await open(cwd);
+    expect([again.origin, again.tape[name]]).toEqual(['imported', tape[name]]);
+    expect(again.said).toMatch(/damaged tape.*made anew/u);
+    expect((await open(cwd)).origin).toBe('cached');
+  });
+
+  it.each(['open', 'high', 'low', 'volume'] as const)(
+    'is refused where its %s are used and damaged, and made anew the next time',
+    async (name) => {
+      const { cwd, file } = await kept();
+      damage(file, name, 60_000);
+      const { origin, tape: back } = await open(cwd);
+      expect(origin).toBe('cached');
+      const refused = `damaged tape: its column ${name} does not fit its checksums; it was removed: run the command again`;
+      expect(() => back[name]).toThrow(refused);
+      expect(() => back.part?.(name, 59_999, 60_001)).toThrow(refused);
+      expect(back.part?.(name, 0, 10)).toEqual(tape[name].slice(0, 10));
+      const again = await open(cwd);
+      expect([again.origin, again.tape[name]]).toEqual(['imported', tape[name]]);
+    },
+  );
+
+  it('is the same where it was begun before it is opened, and begun once is used once', async () => {
+    const { cwd, file } = await kept();
+    await beginTape(['a.csv'], { cwd, cacheFolder: 'tapes', pair: 'btcusd', barMs: MINUTE_MS });
+    await readAhead(file);
+    // Somebody else puts another one in its place meanwhile.
+    const whole = readFileSync(file);
+    rmSync(file);
+    writeFileSync(file, whole.subarray(0, 700));
+    const begun = openLarge(file)?.tape;
+    for (const name of columnNames) expect(begun?.[name]).toEqual(tape[name]);
+    expect(openLarge(file)).toBe(undefined);
+    writeFileSync(file, whole);
+    expect(openLarge(file)?.tape.close).toEqual(tape.close);
+  });
+
+  it('is refused where what was begun is damaged, and begun in vain says nothing', async () => {
+    const { cwd, file } = await kept();
+    damage(file, 'close', 3);
+    await readAhead(file);
+    expect(() => openLarge(file)).toThrow('damaged tape: its column close');
+    expect(existsSync(file)).toBe(false);
+    expect(openOf(file)).toEqual([]);
+    await readAhead(file);
+    await beginTape(['nothing.csv'], { cwd, cacheFolder: 'tapes' });
+    expect(() => openLarge(file)).toThrow('ENOENT');
+  });
+
+  it('is made anew after a cut, and read whole where it has no checksums of its blocks', async () => {
+    const { cwd, file } = await kept();
+    const whole = readFileSync(file);
+    for (const length of [0, 12, 700, whole.length >> 1, whole.length - 1]) {
+      writeFileSync(file, whole.subarray(0, length));
+      const again = await open(cwd);
+      expect([again.origin, again.tape.volume]).toEqual([length === whole.length - 1 ? 'cached' : 'imported', tape.volume]); // prettier-ignore
+    }
+    writeFileSync(file, whole);
+    const { report } = await open(cwd);
+    writeFileSync(file, tapeToArrow(tape, { import_report: JSON.stringify(report) }));
+    const again = await open(cwd);
+    expect([again.origin, again.tape.part]).toEqual(['cached', undefined]);
+    expect(again.tape).toEqual(tape);
+  });
+});

@@ -1,0 +1,277 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  expectedMaximum,
+  luckOf,
+  normalQuantile,
+  paretoFront,
+  ranked,
+} from '../../src/research/sweep/sweep-figures.ts';
+import type { SweepFigures } from '../../src/research/sweep/sweep-figures.ts';
+import { heatMapOf, shades } from '../../src/research/sweep/heat-map.ts';
+import { readVaries, settingsOf, valueAt, valuesOf, withValue } from '../../src/research/sweep/vary.ts';
+import { walkForward, windowsOf } from '../../src/research/sweep/walk-forward.ts';
+import { HOUR_MS, MINUTE_MS, instant } from '../../src/core/time.ts';
+import { normalAt } from '../../src/simulator/market/random.ts';
+
+const settings = (
+  texts: readonly string[],
+  sampling: { readonly samples?: number; readonly seed?: string } = {},
+): readonly (readonly string[])[] => settingsOf(readVaries(texts), { seed: '1', ...sampling }).settings;
+
+const costs = (...values: readonly (string | undefined)[]): readonly SweepFigures[] =>
+  values.map((cost_bps) => (cost_bps === undefined ? {} : { cost_bps }));
+
+describe('the fields of a sweep', () => {
+  it('has exact values in a range: ten of 0.01..0.10/0.01, and none of them 0.09999', () => {
+    expect(settings(['drift_threshold=0.01..0.10/0.01']).flat()).toEqual(
+      ['0.01', '0.02', '0.03', '0.04', '0.05', '0.06', '0.07', '0.08', '0.09', '0.1'], // prettier-ignore
+    );
+    expect(settings(['a=-1..1/0.5']).flat()).toEqual(['-1', '-0.5', '0', '0.5', '1']);
+    expect(settings(['a=1..10/4']).flat()).toEqual(['1', '5', '9']);
+    expect(settings(['a=5..5/1']).flat()).toEqual(['5']);
+  });
+
+  it('never leaves a range, whatever its decimals', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 50 }), fc.integer({ min: 0, max: 60 }), fc.integer({ min: 1, max: 9 }), (from, more, step) => {
+        const cent = (n: number): string => (n / 1_000).toFixed(3);
+        const values = settings([`a=${cent(from)}..${cent(from + more)}/${cent(step)}`]).flat();
+        expect(values.map((value) => Math.round(Number(value) * 1_000))).toEqual(
+          Array.from({ length: Math.floor(more / step) + 1 }, (_, i) => from + i * step),
+        );
+      }),
+      { numRuns: 200 },
+    ); // prettier-ignore
+  });
+
+  it('is the product of its grids, the last field fastest', () => {
+    expect(settings(['slices=12,24', 'id-1.side=buy,sell'])).toEqual([
+      ['12', 'buy'],
+      ['12', 'sell'],
+      ['24', 'buy'],
+      ['24', 'sell'],
+    ]);
+  });
+
+  it('changes fields together that are joined, and takes nothing else for a value of theirs', () => {
+    expect(settings(['w.btc + w.usd = 0.6+0.4, 0.5 + 0.5', 'slices=1,2']).map(([both, slices]) => `${both} ${slices}`)).toEqual([
+      '0.6+0.4 1', '0.6+0.4 2', '0.5 + 0.5 1', '0.5 + 0.5 2',
+    ]); // prettier-ignore
+    expect(valuesOf({ field: 'w.btc+w.usd' }, '0.5 + 0.5')).toEqual(['0.5', '0.5']);
+    expect(valuesOf({ field: 'note' }, 'a+b')).toEqual(['a+b']);
+    for (const [text, why] of [
+      ['a+b=1+2,3', '"3" is not a value for each of the 2 fields'],
+      ['a+b=1+2+3', '"1+2+3" is not a value for each of the 2 fields'],
+      ['a+b=1..2/1', 'fields that change together need a list, not a range'],
+      ['a+a=1+2', 'a is given twice'],
+      ['a+=1+2', 'expected a field of a strategy and its values'],
+    ] as const)
+      expect(() => readVaries([text])).toThrow(why);
+    expect(() => readVaries(['a+b=1+2', 'b=1'])).toThrow('b is given twice');
+  });
+
+  it('draws the same values for the same seed, within the bounds and with their decimals, for each point of the grid', () => {
+    const texts = ['limit_price=random(58000.0..62000.0)', 'slices=12,24'];
+    const drawn = settings(texts, { samples: 50 });
+    expect(drawn).toEqual(settings(texts, { samples: 50 }));
+    expect(drawn).not.toEqual(settings(texts, { samples: 50, seed: '2' }));
+    const of = (slices: string): readonly string[] =>
+      drawn.filter((one) => one[1] === slices).map(([price]) => price ?? '');
+    expect(of('12')).toEqual(of('24'));
+    for (const value of of('12')) {
+      expect(value).toMatch(/^\d{5}(?:\.\d)?$/u);
+      expect(Number(value)).toBeGreaterThanOrEqual(58_000);
+      expect(Number(value)).toBeLessThanOrEqual(62_000);
+    }
+    expect(new Set(of('12')).size).toBeGreaterThan(40);
+  });
+
+  it('runs a draw that came out like another one once, and counts it', () => {
+    const { settings: all, repeated } = settingsOf(readVaries(['a=random(1..3)']), {
+      samples: 20,
+      seed: '1',
+    });
+    expect(all.length + repeated).toBe(20);
+    expect(all.flat().toSorted()).toEqual(['1', '2', '3']);
+  });
+
+  it('draws so many different settings of a grid when nothing is random', () => {
+    const drawn = settings(['a=1..100/1', 'b=1..100/1'], { samples: 300 });
+    expect(new Set(drawn.map(String)).size).toBe(300);
+    expect(settings(['a=1..4/1'], { samples: 4 }).flat().toSorted()).toEqual(['1', '2', '3', '4']);
+  });
+
+  it.each([
+    [[], 'nothing is varied'],
+    [['slices'], 'expected a field of a strategy and its values'],
+    [['=1'], 'expected a field'],
+    [['slices='], 'a value is empty'],
+    [['slices=12,,24'], 'a value is empty'],
+    [['slices=12,12'], 'listed twice'],
+    [['a=1..10'], 'has no step: write 1..10/STEP'],
+    [['a=1..10/0'], 'must be above zero'],
+    [['a=1..10/-1'], 'must be above zero'],
+    [['a=10..1/1'], 'ends below its beginning'],
+    [['a=1..x/1'], 'is not a range'],
+    [['a=1..2..3/1'], 'is not a range'],
+    [['a=1..2/'], 'is not a range'],
+    [['a=0..1/0.00001'], 'has more than 10000 values'],
+    [['a=1..200/1', 'b=1..200/1'], 'these are 40000 settings, at most 10000'],
+    [['a=random(1..9)'], '--samples N'],
+    [['a=1,2', 'a=3'], 'a is given twice'],
+  ])('refuses %j: %s', (texts, why) => {
+    expect(() => settings(texts)).toThrow(why);
+  });
+
+  it('refuses more draws than there are settings', () => {
+    expect(() => settings(['a=1..4/1'], { samples: 5 })).toThrow('the grid has only 4 settings');
+  });
+});
+
+describe('a value in a document', () => {
+  const document = { id: 'x', total: { amount: '1', currency: 'btc' }, list: [1, { deep: 2 }] };
+
+  it('is set at its path, and nothing else changes', () => {
+    expect(withValue(document, ['total', 'amount'], '2')).toEqual({
+      ...document,
+      total: { amount: '2', currency: 'btc' },
+    });
+    expect(withValue(document, ['list', '1', 'deep'], 3)).toEqual({ ...document, list: [1, { deep: 3 }] });
+    expect(withValue(document, ['new', 'group'], 1)).toEqual({ ...document, new: { group: 1 } });
+    expect(document.total.amount).toBe('1');
+    expect(valueAt(document, ['list', '1', 'deep'])).toBe(2);
+    expect(valueAt(document, ['list', 'length', 'x'])).toBeUndefined();
+  });
+
+  it.each([
+    [['id', 'x'], 'one value'],
+    [['list', '2'], 'has 2 values'],
+    [['list', 'x'], 'has 2 values'],
+    [['__proto__', 'x'], 'cannot be the name'],
+    [['total', 'constructor'], 'cannot be the name'],
+  ])('refuses %j', (path, why) => {
+    expect(() => withValue(document, path, 1)).toThrow(why);
+  });
+});
+
+describe('the results of a sweep', () => {
+  it('are ranked by a figure the way it is better, without those that lack it', () => {
+    expect(ranked(costs('3', '-1', undefined, '2', '-1'), 'cost_bps')).toEqual([1, 4, 3, 0]);
+    expect(ranked([{ gain_usd: '1' }, { gain_usd: '5' }, { gain_usd: '-9' }], 'gain_usd')).toEqual([1, 0, 2]);
+  });
+
+  it('have a front of those that no other one beats in both figures', () => {
+    const all = [[1, 9], [2, 5], [2, 5], [3, 5], [4, 1], [9, 9], [4, 2]].map(([cost, risk]) => ({ cost_bps: String(cost), risk_bps: String(risk) })); // prettier-ignore
+    expect(paretoFront([...all, { cost_bps: '0' }], ['cost_bps', 'risk_bps'])).toEqual([0, 1, 2, 4]);
+  });
+
+  it('have the front that comparing each with each gives', () => {
+    const figure = fc.integer({ min: 0, max: 8 });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(figure, figure), { maxLength: 30 }), (points) => {
+        const all = points.map(([cost, gain]) => ({ cost_bps: String(cost), gain_usd: String(gain) }));
+        const beaten = ([cost, gain]: readonly [number, number]): boolean =>
+          points.some(([c, g]) => c <= cost && g >= gain && (c < cost || g > gain));
+        const naive = points.flatMap((point, i) => (beaten(point) ? [] : [i]));
+        expect(paretoFront(all, ['cost_bps', 'gain_usd']).toSorted((a, b) => a - b)).toEqual(naive);
+      }),
+    );
+  });
+
+  it('tell how good the best of so many would be by luck', () => {
+    expect(normalQuantile(0.975)).toBeCloseTo(1.959_963_984_540_054, 10);
+    expect(normalQuantile(0.5)).toBeCloseTo(0, 10);
+    expect(expectedMaximum(100)).toBeCloseTo(2.53, 2);
+    // Against draws: the mean of the largest of so many normal numbers.
+    for (const count of [5, 20, 200]) {
+      let sum = 0;
+      for (let round = 0; round < 2_000; round++) {
+        let largest = Number.NEGATIVE_INFINITY;
+        for (let i = 0; i < count; i++) largest = Math.max(largest, normalAt(count, round, i));
+        sum += largest;
+      }
+      expect(Math.abs(expectedMaximum(count) - sum / 2_000)).toBeLessThan(0.06);
+    }
+    expect(luckOf(costs('1', '2', '3'), 'cost_bps')).toMatchObject({
+      trials: 3,
+      mean: 2,
+      deviation: 1,
+      best: 1,
+    });
+    const gains = luckOf([{ gain_usd: '1' }, { gain_usd: '2' }, { gain_usd: '3' }], 'gain_usd');
+    expect(gains).toMatchObject({ mean: 2, best: 3 });
+    expect(gains?.expectedBest).toBeGreaterThan(2);
+    expect(luckOf(costs('1', '1', '1'), 'cost_bps')).toBeUndefined();
+    expect(luckOf(costs('1', '2'), 'cost_bps')).toBeUndefined();
+  });
+});
+
+describe('a walk forward', () => {
+  const from = instant(Date.UTC(2026, 0, 5));
+
+  it('cuts its time into windows that follow one another without a hole', () => {
+    const until = instant(from + 10 * HOUR_MS + 1);
+    const windows = windowsOf({ from, until }, 6);
+    expect(windows).toHaveLength(7);
+    expect(windows[0]?.from).toBe(from);
+    expect(windows.at(-1)?.until).toBe(until);
+    windows.slice(1).forEach((window, k) => {
+      expect(window.from).toBe(windows[k]?.until);
+      expect((window.from - from) % MINUTE_MS).toBe(0);
+    });
+    expect(() => windowsOf({ from, until: instant(from + 2 * MINUTE_MS) }, 2)).toThrow(
+      'shorter than a minute',
+    );
+  });
+
+  it('judges what was best in one window by the next one alone', () => {
+    const windows = windowsOf({ from, until: instant(from + 3 * HOUR_MS) }, 2);
+    const folds = walkForward(windows, [costs('1', '2', '3'), costs('9', '5', '7'), costs('4', '8', undefined)], 'cost_bps');
+    expect(folds).toMatchObject([
+      { chosen: 0, trained: 1, tested: 9, rank: 3, of: 3, median: 7, best: 5 },
+      { chosen: 1, trained: 5, tested: 8, rank: 2, of: 2, median: 6, best: 4 },
+    ]);
+    expect(folds.map(({ test }) => test)).toEqual(windows.slice(1));
+  }); // prettier-ignore
+
+  it('takes the first of equal settings for no better than the others', () => {
+    const windows = windowsOf({ from, until: instant(from + 2 * HOUR_MS) }, 1);
+    expect(walkForward(windows, [costs('1', '1', '1', '1'), costs('3', '3', '3', '2')], 'cost_bps')).toMatchObject([{ chosen: 0, rank: 3, of: 4 }]); // prettier-ignore
+  });
+
+  it('chooses nothing where no setting has the figure', () => {
+    const windows = windowsOf({ from, until: instant(from + 2 * HOUR_MS) }, 1);
+    expect(walkForward(windows, [costs(undefined), costs('1')], 'cost_bps')).toMatchObject([
+      { chosen: undefined, tested: undefined, rank: undefined, of: 1 },
+    ]);
+  });
+});
+
+describe('a heat map', () => {
+  it('has the first two fields with several values as its sides, and the best over the others in its cells', () => {
+    const fields = ['fixed', 'slices', 'duration', 'limit'];
+    const grid = settings(['fixed=1', 'slices=24,12', 'duration=PT2H,PT1H', 'limit=1,2']);
+    const figures = costs('8', '7', '6', '5', '4', '3', undefined, undefined);
+    const map = heatMapOf(fields, grid, figures, 'cost_bps');
+    expect(map).toMatchObject({
+      down: { field: 'slices', values: ['12', '24'] },
+      across: { field: 'duration', values: ['PT2H', 'PT1H'] },
+      cells: [
+        [3, undefined],
+        [7, 5],
+      ],
+      over: ['limit'],
+    });
+    expect(map && shades(map)).toEqual([
+      [0, undefined],
+      [1, 0.5],
+    ]);
+  });
+
+  it('is left out with fewer than two fields, or too many values to see', () => {
+    expect(heatMapOf(['a'], settings(['a=1,2']), costs('1', '2'), 'cost_bps')).toBeUndefined();
+    const grid = settings(['a=1..41/1', 'b=1,2']);
+    expect(heatMapOf(['a', 'b'], grid, costs(), 'cost_bps')).toBeUndefined();
+  });
+});
