@@ -180,7 +180,7 @@ for (let hour = 1; hour <= hours; hour++) {
     quotes,
     fills: desk.state.fills,
     records: journal.count,
-    waiting: desk.pacer.waiting,
+    waiting: desk.rateLimiter.waiting,
   };
   looks.push(look);
   if (!values.json)

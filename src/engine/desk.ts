@@ -19,19 +19,19 @@ import type { BootTime, Instant, Monotonic } from '../core/time.ts';
 import type { Currency } from '../core/venue.ts';
 import { halt } from './account/watch-account.ts';
 import { Footprint, NO_FOOTPRINT } from './market/footprint.ts';
-import { Ladders } from './market/size-probing.ts';
+import { SizeProbes } from './market/size-probing.ts';
 import { clockWentBack } from './time/clock-back.ts';
 import type { ClockBack } from './time/clock-back.ts';
 import { Continuity } from './time/continuity.ts';
 import { DayClock } from './time/limit-day.ts';
 import { DeskState, isRealFill, sliceKey } from './state/desk-state.ts';
-import type { Life } from './state/desk-state.ts';
-import { Keeper } from './state/snapshot-writer.ts';
-import { Latch } from './operator/kill-switch.ts';
+import type { StrategyRun } from './state/desk-state.ts';
+import { SnapshotWriter } from './state/snapshot-writer.ts';
+import { KillSwitch } from './operator/kill-switch.ts';
 import { isAsync, toObservable } from './maybe-async.ts';
 import type { MaybeAsync } from './maybe-async.ts';
 import type { Observer } from './observer.ts';
-import { Pacer } from './rate-limit/rate-limiter.ts';
+import { RateLimiter } from './rate-limit/rate-limiter.ts';
 import { planOf } from './state/strategy-plan.ts';
 import type { Plan } from './state/strategy-plan.ts';
 import type { Policy } from './policy.ts';
@@ -59,15 +59,15 @@ export class Desk {
   readonly policy: Policy;
   readonly observer: Observer;
   readonly state = new DeskState();
-  readonly keeper = new Keeper(this);
+  readonly snapshotWriter = new SnapshotWriter(this);
   /** The halt, as the gate reads it. */
-  readonly latch: Latch;
-  readonly pacer: Pacer;
+  readonly killSwitch: KillSwitch;
+  readonly rateLimiter: RateLimiter;
   readonly continuity: Continuity;
   readonly references: References;
   readonly rates: Rates;
   readonly footprint: Footprint;
-  readonly ladders = new Ladders();
+  readonly sizeProbes = new SizeProbes();
   readonly pts: PtsWatch;
   readonly spins: SpinGuard;
   /** Those that are run now. */
@@ -75,7 +75,7 @@ export class Desk {
   /** Strategies that changed since the pipeline looked last. */
   #changed: readonly string[] = [];
   /** What a reload that nobody asked for said last. */
-  keptSaid = '';
+  lastReloadReport = '';
   readonly mark: string;
   /** Attempts in doubt, with what it takes to prove each. Rebuilt at start. */
   readonly doubts = new IdMap<Doubt>();
@@ -109,7 +109,7 @@ export class Desk {
   /** Balances that added up, against which the next read is held. */
   ledger: Ledger = NO_LEDGER;
   /** Rows that could be an order in doubt and were told of. */
-  readonly twins = new Set<string>();
+  readonly ambiguousTrades = new Set<string>();
   /** Attempts that the gate let through, until they end: the record of their order may still be under way. */
   readonly leaving = new IdMap<IntentRecord>();
   /** The time by which days of limits are counted. */
@@ -154,7 +154,7 @@ export class Desk {
   lastFillAt: Monotonic | undefined;
   /** Nothing is under way any more; the desk waits for the closing read. */
   isClosing = false;
-  readonly #plans = new Map<string, { readonly life: Life; readonly plan: Plan | undefined }>();
+  readonly #plans = new Map<string, { readonly life: StrategyRun; readonly plan: Plan | undefined }>();
   #currencies = new Map<string, Currency>();
   #pairs: ReadonlyMap<string, Pair> | undefined;
   /** Pairs that were taken apart: every row of every read of the account asks. */
@@ -169,15 +169,15 @@ export class Desk {
     this.observer = observer;
     this.strategies = new Map(strategies.map((one) => [one.id, one]));
     this.mark = deskMark(policy.desk);
-    this.latch = new Latch(ports.halt);
-    this.latch.onSet(({ level, by, why }) => {
+    this.killSwitch = new KillSwitch(ports.halt);
+    this.killSwitch.onSet(({ level, by, why }) => {
       if (level === 'kill') ports.venue.shut?.();
       observer.alert(level === 'kill' ? 'killed' : 'halted', { by, why });
-      const { fault } = this.latch;
+      const { fault } = this.killSwitch;
       if (fault !== undefined) observer.alert('halt_not_noted', { error: fault });
     });
     this.limitDay = new DayClock(ports.clock, () => ports.venue.skewMs?.());
-    this.pacer = new Pacer(ports.clock, policy.pace, ports.requestLog);
+    this.rateLimiter = new RateLimiter(ports.clock, policy.pace, ports.requestLog);
     this.continuity = new Continuity(ports.clock, policy.continuity, ({ wallMs, lateMs }) => {
       observer.alert('discontinuity', { wall_ms: wallMs, late_ms: lateMs });
       if (wallMs < -policy.continuity.divergenceMs) clockWentBack(this, -wallMs);
@@ -194,7 +194,7 @@ export class Desk {
     this.references = new References({
       ports,
       policy,
-      pacer: this.pacer,
+      rateLimiter: this.rateLimiter,
       observer,
       footprint: this.footprint,
       instrument: (pair) => this.instrument(pair),
@@ -202,7 +202,7 @@ export class Desk {
       isHalted: () => this.control === 'halted',
       halt: (why) => halt(this, why),
     });
-    this.pts = new PtsWatch(ports, policy, this.pacer, observer);
+    this.pts = new PtsWatch(ports, policy, this.rateLimiter, observer);
     this.rates = new Rates(this);
   }
 
@@ -214,7 +214,7 @@ export class Desk {
     const { clock, journal } = this.ports;
     const began = clock.monotonic();
     for (const body of bodies) {
-      this.#latch(body);
+      this.#setKillSwitch(body);
       if (isShownByAccount(body)) this.#takingIn++;
     }
     const stored = journal.append(bodies, instant(Math.floor(clock.wall())));
@@ -245,20 +245,20 @@ export class Desk {
   }
 
   /** A halt holds before it is written: the disk may be what is wrong. */
-  #latch(body: RecordBody): void {
+  #setKillSwitch(body: RecordBody): void {
     if (body.kind !== 'control' || body.state !== 'halted') return;
     const { by, why } = body;
-    this.latch.set({ level: body.transport === 'closed' ? 'kill' : 'halt', by, why });
+    this.killSwitch.set({ level: body.transport === 'closed' ? 'kill' : 'halt', by, why });
   }
 
   /** What holds now: a halt that the journal does not know yet counts. */
   get control(): ControlRecord['state'] {
-    return this.latch.isSet ? 'halted' : this.state.control;
+    return this.killSwitch.isSet ? 'halted' : this.state.control;
   }
 
   /** Why it holds, in words. */
   get controlWhy(): string {
-    return this.latch.halt?.why ?? this.state.controlWhy;
+    return this.killSwitch.halt?.why ?? this.state.controlWhy;
   }
 
   /** Whether limits may be others than at `at`: this process began after it, maybe with another config, or a person has lifted one. */
@@ -274,10 +274,10 @@ export class Desk {
       if (isFreeing(record.body)) this.#freedAt = this.ports.clock.wall();
       if (record.body.kind === 'fill') this.#booked(record.body);
       // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
-      this.keeper.saw(record);
+      this.snapshotWriter.saw(record);
       this.observer.record(record);
     }
-    this.keeper.mayKeep();
+    this.snapshotWriter.mayKeep();
     this.changed$.next();
   }
 

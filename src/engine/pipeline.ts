@@ -10,7 +10,7 @@ import { sliceKey } from './state/desk-state.ts';
 import type { OpenSlice } from './state/desk-state.ts';
 import { execute } from './attempt/execute.ts';
 import { Turns } from './turns.ts';
-import { watchLadders } from './market/size-probing.ts';
+import { probeSizes } from './market/size-probing.ts';
 import { watchLookups } from './account/order-lookup.ts';
 import { mergeMapMaybe } from './maybe-async.ts';
 import { pace } from './stages/pace.ts';
@@ -72,7 +72,7 @@ export function pipeline(
     }),
     ignoreElements(),
   );
-  const watching = merge(changing, desk.references.listen(), watchTerms(desk), watchLadders(desk)).pipe(
+  const watching = merge(changing, desk.references.listen(), watchTerms(desk), probeSizes(desk)).pipe(
     untilDrained,
   );
   // Last: what was asked for before now is done at once, and changes what has begun.

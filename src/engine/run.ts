@@ -76,7 +76,7 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
       ignoreElements(),
       tap({
         complete: () => {
-          desk.keeper.finish();
+          desk.snapshotWriter.finish();
         },
       }),
     ),

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../core/errors.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
-import { redo } from './faults/replay-log.ts';
-import type { Deed } from './faults/replay-log.ts';
+import { replay } from './faults/replay-log.ts';
+import type { ReplayEntry } from './faults/replay-log.ts';
 import type { OrderDrill } from './faults/drill-overrides.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { VenueOptions } from './options/options.ts';
@@ -71,7 +71,7 @@ export class StateFile {
     let last = this.startedAt;
     for (const row of this.db.prepare('SELECT body FROM deeds ORDER BY seq').iterate()) {
       const deed = deedOf(String(row['body']));
-      redo(exchange, deed, drilling);
+      replay(exchange, deed, drilling);
       last = instant(deed.now);
     }
     const insert = this.db.prepare('INSERT INTO deeds (body) VALUES (?)');
@@ -133,4 +133,4 @@ function worldOf({ options, tapes }: StateSetup): ReadonlyMap<string, string> {
 }
 
 /** The file is our own: what it holds was written by `attach`. */
-const deedOf = (body: string): Deed => JSON.parse(body) as Deed; // oxlint-disable-line typescript/no-unsafe-type-assertion -- written by ourselves
+const deedOf = (body: string): ReplayEntry => JSON.parse(body) as ReplayEntry; // oxlint-disable-line typescript/no-unsafe-type-assertion -- written by ourselves

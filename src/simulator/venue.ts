@@ -5,7 +5,7 @@ import { after } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import type { Clock } from '../engine/ports.ts';
 import { startAdmin } from './http/admin.ts';
-import { Dials } from './faults/drill-overrides.ts';
+import { DrillOverrides } from './faults/drill-overrides.ts';
 import type { OrderDrill } from './faults/drill-overrides.ts';
 import { documentPages } from './http/documents.ts';
 import { Exchange } from './exchange/exchange.ts';
@@ -65,7 +65,7 @@ export async function startVenue(
   input: VenueInput,
   { clock, onRequest, script, faults, feedFaults = faults, admin, stateFile, loadTape }: VenueWorld,
 ): Promise<RunningVenue> {
-  const { options, drilling } = new Dials(venueOptions(input));
+  const { options, drilling } = new DrillOverrides(venueOptions(input));
   const tapes = await loadTapes(options, loadTape);
   const { exchange, now, state } = openExchange({ options, tapes, clock, file: stateFile, drilling });
   const app = venueServer({

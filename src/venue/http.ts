@@ -7,9 +7,9 @@ import type { Reply } from './call.ts';
 import { lookupHere, venueUrl } from './origin.ts';
 import { routeFinder } from './routes.ts';
 import type { Method, Route } from './routes.ts';
-import { cleaned, withoutToken } from './sanitize.ts';
+import { sanitize, withoutToken } from './sanitize.ts';
 import { certainSkew } from './certain-skew.ts';
-import { spareConnections } from './preconnect.ts';
+import { preconnect } from './preconnect.ts';
 import { atOnce, turnByTurn } from './turns.ts';
 import type { Turns } from './turns.ts';
 
@@ -87,7 +87,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
       'venue.token: expected printable characters without spaces or line ends',
     );
   }
-  const clean = (text: string): string => cleaned(text, token.reveal());
+  const clean = (text: string): string => sanitize(text, token.reveal());
   const shared = {
     pipelining: 1,
     allowH2: false,
@@ -107,7 +107,7 @@ export function venueHttp(options: HttpOptions): VenueHttp {
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connections: options.connections ?? 16,
   });
-  const spares = spareConnections(
+  const spares = preconnect(
     () =>
       new Client(base.origin, {
         ...shared,

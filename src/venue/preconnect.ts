@@ -1,10 +1,10 @@
 import type { Client, Dispatcher } from 'undici';
 
 /** Most connections kept ready, whatever is asked for. */
-export const SPARES_MAX = 4;
+export const PRECONNECTIONS_MAX = 4;
 
 /** Connections that are open and have never carried a request, for calls whose first byte must leave at once. */
-export interface Spares {
+export interface Preconnections {
   /** Sees to it that `wanted` connections are ready or on their way. */
   ready(wanted: number): void;
   /** Takes a ready connection, if there is one. Good for one request; closed after it. */
@@ -19,7 +19,7 @@ export interface Spares {
  *
  * A spare that the peer closes, or that idles for longer than the keep-alive of `make`, is dropped; nobody waits for it.
  */
-export function spareConnections(make: () => Client): Spares {
+export function preconnect(make: () => Client): Preconnections {
   const opening = new Set<Client>();
   const open = new Set<Client>();
   const drop = (client: Client): void => {
@@ -46,7 +46,7 @@ export function spareConnections(make: () => Client): Spares {
 
   return {
     ready(wanted) {
-      const missing = Math.min(wanted, SPARES_MAX) - open.size - opening.size;
+      const missing = Math.min(wanted, PRECONNECTIONS_MAX) - open.size - opening.size;
       for (let i = 0; i < missing; i++) add();
     },
     take() {

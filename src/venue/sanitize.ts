@@ -20,7 +20,7 @@ function redactorOf(secret: string): Redactor {
  * Text of the venue, fit to be shown: cut to 200 characters (or `max`), without the token should the venue echo it, control and
  * formatting characters replaced. Whatever the venue writes can then forge neither a log line nor a terminal escape.
  */
-export function cleaned(text: string, secret: string, max = SAID_MAX): string {
+export function sanitize(text: string, secret: string, max = SAID_MAX): string {
   const redact = redactorOf(secret);
   // Removed before the cut: a cut through the token would leave a part of it that no longer looks like it.
   const safe = redact.clean(text);

@@ -9,7 +9,7 @@ import { readFeed } from '../wire/feeds/feed.ts';
 import type { FeedData, FeedMessage } from '../wire/feeds/feed.ts';
 import { FeedGuard } from './socket-guard.ts';
 import { lookupHere, venueUrl } from './origin.ts';
-import { cleaned } from './sanitize.ts';
+import { sanitize } from './sanitize.ts';
 
 export interface FeedOptions {
   readonly wsUrl: string;
@@ -70,7 +70,7 @@ export function venueFeed(options: FeedOptions): Observable<FeedSignal> {
         if (error.lastedMs >= RETRY_MAX_MS) failures = 0;
         const drawnMs = retryDelayMs(failures++, random);
         const retryMs = error.isPoison ? MINUTE_MS + drawnMs : drawnMs;
-        onEvent?.({ event: 'closed', why: cleaned(error.message, options.token.reveal()), retryMs });
+        onEvent?.({ event: 'closed', why: sanitize(error.message, options.token.reveal()), retryMs });
         return timer(retryMs, clock.scheduler);
       },
     }),
@@ -228,8 +228,8 @@ class Talk {
     const secret = this.options.token.reveal();
     this.options.onEvent?.({
       event: 'unreadable',
-      why: cleaned(why, secret),
-      head: cleaned(source.slice(0, 2 * QUARANTINE_MAX), secret, QUARANTINE_MAX),
+      why: sanitize(why, secret),
+      head: sanitize(source.slice(0, 2 * QUARANTINE_MAX), secret, QUARANTINE_MAX),
     });
     const poisoned = this.guard.poisoned();
     if (poisoned !== undefined) this.world.end(poisoned, true);

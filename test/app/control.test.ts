@@ -15,9 +15,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { writeControlFile } from '../../src/app/daemon/control-file.ts';
 import { addControl } from '../../src/app/cli/control-cli.ts';
-import { operatedDesk } from '../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../src/app/daemon/desk-api.ts';
 import { SECOND_MS, instant } from '../../src/core/time.ts';
-import { latch } from '../../src/engine/operator/operator-commands.ts';
+import { setKillSwitch } from '../../src/engine/operator/operator-commands.ts';
 import { haltFile } from '../../src/journal/sidecar/halt-file.ts';
 import { takeLock } from '../../src/journal/sqlite/lock.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
@@ -75,8 +75,8 @@ async function aServedDesk({ token = TOKEN, isDeaf = false, ...over }: ServedOpt
   bench.start();
   bench.clock.run(instant(START + 5 * SECOND_MS));
   const metrics = createMetrics({ version: '1', mode: 'live', desk: 'main', now: () => START });
-  const desk = operatedDesk(bench.desk, (command) => {
-    if (command.do === 'halt') latch(bench.desk, command);
+  const desk = deskApi(bench.desk, (command) => {
+    if (command.do === 'halt') setKillSwitch(bench.desk, command);
     bench.operator$.next(command);
   });
   const bearers = (['viewer', 'operator', 'approver', 'admin'] as const).map((role: Role) => ({
@@ -349,7 +349,7 @@ describe('tranche halt', () => {
       by: 'cli:ann',
       why: 'wrong prices',
     });
-    expect(served.bench.desk.latch.halt).toMatchObject({ level: 'halt', by: 'cli:ann' });
+    expect(served.bench.desk.killSwitch.halt).toMatchObject({ level: 'halt', by: 'cli:ann' });
     expect(controls(served)).toMatchObject([{ state: 'halted', by: 'cli:ann', why: 'wrong prices' }]);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { operatedDesk } from '../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../src/app/daemon/desk-api.ts';
 import { SECOND_MS, after } from '../../src/core/time.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 
@@ -11,7 +11,7 @@ describe('the status', () => {
     const bench = aBench({ strategies: [{ ...twap, bound: { ...twap.bound, slots } }] });
     bench.start();
     bench.clock.run(after(START, SECOND_MS));
-    const desk = operatedDesk(bench.desk, () => undefined);
+    const desk = deskApi(bench.desk, () => undefined);
     const before = looks;
     for (let n = 0; n < 5; n++) expect(desk.status()).toMatchObject({ strategies: [{ slices_total: 10 }] });
     expect(looks - before).toBe(1);
@@ -25,7 +25,7 @@ describe('refused callers', () => {
       strategies: [],
       observer: { alert: (id, facts) => (id === 'access_refused' ? told.push(facts) : undefined) },
     });
-    const desk = operatedDesk(bench.desk, () => undefined);
+    const desk = deskApi(bench.desk, () => undefined);
     const stranger = { path: '/api/v1/halt', by: 'none', needed: 'operator' } as const;
     for (let n = 0; n < 1_000; n++) desk.refused(stranger);
     expect(told).toEqual([stranger]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
-import { operatedDesk } from '../../src/app/daemon/desk-api.ts';
+import { deskApi } from '../../src/app/daemon/desk-api.ts';
 import type { OperatedDesk } from '../../src/operate/api.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 
@@ -8,7 +8,7 @@ function operated(): OperatedDesk {
   const bench = aBench({ strategies: [aTwap('t', { slices: 4, duration: 'PT20M' })] });
   bench.start();
   bench.clock.run(after(START, MINUTE_MS));
-  return operatedDesk(bench.desk, (command) => {
+  return deskApi(bench.desk, (command) => {
     bench.operator$.next(command);
   });
 }

@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { dangersOf, refuseDangers } from '../../src/app/daemon/process-hardening.ts';
+import { hardeningProblems, refuseUnhardened } from '../../src/app/daemon/process-hardening.ts';
 
 const clean = { env: { PATH: '/bin', NODE_ENV: 'production' }, nodeOptions: [], debuggerUrl: undefined };
 
 describe('the surroundings of live mode', () => {
   it('are good when nothing dangerous is set', () => {
-    expect(dangersOf(clean, [])).toEqual([]);
+    expect(hardeningProblems(clean, [])).toEqual([]);
     expect(
-      dangersOf(
+      hardeningProblems(
         { ...clean, env: { NODE_OPTIONS: '', HTTPS_PROXY: '', NODE_TLS_REJECT_UNAUTHORIZED: '1' } },
         [],
       ),
     ).toEqual([]);
-    expect(dangersOf({ ...clean, nodeOptions: ['--disable-sigusr1', '--disable-proto=throw'] }, [])).toEqual(
-      [],
-    );
+    expect(
+      hardeningProblems({ ...clean, nodeOptions: ['--disable-sigusr1', '--disable-proto=throw'] }, []),
+    ).toEqual([]);
   });
 
   it.each([
@@ -28,9 +28,9 @@ describe('the surroundings of live mode', () => {
     ['NODE_USE_ENV_PROXY', '1'],
   ])('are refused with %s=%s, unless that is allowed by name', (name, value) => {
     const around = { ...clean, env: { [name]: value } };
-    expect(dangersOf(around, []).map((danger) => danger.name)).toEqual([name.toUpperCase()]);
-    expect(dangersOf(around, [name.toUpperCase()])).toEqual([]);
-    expect(dangersOf(around, ['PATH'])).toHaveLength(1);
+    expect(hardeningProblems(around, []).map((danger) => danger.name)).toEqual([name.toUpperCase()]);
+    expect(hardeningProblems(around, [name.toUpperCase()])).toEqual([]);
+    expect(hardeningProblems(around, ['PATH'])).toHaveLength(1);
   });
 
   it.each([
@@ -44,19 +44,19 @@ describe('the surroundings of live mode', () => {
     '--heap-prof',
   ])('are refused with the option %s', (option) => {
     const around = { ...clean, nodeOptions: [option], debuggerUrl: undefined };
-    const [danger] = dangersOf(around, []);
-    expect(dangersOf(around, [danger?.name ?? ''])).toEqual([]);
+    const [danger] = hardeningProblems(around, []);
+    expect(hardeningProblems(around, [danger?.name ?? ''])).toEqual([]);
     expect(option.startsWith(danger?.name ?? 'none')).toBe(true);
   });
 
   it('are refused with a debugger that was opened another way', () => {
-    expect(dangersOf({ ...clean, debuggerUrl: 'ws://127.0.0.1:9229/x' }, [])).toHaveLength(1);
+    expect(hardeningProblems({ ...clean, debuggerUrl: 'ws://127.0.0.1:9229/x' }, [])).toHaveLength(1);
   });
 
   it('are told all at once, with the way to allow them, and without their values', () => {
     const env = { HTTPS_PROXY: 'http://user:secret@proxy', NODE_OPTIONS: '--require x' };
     const start = (): void => {
-      refuseDangers({ ...clean, env }, []);
+      refuseUnhardened({ ...clean, env }, []);
     };
     expect(start).toThrow(
       expect.objectContaining({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../../src/core/risk/controls.ts';
-import type { Limits, Proposal, World } from '../../src/core/risk/controls.ts';
+import type { Limits, Proposal, RiskContext } from '../../src/core/risk/controls.ts';
 import { isClosedAt, weekdays } from '../../src/core/hours.ts';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import { reasons } from '../../src/core/reasons.ts';
@@ -9,7 +9,7 @@ import { after, instant } from '../../src/core/time.ts';
 
 /** Monday noon, UTC. */
 const NOON = instant(Date.UTC(2026, 0, 5, 12));
-const repeats: World['repeats'] = {
+const repeats: RiskContext['repeats'] = {
   isReused: false,
   twin: undefined,
   inMinute: 0,
@@ -17,14 +17,14 @@ const repeats: World['repeats'] = {
   planned: undefined,
   gapUntil: undefined,
 };
-const caps: World['caps'] = {
+const caps: RiskContext['caps'] = {
   asked: quantity('1'),
   parentDone: quantity('0'),
   parentMax: undefined,
   slice: quantity('1'),
   slicePlanned: undefined,
 };
-const aWorld: World = {
+const aWorld: RiskContext = {
   control: 'active',
   isStopping: false,
   at: NOON,
@@ -63,14 +63,23 @@ const theLimits: Limits = {
   pairs: undefined,
   sides: new Set(['buy', 'sell']),
 };
-const refused = (world: Partial<World>, limits: Partial<Limits> = {}, proposal: Partial<Proposal> = {}) =>
-  refusal({ ...aProposal, ...proposal }, { ...aWorld, ...world }, { ...theLimits, ...limits });
+const refused = (
+  world: Partial<RiskContext>,
+  limits: Partial<Limits> = {},
+  proposal: Partial<Proposal> = {},
+) => refusal({ ...aProposal, ...proposal }, { ...aWorld, ...world }, { ...theLimits, ...limits });
 
-type Case = readonly [Reason, Partial<Limits>, Partial<World>, Partial<World>];
-const at = (over: Partial<World['repeats']>): Partial<World> => ({ repeats: { ...repeats, ...over } });
-const capped = (over: Partial<World['caps']>): Partial<World> => ({ caps: { ...caps, ...over } });
-const gives = (amount: string): Partial<World> => ({ gives: { currency: 'usd', after: quantity(amount) } });
-const gets = (amount: string): Partial<World> => ({ gets: { currency: 'btc', after: quantity(amount) } });
+type Case = readonly [Reason, Partial<Limits>, Partial<RiskContext>, Partial<RiskContext>];
+const at = (over: Partial<RiskContext['repeats']>): Partial<RiskContext> => ({
+  repeats: { ...repeats, ...over },
+});
+const capped = (over: Partial<RiskContext['caps']>): Partial<RiskContext> => ({ caps: { ...caps, ...over } });
+const gives = (amount: string): Partial<RiskContext> => ({
+  gives: { currency: 'usd', after: quantity(amount) },
+});
+const gets = (amount: string): Partial<RiskContext> => ({
+  gets: { currency: 'btc', after: quantity(amount) },
+});
 
 const cases: readonly Case[] = [
   [
@@ -163,7 +172,7 @@ describe('a control', () => {
   });
 
   it('that throws refuses, whichever it is', () => {
-    const broken = (name: keyof World): World =>
+    const broken = (name: keyof RiskContext): RiskContext =>
       Object.defineProperty({ ...aWorld, control: 'reducing', isReducing: true }, name, {
         get() {
           throw new Error(`no ${name}`);
@@ -180,7 +189,7 @@ describe('a control', () => {
       referenceGapBpsMax: ratio('1'),
     };
     for (const name of Object.keys(aWorld).filter((each) => each !== 'doubtNotional')) {
-      const answer = refusal(aProposal, broken(name as keyof World), limits);
+      const answer = refusal(aProposal, broken(name as keyof RiskContext), limits);
       expect([name, answer?.reason]).toEqual([name, 'control_failed']);
       expect(answer?.detail).toContain(`no ${name}`);
     }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refusal, worstPrice } from '../../src/core/risk/controls.ts';
-import type { Limits, Proposal, World } from '../../src/core/risk/controls.ts';
+import type { Limits, Proposal, RiskContext } from '../../src/core/risk/controls.ts';
 import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Side } from '../../src/core/venue.ts';
@@ -18,7 +18,7 @@ const aProposal = (over: Partial<Proposal> = {}): Proposal => ({
   decisionPrice: undefined,
   ...over,
 });
-const aWorld = (over: Partial<World> = {}): World => ({
+const aWorld = (over: Partial<RiskContext> = {}): RiskContext => ({
   control: 'active',
   isStopping: false,
   openDoubts: 0,
@@ -62,15 +62,18 @@ const theLimits = (over: Partial<Limits> = {}): Limits => ({
   sides: new Set(['buy', 'sell']),
   ...over,
 });
-const reason = (proposal: Partial<Proposal>, limits: Partial<Limits> = {}, world: Partial<World> = {}) =>
-  refusal(aProposal(proposal), aWorld(world), theLimits(limits))?.reason;
+const reason = (
+  proposal: Partial<Proposal>,
+  limits: Partial<Limits> = {},
+  world: Partial<RiskContext> = {},
+) => refusal(aProposal(proposal), aWorld(world), theLimits(limits))?.reason;
 
 describe('a limit', () => {
   it('that is not set refuses nothing', () => {
     expect(reason({ notional: money('1e30'), quantity: quantity('1e30') })).toBeUndefined();
   });
 
-  it.each<readonly [string, Partial<Limits>, Partial<World>, Partial<Proposal>, Partial<Proposal>]>([
+  it.each<readonly [string, Partial<Limits>, Partial<RiskContext>, Partial<Proposal>, Partial<Proposal>]>([
     [
       'order_notional',
       { orderNotionalMax: money('60000') },
@@ -170,7 +173,7 @@ describe('the gate', () => {
     expect(reason(over)).toMatch(/^collar/u);
   });
 
-  it.each<readonly [World['control'], string | undefined]>([
+  it.each<readonly [RiskContext['control'], string | undefined]>([
     ['active', undefined],
     ['paused', 'paused'],
     ['halted', 'halted'],

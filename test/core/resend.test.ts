@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { classifyOrder } from '../../src/core/cycle/answer.ts';
 import { follow, lastResendStart } from '../../src/core/cycle/cycle.ts';
-import type { Life, Phase, Trust } from '../../src/core/cycle/cycle.ts';
+import type { QuoteLife, Phase, Trust } from '../../src/core/cycle/cycle.ts';
 import { money, quantity } from '../../src/core/money.ts';
 import { after, monotonic } from '../../src/core/time.ts';
 import type { OrderAnswer } from '../../src/core/venue.ts';
@@ -12,7 +12,7 @@ const TRUST: Trust = { firstCanceled: false, refusals: false, bookingMarginMs: 1
 const NEVER: Trust = { ...TRUST, resend: false };
 /** All trust that a desk can give: none of it may reach a further copy. */
 const ALL: Trust = { ...TRUST, firstCanceled: true, refusals: true };
-const life: Life = {
+const life: QuoteLife = {
   askedAt: monotonic(0),
   receivedAt: monotonic(200),
   lower: monotonic(15_000),

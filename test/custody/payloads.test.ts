@@ -8,7 +8,7 @@ import { progressOn } from '../../src/app/cli/progress.ts';
 import { instant } from '../../src/core/time.ts';
 import { csvRow } from '../../src/journal/export.ts';
 import { createLog } from '../../src/operate/log.ts';
-import { cleaned } from '../../src/venue/sanitize.ts';
+import { sanitize } from '../../src/venue/sanitize.ts';
 
 /** What somebody who may write a word into our records would write. */
 const payloads = [
@@ -94,7 +94,7 @@ describe.each(payloads.map((payload) => [JSON.stringify(payload).slice(0, 40), p
     });
 
     it('is short and plain in an error of the venue', () => {
-      const text = cleaned(payload, 'some-token-of-ours');
+      const text = sanitize(payload, 'some-token-of-ours');
       expect(text).not.toMatch(ODD);
       expect(text.length).toBeLessThanOrEqual(200);
     });

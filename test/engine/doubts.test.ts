@@ -4,7 +4,7 @@ import { VenueError, invariant } from '../../src/core/errors.ts';
 import { price, quantity, ratio, text } from '../../src/core/money.ts';
 import { instant, MINUTE_MS, SECOND_MS } from '../../src/core/time.ts';
 import type { OrderRequest } from '../../src/core/venue.ts';
-import { worldOf } from '../../src/engine/market/risk-context.ts';
+import { riskContextOf } from '../../src/engine/market/risk-context.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { allOrderFaults, faultyVenue, orderFaults } from './faulty-venue.ts';
 import type { OrderFault } from './faulty-venue.ts';
@@ -175,7 +175,7 @@ describe('a doubt', () => {
     const [slice] = bench.desk.state.slices.values();
     invariant(slice !== undefined, 'the slice waits');
     const size = { by: 'quantity', quantity: quantity('1') } as const;
-    const world = worldOf(bench.desk, {
+    const world = riskContextOf(bench.desk, {
       slice,
       size,
       quantity: size.quantity,

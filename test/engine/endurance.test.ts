@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
 import { DeskState } from '../../src/engine/state/desk-state.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
-import { Pacer } from '../../src/engine/rate-limit/rate-limiter.ts';
+import { RateLimiter } from '../../src/engine/rate-limit/rate-limiter.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { faultyVenue } from './faulty-venue.ts';
@@ -54,10 +54,10 @@ describe('a limit of the venue', () => {
   it.each([DAY_MS, -DAY_MS, 90 * SECOND_MS])('is not opened by a wall clock that jumps by %i ms', (ms) => {
     const clock = new VirtualClock(START);
     const windows = { quote: { max: 10, perMs: 1_000 }, order: undefined, transactions: undefined, read: undefined, all: undefined }; // prettier-ignore
-    const pacer = new Pacer(clock, { windows, guardMs: 5 });
+    const rateLimiter = new RateLimiter(clock, { windows, guardMs: 5 });
     const sent: number[] = [];
     for (let i = 0; i < 40; i++) {
-      pacer.take({ route: 'quote', priority: 'quote', key: 'k' }).subscribe((permit) => {
+      rateLimiter.take({ route: 'quote', priority: 'quote', key: 'k' }).subscribe((permit) => {
         sent.push(clock.monotonic());
         permit.settle();
         clock.stepWall(i % 2 === 0 ? ms : -ms / 2);

@@ -358,7 +358,7 @@ describe('a kill', () => {
     const { clock, exchange, journal } = bench;
     const next = aBench({ strategies, clock, exchange, journal, halt: note, wrap });
     next.start();
-    expect([shut, next.desk.latch.halt?.level]).toEqual([2, 'kill']);
+    expect([shut, next.desk.killSwitch.halt?.level]).toEqual([2, 'kill']);
     next.kill();
     const armed = aBench({ strategies, clock, exchange, journal, halt: note, wrap });
     armed.start({ rearm: 'replaced the token' });

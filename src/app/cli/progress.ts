@@ -175,7 +175,8 @@ function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly st
       life?.lastReason ?? '',
     ];
   });
-  const used = (route: 'quote' | 'order'): string => `${Math.round(desk.pacer.utilisation(route) * 100)} %`;
+  const used = (route: 'quote' | 'order'): string =>
+    `${Math.round(desk.rateLimiter.utilisation(route) * 100)} %`;
   const doubts = desk.state.doubts.length;
   return [
     '',

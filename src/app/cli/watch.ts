@@ -63,7 +63,7 @@ export function showDesk(
   metrics: Pick<Metrics, 'budget' | 'portfolioValue' | 'portfolioDrift' | 'forgetDrifts'>,
 ): void {
   for (const route of ['quote', 'order', 'transactions', 'all'] as const) {
-    metrics.budget(route, desk.pacer.utilisation(route));
+    metrics.budget(route, desk.rateLimiter.utilisation(route));
   }
   metrics.forgetDrifts();
   const { balances } = desk.state;

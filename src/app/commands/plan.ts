@@ -11,8 +11,8 @@ import { checksOf, isFeasible } from '../../planning/feasible.ts';
 import { expectedCosts } from '../../planning/check-cost.ts';
 import type { Check, PlanFacts } from '../../planning/plan.ts';
 import type { Problem } from '../../strategy/kernel.ts';
-import { readBegun } from '../strategies/journal-snapshot.ts';
-import type { Begun } from '../strategies/journal-snapshot.ts';
+import { readJournalSnapshot } from '../strategies/journal-snapshot.ts';
+import type { JournalSnapshot } from '../strategies/journal-snapshot.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config, Mode } from '../config/config.ts';
 import { whyUnreadable } from '../config/files.ts';
@@ -101,9 +101,9 @@ export async function plan(options: PlanOptions, io: PlanIo): Promise<number> {
 }
 
 /** What the journal of the config knows, where there is one. A plan does without it rather than not at all. */
-function begunOf(journal: string, io: PlanIo): Begun | undefined {
+function begunOf(journal: string, io: PlanIo): JournalSnapshot | undefined {
   try {
-    return readBegun(journal);
+    return readJournalSnapshot(journal);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : 'unknown';
     io.stderr.write(
@@ -157,7 +157,7 @@ interface Wanted {
   readonly strategies: readonly LoadedStrategy[];
   readonly found: Found;
   readonly world: PlanWorld;
-  readonly begun: Begun | undefined;
+  readonly begun: JournalSnapshot | undefined;
   readonly span: { readonly from: Instant; readonly until: Instant };
   readonly days: number;
   /** Whether one zone was named for all. */

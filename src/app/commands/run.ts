@@ -12,8 +12,8 @@ import type { Secret } from '../config/secret.ts';
 import { loadAll } from '../strategies/strategies.ts';
 import { strategyFiles } from '../strategies/strategy-files.ts';
 import { summaryLines } from '../cli/summary.ts';
-import { refuseDangers } from '../daemon/process-hardening.ts';
-import type { Surroundings } from '../daemon/process-hardening.ts';
+import { refuseUnhardened } from '../daemon/process-hardening.ts';
+import type { ProcessFacts } from '../daemon/process-hardening.ts';
 import { eventOf } from '../cli/watch.ts';
 import type { CommandIo } from './io.ts';
 
@@ -31,7 +31,7 @@ export interface RunCommandOptions {
 }
 
 /** What `run` needs of its process besides files and variables. */
-export interface RunIo extends CommandIo, Surroundings {
+export interface RunIo extends CommandIo, ProcessFacts {
   readonly stderr: Screen;
   /** Calls back for SIGTERM, SIGINT, SIGHUP and SIGUSR2 until the returned function is called. */
   onSignal(listener: (signal: string) => void): () => void;
@@ -55,7 +55,7 @@ const DRAIN_MS = 15_000;
 export async function run(options: RunCommandOptions, io: RunIo): Promise<number> {
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config, hash, strategies } = loadAll(options.config, settings);
-  if (config.mode === 'live') refuseDangers(io, config.allowEnvironment);
+  if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
   const notices = noticesOf(config);
   io.forget(config.venue.token);
   const progress = options.json === true || config.log.file === '-' ? noProgress : progressOn(io.stderr);

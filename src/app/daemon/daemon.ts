@@ -9,7 +9,7 @@ import { Desk } from '../../engine/desk.ts';
 import type { Observer } from '../../engine/observer.ts';
 import type { Command, HaltPort, RequestLogPort, StrategiesPort } from '../../engine/ports.ts';
 import { STATE_FORMAT } from '../../engine/state/snapshot-writer.ts';
-import { latch } from '../../engine/operator/operator-commands.ts';
+import { setKillSwitch } from '../../engine/operator/operator-commands.ts';
 import { runDesk } from '../../engine/run.ts';
 import { haltFile, haltFileOf } from '../../journal/sidecar/halt-file.ts';
 import { journalFileOf } from '../../journal/sqlite/files.ts';
@@ -133,7 +133,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
     config,
     pairs: [...new Set(strategies.flatMap(({ bound }) => bound.pairs))],
     // Until there is a desk nothing asks, and nothing may.
-    mayMoveMoney: () => wired.desk?.latch.isSet === false,
+    mayMoveMoney: () => wired.desk?.killSwitch.isSet === false,
     warn,
     alert,
     pastFills: () => fillsOf(journal),
@@ -177,7 +177,7 @@ async function assemble(options: DaemonOptions, { journal, closers, closeAll }: 
   const waits = { isReady: false };
   const command = (given: Command): void => {
     // Before anything else, and whether or not anybody listens yet: a halt counts from this tick.
-    if (given.do === 'halt') latch(desk, given);
+    if (given.do === 'halt') setKillSwitch(desk, given);
     operator$.next(given);
   };
   const operateUrl = await serve(config, { metrics, desk, waits, closers, events, command });

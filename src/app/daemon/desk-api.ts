@@ -17,7 +17,7 @@ import type { OperatedDesk, Order } from '../../operate/api.ts';
 import { slotCounts } from '../cli/watch.ts';
 
 /** The desk as the API shows and steers it. `send` gives a command to the engine in this tick. */
-export const operatedDesk = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
+export const deskApi = (desk: Desk, send: (command: Command) => void): OperatedDesk => ({
   desk: desk.policy.desk,
   status: () => statusOf(desk),
   doubts: () => desk.state.doubts.map((open) => doubtOf(desk, open)),
@@ -44,7 +44,7 @@ function refusals({ ports, observer }: Desk): OperatedDesk['refused'] {
 }
 
 function statusOf(desk: Desk): object {
-  const { state, policy, ports, latch } = desk;
+  const { state, policy, ports, killSwitch } = desk;
   const now = ports.clock.wall();
   const counts = slotCounts(desk);
   return {
@@ -52,9 +52,9 @@ function statusOf(desk: Desk): object {
     mode: policy.mode,
     version: policy.version,
     state: desk.control,
-    level: latch.halt?.level,
+    level: killSwitch.halt?.level,
     since: state.controlSince === undefined ? undefined : isoOf(state.controlSince),
-    by: latch.halt?.by ?? state.controlBy,
+    by: killSwitch.halt?.by ?? state.controlBy,
     why: desk.controlWhy,
     is_stopping: desk.isStopping,
     strategies: [...desk.strategies.values()].map(({ id, kind }) => {
@@ -146,7 +146,7 @@ function openOf(desk: Desk): object {
   return {
     state: desk.control,
     is_noted: desk.control === desk.state.control,
-    note_fault: desk.latch.fault,
+    note_fault: desk.killSwitch.fault,
     orders_in_flight: under
       .filter(({ quote }) => quote !== undefined)
       .map(({ intent }) => intent.client_order_id),

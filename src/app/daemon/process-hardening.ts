@@ -2,7 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Environment } from '../config/yaml.ts';
 
 /** What around the process could show the token to somebody else, or run somebody else's code beside it. */
-export interface Surroundings {
+export interface ProcessFacts {
   readonly env: Environment;
   /** Options of Node itself, as in `process.execArgv`. */
   readonly nodeOptions: readonly string[];
@@ -35,8 +35,8 @@ const flags: readonly (readonly [pattern: RegExp, why: string])[] = [
 ];
 
 /** What is dangerous around this process, but for what `allowed` names. */
-export function dangersOf(
-  { env, nodeOptions, debuggerUrl }: Surroundings,
+export function hardeningProblems(
+  { env, nodeOptions, debuggerUrl }: ProcessFacts,
   allowed: readonly string[],
 ): readonly Danger[] {
   const dangers: Danger[] = [];
@@ -60,8 +60,8 @@ export function dangersOf(
 }
 
 /** @throws OperatorError `config` when something around the process is dangerous and not allowed by the config. */
-export function refuseDangers(surroundings: Surroundings, allowed: readonly string[]): void {
-  const dangers = dangersOf(surroundings, allowed);
+export function refuseUnhardened(surroundings: ProcessFacts, allowed: readonly string[]): void {
+  const dangers = hardeningProblems(surroundings, allowed);
   if (dangers.length === 0) return;
   const lines = dangers.map(({ name, why }) => `  ${name}: ${why}`);
   const names = dangers.map(({ name }) => `"${name}"`).join(', ');

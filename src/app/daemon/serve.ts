@@ -12,7 +12,7 @@ import type { Metrics } from '../../operate/metrics.ts';
 import type { Config, OperateConfig } from '../config/config.ts';
 import { writeControlFile } from './control-file.ts';
 import { readTokenFile } from '../config/credential.ts';
-import { operatedDesk } from './desk-api.ts';
+import { deskApi } from './desk-api.ts';
 import { Secret } from '../config/secret.ts';
 import { version } from '../version.ts';
 
@@ -48,7 +48,7 @@ async function listen(operate: OperateConfig, local: Secret, served: Served): Pr
     version,
     metrics,
     api: {
-      desk: operatedDesk(desk, command),
+      desk: deskApi(desk, command),
       events,
       bearers: [{ name: 'local', role: 'admin', token: local }, ...bearersOf(operate.tokens)],
     },

@@ -9,7 +9,7 @@ import { closureAt } from '../../strategy/calendar/calendar.ts';
 import { countedScheduleFields, timesBetween } from '../../strategy/calendar/schedule.ts';
 import type { CountedSchedule } from '../../strategy/calendar/schedule.ts';
 import { zoneOf } from '../cli/local-time.ts';
-import type { BegunLife } from '../strategies/journal-snapshot.ts';
+import type { SnapshotRun } from '../strategies/journal-snapshot.ts';
 import type { LoadedStrategy } from '../strategies/strategies.ts';
 
 export interface Span {
@@ -20,7 +20,7 @@ export interface Span {
 
 export interface PlanWorld extends CheckWorld {
   /** What the journal knows of a strategy that has begun. */
-  life?(strategy: string): BegunLife | undefined;
+  life?(strategy: string): SnapshotRun | undefined;
   /** Where no document names a zone. */
   readonly zone: string;
 }

@@ -6,14 +6,14 @@ import { journalFileOf } from '../../journal/sqlite/files.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 
 /** What a journal says of strategies that have begun, and of what has traded. */
-export interface Begun {
+export interface JournalSnapshot {
   /** The newest life under this id. */
-  life(strategy: string): BegunLife | undefined;
+  life(strategy: string): SnapshotRun | undefined;
   /** Traded since midnight UTC of `at`, in the currency of the limits: of one pair, or all together. */
   dayNotional(at: Instant, pair?: string): Money;
 }
 
-export interface BegunLife {
+export interface SnapshotRun {
   /** Of its text. */
   readonly hash: string;
   readonly begunAt: Instant;
@@ -25,7 +25,7 @@ export interface BegunLife {
  *
  * @throws OperatorError or what the journal throws when it is damaged.
  */
-export function readBegun(url: string): Begun | undefined {
+export function readJournalSnapshot(url: string): JournalSnapshot | undefined {
   const file = journalFileOf(url);
   if (file === undefined || !existsSync(file)) return undefined;
   const journal = openJournal(url, { readOnly: true });

@@ -10,11 +10,18 @@ import type { Order, Quote } from '../venue.ts';
  */
 export type Phase = Readonly<
   | { state: 'quoting' }
-  | { state: 'quoted'; quote: Quote; life: Life }
+  | { state: 'quoted'; quote: Quote; life: QuoteLife }
   /** `copies`: how often the order has left, this one counted. */
-  | { state: 'ordering'; quote: Quote; life: Life; copies: number }
+  | { state: 'ordering'; quote: Quote; life: QuoteLife; copies: number }
   /** Silence; the same order leaves once more, not before `notBefore`. */
-  | { state: 'resending'; quote: Quote; life: Life; copies: number; notBefore: Monotonic; detail: string }
+  | {
+      state: 'resending';
+      quote: Quote;
+      life: QuoteLife;
+      copies: number;
+      notBefore: Monotonic;
+      detail: string;
+    }
   | { state: 'filled'; order: Order; quote: Quote; differs: string | undefined }
   | { state: 'doubt'; proof: Proof; reason: Reason; detail: string; halt: boolean }
   | {
@@ -27,7 +34,7 @@ export type Phase = Readonly<
 >;
 
 /** The life of a quote on our monotonic clock. It began at the venue between the two instants. */
-export interface Life {
+export interface QuoteLife {
   readonly askedAt: Monotonic;
   readonly receivedAt: Monotonic;
   /** Certainly alive until proves: `askedAt + L`. */
@@ -143,7 +150,7 @@ const RESEND_GAPS_MS = [300, 600] as const;
 const RESEND_MARGIN_MS = 1_500;
 
 /** Last instant at which a further copy of an order may leave. */
-export const lastResendStart = (life: Life): Monotonic => after(life.lower, -RESEND_MARGIN_MS);
+export const lastResendStart = (life: QuoteLife): Monotonic => after(life.lower, -RESEND_MARGIN_MS);
 
 /**
  * The answer to one copy of an order. A "no" to the only copy ends the attempt, after a look at the account; a "no" to a
@@ -185,7 +192,7 @@ function ordered(
 }
 
 /** The order may have traded, and for as long as its quote can be alive it still may. */
-const unknown = (life: Life, trust: Trust, detail: string, halt = false): Phase => ({
+const unknown = (life: QuoteLife, trust: Trust, detail: string, halt = false): Phase => ({
   state: 'doubt',
   proof: { readsLeft: 2, notBefore: after(life.upper, trust.bookingMarginMs), proves: 'absent' },
   reason: 'outcome_unknown',

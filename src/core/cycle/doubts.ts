@@ -1,5 +1,5 @@
 import { follow } from './cycle.ts';
-import type { Life, Phase, Proof, Trust } from './cycle.ts';
+import type { QuoteLife, Phase, Proof, Trust } from './cycle.ts';
 import type { TradeEvidence } from './evidence.ts';
 import { NO_QUANTITY, add, size } from '../money.ts';
 import type { Quantity } from '../money.ts';
@@ -271,7 +271,7 @@ export function adoptable(trades: ReadonlyMap<string, TradeEvidence>, known: Kno
  * Last instant at which an order may start: it must reach the venue while its quote certainly lives. After it the attempt ends
  * without an order. The answer may come later than the quote's end: an order that arrives too late is refused.
  */
-export const lastOrderStart = (life: Life, orderMarginMs: number): Monotonic =>
+export const lastOrderStart = (life: QuoteLife, orderMarginMs: number): Monotonic =>
   after(life.lower, -orderMarginMs);
 
 /**
@@ -280,7 +280,7 @@ export const lastOrderStart = (life: Life, orderMarginMs: number): Monotonic =>
  * waiting on would only delay that proof.
  */
 export const answerWaitMs = (
-  life: Life,
+  life: QuoteLife,
   wait: { readonly sentAt: Monotonic; readonly orderTimeoutMs: number; readonly bookingMarginMs: number },
 ): number =>
   Math.max(0, Math.min(wait.orderTimeoutMs, after(life.upper, wait.bookingMarginMs) - wait.sentAt));

@@ -76,7 +76,7 @@ export interface Position {
 }
 
 /** What the gate looks at besides the proposal: totals are folds of the journal, doubts counted as filled at worst. */
-export interface World {
+export interface RiskContext {
   readonly control: 'active' | 'paused' | 'reducing' | 'halted';
   readonly isStopping: boolean;
   readonly at: Instant;
@@ -108,7 +108,7 @@ export interface World {
 export function deskRefusal({
   control,
   isStopping,
-}: Pick<World, 'control' | 'isStopping'>): Refusal | undefined {
+}: Pick<RiskContext, 'control' | 'isStopping'>): Refusal | undefined {
   if (control === 'halted') return stop('halted', 'active', 'halted');
   if (control === 'paused') return stop('paused', 'active', control);
   return isStopping ? stop('shutdown', 'active', 'stopping') : undefined;
@@ -118,7 +118,7 @@ export function deskRefusal({
  * Why this proposal may not go ahead; `undefined` when it may. Checked when planned, and again in the gate. A check that
  * throws refuses: what cannot be checked is not sent.
  */
-export function refusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
+export function refusal(proposal: Proposal, world: RiskContext, limits: Limits): Refusal | undefined {
   try {
     return firstRefusal(proposal, world, limits);
   } catch (error) {
@@ -127,7 +127,7 @@ export function refusal(proposal: Proposal, world: World, limits: Limits): Refus
 }
 
 /** Every check, in the order in which their reasons are told. */
-const firstRefusal = (proposal: Proposal, world: World, limits: Limits): Refusal | undefined =>
+const firstRefusal = (proposal: Proposal, world: RiskContext, limits: Limits): Refusal | undefined =>
   deskRefusal(world) ??
   stateRefusal(world, limits) ??
   allowListRefusal(proposal, limits) ??
@@ -140,7 +140,7 @@ const firstRefusal = (proposal: Proposal, world: World, limits: Limits): Refusal
   referenceRefusal(world, limits) ??
   priceRefusal(proposal, limits);
 
-function stateRefusal(world: World, limits: Limits): Refusal | undefined {
+function stateRefusal(world: RiskContext, limits: Limits): Refusal | undefined {
   if (world.pausedWhy !== undefined) return stop('parent_paused', 'active', world.pausedWhy);
   if (world.control === 'reducing' && !world.isReducing)
     return stop('reducing', 'orders that reduce a borrowed balance', 'another');
@@ -157,7 +157,7 @@ function allowListRefusal({ pair, side }: Proposal, limits: Limits): Refusal | u
   return undefined;
 }
 
-function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal | undefined {
+function sizeRefusal(proposal: Proposal, world: RiskContext, limits: Limits): Refusal | undefined {
   const { pair, quantity, notional } = proposal;
   if (world.openDoubts >= limits.openDoubtsMax)
     return stop('open_doubts', String(limits.openDoubtsMax), String(world.openDoubts));
@@ -179,7 +179,7 @@ function sizeRefusal(proposal: Proposal, world: World, limits: Limits): Refusal 
 
 function dayRefusal(
   { pair, notional, notionalWhy }: Proposal,
-  world: World,
+  world: RiskContext,
   limits: Limits,
 ): Refusal | undefined {
   const { dayNotionalMax } = limits;
@@ -198,7 +198,7 @@ function dayRefusal(
 }
 
 /** An order may not take a balance below its floor, nor lift one above its ceiling, everything under way counted at worst. */
-function positionRefusal(world: World, { positionMin, positionMax }: Limits): Refusal | undefined {
+function positionRefusal(world: RiskContext, { positionMin, positionMax }: Limits): Refusal | undefined {
   if (positionMin !== undefined) {
     const { currency, after } = world.gives;
     const floor = positionMin.get(currency);
@@ -214,7 +214,7 @@ function positionRefusal(world: World, { positionMin, positionMax }: Limits): Re
   return undefined;
 }
 
-function referenceRefusal(world: World, { referenceGapBpsMax: most }: Limits): Refusal | undefined {
+function referenceRefusal(world: RiskContext, { referenceGapBpsMax: most }: Limits): Refusal | undefined {
   const gap = most && world.referenceGapBps;
   if (most === undefined || gap === undefined || gap.lte(most)) return undefined;
   return stop('references_disagree', `${most.toFixed()} bps`, `${gap.toFixed(2)} bps`);

@@ -1,4 +1,4 @@
-import type { Limits, Proposal, World } from './controls.ts';
+import type { Limits, Proposal, RiskContext } from './controls.ts';
 import { add, ratio, scale } from '../money.ts';
 import type { Quantity } from '../money.ts';
 import { stop } from './refusal.ts';
@@ -40,14 +40,14 @@ const UNPLANNED_MAX = 50;
 /** How much more than planned a slice may be. */
 const SLICE_SHARE = ratio('1.5');
 
-export function duplicateRefusal({ repeats }: World): Refusal | undefined {
+export function duplicateRefusal({ repeats }: RiskContext): Refusal | undefined {
   if (repeats.isReused) return stop('reused_key', 'one order a client id', 'used before');
   return repeats.twin === undefined ? undefined : stop('duplicate_order', 'none alike', repeats.twin);
 }
 
 export function repeatRefusal(
   { pair }: Proposal,
-  { repeats, at }: World,
+  { repeats, at }: RiskContext,
   limits: Limits,
 ): Refusal | undefined {
   const { gapUntil, inMinute, ofParent, planned } = repeats;
@@ -62,7 +62,7 @@ export function repeatRefusal(
     : undefined;
 }
 
-export function capRefusal({ caps }: World): Refusal | undefined {
+export function capRefusal({ caps }: RiskContext): Refusal | undefined {
   const { asked, parentDone, parentMax, slice, slicePlanned } = caps;
   const whole = add(parentDone, asked);
   if (parentMax !== undefined && !whole.lte(parentMax))

@@ -36,7 +36,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
   const told = balancesOf(read.rows);
   const own =
     venue.balances &&
-    desk.pacer.through({ route: 'read', priority: 'valuation', key: 'account' }, venue.balances());
+    desk.rateLimiter.through({ route: 'read', priority: 'valuation', key: 'account' }, venue.balances());
   const fillsBefore = desk.state.fills;
   const source: Observable<Told> =
     own === undefined
@@ -95,7 +95,7 @@ function slowRows(desk: Desk, { at, startedAt }: WholeAccount): Observable<Whole
     types: new Set(['deposit', 'withdraw'] as const),
     pending: true,
   });
-  return desk.pacer.through({ route: 'transactions', priority: 'history', key: 'account' }, asked).pipe(
+  return desk.rateLimiter.through({ route: 'transactions', priority: 'history', key: 'account' }, asked).pipe(
     catchError((error: unknown) => {
       // A venue that does not take the question tells nothing, and a difference counts without it.
       if (error instanceof VenueError && error.code === 'refused') return of([]);

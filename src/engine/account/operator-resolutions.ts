@@ -5,7 +5,7 @@ import type { ResolvedRecord } from '../../core/record.ts';
 import { isPart, missingFault, resolutionFault } from '../../core/cycle/resolution.ts';
 import { fillFromWord } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
-import type { AttemptEnd, Word } from '../attempt/execute.ts';
+import type { AttemptEnd, OperatorResolution } from '../attempt/execute.ts';
 import type { Command } from '../ports.ts';
 
 type Resolve = Command & { readonly do: 'resolve' };
@@ -51,7 +51,7 @@ function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
   }
   const { intent } = known;
   const record: ResolvedRecord = { kind: 'resolved', client_order_id: clientOrderId, verdict, by, why };
-  const word: Word = {
+  const word: OperatorResolution = {
     record,
     answer: (answer) => {
       command.answer(answer);

@@ -30,7 +30,7 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
   const { intent } = open;
   if (lookup === undefined) return EMPTY;
   const asked = defer(() => lookup(intent.client_order_id));
-  return desk.pacer.through({ route: 'read', priority: 'doubt', key: 'lookup' }, asked).pipe(
+  return desk.rateLimiter.through({ route: 'read', priority: 'doubt', key: 'lookup' }, asked).pipe(
     filter((order) => order !== undefined),
     filter(
       (order) =>

@@ -46,7 +46,7 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
     let from = beginning(desk, at);
     const priority = desk.state.doubts.length > 0 ? 'doubt' : 'history';
     const ask = (have: number): Observable<readonly Transaction[]> =>
-      desk.pacer.through(
+      desk.rateLimiter.through(
         { route: 'transactions', priority, key: 'account' },
         defer(() => {
           if (have === 0) {

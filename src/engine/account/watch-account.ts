@@ -106,7 +106,7 @@ function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): v
   });
 }
 
-/** However many hints come, the pacer keeps the account's reads within the limit of their route. */
+/** However many hints come, the rate limiter keeps the account's reads within the limit of their route. */
 function untilNextRead(desk: Desk): number {
   const { inDoubt, accountPollMs } = desk.policy;
   const ms = desk.hasDoubts() || desk.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
@@ -142,7 +142,8 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
         if (!(error instanceof VenueError)) throw error;
         desk.readFault = error.message;
         desk.observer.alert('account_unreadable', { error: error.message });
-        if (error.code === 'rate_limited') desk.pacer.block('transactions', error.retryAfterMs ?? RETRY_MS);
+        if (error.code === 'rate_limited')
+          desk.rateLimiter.block('transactions', error.retryAfterMs ?? RETRY_MS);
         return concat(
           error.code === 'unauthorised' ? halt(desk, error.message) : EMPTY,
           timer(Math.max(SOON_MS, retryAt - clock.monotonic()), clock.scheduler).pipe(ignoreElements()),
@@ -376,12 +377,12 @@ const hasMoved = (before: Doubt, now: Doubt): boolean =>
   now.proof.proves !== before.proof.proves;
 
 /** Shows a row that could be the trade of a doubt, once. */
-function tellTwin({ twins, observer }: Desk, clientOrderId: string, row: Transaction): void {
+function tellTwin({ ambiguousTrades, observer }: Desk, clientOrderId: string, row: Transaction): void {
   const key = `${clientOrderId} ${row.id}`;
-  if (twins.has(key)) return;
+  if (ambiguousTrades.has(key)) return;
   // Few doubts, few rows: a flood of look-alikes is told of again rather than remembered.
-  if (twins.size >= TWINS_MAX) twins.clear();
-  twins.add(key);
+  if (ambiguousTrades.size >= TWINS_MAX) ambiguousTrades.clear();
+  ambiguousTrades.add(key);
   observer.alert('doubt_lookalike', {
     client_order_id: clientOrderId,
     row: {

@@ -25,13 +25,13 @@ import { trustOf } from '../policy.ts';
 import { sendOrder, whileWriting } from './send-order.ts';
 
 /** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
-export interface Word {
+export interface OperatorResolution {
   readonly record: ResolvedRecord;
   answer(answer: CommandAnswer): void;
 }
 
 /** How an attempt ended, for now or for good. */
-export type AttemptEnd = { readonly word?: Word | undefined } & (
+export type AttemptEnd = { readonly word?: OperatorResolution | undefined } & (
   | {
       readonly end: 'filled';
       readonly intent: IntentRecord;

@@ -2,7 +2,7 @@ import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'r
 import type { Observable } from 'rxjs';
 import { deskRefusal } from '../../core/risk/controls.ts';
 import { lastResendStart } from '../../core/cycle/cycle.ts';
-import type { CycleEvent, Life, Next, Phase } from '../../core/cycle/cycle.ts';
+import type { CycleEvent, QuoteLife, Next, Phase } from '../../core/cycle/cycle.ts';
 import { lastOrderStart } from '../../core/cycle/doubts.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { holding, price } from '../../core/money.ts';
@@ -36,7 +36,7 @@ export interface Gated extends Sending {
 /** One copy of an order that may leave in this tick. Nothing but this module makes one, and `sendOrder` takes nothing else. */
 class Approval {
   readonly quote: Quote;
-  readonly life: Life;
+  readonly life: QuoteLife;
   readonly #permit: Permit;
   /** How often the order has left, this one counted. */
   readonly copies: number;
@@ -97,9 +97,9 @@ export function passGate(run: Gated, phase: Quoted): MaybeAsync<CycleEvent> {
     if (intent.override !== undefined) tellUse(desk, intent);
     return { on: 'approved' };
   };
-  const permit = desk.pacer.takeAtOnce(wish);
+  const permit = desk.rateLimiter.takeAtOnce(wish);
   if (permit !== undefined) return decide(permit);
-  return desk.pacer.take(wish).pipe(defaultIfEmpty(undefined), map(decide));
+  return desk.rateLimiter.take(wish).pipe(defaultIfEmpty(undefined), map(decide));
 }
 
 /** Whether the order may leave on this quote now. Looks, and changes nothing. */
@@ -123,7 +123,7 @@ export function passResendGate(run: Gated, phase: Resending): Observable<CycleEv
   const pause = timer(Math.max(0, Math.ceil(phase.notBefore - clock.monotonic())), clock.scheduler);
   return concat(
     pause.pipe(ignoreElements()),
-    desk.pacer.take({ route: 'order', priority: 'execute', key: intent.strategy, deadline }),
+    desk.rateLimiter.take({ route: 'order', priority: 'execute', key: intent.strategy, deadline }),
   ).pipe(
     takeUntil(drain$),
     map((permit): CycleEvent => {

@@ -65,7 +65,7 @@ export function sendOrder(run: Sending, approved: Approved): Observable<CycleEve
       const meaning = classifyOrder(order, quote, answer);
       desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
       if (answer.kind === 'error' && answer.status === 429)
-        desk.pacer.block('order', answer.retryAfterMs ?? 2_000);
+        desk.rateLimiter.block('order', answer.retryAfterMs ?? 2_000);
       return { on: 'order_answer', meaning, at };
     }),
   );

@@ -81,7 +81,7 @@ export function pieceOf(desk: Desk, { intent, decidedAt }: OpenSlice, mid: Price
   if (tactics?.impact_bps === undefined) return undefined;
   const most = ratio(tactics.impact_bps);
   const now = desk.ports.clock.monotonic();
-  const piece = desk.ladders.pieceWithin(pair, side, { most, now });
+  const piece = desk.sizeProbes.pieceWithin(pair, side, { most, now });
   if (piece === undefined) return undefined;
   const eachMs = PIECE_MS + Math.max(desk.policy.retry.requoteMs, tactics.requote_ms ?? 0);
   const pieces = Math.max(1, Math.floor((deadline - decidedAt) / eachMs));

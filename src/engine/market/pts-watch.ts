@@ -24,7 +24,7 @@ import { instant, isoOf } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { OpenSlice } from '../state/desk-state.ts';
 import type { Observer } from '../observer.ts';
-import type { Pacer } from '../rate-limit/rate-limiter.ts';
+import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { Policy } from '../policy.ts';
 import type { Ports } from '../ports.ts';
 
@@ -42,7 +42,7 @@ interface Waiting {
 export class PtsWatch {
   readonly #ports: Ports;
   readonly #policy: Policy;
-  readonly #pacer: Pacer;
+  readonly #rateLimiter: RateLimiter;
   readonly #observer: Observer;
   /** The newest rate of each currency. A row that cannot be read leaves the one before it. */
   readonly #told = new Map<string, FundingRate>();
@@ -53,10 +53,10 @@ export class PtsWatch {
   #modes: { readonly value: ReadonlyMap<string, RiskMode>; readonly at: Monotonic } | undefined;
   #rates: { readonly value: ReadonlyMap<string, FundingRate>; readonly at: Monotonic } | undefined;
 
-  constructor(ports: Ports, policy: Policy, pacer: Pacer, observer: Observer) {
+  constructor(ports: Ports, policy: Policy, rateLimiter: RateLimiter, observer: Observer) {
     this.#ports = ports;
     this.#policy = policy;
-    this.#pacer = pacer;
+    this.#rateLimiter = rateLimiter;
     this.#observer = observer;
   }
 
@@ -153,7 +153,7 @@ export class PtsWatch {
   }
 
   #paced<T>(read: Observable<T>): Observable<T> {
-    return this.#pacer.through({ route: 'read', priority: 'valuation', key: 'pts' }, read);
+    return this.#rateLimiter.through({ route: 'read', priority: 'valuation', key: 'pts' }, read);
   }
 
   #tolerant(what: Terms, read: Observable<unknown>): Observable<unknown> {

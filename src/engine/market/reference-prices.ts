@@ -32,14 +32,14 @@ import type { Monotonic } from '../../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../../core/venue.ts';
 import type { Footprint } from './footprint.ts';
 import type { Observer } from '../observer.ts';
-import type { Pacer } from '../rate-limit/rate-limiter.ts';
+import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { Policy } from '../policy.ts';
 import type { Lookout, Ports } from '../ports.ts';
 
 interface Wiring {
   readonly ports: Ports;
   readonly policy: Policy;
-  readonly pacer: Pacer;
+  readonly rateLimiter: RateLimiter;
   readonly observer: Observer;
   readonly footprint: Footprint;
   instrument(pair: string): Instrument;
@@ -265,12 +265,12 @@ export class References {
 
   /** Price of a small quote; empty when there is none. Never executed: it carries no client id. */
   #side(pair: string, side: Side): Observable<Price> {
-    const { ports, policy, pacer, observer, footprint } = this.#wiring;
+    const { ports, policy, rateLimiter, observer, footprint } = this.#wiring;
     if (this.#wiring.isHalted()) return EMPTY;
     const instrument = this.#wiring.instrument(pair);
     const request: QuoteRequest = { pair, side, size: this.#size(instrument) };
     const deadline = after(ports.clock.monotonic(), policy.reference.maxAgeMs);
-    return pacer.take({ route: 'quote', priority: 'quote', key: 'reference', deadline }).pipe(
+    return rateLimiter.take({ route: 'quote', priority: 'quote', key: 'reference', deadline }).pipe(
       mergeMap((permit) => {
         if (this.#wiring.isHalted()) {
           permit.giveBack();
@@ -293,7 +293,7 @@ export class References {
             observer.quoted(pair, result, ports.clock.monotonic() - askedAt);
             footprint.asked(pair, 'reference', meaning.means === 'quote');
             if (result === 'rate_limited')
-              pacer.block('quote', meaning.means === 'later' ? (meaning.waitMs ?? 2_000) : 2_000);
+              rateLimiter.block('quote', meaning.means === 'later' ? (meaning.waitMs ?? 2_000) : 2_000);
           }),
         );
       }),

@@ -1,4 +1,4 @@
-import type { Position, Proposal, World } from '../../core/risk/controls.ts';
+import type { Position, Proposal, RiskContext } from '../../core/risk/controls.ts';
 import type { Caps, Repeats } from '../../core/risk/repeat-limits.ts';
 import {
   add,
@@ -41,15 +41,15 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 }
 
 /** Everything that the limits are held against, for one attempt at this moment. */
-export const worldOf = (desk: Desk, trial: Trial): World => new DeskWorld(desk, trial);
+export const riskContextOf = (desk: Desk, trial: Trial): RiskContext => new DeskWorld(desk, trial);
 
 /** Figures are added up when a limit looks at them: most desks have few limits, and every attempt under way counts in a sum. */
-class DeskWorld implements World {
+class DeskWorld implements RiskContext {
   readonly #desk: Desk;
   readonly #trial: Trial;
   readonly #today: Instant;
   readonly #doubts: Doubts;
-  readonly control: World['control'];
+  readonly control: RiskContext['control'];
   readonly at: Instant;
   readonly repeats: Repeats;
   readonly caps: Caps;
@@ -90,7 +90,7 @@ class DeskWorld implements World {
     return this.#trial.clientId !== undefined || priceTrials.isDue(parent, ports.clock.monotonic());
   }
 
-  get blind(): World['blind'] {
+  get blind(): RiskContext['blind'] {
     return blindness(this.#desk);
   }
 
@@ -195,7 +195,7 @@ const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
     : `strategy ${slice.strategy} is not run any more`;
 
 /** Nothing starts on what was true too long ago: the account must have been read whole. */
-export function blindness(desk: Desk): World['blind'] {
+export function blindness(desk: Desk): RiskContext['blind'] {
   const { accountAgeMaxMs } = desk.policy;
   if (accountAgeMaxMs === undefined) return undefined;
   const ageMs = desk.ports.clock.monotonic() - (desk.lastReadAt ?? Number.NEGATIVE_INFINITY);

@@ -58,7 +58,7 @@ interface Learnt {
 }
 
 /** What is known of the impact of size, by pair and side. Not kept over a restart: it is learnt again. */
-export class Ladders {
+export class SizeProbes {
   readonly #learnt = new Map<string, Learnt>();
 
   of(pair: string, side: Side): Learnt {
@@ -87,7 +87,7 @@ const freshRounds = ({ rounds }: Learnt, now: Monotonic): readonly Round[] =>
  * Probes the sizes of ladders while the limit of quotes is idle. A probe has no client id, so that it can never be
  * executed; it takes one place of an otherwise empty window, and none shortly before something is planned. Never emits.
  */
-export function watchLadders(desk: Desk): Observable<never> {
+export function probeSizes(desk: Desk): Observable<never> {
   const { clock, strategies } = desk.ports;
   return defer(() => {
     // A reload may bring a ladder to a desk that had none.
@@ -109,7 +109,7 @@ function isDue(desk: Desk, strategy: string, { pair, side }: LadderWish): boolea
   const life = desk.state.lives.get(strategy);
   if (life === undefined || life.finished !== undefined || life.state === undefined) return false;
   const now = clock.monotonic();
-  const known = desk.ladders.of(pair, side);
+  const known = desk.sizeProbes.of(pair, side);
   if (now < known.nextAt || freshRounds(known, now).length >= ROUNDS_KEPT) return false;
   const soon = clock.wall() + LEAD_MS;
   const isNear = life.waits.some((wait) => wait.on === 'outcome' || (wait.on === 'at' && wait.at <= soon));
@@ -120,7 +120,7 @@ function isDue(desk: Desk, strategy: string, { pair, side }: LadderWish): boolea
 function climb(desk: Desk, wish: LadderWish): Observable<never> {
   const { clock } = desk.ports;
   const { pair, side } = wish;
-  const known = desk.ladders.of(pair, side);
+  const known = desk.sizeProbes.of(pair, side);
   known.nextAt = clock.monotonic() + FAILED_GAP_MS;
   const sizes = sizesOf(desk, wish);
   return from(sizes).pipe(
@@ -162,7 +162,7 @@ const whenIdle = (desk: Desk): Observable<unknown> =>
   );
 
 function isIdle(desk: Desk): boolean {
-  if (desk.control !== 'active' || desk.isStopping || !desk.pacer.isIdle('quote')) return false;
+  if (desk.control !== 'active' || desk.isStopping || !desk.rateLimiter.isIdle('quote')) return false;
   const now = desk.ports.clock.wall();
   for (const life of desk.state.lives.values()) {
     const { strategy, waits, finished } = life;
@@ -178,7 +178,7 @@ function probe(desk: Desk, request: QuoteRequest): Observable<Rung | undefined> 
   const { clock, venue } = desk.ports;
   const { pair } = request;
   const instrument = desk.instrument(pair);
-  return desk.pacer.take({ route: 'quote', priority: 'probe', key: 'ladder' }).pipe(
+  return desk.rateLimiter.take({ route: 'quote', priority: 'probe', key: 'ladder' }).pipe(
     mergeMap((permit) => {
       desk.observer.paced('quote', 'probe', permit.waitedMs);
       const askedAt = clock.monotonic();
@@ -215,7 +215,7 @@ function heed(desk: Desk, { pair, size }: QuoteRequest, meaning: QuoteMeaning): 
       return desk.append([maximumRecord({ pair, quote, told: meaning, amount })]).pipe(map(() => undefined));
     }
     case 'later':
-      if (meaning.reason === 'rate_limited') desk.pacer.block('quote', meaning.waitMs ?? 2 * SECOND_MS);
+      if (meaning.reason === 'rate_limited') desk.rateLimiter.block('quote', meaning.waitMs ?? 2 * SECOND_MS);
       return of(undefined);
     case 'never':
       return of(undefined);

@@ -32,7 +32,7 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /** Records to be written with the end of an attempt that did not trade, or of a try that asked for no quote. */
-export function brakes(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly RecordBody[] {
+export function circuitBreakers(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly RecordBody[] {
   const { reason, detail } = end;
   const { totals } = desk.state;
   const { parent, pair } = intent;

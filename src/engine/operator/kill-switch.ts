@@ -5,7 +5,7 @@ import type { Halt, HaltPort } from '../ports.ts';
  * is written anywhere. A full disk, a dead journal or a deaf API cannot delay it. Beside the memory stands a note that
  * survives the process and that anybody can leave who may write beside the journal.
  */
-export class Latch {
+export class KillSwitch {
   readonly #port: HaltPort | undefined;
   #halt: Halt | undefined;
   #fault: string | undefined;
@@ -16,7 +16,7 @@ export class Latch {
     this.#port = port;
   }
 
-  /** Called in the tick in which the latch is set, or goes from halt to kill. */
+  /** Called in the tick in which the kill switch is set, or goes from halt to kill. */
   onSet(listener: (halt: Halt) => void): void {
     this.#listeners.push(listener);
   }
@@ -65,7 +65,7 @@ export class Latch {
     this.#tell(halt);
   }
 
-  /** Takes the note away, then forgets. @throws when the note stays: then the latch does too. */
+  /** Takes the note away, then forgets. @throws when the note stays: then the kill switch does too. */
   clear(): void {
     this.#port?.clear();
     this.#halt = undefined;

@@ -46,20 +46,20 @@ export const halts = (desk: Desk): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command) => command.do === 'halt'),
     tap((command) => {
-      latch(desk, command);
+      setKillSwitch(desk, command);
     }),
   );
 
 /** Memory first: called in the tick of the command. Whoever left the file said more than a signal can. */
-export function latch(desk: Desk, { by, why, isKill }: Command & { readonly do: 'halt' }): void {
-  desk.latch.look();
-  desk.latch.set({ level: isKill === true ? 'kill' : 'halt', by, why });
+export function setKillSwitch(desk: Desk, { by, why, isKill }: Command & { readonly do: 'halt' }): void {
+  desk.killSwitch.look();
+  desk.killSwitch.set({ level: isKill === true ? 'kill' : 'halt', by, why });
 }
 
 function obey(desk: Desk, command: Control): Observable<unknown> {
   switch (command.do) {
     case 'halt':
-      latch(desk, command);
+      setKillSwitch(desk, command);
       return noteHalt(desk);
     case 'rearm':
       return rearm(desk, command);
@@ -157,11 +157,11 @@ function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resu
 const LOOK_MS = 1_000;
 
 function watchLatch(desk: Desk): Observable<unknown> {
-  if (!desk.latch.isWatched) return EMPTY;
+  if (!desk.killSwitch.isWatched) return EMPTY;
   return timer(LOOK_MS, desk.ports.clock.scheduler).pipe(
     mergeMap(() => {
-      desk.latch.look();
-      const error = desk.latch.prepare();
+      desk.killSwitch.look();
+      const error = desk.killSwitch.prepare();
       if (error !== undefined) desk.observer.alert('halt_not_prepared', { error });
       return noteHalt(desk);
     }),
@@ -169,7 +169,7 @@ function watchLatch(desk: Desk): Observable<unknown> {
   );
 }
 
-/** Brings the journal up to what the latch says. */
+/** Brings the journal up to what the kill switch says. */
 export function noteHalt(desk: Desk): Observable<unknown> {
   const body = haltNote(desk);
   return body === undefined ? EMPTY : desk.append([body]);
@@ -178,7 +178,7 @@ export function noteHalt(desk: Desk): Observable<unknown> {
 /** What the journal does not say yet of the halt that holds. */
 export function haltNote(desk: Desk): ControlRecord | undefined {
   const { state } = desk;
-  const { halt } = desk.latch;
+  const { halt } = desk.killSwitch;
   if (halt === undefined) return undefined;
   const isClosed = halt.level === 'kill';
   if (state.control === 'halted' && (state.isTransportClosed || !isClosed)) return undefined;
@@ -216,20 +216,20 @@ function rearm(desk: Desk, command: Rearm): Observable<unknown> {
     answer(false, `the desk is not halted, it is ${desk.control}`);
     return EMPTY;
   }
-  const fault = desk.latch.halt?.level === 'kill' ? KILLED : rearmFault(desk, command);
+  const fault = desk.killSwitch.halt?.level === 'kill' ? KILLED : rearmFault(desk, command);
   if (fault !== undefined) {
     answer(false, fault);
     return EMPTY;
   }
   return desk.append([rearmRecord(desk, command)]).pipe(
     tap(() => {
-      desk.latch.clear();
+      desk.killSwitch.clear();
       desk.changed$.next();
       answer(true, 'the desk trades again');
     }),
     catchError((error: unknown) => {
       if (desk.state.control === 'halted') throw error;
-      // It is written, but the file could not be taken away: the latch holds, and the journal hears of it.
+      // It is written, but the file could not be taken away: the kill switch holds, and the journal hears of it.
       answer(
         false,
         `the halt file cannot be removed: ${error instanceof Error ? error.message : String(error)}`,

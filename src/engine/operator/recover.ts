@@ -81,10 +81,10 @@ export function takeOver(
 ): Observable<never> {
   const { state, policy, ports } = desk;
   try {
-    for (const stored of ports.journal.read(desk.keeper.resume())) {
+    for (const stored of ports.journal.read(desk.snapshotWriter.resume())) {
       state.apply(stored);
       desk.observer.replay(stored);
-      desk.keeper.saw(stored);
+      desk.snapshotWriter.saw(stored);
     }
   } catch (error) {
     ports.journal.prove?.(); // what is damaged may make no sense before it is found to be damaged
@@ -139,7 +139,7 @@ export function takeOver(
     if (!isKnown) bodies.push(attemptRecord(desk, intent, { ...phase, result: 'doubt' }));
     desk.doubts.set(intent.client_order_id, phase);
   }
-  const isHeld = state.control !== 'active' || suspicion !== undefined || desk.latch.isNoted;
+  const isHeld = state.control !== 'active' || suspicion !== undefined || desk.killSwitch.isNoted;
   if (rearm !== undefined && isHeld) {
     const command = { by: 'operator', why: rearm, withOpenDoubts };
     const fault = rearmFault(desk, command);
@@ -147,7 +147,7 @@ export function takeOver(
     bodies.push(rearmRecord(desk, command));
     return desk.append(bodies).pipe(
       tap(() => {
-        desk.latch.clear();
+        desk.killSwitch.clear();
         beginRequestLog(desk);
       }),
       ignoreElements(),
@@ -172,9 +172,10 @@ function beginRequestLog({ state, ports, requestsKnownSince }: Desk): void {
 
 /** A halt of an earlier process holds on; one that the file alone knows of is written down. */
 function heldBack(desk: Desk): readonly RecordBody[] {
-  const { state, latch } = desk;
+  const { state, killSwitch } = desk;
   const { controlBy: by, controlWhy: why } = state;
-  if (state.control === 'halted') latch.set({ level: state.isTransportClosed ? 'kill' : 'halt', by, why });
+  if (state.control === 'halted')
+    killSwitch.set({ level: state.isTransportClosed ? 'kill' : 'halt', by, why });
   const note = haltNote(desk);
   return note === undefined ? [] : [note];
 }
@@ -212,7 +213,7 @@ function causesOf(deaths: readonly Death[]): string {
  * be on its way.
  */
 function holdBack(desk: Desk): void {
-  const { state, pacer, policy, ports, observer } = desk;
+  const { state, rateLimiter, policy, ports, observer } = desk;
   if (state.lastRecordAt === undefined) return;
   let longestMs = 0;
   const boot = ports.clock.boot?.();
@@ -226,15 +227,15 @@ function holdBack(desk: Desk): void {
   if (known !== undefined) {
     desk.requestsKnownSince = known.since;
     for (const { route, boot: at, isBlock } of known.requests)
-      if (isBlock) pacer.block(route, Math.max(0, at.ms - (boot?.ms ?? 0) + BOOT_STEP_MS));
-      else if (route !== 'all') pacer.recall(route, LAST_REQUEST_MS - passedSince(at, boot));
+      if (isBlock) rateLimiter.block(route, Math.max(0, at.ms - (boot?.ms ?? 0) + BOOT_STEP_MS));
+      else if (route !== 'all') rateLimiter.recall(route, LAST_REQUEST_MS - passedSince(at, boot));
   }
   for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
     const perMs = policy.pace.windows[route]?.perMs;
     if (perMs === undefined) continue;
     const waitMs = Math.max(0, perMs + LAST_REQUEST_MS - agoMs);
     longestMs = Math.max(longestMs, waitMs);
-    pacer.block(route, waitMs);
+    rateLimiter.block(route, waitMs);
   }
   if (longestMs > 2 * LAST_REQUEST_MS) {
     observer.warn('an earlier process may have used the rate limits of the venue; waiting until they reset', {
@@ -250,7 +251,7 @@ const LAST_REQUEST_MS = 1_000;
 export function learnVenue(desk: Desk): Observable<never> {
   const { venue } = desk.ports;
   const read = <T>(source: Observable<T>): Observable<T> =>
-    desk.pacer
+    desk.rateLimiter
       .through({ route: 'read', priority: 'execute', key: 'start' }, source)
       .pipe(retry({ delay: (error, count) => backOff(desk, error, count) }));
   const pairs: Observable<readonly Pair[] | undefined> =

@@ -1,4 +1,4 @@
-import type { Life } from '../state/strategy-run.ts';
+import type { StrategyRun } from '../state/strategy-run.ts';
 import type { BegunDocument, StrategySource } from '../state/strategy-source.ts';
 
 /** What a change of the files means for one strategy. */
@@ -32,7 +32,7 @@ export interface Planned {
 export interface Standing {
   /** Run until now. */
   readonly running: ReadonlyMap<string, StrategySource>;
-  readonly lives: ReadonlyMap<string, Life>;
+  readonly lives: ReadonlyMap<string, StrategyRun>;
   /** Strategies with slices that have not ended. */
   readonly open: ReadonlySet<string>;
   /** A source made of the document with which a life began; `undefined` when it cannot be read any more. */

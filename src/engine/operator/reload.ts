@@ -59,7 +59,7 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
   const { notes } = read;
   if (planned.changes.length === 0) {
     // What comes after this is news, also where it says what was said before.
-    desk.keptSaid = '';
+    desk.lastReloadReport = '';
     return answered(command, { isDone: true, says: ['nothing has changed', ...notes].join('\n') });
   }
   const says = wordsOf(desk, planned, read.sources, notes);
@@ -84,8 +84,9 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
 /** A watched folder says the same again with every file in it that is touched: what was refused is told once. */
 function isSaid(desk: Desk, { by }: Reload, { changes }: Planned): boolean {
   const words = JSON.stringify(changes);
-  const isAgain = by === 'tranche' && changes.every(({ what }) => what === 'kept') && desk.keptSaid === words;
-  desk.keptSaid = words;
+  const isAgain =
+    by === 'tranche' && changes.every(({ what }) => what === 'kept') && desk.lastReloadReport === words;
+  desk.lastReloadReport = words;
   return isAgain;
 }
 
@@ -152,8 +153,8 @@ function unknownRate({ policy, rates }: Desk, quote: string): string | undefined
 function refused(desk: Desk, command: Reload, problems: string): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   if (command.isDryRun === true) return EMPTY;
-  const isAgain = command.by === 'tranche' && desk.keptSaid === problems;
-  desk.keptSaid = problems;
+  const isAgain = command.by === 'tranche' && desk.lastReloadReport === problems;
+  desk.lastReloadReport = problems;
   if (isAgain) return EMPTY;
   desk.observer.alert('reload_refused', { problems });
   const { by, why } = command;

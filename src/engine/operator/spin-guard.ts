@@ -1,6 +1,6 @@
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
-import type { Life } from '../state/desk-state.ts';
+import type { StrategyRun } from '../state/desk-state.ts';
 import type { Clock } from '../ports.ts';
 
 /** A wait that is over so soon after it was armed has waited for nothing. */
@@ -36,21 +36,21 @@ export interface Stepped {
  */
 export class SpinGuard {
   readonly #clock: Clock;
-  readonly #idle = new WeakMap<Life, Idle>();
+  readonly #idle = new WeakMap<StrategyRun, Idle>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
   /** How long the strategy is not to be woken yet but by an outcome, ms. */
-  holdMs(life: Life): number {
+  holdMs(life: StrategyRun): number {
     const known = this.#idle.get(life);
     if (known?.isSpinning !== true) return 0;
     return Math.max(0, known.steppedAt + HOLD_MS - this.#clock.monotonic());
   }
 
   /** Counts a step; says whether the strategy spins, and whether that is new. */
-  stepped(life: Life, { isAtOnce, isIdle }: Stepped): 'began' | 'spins' | undefined {
+  stepped(life: StrategyRun, { isAtOnce, isIdle }: Stepped): 'began' | 'spins' | undefined {
     if (!isIdle) {
       this.#idle.delete(life);
       return undefined;
@@ -74,7 +74,7 @@ export class SpinGuard {
   }
 
   /** One slow wake between many fast ones ends nothing; one after a time without any does. */
-  #noteSlow(life: Life, now: Monotonic): 'spins' | undefined {
+  #noteSlow(life: StrategyRun, now: Monotonic): 'spins' | undefined {
     const known = this.#idle.get(life);
     if (known?.isSpinning !== true) return undefined;
     known.steppedAt = now;

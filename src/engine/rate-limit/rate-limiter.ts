@@ -3,7 +3,7 @@ import type { Subscriber } from 'rxjs';
 import { VenueError } from '../../core/errors.ts';
 import { HOUR_MS, SECOND_MS, monotonic } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
-import { Log } from './request-window.ts';
+import { RequestWindow } from './request-window.ts';
 import type { Place, Window } from './request-window.ts';
 import type { Clock, RequestLogPort } from '../ports.ts';
 
@@ -51,7 +51,7 @@ interface Pending {
   waiting: Subscription | undefined;
 }
 
-/** What all permits of a pacer share. */
+/** What all permits of a rate limiter share. */
 interface Giving {
   readonly clock: Clock;
   /** Told when one is settled or given back. */
@@ -105,11 +105,11 @@ const COOL_DOWN_MS = 10 * SECOND_MS;
  * which is too large by what the network has not shown yet, so the spread of the round trips is taken off it: exact when
  * the network does not jitter, late by the jitter when it does. An unanswered request keeps its place.
  */
-export class Pacer {
+export class RateLimiter {
   readonly #clock: Clock;
-  readonly #logs = new Map<Route | 'all', Log>();
+  readonly #logs = new Map<Route | 'all', RequestWindow>();
   /** The windows in which a request of each route counts. */
-  readonly #counted: Readonly<Record<Route, readonly Log[]>>;
+  readonly #counted: Readonly<Record<Route, readonly RequestWindow[]>>;
   readonly #pending: Pending[] = [];
   readonly #servedAt = new Map<string, number>();
   #order = 0;
@@ -128,9 +128,9 @@ export class Pacer {
     this.#giving = { clock, onEnd };
     for (const route of ['quote', 'order', 'transactions', 'read', 'all'] as const) {
       const window = options.windows[route];
-      if (window !== undefined) this.#logs.set(route, new Log(window, options.guardMs));
+      if (window !== undefined) this.#logs.set(route, new RequestWindow(window, options.guardMs));
     }
-    const of = (route: Route): readonly Log[] =>
+    const of = (route: Route): readonly RequestWindow[] =>
       [this.#logs.get(route), this.#logs.get('all')].filter((log) => log !== undefined);
     this.#counted = {
       quote: of('quote'),
@@ -386,7 +386,7 @@ export class Pacer {
   }
 }
 
-const placesIn = (logs: readonly Log[], now: Monotonic): readonly Place[] =>
+const placesIn = (logs: readonly RequestWindow[], now: Monotonic): readonly Place[] =>
   logs.map((log) => log.enter(now));
 
 /** `atWall` on the monotonic clock of now: for deadlines that people gave in wall time. */

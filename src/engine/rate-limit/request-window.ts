@@ -8,7 +8,7 @@ export interface Window {
 
 /** A request in a window. */
 export interface Place {
-  readonly log: Log;
+  readonly log: RequestWindow;
   readonly sentAt: number;
   /** When the place is free again; infinite while the request is unanswered. */
   freeAt: number;
@@ -23,7 +23,7 @@ const ROUND_TRIPS_NEEDED = 100;
 const MEAN_WEIGHT = 1 / 32;
 
 /** One window and who stands in it. */
-export class Log {
+export class RequestWindow {
   readonly window: Window;
   blockedUntil = 0;
   readonly #guardMs: number;

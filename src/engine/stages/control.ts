@@ -12,7 +12,7 @@ import type { Desk } from '../desk.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
 import { overridesFor } from '../operator/overrides.ts';
-import { worldOf } from '../market/risk-context.ts';
+import { riskContextOf } from '../market/risk-context.ts';
 import type { Trial } from '../market/risk-context.ts';
 
 /** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
@@ -89,7 +89,7 @@ function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
       amount: holding(figures.amount),
       clientId: figures.clientId,
     };
-    return refusal(trial, worldOf(desk, trial), figures.limits ?? desk.policy.limits);
+    return refusal(trial, riskContextOf(desk, trial), figures.limits ?? desk.policy.limits);
   } catch (error) {
     return stop(
       'control_failed',

@@ -9,7 +9,7 @@ import type { Intent, Wake } from '../../core/wake.ts';
 import type { Step } from '../../strategy/kernel.ts';
 import type { Desk, StrategySource } from '../desk.ts';
 import { sliceKey } from '../state/desk-state.ts';
-import type { Life, OpenSlice } from '../state/desk-state.ts';
+import type { StrategyRun, OpenSlice } from '../state/desk-state.ts';
 import { andThen, mergeMapMaybe, toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
@@ -32,7 +32,7 @@ export interface Stepped {
  */
 export function decide(desk: Desk): OperatorFunction<StrategyWake, OpenSlice | Stepped> {
   // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
-  const deciding = new Map<Life, Wake>();
+  const deciding = new Map<StrategyRun, Wake>();
   return mergeMapMaybe(({ strategy, wake, isAtOnce }) => {
     const source = desk.strategies.get(strategy);
     const life = desk.state.lives.get(strategy);
@@ -145,7 +145,7 @@ function refreshValuation(desk: Desk): MaybeAsync<void> {
   const known = desk.valuation;
   if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;
   const wish = { route: 'read', priority: 'valuation', key: 'valuation' } as const;
-  return desk.pacer.through(wish, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
+  return desk.rateLimiter.through(wish, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
     map((points) => {
       const newest = points.toSorted((a, b) => b.at - a.at)[0];
       const isRecent = newest !== undefined && newest.at >= clock.wall() - VALUATION_AGE_MS;
@@ -165,7 +165,7 @@ const NONE: readonly never[] = [];
 
 interface Woken {
   readonly source: StrategySource;
-  readonly life: Life;
+  readonly life: StrategyRun;
   readonly wake: Wake;
 }
 
@@ -197,7 +197,7 @@ const parentOf = (desk: Desk, { source, life }: Omit<Woken, 'wake'>, leg: string
   parentId(desk.policy.desk, source.id, life.hash, runOf(life), leg);
 
 /** Names the run of a life. One wake after another is mostly of the same. */
-function runOf({ begunAt }: Life): string {
+function runOf({ begunAt }: StrategyRun): string {
   if (lastRun.begunAt !== begunAt) lastRun = { begunAt, run: String(begunAt) };
   return lastRun.run;
 }
@@ -235,7 +235,7 @@ function recordOf(desk: Desk, woken: Woken, step: Step<unknown>): WakeRecord {
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** A step that failed leaves all as it was: what it was woken by, an outcome too, is there again when it is resumed. */
-const failedRecord = (life: Life, { on }: Wake, fault: string): WakeRecord => ({
+const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecord => ({
   kind: 'wake',
   strategy: life.strategy,
   hash: life.hash,

@@ -26,7 +26,7 @@ export function pace(
     if (item.stage === 'stopped') return item;
     const { strategy, intent } = item.slice;
     const deadline = deadlineOf(desk.ports.clock, intent.deadline);
-    return desk.pacer.take({ route: 'quote', priority: 'quote', key: strategy, deadline, until }).pipe(
+    return desk.rateLimiter.take({ route: 'quote', priority: 'quote', key: strategy, deadline, until }).pipe(
       defaultIfEmpty(undefined),
       map((permit) => (permit === undefined ? refused(desk, item) : permitted(desk, item, permit))),
     );

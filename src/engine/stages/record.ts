@@ -8,7 +8,7 @@ import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../..
 import { isNothing, isPieceCut } from '../../core/risk/sizing.ts';
 import type { Monotonic } from '../../core/time.ts';
 import { executedTwice, haltRecord } from '../account/watch-account.ts';
-import { afterFill, brakes } from '../operator/circuit-breakers.ts';
+import { afterFill, circuitBreakers } from '../operator/circuit-breakers.ts';
 import { untilTime } from '../time/continuity.ts';
 import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/desk-state.ts';
@@ -207,7 +207,7 @@ interface Turn {
 /** After an attempt that did not trade: again later, or the end of the slice. */
 function settle(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: Turn): Ending {
   if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
-  const braked = [...bodies, ...brakes(desk, slice, { reason, detail })];
+  const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
   if (next.do === 'halt') {
     const isToken = reason === 'unauthorised';
     if (!isToken) desk.observer.alert('limit_breached', { reason, detail });
@@ -299,7 +299,7 @@ function waitFor(desk: Desk, slice: OpenSlice, reason: Reason, told: number | un
   const now = desk.ports.clock.monotonic();
   if (reason === 'rate_limited') {
     const ms = told ?? Math.min(2_000 * 2 ** failed(desk, pair, now), 60_000);
-    desk.pacer.block('quote', ms);
+    desk.rateLimiter.block('quote', ms);
     return ms;
   }
   // Asked for less at once; a venue that is not content with that is waited for.

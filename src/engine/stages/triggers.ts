@@ -24,7 +24,7 @@ import type { SliceOutcome, Wait, Wake } from '../../core/wake.ts';
 import { untilTime } from '../time/continuity.ts';
 import { debtsOf } from '../account/debts.ts';
 import type { Desk } from '../desk.ts';
-import type { Life } from '../state/desk-state.ts';
+import type { StrategyRun } from '../state/desk-state.ts';
 import type { Lookout } from '../ports.ts';
 import { AT_ONCE_MS } from '../operator/spin-guard.ts';
 import { watch } from '../watch.ts';
@@ -60,7 +60,7 @@ function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
 /** A wait that came true, before it is known whose it is. */
 type Fired = Omit<StrategyWake, 'strategy'>;
 
-function firstWake(desk: Desk, life: Life): Observable<StrategyWake> {
+function firstWake(desk: Desk, life: StrategyRun): Observable<StrategyWake> {
   const { strategy, waits, state } = life;
   const { clock } = desk.ports;
   if (state === undefined) return of({ strategy, wake: { on: 'start', at: clock.wall() }, isAtOnce: false });

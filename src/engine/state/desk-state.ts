@@ -33,11 +33,11 @@ import { decided, missingIn, NOTHING_TRADED, removed, sliceKey, tradedBy } from 
 import type {
   Booked,
   Closed,
-  Life,
+  StrategyRun,
   Maximum,
   OpenAttempt,
   OpenSlice,
-  Traded,
+  SliceProgress,
   Unshown,
 } from './strategy-run.ts';
 import { Overrides } from './override-state.ts';
@@ -46,7 +46,7 @@ import type { SavedState } from './snapshot.ts';
 import { scopeOf, Totals } from './totals.ts';
 
 export { sliceKey } from './strategy-run.ts';
-export type { Life, OpenAttempt, OpenSlice } from './strategy-run.ts';
+export type { StrategyRun, OpenAttempt, OpenSlice } from './strategy-run.ts';
 
 const RECENT_MS = 10 * MINUTE_MS;
 /** A process that left no record so long after its start died soon after it. */
@@ -74,7 +74,7 @@ export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' &&
  * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: `saved` has all.
  */
 export class DeskState {
-  readonly lives = new Map<string, Life>();
+  readonly lives = new Map<string, StrategyRun>();
   readonly slices = new IdMap<OpenSlice>();
   readonly attempts = new IdMap<OpenAttempt>();
   /** Largest quotes, by pair. */
@@ -129,7 +129,7 @@ export class DeskState {
   readonly totals = new Totals();
   recent: FillRecord[] = [];
   /** What was traded for slices that this journal has not decided (yet): it may be older than the account. */
-  readonly strays = new IdMap<Traded>();
+  readonly strays = new IdMap<SliceProgress>();
 
   apply({ seq, at, body }: StoredRecord): void {
     const lastAt = this.lastRecordAt;
@@ -267,7 +267,7 @@ export class DeskState {
   }
 
   /** What was traded for a slice that this journal has not decided: it was restored from an older state. */
-  stray(parent: string, slice: number): Readonly<Traded> | undefined {
+  stray(parent: string, slice: number): Readonly<SliceProgress> | undefined {
     return this.strays.get(sliceKey(parent, slice));
   }
 
@@ -353,7 +353,7 @@ export class DeskState {
       const { parent, leg, slice } = body.detail;
       if (typeof parent === 'string' && typeof slice === 'number')
         this.strays.delete(sliceKey(parent, slice));
-      const isTold = (one: Life['late'][number]): boolean => one.leg === leg && one.slice === slice;
+      const isTold = (one: StrategyRun['late'][number]): boolean => one.leg === leg && one.slice === slice;
       if (!removed(life.outcomes, isTold)) removed(life.late, isTold);
     }
     if (body.intents.length === 0) return;

@@ -24,7 +24,7 @@ interface Kept {
  * Keeps the state now and then, so that the next start need not fold the whole journal again. It is a copy: nothing is
  * decided by it that the records do not say, and no append waits for it.
  */
-export class Keeper {
+export class SnapshotWriter {
   readonly #desk: Desk;
   #newest: Pick<StoredRecord, 'seq' | 'hash'> | undefined;
   /** Records that no kept state holds. */

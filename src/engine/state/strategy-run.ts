@@ -13,7 +13,7 @@ import type { Instant } from '../../core/time.ts';
 import type { SliceOutcome, Wait } from '../../core/wake.ts';
 
 /** One life of a strategy: from its first wake to its end. */
-export interface Life {
+export interface StrategyRun {
   readonly strategy: string;
   readonly hash: string;
   readonly type: string;
@@ -32,7 +32,7 @@ export interface Life {
 }
 
 /** What was done for a slice so far. */
-export interface Traded {
+export interface SliceProgress {
   /** Attempts begun: the number of the next one. */
   attempts: number;
   /** Attempts up to the last that traded, that one counted. */
@@ -44,7 +44,7 @@ export interface Traded {
   missingAmount: Money;
 }
 
-export const NOTHING_TRADED: Traded = {
+export const NOTHING_TRADED: SliceProgress = {
   attempts: 0,
   settled: 0,
   filled: NO_QUANTITY,
@@ -54,7 +54,7 @@ export const NOTHING_TRADED: Traded = {
 };
 
 /** What one fill alone comes to. */
-export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRecord): Traded => ({
+export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRecord): SliceProgress => ({
   attempts: attempt + 1,
   settled: attempt + 1,
   filled: quantity(filled),
@@ -65,13 +65,13 @@ export const tradedBy = ({ attempt, quantity: filled, amount, missing }: FillRec
 /** What a fill lacks of its order. */
 export const missingIn = ({
   missing,
-}: Pick<FillRecord, 'missing'>): Pick<Traded, 'missing' | 'missingAmount'> => ({
+}: Pick<FillRecord, 'missing'>): Pick<SliceProgress, 'missing' | 'missingAmount'> => ({
   missing: missing === undefined ? NO_QUANTITY : quantity(missing.quantity),
   missingAmount: missing === undefined ? NO_MONEY : money(missing.amount),
 });
 
 /** A slice that was decided and has not ended. There is one object a slice: whoever holds it sees what is now. */
-export interface OpenSlice extends Traded {
+export interface OpenSlice extends SliceProgress {
   readonly strategy: string;
   readonly hash: string;
   readonly intent: IntentText;
@@ -84,7 +84,7 @@ export interface OpenSlice extends Traded {
 export const decided = (
   { strategy, hash }: WakeRecord,
   intent: IntentText,
-  { at, traded }: { readonly at: Instant; readonly traded: Readonly<Traded> },
+  { at, traded }: { readonly at: Instant; readonly traded: Readonly<SliceProgress> },
 ): OpenSlice => ({
   strategy,
   hash,

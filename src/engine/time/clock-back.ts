@@ -2,7 +2,7 @@ import { isoOf, after, spanText } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../desk.ts';
-import type { Life } from '../state/desk-state.ts';
+import type { StrategyRun } from '../state/desk-state.ts';
 
 /**
  * The wall clock shows an earlier time than it has shown before, in this process or when the newest record was written. What
@@ -79,7 +79,7 @@ function waitingLines(desk: Desk): readonly string[] {
 }
 
 /** The first time that a strategy waits for; `undefined` when it waits for an outcome, or for nothing. */
-function nextTime({ waits }: Life): Instant | undefined {
+function nextTime({ waits }: StrategyRun): Instant | undefined {
   let first: Instant | undefined;
   for (const wait of waits) {
     const at = timeOf(wait);

@@ -7,7 +7,7 @@ import { createPrivate, syncFolder } from './files.ts';
 const PIECE_BYTES = 1_048_576;
 
 /** Room on the disk that is set aside for the results of orders that are under way when the disk is full. */
-export interface Ballast {
+export interface DiskReserve {
   /** Gives the room back to the disk. `false` when there was none to give. */
   release(): boolean;
 }
@@ -17,7 +17,7 @@ export interface Ballast {
  *
  * @throws OperatorError `storage` when the disk has no room for it: then it has none for a day of trading either.
  */
-export function takeBallast(path: string, bytes: number): Ballast {
+export function reserveDisk(path: string, bytes: number): DiskReserve {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) < bytes) fill(path, bytes);
   let isHeld = bytes > 0;
   return {

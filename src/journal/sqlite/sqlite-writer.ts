@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Anchor } from '../proof/anchor.ts';
 import type { Write } from './appender.ts';
-import { takeBallast } from './disk-reserve.ts';
+import { reserveDisk } from './disk-reserve.ts';
 import { tie } from '../proof/chain.ts';
 import type { Head, Line } from '../proof/chain.ts';
 import { headMover } from './database.ts';
@@ -10,7 +10,7 @@ import type { SqliteOptions } from './sqlite.ts';
 import { headOf } from '../proof/verify-file.ts';
 
 /** Writes a journal. */
-export interface Pen {
+export interface SqliteWriter {
   readonly write: Write;
   /** The disk is full, and what was set aside is in use. */
   readonly isSpent: () => boolean;
@@ -24,7 +24,7 @@ const NOTE_EVERY = 1_000;
 const LOG_BYTES = 4 * 1_048_576;
 
 /** One transaction an append: all or none, and synced once. */
-export function penOf(
+export function sqliteWriterOf(
   db: DatabaseSync,
   file: string,
   {
@@ -33,13 +33,13 @@ export function penOf(
     anchor,
     reserveBytes = 0,
   }: Omit<SqliteOptions, 'anchor'> & { anchor: Anchor | undefined },
-): Pen {
+): SqliteWriter {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const insert = db.prepare('INSERT INTO records (seq, at, kind, body, hash) VALUES (?, ?, ?, ?, ?)');
   const commit = db.prepare('COMMIT');
   const checkpoint = db.prepare('PRAGMA wal_checkpoint(PASSIVE)');
   const moveHead = headMover(db, file);
-  const ballast = takeBallast(`${file}.reserve`, reserveBytes);
+  const ballast = reserveDisk(`${file}.reserve`, reserveBytes);
   let head: Head = headOf(db, file);
   let noted = -NOTE_EVERY;
   let logBytes = 0;

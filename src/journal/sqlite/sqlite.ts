@@ -15,8 +15,8 @@ import { faultOf } from './sqlite-errors.ts';
 import { createPrivate, refuseNoFile } from './files.ts';
 import type { Journal } from '../journal.ts';
 import { isFree, takeLock } from './lock.ts';
-import { penOf } from './sqlite-writer.ts';
-import type { Pen } from './sqlite-writer.ts';
+import { sqliteWriterOf } from './sqlite-writer.ts';
+import type { SqliteWriter } from './sqlite-writer.ts';
 import { networkUnder } from './filesystem-place.ts';
 import { replayOf } from '../replay.ts';
 import { stateFile } from '../sidecar/snapshot-file.ts';
@@ -87,7 +87,7 @@ function writer(named: string, options: SqliteOptions): Journal {
     const oddity = anchor && compare(anchor.read(), headOf(db, file), (seq) => hashAt(db, seq));
     const states = options.states && stateFile(`${file}.state`, options.states, (seq) => hashAt(db, seq));
     cleanup.defer(() => states?.close());
-    const pen = penOf(db, file, { ...options, anchor });
+    const pen = sqliteWriterOf(db, file, { ...options, anchor });
     const write: Write = (bodies, at) => {
       replay.prove();
       return pen.write(bodies, at);
@@ -133,7 +133,7 @@ function reader(file: string, options: SqliteOptions): Journal {
   const refuse = (): never => {
     throw new OperatorError('storage', `journal ${file} is open for reading only`);
   };
-  const pen: Pen = { write: refuse, isSpent: () => false, finish: () => undefined };
+  const pen: SqliteWriter = { write: refuse, isSpent: () => false, finish: () => undefined };
   const read = (after = 0): Iterable<StoredRecord> =>
     readLines(file, linesOf(db, file)).filter(({ seq }) => seq > after);
   return journalOf({ db, file, pen, oddity: undefined, read, release: () => db.close() });
@@ -157,7 +157,7 @@ function openToRead(file: string, { timeoutMs = TIMEOUT_MS }: SqliteOptions): Da
 interface Open {
   readonly db: DatabaseSync;
   readonly file: string;
-  readonly pen: Pen;
+  readonly pen: SqliteWriter;
   readonly oddity: Oddity | undefined;
   readonly read: (after?: number) => Iterable<StoredRecord>;
   readonly states?: StatePort | undefined;

@@ -16,7 +16,7 @@ interface Begin {
 }
 
 /** Both are the price when it was due for a parent of which nothing was ever tried: all of it is opportunity then. */
-export function beginOf(parent: ParentFacts, prices: PriceBook): Begin {
+export function arrivalPricesOf(parent: ParentFacts, prices: PriceBook): Begin {
   if (parent.unbegun !== undefined) {
     const due = prices.midAt(parent.pair, parent.decidedAt, SLOT_AGE_MAX_MS);
     return { arrival: due?.price, decision: due };

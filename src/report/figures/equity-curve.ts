@@ -16,9 +16,9 @@ export interface Plan {
 }
 
 /** The portfolio at evenly spaced moments. For statistics and charts: no money is made of these numbers. */
-export interface Course {
+export interface EquityCurve {
   readonly stepMs: number;
-  readonly points: CoursePoints;
+  readonly points: EquityPoints;
   readonly currencies: readonly string[];
   readonly meanValue: number;
   /** Sold and bought value, halved, of the mean value: one-way. */
@@ -41,7 +41,7 @@ export interface Course {
 }
 
 /** In columns; what is behind the first `count` rows is no point. */
-export interface CoursePoints {
+export interface EquityPoints {
   readonly count: number;
   /** Unix ms. */
   readonly times: Float64Array;
@@ -68,7 +68,7 @@ function stepOf(from: number, until: number): number {
   return Math.max(1_000, Math.ceil(span / 100));
 }
 
-export interface CourseScene {
+export interface EquityScene {
   readonly plan: Plan;
   readonly prices: PriceBook;
   readonly story: readonly Held[];
@@ -79,7 +79,14 @@ export interface CourseScene {
 }
 
 /** `undefined` without the history of each of its pairs, or of fewer than two points. */
-export function courseOf({ plan, prices, story, from, until, traded }: CourseScene): Course | undefined {
+export function equityCurveOf({
+  plan,
+  prices,
+  story,
+  from,
+  until,
+  traded,
+}: EquityScene): EquityCurve | undefined {
   const pairs = [...plan.targets.keys()].filter((one) => one !== plan.basis.cash);
   if (pairs.some((currency) => prices.tape(tradedPair(currency, plan.basis)) === undefined)) return undefined;
   const stepMs = stepOf(from, until);
@@ -95,7 +102,7 @@ export function courseOf({ plan, prices, story, from, until, traded }: CourseSce
 }
 
 /** Goes from point to point and keeps what the statistics need. All lists that go by currency have its place in `currencies`. */
-class Walk implements CoursePoints {
+class Walk implements EquityPoints {
   readonly currencies: readonly string[];
   count = 0;
   readonly times: Float64Array;
@@ -245,7 +252,7 @@ class Walk implements CoursePoints {
     return flow;
   }
 
-  course(stepMs: number, traded: number): Course {
+  course(stepMs: number, traded: number): EquityCurve {
     const { count } = this;
     const meanValue = this.#sum / count;
     const drawdown = this.drawdowns[this.#lowest] ?? 0;

@@ -6,7 +6,7 @@ import type { Instant } from '../../core/time.ts';
 import type { AttemptFacts, Facts, UntradedFacts } from './facts.ts';
 import { fillsFigures } from './fill-figures.ts';
 import type { FillsFigures } from './fill-figures.ts';
-import { gather } from './fold-journal.ts';
+import { foldJournal } from './fold-journal.ts';
 import { passedOf } from './passed-times.ts';
 import type { Passed } from './passed-times.ts';
 import { portfoliosOf } from './portfolio.ts';
@@ -105,7 +105,7 @@ export interface Total {
 /** Computes a report from the records of a journal, oldest first. Pure; reads the records once. */
 export function figuresOf(records: Iterable<StoredRecord>, input: ReportInput): Figures {
   const prices = new PriceBook(input.prices);
-  const facts = gather(records, prices);
+  const facts = foldJournal(records, prices);
   const from = instant(Math.max(input.since ?? 0, facts.first ?? 0));
   const until = instant(Math.min(input.until ?? Number.POSITIVE_INFINITY, facts.last ?? 0));
   const isOurs = (strategy: string): boolean => input.strategy === undefined || strategy === input.strategy;

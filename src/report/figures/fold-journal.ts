@@ -30,7 +30,7 @@ import type { PriceBook } from './prices.ts';
 import { Slices } from './slices.ts';
 
 /** Reads the records of a journal, oldest first, into facts. Reference prices that they hold go into `prices`. */
-export function gather(records: Iterable<StoredRecord>, prices: PriceBook): Facts {
+export function foldJournal(records: Iterable<StoredRecord>, prices: PriceBook): Facts {
   const gatherer = new Gatherer(prices);
   for (const record of records) gatherer.take(record);
   gatherer.close();

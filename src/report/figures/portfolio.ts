@@ -15,8 +15,8 @@ import type { Valued } from '../../core/risk/portfolio.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { DriftType } from '../../core/wake.ts';
-import { courseOf } from './equity-curve.ts';
-import type { Course, Plan } from './equity-curve.ts';
+import { equityCurveOf } from './equity-curve.ts';
+import type { EquityCurve, Plan } from './equity-curve.ts';
 import type { Facts, FillFacts, LifeFacts } from './facts.ts';
 import { heldAt, holdingsOf } from './holdings.ts';
 import type { Held } from './holdings.ts';
@@ -36,7 +36,7 @@ export interface PortfolioFigures {
   readonly decisions: number;
   readonly traded: Money;
   /** Statistics of the points: none without prices. */
-  readonly course: Course | undefined;
+  readonly course: EquityCurve | undefined;
 }
 
 export interface Valuation {
@@ -104,7 +104,7 @@ function portfolioOf(scene: Scene): PortfolioFigures {
     end: valuationAt(scene, until),
     decisions: decisions.size,
     traded,
-    course: courseOf({ ...scene, traded: approximately }),
+    course: equityCurveOf({ ...scene, traded: approximately }),
   };
 }
 

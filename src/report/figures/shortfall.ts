@@ -19,7 +19,7 @@ import {
 import type { Money, Price, Quantity, Ratio } from '../../core/money.ts';
 import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { beginOf } from './arrival-price.ts';
+import { arrivalPricesOf } from './arrival-price.ts';
 import { nearestWhole, withFourDecimals } from './digits.ts';
 import type { FillFacts, ParentFacts, SliceFacts } from './facts.ts';
 import { isUnderWay } from './legs.ts';
@@ -124,7 +124,7 @@ class Counted implements ParentFigures {
     const { prices } = setting;
     const sums = sumsOf(parent.fills);
     const { traded, amount, fees } = sums;
-    const { arrival, decision } = beginOf(parent, prices);
+    const { arrival, decision } = arrivalPricesOf(parent, prices);
     const planned =
       decision === undefined ? undefined : plannedOf(parent, { traded, amount, at: decision.price });
     const { endedAt, isOpen } = endOf(parent, setting, planned !== undefined && planned.lte(traded));

@@ -1,6 +1,6 @@
 import { text } from '../../core/money.ts';
 import { instant, isoOf } from '../../core/time.ts';
-import type { Course } from '../figures/equity-curve.ts';
+import type { EquityCurve } from '../figures/equity-curve.ts';
 import { nineDigits } from '../figures/digits.ts';
 import type { PortfolioFigures, Valuation } from '../figures/portfolio.ts';
 import { known } from './json-parts.ts';
@@ -36,7 +36,7 @@ const valuationJson = ({
 });
 
 type CourseJson = NonNullable<Report['portfolios'][number]['course']>;
-function courseJson(course: Course): CourseJson {
+function courseJson(course: EquityCurve): CourseJson {
   const { drawdownAt } = course;
   let points: CourseJson['points'] | undefined;
   return {
@@ -60,7 +60,7 @@ function courseJson(course: Course): CourseJson {
   };
 }
 
-function pointsJson({ points, currencies }: Course): CourseJson['points'] {
+function pointsJson({ points, currencies }: EquityCurve): CourseJson['points'] {
   const { count, times, values, indexes, drawdowns, weights } = points;
   const unknown = Object.fromEntries(currencies.map((currency) => [currency, Number.NaN]));
   const rows: CourseJson['points'][number][] = [];

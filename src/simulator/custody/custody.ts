@@ -7,13 +7,13 @@ import type { VenueOptions } from '../options/options.ts';
 import type { OrderRegistry } from '../exchange/orders.ts';
 import { assumed, found } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
-import type { Transit } from './transfers.ts';
+import type { Transfers } from './transfers.ts';
 import type { Asker } from './withdrawals.ts';
 
 export interface CustodySetup {
   readonly options: VenueOptions;
   readonly registry: OrderRegistry;
-  readonly transit: Transit;
+  readonly transit: Transfers;
   /** Names of the users of an account: who may approve. */
   readonly usersOf: (account: string) => readonly string[];
   readonly startedAt: Instant;

@@ -54,7 +54,7 @@ interface Transfer extends NewTransfer {
   nextAt: Instant | undefined;
 }
 
-export interface TransitSetup {
+export interface TransfersSetup {
   readonly ledger: Ledger;
   readonly market: Market;
   readonly positions: Positions;
@@ -62,11 +62,11 @@ export interface TransitSetup {
 }
 
 /** Money on its way in or out: states follow one another in market time. What leaves is held until it has left. */
-export class Transit {
-  private readonly setup: TransitSetup;
+export class Transfers {
+  private readonly setup: TransfersSetup;
   private readonly transfers = new Map<number, Transfer>();
 
-  constructor(setup: TransitSetup) {
+  constructor(setup: TransfersSetup) {
     this.setup = setup;
   }
 

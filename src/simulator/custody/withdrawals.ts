@@ -12,14 +12,14 @@ import { uuidOf } from '../exchange/quotes.ts';
 import { assumed, found } from '../http/reply.ts';
 import type { Refusal, Reply } from '../http/reply.ts';
 import { ADMIN_HOLD, APPROVAL_REQUIRED } from './transfers.ts';
-import type { Transit } from './transfers.ts';
+import type { Transfers } from './transfers.ts';
 import type { Whitelist } from './whitelist.ts';
 
 export interface WithdrawalsSetup {
   readonly options: VenueOptions;
   readonly ledger: Ledger;
   readonly market: Market;
-  readonly transit: Transit;
+  readonly transit: Transfers;
   readonly custody: Custody;
   readonly whitelist: Whitelist;
   readonly metrics: (account: string, now: Instant) => PtsMetrics;

@@ -17,7 +17,7 @@ import { Credit } from './credit.ts';
 import { Custody } from '../custody/custody.ts';
 import { Dealer } from './dealer.ts';
 import type { PlacedOrder } from './dealer.ts';
-import type { Deed, Drill } from '../faults/replay-log.ts';
+import type { ReplayEntry, Drill } from '../faults/replay-log.ts';
 import { accountValue, ValueHistory } from '../ledger/value-history.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { LedgerRow } from '../ledger/leg.ts';
@@ -36,7 +36,7 @@ import { RestingOrders } from './resting-orders.ts';
 import type { PriceTape } from '../market/price-tape.ts';
 import { TickerBoard } from '../market/ticker.ts';
 import type { Ticker } from '../market/ticker.ts';
-import { Transit } from '../custody/transfers.ts';
+import { Transfers } from '../custody/transfers.ts';
 import { Wallets } from '../ledger/wallets.ts';
 import { Whitelist } from '../custody/whitelist.ts';
 import { Withdrawals } from '../custody/withdrawals.ts';
@@ -54,7 +54,7 @@ export interface ExchangeSetup {
 /** What a client may ask of the transactions; what is left out has the default of the specification. */
 export type TransactionsAsked = { readonly [Key in keyof LedgerQuery]?: LedgerQuery[Key] | undefined };
 
-type Source = Pick<Transit, 'nextDue' | 'runNext'>;
+type Source = Pick<Transfers, 'nextDue' | 'runNext'>;
 const DEFAULT_LIMIT = 250;
 export const LIMIT_MAX = 1_000;
 
@@ -72,14 +72,14 @@ export class Exchange {
   readonly registry: OrderRegistry;
   readonly resting: RestingOrders;
   readonly positions: Positions;
-  readonly transit: Transit;
+  readonly transit: Transfers;
   readonly withdrawals: Withdrawals;
   readonly custody: Custody;
   readonly whitelist: Whitelist;
   readonly wallets: Wallets;
   readonly options: VenueOptions;
   /** Told of everything that is done to the exchange, once it is done; set when somebody keeps it. */
-  onDeed: ((deed: Deed) => void) | undefined;
+  onDeed: ((deed: ReplayEntry) => void) | undefined;
   private readonly changes = new Changes();
   private readonly credit: Credit;
   private readonly dealer: Dealer;
@@ -111,7 +111,7 @@ export class Exchange {
     const booking = new Booking({ ledger, registry, positions: this.positions, board: this.board });
     this.dealer = new Dealer({ options, market, registry, booking, credit: this.credit, random, startedAt });
     this.resting = new RestingOrders({ options, market, ledger, registry, booking }, startedAt);
-    this.transit = new Transit({ ledger, market, positions: this.positions, seed: options.seed });
+    this.transit = new Transfers({ ledger, market, positions: this.positions, seed: options.seed });
     this.sources = [this.dealer, this.resting, this.positions, this.transit];
     const usersOf = (account: string): readonly string[] => this.access.usersOf(account);
     this.custody = new Custody({ options, registry, transit: this.transit, usersOf, startedAt });

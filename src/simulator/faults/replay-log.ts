@@ -12,7 +12,7 @@ import type { Route } from '../http/routes.ts';
  * Everything that was done to an exchange, as plain JSON. The exchange is a pure state machine with seeded chance, so
  * doing the same again at the same times makes the same exchange: ids, quotes, balances and all.
  */
-export type Deed =
+export type ReplayEntry =
   | {
       readonly kind: 'call';
       /** `POST /v1/quote` */
@@ -48,9 +48,9 @@ const byName: ReadonlyMap<string, Route> = new Map(
 );
 
 /** Does a deed again. `drilling` runs what a drill had changed. */
-export function redo(
+export function replay(
   exchange: Exchange,
-  deed: Deed,
+  deed: ReplayEntry,
   drilling: <T>(drill: OrderDrill, work: () => T) => T,
 ): void {
   const now = instant(deed.now);

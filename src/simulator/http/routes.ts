@@ -19,7 +19,7 @@ import {
 } from '../../wire/account.ts';
 import { plainQuoteRequest, quoteRequestSchema, quoteSchema, quoteText, wireSize } from '../../wire/quote.ts';
 import type { QuoteRequest } from '../../core/venue.ts';
-import type { Deed } from '../faults/replay-log.ts';
+import type { ReplayEntry } from '../faults/replay-log.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { found } from './reply.ts';
 import type { Reply } from './reply.ts';
@@ -162,7 +162,7 @@ function inTime(route: Route): Route {
   };
 }
 
-const deedOf = ({ method, path }: Route, { options }: Exchange, call: Call): Deed => ({
+const deedOf = ({ method, path }: Route, { options }: Exchange, call: Call): ReplayEntry => ({
   kind: 'call',
   route: `${method} ${path}`,
   account: call.account,

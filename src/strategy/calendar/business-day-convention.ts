@@ -2,7 +2,7 @@ import { after, DAY_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { closedDayAt, NEVER } from './calendar.ts';
 import type { Hours } from './calendar.ts';
-import { instantsOf, wallOfPlain, zoned } from './zoned-time.ts';
+import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
 /** Where a time goes that falls on a day without trading. */
 export type Roll = 'none' | 'next' | 'previous' | 'next_in_month';
@@ -31,7 +31,7 @@ function businessDay(schedule: Rolling, due: Instant, step: 1 | -1): Instant | u
   const { time_zone: zone } = schedule;
   const plain = zoned(due, zone).toPlainDateTime();
   for (let days = 1; days <= DAYS_MAX; days++) {
-    const at = instantsOf(wallOfPlain(plain.add({ days: step * days })), zone).passes[0];
+    const at = instantsOf(plainWallTimeOf(plain.add({ days: step * days })), zone).passes[0];
     if (closedDayAt(schedule, at) === undefined) return at;
   }
   return undefined;
@@ -74,7 +74,7 @@ function lookFrom(schedule: Rolling, at: Instant): Instant {
   if (!inOrder(schedule)) return after(at, -FAR_MS);
   const { time_zone: zone } = schedule;
   const midnight = (date: Temporal.PlainDate): Instant =>
-    instantsOf(wallOfPlain(date.toPlainDateTime()), zone).passes[0];
+    instantsOf(plainWallTimeOf(date.toPlainDateTime()), zone).passes[0];
   let date = zoned(at, zone).toPlainDate();
   for (let days = 0; days < DAYS_MAX; days++) {
     const before = date.subtract({ days: 1 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { after, checkZone, instant, parseTime } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { timeText } from '../fields.ts';
-import { changesOf, instantsOf, wallOf, wallOfPlain, zoned } from './zoned-time.ts';
+import { changesOf, instantsOf, wallTimeOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
 /** When nothing may be traded: weekends, holidays of several centres, blackouts, quiet hours, and a cut-off each day. */
 
@@ -203,7 +203,7 @@ function closedUntil(
     const local = zoned(until, zone);
     const end = endOf(local);
     if (end === undefined) return until > at ? until : undefined;
-    const reached = instant(until + wallOfPlain(end) - wallOf(until, zone));
+    const reached = instant(until + plainWallTimeOf(end) - wallTimeOf(until, zone));
     const [change] = changesOf(zone, until, reached);
     if (change === undefined) return reached;
     until = change;
@@ -231,7 +231,7 @@ export function openUntil(schedule: Hours, at: Instant, until: Instant): Instant
     let day = zoned(at, timeZone).toPlainDate();
     for (; Temporal.PlainDate.compare(day, last) <= 0; day = day.add({ days: 1 })) {
       for (const time of timeZone === zone ? times : ['00:00'])
-        found.push(...instantsOf(wallOfPlain(day.toPlainDateTime(time)), timeZone).passes);
+        found.push(...instantsOf(plainWallTimeOf(day.toPlainDateTime(time)), timeZone).passes);
     }
   }
   const closes = found

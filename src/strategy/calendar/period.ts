@@ -1,6 +1,6 @@
 import { instant, MINUTE_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import { instantsOf, wallOfPlain, zoned } from './zoned-time.ts';
+import { instantsOf, plainWallTimeOf, zoned } from './zoned-time.ts';
 
 /** Times that come every so often from a first one on: `P2W`, `P1M`, `PT36H`. */
 export interface Periodic {
@@ -73,5 +73,5 @@ function timeOf(
     days: days * k,
   });
   const plain = zoned(from, zone).toPlainDateTime().add(many);
-  return instantsOf(wallOfPlain(plain), zone).passes[0];
+  return instantsOf(plainWallTimeOf(plain), zone).passes[0];
 }

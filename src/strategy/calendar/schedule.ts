@@ -8,7 +8,7 @@ import { durationText, reads, timeText } from '../fields.ts';
 import type { Occurrence } from '../kernel.ts';
 import { nextPeriod, parsePeriod } from './period.ts';
 import { nextRolled } from './business-day-convention.ts';
-import { instantsOf, wallOf, zoned } from './zoned-time.ts';
+import { instantsOf, wallTimeOf, zoned } from './zoned-time.ts';
 
 /** When a strategy is due on a calendar. croner only reads the expression, on a clock without zones: Temporal does the rest. */
 const shape = () => ({
@@ -179,7 +179,7 @@ function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
   const zone = schedule.time_zone;
   if (zone === 'UTC') return nextOfUtc(schedule.cron, at);
   const { isElapsed } = patternOf(schedule.cron);
-  let wall = wallOf(at, zone);
+  let wall = wallTimeOf(at, zone);
   // In the second pass of a repeated hour the times of the first lie behind: they are passed over.
   for (let n = 0; n < REPEATED_MAX; n++) {
     const next = nextWall(schedule.cron, wall);
@@ -196,7 +196,7 @@ function nextCron(schedule: CronDue, at: Instant): Instant | undefined {
 
 /** A clock that nobody sets shows each time once. */
 function nextOfUtc(cron: string, at: Instant): Instant | undefined {
-  const next = nextWall(cron, wallOf(at, 'UTC'));
+  const next = nextWall(cron, wallTimeOf(at, 'UTC'));
   return next === undefined ? undefined : instant(next);
 }
 
@@ -215,7 +215,7 @@ function earlierPass(
   const change = local.getTimeZoneTransition('next')?.epochMilliseconds;
   if (change === undefined || change > due) return due;
   const began = instant(change);
-  const next = nextWall(schedule.cron, wallOf(began, zone) - 1);
+  const next = nextWall(schedule.cron, wallTimeOf(began, zone) - 1);
   const passes = next === undefined ? [] : instantsOf(next, zone).passes;
   return passes.find((one) => one >= began && one > at && one < due) ?? due;
 }

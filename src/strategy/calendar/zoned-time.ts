@@ -7,14 +7,14 @@ export const zoned = (at: Instant, zone: string): Temporal.ZonedDateTime =>
   Temporal.Instant.fromEpochMilliseconds(Math.floor(at)).toZonedDateTimeISO(zone);
 
 /** What the clock of `zone` shows. */
-export function wallOf(at: Instant, zone: string): number {
+export function wallTimeOf(at: Instant, zone: string): number {
   if (zone === 'UTC') return Math.floor(at);
   const local = zoned(at, zone);
   return local.epochMilliseconds + Math.round(local.offsetNanoseconds / 1e6);
 }
 
 /** The reading that a plain date and time is. */
-export const wallOfPlain = (plain: Temporal.PlainDateTime): number =>
+export const plainWallTimeOf = (plain: Temporal.PlainDateTime): number =>
   plain.toZonedDateTime('UTC').epochMilliseconds;
 
 /** The moments at which the clock of `zone` shows `wall`: one, or two in a repeated hour. A skipped time has the end of its gap. */

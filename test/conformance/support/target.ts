@@ -101,7 +101,7 @@ export function useVenue(input: VenueInput = {}): Target {
     post: async (path, body, asked) => await target.ask('POST', path, { ...asked, body }),
     delete: async (path, asked) => await target.ask('DELETE', path, asked),
     async ask(method, path, asked = {}) {
-      if (own === undefined) await pacer.turn(method, path);
+      if (own === undefined) await rateLimiter.turn(method, path);
       const authorization = 'authorization' in asked ? asked.authorization : `Bearer ${target.token}`;
       return await send(`${target.baseUrl}${path}`, method, { authorization, body: asked.body });
     },
@@ -143,7 +143,7 @@ class Pacer {
   }
 }
 
-const pacer = new Pacer();
+const rateLimiter = new Pacer();
 
 async function send(
   url: string,

@@ -5,7 +5,7 @@ import type { Call } from '../../../src/venue/call.ts';
 import { exchanges } from '../../../src/venue/http.ts';
 import type { Outgoing, VenueHttp } from '../../../src/venue/http.ts';
 import type { Route } from '../../../src/venue/routes.ts';
-import { cleaned } from '../../../src/venue/sanitize.ts';
+import { sanitize } from '../../../src/venue/sanitize.ts';
 import type { ByteVenue } from './byte-venue.ts';
 import { site } from '../chance.ts';
 import type { Chance } from '../chance.ts';
@@ -99,7 +99,7 @@ export class Network {
     readonly pointOf: (outgoing: Outgoing) => string;
     readonly yieldAt: (point: string) => void;
   }): VenueHttp {
-    const clean = (text: string): string => cleaned(text, process.token);
+    const clean = (text: string): string => sanitize(text, process.token);
     let isShut = false;
     const carried = exchanges(
       { token: { reveal: () => process.token }, clock: process.clock, version: 'simulated', routes: process.routes, mayMoveMoney: () => !isShut },

@@ -6,7 +6,7 @@ import { instant } from '../../../src/core/time.ts';
 import { VirtualClock } from '../../../src/engine/time/virtual-clock.ts';
 import type { Command, Halt, HaltPort } from '../../../src/engine/ports.ts';
 import type { Line } from '../../../src/journal/proof/chain.ts';
-import { Dials } from '../../../src/simulator/faults/drill-overrides.ts';
+import { DrillOverrides } from '../../../src/simulator/faults/drill-overrides.ts';
 import { Exchange } from '../../../src/simulator/exchange/exchange.ts';
 import { site, Trace } from '../chance.ts';
 import type { Chance } from '../chance.ts';
@@ -123,7 +123,7 @@ export class World {
     const { setting } = this;
     this.#shelf = setting.statesEvery === undefined ? undefined : new Shelf(setting.statesEvery);
     this.#wall = { offsetMs: setting.wallOffsetMs, drift: setting.wallDrift };
-    const { options, drilling } = new Dials(setting.venue);
+    const { options, drilling } = new DrillOverrides(setting.venue);
     this.#exchange = new Exchange({
       options,
       startedAt: instant(EPOCH + setting.venueSkewMs),

@@ -31,7 +31,7 @@ import { loadConfig } from '../../config/config.ts';
 import type { Mode } from '../../config/config.ts';
 import { modes } from '../../daemon/modes.ts';
 import { durationOf } from '../../cli/option-values.ts';
-import { refuseDangers } from '../../daemon/process-hardening.ts';
+import { refuseUnhardened } from '../../daemon/process-hardening.ts';
 import { writeWhole } from '../../daemon/write-whole.ts';
 import type { RunIo } from '../run.ts';
 
@@ -63,7 +63,7 @@ export async function dataRecord(
   if (wrong !== undefined) throw new OperatorError('usage', `"${wrong}" is not a pair, such as btcusd`);
   const settings = { env: io.env, cwd: io.cwd, now: io.now, mode: options.mode };
   const { config } = loadConfig(options.config, settings);
-  if (config.mode === 'live') refuseDangers(io, config.allowEnvironment);
+  if (config.mode === 'live') refuseUnhardened(io, config.allowEnvironment);
   io.forget(config.venue.token);
   const folder = resolve(io.cwd, options.out);
   const files = new Map<string, BarFile>();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, instant, monotonic } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import { Pacer, priorities } from '../../src/engine/rate-limit/rate-limiter.ts';
+import { RateLimiter, priorities } from '../../src/engine/rate-limit/rate-limiter.ts';
 import type { PaceOptions, Permit, Route, Wish } from '../../src/engine/rate-limit/rate-limiter.ts';
 import { seededRandom } from '../../src/simulator/market/random.ts';
 import { START } from './harness.ts';
@@ -24,16 +24,16 @@ const aWish = (over: Partial<Wish> = {}): Wish => ({ route: 'quote', priority: '
 /** Wishes that answer themselves after a round trip, and the order in which they went. */
 class Traffic {
   readonly clock = new VirtualClock(START);
-  readonly pacer: Pacer;
+  readonly rateLimiter: RateLimiter;
   readonly went: { readonly name: string; readonly at: number }[] = [];
 
   constructor(options: PaceOptions = windows()) {
-    this.pacer = new Pacer(this.clock, options);
+    this.rateLimiter = new RateLimiter(this.clock, options);
   }
 
   /** Takes a permit; settles it `roundTripMs` after it was given, or never. Returns how to take the wish back. */
   ask(name: string, wish: Partial<Wish> = {}, roundTripMs: number | 'never' = 20): () => void {
-    const subscription = this.pacer.take(aWish(wish)).subscribe({
+    const subscription = this.rateLimiter.take(aWish(wish)).subscribe({
       next: (permit) => {
         this.went.push({ name, at: this.clock.now() - START });
         if (roundTripMs !== 'never')
@@ -74,10 +74,10 @@ interface Network {
   readonly seed: number;
 }
 
-/** A saturated pacer on a network that delays each way at random. Arrivals at the venue, ms. */
+/** A saturated rate limiter on a network that delays each way at random. Arrivals at the venue, ms. */
 function saturate({ baseMs, jitterMs, seed }: Network, forMs: number): readonly number[] {
   const clock = new VirtualClock(START);
-  const pacer = new Pacer(clock, windows());
+  const rateLimiter = new RateLimiter(clock, windows());
   const random = seededRandom(`network ${seed}`);
   const arrivals: number[] = [];
   const way = (): number => baseMs + random.next() * jitterMs;
@@ -89,7 +89,7 @@ function saturate({ baseMs, jitterMs, seed }: Network, forMs: number): readonly 
     }, there + way());
   };
   const next = (): void => {
-    pacer.take(aWish()).subscribe((permit) => {
+    rateLimiter.take(aWish()).subscribe((permit) => {
       go(permit);
       clock.schedule(next);
     });
@@ -99,7 +99,7 @@ function saturate({ baseMs, jitterMs, seed }: Network, forMs: number): readonly 
   return arrivals;
 }
 
-describe('the pacer', () => {
+describe('the rate limiter', () => {
   it('never lets more arrive at the venue in any window than it allows, whatever the delays', () => {
     fc.assert(
       fc.property(
@@ -137,40 +137,40 @@ describe('the pacer', () => {
     const arrivals = traffic.went.map(({ at }) => at);
     expect(arrivals.filter((at) => at === 0)).toHaveLength(10);
     expect(arrivals).toHaveLength(20);
-    expect(traffic.pacer.utilisation('quote')).toBe(0.4);
+    expect(traffic.rateLimiter.utilisation('quote')).toBe(0.4);
   });
 
   it('gives a place back at once when nothing was sent', () => {
-    const { pacer } = new Traffic();
+    const { rateLimiter } = new Traffic();
     let waiting = 0;
-    for (let i = 0; i < 10; i++) pacer.take(aWish()).subscribe();
-    pacer.take(aWish()).subscribe(() => waiting++);
+    for (let i = 0; i < 10; i++) rateLimiter.take(aWish()).subscribe();
+    rateLimiter.take(aWish()).subscribe(() => waiting++);
     expect(waiting).toBe(0);
     const other = new Traffic();
     const permits: Permit[] = [];
-    for (let i = 0; i < 10; i++) other.pacer.take(aWish()).subscribe((permit) => permits.push(permit));
+    for (let i = 0; i < 10; i++) other.rateLimiter.take(aWish()).subscribe((permit) => permits.push(permit));
     other.ask('next');
     permits[0]?.giveBack();
     expect(other.names()).toEqual(['next']);
     permits[0]?.settle();
     permits[0]?.giveBack();
-    expect(other.pacer.utilisation('quote')).toBe(1);
+    expect(other.rateLimiter.utilisation('quote')).toBe(1);
   });
 
   it.each([1, 10])('forgets a wish that is taken back while another is granted, of %s places', (max) => {
-    const { pacer, clock } = new Traffic(windows({ quote: { max, perMs: 1_000 } }));
+    const { rateLimiter, clock } = new Traffic(windows({ quote: { max, perMs: 1_000 } }));
     const told: string[] = [];
-    pacer.take(aWish()).subscribe(() => {
-      const asking = pacer.take(aWish()).subscribe({
+    rateLimiter.take(aWish()).subscribe(() => {
+      const asking = rateLimiter.take(aWish()).subscribe({
         next: () => told.push('granted'),
         complete: () => told.push('refused'),
       });
-      expect(pacer.waiting).toBe(1);
+      expect(rateLimiter.waiting).toBe(1);
       asking.unsubscribe();
     });
     expect(told).toEqual([]);
-    expect(pacer.waiting).toBe(0);
-    expect(pacer.utilisation('quote')).toBe(1 / max);
+    expect(rateLimiter.waiting).toBe(0);
+    expect(rateLimiter.utilisation('quote')).toBe(1 / max);
     expect(clock.pending).toBe(0);
   });
 
@@ -194,7 +194,7 @@ describe('the pacer', () => {
   it('starves nobody of the same priority', () => {
     const traffic = new Traffic();
     const again = (key: string): void => {
-      traffic.pacer.take(aWish({ key })).subscribe((permit) => {
+      traffic.rateLimiter.take(aWish({ key })).subscribe((permit) => {
         traffic.went.push({ name: key, at: traffic.clock.now() - START });
         traffic.clock.schedule(() => {
           permit.settle();
@@ -225,26 +225,26 @@ describe('the pacer', () => {
     const traffic = new Traffic(windows({ quote: { max: 1, perMs: 10_000 } }));
     traffic.ask('now');
     const events: string[] = [];
-    traffic.pacer.take(aWish({ deadline: monotonic(START + 500) })).subscribe({
+    traffic.rateLimiter.take(aWish({ deadline: monotonic(START + 500) })).subscribe({
       next: () => events.push('granted'),
       complete: () => events.push(`completed at ${traffic.clock.now() - START}`),
     });
     traffic.run(MINUTE_MS);
     expect(events).toEqual(['completed at 500']);
-    expect(traffic.pacer.waiting).toBe(0);
+    expect(traffic.rateLimiter.waiting).toBe(0);
   });
 
   it('takes no place for a wish that ends in the tick in which one comes free', () => {
     const traffic = new Traffic({ ...windows({ quote: { max: 1, perMs: 1_000 } }), guardMs: 0 });
     traffic.ask('now', {}, 0);
-    // What follows from its end asks at once, while the pacer goes through who waits.
-    traffic.pacer.take(aWish({ deadline: monotonic(START + 1_000) })).subscribe({
+    // What follows from its end asks at once, while the rate limiter goes through who waits.
+    traffic.rateLimiter.take(aWish({ deadline: monotonic(START + 1_000) })).subscribe({
       next: () => traffic.went.push({ name: 'too late', at: 0 }),
       complete: () => traffic.ask('next', {}, 0),
     });
     traffic.run(MINUTE_MS);
     expect(traffic.names()).toEqual(['now', 'next']);
-    expect([traffic.pacer.waiting, traffic.pacer.utilisation('quote')]).toEqual([0, 0]);
+    expect([traffic.rateLimiter.waiting, traffic.rateLimiter.utilisation('quote')]).toEqual([0, 0]);
   });
 
   it('waits for deadlines that are further away than a timer of Node can be', () => {
@@ -254,7 +254,7 @@ describe('the pacer', () => {
     traffic.clock.push = (delayMs, run) => (delays.push(delayMs), schedule(delayMs, run));
     traffic.ask('now', {}, 'never');
     let isOver = false;
-    traffic.pacer
+    traffic.rateLimiter
       .take(aWish({ deadline: monotonic(START + 40 * DAY_MS) }))
       .subscribe({ complete: () => (isOver = true) });
     traffic.run(39 * DAY_MS);
@@ -270,14 +270,14 @@ describe('the pacer', () => {
     const takeBack = traffic.ask('changed my mind');
     traffic.ask('next');
     takeBack();
-    expect(traffic.pacer.waiting).toBe(1);
+    expect(traffic.rateLimiter.waiting).toBe(1);
     traffic.run(10 * SECOND_MS);
     expect(traffic.names()).toEqual(['now', 'next']);
   });
 
   it('lets nothing go on a blocked route, and everything else', () => {
     const traffic = new Traffic(windows({ read: { max: 5, perMs: 1_000 } }));
-    traffic.pacer.block('quote', 2_000);
+    traffic.rateLimiter.block('quote', 2_000);
     traffic.ask('quote');
     traffic.ask('read', { route: 'read' as Route });
     traffic.run(10 * SECOND_MS);
