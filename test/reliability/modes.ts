@@ -120,9 +120,9 @@ export const modes: readonly Mode[] = [
   { row: 33, what: 'the venue says that it was asked too often', alert: { none: '`tranche_retries_total` and `tranche_quotes_total` show it' },
     tests: [[engine('refusals'), 'with 429 cools the whole route down, for as long as the venue says'], [engine('evidence'), 'is left alone on every route for as long as a 429 says'], [engine('breaches'), 'pause the desk, and nothing is asked for when their turn comes']] },
   { row: 34, what: 'reads that resolve doubts starve', alert: 'account_unreadable',
-    tests: [[engine('pacer'), 'serves what is more urgent first, whoever came first'], [engine('pacer'), 'starves nobody of the same priority']] },
+    tests: [[engine('rate-limiter'), 'serves what is more urgent first, whoever came first'], [engine('rate-limiter'), 'starves nobody of the same priority']] },
   { row: 35, what: 'a halt or an end of time comes while a request waits', alert: { none: NO_TRADE },
-    tests: [[engine('gate'), 'lets nothing through once the slice is over'], [engine('pacer'), 'forgets a wish that was taken back']] },
+    tests: [[engine('gate'), 'lets nothing through once the slice is over'], [engine('rate-limiter'), 'forgets a wish that was taken back']] },
   // Asking for a quote
   { row: 36, what: 'no connection, or no answer', alert: 'no_quotes',
     tests: [[venue('http'), 'never left when nobody listens at the address'], [engine('refusals'), 'is asked again with growing, jittered waits, and trades on when it recovers: %s']] },
@@ -210,7 +210,7 @@ export const modes: readonly Mode[] = [
   // Position and time
   { row: 79, what: 'death while the position is brought up to date', alert: { none: 'there is no position but the records' }, tests: [APPENDS, SIGKILL] },
   { row: 80, what: 'a wait that is longer than a timer can be', alert: { none: 'waits go in hours' },
-    tests: [[engine('clock'), 'ends at its instant, in steps that any timer can do'], [engine('pacer'), 'waits for deadlines that are further away than a timer of Node can be']] },
+    tests: [[engine('clock'), 'ends at its instant, in steps that any timer can do'], [engine('rate-limiter'), 'waits for deadlines that are further away than a timer of Node can be']] },
   { row: 81, what: 'the machine sleeps', alert: 'discontinuity',
     tests: [[engine('discontinuity'), 'catches up as its plan says after a sleep of %i ms, whether or not the monotonic clock counted'], [engine('discontinuity'), 'loses no doubt and believes no absence too early when it sleeps while one is open']] },
   { row: 82, what: 'the wall clock steps', alert: 'clock_went_back',
