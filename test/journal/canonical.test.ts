@@ -1,6 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { RecordBody } from '../../src/core/record.ts';
 import { canonical, canonicalValue } from '../../src/journal/format/canonical.ts';
+import { problemWith, recordKinds } from '../../src/journal/format/record-schema.ts';
+import { NINE, aFill, everyKind } from './records.ts';
 
 describe('the canonical text', () => {
   it('is one text for a body, with its kind first and all other keys sorted at every depth', () => {
@@ -42,7 +45,9 @@ describe('the canonical text', () => {
     ['a date', new Date(0)],
     ['a map', new Map()],
     ['infinity', Number.POSITIVE_INFINITY],
-    ['a hole in a list', [undefined]],
+    ['undefined in a list', [undefined]],
+    // oxlint-disable-next-line no-sparse-arrays -- what is tested
+    ['a hole in a list', [1, , 2]],
     ['a function', { f: () => 0 }],
     [
       'a raw number, which would come back rounded',
@@ -50,5 +55,26 @@ describe('the canonical text', () => {
     ],
   ])('refuses %s', (_, value) => {
     expect(() => canonicalValue(value)).toThrow('not plain JSON');
+  });
+});
+
+describe('the shape of a record', () => {
+  it('accepts a body of every kind', () => {
+    const bodies: readonly RecordBody[] = [
+      ...everyKind(),
+      { kind: 'shown', fills: { 'tr-abcd-abcdefgh-0-0-abcd': [7, 8] } },
+      { kind: 'process', state: 'failed', why: 'TypeError: x is not a function' },
+      { ...aFill(), rows: [7, 8], missing: { quantity: '0.1', amount: '6000', notional_usd: '6000' } },
+      { kind: 'override', override: 'o-1', step: 'proposed', limit: 'max_order_notional', value: '250000', pair: 'btcusd', side: 'buy', expires_at: NINE, by: 'ops', why: 'a block' },
+    ]; // prettier-ignore
+    expect(new Set(bodies.map(({ kind }) => kind))).toEqual(new Set(recordKinds));
+    expect(bodies.map(problemWith)).toEqual(bodies.map(() => undefined));
+  });
+
+  it('accepts plain decimals as amounts, and nothing else', () => {
+    const isAmount = (usd: string): boolean =>
+      problemWith({ kind: 'maximum', pair: 'btcusd', usd }) === undefined;
+    expect(['0', '-0', '12', '-1.5', '00.10', '9'.repeat(60)].filter(isAmount)).toHaveLength(6);
+    expect(['1e5', '', '-', '.', '-.', '.5', '-.5', '1.', '-1.', '1.2.3', '1..2', '--1', '+1', ' 1', '1 ', '1\n', '１', '1,5', '1/2', '1:2', 'a'].filter(isAmount)).toEqual([]); // prettier-ignore
   });
 });

@@ -5,8 +5,6 @@ import type { Reason } from '../../core/reasons.ts';
 import type { RecordBody } from '../../core/record.ts';
 import { slippageReferences } from '../../core/risk/tactics.ts';
 import { instant } from '../../core/time.ts';
-import { spellerOf } from './spell.ts';
-import type { Spell } from './spell.ts';
 
 /**
  * Shapes of all records of `core/record.ts`, for what comes from a file and for what goes into one: a record that could
@@ -346,18 +344,6 @@ export function problemWith(body: RecordBody): string | undefined {
   if (result.success) return undefined;
   const [first] = result.error.issues;
   return `${[body.kind, ...(first?.path ?? [])].map(String).join('.')}: ${first?.message ?? 'unreadable'}`;
-}
-
-const spellers = new Map<string, Spell>();
-
-/** The canonical text of `body`, where it is a record and that is plain to see; else `problemWith` and `canonical` tell. */
-export function spelled(body: RecordBody): string | undefined {
-  const known = spellers.get(body.kind);
-  if (known !== undefined) return known(body);
-  if (typeof body.kind !== 'string' || !isRecordKind(body.kind)) return undefined;
-  const speller = spellerOf(recordSchema(body.kind), 'kind');
-  spellers.set(body.kind, speller);
-  return speller(body);
 }
 
 /** Every shape and every word that a record may hold, as text. */

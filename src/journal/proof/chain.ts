@@ -5,7 +5,7 @@ import type { Instant } from '../../core/time.ts';
 import { canonical, startOf } from '../format/canonical.ts';
 import { EMPTY, link, sha256 } from './link.ts';
 import type { Head, Line, Verdict } from './link.ts';
-import { problemWith, readBodyText, spelled, vocabularyText } from '../format/record-schema.ts';
+import { problemWith, readBodyText, vocabularyText } from '../format/record-schema.ts';
 
 export { EMPTY, GENESIS, link } from './link.ts';
 export type { Head, Line, Verdict } from './link.ts';
@@ -24,7 +24,7 @@ export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): rea
   invariant(Number.isSafeInteger(at), () => `the time of a record is whole milliseconds, got ${at}`);
   let { seq, hash: before } = head;
   return bodies.map((body) => {
-    const text = inOnePiece(textOf(body));
+    const text = textOf(body);
     seq += 1;
     before = link(before, seq, at, text);
     return {
@@ -34,18 +34,8 @@ export function tie(head: Head, bodies: readonly RecordBody[], at: Instant): rea
   });
 }
 
-/** A text that was put together holds on to all its parts until somebody reads a character of it. */
-const inOnePiece = (text: string): string => {
-  invariant(text.codePointAt(0) === OPEN, 'the body of a record must be an object');
-  return text;
-};
-const OPEN = 123;
-
 /** The canonical text of a body. @throws Error when it is not a record. */
-export const textOf = (body: RecordBody): string => spelled(body) ?? checked(body);
-
-/** The same, the long way. */
-function checked(body: RecordBody): string {
+export function textOf(body: RecordBody): string {
   const problem = problemWith(body);
   invariant(problem === undefined, () => `not a record: ${problem}`);
   return canonical(body);
