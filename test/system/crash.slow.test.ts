@@ -84,7 +84,7 @@ describe('a daemon whose venue is cut off', () => {
     await cable.pullOut();
     await daemon.said('the outcome of an order is unknown');
     await daemon.said(
-      /the account could not be read; trying again|could not be looked up|ticker feed is down/u,
+      /the account could not be read; retrying|could not be looked up|ticker feed is down/u,
     );
     expect(daemon.hasEnded).toBe(false);
     await cable.plugIn();

@@ -16,7 +16,7 @@ describe('tranche data record', () => {
     // As after a power cut: a piece of a line.
     appendFileSync(join(cwd, 'seen/btcusd.csv'), '17');
     const again = await finish(line, { cwd });
-    expect(again.stderr).toContain('goes on after its');
+    expect(again.stderr).toContain('continues after ');
     const bars = readFileSync(join(cwd, 'seen/btcusd.csv'), 'utf8').trimEnd().split('\n').slice(1);
     expect(bars.length).toBeGreaterThan(1);
     const read = await finish(
@@ -40,7 +40,7 @@ describe('tranche data record', () => {
         ) as string,
       });
     expect((await finish(line('--out', 'seen', '--bar', 'PT5S'), { cwd })).stderr).toContain(
-      'goes on after its 30 bars',
+      'continues after 30 bars',
     );
     const file = await finish(line('--out', 'seen/btcusd.csv'), { cwd });
     expect([file.code, file.stderr]).toEqual([74, expect.stringContaining('cannot be written')]);

@@ -194,7 +194,7 @@ describe('a daemon whose surroundings are wrong', () => {
     const desk = aDesk({ venue, strategies: [plan], config: { operate: { listen: `127.0.0.1:${port}` } } });
     const daemon = desk.run();
     expect(await daemon.ended()).toEqual({ code: 69, signal: null });
-    expect(daemon.stderr).toContain('another program uses that port');
+    expect(daemon.stderr).toContain('the port is in use');
     expect(seen.orderCount()).toBe(0);
     expectNoToken(desk);
   });
