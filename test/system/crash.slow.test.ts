@@ -83,9 +83,7 @@ describe('a daemon whose venue is cut off', () => {
     await seen.orders(3);
     await cable.pullOut();
     await daemon.said('the outcome of an order is unknown');
-    await daemon.said(
-      /the account could not be read; retrying|could not be looked up|ticker feed is down/u,
-    );
+    await daemon.said(/the account could not be read; retrying|could not be looked up|ticker feed is down/u);
     expect(daemon.hasEnded).toBe(false);
     await cable.plugIn();
     expect(await daemon.ended(240_000)).toEqual({ code: 0, signal: null });
