@@ -45,7 +45,7 @@ describe('tranche sweep, run', () => {
     expect(csv).toHaveLength(5);
     expect(new Set(keptIn(out).map(({ values }) => values['slices']))).toEqual(new Set(['4', '12', '24']));
     const more = await sweep(cwd, ['--vary', 'slices=4,6', '--out', 'out']);
-    expect(more.err).toContain('1 of 2 runs had ended before');
+    expect(more.err).toContain('1 of 2 runs are already done');
     expect(keptIn(out)).toHaveLength(4);
   }); // prettier-ignore
 
@@ -63,7 +63,7 @@ describe('tranche sweep, run', () => {
     const rest = await sweep(cwd, line);
     const after = keptIn(join(cwd, 'out'));
     expect(rest.code).toBe(0);
-    expect(rest.err).toContain(`${before.length} of 30 runs had ended before`);
+    expect(rest.err).toContain(`${before.length} of 30 runs are already done`);
     expect(after.slice(0, before.length)).toEqual(before);
     expect(new Set(after.map(({ key }) => key)).size).toBe(30);
     expect(after).toHaveLength(30);

@@ -125,7 +125,7 @@ describe('a running desk', () => {
     const records = await stopped(next, desk);
     const control = records.findLast(({ kind }) => kind === 'control');
     expect(control).toMatchObject({ state: 'halted', by: 'tranche' });
-    expect(String(control?.['why'])).toContain('a bug');
+    expect(String(control?.['why'])).toContain('bug: TypeError');
     expectSameStory(await desk.fills(), await readTrades(venue));
   });
 });

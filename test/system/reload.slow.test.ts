@@ -63,7 +63,7 @@ describe('a daemon that reads its strategies again', () => {
     await daemon.said('SIGHUP: nothing was changed:');
     // What it says may come in pieces.
     await daemon.said(/strategies\/btc\.yaml:\d+:\d+ {2}side[^]*expected buy or sell/u);
-    await daemon.said('warning: the strategies were not read again');
+    await daemon.said('warning: strategies were not reloaded');
     const bought = (): number => daemon.stderr.match(/btc {2}buy/gu)?.length ?? 0;
     const before = bought();
     await until(

@@ -48,7 +48,7 @@ describe('a sweep that is interrupted', () => {
 
     const third = await finish([...LINE, '--out', 'out', '--json'], { cwd });
     expect(third.code).toBe(0);
-    expect(third.stderr).toContain(`${between} of ${SETTINGS} runs had ended before`);
+    expect(third.stderr).toContain(`${between} of ${SETTINGS} runs are already done`);
     const all = keptIn(out);
     expect(all.slice(0, before.length)).toEqual(before);
     expect(all).toHaveLength(SETTINGS);
