@@ -79,7 +79,7 @@ describe('tranche sweep, run', () => {
       expect(code).toBe(64);
       return err;
     };
-    expect(await refuse(['--assume', 'fee_bps=3'])).toContain('rest on something else (model)');
+    expect(await refuse(['--assume', 'fee_bps=3'])).toContain('have other inputs (model)');
     expect(await refuse(['--seed', '2'])).toContain('(seed)');
     expect(await refuse(['--until', '2026-01-05T02:00:00Z'])).toContain('(until)');
     expect(await refuse(['--holdings', 'usd=100000'])).toContain('(holdings)');
