@@ -191,7 +191,7 @@ function figuresIn({ desk }: Backtest, journal: Journal, tapes: readonly Tape[])
     version: 'bench',
     prices: tapes,
     currencies(pair) {
-      const known = desk.pair(pair);
+      const known = desk.instruments.pair(pair);
       return 'problem' in known ? undefined : known;
     },
   });

@@ -6,8 +6,8 @@ import { watchAccount } from './account/watch-account.ts';
 import { control } from './stages/control.ts';
 import { decide } from './stages/decide.ts';
 import type { Desk } from './desk.ts';
-import { sliceKey } from './state/desk-state.ts';
-import type { OpenSlice } from './state/desk-state.ts';
+import { sliceKey } from './state/engine-state.ts';
+import type { OpenSlice } from './state/engine-state.ts';
 import { execute } from './attempt/execute.ts';
 import { Turns } from './turns.ts';
 import { probeSizes } from './market/size-probing.ts';
@@ -63,12 +63,12 @@ export function pipeline(
   const begin = of(undefined).pipe(
     tap(() => {
       for (const slice of desk.state.slices.values()) if (slice.openAttempt === undefined) again$.next(slice);
-      for (const strategy of desk.strategies.keys()) armed$.next(strategy);
+      for (const strategy of desk.strategies.sources.keys()) armed$.next(strategy);
     }),
   );
   const changing = desk.changed$.pipe(
     tap(() => {
-      for (const strategy of desk.takeChanged()) armed$.next(strategy);
+      for (const strategy of desk.strategies.takeChanged()) armed$.next(strategy);
     }),
     ignoreElements(),
   );
@@ -82,7 +82,7 @@ export function pipeline(
 
 /** Whoever waits for a debt looks again when the venue's terms may have changed. */
 function watchTerms(desk: Desk): Observable<never> {
-  const isNeeded = (): boolean => [...desk.strategies.values()].some(({ bound }) => bound.needsTerms);
+  const isNeeded = (): boolean => [...desk.strategies.sources.values()].some(({ bound }) => bound.needsTerms);
   return desk.pts.run({ isNeeded }).pipe(
     tap(() => {
       desk.changed$.next();
@@ -109,9 +109,11 @@ function endingOf(desk: Desk, slice: OpenSlice): Observable<never> | undefined {
   if (desk.ports.clock.wall() >= slice.intent.deadline) {
     return expireLater(desk, slice, { reason: desk.control === 'halted' ? 'halted' : 'deadline' });
   }
-  if (!desk.isRun(slice)) {
+  if (!desk.strategies.isRun(slice)) {
     const result = slice.filled.gt(0) ? 'filled' : 'skipped';
-    return desk.append([sliceRecord(slice, result, { reason: 'aborted' })]).pipe(mergeMap(() => EMPTY));
+    return desk.journal
+      .append([sliceRecord(slice, result, { reason: 'aborted' })])
+      .pipe(mergeMap(() => EMPTY));
   }
   if (hasNoQuotesLeft(slice)) {
     const detail = `limit=${slice.intent.tactics?.quotes_max ?? 0} quotes value=${slice.attempts - slice.settled}`;

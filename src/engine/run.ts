@@ -23,7 +23,7 @@ import { closingRead, closingReadDue } from './account/closing-read.ts';
 import { watchClocks } from './time/continuity.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
-import { SOON_AFTER_START_MS } from './state/desk-state.ts';
+import { SOON_AFTER_START_MS } from './state/engine-state.ts';
 import { watchDoubts } from './account/doubt-alerts.ts';
 import { halts, operate } from './operator/operator-commands.ts';
 import { pipeline } from './pipeline.ts';
@@ -72,14 +72,16 @@ export function runDesk(desk: Desk, options: RunOptions = {}): Observable<'ready
   const confirmed = (): Partial<StoppedRecord> =>
     hasClosingRead && desk.state.isUnconfirmed ? { closing_read: closingReadDue(desk) === undefined } : {};
   const stopped = defer(() =>
-    desk.append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length, ...confirmed() }]).pipe(
-      ignoreElements(),
-      tap({
-        complete: () => {
-          desk.snapshotWriter.finish();
-        },
-      }),
-    ),
+    desk.journal
+      .append([{ kind: 'stopped', why, open_doubts: desk.state.doubts.length, ...confirmed() }])
+      .pipe(
+        ignoreElements(),
+        tap({
+          complete: () => {
+            desk.snapshotWriter.finish();
+          },
+        }),
+      ),
   );
   const ready = defer(() => (desk.isStopping ? [] : of('ready' as const)));
   // Commands count from the moment they can be written: a halt must not wait until the venue can be reached.
@@ -125,7 +127,7 @@ const noteRunning = (desk: Desk): Observable<never> =>
     desk.state.deaths.length === 0
       ? EMPTY
       : timer(SOON_AFTER_START_MS, desk.ports.clock.scheduler).pipe(
-          mergeMap(() => desk.append([{ kind: 'process', state: 'running' }])),
+          mergeMap(() => desk.journal.append([{ kind: 'process', state: 'running' }])),
           ignoreElements(),
         ),
   );
@@ -138,7 +140,7 @@ function noteFailure(desk: Desk, error: unknown): Observable<never> {
     0,
     FAILURE_LENGTH_MAX,
   );
-  return defer(() => desk.append([{ kind: 'process', state, why }])).pipe(
+  return defer(() => desk.journal.append([{ kind: 'process', state, why }])).pipe(
     takeUntil(timer(FAILURE_WAIT_MS, desk.ports.clock.scheduler)),
     // The journal may be what failed.
     catchError(() => EMPTY),
@@ -162,6 +164,6 @@ const endOfDisk = ({ ports }: Desk): Observable<never> =>
 /** Every strategy has finished, and no slice or attempt is open. */
 export function isDone({ strategies, state }: Desk): boolean {
   if (state.slices.size > 0 || state.attempts.size > 0) return false;
-  for (const id of strategies.keys()) if (state.lives.get(id)?.finished === undefined) return false;
+  for (const id of strategies.sources.keys()) if (state.lives.get(id)?.finished === undefined) return false;
   return true;
 }

@@ -4,7 +4,7 @@ import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Money, Price, Quantity } from '../core/money.ts';
 import type { Reason } from '../core/reasons.ts';
 import type { Size } from '../core/venue.ts';
-import type { OpenSlice } from './state/desk-state.ts';
+import type { OpenSlice } from './state/engine-state.ts';
 import type { Permit } from './rate-limit/rate-limiter.ts';
 
 /** What flows through the pipeline gains facts on its way. A stage that stops it passes on a `Stopped`. */

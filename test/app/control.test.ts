@@ -521,7 +521,7 @@ describe('tranche doubts', () => {
     expect((await (await aServedDesk()).command('doubts')).out).toBe('no open doubts\n');
     const served = await aServedDesk({ wrap: faultyVenue({ order: () => 'answer lost' }) });
     served.bench.clock.run(instant(START + 9 * SECOND_MS));
-    const [id = ''] = served.bench.desk.doubts.keys();
+    const [id = ''] = served.bench.desk.account.doubts.keys();
     const { code, out } = await served.command('doubts');
     expect(code).toBe(0);
     expect(out).toContain(`${id}  buy`);

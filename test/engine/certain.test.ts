@@ -23,7 +23,7 @@ describe('a doubt of which it is known that it traded', () => {
     for (let n = 1; n < 60 && desk.state.doubts.length === 0; n++)
       bench.clock.run(after(START, n * SECOND_MS));
     const [open] = desk.state.doubts;
-    const phase = open && desk.doubts.get(open.intent.client_order_id);
+    const phase = open && desk.account.doubts.get(open.intent.client_order_id);
     if (open === undefined || phase === undefined) throw new Error('no order is in doubt');
     const { intent } = open;
     const found: AttemptEnd =
@@ -42,7 +42,7 @@ describe('a doubt of which it is known that it traded', () => {
           };
     const ends = of<AttemptEnd[]>({ end: 'doubt', intent, phase: certain(phase) }, found);
     ends.pipe(record(desk, NEVER)).subscribe();
-    expect(desk.doubts.get(intent.client_order_id)?.proof.proves).toBe('nothing');
+    expect(desk.account.doubts.get(intent.client_order_id)?.proof.proves).toBe('nothing');
     expect(desk.state.attempts.get(intent.client_order_id)?.doubt?.reason).toBe('certainly_traded');
   });
 });

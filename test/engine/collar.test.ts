@@ -168,7 +168,7 @@ describe('a pause of a parent', () => {
     bench.start();
     bench.clock.run(instant(START + 2.5 * MINUTE_MS));
     const parent = bench.records().flatMap(({ body }) => (body.kind === 'intent' ? [body.parent] : []))[0];
-    bench.desk
+    bench.desk.journal
       .append([{ kind: 'control', state: 'paused', parent, by: 'tranche', why: 'collar_far: limit=100 bps' }])
       .subscribe();
     bench.clock.run(instant(START + 12 * MINUTE_MS));

@@ -188,7 +188,7 @@ describe('a doubt', () => {
     expect(text(world.dayNotional)).toBe(open?.intent.notional_usd);
     const held = bench.desk.state.balances?.get('usd') ?? quantity('0');
     const atWorst = quantity(open?.intent.size ?? '0').times(ratio(open?.intent.worst_price ?? '0'));
-    expect(bench.desk.available('usd')?.toFixed()).toBe(held.minus(atWorst).toFixed());
+    expect(bench.desk.state.available('usd')?.toFixed()).toBe(held.minus(atWorst).toFixed());
   });
 
   it('lets another pair trade, until there are too many', () => {

@@ -2,7 +2,7 @@ import { mergeMap, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../src/core/time.ts';
 import { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
-import { DeskState } from '../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../src/engine/state/engine-state.ts';
 import { toObservable } from '../../src/engine/maybe-async.ts';
 import { RateLimiter } from '../../src/engine/rate-limit/rate-limiter.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -117,7 +117,7 @@ describe('a desk that always has an order under way', () => {
         ...venue,
         transactions(query) {
           // The first read looks back by as much as the account's history is kept.
-          if (bench.desk.hasFlights() && bench.desk.books.rows.size > 0)
+          if (bench.desk.state.hasFlights() && bench.desk.account.books.rows.size > 0)
             asked.push(bench.clock.wall() - Number(query.from));
           return venue.transactions(query);
         },
@@ -149,7 +149,7 @@ describe('a desk that always has an order under way', () => {
     expect(fills).toBeGreaterThan(1_400);
     expect(bench.clock.wall() - (balancesReadAt ?? 0)).toBeLessThan(3 * MINUTE_MS);
     // A read of two pages takes ten seconds.
-    expect(bench.desk.books.rows.size).toBeGreaterThan(1_500);
+    expect(bench.desk.account.books.rows.size).toBeGreaterThan(1_500);
     const gaps = begun.slice(1).map((at, n) => at - (begun[n] ?? 0));
     expect(Math.max(...gaps)).toBeLessThanOrEqual(61 * SECOND_MS);
   });
@@ -161,18 +161,18 @@ describe('a desk that trades for hours', () => {
     const bench = aBench({ strategies: [0, 1, 2, 3].map((i) => aTwap(`twap-${i}`, plan)) });
     bench.start({ isUntilDone: true });
     bench.clock.run();
-    const { state, doubts, closing, failures } = bench.desk;
+    const { state, account, closing, failures } = bench.desk;
     expect(state.fills).toBe(240);
-    const kept = ({ slices, attempts, lives, filledIds, closedIds }: DeskState): readonly unknown[] => [
+    const kept = ({ slices, attempts, lives, filledIds, closedIds }: EngineState): readonly unknown[] => [
       slices.size,
       attempts.size,
       [...lives.values()].map(({ outcomes, late, waits }) => [outcomes.length, late.length, waits.length]),
       [...filledIds.keys()],
       [...closedIds.keys()],
     ];
-    expect([state.slices.size, state.attempts.size, doubts.size, closing.size, failures.size]).toEqual([0, 0, 0, 0, 0]);
+    expect([state.slices.size, state.attempts.size, account.doubts.size, closing.size, failures.size]).toEqual([0, 0, 0, 0, 0]);
     expect([...state.lives.values()].every(({ outcomes, late }) => outcomes.length + late.length === 0)).toBe(true);
-    const replayed = new DeskState();
+    const replayed = new EngineState();
     for (const stored of bench.records()) replayed.apply(stored);
     expect(kept(replayed)).toEqual(kept(state));
     expect([...(replayed.balances ?? [])].map(String)).toEqual([...(state.balances ?? [])].map(String));

@@ -46,7 +46,9 @@ describe('the gate, with a quote in hand', () => {
     const bench = aBench({ strategies, quoteLatencyMs: 1_000 });
     untilAsked(bench);
     const read_at = bench.clock.wall();
-    bench.desk.append([{ kind: 'balances', balances: { usd: '100' }, newest_id: 1, read_at }]).subscribe();
+    bench.desk.journal
+      .append([{ kind: 'balances', balances: { usd: '100' }, newest_id: 1, read_at }])
+      .subscribe();
     bench.clock.run(instant(bench.clock.wall() + 1_100));
     expect(reasons(bench)).toEqual(['no_funds']);
     expect(ledgerTrades(bench.exchange)).toEqual([]);
@@ -58,7 +60,7 @@ describe('the gate, with a quote in hand', () => {
     const bench = aBench({ strategies, quoteLatencyMs: 1_000, policy: { pace: { ...pace, windows } } });
     const hold = (usd: string): void => {
       const read_at = bench.clock.wall();
-      bench.desk.append([{ kind: 'balances', balances: { usd }, newest_id: 1, read_at }]).subscribe();
+      bench.desk.journal.append([{ kind: 'balances', balances: { usd }, newest_id: 1, read_at }]).subscribe();
     };
     untilAsked(bench);
     hold('100');

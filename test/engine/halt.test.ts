@@ -120,7 +120,9 @@ const triggers: Readonly<Record<string, (bench: Bench, note: Note) => void>> = {
     note.halt = { level: 'halt', by: 'file', why: 'touched' };
   },
   'the engine itself': (bench) => {
-    bench.desk.append([{ kind: 'control', state: 'halted', by: 'tranche', why: 'a limit' }]).subscribe();
+    bench.desk.journal
+      .append([{ kind: 'control', state: 'halted', by: 'tranche', why: 'a limit' }])
+      .subscribe();
   },
 };
 

@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { canonicalValue } from '../../src/journal/format/canonical.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { pack } from '../../src/core/pack.ts';
-import { DeskState } from '../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../src/engine/state/engine-state.ts';
 import type { KeptState, StatePort } from '../../src/engine/ports.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { stateIn, stateText } from '../../src/journal/sidecar/snapshot-file.ts';
 
 /** The state of all records, folded one by one. */
-export function foldOf(records: Iterable<StoredRecord>): DeskState {
-  const state = new DeskState();
+export function foldOf(records: Iterable<StoredRecord>): EngineState {
+  const state = new EngineState();
   for (const record of records) state.apply(record);
   return state;
 }
@@ -18,7 +18,7 @@ export function foldOf(records: Iterable<StoredRecord>): DeskState {
  * All of a state as one text: equal for equal states, however their members are sorted, and whether a record that came from
  * the disk leaves a member out or one that was just written has it as `undefined`.
  */
-export const wordsOf = (state: Pick<DeskState, 'saved'>): string =>
+export const wordsOf = (state: Pick<EngineState, 'saved'>): string =>
   canonicalValue(
     JSON.parse(pack(state.saved()), (_, value: unknown) =>
       isDeepStrictEqual(value, { $u: 1 }) ? undefined : value,

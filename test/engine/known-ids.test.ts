@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { FillRecord, RecordBody } from '../../src/core/record.ts';
 import { DAY_MS, instant } from '../../src/core/time.ts';
-import { DeskState } from '../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../src/engine/state/engine-state.ts';
 
 const fill = (id: string, executedAt: number): FillRecord => ({
   kind: 'fill',
@@ -26,13 +26,13 @@ const fill = (id: string, executedAt: number): FillRecord => ({
   source: 'order',
 });
 
-const apply = (state: DeskState, at: number, body: RecordBody): void => {
+const apply = (state: EngineState, at: number, body: RecordBody): void => {
   state.apply({ seq: 1, at: instant(at), hash: '', body });
 };
 
 describe('ids that have traded', () => {
   it('are still known after the clock was set forward by days', () => {
-    const state = new DeskState();
+    const state = new EngineState();
     const wrong = Date.UTC(2026, 0, 1);
     const right = wrong + 3 * DAY_MS;
     apply(state, wrong, fill('first', wrong));
@@ -43,7 +43,7 @@ describe('ids that have traded', () => {
   });
 
   it('are forgotten once they are old and there are many, and nothing that old is taken for new', () => {
-    const state = new DeskState();
+    const state = new EngineState();
     const then = Date.UTC(2026, 0, 1);
     for (let i = 0; i < 10_000; i++) apply(state, then, fill(`old ${i}`, then));
     const now = then + 3 * DAY_MS;

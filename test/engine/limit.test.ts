@@ -129,8 +129,8 @@ describe('a limit order on a desk', () => {
     expect(ledgerTrades(bench.exchange)).toHaveLength(67);
     expect(total(bench)).toBe('1.00000003');
     expect(faultsOf(bench)).toEqual([]);
-    expect(bench.desk.plan('l')).toMatchObject({ by: 'quantity', slices: 144 });
-    expect(text(bench.desk.plan('l')?.total ?? price('0'))).toBe('1.00000003');
+    expect(bench.desk.strategies.plan('l')).toMatchObject({ by: 'quantity', slices: 144 });
+    expect(text(bench.desk.strategies.plan('l')?.total ?? price('0'))).toBe('1.00000003');
   });
 
   it('ends at good_til with what it has', () => {

@@ -3,7 +3,7 @@ import { parseClientId } from '../../src/core/ids.ts';
 import { add, money, NO_MONEY, NO_QUANTITY, quantity, size, text } from '../../src/core/money.ts';
 import type { Money, Quantity } from '../../src/core/money.ts';
 import type { FillRecord, StoredRecord } from '../../src/core/record.ts';
-import { sliceKey } from '../../src/engine/state/desk-state.ts';
+import { sliceKey } from '../../src/engine/state/engine-state.ts';
 import { isDone } from '../../src/engine/run.ts';
 import type { Exchange } from '../../src/simulator/exchange/exchange.ts';
 import type { Bench } from './harness.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { money, NO_MONEY, NO_QUANTITY, quantity } from '../../src/core/money.ts';
 import type { SliceRecord } from '../../src/core/record.ts';
 import { MINUTE_MS, after } from '../../src/core/time.ts';
-import type { OpenSlice } from '../../src/engine/state/desk-state.ts';
+import type { OpenSlice } from '../../src/engine/state/engine-state.ts';
 import { dayLimits } from '../../src/engine/operator/overrides.ts';
 import type { CommandAnswer } from '../../src/engine/ports.ts';
 import { faultyVenue } from './faulty-venue.ts';

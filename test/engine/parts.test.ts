@@ -250,12 +250,12 @@ describe('an order that is booked as several trades, answered', () => {
   it('is still being booked until the margin is over: nothing is corrected, nothing halts', () => {
     const one = aDesk({ parts: [{ share: '0.6', afterMs: 0 }, { share: '0.4', afterMs: 15_000 }] }, { policy: { accountPollMs: 5_000 } }); // prettier-ignore
     seconds(one, 12);
-    expect([...one.bench.desk.booking.values()]).toEqual(['0.15 of 0.25 so far']);
+    expect([...one.bench.desk.account.booking.values()]).toEqual(['0.15 of 0.25 so far']);
     expect(bookingWords(one.bench.desk)).toEqual([
       expect.stringMatching(/ is still being booked: the account shows 0\.15 of 0\.25 so far/u),
     ]);
     seconds(one, 30);
-    expect([...one.bench.desk.booking.values()]).toEqual([]);
+    expect([...one.bench.desk.account.booking.values()]).toEqual([]);
     expect(bodies(one, 'correction')).toEqual([]);
     expect(one.alerts).toEqual([]);
     expect(one.bench.desk.control).toBe('active');
@@ -267,9 +267,9 @@ describe('an order that is booked as several trades, answered', () => {
     seconds(one, 2);
     one.bench.clock.stepWall(50 * SECOND_MS);
     seconds(one, 12);
-    expect([...one.bench.desk.booking.values()]).toEqual(['0.15 of 0.25 so far']);
+    expect([...one.bench.desk.account.booking.values()]).toEqual(['0.15 of 0.25 so far']);
     seconds(one, 30);
-    expect([...one.bench.desk.booking.values()]).toEqual([]);
+    expect([...one.bench.desk.account.booking.values()]).toEqual([]);
     expect(bodies(one, 'correction')).toEqual([]);
     expect(one.bench.desk.control).toBe('active');
   });

@@ -168,7 +168,7 @@ describe('a rebalancing that a limit blocks, on a desk', () => {
     };
     showDesk(bench.desk, metrics);
     expect(shown).toContain('btc');
-    bench.desk.run([]);
+    bench.desk.strategies.run([]);
     bench.desk.state.balances?.set('xyz', quantity('1'));
     showDesk(bench.desk, metrics);
     expect(shown).toEqual([undefined]);

@@ -253,7 +253,7 @@ describe('a reload', () => {
     });
     until(3.5 * MINUTE_MS);
     expect(said.map(({ says }) => says.split('\n')[0])).toEqual(['reloaded:', how === 'both' ? 'nothing has changed' : 'reloaded:']);
-    expect(bench.desk.state.lives.get('daily')?.hash).toBe(bench.desk.strategies.get('daily')?.hash);
+    expect(bench.desk.state.lives.get('daily')?.hash).toBe(bench.desk.strategies.sources.get('daily')?.hash);
     expect(bench.desk.state.lives.get('daily')?.document).toEqual(daily(amounts[0] ?? '').document);
     expect(begunIn(bench).filter((id) => id === 'daily')).toHaveLength(how === 'both' ? 1 : 3);
   }); // prettier-ignore
@@ -443,7 +443,7 @@ describe('a reload', () => {
     files.problems = 'broken';
     expect(reload({ isDryRun: true }).isDone).toBe(false);
     expect(bench.records()).toHaveLength(length);
-    expect([...bench.desk.strategies.keys()]).toEqual(['twap']);
+    expect([...bench.desk.strategies.sources.keys()]).toEqual(['twap']);
   });
 
   it('is written down with the notes of whoever read, such as a config that was edited', () => {
@@ -548,7 +548,7 @@ describe('a restart after a reload', () => {
     until(5 * MINUTE_MS);
     expect(again.desk.state.fills).toBe(1);
     expect(again.desk.control).toBe('active');
-    expect(again.desk.plan('twap')?.total.toFixed()).toBe('1');
+    expect(again.desk.strategies.plan('twap')?.total.toFixed()).toBe('1');
   }); // prettier-ignore
 
   it('goes on with the text of a running parent although its file says something else', () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { pack, unpack } from '../../src/core/pack.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
-import { DeskState } from '../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../src/engine/state/engine-state.ts';
 import { STATE_FORMAT } from '../../src/engine/state/snapshot-writer.ts';
 import type { SavedState } from '../../src/engine/state/snapshot-writer.ts';
 import { sha256 } from '../../src/journal/proof/link.ts';
@@ -72,7 +72,7 @@ describe('a state that is kept', () => {
     fc.assert(
       fc.property(fc.nat(all.length), (count) => {
         const half = foldOf(all.slice(0, count));
-        const state = new DeskState();
+        const state = new EngineState();
         state.restore(unpack(pack(half.saved())) as SavedState);
         expect(wordsOf(state)).toBe(wordsOf(half));
         for (const record of all.slice(count)) state.apply(record);
@@ -85,10 +85,10 @@ describe('a state that is kept', () => {
   it('holds every record of every kind', () => {
     const journal = memoryJournal();
     for (const body of everyKind()) appendNow(journal, [body]);
-    const state = new DeskState();
+    const state = new EngineState();
     for (const record of journal.read()) {
       state.apply(record);
-      const again = new DeskState();
+      const again = new EngineState();
       again.restore(unpack(pack(state.saved())) as SavedState);
       expect(wordsOf(again)).toBe(wordsOf(state));
     }
@@ -170,7 +170,7 @@ describe('the number of the state format', () => {
     expect({ format: STATE_FORMAT, words: sha256(wordsOf(foldOf(journal.read()))) }).toEqual(FOLDS);
   });
 
-  it.each(['desk-state.ts', 'totals.ts', 'override-state.ts'])(
+  it.each(['engine-state.ts', 'totals.ts', 'override-state.ts'])(
     'is enough because nothing of %s hides behind a #',
     (name) => {
       const source = readFileSync(join(import.meta.dirname, '../../src/engine/state', name), 'utf8');

@@ -41,7 +41,7 @@ function written(
   const events: string[] = [];
   of(PAUSE)
     .pipe(
-      mergeMapMaybe((record) => desk.write([record])),
+      mergeMapMaybe((record) => desk.journal.write([record])),
       mergeMapMaybe((stored) => {
         events.push(`${desk.state.control} by ${stored.length}`);
         next();

@@ -222,7 +222,12 @@ export const bans: readonly Ban[] = [
     name: 'a Subject',
     instead: 'compose Observables: the feedback loop is in `src/engine/pipeline.ts`, and two signals say that the desk or a price changed',
     within: ['src/core/', 'src/engine/', 'src/strategy/', 'src/journal/', 'src/report/', 'src/planning/'],
-    homes: ['src/engine/pipeline.ts', 'src/engine/desk.ts', 'src/engine/market/reference-prices.ts'],
+    homes: [
+      'src/engine/pipeline.ts',
+      'src/engine/desk.ts',
+      'src/engine/market/reference-prices.ts',
+      'src/engine/state/state-journal.ts',
+    ],
     find: where(both(free('Subject', 'BehaviorSubject', 'ReplaySubject', 'AsyncSubject'), before('new'))),
     bad: ['new Subject<void>()', 'new BehaviorSubject(1)'],
     good: ['type A = Subject<number>'],

@@ -1,9 +1,9 @@
-import { DeskState } from '../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../src/engine/state/engine-state.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 
 /** What a journal says about a desk, as plain text: what must stay the same however the state is kept in memory. */
 export function storyOf(journal: Journal): unknown {
-  const state = new DeskState();
+  const state = new EngineState();
   const kinds = new Map<string, number>();
   for (const stored of journal.read()) {
     state.apply(stored);

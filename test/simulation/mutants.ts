@@ -29,7 +29,7 @@ const CYCLE = 'src/core/cycle/cycle.ts';
 const DOUBTS = 'src/core/cycle/doubts.ts';
 const EVIDENCE = 'src/core/cycle/evidence.ts';
 const CONTROLS = 'src/core/risk/controls.ts';
-const STATE = 'src/engine/state/desk-state.ts';
+const STATE = 'src/engine/state/engine-state.ts';
 
 const noMargin: Patch = {
   file: CYCLE,

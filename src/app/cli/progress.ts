@@ -150,7 +150,7 @@ function liveView(screen: Screen): Progress {
 /** One line a strategy, and one for the desk. */
 function deskLines(desk: Desk, totals: ReadonlyMap<string, number>): readonly string[] {
   const now = desk.ports.clock.wall();
-  const rows = [...desk.strategies.keys()].map((id) => {
+  const rows = [...desk.strategies.sources.keys()].map((id) => {
     const life = desk.state.lives.get(id);
     const total = totals.get(id) ?? 0;
     const done = life?.slicesDone ?? 0;

@@ -70,12 +70,12 @@ export function showDesk(
   if (balances === undefined) return;
   let total: typeof NO_MONEY | undefined = NO_MONEY;
   for (const [currency, amount] of balances) {
-    const worth = desk.convert(currency, amount, 'usd');
+    const worth = desk.rates.convert(currency, amount, 'usd');
     total = worth === undefined || total === undefined ? undefined : add(total, worth);
   }
   metrics.portfolioValue(total === undefined ? undefined : approximate(total));
   for (const { strategy, waits } of desk.state.lives.values()) {
-    if (!desk.strategies.has(strategy)) continue;
+    if (!desk.strategies.sources.has(strategy)) continue;
     // The first is the band of the strategy: one that limits block also waits for its weights to move from where they are.
     for (const wait of waits.filter((one) => one.on === 'drift').slice(0, 1)) {
       const targets = new Map(
@@ -97,7 +97,7 @@ export function showDesk(
 
 /** How many slices each strategy has, where that is known beforehand. */
 export const slotCounts = (desk: Desk): ReadonlyMap<string, number> =>
-  new Map([...desk.strategies.values()].map((source) => [source.id, slotCount(desk, source)]));
+  new Map([...desk.strategies.sources.values()].map((source) => [source.id, slotCount(desk, source)]));
 
 /** Those of lives that have begun: to reckon a thousand slots of a thousand strategies with every look holds up the orders. */
 const counted = new WeakMap<StrategySource, { readonly begunAt: Instant; readonly count: number }>();

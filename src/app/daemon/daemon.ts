@@ -248,7 +248,7 @@ function standing({ control, controlWhy, state, strategies }: Desk): readonly st
     halted: 'Nothing trades until tranche rearm, or a start with --rearm "reason".',
   }[control];
   const stopped = wayOut === undefined ? [] : [`The desk is ${control}: ${controlWhy}. ${wayOut}`];
-  const finished = [...strategies.keys()]
+  const finished = [...strategies.sources.keys()]
     .filter((id) => state.lives.get(id)?.finished !== undefined)
     .map((id) => `${id} has finished in this journal and does not run again; to repeat it, give it a new id`);
   return [...stopped, ...finished];

@@ -57,7 +57,7 @@ function statusOf(desk: Desk): object {
     by: killSwitch.halt?.by ?? state.controlBy,
     why: desk.controlWhy,
     is_stopping: desk.isStopping,
-    strategies: [...desk.strategies.values()].map(({ id, kind }) => {
+    strategies: [...desk.strategies.sources.values()].map(({ id, kind }) => {
       const life = state.lives.get(id);
       return {
         id,
@@ -81,7 +81,9 @@ function statusOf(desk: Desk): object {
     waiting: waitingOf(desk),
     overrides: [...state.overrides.all()].map(([id, one]) => overrideOf(desk, id, one)),
     account_read_age_s:
-      desk.lastReadAt === undefined ? undefined : seconds(ports.clock.monotonic() - desk.lastReadAt),
+      desk.account.lastReadAt === undefined
+        ? undefined
+        : seconds(ports.clock.monotonic() - desk.account.lastReadAt),
     last_record_age_s: state.lastRecordAt === undefined ? undefined : seconds(now - state.lastRecordAt),
     ...openOf(desk),
   };
@@ -125,7 +127,7 @@ function doubtOf(desk: Desk, open: Open): object {
   const facts = doubtFacts(desk, open);
   const { by, size, strategy, parent, slice, attempt } = open.intent;
   const sinceMs = open.doubt?.since ?? open.since;
-  const proof = desk.doubts.get(open.intent.client_order_id)?.proof;
+  const proof = desk.account.doubts.get(open.intent.client_order_id)?.proof;
   return {
     ...facts,
     size: `${size} ${by === 'quantity' ? open.intent.base : open.intent.quote}`,

@@ -39,7 +39,7 @@ export function backtestFigures(ended: Ended): Figures {
     backtest: factsOf(ended),
     bootstrap: ended.bootstrap,
     currencies: (pair) => {
-      const known = running.desk.pair(pair);
+      const known = running.desk.instruments.pair(pair);
       return 'problem' in known ? undefined : known;
     },
   });
@@ -130,7 +130,7 @@ export function idleLines(
   { from, until }: Pick<BacktestInput, 'from' | 'until'>,
 ): readonly string[] {
   const lines: string[] = [];
-  for (const [id, { bound }] of desk.strategies) {
+  for (const [id, { bound }] of desk.strategies.sources) {
     const life = desk.state.lives.get(id);
     if (life === undefined) continue;
     const slots = bound.slots(life.begunAt, undefined);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Money } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
-import { DeskState } from '../../engine/state/desk-state.ts';
+import { EngineState } from '../../engine/state/engine-state.ts';
 import { journalFileOf } from '../../journal/sqlite/files.ts';
 import { openJournal } from '../../journal/open-journal.ts';
 
@@ -29,7 +29,7 @@ export function readJournalSnapshot(url: string): JournalSnapshot | undefined {
   const file = journalFileOf(url);
   if (file === undefined || !existsSync(file)) return undefined;
   const journal = openJournal(url, { readOnly: true });
-  const state = new DeskState();
+  const state = new EngineState();
   try {
     for (const record of journal.read()) state.apply(record);
   } finally {

@@ -154,7 +154,7 @@ export class SettingRunner {
       version,
       prices: this.#tapes,
       currencies: (pair) => {
-        const known = desk.pair(pair);
+        const known = desk.instruments.pair(pair);
         return 'problem' in known ? undefined : known;
       },
     });

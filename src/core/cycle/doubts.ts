@@ -233,7 +233,7 @@ export function notedRows(
 
 const NOTED_MAX = 50_000;
 
-/** What the journal knows of client ids; `DeskState` is one. */
+/** What the journal knows of client ids; `EngineState` is one. */
 export interface KnownIds {
   /** Traded and booked. */
   readonly filledIds: { has(clientId: string): boolean };

@@ -55,7 +55,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
       if (
         own !== undefined &&
         before !== undefined &&
-        (desk.hasFlights() || desk.state.fills !== fillsBefore)
+        (desk.state.hasFlights() || desk.state.fills !== fillsBefore)
       )
         return EMPTY;
       const found = compared(desk, read, { booked, slow, isOwn: own !== undefined });
@@ -77,7 +77,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
         newest_id: Math.max(told.newestId, desk.state.newestTransaction),
         read_at: read.at,
       };
-      return desk.append([body, ...found.bodies]);
+      return desk.journal.append([body, ...found.bodies]);
     }),
     mergeMap(() => EMPTY),
   );
@@ -88,7 +88,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
  * began before it. They are asked for when a difference would count.
  */
 function slowRows(desk: Desk, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
-  if (!isDue(desk.ledger, startedAt)) return of([]);
+  if (!isDue(desk.account.ledger, startedAt)) return of([]);
   const asked = desk.ports.venue.transactions({
     from: instant(at - Math.min(desk.policy.historyMs, SLOW_MS)),
     limit: SLOW_MAX,
@@ -130,20 +130,21 @@ function compared(
 ): Compared {
   const { onDifference } = desk.policy;
   // Where balances do not follow from rows at all, there is nothing to hold against one another: that was told.
-  if (onDifference === 'ignore' || desk.books.check !== 'on') return AGREED;
+  if (onDifference === 'ignore' || desk.account.books.check !== 'on') return AGREED;
   // What orders may count on is not what rows add up to: a route of its own begins with the first read of each process.
-  if (desk.ledger.anchors.size === 0 && !isOwn) desk.ledger = { ...desk.ledger, anchors: inherited(desk) };
+  if (desk.account.ledger.anchors.size === 0 && !isOwn)
+    desk.account.ledger = { ...desk.account.ledger, anchors: inherited(desk) };
   const underWay = underWayIn(desk, read);
-  const { ledger, differences } = reconcile(desk.ledger, {
+  const { ledger, differences } = reconcile(desk.account.ledger, {
     told: booked,
     rows: read.rows,
     at: read.at,
     startedAt: read.startedAt,
     isExcused: (currency) => underWay.has(currency),
-    unit: (currency) => desk.unit(currency),
+    unit: (currency) => desk.instruments.unit(currency),
     slow,
   });
-  desk.ledger = ledger;
+  desk.account.ledger = ledger;
   for (const one of differences) desk.observer.alert('balance_difference', { ...one });
   const steady = differences.filter(({ isSteady }) => isSteady);
   const isHalt = onDifference === 'halt' && steady.length > 0 && desk.control !== 'halted';

@@ -11,7 +11,8 @@ import { learnVenue } from '../operator/recover.ts';
 const TRIED_FOR_MS = 60_000;
 
 /** When a whole read of the account must begin to show all of the last fills; `undefined` when one has, or nothing was filled. */
-export function closingReadDue({ lastFillAt, wholeReadAt, policy }: Desk): Monotonic | undefined {
+export function closingReadDue({ account, policy }: Desk): Monotonic | undefined {
+  const { lastFillAt, wholeReadAt } = account;
   if (lastFillAt === undefined) return undefined;
   const due = after(lastFillAt, policy.inDoubt.bookingMarginMs);
   return wholeReadAt !== undefined && wholeReadAt >= due ? undefined : due;
@@ -40,8 +41,8 @@ export function closingRead(desk: Desk): Observable<'closing'> {
       }),
     );
     // A desk that had nothing to recover has not asked for the venue's currencies yet.
-    const learnt = desk.lastReadAt === undefined ? learnVenue(desk) : EMPTY;
-    desk.isClosing = true;
+    const learnt = desk.account.lastReadAt === undefined ? learnVenue(desk) : EMPTY;
+    desk.account.isClosing = true;
     return concat(
       of('closing' as const),
       timer(left(due), clock.scheduler).pipe(ignoreElements()),
@@ -53,7 +54,7 @@ export function closingRead(desk: Desk): Observable<'closing'> {
 
 /** What the desk waits for before it stops, for people. */
 export function closingWords(desk: Desk): readonly string[] {
-  const due = desk.isClosing ? closingReadDue(desk) : undefined;
+  const due = desk.account.isClosing ? closingReadDue(desk) : undefined;
   if (due === undefined) return [];
   const seconds = Math.ceil((due - desk.ports.clock.monotonic()) / 1_000);
   const left = seconds > 0 ? `${seconds} s left` : 'reading it';
@@ -62,6 +63,6 @@ export function closingWords(desk: Desk): readonly string[] {
 
 /** Why the closing read could not be had, or not yet; `undefined` when it could, or the desk needs none. */
 export const unconfirmedWords = (desk: Desk): string | undefined =>
-  !desk.isClosing || closingReadDue(desk) === undefined
+  !desk.account.isClosing || closingReadDue(desk) === undefined
     ? undefined
-    : `the account did not confirm the last fills: ${desk.readFault ?? 'no read finished in time'}; the next start reads it again`;
+    : `the account did not confirm the last fills: ${desk.account.readFault ?? 'no read finished in time'}; the next start reads it again`;

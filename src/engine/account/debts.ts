@@ -3,9 +3,9 @@ import type { Quantity } from '../../core/money.ts';
 import type { Debt } from '../../core/risk/settling.ts';
 import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { DeskState } from '../state/desk-state.ts';
+import type { EngineState } from '../state/engine-state.ts';
 
-type Books = Pick<DeskState, 'balances' | 'owedSince' | 'formerDebts'>;
+type Books = Pick<EngineState, 'balances' | 'owedSince' | 'formerDebts'>;
 
 /** A debt as it was: the most that was owed at a time, and when it came up. Once it is paid back, when that was. */
 export interface FormerDebt {
@@ -64,7 +64,7 @@ export function noteDebts({ balances, owedSince, formerDebts }: Books, change: D
 export function debtsOf({
   balances,
   owedSince,
-}: Pick<DeskState, 'balances' | 'owedSince'>): ReadonlyMap<string, Debt> {
+}: Pick<EngineState, 'balances' | 'owedSince'>): ReadonlyMap<string, Debt> {
   const debts = new Map<string, Debt>();
   if (balances === undefined) return debts;
   for (const [currency, balance] of balances)

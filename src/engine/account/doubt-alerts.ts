@@ -8,7 +8,7 @@ import type { Instant } from '../../core/time.ts';
 import type { Side } from '../../core/venue.ts';
 import { waitUntil } from '../time/virtual-clock.ts';
 import type { Desk } from '../desk.ts';
-import type { OpenAttempt } from '../state/desk-state.ts';
+import type { OpenAttempt } from '../state/engine-state.ts';
 import { watch } from '../watch.ts';
 
 /** The ages at which an operator hears of a doubt, once each. */
@@ -34,7 +34,7 @@ export interface DoubtFacts {
 
 /** What is known of a doubt, for alerts, the status and the list of doubts. */
 export function doubtFacts(desk: Desk, { intent, doubt, since }: OpenAttempt): DoubtFacts {
-  const phase = desk.doubts.get(intent.client_order_id);
+  const phase = desk.account.doubts.get(intent.client_order_id);
   const { clock } = desk.ports;
   const isProvable = phase !== undefined && phase.proof.proves !== 'nothing';
   const inMs = isProvable ? Math.max(0, earliestProof(phase) - clock.monotonic()) : 0;
@@ -57,7 +57,7 @@ export function watchDoubts(desk: Desk): Observable<never> {
   const { clock } = desk.ports;
   const told = new Map<string, number>();
   const toldBefore = ({ doubt }: OpenAttempt): number =>
-    STAGES.filter(({ ageMs }) => (doubt?.since ?? 0) + ageMs < (desk.inheritedAt ?? 0)).length;
+    STAGES.filter(({ ageMs }) => (doubt?.since ?? 0) + ageMs < (desk.account.inheritedAt ?? 0)).length;
   const nextOf = (open: OpenAttempt): { readonly at: Instant; readonly alert: Alert } | undefined => {
     const id = open.intent.client_order_id;
     if (!told.has(id)) told.set(id, toldBefore(open));
@@ -66,7 +66,7 @@ export function watchDoubts(desk: Desk): Observable<never> {
     return { at: after(open.doubt.since, stage.ageMs), alert: stage.alert };
   };
   const due = (): Instant | undefined => {
-    if (told.size === 0 && !desk.hasDoubts()) return undefined;
+    if (told.size === 0 && !desk.state.hasDoubts()) return undefined;
     const { doubts } = desk.state;
     for (const id of told.keys()) if (!desk.state.attempts.has(id)) told.delete(id);
     const all = doubts.flatMap((open) => nextOf(open)?.at ?? []);

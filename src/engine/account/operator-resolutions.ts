@@ -29,7 +29,7 @@ function resolveMissing(desk: Desk, command: Resolve): Observable<never> {
     return EMPTY;
   }
   const record: ResolvedRecord = { kind: 'resolved', client_order_id: clientOrderId, verdict, by, why };
-  return desk.append([record]).pipe(
+  return desk.journal.append([record]).pipe(
     mergeMap(() => {
       command.answer({ isDone: true, says: `what ${clientOrderId} lacks is closed as not executed` });
       return EMPTY;
@@ -41,7 +41,7 @@ function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
   const { clientOrderId, verdict, figures, by, why } = command;
   const { clock } = desk.ports;
   const open = desk.state.attempts.get(clientOrderId);
-  const phase = desk.doubts.get(clientOrderId);
+  const phase = desk.account.doubts.get(clientOrderId);
   if (open === undefined && desk.state.lacking.has(clientOrderId)) return resolveMissing(desk, command);
   const known = open === undefined || phase === undefined ? undefined : { ...open, phase };
   const fault = resolutionFault(command, known, clock.monotonic());
@@ -73,7 +73,7 @@ function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
   if (figures === undefined) return of({ end: 'doubt', intent, word, phase: certain(known.phase) });
   const fill = fillFromWord(known, figures, {
     now: desk.limitDay.now(),
-    decisionPrice: desk.decisionPrice(intent),
+    decisionPrice: desk.state.decisionPrice(intent),
   });
   const differs = isPart(intent, figures) ? 'the operator says that less was filled' : undefined;
   return of({ end: 'filled', intent, word, fill, differs });

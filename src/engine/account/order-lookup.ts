@@ -6,7 +6,7 @@ import { extentOf, quotedIn } from '../../core/cycle/order-extent.ts';
 import type { Order } from '../../core/venue.ts';
 import { fillFromLookup } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
-import type { OpenAttempt } from '../state/desk-state.ts';
+import type { OpenAttempt } from '../state/engine-state.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
 
 /** Between two rounds of look-ups while something is in doubt. */
@@ -42,7 +42,7 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
         order.filledAmount.gt(0),
     ),
     mergeMap((order) => {
-      const phase = desk.doubts.get(intent.client_order_id);
+      const phase = desk.account.doubts.get(intent.client_order_id);
       // The account may have told in the meantime.
       if (phase === undefined || !desk.state.attempts.has(intent.client_order_id)) return EMPTY;
       if (!isWhole(desk, open, order)) {
@@ -55,7 +55,7 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
         intent,
         fill: fillFromLookup(open, order, {
           now: desk.limitDay.now(),
-          decisionPrice: desk.decisionPrice(intent),
+          decisionPrice: desk.state.decisionPrice(intent),
         }),
       });
     }),
@@ -69,6 +69,6 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
 
 const isWhole = (desk: Desk, { intent, quote }: OpenAttempt, { filled, filledAmount }: Order): boolean =>
   extentOf(
-    { intent, quoted: quotedIn(quote), precisions: desk.precisions(intent.pair) },
+    { intent, quoted: quotedIn(quote), precisions: desk.instruments.precisions(intent.pair) },
     { quantity: filled, amount: filledAmount },
   ) === 'whole';

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../cor
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
-import type { OpenAttempt } from '../state/desk-state.ts';
+import type { OpenAttempt } from '../state/engine-state.ts';
 
 export const PAGE = 1000;
 /** A read whose pages do not fit together begins anew this often; then it has failed. */
@@ -54,7 +54,7 @@ export function readAccount(desk: Desk): Observable<AccountRead> {
             [at, startedAt] = [clock.wall(), clock.monotonic()];
             from = beginning(desk, at);
             // A hint from here on may be about what this read does not show yet: it counts for the next.
-            desk.isHinted = false;
+            desk.account.isHinted = false;
           }
           return venue.transactions({ from, limit: PAGE, ...(have === 0 ? {} : { offset: have - 1 }) });
         }),
@@ -91,7 +91,8 @@ const unsteady = (): VenueError =>
  * own clock: where ours is ahead, or was when the journal was written, it goes back by as much, or by the most that is
  * believed when nothing tells, or what was read last lies in the future.
  */
-function beginning({ state, policy, ledger, newestRowAt, readUntil, ports }: Desk, at: Instant): Instant {
+function beginning({ state, policy, account, ports }: Desk, at: Instant): Instant {
+  const { ledger, newestRowAt, readUntil } = account;
   // An order whose answer is awaited is a doubt or ended by the next read. Counting it, a busy desk, which always has one, would
   // read an hour at every read, and never come to its end.
   const oldest = state.doubts.map((open) => bookedFrom(open) - HOUR_MS);

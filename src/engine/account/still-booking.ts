@@ -6,8 +6,8 @@ export const bookingWords = (desk: Desk): readonly string[] => [...partWords(des
 /** Fills of which the account shows a part so far. */
 function partWords(desk: Desk): readonly string[] {
   const now = desk.ports.clock.monotonic();
-  return [...desk.booking].map(([id, shown]) => {
-    const seconds = Math.ceil((desk.bookingEnds(id) - now) / 1_000);
+  return [...desk.account.booking].map(([id, shown]) => {
+    const seconds = Math.ceil((desk.account.bookingEnds(id) - now) / 1_000);
     const until = seconds > 0 ? `what it shows counts in ${seconds} s` : 'what it shows next counts';
     return `${id} is still being booked: the account shows ${shown}; ${until}`;
   });

@@ -19,7 +19,8 @@ const KEPT_MS = 3 * HOUR_MS;
 const TRANSFERS_MAX = 1_000;
 
 /** Keeps the deposits and withdrawals that a read of the account showed. */
-export function noteTransfers({ transfers, ports }: Desk, rows: readonly Transaction[]): void {
+export function noteTransfers({ account, ports }: Desk, rows: readonly Transaction[]): void {
+  const { transfers } = account;
   const oldest = ports.clock.wall() - KEPT_MS;
   for (const [id, { at }] of transfers) if (at < oldest) transfers.delete(id);
   for (const { id, at, action, currency, amount, status } of rows) {
@@ -31,11 +32,11 @@ export function noteTransfers({ transfers, ports }: Desk, rows: readonly Transac
 
 /** The newest valuation of the venue with what came into the account and left it since then, USD: it makes one an hour. */
 export function currentValuation(desk: Desk): Money | undefined {
-  const { valuation, transfers } = desk;
+  const { valuation, transfers } = desk.account;
   if (valuation === undefined) return undefined;
   let { usd } = valuation;
   for (const { at, currency, amount } of transfers.values()) {
-    const worth = at > valuation.at ? desk.convert(currency, amount, 'usd') : undefined;
+    const worth = at > valuation.at ? desk.rates.convert(currency, amount, 'usd') : undefined;
     if (worth !== undefined) usd = add(usd, worth);
   }
   return usd;

@@ -33,6 +33,7 @@ import type { Transaction } from '../../core/venue.ts';
 import { earliestStamp, readAccount } from './read-account.ts';
 import type { AccountRead } from './read-account.ts';
 import { keepBalances } from './balances.ts';
+import { executedTwice, halt, haltRecord } from './halt.ts';
 import { adoptedFill, fillFromEvidence } from '../attempt/booking.ts';
 import type { Desk } from '../desk.ts';
 import type { Unshown } from '../state/strategy-run.ts';
@@ -75,8 +76,8 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
   );
   const hints$ = (ports.accountFeed?.hints$ ?? EMPTY).pipe(
     tap(() => {
-      if (desk.isHinted) return;
-      desk.isHinted = true;
+      if (desk.account.isHinted) return;
+      desk.account.isHinted = true;
       desk.changed$.next();
     }),
     ignoreElements(),
@@ -86,8 +87,8 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
 
 /** Trades of the account that are not of this desk: told once, with every read that shows new ones. */
 function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): void {
-  const before = desk.readFrom;
-  desk.readFrom = from;
+  const before = desk.account.readFrom;
+  desk.account.readFrom = from;
   // The first read shows what was there before this process: nobody can tell what of it is new.
   if (known.rows.size === 0) return;
   const foreign = new Set<string>();
@@ -109,18 +110,18 @@ function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): v
 /** However many hints come, the rate limiter keeps the account's reads within the limit of their route. */
 function untilNextRead(desk: Desk): number {
   const { inDoubt, accountPollMs } = desk.policy;
-  const ms = desk.hasDoubts() || desk.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
-  return desk.isHinted ? Math.min(ms, HINT_MS) : ms;
+  const ms = desk.state.hasDoubts() || desk.account.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
+  return desk.account.isHinted ? Math.min(ms, HINT_MS) : ms;
 }
 
 /**
  * How long to wait for the next read, milliseconds, so that one begins at the first instant at which it counts towards the proof of a
  * doubt: a read shortly before that would hold it back, because the route has a limit. `lastAt`: when the last one began.
  */
-function untilCountingRead({ doubts, ports }: Desk, pollMs: number, lastAt: Monotonic): number {
+function untilCountingRead({ account, ports }: Desk, pollMs: number, lastAt: Monotonic): number {
   const now = ports.clock.monotonic();
   let first: Monotonic | undefined;
-  for (const { proof } of doubts.values())
+  for (const { proof } of account.doubts.values())
     if (proof.notBefore > now && (first === undefined || proof.notBefore < first)) first = proof.notBefore;
   // A hint is waited for from when it came: a read at once would be too early to show anything of it.
   if (pollMs <= HINT_MS) return pollMs;
@@ -140,7 +141,7 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
       concatMap((read) => digest(desk, read)),
       catchError((error: unknown) => {
         if (!(error instanceof VenueError)) throw error;
-        desk.readFault = error.message;
+        desk.account.readFault = error.message;
         desk.observer.alert('account_unreadable', { error: error.message });
         if (error.code === 'rate_limited')
           desk.rateLimiter.block('transactions', error.retryAfterMs ?? RETRY_MS);
@@ -157,23 +158,28 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
 function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     desk.observer.accountRead(read.rows.length);
-    desk.lastReadAt = read.startedAt;
-    desk.readFault = 'what it shows does not add up';
+    desk.account.lastReadAt = read.startedAt;
+    desk.account.readFault = 'what it shows does not add up';
     for (const { at } of read.rows)
-      if (desk.newestRowAt === undefined || at > desk.newestRowAt) desk.newestRowAt = at;
+      if (desk.account.newestRowAt === undefined || at > desk.account.newestRowAt)
+        desk.account.newestRowAt = at;
     const trades = tradesOf(read.rows, {
       mark: desk.mark,
       pairOf: (pair) => {
-        const pairs = desk.pair(pair);
+        const pairs = desk.instruments.pair(pair);
         return 'problem' in pairs ? undefined : pairs;
       },
       orderOf: ordersOf(desk),
     });
-    desk.openAtFirst = notedRows(desk.openAtFirst, read.rows, new Set(desk.state.attempts.keys()));
-    const known = desk.books;
-    const audited = audit(known, { rows: read.rows, from: read.from, hasDoubts: desk.hasDoubts() });
-    desk.books = audited.books;
-    const { openAtFirst } = desk;
+    desk.account.openAtFirst = notedRows(
+      desk.account.openAtFirst,
+      read.rows,
+      new Set(desk.state.attempts.keys()),
+    );
+    const known = desk.account.books;
+    const audited = audit(known, { rows: read.rows, from: read.from, hasDoubts: desk.state.hasDoubts() });
+    desk.account.books = audited.books;
+    const { openAtFirst } = desk.account;
     const whole: WholeAccount = { ...read, trades, doubtful: audited.doubtful, known, openAtFirst };
     tellForeign(desk, whole);
     const ends = resolved(desk, whole);
@@ -188,10 +194,10 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
         : concat(
             defer(() => keepBalances(desk, whole)),
             defer(() => {
-              desk.readUntil = read.at;
+              desk.account.readUntil = read.at;
               if (audited.doubtful !== 'all' && audited.doubtful.size > 0) return EMPTY;
-              desk.wholeReadAt = read.startedAt;
-              desk.readFault = undefined;
+              desk.account.wholeReadAt = read.startedAt;
+              desk.account.readFault = undefined;
               return EMPTY;
             }),
           ),
@@ -235,8 +241,8 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
       fill,
       trade: read.trades.get(id),
       readAt: read.at,
-      isDue: isCovered && !hasHole && read.startedAt >= desk.bookingEnds(id),
-      ...desk.precisions(fill.pair),
+      isDue: isCovered && !hasHole && read.startedAt >= desk.account.bookingEnds(id),
+      ...desk.instruments.precisions(fill.pair),
     });
     switch (found.is) {
       case 'agreed':
@@ -262,10 +268,10 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
           halts.push(haltRecord(`the account shows another trade of ${id} than was booked: ${found.why}`));
     }
   }
-  desk.booking = booking;
+  desk.account.booking = booking;
   if (Object.keys(shown).length > 0) bodies.push({ kind: 'shown', fills: shown });
   const all = [...halts, ...bodies];
-  return all.length === 0 ? EMPTY : desk.append(all).pipe(mergeMap(() => EMPTY));
+  return all.length === 0 ? EMPTY : desk.journal.append(all).pipe(mergeMap(() => EMPTY));
 }
 
 /** Fills that a read may say something of: those it has rows of, and those of the last minutes that it should have. */
@@ -288,8 +294,8 @@ const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>
 /** A fill that the account should have shown: told once. */
 function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
   const { client_order_id: id, order_id: orderId, pair } = fill;
-  if (desk.unbooked.has(id)) return [];
-  desk.unbooked.add(id);
+  if (desk.account.unbooked.has(id)) return [];
+  desk.account.unbooked.add(id);
   desk.observer.alert('fill_unbooked', { client_order_id: id, order_id: orderId, pair });
   const { control, controlUntil } = desk.state;
   if (control !== 'active' && (control !== 'paused' || controlUntil === undefined)) return [];
@@ -302,17 +308,12 @@ function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
 function tellTwice(desk: Desk, id: string, why: string): readonly RecordBody[] {
   const key = `${id} ${why}`;
   // A person who arms the desk again has seen it.
-  if (desk.twice.has(key)) return [];
+  if (desk.account.executedTwice.has(key)) return [];
   desk.observer.alert('executed_twice', { client_order_id: id, why });
-  if (desk.twice.size >= TWINS_MAX) desk.twice.clear();
-  desk.twice.add(key);
+  if (desk.account.executedTwice.size >= TWINS_MAX) desk.account.executedTwice.clear();
+  desk.account.executedTwice.add(key);
   return desk.control === 'halted' ? [] : [haltRecord(executedTwice({ client_order_id: id }, why))];
 }
-
-export const executedTwice = (
-  { client_order_id: id }: Pick<FillRecord, 'client_order_id'>,
-  why = '',
-): string => `the venue executed more for ${id} than was ordered: ${why}`;
 
 /** Tells what is wrong with a read, and halts when the past is another than it was. */
 function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit): Observable<never> {
@@ -337,12 +338,12 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
   for (const open of desk.state.doubts) {
     const { intent } = open;
     const clientId = intent.client_order_id;
-    const phase = desk.doubts.get(clientId);
+    const phase = desk.account.doubts.get(clientId);
     if (phase === undefined) continue;
     const asked = {
       intent,
       quoted: quotedIn(open.quote),
-      precisions: desk.precisions(intent.pair),
+      precisions: desk.instruments.precisions(intent.pair),
       earliest: earliestStamp(desk, open),
     };
     const judged = judge(asked, phase, read, trustOf(desk.policy));
@@ -350,7 +351,7 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
       case 'filled': {
         const fill = fillFromEvidence(open, judged.trade, {
           now: desk.limitDay.now(),
-          decisionPrice: desk.decisionPrice(intent),
+          decisionPrice: desk.state.decisionPrice(intent),
           missing: judged.missing,
         });
         const { differs, isMore } = judged;
@@ -364,7 +365,7 @@ function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
         // How far the proof has come is written down, so that the next process goes on from there and none can prove the contrary.
         if (judged.phase !== phase && hasMoved(phase, judged.phase))
           ends.push({ end: 'doubt', intent, phase: judged.phase });
-        desk.doubts.set(clientId, judged.phase);
+        desk.account.doubts.set(clientId, judged.phase);
         if (judged.row !== undefined) tellTwin(desk, clientId, judged.row);
     }
   }
@@ -377,7 +378,8 @@ const hasMoved = (before: Doubt, now: Doubt): boolean =>
   now.proof.proves !== before.proof.proves;
 
 /** Shows a row that could be the trade of a doubt, once. */
-function tellTwin({ ambiguousTrades, observer }: Desk, clientOrderId: string, row: Transaction): void {
+function tellTwin({ account, observer }: Desk, clientOrderId: string, row: Transaction): void {
+  const { ambiguousTrades } = account;
   const key = `${clientOrderId} ${row.id}`;
   if (ambiguousTrades.has(key)) return;
   // Few doubts, few rows: a flood of look-alikes is told of again rather than remembered.
@@ -419,7 +421,7 @@ function adopt(desk: Desk, read: WholeAccount): Observable<never> {
   if (isBroken || !desk.policy.adoptFills) bodies.unshift(haltRecord(why));
   // Nobody knows what its order was for: the rest of it may still be booked, and must be before its slice is traded again.
   else if (desk.control === 'active') bodies.push(untilBooked(desk, why));
-  return desk.append(bodies).pipe(mergeMap(() => EMPTY));
+  return desk.journal.append(bodies).pipe(mergeMap(() => EMPTY));
 }
 
 /** A pause that outlasts the margin for booking, and a read after it. */
@@ -430,16 +432,3 @@ const untilBooked = ({ ports, policy }: Desk, why: string): RecordBody => ({
   why,
   until: after(ports.clock.wall(), policy.inDoubt.bookingMarginMs + policy.accountPollMs),
 });
-
-export const haltRecord = (why: string): RecordBody => ({
-  kind: 'control',
-  state: 'halted',
-  by: 'tranche',
-  why,
-});
-
-/** Halts the desk, once. */
-export function halt(desk: Desk, why: string): Observable<never> {
-  if (desk.state.control === 'halted') return EMPTY;
-  return desk.append([haltRecord(why)]).pipe(mergeMap(() => EMPTY));
-}

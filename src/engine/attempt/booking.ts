@@ -20,8 +20,8 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Order, Quote } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
-import { sliceKey } from '../state/desk-state.ts';
-import type { OpenAttempt } from '../state/desk-state.ts';
+import { sliceKey } from '../state/engine-state.ts';
+import type { OpenAttempt } from '../state/engine-state.ts';
 
 /** Fill records, from the three places where proof of a trade comes from. */
 
@@ -165,7 +165,7 @@ const withoutMissing = ({ notional_usd: whole }: IntentRecord, { notional_usd: m
 /** From the account's transactions, for an id of ours that the journal does not know: named by what the id itself says. */
 export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): FillRecord {
   const id = parseClientId(trade.clientId);
-  const known = desk.pair(trade.pair);
+  const known = desk.instruments.pair(trade.pair);
   const [base, quote] = 'problem' in known ? ['', ''] : [known.base, known.quote];
   const slice = desk.state.slices.get(sliceKey(id?.parent ?? '', id?.slice ?? 0));
   return {
@@ -187,7 +187,7 @@ export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): Fil
     slice: id?.slice ?? 0,
     attempt: id?.attempt ?? 0,
     notional_usd: text(
-      desk.convert(quote, quantity(trade.amount.toFixed()), desk.policy.limits.currency) ?? money('0'),
+      desk.rates.convert(quote, quantity(trade.amount.toFixed()), desk.policy.limits.currency) ?? money('0'),
     ),
     decision_price: slice?.intent.decision_price ?? '',
     source: 'transactions',

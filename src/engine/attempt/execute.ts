@@ -159,7 +159,7 @@ function askForQuote({ desk, intent, request, item, permit }: Run): Observable<C
     return whileWriting(answer$, () => {
       // Stamped after the request has left: the quote is not older than that.
       const boot = clock.boot?.();
-      return desk.write([boot === undefined ? intent : { ...intent, boot }]);
+      return desk.journal.write([boot === undefined ? intent : { ...intent, boot }]);
     });
   });
 }
@@ -195,7 +195,7 @@ function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
     case 'filled': {
       // By the days of the limits: a clock that was set back must not book into a day that nobody looks at.
       const executedAt = desk.limitDay.now();
-      const notional = desk.convert(
+      const notional = desk.rates.convert(
         intent.quote,
         holding(phase.order.filledAmount),
         desk.policy.limits.currency,
@@ -212,7 +212,7 @@ function endOf({ desk, item, intent }: Run, phase: Final): AttemptEnd {
           executedAt,
           notional,
           source,
-          decisionPrice: desk.decisionPrice(intent),
+          decisionPrice: desk.state.decisionPrice(intent),
           missing: phase.differs === undefined ? undefined : missingOfAnswer(intent, phase),
         }),
       };

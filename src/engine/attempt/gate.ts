@@ -205,7 +205,7 @@ function refusalOf(
     price: quote.price,
     quantity: quote.quantity,
     amount: quote.amount,
-    notional: desk.convert(intent.quote, holding(quote.amount), desk.policy.limits.currency),
+    notional: desk.rates.convert(intent.quote, holding(quote.amount), desk.policy.limits.currency),
     limit: limit === undefined ? undefined : price(limit),
     clientId: clientOrderId,
   });
@@ -218,7 +218,7 @@ function refusalOf(
   const needs = side === 'buy' ? holding(quote.amount) : quote.quantity;
   const keep = keepOf(desk, item.slice.intent, pays);
   if (canPay(desk, { instrument, side, needs, worst, clientId: clientOrderId, keep })) return undefined;
-  const available = desk.available(pays, clientOrderId);
+  const available = desk.state.available(pays, clientOrderId);
   return again('no_funds', `needs ${needs.toFixed()} ${pays}, has ${available?.toFixed() ?? 'unknown'}`);
 }
 

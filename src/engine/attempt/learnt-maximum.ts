@@ -37,7 +37,7 @@ export function maximumOf(desk: Desk, { pair, quote }: Instrument, ageMs = AGE_M
   if (known === undefined || desk.ports.clock.wall() - known.at > ageMs) return undefined;
   const allowed = scale(known.usd, SHARE);
   if (quote === 'usd') return allowed;
-  const rates = [desk.convert(quote, quantity('1'), 'usd'), known.quoteUsd];
+  const rates = [desk.rates.convert(quote, quantity('1'), 'usd'), known.quoteUsd];
   const [first, ...more] = rates.flatMap((rate) =>
     rate?.gt(0) === true ? [money(allowed.div(rate).toFixed(18))] : [],
   );
@@ -91,7 +91,7 @@ export function raisedMaximum(
   if (known === undefined || now - known.at > AGE_MS) return [];
   const { quoteUsd } = known;
   const worth =
-    desk.convert(quote, quantity(amount), 'usd') ?? (quoteUsd && cost(quoteUsd, quantity(amount)));
+    desk.rates.convert(quote, quantity(amount), 'usd') ?? (quoteUsd && cost(quoteUsd, quantity(amount)));
   if (worth === undefined) return [];
   const told = quoteUsd === undefined ? {} : { quote_usd: text(quoteUsd) };
   const raised = (usd: Money): readonly RecordBody[] => [

@@ -71,7 +71,7 @@ export function sendOrder(run: Sending, approved: Approved): Observable<CycleEve
   );
   // Only the first copy is noted.
   return whileWriting(answer$, () =>
-    copies > 1 ? undefined : desk.write([quoteRecord(intent, quote, sentAt - receivedAt)]),
+    copies > 1 ? undefined : desk.journal.write([quoteRecord(intent, quote, sentAt - receivedAt)]),
   );
 }
 

@@ -19,7 +19,7 @@ import type { Refusal } from '../../core/risk/refusal.ts';
 import { isBudgetSpent, requoteMs, tacticRefusal } from '../../core/risk/tactics.ts';
 import type { KnownPrices } from '../../core/risk/tactics.ts';
 import type { Desk } from '../desk.ts';
-import type { OpenSlice } from '../state/desk-state.ts';
+import type { OpenSlice } from '../state/engine-state.ts';
 import { overridesFor } from '../operator/overrides.ts';
 
 /** The prices that the tactics of a slice are held against, with `mid` as the price of the moment. */

@@ -5,6 +5,7 @@ import type { Money, Quantity } from '../../core/money.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
+import type { StrategySource } from '../state/strategy-source.ts';
 
 const NOTHING_STATED: StatedRates = new Map();
 
@@ -88,13 +89,13 @@ export class Rates {
   }
 
   #pairsOf(from: string, into: string): readonly string[] | undefined {
-    const { ports, isListed } = this.#desk;
+    const { ports, instruments } = this.#desk;
     const priced = ports.market?.pairs;
-    const has = (pair: string): boolean => priced?.has(pair) ?? !('problem' in this.#desk.pair(pair));
+    const has = (pair: string): boolean => priced?.has(pair) ?? !('problem' in instruments.pair(pair));
     return pairsOfRate(
       from,
       into,
-      { has, isComplete: isListed || priced !== undefined },
+      { has, isComplete: instruments.isListed || priced !== undefined },
       { stated: this.#source.stated, between: this.#source.between },
     );
   }
@@ -125,19 +126,19 @@ const contradicted = ({ currency, stated, market, by, limitBps }: Contradiction)
 
 /** Currencies that strategies trade: their prices are known anyway. */
 function traded(desk: Desk): readonly string[] {
-  const known = between.get(desk.strategies);
+  const known = between.get(desk.strategies.sources);
   if (known !== undefined) return known;
   const all = new Set<string>();
-  for (const { bound } of desk.strategies.values())
+  for (const { bound } of desk.strategies.sources.values())
     for (const each of bound.pairs) {
-      const pair = desk.pair(each);
+      const pair = desk.instruments.pair(each);
       if ('problem' in pair) continue;
       all.add(pair.base);
       all.add(pair.quote);
     }
   const list = [...all].slice(0, BETWEEN_MAX);
-  between.set(desk.strategies, list);
+  between.set(desk.strategies.sources, list);
   return list;
 }
 const BETWEEN_MAX = 50;
-const between = new WeakMap<Desk['strategies'], readonly string[]>();
+const between = new WeakMap<ReadonlyMap<string, StrategySource>, readonly string[]>();

@@ -22,7 +22,7 @@ import type { Ratio } from '../../core/money.ts';
 import type { FundingRate, RiskMode } from '../../core/venue.ts';
 import { instant, isoOf } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
-import type { OpenSlice } from '../state/desk-state.ts';
+import type { OpenSlice } from '../state/engine-state.ts';
 import type { Observer } from '../observer.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { Policy } from '../policy.ts';

@@ -23,8 +23,8 @@ import { MINUTE_MS, after } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Size } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
-import { sliceKey } from '../state/desk-state.ts';
-import type { OpenAttempt, OpenSlice } from '../state/desk-state.ts';
+import { sliceKey } from '../state/engine-state.ts';
+import type { OpenAttempt, OpenSlice } from '../state/engine-state.ts';
 import { ParentSlices } from '../state/parent-slices.ts';
 import type { Plan } from '../state/strategy-plan.ts';
 import { doneOf, leftOrder } from '../state/totals.ts';
@@ -56,7 +56,7 @@ class DeskWorld implements RiskContext {
 
   constructor(desk: Desk, trial: Trial) {
     const { control } = desk;
-    const plan = desk.plan(trial.slice.strategy);
+    const plan = desk.strategies.plan(trial.slice.strategy);
     const known = desk.state.totals.parent(trial.slice.intent.parent);
     this.#desk = desk;
     this.#trial = trial;
@@ -131,7 +131,7 @@ class DeskWorld implements RiskContext {
 
   get gives(): Position {
     const { slice, quantity: sold, amount, clientId } = this.#trial;
-    const { base, quote } = this.#desk.instrument(slice.intent.pair);
+    const { base, quote } = this.#desk.instruments.of(slice.intent.pair);
     const [pays, paid] = slice.intent.side === 'buy' ? [quote, amount] : [base, sold];
     return this.#desk.policy.limits.positionMin?.has(pays) === true
       ? givenPosition(this.#desk, pays, paid, clientId)
@@ -154,7 +154,7 @@ interface Brought {
 /** The currency that a trial adds to, and how much. */
 function broughtBy(desk: Desk, { slice, quantity: bought, amount }: Trial): Brought {
   const { pair, side } = slice.intent;
-  const { base, quote } = desk.instrument(pair);
+  const { base, quote } = desk.instruments.of(pair);
   return side === 'buy' ? { brings: base, brought: bought } : { brings: quote, brought: amount };
 }
 
@@ -190,7 +190,7 @@ function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
 
 /** Why nothing more is started for the strategy of a slice. */
 const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
-  desk.isRun(slice)
+  desk.strategies.isRun(slice)
     ? desk.state.totals.strategyPausedWhy(slice.strategy)
     : `strategy ${slice.strategy} is not run any more`;
 
@@ -198,7 +198,7 @@ const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
 export function blindness(desk: Desk): RiskContext['blind'] {
   const { accountAgeMaxMs } = desk.policy;
   if (accountAgeMaxMs === undefined) return undefined;
-  const ageMs = desk.ports.clock.monotonic() - (desk.lastReadAt ?? Number.NEGATIVE_INFINITY);
+  const ageMs = desk.ports.clock.monotonic() - (desk.account.lastReadAt ?? Number.NEGATIVE_INFINITY);
   return ageMs <= accountAgeMaxMs
     ? undefined
     : { limit: `${accountAgeMaxMs / 1000} s`, value: `${Math.round(ageMs / 1000)} s` };
@@ -207,7 +207,7 @@ export function blindness(desk: Desk): RiskContext['blind'] {
 const unasked = (currency: string): Position => ({ currency, after: undefined });
 
 function givenPosition(desk: Desk, currency: string, paid: Quantity, except: string | undefined): Position {
-  const available = desk.available(currency, except);
+  const available = desk.state.available(currency, except);
   return { currency, after: available && subtract(available, paid) };
 }
 

@@ -33,7 +33,7 @@ import type { Monotonic } from '../../core/time.ts';
 import type { QuoteRequest, Side, Size } from '../../core/venue.ts';
 import type { LadderWish } from '../../strategy/kernel.ts';
 import { maximumRecord } from '../attempt/learnt-maximum.ts';
-import { halt } from '../account/watch-account.ts';
+import { halt } from '../account/halt.ts';
 import type { Desk } from '../desk.ts';
 
 /** A curve is learnt from so many rounds, and from none that are older. */
@@ -100,7 +100,7 @@ export function probeSizes(desk: Desk): Observable<never> {
 }
 
 const wishesOf = ({ strategies }: Desk): readonly { readonly id: string; readonly wish: LadderWish }[] =>
-  [...strategies].flatMap(([id, { bound }]) =>
+  [...strategies.sources].flatMap(([id, { bound }]) =>
     bound.ladder === undefined ? [] : [{ id, wish: bound.ladder }],
   );
 
@@ -141,7 +141,7 @@ function climb(desk: Desk, wish: LadderWish): Observable<never> {
 
 /** The sizes of a ladder, the smallest first; those below the minimum are left out, and a ladder of one is none. */
 function sizesOf(desk: Desk, { pair, size, probes }: LadderWish): readonly Size[] {
-  const { basePrecision, quotePrecision, minimum } = desk.instrument(pair);
+  const { basePrecision, quotePrecision, minimum } = desk.instruments.of(pair);
   const sizes = ladderShares[probes].flatMap((part): readonly Size[] => {
     if (size.by === 'quantity') {
       const quantity = roundDown(scale(size.quantity, ratio(part)), basePrecision);
@@ -167,7 +167,7 @@ function isIdle(desk: Desk): boolean {
   for (const life of desk.state.lives.values()) {
     const { strategy, waits, finished } = life;
     // One that is not run or is paused plans nothing: its time passes, and stays what it waits for.
-    if (finished !== undefined || !desk.isRun(life)) continue;
+    if (finished !== undefined || !desk.strategies.isRun(life)) continue;
     if (desk.state.totals.strategyPausedWhy(strategy) !== undefined) continue;
     if (waits.some((wait) => wait.on === 'at' && wait.at <= now + QUIET_MS)) return false;
   }
@@ -177,7 +177,7 @@ function isIdle(desk: Desk): boolean {
 function probe(desk: Desk, request: QuoteRequest): Observable<Rung | undefined> {
   const { clock, venue } = desk.ports;
   const { pair } = request;
-  const instrument = desk.instrument(pair);
+  const instrument = desk.instruments.of(pair);
   return desk.rateLimiter.take({ route: 'quote', priority: 'probe', key: 'ladder' }).pipe(
     mergeMap((permit) => {
       desk.observer.paced('quote', 'probe', permit.waitedMs);
@@ -211,8 +211,10 @@ function heed(desk: Desk, { pair, size }: QuoteRequest, meaning: QuoteMeaning): 
     case 'smaller': {
       const mid = desk.references.get(pair)?.mid;
       const amount = size.by === 'amount' ? size.amount : mid && cost(mid, size.quantity);
-      const { quote } = desk.instrument(pair);
-      return desk.append([maximumRecord({ pair, quote, told: meaning, amount })]).pipe(map(() => undefined));
+      const { quote } = desk.instruments.of(pair);
+      return desk.journal
+        .append([maximumRecord({ pair, quote, told: meaning, amount })])
+        .pipe(map(() => undefined));
     }
     case 'later':
       if (meaning.reason === 'rate_limited') desk.rateLimiter.block('quote', meaning.waitMs ?? 2 * SECOND_MS);

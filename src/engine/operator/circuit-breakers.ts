@@ -5,8 +5,8 @@ import type { Reason } from '../../core/reasons.ts';
 import type { ControlRecord, FillRecord, RecordBody } from '../../core/record.ts';
 import { SECOND_MS } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
-import { sliceKey } from '../state/desk-state.ts';
-import type { OpenSlice } from '../state/desk-state.ts';
+import { sliceKey } from '../state/engine-state.ts';
+import type { OpenSlice } from '../state/engine-state.ts';
 import { dayLimits } from './overrides.ts';
 import { COLLAR, costOf, MALFORMED, shortfallBps } from '../state/totals.ts';
 import type { ParentTotals } from '../state/totals.ts';
@@ -129,7 +129,7 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
   const slice = desk.state.slices.get(sliceKey(fill.parent, fill.slice));
   if (slice === undefined) return undefined;
   const { intent } = slice;
-  const { basePrecision, quotePrecision } = desk.precisions(intent.pair);
+  const { basePrecision, quotePrecision } = desk.instruments.precisions(intent.pair);
   const isQuantity = intent.by === 'quantity';
   const unit = unitOf(isQuantity ? basePrecision : quotePrecision);
   const more = quantity(isQuantity ? fill.quantity : fill.amount);
@@ -137,7 +137,7 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
   const size = quantity(intent.size);
   if (ofSlice.gt(size) && subtract(ofSlice, size).gt(unit))
     return { reason: 'slice_cap', detail: `limit=${intent.size} value=${ofSlice.toFixed()}` };
-  const plan = desk.plan(slice.strategy);
+  const plan = desk.strategies.plan(slice.strategy);
   const most = plan?.by === intent.by ? plan.total : known?.decided;
   const done = known && add(isQuantity ? known.filled : holding(known.filledAmount), more);
   return most !== undefined && done?.gt(most) === true && subtract(done, most).gt(unit)

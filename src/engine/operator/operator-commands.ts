@@ -90,7 +90,7 @@ function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }
     ...(pair === undefined ? {} : { pair }),
     ...(strategy === undefined ? {} : { strategy }),
   };
-  return desk.append([
+  return desk.journal.append([
     { kind: 'control', state, ...scope, by, why, ...(until === undefined ? {} : { until }) },
   ]);
 }
@@ -103,7 +103,7 @@ function resumeInTime(desk: Desk): Observable<unknown> {
     mergeMap((until) => {
       // A halt that came in between holds, and so does whatever else was said since.
       if (desk.control === 'halted' || desk.state.controlUntil !== until) return EMPTY;
-      return desk.append([
+      return desk.journal.append([
         { kind: 'control', state: 'active', by: 'tranche', why: `the pause has ended: ${desk.controlWhy}` },
       ]);
     }),
@@ -143,8 +143,8 @@ function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resu
     parent !== undefined
       ? ['open parent', parent, [...slices.values()].map(({ intent }) => intent.parent)]
       : pair !== undefined
-        ? ['pair', pair, [...desk.strategies.values()].flatMap(({ bound }) => bound.pairs)]
-        : ['strategy', strategy ?? '', [...desk.strategies.keys()]];
+        ? ['pair', pair, [...desk.strategies.sources.values()].flatMap(({ bound }) => bound.pairs)]
+        : ['strategy', strategy ?? '', [...desk.strategies.sources.keys()]];
   if (known.includes(name)) return undefined;
   const those = [...new Set(known)].join(', ');
   return `there is no ${kind} ${name}; ${those === '' ? 'there is none now' : `there are ${those}`}`;
@@ -172,7 +172,7 @@ function watchLatch(desk: Desk): Observable<unknown> {
 /** Brings the journal up to what the kill switch says. */
 export function noteHalt(desk: Desk): Observable<unknown> {
   const body = haltNote(desk);
-  return body === undefined ? EMPTY : desk.append([body]);
+  return body === undefined ? EMPTY : desk.journal.append([body]);
 }
 
 /** What the journal does not say yet of the halt that holds. */
@@ -221,7 +221,7 @@ function rearm(desk: Desk, command: Rearm): Observable<unknown> {
     answer(false, fault);
     return EMPTY;
   }
-  return desk.append([rearmRecord(desk, command)]).pipe(
+  return desk.journal.append([rearmRecord(desk, command)]).pipe(
     tap(() => {
       desk.killSwitch.clear();
       desk.changed$.next();

@@ -6,8 +6,9 @@ import type { OverriddenOrder } from '../../core/risk/override.ts';
 import type { OverrideRecord } from '../../core/record.ts';
 import { quantity, text } from '../../core/money.ts';
 import { DAY_MS, MINUTE_MS, after } from '../../core/time.ts';
+import type { Monotonic } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
-import type { OpenSlice } from '../state/desk-state.ts';
+import type { OpenSlice } from '../state/engine-state.ts';
 import type { Override } from '../state/override-state.ts';
 import type { Command } from '../ports.ts';
 
@@ -32,11 +33,9 @@ function propose(desk: Desk, command: Propose): Observable<unknown> {
   }
   const { limit, value, parent, slice, pair, side, minutes = OVERRIDE_MAX_MINUTES, by, why } = command;
   const { clock } = desk.ports;
-  desk.overridesAsked = Math.max(desk.overridesAsked, desk.state.overrides.proposed) + 1;
-  const id = `ov-${desk.overridesAsked}`;
   // By the steady clock too: one that is set back must not make it last.
-  desk.proposals.set(id, { until: after(clock.monotonic(), minutes * MINUTE_MS), token: command.token });
-  if (desk.proposals.size > PROPOSALS_MAX) desk.proposals.delete(desk.proposals.keys().next().value ?? '');
+  const until = after(clock.monotonic(), minutes * MINUTE_MS);
+  const id = desk.proposals.add({ until, token: command.token }, desk.state.overrides.proposed);
   const record: OverrideRecord = {
     kind: 'override',
     override: id,
@@ -51,7 +50,7 @@ function propose(desk: Desk, command: Propose): Observable<unknown> {
     by,
     why,
   };
-  return desk.append([record]).pipe(
+  return desk.journal.append([record]).pipe(
     tap(() => {
       command.answer({
         isDone: true,
@@ -63,7 +62,8 @@ function propose(desk: Desk, command: Propose): Observable<unknown> {
 
 /** What is named must be there: a wrong id must not lie in wait. */
 function targetFault(desk: Desk, { parent, pair }: Propose): string | undefined {
-  if (pair !== undefined && 'problem' in desk.pair(pair)) return `the account has no pair ${pair}`;
+  if (pair !== undefined && 'problem' in desk.instruments.pair(pair))
+    return `the account has no pair ${pair}`;
   return parent === undefined || desk.state.totals.parent(parent) !== undefined
     ? undefined
     : `there is no parent ${parent} yet`;
@@ -77,7 +77,7 @@ function approve(desk: Desk, command: Approve): Observable<unknown> {
     command.answer({ isDone: false, says: fault ?? `there is no override ${id}` });
     return EMPTY;
   }
-  return desk.append([{ ...known.proposal, step: 'approved', by, why }]).pipe(
+  return desk.journal.append([{ ...known.proposal, step: 'approved', by, why }]).pipe(
     tap(() => {
       desk.changed$.next();
       command.answer({ isDone: true, says: `${id} is approved for one order` });
@@ -102,6 +102,31 @@ function approveFault(
     : undefined;
 }
 
+interface Proposal {
+  readonly until: Monotonic;
+  /** Hash of the token with which it was proposed. */
+  readonly token: string | undefined;
+}
+
+/** Overrides that were proposed to this process. */
+export class Proposals {
+  #asked = 0;
+  readonly #all = new Map<string, Proposal>();
+
+  /** Returns the id of the new proposal; `known`: how many the journal holds. */
+  add(proposal: Proposal, known: number): string {
+    this.#asked = Math.max(this.#asked, known) + 1;
+    const id = `ov-${this.#asked}`;
+    this.#all.set(id, proposal);
+    if (this.#all.size > PROPOSALS_MAX) this.#all.delete(this.#all.keys().next().value ?? '');
+    return id;
+  }
+
+  get(id: string): Proposal | undefined {
+    return this.#all.get(id);
+  }
+}
+
 /** Those of longer ago have expired. */
 const PROPOSALS_MAX = 1_000;
 
@@ -121,7 +146,7 @@ export function isOver(desk: Desk, id: string): boolean {
 /** Before the venue could be asked, and of a pair that it does not list any more, the currencies are not known. */
 const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
   const { parent, slice, pair, side } = intent;
-  const known = desk.pair(pair);
+  const known = desk.instruments.pair(pair);
   const { base, quote } = 'problem' in known ? { base: '', quote: '' } : known;
   return { parent, slice, pair, base, quote, side };
 };
@@ -137,7 +162,7 @@ export function* overridesFor(
   for (const [id, { proposal, approvedBy, usedBy }] of desk.state.overrides.all()) {
     if (approvedBy === undefined || usedBy !== clientId || isOver(desk, id)) continue;
     // More at stake than this one order: nobody has looked at that.
-    if (proposal.limit === 'max_order_notional' && desk.hasDoubts()) continue;
+    if (proposal.limit === 'max_order_notional' && desk.state.hasDoubts()) continue;
     if (concerns(proposal, order)) yield { id, limits: loosened(desk.policy.limits, proposal, order) };
   }
 }

@@ -20,10 +20,11 @@ import { OperatorError, VenueError } from '../../core/errors.ts';
 import type { Pair } from '../../core/pairs.ts';
 import type { RecordBody } from '../../core/record.ts';
 import { BOOT_STEP_MS, MINUTE_MS, after, passedSince } from '../../core/time.ts';
-import { haltRecord, readOnce } from '../account/watch-account.ts';
+import { haltRecord } from '../account/halt.ts';
+import { readOnce } from '../account/watch-account.ts';
 import { checkClock } from '../time/clock-back.ts';
 import type { Desk } from '../desk.ts';
-import type { Death } from '../state/desk-state.ts';
+import type { Death } from '../state/engine-state.ts';
 import { haltNote, rearmFault, rearmRecord } from './operator-commands.ts';
 import { attemptRecord, record } from '../stages/record.ts';
 import { firstSteps } from '../stages/decide.ts';
@@ -95,9 +96,9 @@ export function takeOver(
     state.account !== undefined && state.account !== policy.account && state.balancesReadAt !== undefined;
   if (isOther && accountChanged === undefined)
     return throwError(() => new OperatorError('config', OTHER_ACCOUNT));
-  desk.inheritedAt = state.lastRecordAt;
+  desk.account.inheritedAt = state.lastRecordAt;
   // Nobody knows how long ago it was: it counts as now.
-  if (state.isUnconfirmed) desk.lastFillAt = ports.clock.monotonic();
+  if (state.isUnconfirmed) desk.account.lastFillAt = ports.clock.monotonic();
   checkClock(desk);
   if (state.lastRecordAt !== undefined) desk.limitDay.inherit(state.lastRecordAt);
   holdBack(desk);
@@ -137,7 +138,7 @@ export function takeOver(
     // Written down unless the next process can go on from what is there.
     const isKnown = doubt?.proof !== undefined && doubt.proof.boot?.id === boot?.id;
     if (!isKnown) bodies.push(attemptRecord(desk, intent, { ...phase, result: 'doubt' }));
-    desk.doubts.set(intent.client_order_id, phase);
+    desk.account.doubts.set(intent.client_order_id, phase);
   }
   const isHeld = state.control !== 'active' || suspicion !== undefined || desk.killSwitch.isNoted;
   if (rearm !== undefined && isHeld) {
@@ -145,7 +146,7 @@ export function takeOver(
     const fault = rearmFault(desk, command);
     if (fault !== undefined) return throwError(() => new OperatorError('again', `not armed again: ${fault}`));
     bodies.push(rearmRecord(desk, command));
-    return desk.append(bodies).pipe(
+    return desk.journal.append(bodies).pipe(
       tap(() => {
         desk.killSwitch.clear();
         beginRequestLog(desk);
@@ -155,7 +156,7 @@ export function takeOver(
   }
   if (suspicion !== undefined && state.control !== 'halted') bodies.push(haltRecord(suspicion));
   else bodies.push(...heldBack(desk));
-  return desk.append(bodies).pipe(
+  return desk.journal.append(bodies).pipe(
     tap(() => {
       beginRequestLog(desk);
     }),
@@ -258,7 +259,8 @@ export function learnVenue(desk: Desk): Observable<never> {
     venue.pairs === undefined ? of(undefined) : read(venue.pairs().pipe(catchError(noSuchRoute)));
   return forkJoin([read(venue.currencies()), pairs]).pipe(
     tap(([currencies, listed]) => {
-      desk.learn(currencies, listed);
+      desk.instruments.learn(currencies, listed);
+      desk.rates.forget();
       const refusal = skewRefusal(desk);
       if (refusal !== undefined) throw refusal;
     }),
@@ -294,7 +296,7 @@ function backOff(desk: Desk, error: unknown, count: number): Observable<unknown>
 
 /** Every pair of every strategy must be one that the account can access. */
 function checkPairs(desk: Desk): Observable<never> {
-  const [first] = unknownPairs(desk, [...desk.strategies.values()]);
+  const [first] = unknownPairs(desk, [...desk.strategies.sources.values()]);
   return first === undefined ? EMPTY : throwError(() => new OperatorError('config', first));
 }
 
@@ -303,16 +305,16 @@ function checkPairs(desk: Desk): Observable<never> {
  * parent runs goes on with the text it began with, as it would have without the restart.
  */
 function beginLives(desk: Desk): Observable<never> {
-  const { begin, changes, run, faults } = planFor(desk, [...desk.strategies.values()], []);
+  const { begin, changes, run, faults } = planFor(desk, [...desk.strategies.sources.values()], []);
   // What goes on with its old text may trade a pair that no file names any more.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
   if (fault !== undefined) return throwError(() => new OperatorError('config', fault));
   tellKept(desk, changes);
-  desk.run(run);
+  desk.strategies.run(run);
   if (begin.length === 0) return EMPTY;
   // Two appends, not one more for each: a thousand strategies would wait for the disk a thousand times.
   return concat(
-    desk.append(beginnings(desk, begin)).pipe(ignoreElements()),
+    desk.journal.append(beginnings(desk, begin)).pipe(ignoreElements()),
     defer(() => firstSteps(desk, begin)).pipe(ignoreElements()),
   );
 }
@@ -322,6 +324,6 @@ function sweep(desk: Desk): Observable<never> {
   return defer(() => readOnce(desk)).pipe(
     record(desk, EMPTY),
     ignoreElements(),
-    repeat({ delay: () => (desk.lastReadAt === undefined ? of(undefined) : EMPTY) }),
+    repeat({ delay: () => (desk.account.lastReadAt === undefined ? of(undefined) : EMPTY) }),
   );
 }

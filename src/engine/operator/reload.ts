@@ -94,7 +94,7 @@ function isSaid(desk: Desk, { by }: Reload, { changes }: Planned): boolean {
 export const planFor = (desk: Desk, sources: readonly StrategySource[], off: readonly string[]): Planned =>
   planChange(
     {
-      running: desk.strategies,
+      running: desk.strategies.sources,
       lives: desk.state.lives,
       open: new Set([...desk.state.slices.values()].map(({ strategy }) => strategy)),
       revive: (begun) => desk.ports.strategies?.revive(begun),
@@ -105,10 +105,10 @@ export const planFor = (desk: Desk, sources: readonly StrategySource[], off: rea
 
 /** The record, and with it the lives that begin: all or nothing. Until it is durable nobody wakes what changed. */
 function apply(desk: Desk, planned: Planned, record: ReloadRecord): Observable<unknown> {
-  desk.run(planned.run);
-  return desk.append([record, ...beginnings(desk, planned.begin)]).pipe(
+  desk.strategies.run(planned.run);
+  return desk.journal.append([record, ...beginnings(desk, planned.begin)]).pipe(
     tap(() => {
-      desk.rearm(planned.changes.map(({ strategy }) => strategy));
+      desk.strategies.rearm(planned.changes.map(({ strategy }) => strategy));
     }),
   );
 }
@@ -134,7 +134,7 @@ export function tellKept(desk: Desk, changes: readonly Change[]): void {
 export const unknownPairs = (desk: Desk, sources: readonly StrategySource[]): readonly string[] =>
   sources.flatMap(({ id, bound }) =>
     bound.pairs.flatMap((pair) => {
-      const known = desk.pair(pair);
+      const known = desk.instruments.pair(pair);
       const why = 'problem' in known ? known.why : unknownRate(desk, known.quote);
       return why === undefined ? [] : [`strategy ${id}: ${why}`];
     }),
@@ -158,7 +158,7 @@ function refused(desk: Desk, command: Reload, problems: string): Observable<unkn
   if (isAgain) return EMPTY;
   desk.observer.alert('reload_refused', { problems });
   const { by, why } = command;
-  return desk.append([{ kind: 'reload', by, why, result: 'refused', changes: [], problems }]);
+  return desk.journal.append([{ kind: 'reload', by, why, result: 'refused', changes: [], problems }]);
 }
 
 function answered(command: Reload, answer: CommandAnswer): Observable<never> {

@@ -1,6 +1,6 @@
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
-import type { StrategyRun } from '../state/desk-state.ts';
+import type { StrategyRun } from '../state/engine-state.ts';
 import type { Clock } from '../ports.ts';
 
 /** A wait that is over so soon after it was armed has waited for nothing. */

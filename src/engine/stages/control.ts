@@ -79,7 +79,7 @@ function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
       notional: figures.notional,
       notionalWhy:
         figures.notional === undefined
-          ? desk.rates.refused(desk.instrument(pair).quote, desk.policy.limits.currency)
+          ? desk.rates.refused(desk.instruments.of(pair).quote, desk.policy.limits.currency)
           : undefined,
       limit: figures.limit,
       reference: desk.references.get(pair)?.mid ?? item.reference.mid,

@@ -8,8 +8,8 @@ import { HOUR_MS, after } from '../../core/time.ts';
 import type { Intent, Wake } from '../../core/wake.ts';
 import type { Step } from '../../strategy/kernel.ts';
 import type { Desk, StrategySource } from '../desk.ts';
-import { sliceKey } from '../state/desk-state.ts';
-import type { StrategyRun, OpenSlice } from '../state/desk-state.ts';
+import { sliceKey } from '../state/engine-state.ts';
+import type { StrategyRun, OpenSlice } from '../state/engine-state.ts';
 import { andThen, mergeMapMaybe, toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
@@ -34,7 +34,7 @@ export function decide(desk: Desk): OperatorFunction<StrategyWake, OpenSlice | S
   // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
   const deciding = new Map<StrategyRun, Wake>();
   return mergeMapMaybe(({ strategy, wake, isAtOnce }) => {
-    const source = desk.strategies.get(strategy);
+    const source = desk.strategies.sources.get(strategy);
     const life = desk.state.lives.get(strategy);
     if (source === undefined || life === undefined || deciding.has(life)) return EMPTY;
     deciding.set(life, wake);
@@ -56,9 +56,9 @@ export function decide(desk: Desk): OperatorFunction<StrategyWake, OpenSlice | S
 
 /** `undefined` where nothing that the account showed is still being written. */
 const whenTakenIn = (desk: Desk): MaybeAsync<unknown> =>
-  desk.isTakingIn
+  desk.journal.isTakingIn
     ? desk.changed$.pipe(
-        filter(() => !desk.isTakingIn),
+        filter(() => !desk.journal.isTakingIn),
         take(1),
       )
     : undefined;
@@ -70,12 +70,12 @@ function takeStep(
 ): MaybeAsync<readonly IntentText[]> {
   // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
   const isSame = desk.state.lives.get(woken.life.strategy) === woken.life;
-  if (desk.isStopping || !isSame || !desk.isRun(woken.life)) return EMPTY;
+  if (desk.isStopping || !isSame || !desk.strategies.isRun(woken.life)) return EMPTY;
   // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
   if (desk.state.totals.strategyPausedWhy(woken.life.strategy) !== undefined) return NONE;
   if (hearsOfTradeFirst(woken)) return NONE;
   const record = withSpin(desk, woken, wakeRecord(desk, woken));
-  return andThen(desk.write(withPause(desk, record)), () => record.intents);
+  return andThen(desk.journal.write(withPause(desk, record)), () => record.intents);
 }
 
 /**
@@ -96,7 +96,7 @@ export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Obse
     if (life === undefined || desk.state.totals.strategyPausedWhy(source.id) !== undefined) return [];
     return withPause(desk, wakeRecord(desk, { source, life, wake }));
   });
-  return bodies.length === 0 ? EMPTY : desk.append(bodies);
+  return bodies.length === 0 ? EMPTY : desk.journal.append(bodies);
 }
 
 function openSlice(desk: Desk, intent: IntentText): OpenSlice {
@@ -127,14 +127,14 @@ function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): MaybeAsync<
 function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
   const isPriced = (currency: string): boolean =>
     known.some((each) => {
-      const pair = desk.pair(each);
+      const pair = desk.instruments.pair(each);
       return !('problem' in pair) && pair.base === currency;
     });
   const pairs = [...known];
   for (const [currency, amount] of desk.state.balances ?? []) {
     if (currency === 'usd' || amount.isZero() || isPriced(currency)) continue;
     const pair = `${currency}usd`;
-    if (!('problem' in desk.pair(pair))) pairs.push(pair);
+    if (!('problem' in desk.instruments.pair(pair))) pairs.push(pair);
   }
   return pairs;
 }
@@ -142,19 +142,21 @@ function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
 /** Asks for the valuation, unless it is fresh. */
 function refreshValuation(desk: Desk): MaybeAsync<void> {
   const { clock, venue } = desk.ports;
-  const known = desk.valuation;
+  const known = desk.account.valuation;
   if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;
   const wish = { route: 'read', priority: 'valuation', key: 'valuation' } as const;
   return desk.rateLimiter.through(wish, venue.valuation(after(clock.wall(), -VALUATION_AGE_MS))).pipe(
     map((points) => {
       const newest = points.toSorted((a, b) => b.at - a.at)[0];
       const isRecent = newest !== undefined && newest.at >= clock.wall() - VALUATION_AGE_MS;
-      desk.valuation = isRecent ? { usd: newest.usd, at: newest.at, readAt: clock.monotonic() } : undefined;
+      desk.account.valuation = isRecent
+        ? { usd: newest.usd, at: newest.at, readAt: clock.monotonic() }
+        : undefined;
     }),
     catchError((error: unknown) => {
       if (!(error instanceof VenueError)) throw error;
       desk.observer.warn('the valuation of the account could not be read', { error: error.message });
-      desk.valuation = undefined;
+      desk.account.valuation = undefined;
       return of(undefined);
     }),
   );

@@ -7,12 +7,12 @@ import type { Reason } from '../../core/reasons.ts';
 import type { AttemptRecord, IntentRecord, RecordBody, SliceRecord } from '../../core/record.ts';
 import { isNothing, isPieceCut } from '../../core/risk/sizing.ts';
 import type { Monotonic } from '../../core/time.ts';
-import { executedTwice, haltRecord } from '../account/watch-account.ts';
+import { executedTwice, haltRecord } from '../account/halt.ts';
 import { afterFill, circuitBreakers } from '../operator/circuit-breakers.ts';
 import { untilTime } from '../time/continuity.ts';
 import type { Desk } from '../desk.ts';
-import { sliceKey } from '../state/desk-state.ts';
-import type { OpenSlice } from '../state/desk-state.ts';
+import { sliceKey } from '../state/engine-state.ts';
+import type { OpenSlice } from '../state/engine-state.ts';
 import { missingIn } from '../state/strategy-run.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
 import type { Stopped } from '../stage-types.ts';
@@ -34,10 +34,17 @@ export function record(
     ends.pipe(
       mergeMapMaybe((end) => {
         const ending = endingOf(desk, end);
-        return ending.bodies.length === 0 ? ending : andThen(desk.write(ending.bodies), () => ending);
+        return ending.bodies.length === 0 ? ending : andThen(desk.journal.write(ending.bodies), () => ending);
       }, 1),
       mergeMap(({ after }) => after?.()?.pipe(takeUntil(drain$)) ?? EMPTY),
     );
+}
+
+/** Failures in a row to get a quote of a pair. */
+export interface QuoteFailures {
+  readonly count: number;
+  readonly since: Monotonic;
+  readonly last: Monotonic;
 }
 
 /** What an end comes to. */
@@ -73,9 +80,9 @@ function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
 }
 
 /** What a read found before something showed that the order traded: it proves the contrary no more. */
-const isOutdated = ({ doubts }: Desk, end: AttemptEnd): boolean =>
+const isOutdated = ({ account }: Desk, end: AttemptEnd): boolean =>
   end.word === undefined &&
-  doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
+  account.doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
   (end.end === 'closed' || (end.end === 'doubt' && end.phase.proof.proves !== 'nothing'));
 
 const became: Readonly<Record<AttemptEnd['end'], string>> = {
@@ -91,8 +98,8 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   switch (end.end) {
     case 'doubt': {
-      const isNew = !desk.doubts.has(intent.client_order_id);
-      desk.doubts.set(intent.client_order_id, end.phase);
+      const isNew = !desk.account.doubts.has(intent.client_order_id);
+      desk.account.doubts.set(intent.client_order_id, end.phase);
       const bodies: RecordBody[] = [
         ...wordOf(end),
         attemptRecord(desk, intent, { ...end.phase, result: 'doubt' }),
@@ -106,7 +113,7 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
       return { bodies };
     }
     case 'filled':
-      desk.doubts.delete(intent.client_order_id);
+      desk.account.doubts.delete(intent.client_order_id);
       desk.failures.delete(intent.pair);
       desk.footprint.filled(intent.pair);
       if (end.differs !== undefined)
@@ -116,7 +123,7 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
         });
       return settleFill(desk, slice, end);
     case 'closed': {
-      desk.doubts.delete(intent.client_order_id);
+      desk.account.doubts.delete(intent.client_order_id);
       const { phase } = end;
       const bodies = [...wordOf(end), attemptRecord(desk, intent, phase), ...toldMaximum(intent, phase)];
       if (slice === undefined) return { bodies };
@@ -190,7 +197,7 @@ function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs 
 /** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
 function isDust(desk: Desk, slice: Traded): boolean {
   const left = leftOfSlice(slice);
-  const { basePrecision, quotePrecision } = desk.precisions(slice.intent.pair);
+  const { basePrecision, quotePrecision } = desk.instruments.precisions(slice.intent.pair);
   return left.by === 'quantity'
     ? left.quantity.lt(`1e-${basePrecision}`)
     : left.amount.lt(`1e-${quotePrecision}`);
@@ -246,7 +253,7 @@ export function expireLater(desk: Desk, slice: OpenSlice, why: Why): Observable<
     defer(() => {
       const open = desk.state.slices.get(sliceKey(slice.intent.parent, slice.intent.slice));
       if (open === undefined || open.openAttempt !== undefined) return EMPTY;
-      return desk
+      return desk.journal
         .append([sliceRecord(open, open.filled.gt(0) ? 'filled' : 'expired', why)])
         .pipe(mergeMap(() => EMPTY));
     }),

@@ -25,7 +25,7 @@ import type { Instrument } from '../../core/instrument.ts';
 import type { Side, Size } from '../../core/venue.ts';
 import { nextAfter } from './control.ts';
 import type { Desk } from '../desk.ts';
-import type { OpenSlice } from '../state/desk-state.ts';
+import type { OpenSlice } from '../state/engine-state.ts';
 import { stopped } from '../stage-types.ts';
 import type { Sized, Stopped } from '../stage-types.ts';
 import { mergeMapMaybe } from '../maybe-async.ts';
@@ -67,7 +67,7 @@ function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> 
 /** The pair, and those that convert its quote currency into that of the limits. */
 const pricedPairs = (desk: Desk, pair: string): readonly string[] => [
   pair,
-  ...(desk.rates.pairs(desk.instrument(pair).quote, desk.policy.limits.currency) ?? []),
+  ...(desk.rates.pairs(desk.instruments.of(pair).quote, desk.policy.limits.currency) ?? []),
 ];
 
 /** What is left of a slice, in the unit of its intent. What its fills lack is not left: it may have traded. */
@@ -95,9 +95,9 @@ export function sizeNow(
   const { pair, side, limit, tactics } = slice.intent;
   const reference = desk.references.get(pair);
   if (reference === undefined) return stopped(slice, 'no_reference', pair, { do: 'again' });
-  const instrument = desk.instrument(pair);
-  const availableBase = desk.available(instrument.base);
-  const availableQuote = desk.available(instrument.quote);
+  const instrument = desk.instruments.of(pair);
+  const availableBase = desk.state.available(instrument.base);
+  const availableQuote = desk.state.available(instrument.quote);
   if (availableBase === undefined || availableQuote === undefined)
     return stopped(slice, 'no_balances', '', { do: 'again' });
 
@@ -160,7 +160,7 @@ const tighter = (side: Side, worst: Price): Price =>
 /** The order at its dearest, in the currency of the limits. */
 function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: Price): Money | undefined {
   const amount = what.by === 'amount' ? what.amount : cost(dearest, what.quantity);
-  const worth = desk.convert(quote, holding(amount), desk.policy.limits.currency);
+  const worth = desk.rates.convert(quote, holding(amount), desk.policy.limits.currency);
   return worth === undefined ? undefined : roundUp(worth, 8);
 }
 
@@ -202,12 +202,12 @@ export interface Payment {
 export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, keep }: Payment): boolean {
   const { pair, base, quote } = instrument;
   const pays = side === 'buy' ? quote : base;
-  const available = desk.available(pays, clientId);
+  const available = desk.state.available(pays, clientId);
   if (available === undefined) return false;
   if (keep !== undefined && subtract(available, needs).lt(keep)) return false;
   // Own funds pay for all of it, as nearly always.
   if (available.gte(needs)) return true;
-  const availableBase = side === 'buy' ? desk.available(base, clientId) : available;
+  const availableBase = side === 'buy' ? desk.state.available(base, clientId) : available;
   if (availableBase === undefined) return false;
   const answer = sizeForPts({
     ...creditOf(desk, pair, pays, clientId),
@@ -235,8 +235,8 @@ function creditLeft(desk: Desk, currency: string, except?: string): Quantity | u
       subtract(state.balances?.get(symbol) ?? NO_QUANTITY, state.reserved(symbol, except)),
     ]),
   );
-  const used = borrowed(expected, (symbol, amount) => desk.convert(symbol, amount, cap.currency));
-  const rate = desk.convert(currency, quantity('1'), cap.currency);
+  const used = borrowed(expected, (symbol, amount) => desk.rates.convert(symbol, amount, cap.currency));
+  const rate = desk.rates.convert(currency, quantity('1'), cap.currency);
   if (used === undefined || rate === undefined || rate.isZero()) return NO_QUANTITY;
   const left = greatest(subtract(cap.amount, used), NO_MONEY);
   return quantity(left.div(rate).toFixed(18));

@@ -24,7 +24,7 @@ import type { SliceOutcome, Wait, Wake } from '../../core/wake.ts';
 import { untilTime } from '../time/continuity.ts';
 import { debtsOf } from '../account/debts.ts';
 import type { Desk } from '../desk.ts';
-import type { StrategyRun } from '../state/desk-state.ts';
+import type { StrategyRun } from '../state/engine-state.ts';
 import type { Lookout } from '../ports.ts';
 import { AT_ONCE_MS } from '../operator/spin-guard.ts';
 import { watch } from '../watch.ts';
@@ -46,7 +46,7 @@ export const wakes = (desk: Desk, armed$: Observable<string>): Observable<Strate
 
 function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
   const life = desk.state.lives.get(strategy);
-  if (life === undefined || life.finished !== undefined || !desk.isRun(life)) return EMPTY;
+  if (life === undefined || life.finished !== undefined || !desk.strategies.isRun(life)) return EMPTY;
   const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
   if (!isPaused()) return firstWake(desk, life);
   // What a paused strategy waits for holds again once it is resumed: what came true meanwhile wakes it then.
@@ -208,7 +208,9 @@ const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Obser
     const isOther =
       balances !== undefined &&
       amounts.some(([currency, was]) => !(balances.get(currency) ?? NO_QUANTITY).eq(was));
-    return isOther || desk.isFreerSince(since) ? { on: 'lifted', at: desk.ports.clock.wall() } : undefined;
+    return isOther || desk.journal.isFreerSince(since)
+      ? { on: 'lifted', at: desk.ports.clock.wall() }
+      : undefined;
   });
 };
 
@@ -217,7 +219,7 @@ const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Obser
  * for that instant alone.
  */
 function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
-  const pairs = wait.pairs.map((pair) => desk.instrument(pair));
+  const pairs = wait.pairs.map((pair) => desk.instruments.of(pair));
   const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = wait;
   const rule = {
     beforeGraceMs,

@@ -26,7 +26,7 @@ export class DeskView implements View {
   }
 
   instrument(pair: string): Instrument {
-    return this.#desk.instrument(pair);
+    return this.#desk.instruments.of(pair);
   }
 
   reference(pair: string): ReferencePrice | undefined {

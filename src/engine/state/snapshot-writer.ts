@@ -1,7 +1,8 @@
 import { pack, unpack } from '../../core/pack.ts';
 import type { StoredRecord } from '../../core/record.ts';
-import type { Desk } from '../desk.ts';
-import type { KeptState } from '../ports.ts';
+import type { Observer } from '../observer.ts';
+import type { KeptState, Ports } from '../ports.ts';
+import type { EngineState } from './engine-state.ts';
 import type { SavedState } from './snapshot.ts';
 
 export type { SavedState } from './snapshot.ts';
@@ -15,6 +16,12 @@ export const STATE_FORMAT = 15;
 /** At the end of a process, a state that spares less than this part of the usual number of records is not worth a file. */
 const WORTH = 50;
 
+interface SnapshotContext {
+  readonly ports: Pick<Ports, 'clock' | 'journal'>;
+  readonly state: EngineState;
+  readonly observer: Observer;
+}
+
 interface Kept {
   readonly desk: SavedState;
   readonly observer: unknown;
@@ -25,13 +32,13 @@ interface Kept {
  * decided by it that the records do not say, and no append waits for it.
  */
 export class SnapshotWriter {
-  readonly #desk: Desk;
+  readonly #desk: SnapshotContext;
   #newest: Pick<StoredRecord, 'seq' | 'hash'> | undefined;
   /** Records that no kept state holds. */
   #behind = 0;
   #isDue = false;
 
-  constructor(desk: Desk) {
+  constructor(desk: SnapshotContext) {
     this.#desk = desk;
   }
 
@@ -101,5 +108,5 @@ export class SnapshotWriter {
 }
 
 /** All that was folded, as text. */
-export const packed = ({ state, observer }: Pick<Desk, 'state' | 'observer'>): string =>
+export const packed = ({ state, observer }: Pick<SnapshotContext, 'state' | 'observer'>): string =>
   pack({ desk: state.saved(), observer: observer.kept?.save() } satisfies Kept);

@@ -1,17 +1,17 @@
 import { IdMap } from '../../core/id-map.ts';
-import type { DeskState } from './desk-state.ts';
+import type { EngineState } from './engine-state.ts';
 import type { OverridesData } from './override-state.ts';
 import type { SavedTotals } from './totals.ts';
 
 type Field = {
-  [K in keyof DeskState]: DeskState[K] extends (...args: never) => unknown ? never : K;
-}[keyof DeskState];
+  [K in keyof EngineState]: EngineState[K] extends (...args: never) => unknown ? never : K;
+}[keyof EngineState];
 type Plain<T> = T extends IdMap<infer V> ? Map<string, V> : T;
 
-/** The fields of a `DeskState` as plain data, those of its totals among them. */
+/** The fields of a `EngineState` as plain data, those of its totals among them. */
 export type SavedState = {
   readonly [K in Exclude<Field, 'totals' | 'overrides' | 'doubts' | 'bookedSince' | 'bookedFrom'>]: Plain<
-    DeskState[K]
+    EngineState[K]
   >;
 } & {
   readonly bookedSince: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export type SavedState = {
   readonly overrides: OverridesData;
 };
 
-export function savedOf(state: DeskState): SavedState {
+export function savedOf(state: EngineState): SavedState {
   const fields = Object.entries(state).map(([name, value]: [string, unknown]) => [
     name,
     value instanceof IdMap ? new Map(value) : value,
@@ -32,7 +32,7 @@ export function savedOf(state: DeskState): SavedState {
   };
 }
 
-export function restoreInto(state: DeskState, { totals, overrides, ...fields }: SavedState): void {
+export function restoreInto(state: EngineState, { totals, overrides, ...fields }: SavedState): void {
   if (!(totals.days instanceof Map && overrides.known instanceof Map)) throw new TypeError('not a state');
   Object.assign(state, fields, {
     slices: new IdMap(fields.slices),

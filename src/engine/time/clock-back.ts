@@ -2,7 +2,7 @@ import { isoOf, after, spanText } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../desk.ts';
-import type { StrategyRun } from '../state/desk-state.ts';
+import type { StrategyRun } from '../state/engine-state.ts';
 
 /**
  * The wall clock shows an earlier time than it has shown before, in this process or when the newest record was written. What

@@ -103,7 +103,7 @@ export function watchClocks(desk: Desk): Observable<never> {
         const count = desk.continuity.look();
         if (count === known) return;
         known = count;
-        desk.isHinted = true;
+        desk.account.isHinted = true;
         desk.changed$.next();
       }),
       repeat(),

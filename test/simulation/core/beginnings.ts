@@ -1,7 +1,7 @@
 import { quantity, text } from '../../../src/core/money.ts';
 import type { RecordBody } from '../../../src/core/record.ts';
 import { instant } from '../../../src/core/time.ts';
-import type { DeskState } from '../../../src/engine/state/desk-state.ts';
+import type { EngineState } from '../../../src/engine/state/engine-state.ts';
 import type { Life } from './life.ts';
 import type { Parent } from './plan.ts';
 
@@ -10,7 +10,7 @@ export const BALANCES: Readonly<Record<string, number>> = { btc: 100_000, eth: 1
 const BALANCE_TEXTS = { btc: '1000', eth: '1000', usd: '100000000' };
 
 /** What is written once the account was read for the first time: balances, and strategies that have not begun. */
-export function beginnings({ work, clock }: Life, state: DeskState, readAt: number): readonly RecordBody[] {
+export function beginnings({ work, clock }: Life, state: EngineState, readAt: number): readonly RecordBody[] {
   const told = state.balances;
   const balances =
     told === undefined

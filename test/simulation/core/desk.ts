@@ -22,8 +22,8 @@ import type { Monotonic } from '../../../src/core/time.ts';
 import type { OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, Size } from '../../../src/core/venue.ts';
 import { fillFromEvidence, fillFromOrder } from '../../../src/engine/attempt/booking.ts';
 import { Continuity } from '../../../src/engine/time/continuity.ts';
-import { DeskState, sliceKey } from '../../../src/engine/state/desk-state.ts';
-import type { OpenSlice } from '../../../src/engine/state/desk-state.ts';
+import { EngineState, sliceKey } from '../../../src/engine/state/engine-state.ts';
+import type { OpenSlice } from '../../../src/engine/state/engine-state.ts';
 import { leftOfSlice } from '../../../src/engine/stages/size.ts';
 import { beginnings, wakeOf } from './beginnings.ts';
 import type { Life } from './life.ts';
@@ -57,7 +57,7 @@ const DEATHS_MAX = 5;
  * out: timers, the order of effects, a queue of ends.
  */
 export class DeskProcess {
-  readonly state = new DeskState();
+  readonly state = new EngineState();
   readonly #life: Life;
   readonly #doubts = new Map<string, Doubt>();
   readonly #continuity: Continuity;

@@ -1,4 +1,4 @@
-import { DeskState } from '../../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../../src/engine/state/engine-state.ts';
 import type { Plan, RunOptions, RunResult, Scenario } from '../scenario.ts';
 import { MachineClock } from './clock.ts';
 import { BALANCES } from './beginnings.ts';
@@ -247,14 +247,14 @@ class History {
         world.fail('I16', `${has} hundredths of ${currency}, the legs come to ${hundredths}`);
     }
     if (world.chance.seed % 8 !== 0) return;
-    const again = new DeskState();
+    const again = new EngineState();
     for (const stored of disk.durable) again.apply(stored);
     const [rebuilt, kept] = [again, this.#desk?.state].map(summary);
     if (rebuilt !== kept) world.fail('I12', `rebuilt ${rebuilt ?? ''}, in memory ${kept ?? ''}`);
   }
 }
 
-const summary = (state: DeskState | undefined): string =>
+const summary = (state: EngineState | undefined): string =>
   JSON.stringify([
     [...(state?.attempts.keys() ?? [])],
     [...(state?.slices ?? [])].map(([key, slice]) => [

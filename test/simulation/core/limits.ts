@@ -3,7 +3,7 @@ import type { RiskContext as Limited } from '../../../src/core/risk/controls.ts'
 import { NO_QUANTITY, add, money, price } from '../../../src/core/money.ts';
 import type { Money, Price, Quantity } from '../../../src/core/money.ts';
 import type { Refusal } from '../../../src/core/risk/refusal.ts';
-import type { DeskState } from '../../../src/engine/state/desk-state.ts';
+import type { EngineState } from '../../../src/engine/state/engine-state.ts';
 import type { OpenSlice } from '../../../src/engine/state/strategy-run.ts';
 import type { Life } from './life.ts';
 
@@ -38,7 +38,7 @@ export function refuses(life: Life, world: Limited, slice: OpenSlice, figures: F
 /** `except` is the attempt that asks. */
 export function worldOf(
   { disk, clock, days }: Life,
-  state: DeskState,
+  state: EngineState,
   latch: 'paused' | 'halted' | undefined,
   { pair, except }: { readonly pair: string; readonly except: string | undefined },
 ): Limited {

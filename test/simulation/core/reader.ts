@@ -1,6 +1,6 @@
 import type { Monotonic } from '../../../src/core/time.ts';
 import type { Transaction } from '../../../src/core/venue.ts';
-import type { DeskState } from '../../../src/engine/state/desk-state.ts';
+import type { EngineState } from '../../../src/engine/state/engine-state.ts';
 import type { Life } from './life.ts';
 import { READ_GAP_MS } from './plan.ts';
 
@@ -19,7 +19,7 @@ export interface Read {
 /** Reads the account again and again, page by page, within its limit: never twice in ten seconds. */
 export class AccountReader {
   readonly #life: Life;
-  readonly #state: DeskState;
+  readonly #state: EngineState;
   readonly #isUrgent: () => boolean;
   readonly #told: (read: Read) => void;
   #turn = 0;
@@ -31,7 +31,7 @@ export class AccountReader {
   /** True time at which the last whole read began: for the judge, the desk cannot know it. */
   begunAt = Number.NEGATIVE_INFINITY;
 
-  constructor(life: Life, state: DeskState, isUrgent: () => boolean, told: (read: Read) => void) {
+  constructor(life: Life, state: EngineState, isUrgent: () => boolean, told: (read: Read) => void) {
     this.#life = life;
     this.#state = state;
     this.#isUrgent = isUrgent;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { DeskState } from '../../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../../src/engine/state/engine-state.ts';
 import type { Desk } from '../../../src/engine/desk.ts';
 import { readLines } from '../../../src/journal/proof/chain.ts';
 import type { Line } from '../../../src/journal/proof/chain.ts';
@@ -18,8 +18,8 @@ const PARTS = [
 ] as const;
 
 /** What of a state in memory is not what its journal says. */
-export function forgotten(state: DeskState, lines: readonly Line[]): readonly string[] {
-  const rebuilt = new DeskState();
+export function forgotten(state: EngineState, lines: readonly Line[]): readonly string[] {
+  const rebuilt = new EngineState();
   for (const record of readLines('disk', lines)) rebuilt.apply(record);
   return PARTS.filter((name) => !isDeepStrictEqual(state[name], rebuilt[name]));
 }

@@ -81,7 +81,7 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'a correction is not told to its strategy',
-    file: 'src/engine/state/desk-state.ts',
+    file: 'src/engine/state/engine-state.ts',
     find: "life.late.push({ leg: booked.leg, slice: now.slice, result: 'filled', filled, filledAmount });",
     put: '',
   },
@@ -267,7 +267,7 @@ export const wholeMutants: readonly Mutant[] = [
   },
   {
     name: 'what is in doubt does not count towards the day',
-    file: 'src/engine/state/desk-state.ts',
+    file: 'src/engine/state/engine-state.ts',
     find: 'sum = add(sum, money(intent.notional_usd));',
     put: '',
   },

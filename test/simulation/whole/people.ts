@@ -186,7 +186,7 @@ export class People {
   #resolve(): void {
     const { world, chance, exchange, operator$, desk } = this.#options;
     const { witness, probes } = world;
-    for (const [clientOrderId] of desk()?.doubts ?? []) {
+    for (const [clientOrderId] of desk()?.account.doubts ?? []) {
       if (witness.sent.get(clientOrderId)?.flights.some(mayArrive) === true) continue;
       const order = exchange.registry.find('desk', clientOrderId);
       const traded = order?.status === 'Done' ? order : undefined;

@@ -1,5 +1,5 @@
 import { unpack } from '../../../src/core/pack.ts';
-import { DeskState } from '../../../src/engine/state/desk-state.ts';
+import { EngineState } from '../../../src/engine/state/engine-state.ts';
 import type { SavedState } from '../../../src/engine/state/snapshot-writer.ts';
 import type { KeptState, StatePort } from '../../../src/engine/ports.ts';
 import type { Line } from '../../../src/journal/proof/chain.ts';
@@ -37,9 +37,9 @@ export class Shelf {
 
 /** Whether a state that was kept is what the records up to it fold to, in every field. */
 export function isTrue({ seq, text }: KeptState, lines: readonly Line[]): boolean {
-  const folded = new DeskState();
+  const folded = new EngineState();
   for (const record of readLines('disk', lines.slice(0, seq))) folded.apply(record);
-  const kept = new DeskState();
+  const kept = new EngineState();
   kept.restore((unpack(text) as { readonly desk: SavedState }).desk);
   return wordsOf(kept) === wordsOf(folded);
 }

@@ -73,7 +73,7 @@ export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' &&
  * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
  * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: `saved` has all.
  */
-export class DeskState {
+export class EngineState {
   readonly lives = new Map<string, StrategyRun>();
   readonly slices = new IdMap<OpenSlice>();
   readonly attempts = new IdMap<OpenAttempt>();
@@ -288,6 +288,29 @@ export class DeskState {
       sum = add(sum, fill.side === 'buy' ? holding(missingAmount) : missing);
     }
     return sum;
+  }
+
+  /** Balance of `currency` that a new attempt can count on; `undefined` before the first read of the account. */
+  available(currency: string, except?: string): Quantity | undefined {
+    if (this.balances === undefined) return undefined;
+    return subtract(this.balances.get(currency) ?? NO_QUANTITY, this.reserved(currency, except));
+  }
+
+  /** Reference price when the slice of an attempt was decided; empty when none was known. */
+  decisionPrice({ parent, slice }: Pick<IntentRecord, 'parent' | 'slice'>): string {
+    return this.slices.get(sliceKey(parent, slice))?.intent.decision_price ?? '';
+  }
+
+  /** Whether the outcome of an attempt is unknown. */
+  hasDoubts(): boolean {
+    for (const open of this.attempts.values()) if (open.doubt !== undefined) return true;
+    return false;
+  }
+
+  /** Whether an order may be under way whose answer is still awaited. */
+  hasFlights(): boolean {
+    for (const open of this.attempts.values()) if (open.doubt === undefined) return true;
+    return false;
   }
 
   /** Worst case of attempts under way, and of what fills lack, in the currency of the limits. */

@@ -1,0 +1,87 @@
+import { NO_BOOKS } from '../../core/cycle/account-audit.ts';
+import type { Books } from '../../core/cycle/account-audit.ts';
+import type { Doubt } from '../../core/cycle/doubts.ts';
+import { IdMap } from '../../core/id-map.ts';
+import type { Money } from '../../core/money.ts';
+import { NO_LEDGER } from '../../core/cycle/reconcile.ts';
+import type { Ledger } from '../../core/cycle/reconcile.ts';
+import type { FillRecord } from '../../core/record.ts';
+import { after } from '../../core/time.ts';
+import type { Instant, Monotonic } from '../../core/time.ts';
+import type { Clock } from '../ports.ts';
+import type { Transfer } from './transfers.ts';
+
+/** Fills of this process of which the time is known. */
+const BOOKED_MAX = 1_000;
+
+/** What this process has seen of the account. The journal holds none of it: a new process reads the account again. */
+export class AccountState {
+  /** Attempts in doubt, with what it takes to prove each. */
+  readonly doubts = new IdMap<Doubt>();
+  /** When an earlier process wrote last: it has reported its doubts itself. */
+  inheritedAt: Instant | undefined;
+  /** Fills that the account did not show in time, and that the operator was alerted to. */
+  readonly unbooked = new Set<string>();
+  /** What earlier reads showed. */
+  books: Books = NO_BOOKS;
+  /** Balances that added up: the next read is checked against them. */
+  ledger: Ledger = NO_LEDGER;
+  /** Rows that could be an order in doubt and that the operator was alerted to. */
+  readonly ambiguousTrades = new Set<string>();
+  /** Fills of which the last read showed a part, with what it showed. */
+  booking: ReadonlyMap<string, string> = new Map();
+  /** Orders that the venue executed twice, with what the operator was alerted to. */
+  readonly executedTwice = new Set<string>();
+  /** By row without an id: the attempts that were open when a read first showed it. */
+  openAtFirst: ReadonlyMap<number, ReadonlySet<string>> = new Map();
+  /** The feed says that the account may have changed since its last read began. */
+  isHinted = false;
+  /** The venue's stamp of the newest row that this process has read. */
+  newestRowAt: Instant | undefined;
+  /** The last read showed everything after this, in the venue's time. */
+  readFrom: Instant | undefined;
+  /** The last read that could be believed began then, and all that it showed is part of the state. */
+  readUntil: Instant | undefined;
+  /** When the account was last read whole by this process. */
+  lastReadAt: Monotonic | undefined;
+  valuation: { readonly usd: Money; readonly at: Instant; readonly readAt: Monotonic } | undefined;
+  /** Deposits and withdrawals of the last hours that reads of this process showed, by row. */
+  readonly transfers = new Map<number, Transfer>();
+  /** When the last read began that came whole and without a hole. */
+  wholeReadAt: Monotonic | undefined;
+  /** Why the last read confirms nothing; `undefined` when it was whole. */
+  readFault: string | undefined;
+  /** When the newest fill was booked that no closing read of an earlier process covers. */
+  lastFillAt: Monotonic | undefined;
+  /** Nothing is under way any more; the desk waits for the closing read. */
+  isClosing = false;
+  readonly #clock: Clock;
+  readonly #bookingMarginMs: number;
+  /** When this process began, on the clock that nobody sets. */
+  readonly #beganAt: Monotonic;
+  /** When this process booked the newest fills, by client id. */
+  readonly #bookedAt = new Map<string, Monotonic>();
+
+  constructor(clock: Clock, bookingMarginMs: number) {
+    this.#clock = clock;
+    this.#bookingMarginMs = bookingMarginMs;
+    this.#beganAt = clock.monotonic();
+  }
+
+  /** A fill has become part of the state. */
+  booked(fill: FillRecord): void {
+    const now = this.#clock.monotonic();
+    if (fill.source !== 'dry_run') this.lastFillAt = now;
+    this.#bookedAt.set(fill.client_order_id, now);
+    // The oldest come first. The margin of so many fills ago is over.
+    if (this.#bookedAt.size > BOOKED_MAX) this.#bookedAt.delete(this.#bookedAt.keys().next().value ?? '');
+  }
+
+  /**
+   * When the venue must have booked all of a fill: what a read shows that begins before may still be a part of it. Of a fill that an
+   * earlier process booked this clock knows only that it is older than this process.
+   */
+  bookingEnds(clientId: string): Monotonic {
+    return after(this.#bookedAt.get(clientId) ?? this.#beganAt, this.#bookingMarginMs);
+  }
+}

@@ -1,0 +1,75 @@
+import { precisionsOf } from '../../core/instrument.ts';
+import type { Instrument, Minimum } from '../../core/instrument.ts';
+import { quantity } from '../../core/money.ts';
+import type { Quantity } from '../../core/money.ts';
+import { splitPair } from '../../core/pairs.ts';
+import type { Pair, PairProblem } from '../../core/pairs.ts';
+import type { Currency } from '../../core/venue.ts';
+
+const FINEST = { basePrecision: 8, quotePrecision: 8 };
+
+/** Currencies and pairs that the account can access, and the decimals and minimum of each pair. */
+export class Instruments {
+  readonly #minimumOf: (pair: string) => Minimum;
+  #currencies = new Map<string, Currency>();
+  #pairs: ReadonlyMap<string, Pair> | undefined;
+  /** Pairs that were split into currencies before: every row of every read of the account asks. */
+  readonly #split = new Map<string, Pair>();
+  readonly #instruments = new Map<string, Instrument>();
+
+  constructor(minimumOf: (pair: string) => Minimum) {
+    this.#minimumOf = minimumOf;
+  }
+
+  /** Takes over what the venue lists; `pairs` is `undefined` where it lists none. */
+  learn(currencies: readonly Currency[], pairs: readonly Pair[] | undefined): void {
+    this.#currencies = new Map(currencies.map((one) => [one.symbol, one]));
+    this.#pairs = pairs === undefined ? undefined : new Map(pairs.map((one) => [one.pair, one]));
+    this.#split.clear();
+    this.#instruments.clear();
+  }
+
+  /** Whether the venue has listed its pairs. */
+  get isListed(): boolean {
+    return this.#pairs !== undefined;
+  }
+
+  pair(pair: string): Pair | PairProblem {
+    const listed = this.#pairs?.get(pair);
+    if (listed !== undefined) return listed;
+    if (this.#pairs !== undefined)
+      return { problem: 'unknown_pair', pair, why: `the venue does not list "${pair}"` };
+    const known = this.#split.get(pair) ?? splitPair(pair, this.#currencies.keys());
+    // Only what the account can access is kept: names that the venue makes up cannot fill the memory.
+    if (!('problem' in known)) this.#split.set(pair, known);
+    return known;
+  }
+
+  /** @throws RangeError for a pair that cannot be split into currencies: strategies are checked against the venue at start. */
+  of(pair: string): Instrument {
+    return this.#instruments.get(pair) ?? this.#newInstrument(pair);
+  }
+
+  #newInstrument(pair: string): Instrument {
+    const known = this.pair(pair);
+    if ('problem' in known) throw new RangeError(known.why);
+    const precision = (currency: string): number => this.#currencies.get(currency)?.precision ?? 8;
+    const minimum = this.#minimumOf(pair);
+    const instrument: Instrument = { ...known, ...precisionsOf(known, precision, minimum), minimum };
+    this.#instruments.set(pair, instrument);
+    return instrument;
+  }
+
+  /**
+   * Decimals in which trades of a pair are booked. A pair that the account cannot access (any more, or before the venue could be
+   * asked) has the finest: its trades must be booked and count against its caps all the same.
+   */
+  precisions(pair: string): Pick<Instrument, 'basePrecision' | 'quotePrecision'> {
+    return 'problem' in this.pair(pair) ? FINEST : this.of(pair);
+  }
+
+  /** The smallest amount of a currency, a hundredth at the most. */
+  unit(currency: string): Quantity {
+    return quantity(`1e-${Math.max(2, this.#currencies.get(currency)?.precision ?? 8)}`);
+  }
+}

@@ -1,0 +1,122 @@
+import { AsyncSubject, defer, tap } from 'rxjs';
+import type { Observable, Subject } from 'rxjs';
+import type { RecordBody, StoredRecord } from '../../core/record.ts';
+import { instant } from '../../core/time.ts';
+import type { Instant, Monotonic } from '../../core/time.ts';
+import { isAsync, toObservable } from '../maybe-async.ts';
+import type { MaybeAsync } from '../maybe-async.ts';
+import type { Observer } from '../observer.ts';
+import type { KillSwitch } from '../operator/kill-switch.ts';
+import type { Ports } from '../ports.ts';
+import type { AccountState } from '../account/account-state.ts';
+import type { EngineState } from './engine-state.ts';
+import type { SnapshotWriter } from './snapshot-writer.ts';
+
+interface StateJournalParts {
+  readonly ports: Pick<Ports, 'clock' | 'journal'>;
+  readonly state: EngineState;
+  readonly account: AccountState;
+  readonly snapshotWriter: SnapshotWriter;
+  readonly killSwitch: KillSwitch;
+  readonly observer: Observer;
+  /** Fires after records were applied: balances, fills, doubts or the control state may have changed. */
+  readonly changed$: Subject<void>;
+}
+
+/** The one way to change the state: a record becomes durable, then part of the state, then known to everybody else. */
+export class StateJournal {
+  readonly #parts: StateJournalParts;
+  readonly #startedAt: Instant;
+  /** Records of what the account showed that are on their way to the journal. */
+  #takingIn = 0;
+  /** When this process last wrote that a limit may let pass what it refused. */
+  #freedAt: Instant | undefined;
+
+  constructor(parts: StateJournalParts) {
+    this.#parts = parts;
+    this.#startedAt = parts.ports.clock.wall();
+  }
+
+  /**
+   * Makes records durable, applies them, and returns what was stored. A caller that unsubscribes, as when the desk is told to stop,
+   * changes nothing: what lies in the journal becomes part of the state all the same.
+   */
+  write(bodies: readonly RecordBody[]): MaybeAsync<readonly StoredRecord[]> {
+    const { clock, journal } = this.#parts.ports;
+    const began = clock.monotonic();
+    for (const body of bodies) {
+      this.#setKillSwitch(body);
+      if (isShownByAccount(body)) this.#takingIn++;
+    }
+    const stored = journal.append(bodies, instant(Math.floor(clock.wall())));
+    if (!isAsync(stored)) {
+      this.#take(stored, began);
+      return stored;
+    }
+    // Subscribed to here: nothing recalls what is on its way to the journal.
+    const written$ = new AsyncSubject<readonly StoredRecord[]>();
+    stored
+      .pipe(
+        tap((records) => {
+          this.#take(records, began);
+        }),
+      )
+      .subscribe(written$);
+    return written$;
+  }
+
+  /** The same as a cold Observable. */
+  append(bodies: readonly RecordBody[]): Observable<readonly StoredRecord[]> {
+    return defer(() => toObservable(this.write(bodies)));
+  }
+
+  #take(stored: readonly StoredRecord[], began: Monotonic): void {
+    const { observer, ports } = this.#parts;
+    observer.committed(ports.clock.monotonic() - began);
+    this.absorb(stored);
+  }
+
+  /** A halt holds before it is written: the disk may be what is wrong. */
+  #setKillSwitch(body: RecordBody): void {
+    if (body.kind !== 'control' || body.state !== 'halted') return;
+    const { by, why } = body;
+    this.#parts.killSwitch.set({ level: body.transport === 'closed' ? 'kill' : 'halt', by, why });
+  }
+
+  /** Applies records that are durable already. */
+  absorb(stored: Iterable<StoredRecord>): void {
+    const { ports, state, account, snapshotWriter, observer, changed$ } = this.#parts;
+    for (const record of stored) {
+      state.apply(record);
+      if (isShownByAccount(record.body)) this.#takingIn--;
+      if (isFreeing(record.body)) this.#freedAt = ports.clock.wall();
+      if (record.body.kind === 'fill') account.booked(record.body);
+      // Before anybody else hears of it: a state that holds more than its number says would be folded twice.
+      snapshotWriter.saw(record);
+      observer.record(record);
+    }
+    snapshotWriter.mayKeep();
+    changed$.next();
+  }
+
+  /**
+   * Whether a trade that the account showed, or its correction, is not durable yet. No strategy takes a step meanwhile: it would
+   * size as if it knew nothing of it.
+   */
+  get isTakingIn(): boolean {
+    return this.#takingIn > 0;
+  }
+
+  /** Whether limits may differ from those at `at`: this process began later, maybe with another config, or a person has lifted one. */
+  isFreerSince(at: Instant): boolean {
+    return this.#startedAt > at || (this.#freedAt !== undefined && this.#freedAt >= at);
+  }
+}
+
+const isShownByAccount = (body: RecordBody): boolean =>
+  body.kind === 'correction' || (body.kind === 'fill' && body.source === 'transactions');
+
+/** Records after which a limit may let pass what it refused: the end of a pause or a halt, a halt that only reduces, an approved override. */
+const isFreeing = (body: RecordBody): boolean =>
+  (body.kind === 'control' && (body.state === 'active' || body.state === 'reducing')) ||
+  (body.kind === 'override' && body.step === 'approved');
