@@ -1,20 +1,20 @@
-import { CsvError } from 'csv-parse';
-import { parse } from 'csv-parse/sync';
+import { initParser } from 'udsv';
 import { OperatorError } from '../../core/errors.ts';
 import type { Plan, Sample } from './plan.ts';
+import { RowReader } from './rows.ts';
+import type { Rows } from './rows.ts';
 import { shown } from './values.ts';
 
-/** Text before it is read: byte order marks, quotes, arrays of JSON, and the first rows to tell the layout by. */
+/** Delimited text and arrays of JSON: byte order marks, line ends, quotes, the first rows to tell the layout by, and all of them. */
 
 const NEWLINE = 10;
 const RETURN = 13;
-const QUOTE = 34;
 const SAMPLE_BYTES = 2 ** 18;
 const BINARY_BYTES = 1_024;
 const SAMPLE_ROWS = 1_000;
 const BYTES_JSON_MAX = 2 ** 29;
 
-/** Text as delimited rows without quotes. Rows keep their line; elements of JSON become a line each. */
+/** Text as delimited rows. Rows keep their line; elements of JSON become a line each. */
 export function plainRows(
   name: string,
   bytes: Uint8Array,
@@ -34,7 +34,7 @@ export function plainRows(
   while (at < text.length && (text[at] ?? 0) <= 32) at += 1;
   if (at === text.length) throw new OperatorError('data', `${name}: it is empty`);
   if (text[at] === 0x5b || text[at] === 0x7b) return { bytes: jsonRows(name, text), isJson: true };
-  return { bytes: text.includes(QUOTE) ? unquoted(name, text) : text, isJson: false };
+  return { bytes: text, isJson: false };
 }
 
 function lineAt(bytes: Uint8Array, at: number): number {
@@ -78,34 +78,119 @@ function jsonRows(name: string, bytes: Uint8Array): Uint8Array {
   return value.length === 0 ? fail('it holds no candles') : Buffer.from(lines);
 }
 
-/** Quoted cells without their quotes. */
-function unquoted(name: string, bytes: Uint8Array): Uint8Array {
-  const delimiter = delimiterOf(linesOf(bytes));
-  const lines: string[] = [];
-  let line = 0;
-  try {
-    parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), {
-      delimiter,
-      relax_column_count: true,
-      onRecord: (cells: readonly string[]) => {
-        line += 1;
-        const split = cells.find((cell) => cell.includes(delimiter) || /[\r\n]/u.test(cell));
-        if (split !== undefined)
-          throw new OperatorError(
-            'data',
-            `${name}:${line}: expected a plain number, date or name, got "${shown(split)}"`,
-          );
-        lines.push(cells.join(delimiter));
-        return undefined;
-      },
-    });
-  } catch (cause) {
-    if (!(cause instanceof CsvError)) throw cause;
-    // A fault in the first row: this is something else than delimited text, and the layouts say so better.
-    if (line === 0) return bytes;
-    throw new OperatorError('data', `${name}:${line + 1}: ${cause.message}`, cause);
+const CHUNK_BYTES = 2 ** 20;
+
+/** Whole lines of a text: each ends in `\n`, and none is empty. */
+interface Lines {
+  readonly text: string;
+  /** Number of the first of them in the file, from 1. */
+  readonly first: number;
+  readonly count: number;
+}
+
+/** The lines of a file a megabyte at a time, without the empty ones at its end. */
+function* linesIn(name: string, bytes: Uint8Array): Generator<Lines> {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let end = source.length;
+  while (isLineEnd(source[end - 1])) end -= 1;
+  let first = 1;
+  for (let at = 0; at < end;) {
+    const next = end - at <= CHUNK_BYTES ? end : lineEndBefore(source, at, at + CHUNK_BYTES);
+    if (next === undefined) throw new OperatorError('data', `${name}:${first}: a line of more than 1 MiB`);
+    const chunk = source.toString('utf8', at, next);
+    const text = `${chunk.includes('\r') ? chunk.replaceAll(/\r\n?/gu, '\n') : chunk}${next === end ? '\n' : ''}`;
+    const empty = text.startsWith('\n') ? 0 : text.indexOf('\n\n') + 1;
+    if (empty > 0) yield { text: text.slice(0, empty), first, count: countLines(text, empty) };
+    if (empty > 0 || text.startsWith('\n'))
+      throw new OperatorError(
+        'data',
+        `${name}:${first + countLines(text, empty)}: an empty line amid the rows`,
+      );
+    const count = countLines(text, text.length);
+    yield { text, first, count };
+    first += count;
+    at = next;
   }
-  return Buffer.from(`${lines.join('\n')}\n`);
+}
+
+const isLineEnd = (byte: number | undefined): boolean => byte === NEWLINE || byte === RETURN;
+
+/** Where the line after the last one that ends before `to` begins. */
+function lineEndBefore(bytes: Buffer, from: number, to: number): number | undefined {
+  const newline = bytes.lastIndexOf(NEWLINE, to - 1);
+  if (newline >= from) return newline + 1;
+  const old = bytes.lastIndexOf(RETURN, to - 2);
+  return old >= from ? old + 1 : undefined;
+}
+
+function countLines(text: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}
+
+/**
+ * Reads delimited text by its plan.
+ *
+ * @throws OperatorError (`data`) that names the file and the line that is wrong.
+ */
+export function readRows(name: string, bytes: Uint8Array, plan: Plan): Rows {
+  const { delimiter, width, skip } = plan;
+  const reader = new RowReader(name, plan);
+  const schema = schemaOf(plan);
+  for (const lines of linesIn(name, bytes)) {
+    const text = unquoted(name, lines, delimiter);
+    const skipped = Math.max(0, Math.min(lines.count, skip + 1 - lines.first));
+    let line = lines.first + skipped;
+    const refuseRagged = (): never => {
+      const cells = text.split('\n')[line - lines.first]?.split(delimiter).length ?? 0;
+      const found = cells > width ? `more than ${width}` : `${cells}`;
+      throw new OperatorError('data', `${name}:${line}: ${found} cells, and each row has ${width}: is the file whole?`); // prettier-ignore
+    };
+    const parser = initParser(schema);
+    // Whole lines by `chunk`, and never `end`: the parser does not return from a short last row when it sees the end of the text.
+    parser.chunk<string[]>(afterLines(text, skipped), parser.stringArrs, (cells) => {
+      // The parser does not count cells: a short row runs on into the next line, and the last cell holds what a long row has too many.
+      if (cells.some((cell) => cell.includes('\n')) || cells.at(-1)?.includes(delimiter) === true)
+        refuseRagged();
+      reader.read(cells, line);
+      line += 1;
+      return true;
+    });
+    if (line !== lines.first + lines.count) refuseRagged();
+  }
+  return reader.done();
+}
+
+function afterLines(text: string, count: number): string {
+  let at = 0;
+  for (let n = 0; n < count; n++) at = text.indexOf('\n', at) + 1;
+  return text.slice(at);
+}
+
+/** Rows of plain cells: quotes are taken off before. */
+function schemaOf({ delimiter, width }: Plan): Parameters<typeof initParser>[0] {
+  const cols = Array.from({ length: width }, (_, n) => ({ name: String(n), type: 's' as const, repl: { empty: undefined, null: undefined, NaN: undefined } })); // prettier-ignore
+  const schema = { skip: 0, col: delimiter, row: '\n', encl: '', esc: '', trim: false, cols };
+  return schema;
+}
+
+/** Takes the quotes off cells. A cell that needs its quotes is no number, date or name. */
+function unquoted(name: string, { text, first }: Lines, delimiter: string): string {
+  if (!text.includes('"')) return text;
+  const fail = (at: number, why: string): never => {
+    throw new OperatorError('data', `${name}:${first + countLines(text, at)}: ${why}`);
+  };
+  const quoted = new RegExp(`(?<=^|${delimiter})"([^"]*)"(?=${delimiter}|$)`, 'gmu');
+  const plain = text.replace(quoted, (_, cell: string, at: number) =>
+    cell.includes(delimiter) || cell.includes('\n')
+      ? fail(at, `expected a plain number, date or name, got "${shown(cell)}"`)
+      : cell,
+  );
+  const stray = plain.indexOf('"');
+  if (stray < 0) return plain;
+  const line = plain.slice(0, stray).split('\n').length - 1;
+  throw new OperatorError('data', `${name}:${first + line}: a quote that does not enclose a whole cell`);
 }
 
 /** The first rows. A last line that the sample cuts off is left out. */
@@ -123,7 +208,7 @@ function linesOf(bytes: Uint8Array): readonly string[] {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SAMPLE_BYTES)).toString(
     'utf8',
   );
-  const lines = head.split(/\r\n|\n|\r/u);
+  const lines = head.replaceAll('"', '').split(/\r\n|\n|\r/u);
   return lines.slice(0, isWhole ? SAMPLE_ROWS : Math.max(1, Math.min(lines.length - 1, SAMPLE_ROWS)));
 }
 

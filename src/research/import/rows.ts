@@ -1,9 +1,9 @@
 import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Columns } from '../tape/tape.ts';
+import { isExact, parseNumber, parseUnixTime } from './numbers.ts';
 import { plainSymbol } from './plan.ts';
-import type { Plan, Role } from './plan.ts';
-import { Cells, NO_NUMBER } from './scan.ts';
+import type { Plan } from './plan.ts';
 import { shown } from './values.ts';
 
 /** The rows of one file as they stand there: not yet in order, not yet checked against one another. */
@@ -36,280 +36,192 @@ export const noCounts = (): RowCounts => ({
   cutTimes: 0,
 });
 
-const TIME = 1;
-const MORE_TIME = 2;
-const OPEN = 3;
-const CLOSE = 6;
-const VOLUME = 7;
-const ASK = 8;
-const SYMBOL = ASK + 4;
-const kindOf: Readonly<Record<Role, number>> = { time: TIME, moreTime: MORE_TIME, open: OPEN, high: 4, low: 5, close: CLOSE, volume: VOLUME, symbol: SYMBOL }; // prettier-ignore
-const DELIMITERS = { ',': 44, ';': 59, '\t': 9 } as const;
-const LINES_MIN = 1_024;
-
-/**
- * Reads delimited text by its plan.
- *
- * @throws OperatorError (`data`) that names the file and the line that is wrong.
- */
-export function readRows(name: string, bytes: Uint8Array, plan: Plan): Rows {
-  return new RowReader(name, bytes, plan).read();
+interface Bar {
+  readonly open: number;
+  readonly high: number;
+  readonly low: number;
+  readonly close: number;
 }
 
-class RowReader {
+const EMPTY = /^(?:nan|null|none|)$/iu;
+
+/**
+ * Reads rows of cells by a plan, one after another. Every failure is an OperatorError (`data`) that names the file and the line.
+ *
+ * `isTable`: the rows are of a table with typed columns, where a volume or a symbol that is not known is empty.
+ */
+export class RowReader {
   readonly #name: string;
   readonly #plan: Plan;
-  readonly #cells: Cells;
-  readonly #kinds: Uint8Array;
+  readonly #isTable: boolean;
+  /** Trades and closes have one price a row. */
+  readonly #hasBars: boolean;
   readonly #counts = noCounts();
-  /** Values of the row at hand by kind. */
-  readonly #values = new Float64Array(ASK + 4).fill(Number.NaN);
+  readonly #times = new Column();
+  readonly #open = new Column();
+  readonly #high = new Column();
+  readonly #low = new Column();
+  readonly #close = new Column();
+  readonly #volume = new Column();
+  readonly #lines = new Column();
   #line = 0;
-  #hasNoPrice = false;
-  #text = '';
-  #textFrom = 0;
+  #symbolCell: string | undefined;
   #symbol = '';
-  /** Another symbol of the row at hand, told when nothing else is wrong with the row. */
-  #otherSymbol: string | undefined;
-  /** Where the cell stands that named the symbol last. */
-  #symbolAt = { from: 0, until: 0 };
 
-  constructor(name: string, bytes: Uint8Array, plan: Plan) {
+  constructor(name: string, plan: Plan, { isTable = false } = {}) {
     this.#name = name;
     this.#plan = plan;
-    this.#cells = new Cells(bytes, DELIMITERS[plan.delimiter]);
-    this.#kinds = kindsOf(plan);
+    this.#isTable = isTable;
+    this.#hasBars = plan.roles.open !== undefined;
   }
 
-  read(): Rows {
-    const cells = this.#cells;
-    for (; this.#line < this.#plan.skip; this.#line++) this.#skipLine();
-    // Trades and closes have one price a row.
-    const isBars = this.#plan.roles.open !== undefined;
-    const values = this.#values;
-    let room = LINES_MIN;
-    let store = columnsFor(room, isBars);
-    let rows = 0;
-    const begin = cells.at;
-    while (cells.at < cells.bytes.length) {
-      this.#line += 1;
-      if (cells.isRowEnd() && this.#isBlankToEnd()) break;
-      this.#row();
-      if (this.#hasNoPrice) this.#counts.empty += 1;
-      else {
-        if (rows === room) {
-          room = Math.ceil((rows * (cells.bytes.length - begin) * 1.02) / (cells.at - begin)) + LINES_MIN;
-          store = grown(store, room, rows);
-        }
-        store.times[rows] = values[TIME] ?? 0;
-        store.close[rows] = values[CLOSE] ?? 0;
-        store.volume[rows] = values[VOLUME] ?? 0;
-        store.lines[rows] = this.#line;
-        if (isBars) {
-          store.open[rows] = values[OPEN] ?? 0;
-          store.high[rows] = values[OPEN + 1] ?? 0;
-          store.low[rows] = values[OPEN + 2] ?? 0;
-        }
-        rows += 1;
-      }
-      cells.nextRow();
+  /** `cells` are as many as the plan is wide. */
+  read(cells: readonly string[], line: number): void {
+    this.#line = line;
+    const { roles, ask: askPlaces, priceScale } = this.#plan;
+    const at = this.#time(cells);
+    const bid = this.#bar(cells, roles);
+    const ask = askPlaces === undefined ? bid : this.#bar(cells, askPlaces);
+    const volume = roles.volume === undefined ? Number.NaN : this.#volumeOf(cells[roles.volume] ?? '');
+    if (roles.symbol !== undefined) this.#refuseOtherSymbol(cells[roles.symbol] ?? '');
+    if (bid === undefined || ask === undefined) {
+      this.#counts.empty += 1;
+      return;
     }
-    const { lines, ...columns } = grown(store, rows, rows);
-    return { name: this.#name, columns, lines, counts: this.#counts };
+    const { open, high, low, close } = askPlaces === undefined ? bid : this.#middle(bid, ask);
+    this.#times.push(at);
+    this.#close.push(close / priceScale);
+    this.#volume.push(volume);
+    this.#lines.push(line);
+    if (!this.#hasBars) return;
+    this.#open.push(open / priceScale);
+    this.#high.push(high / priceScale);
+    this.#low.push(low / priceScale);
+  }
+
+  done(): Rows {
+    const close = this.#close.values();
+    const bars = this.#hasBars
+      ? { open: this.#open.values(), high: this.#high.values(), low: this.#low.values() }
+      : { open: close, high: close, low: close };
+    const columns = { times: this.#times.values(), ...bars, close, volume: this.#volume.values() };
+    return {
+      name: this.#name,
+      columns,
+      lines: Uint32Array.from(this.#lines.values()),
+      counts: this.#counts,
+    };
   }
 
   #fail(why: string): never {
     throw new OperatorError('data', `${this.#name}:${this.#line}: ${why}`);
   }
 
-  #skipLine(): void {
-    const cells = this.#cells;
-    do {
-      cells.skip();
-      if (cells.isRowEnd()) break;
-      cells.at += 1;
-    } while (cells.at < cells.bytes.length);
-    cells.nextRow();
-  }
-
-  #isBlankToEnd(): boolean {
-    const { bytes, at } = this.#cells;
-    for (let n = at; n < bytes.length; n++)
-      if (bytes[n] !== 10 && bytes[n] !== 13) this.#fail('an empty line amid the rows');
-    return true;
-  }
-
-  #row(): void {
-    const cells = this.#cells;
-    const kinds = this.#kinds;
-    const last = kinds.length - 1;
-    this.#hasNoPrice = false;
-    for (let place = 0; place <= last; place++) {
-      const kind = kinds[place];
-      if (kind === 0) cells.skip();
-      else if (kind === TIME || kind === MORE_TIME) this.#time(kind);
-      else if (kind === SYMBOL) this.#sameSymbol();
-      else this.#number(kind ?? 0);
-      const isEnd = cells.isRowEnd();
-      if (isEnd !== (place === last)) this.#ragged(isEnd ? place + 1 : undefined);
-      if (!isEnd) cells.at += 1;
+  #time(cells: readonly string[]): number {
+    const { time, roles, of, timeMin = 0 } = this.#plan;
+    const cell = cells[roles.time ?? -1] ?? '';
+    if (time.as === 'text') {
+      const more = cells[roles.moreTime ?? -1]?.trim() ?? '';
+      const at = time.read(cell.trim(), more);
+      return at ?? this.#fail(`expected a time, got "${shown(`${cell.trim()} ${more}`.trim())}"`);
     }
-    if (this.#otherSymbol !== undefined) this.#fail(otherSymbol(this.#otherSymbol, this.#symbol));
-    if (this.#hasNoPrice) this.#refuseHalf();
-    else if (this.#plan.ask !== undefined) this.#toMiddle();
-    if (this.#plan.priceScale !== 1) this.#toScale();
+    const parsed = parseUnixTime(cell, time.as === 'unix' ? time.unit : 'ms');
+    if (parsed === undefined) return this.#fail(`expected a time, got "${shown(cell)}"`);
+    const { ms, wasCut } = parsed;
+    if (wasCut && of === 'bars') this.#fail(`a bar begins at a whole millisecond, not at ${shown(cell)}`);
+    if (wasCut) this.#counts.cutTimes += 1;
+    if (ms < timeMin)
+      this.#fail(`its time ${shown(cell)} is in another unit than the first: mend the file, or say --unit`);
+    if (time.as === 'unix') return ms;
+    if (ms >= DAY_MS) this.#fail(`expected milliseconds since midnight, got ${shown(cell)}`);
+    return time.dayMs + ms;
   }
 
-  /** A row is empty where a side of it has no price at all: one price less than the others is damage. */
-  #refuseHalf(): void {
-    for (const side of this.#plan.ask === undefined ? [OPEN] : [OPEN, ASK]) {
-      const empty = this.#values.subarray(side, side + 4).filter((value) => Number.isNaN(value)).length;
-      if (empty % 4 !== 0) this.#fail(`${empty} of its four prices are empty`);
-    }
+  /** `undefined` when none of its prices is there: one price less than the others is damage. */
+  #bar(cells: readonly string[], places: Plan['roles']): Bar | undefined {
+    const close = this.#price(cells[places.close ?? -1] ?? '');
+    if (!this.#hasBars)
+      return Number.isNaN(close) ? undefined : { open: close, high: close, low: close, close };
+    const open = this.#price(cells[places.open ?? -1] ?? '');
+    const high = this.#price(cells[places.high ?? -1] ?? '');
+    const low = this.#price(cells[places.low ?? -1] ?? '');
+    if (!Number.isNaN(open + high + low + close)) return { open, high, low, close };
+    const empty = [open, high, low, close].filter((price) => Number.isNaN(price)).length;
+    return empty === 4 ? undefined : this.#fail(`${empty} of its four prices are empty`);
   }
 
-  #ragged(cells: number | undefined): never {
-    return this.#fail(
-      `${cells ?? `more than ${this.#kinds.length}`} cells, and each row has ${this.#kinds.length}: is the file whole?`,
-    );
-  }
-
-  #sameSymbol(): void {
-    const cells = this.#cells;
-    const { bytes, at: from } = cells;
-    const { from: before, until } = this.#symbolAt;
-    cells.skip();
-    let same = 0;
-    if (cells.at - from === until - before)
-      while (from + same < cells.at && bytes[from + same] === bytes[before + same]) same += 1;
-    if (from + same === cells.at && until > before) return;
-    const symbol = plainSymbol(this.#cellFrom(from));
-    if (this.#symbol === '') this.#symbol = symbol;
-    if (symbol === this.#symbol) this.#symbolAt = { from, until: cells.at };
-    else this.#otherSymbol = symbol;
-  }
-
-  #number(kind: number): void {
-    const cells = this.#cells;
-    const from = cells.at;
-    const value = cells.number();
-    if (value === NO_NUMBER) {
-      const isVolume = kind === VOLUME;
-      if (!this.#plan.mayBeEmpty || !cells.isEmpty) {
-        const cell = this.#cellFrom(from);
-        const hint = /^\d+,\d+$/u.test(cell) ? ': write decimals with a point' : '';
-        this.#fail(`expected a ${isVolume ? 'volume' : 'price'}, got "${cell}"${hint}`);
-      }
-      this.#values[kind] = Number.NaN;
-      if (!isVolume) this.#hasNoPrice = true;
-      return;
-    }
-    this.#values[kind] = value;
-    if (!cells.wasRounded) return;
-    if (cells.wasCutShort && kind !== VOLUME)
-      this.#fail(`the price ${this.#cellFrom(from)} has lost its last digits, as in a spreadsheet`);
-    if (kind === VOLUME) this.#counts.roundedVolumes += 1;
-    else {
+  /** NaN when the cell is empty and may be. */
+  #price(cell: string): number {
+    if (isExact(cell)) return Number(cell);
+    const text = cell.trim();
+    if (this.#plan.mayBeEmpty && EMPTY.test(text)) return Number.NaN;
+    const parsed = parseNumber(text) ?? this.#failNumber('price', cell);
+    if (parsed.loss === 'cut short')
+      this.#fail(`the price ${text} has lost its last digits, as in a spreadsheet`);
+    if (parsed.loss === 'rounded') {
       this.#counts.roundedPrices += 1;
       this.#counts.roundedAt ??= this.#line;
     }
+    return parsed.value;
   }
 
-  #time(kind: typeof TIME | typeof MORE_TIME): void {
-    const cells = this.#cells;
-    const { time, roles, of } = this.#plan;
-    const from = cells.at;
-    if (time.as !== 'text') {
-      const value = cells.unix(time.as === 'unix' ? time.unit : 'ms');
-      if (value === NO_NUMBER) this.#fail(`expected a time, got "${this.#cellFrom(from)}"`);
-      if (cells.wasRounded) {
-        if (of === 'bars') this.#fail(`a bar begins at a whole millisecond, not at ${this.#cellFrom(from)}`);
-        this.#counts.cutTimes += 1;
-      }
-      if (value < (this.#plan.timeMin ?? 0)) this.#fail(otherUnit(this.#cellFrom(from)));
-      if (time.as === 'ofDay' && value >= DAY_MS)
-        this.#fail(`expected milliseconds since midnight, got ${this.#cellFrom(from)}`);
-      this.#values[TIME] = time.as === 'ofDay' ? time.dayMs + value : value;
-      return;
-    }
-    const text = cells.text();
-    // The cell of the time and of the rest of it, in either order.
-    if (roles.moreTime !== undefined && this.#textFrom !== this.#line) {
-      this.#textFrom = this.#line;
-      this.#text = text;
-      return;
-    }
-    const [first, more] =
-      kind === MORE_TIME ? [this.#text, text] : [text, roles.moreTime === undefined ? '' : this.#text];
-    const value = time.read(first, more);
-    if (value === undefined)
-      this.#fail(`expected a time, got "${shown(more === '' ? first : `${first} ${more}`)}"`);
-    this.#values[TIME] = value;
+  #volumeOf(cell: string): number {
+    if (isExact(cell)) return Number(cell);
+    const text = cell.trim();
+    if ((this.#plan.mayBeEmpty || this.#isTable) && EMPTY.test(text)) return Number.NaN;
+    const parsed = parseNumber(text) ?? this.#failNumber('volume', cell);
+    if (parsed.loss !== 'none') this.#counts.roundedVolumes += 1;
+    return parsed.value;
   }
 
-  #cellFrom(from: number): string {
-    const { bytes, at } = this.#cells;
-    return Buffer.from(bytes.buffer, bytes.byteOffset + from, Math.min(at - from, 60)).toString('utf8');
+  #failNumber(what: 'price' | 'volume', cell: string): never {
+    const hint = /^\d+,\d+$/u.test(cell) ? ': write decimals with a point' : '';
+    return this.#fail(`expected a ${what}, got "${shown(cell)}"${hint}`);
   }
 
-  #toMiddle(): void {
-    for (let n = 0; n < 4; n++) {
-      const bid = this.#values[OPEN + n] ?? Number.NaN;
-      const ask = this.#values[ASK + n] ?? Number.NaN;
-      if (ask < bid) this.#fail(`its ask ${ask} is below its bid ${bid}`);
+  /** Rows of several markets would make one tape, at the price of now this one and now that. */
+  #refuseOtherSymbol(cell: string): void {
+    if (cell === this.#symbolCell) return;
+    const symbol = plainSymbol(cell);
+    if (symbol === '' && this.#isTable) return;
+    if (this.#symbol === '') this.#symbol = symbol;
+    if (symbol !== this.#symbol)
+      this.#fail(
+        `its symbol is ${symbol}, and that of the rows before ${this.#symbol}: a tape is of one pair, so take the rows of one out of the file`,
+      );
+    this.#symbolCell = cell;
+  }
+
+  #middle(bid: Bar, ask: Bar): Bar {
+    const middle = (low: number, high: number): number => {
+      if (high < low) this.#fail(`its ask ${high} is below its bid ${low}`);
       // The middle of two decimals has a digit more than they: 15 digits hold it and shed the error of the doubles.
-      this.#values[OPEN + n] = Number(((bid + ask) / 2).toPrecision(15));
+      return Number(((low + high) / 2).toPrecision(15));
+    };
+    return {
+      open: middle(bid.open, ask.open),
+      high: middle(bid.high, ask.high),
+      low: middle(bid.low, ask.low),
+      close: middle(bid.close, ask.close),
+    };
+  }
+}
+
+/** A list of doubles that grows: eight bytes each, where an array of numbers takes more. */
+class Column {
+  #room = new Float64Array(1_024);
+  #length = 0;
+
+  push(value: number): void {
+    if (this.#length === this.#room.length) {
+      const wider = new Float64Array(this.#room.length * 2);
+      wider.set(this.#room);
+      this.#room = wider;
     }
+    this.#room[this.#length++] = value;
   }
 
-  #toScale(): void {
-    for (let kind = OPEN; kind <= CLOSE; kind++)
-      this.#values[kind] = (this.#values[kind] ?? Number.NaN) / this.#plan.priceScale;
+  values(): Float64Array {
+    return this.#room.slice(0, this.#length);
   }
-}
-
-/** Rows of several markets would make one of them, at the price of now this one and now that. */
-export const otherSymbol = (symbol: string, before: string): string =>
-  `its symbol is ${symbol}, and that of the rows before ${before}: a tape is of one pair, so take the rows of one out of the file`;
-
-export const otherUnit = (cell: string): string =>
-  `its time ${cell} is in another unit than the first: mend the file, or say --unit`;
-
-function kindsOf({ width, roles, ask }: Plan): Uint8Array {
-  const kinds = new Uint8Array(width);
-  for (const role of ['time', 'moreTime', 'open', 'high', 'low', 'close', 'volume', 'symbol'] as const) {
-    const place = roles[role];
-    if (place !== undefined) kinds[place] = kindOf[role];
-  }
-  if (ask !== undefined)
-    for (const [n, side] of (['open', 'high', 'low', 'close'] as const).entries()) kinds[ask[side]] = ASK + n;
-  return kinds;
-}
-
-type Store = Columns & { readonly lines: Uint32Array };
-
-function columnsFor(rows: number, isBars: boolean): Store {
-  const column = (): Float64Array => new Float64Array(rows);
-  const close = column();
-  const bars = isBars
-    ? { open: column(), high: column(), low: column() }
-    : { open: close, high: close, low: close };
-  return { times: column(), ...bars, close, volume: column(), lines: new Uint32Array(rows) };
-}
-
-function grown(store: Store, room: number, rows: number): Store {
-  const grow = (from: Float64Array): Float64Array => {
-    if (from.length === room) return from;
-    const to = new Float64Array(room);
-    to.set(from.subarray(0, rows));
-    return to;
-  };
-  const close = grow(store.close);
-  const lines = new Uint32Array(room);
-  lines.set(store.lines.subarray(0, rows));
-  const isTrades = store.open === store.close;
-  const bars = isTrades
-    ? { open: close, high: close, low: close }
-    : { open: grow(store.open), high: grow(store.high), low: grow(store.low) };
-  return { times: grow(store.times), ...bars, close, volume: grow(store.volume), lines };
 }

@@ -5,12 +5,9 @@ import { decimalOf, integerOf, shortest32 } from './cells.ts';
 import { planFor } from './detect.ts';
 import { lz4Block } from './lz4.ts';
 import type { TableKind } from './kind.ts';
-import { plainSymbol } from './plan.ts';
 import type { Hints, Plan } from './plan.ts';
-import { noCounts, otherSymbol, otherUnit } from './rows.ts';
-import type { RowCounts, Rows } from './rows.ts';
-import { Cells, NO_NUMBER, survives } from './scan.ts';
-import { shown } from './values.ts';
+import { RowReader } from './rows.ts';
+import type { Rows } from './rows.ts';
 
 /** Parquet and Arrow (Feather) tables: the layouts of delimited files, by the names of their columns. */
 
@@ -40,7 +37,13 @@ export async function readTable(
   );
   const sample = { rows: [table.names, ...sampled], delimiter: ',', name, isJson: false } as const;
   const plan = planFor(sample, hints, place);
-  return { plan, rows: rowsOf(place, table, plan) };
+  const reader = new RowReader(place, plan, { isTable: true });
+  for (let row = 0; row < table.rows; row++)
+    reader.read(
+      table.columns.map((cells) => cellText(cells[row])),
+      row + 1,
+    );
+  return { plan, rows: reader.done() };
 }
 
 async function attempt<T>(place: string, kind: TableKind, work: () => Promise<T>): Promise<T> {
@@ -134,101 +137,4 @@ function cellsOf(column: { toArray(): unknown }): ArrayLike<unknown> {
 function cellText(cell: unknown): string {
   if (cell instanceof Date) return String(cell.getTime());
   return typeof cell === 'string' || typeof cell === 'number' || typeof cell === 'bigint' ? String(cell) : '';
-}
-
-function rowsOf(place: string, table: Table, plan: Plan): Rows {
-  const counts = noCounts();
-  const column = (role: 'open' | 'high' | 'low' | 'close' | 'volume'): ArrayLike<unknown> | undefined =>
-    table.columns[plan.roles[role] ?? -1];
-  const volumes = column('volume');
-  const symbols = table.columns[plan.roles.symbol ?? -1];
-  if (symbols !== undefined) refuseOtherSymbols(symbols, place);
-  const times = Float64Array.from({ length: table.rows }, (_, row) =>
-    timeOf(table, plan, { row, place, counts }),
-  );
-  const numbers = (cells: ArrayLike<unknown>, what: 'price' | 'volume'): Float64Array =>
-    Float64Array.from(
-      { length: table.rows },
-      (_, row) =>
-        numberOf(cells[row], { what, row, place, counts }) / (what === 'price' ? plan.priceScale : 1),
-    );
-  const closeCells = column('close') ?? [];
-  const close = numbers(closeCells, 'price');
-  const price = (role: 'open' | 'high' | 'low'): Float64Array => {
-    const cells = column(role);
-    return cells === undefined ? close : numbers(cells, 'price');
-  };
-  const columns = {
-    times,
-    open: price('open'),
-    high: price('high'),
-    low: price('low'),
-    close,
-    volume:
-      volumes === undefined ? new Float64Array(table.rows).fill(Number.NaN) : numbers(volumes, 'volume'),
-  };
-  return {
-    name: place,
-    columns,
-    lines: Uint32Array.from({ length: table.rows }, (_, row) => row + 1),
-    counts,
-  };
-}
-
-function refuseOtherSymbols(cells: ArrayLike<unknown>, place: string): void {
-  let first = '';
-  for (let row = 0; row < cells.length; row++) {
-    if (row > 0 && cells[row] === cells[row - 1]) continue;
-    const symbol = plainSymbol(cellText(cells[row]));
-    if (first === '') first = symbol;
-    // An empty one names no other.
-    if (symbol !== '' && symbol !== first)
-      throw new OperatorError('data', `${place}:${row + 1}: ${otherSymbol(symbol, first)}`);
-  }
-}
-
-interface Where {
-  readonly row: number;
-  readonly place: string;
-  readonly counts: RowCounts;
-}
-
-function fail({ place, row }: Where, why: string): never {
-  throw new OperatorError('data', `${place}:${row + 1}: ${why}`);
-}
-
-function timeOf({ columns }: Table, { time, roles, of, timeMin = 0 }: Plan, where: Where): number {
-  const cell = columns[roles.time ?? -1]?.[where.row];
-  const text = cellText(cell);
-  // Numbers of a typed time column are milliseconds with a fraction where the unit is finer.
-  if (time.as === 'text') return time.read(text, '') ?? fail(where, `expected a time, got "${shown(text)}"`);
-  const cells = new Cells(Buffer.from(text), 44);
-  const value = cells.unix(time.as === 'unix' ? time.unit : 'ms');
-  if (value === NO_NUMBER) return fail(where, `expected a time, got "${shown(text)}"`);
-  if (value < timeMin) return fail(where, otherUnit(text));
-  if (cells.wasRounded) {
-    if (of === 'bars') return fail(where, `a bar begins at a whole millisecond, not at ${shown(text)}`);
-    where.counts.cutTimes += 1;
-  }
-  return value;
-}
-
-function numberOf(cell: unknown, where: Where & { readonly what: 'price' | 'volume' }): number {
-  const { what, counts } = where;
-  if (typeof cell === 'number' && cell >= 0 && cell < Infinity) return cell;
-  const text = cellText(cell);
-  if (what === 'volume' && (text === '' || text === 'NaN')) return Number.NaN;
-  const cells = new Cells(Buffer.from(text), 44);
-  const value = cells.number();
-  if (value === NO_NUMBER) return fail(where, `expected a ${what}, got "${shown(text)}"`);
-  if (what === 'price' && cells.wasRounded && cells.wasCutShort)
-    return fail(where, `the price ${text} has lost its last digits, as in a spreadsheet`);
-  if (!survives(text, value)) {
-    if (what === 'volume') counts.roundedVolumes += 1;
-    else {
-      counts.roundedPrices += 1;
-      counts.roundedAt ??= where.row + 1;
-    }
-  }
-  return value;
 }

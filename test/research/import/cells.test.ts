@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Cells, NO_NUMBER } from '../../../src/research/import/scan.ts';
+import { isExact, parseNumber, parseUnixTime } from '../../../src/research/import/numbers.ts';
 import { textTime } from '../../../src/research/import/times.ts';
 
 describe('the reader of cells', () => {
-  const number = (text: string): number => new Cells(Buffer.from(`${text},`), 44).number();
+  const number = (text: string): number | undefined => parseNumber(text)?.value;
 
   it('reads each decimal as Number does', () => {
     const digits = fc.stringMatching(/^\d{1,25}$/u);
@@ -13,6 +13,7 @@ describe('the reader of cells', () => {
       fc.property(decimal, ([whole, part, exponent]) => {
         const text = `${whole}${part === null ? '' : `.${part}`}${exponent === null ? '' : `e${exponent}`}`;
         expect(number(text)).toBe(Number(text));
+        expect(!isExact(text) || parseNumber(text)?.loss === 'none').toBe(true);
       }),
       { numRuns: 2_000 },
     );
@@ -35,15 +36,11 @@ describe('the reader of cells', () => {
       '1_0',
       '１',
     ])
-      expect([text, number(text)]).toEqual([text, NO_NUMBER]);
+      expect([text, number(text), isExact(text)]).toEqual([text, undefined, false]);
   });
 
   it('says when digits were lost, and only then', () => {
-    const rounded = (text: string): boolean => {
-      const cells = new Cells(Buffer.from(text), 44);
-      cells.number();
-      return cells.wasRounded;
-    };
+    const rounded = (text: string): boolean => parseNumber(text)?.loss !== 'none';
     expect(
       [
         '0.1',
@@ -63,8 +60,8 @@ describe('the reader of cells', () => {
 
   it('reads Unix times of every unit as whole milliseconds', () => {
     const unix = (text: string, unit: 's' | 'ms' | 'us' | 'ns' | 'mixed') => {
-      const cells = new Cells(Buffer.from(text), 44);
-      return [cells.unix(unit), cells.wasRounded];
+      const time = parseUnixTime(text, unit);
+      return [time?.ms, time?.wasCut];
     };
     expect(unix('1700000000', 's')).toEqual([1_700_000_000_000, false]);
     expect(unix('1700000000.5', 's')).toEqual([1_700_000_000_500, false]);
@@ -74,7 +71,7 @@ describe('the reader of cells', () => {
     expect(unix('1700000000000123', 'us')).toEqual([1_700_000_000_000, true]);
     expect(unix('1723161253937085768', 'ns')).toEqual([1_723_161_253_937, true]);
     expect(unix('1700000000', 'mixed')).toEqual(unix('1700000000000', 'mixed'));
-    expect(unix('17x', 's')[0]).toBe(NO_NUMBER);
+    expect(unix('17x', 's')[0]).toBeUndefined();
   });
 });
 

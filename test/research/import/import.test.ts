@@ -111,7 +111,7 @@ describe('an import', () => {
     'a cell more': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells, and each row has 6'],
     'an empty line amid the rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line amid the rows'],
     'a decimal comma': [bars(bar(1), '120000,"2,5",3,1,2.5,7'), 'x.csv:3: expected a plain number, date or name, got "2,5"'],
-    'an open quote': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: Quote Not Closed'],
+    'an open quote': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: a quote that does not enclose a whole cell'],
     'seconds under a header of milliseconds': [bars('1700000000,1,1,1,1,1'), 'looks like seconds: correct it, or say --unit s'],
     'microseconds under a header of milliseconds': [bars('1700000000000000,1,1,1,1,1'), 'looks like microseconds'],
     'no rows': [bars(), 'x.csv: no rows with prices'],
@@ -241,6 +241,35 @@ describe('an import', () => {
       (await read('[[1700000000000,1,2,1,1,1],[1700000060000,1,2,1,1,1]]', { format: 'freqtrade' })).report
         .notes,
     ).toEqual([]);
+  });
+
+  it('names the line of a damaged row, however many lines stand before it, and comes to an end', async () => {
+    const rows = Array.from({ length: 120_000 }, (_, n) => bar(n + 1, '60000.25,60000.5,60000,60000.25,7'));
+    const { tape } = await read(bars(...rows));
+    expect([tape.rows, tape.times.at(-1)]).toEqual([120_000, 120_000 * 60_000]);
+    const damaged = async (line: number, change: (row: string) => string): Promise<string> =>
+      await refusal(bars(...rows.with(line - 2, change(rows[line - 2] ?? ''))));
+    const short = (row: string): string => row.slice(0, row.lastIndexOf(','));
+    for (const line of [2, 20_000, 60_000, 120_000, 120_001]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      expect(await damaged(line, short)).toBe(
+        `x.csv:${line}: 5 cells, and each row has 6: is the file whole?`,
+      );
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      expect(await damaged(line, (row) => `${row},1`)).toContain(`x.csv:${line}: more than 6 cells`);
+      // oxlint-disable-next-line no-await-in-loop -- one after another
+      expect(await damaged(line, () => '504')).toContain(`x.csv:${line}: 1 cells`);
+    }
+    expect(await damaged(100_000, (row) => `"${row}`)).toContain('x.csv:100000: a quote that does not');
+    expect(await damaged(100_000, (row) => `\n${row}`)).toBe('x.csv:100000: an empty line amid the rows');
+    expect(
+      await refusal(
+        bars(...rows)
+          .trimEnd()
+          .slice(0, -2),
+      ),
+    ).toContain('x.csv:120001: 5 cells');
+    expect(await refusal(bars(bar(1), 'x'.repeat(3_000_000)))).toBe('x.csv:3: a line of more than 1 MiB');
   });
 
   it('refuses zeros that a power cut left, with their line, wherever they stand', async () => {

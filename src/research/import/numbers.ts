@@ -1,0 +1,73 @@
+import { decimalText } from '../tape/tape.ts';
+import type { TimeUnit } from './plan.ts';
+
+/** Numbers and Unix times written as text. */
+
+export interface ParsedNumber {
+  readonly value: number;
+  /** Whether digits were lost: by the double, or before, in `6.73E+04` as spreadsheets show it. */
+  readonly loss: 'none' | 'rounded' | 'cut short';
+}
+
+const NUMBER = /^\d{1,40}(?:\.\d{0,40})?(?:[eE][+-]?\d{1,3})?$/u;
+const PLAIN = /^\d+(?:\.\d+)?$/u;
+/** A double gives up to 15 digits back as they were. */
+const DIGITS_MAX = 15;
+
+/** Whether `Number` reads the text as it is and loses nothing. Most cells are such. */
+export const isExact = (text: string): boolean => text.length <= DIGITS_MAX && PLAIN.test(text);
+
+/** A number at or above zero; `undefined` when the text is none. */
+export function parseNumber(text: string): ParsedNumber | undefined {
+  if (!NUMBER.test(text)) return undefined;
+  const value = Number(text);
+  if (value === Infinity) return undefined;
+  const loss = isCutShort(text) ? 'cut short' : survives(text, value) ? 'none' : 'rounded';
+  return { value, loss };
+}
+
+/**
+ * Whether a number ends before its last digit: `6.73E+04` may be 67345.12. Programs write numbers below 10^16 out, and only
+ * spreadsheets shorten them.
+ */
+function isCutShort(text: string): boolean {
+  const [, part = '', exponent = '0'] = /^\d+(?:\.(\d*))?[eE]\+?(\d+)$/u.exec(text) ?? [];
+  return Number(exponent) > part.length && Number(exponent) < 16;
+}
+
+/** Whether the shortest text of a double says the same as the text that it was read from. */
+const survives = (text: string, value: number): boolean => canonical(text) === canonical(decimalText(value));
+
+/** Digits without zeros around them, and the power of ten of the last: the same for texts of one decimal. */
+function canonical(text: string): string {
+  const [mantissa = '', exponent = '0'] = text.toLowerCase().split('e');
+  const [whole = '', part = ''] = mantissa.split('.');
+  const digits = (whole + part).replace(/^0+/u, '');
+  const short = digits.replace(/0+$/u, '');
+  return short === '' ? '0' : `${short}e${Number(exponent) - part.length + digits.length - short.length}`;
+}
+
+export interface ParsedTime {
+  /** Whole milliseconds. */
+  readonly ms: number;
+  /** Whether the text named a finer time. */
+  readonly wasCut: boolean;
+}
+
+const WHOLE = /^\d{1,15}$/u;
+const UNIX = /^ *(\d{1,19})(?:\.(\d*))? *$/u;
+/** Where milliseconds end, counted from the decimal point. */
+const PLACES = { s: 3, ms: 0, us: -3, ns: -6 } as const;
+
+/** A Unix time; `undefined` when the text is none. `mixed`: its unit follows from its number of digits. */
+export function parseUnixTime(text: string, unit: TimeUnit | 'mixed'): ParsedTime | undefined {
+  if (unit === 'ms' && WHOLE.test(text)) return { ms: Number(text), wasCut: false };
+  const [, whole, fraction = ''] = UNIX.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const end = Math.max(0, whole.length + PLACES[unit === 'mixed' ? unitByLength(whole.length) : unit]);
+  const digits = whole + fraction.padEnd(3, '0');
+  return { ms: Number(digits.slice(0, end)), wasCut: /[1-9]/u.test(digits.slice(end)) };
+}
+
+const unitByLength = (digits: number): TimeUnit =>
+  digits <= 11 ? 's' : digits <= 14 ? 'ms' : digits <= 17 ? 'us' : 'ns';
