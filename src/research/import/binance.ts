@@ -1,7 +1,6 @@
-import { placesOf, planOf, symbolIn, unitOf } from './plan.ts';
+import { numberOf, placesOf, planOf, symbolIn, unitOf, unixOf } from './plan.ts';
 import type { Detect, Sample } from './plan.ts';
 import { textTime } from './times.ts';
-import { numberOf, unixOf } from './values.ts';
 
 const WIDTH = 12;
 /** What the column of the money that was paid is called. */

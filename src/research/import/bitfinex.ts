@@ -1,6 +1,5 @@
-import { placesOf, planOf, unitOf } from './plan.ts';
+import { orderOf, placesOf, planOf, unitOf } from './plan.ts';
 import type { Detect, Sample } from './plan.ts';
-import { orderOf } from './values.ts';
 
 /**
  * Candles of Bitfinex, as arrays of its API or as CSV without a header: time, open, CLOSE, HIGH, LOW, volume. Files of the same look with

@@ -3,7 +3,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Plan, Sample } from './plan.ts';
 import { RowReader } from './rows.ts';
 import type { Rows } from './rows.ts';
-import { shown } from './values.ts';
+import { shown } from './plan.ts';
 
 /** Delimited text and arrays of JSON: byte order marks, line ends, quotes, the first rows to tell the layout by, and all of them. */
 

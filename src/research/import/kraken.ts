@@ -1,7 +1,6 @@
 import { MINUTE_MS } from '../../core/time.ts';
-import { planOf, unitOf } from './plan.ts';
+import { numberOf, planOf, unitOf } from './plan.ts';
 import type { Detect, Plan, Sample } from './plan.ts';
-import { numberOf } from './values.ts';
 
 /**
  * Kraken's OHLCVT files: seconds, open, high, low, close, volume, number of trades; no header; minutes without a trade are left

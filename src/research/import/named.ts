@@ -1,8 +1,7 @@
 import { freqtradePair } from './bitfinex.ts';
-import { baseVolume, pairOf, placesOf, planOf, QUOTED, symbolIn, unitOf } from './plan.ts';
+import { QUOTED, baseVolume, pairOf, placesOf, planOf, shown, symbolIn, unitOf } from './plan.ts';
 import type { Detect, Hints, Plan, Sample, TimeCell } from './plan.ts';
 import { namesZone, textTime } from './times.ts';
-import { shown } from './values.ts';
 
 /** Files whose header says what stands where. */
 

@@ -2,9 +2,8 @@ import { OperatorError } from '../../core/errors.ts';
 import { DAY_MS } from '../../core/time.ts';
 import type { Columns } from '../tape/tape.ts';
 import { isExact, parseNumber, parseUnixTime } from './numbers.ts';
-import { plainSymbol } from './plan.ts';
+import { plainSymbol, shown } from './plan.ts';
 import type { Plan } from './plan.ts';
-import { shown } from './values.ts';
 
 /** The rows of one file as they stand there: not yet in order, not yet checked against one another. */
 export interface Rows {

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { OperatorError } from '../../core/errors.ts';
 import { arrowTable } from '../tape/arrow-file.ts';
-import { decimalOf, integerOf, shortest32 } from './cells.ts';
+import { decimalOf, integerOf, shortest32 } from './numbers.ts';
 import { planFor } from './detect.ts';
 import { lz4Block } from './lz4.ts';
 import type { TableKind } from './kind.ts';

@@ -10,7 +10,7 @@ import {
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decimalOf, integerOf, shortest32 } from '../../../src/research/import/cells.ts';
+import { decimalOf, integerOf, shortest32 } from '../../../src/research/import/numbers.ts';
 import { lz4Block, lz4Frame } from '../../../src/research/import/lz4.ts';
 import { read, refusal } from './reading.ts';
 
