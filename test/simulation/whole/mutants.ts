@@ -51,7 +51,7 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a fill that is booked in part is judged before the margin',
     file: 'src/engine/account/watch-account.ts',
-    find: 'isDue: isCovered && !hasHole && read.startedAt >= desk.bookingEnds(id),',
+    find: 'isDue: isCovered && !hasHole && read.startedAt >= desk.account.bookingEnds(id),',
     put: 'isDue: isCovered && !hasHole,',
   },
   {
@@ -113,8 +113,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'the order leaves before the intent is durable',
     file: 'src/engine/attempt/execute.ts',
-    find: 'return desk.write([boot === undefined ? intent : { ...intent, boot }]);',
-    put: 'const stored = desk.write([boot === undefined ? intent : { ...intent, boot }]); if (isAsync(stored)) stored.subscribe({ error: () => undefined }); return [];',
+    find: 'return desk.journal.write([boot === undefined ? intent : { ...intent, boot }]);',
+    put: 'const stored = desk.journal.write([boot === undefined ? intent : { ...intent, boot }]); if (isAsync(stored)) stored.subscribe({ error: () => undefined }); return [];',
   },
   {
     name: 'an open intent of a dead process is forgotten',
@@ -131,8 +131,8 @@ export const wholeMutants: readonly Mutant[] = [
   {
     name: 'a halt does not survive a restart',
     file: 'src/engine/operator/recover.ts',
-    find: 'desk.inheritedAt = state.lastRecordAt;',
-    put: "desk.inheritedAt = state.lastRecordAt; state.control = 'active';",
+    find: 'desk.account.inheritedAt = state.lastRecordAt;',
+    put: "desk.account.inheritedAt = state.lastRecordAt; state.control = 'active';",
   },
   {
     name: 'the limits are empty after a restart',
