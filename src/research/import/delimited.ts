@@ -187,6 +187,13 @@ function unquoted(name: string, { text, first }: Lines, delimiter: string): stri
       ? fail(at, `expected a plain number, date or name, got "${shown(cell)}"`)
       : cell,
   );
+  // udsv steps over an empty line, and a line of `""` alone is one only now.
+  const empty = plain.startsWith('\n') ? 0 : plain.indexOf('\n\n') + 1;
+  if (empty > 0 || plain.startsWith('\n'))
+    throw new OperatorError(
+      'data',
+      `${name}:${first + countLines(plain, empty)}: an empty line amid the rows`,
+    );
   const stray = plain.indexOf('"');
   if (stray < 0) return plain;
   const line = plain.slice(0, stray).split('\n').length - 1;

@@ -109,6 +109,7 @@ describe('an import', () => {
     'an empty price': [bars(bar(1), bar(2, '2,3,,2.5,7')), 'x.csv:3: expected a price, got ""'],
     'a price that is not a number': [bars(bar(1), bar(2, '2,NaN,1,2.5,7')), 'x.csv:3: expected a price, got "NaN"'],
     'a cell more': [bars(bar(1), bar(2, '2,3,1,2.5,7,8')), 'x.csv:3: more than 6 cells, and each row has 6'],
+    'a line of quotes alone': [bars(bar(1), '""', bar(2)), 'x.csv:3: an empty line amid the rows'],
     'an empty line amid the rows': [bars(bar(1), '', bar(2)), 'x.csv:3: an empty line amid the rows'],
     'a decimal comma': [bars(bar(1), '120000,"2,5",3,1,2.5,7'), 'x.csv:3: expected a plain number, date or name, got "2,5"'],
     'an open quote': [bars(bar(1), '120000,"2,3,1,2.5,7'), 'x.csv:3: a quote that does not enclose a whole cell'],
