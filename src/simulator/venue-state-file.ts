@@ -3,7 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import { instant } from '../core/time.ts';
 import type { Instant } from '../core/time.ts';
 import { replay } from './faults/replay-log.ts';
-import type { ReplayEntry } from './faults/replay-log.ts';
+import type { ReplayEntry } from './faults/replay-entry.ts';
 import type { OrderDrill } from './faults/drill-overrides.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { VenueOptions } from './options/options.ts';

@@ -8,7 +8,7 @@ import type { OrderRegistry } from '../exchange/orders.ts';
 import { assumed, found } from '../http/reply.ts';
 import type { Reply } from '../http/reply.ts';
 import type { Transfers } from './transfers.ts';
-import type { Asker } from './withdrawals.ts';
+import type { Asker } from './asker.ts';
 
 export interface CustodySetup {
   readonly options: VenueOptions;

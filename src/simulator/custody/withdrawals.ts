@@ -3,6 +3,7 @@ import type { Money, Quantity } from '../../core/money.ts';
 import type { Instant } from '../../core/time.ts';
 import type { PtsMetrics } from '../../wire/pts.ts';
 import type { FeeChannel, WithdrawalRequest, WithdrawalResult } from '../../wire/withdrawal.ts';
+import type { Asker } from './asker.ts';
 import type { Custody } from './custody.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Market } from '../market/market.ts';
@@ -23,12 +24,6 @@ export interface WithdrawalsSetup {
   readonly custody: Custody;
   readonly whitelist: Whitelist;
   readonly metrics: (account: string, now: Instant) => PtsMetrics;
-}
-
-/** Who asks: a token is a user's, and a user belongs to an account. */
-export interface Asker {
-  readonly account: string;
-  readonly user: string;
 }
 
 /** Status code of a withdrawal that has begun. Source: a public sample. */

@@ -17,7 +17,7 @@ import { Credit } from './credit.ts';
 import { Custody } from '../custody/custody.ts';
 import { Dealer } from './dealer.ts';
 import type { PlacedOrder } from './dealer.ts';
-import type { ReplayEntry, Drill } from '../faults/replay-log.ts';
+import type { ReplayEntry, Drill } from '../faults/replay-entry.ts';
 import { accountValue, ValueHistory } from '../ledger/value-history.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import type { LedgerRow } from '../ledger/leg.ts';

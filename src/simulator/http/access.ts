@@ -6,7 +6,7 @@ import type { VenueOptions } from '../options/options.ts';
 import { uuidOf } from '../exchange/quotes.ts';
 import { assumed, created, documented, found } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
-import type { Asker } from '../custody/withdrawals.ts';
+import type { Asker } from '../custody/asker.ts';
 
 export interface AccountAccess {
   readonly name: string;

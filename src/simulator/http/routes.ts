@@ -19,7 +19,7 @@ import {
 } from '../../wire/account.ts';
 import { plainQuoteRequest, quoteRequestSchema, quoteSchema, quoteText, wireSize } from '../../wire/quote.ts';
 import type { QuoteRequest } from '../../core/venue.ts';
-import type { ReplayEntry } from '../faults/replay-log.ts';
+import type { ReplayEntry } from '../faults/replay-entry.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { found } from './reply.ts';
 import type { Reply } from './reply.ts';
