@@ -5,7 +5,7 @@ import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
 import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange/exchange.ts';
-import type { LimitedRoute } from './exchange/venue-limits.ts';
+import type { LimitedRoute } from '../wire/routes.ts';
 import type { RiskModeText } from './options/options.ts';
 import type { Refusal, Reply } from './http/reply.ts';
 import { steadyTime } from './exchange/steady-time.ts';

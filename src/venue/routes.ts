@@ -1,6 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
-
-export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
+import { routeNames, venueRoutes } from '../wire/routes.ts';
+import type { Capabilities, Method, VenueRoute } from '../wire/routes.ts';
 
 /** A route that a client may reach. What is in no table cannot be called. */
 export interface Route {
@@ -13,16 +13,21 @@ export interface Route {
   readonly movesMoney?: boolean | undefined;
 }
 
-export const ANSWER_BYTES_MAX = 64 * 1024;
-export const LIST_BYTES_MAX = 1024 * 1024;
-export const TRANSACTIONS_BYTES_MAX = 4 * 1024 * 1024;
+const ANSWER_BYTES_MAX = 64 * 1024;
 
-/** Capabilities of the venue beyond its specification, as far as trading uses them over HTTP. */
-export interface Capabilities {
-  readonly balances?: boolean | undefined;
-  readonly pairs?: boolean | undefined;
-  readonly orderLookup?: boolean | undefined;
-}
+/** The routes of the venue that `may` chooses, as a client reaches them. */
+export const reachableRoutes = (may: (route: VenueRoute) => boolean): readonly Route[] =>
+  routeNames
+    .map((name) => venueRoutes[name])
+    .filter(may)
+    .map(reachable);
+
+const reachable = ({ method, path, answerBytes = ANSWER_BYTES_MAX, movesMoney }: VenueRoute): Route => ({
+  method,
+  path,
+  capBytes: answerBytes,
+  movesMoney,
+});
 
 /**
  * The routes that trading needs: no withdrawal, no whitelist, no approval rule.
@@ -33,22 +38,12 @@ export function tradingRoutes(capabilities: Capabilities, sellPath: string | und
   if (sellPath !== undefined && !/^\/v1\/orders\/[a-z0-9_-]{1,64}$/u.test(sellPath)) {
     throw new OperatorError('config', 'venue.sell_path: expected a path such as /v1/orders/sell');
   }
-  const order = { method: 'POST', capBytes: ANSWER_BYTES_MAX, movesMoney: true } as const;
-  const list = { method: 'GET', capBytes: LIST_BYTES_MAX } as const;
+  const { buy, sell } = venueRoutes;
   return [
-    { method: 'POST', path: '/v1/quote', capBytes: ANSWER_BYTES_MAX },
-    { ...order, path: '/v1/orders/buy' },
-    ...(sellPath === undefined || sellPath === '/v1/orders/buy' ? [] : [{ ...order, path: sellPath }]),
-    { method: 'GET', path: '/v1/account/transactions', capBytes: TRANSACTIONS_BYTES_MAX },
-    { ...list, path: '/v1/currency' },
-    { ...list, path: '/v1/post-trade-settlement/interest' },
-    { ...list, path: '/v1/post-trade-settlement/risk-modes' },
-    { ...list, path: '/v1/account/balance/history' },
-    ...(capabilities.balances === true ? [{ ...list, path: '/v1/user/balance' }] : []),
-    ...(capabilities.pairs === true ? [{ ...list, path: '/v1/markets/currency-pairs' }] : []),
-    ...(capabilities.orderLookup === true
-      ? [{ method: 'GET', path: '/v1/orders/:id', capBytes: ANSWER_BYTES_MAX } as const]
-      : []),
+    ...reachableRoutes(
+      ({ desk }) => desk === 'always' || (desk !== undefined && capabilities[desk] === true),
+    ),
+    ...(sellPath === undefined || sellPath === buy.path ? [] : [reachable({ ...sell, path: sellPath })]),
   ];
 }
 

@@ -15,9 +15,10 @@ import {
 } from '../wire/account.ts';
 import { orderRequestBody } from '../wire/order.ts';
 import { quoteRequestBody } from '../wire/quote.ts';
+import { pathOf, venueRoutes } from '../wire/routes.ts';
+import type { Capabilities } from '../wire/routes.ts';
 import { answered, readerOf } from './answers.ts';
 import type { Exchange, VenueHttp } from './http.ts';
-import type { Capabilities } from './routes.ts';
 
 export interface TradingOptions {
   readonly http: VenueHttp;
@@ -39,6 +40,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
   const { http, capabilities, sellPath, orderTimeoutMs } = options;
   const timeoutMs = options.readTimeoutMs ?? READ_TIMEOUT_MS;
   const reader = readerOf(options);
+  const on = venueRoutes;
   const list = <T>(
     resource: string,
     path: string,
@@ -56,7 +58,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
 
     quote: (request: QuoteRequest) => {
       const answer$ = http
-        .exchange({ method: 'POST', path: '/v1/quote', body: quoteRequestBody(request), timeoutMs })
+        .exchange({ method: 'POST', path: on.quote.path, body: quoteRequestBody(request), timeoutMs })
         .pipe(answered((reply) => reader.quote(reply)));
       if (request.clientId === undefined) return answer$;
       // An order may follow each of these quotes: its connection is opened while the venue thinks.
@@ -70,7 +72,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
     },
 
     order: (request: OrderRequest) => {
-      const path = request.side === 'buy' ? '/v1/orders/buy' : sellPath;
+      const path = request.side === 'buy' ? on.buy.path : sellPath;
       if (path === undefined) {
         return of<OrderAnswer>({ kind: 'lost', sent: false, why: 'selling is off: set venue.sell_path' });
       }
@@ -90,7 +92,7 @@ export function tradingVenue(options: TradingOptions): VenuePort {
     },
 
     transactions: ({ from, limit, offset, after, types, pending }) =>
-      list('transactions', '/v1/account/transactions', transactionsSchema, {
+      list('transactions', on.transactions.path, transactionsSchema, {
         from,
         limit,
         offset,
@@ -98,32 +100,32 @@ export function tradingVenue(options: TradingOptions): VenuePort {
         types: types && [...types].join(','),
         pending: pending === true ? 'true' : undefined,
       }),
-    currencies: () => list('currency', '/v1/currency', currenciesSchema),
+    currencies: () => list('currency', on.currencies.path, currenciesSchema),
     fundingRates: () =>
-      list('interest', '/v1/post-trade-settlement/interest', readableRatesSchema).pipe(
+      list('interest', on.ptsRates.path, readableRatesSchema).pipe(
         map((body) => fundingRatesOf(body, onUnreadable)),
       ),
     riskModes: () =>
-      list('risk-modes', '/v1/post-trade-settlement/risk-modes', readableModesSchema).pipe(
+      list('risk-modes', on.ptsModes.path, readableModesSchema).pipe(
         map((body) => riskModesOf(body, onUnreadable)),
       ),
     valuation: (from) =>
-      list('valuation', '/v1/account/balance/history', valuationSchema, {
+      list('valuation', on.history.path, valuationSchema, {
         start_date: from,
         interval: 3600,
       }).pipe(map(({ data }) => data)),
 
     balances:
-      capabilities.balances === true ? () => list('balances', '/v1/user/balance', balancesSchema) : undefined,
+      capabilities.balances === true ? () => list('balances', on.balances.path, balancesSchema) : undefined,
     pairs:
       capabilities.pairs === true
-        ? () => list('pairs', '/v1/markets/currency-pairs', pairsSchema).pipe(map(pairsOf))
+        ? () => list('pairs', on.pairs.path, pairsSchema).pipe(map(pairsOf))
         : undefined,
     lookup:
       capabilities.orderLookup === true
         ? (clientId) =>
             http
-              .exchange({ method: 'GET', path: `/v1/orders/${encodeURIComponent(clientId)}`, timeoutMs })
+              .exchange({ method: 'GET', path: pathOf(on.order, clientId), timeoutMs })
               .pipe(map((reply) => reader.lookup(reply)))
         : undefined,
   };

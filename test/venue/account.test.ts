@@ -9,6 +9,8 @@ import { instant } from '../../src/core/time.ts';
 import { accountRoutes, accountVenue } from '../../src/venue/account.ts';
 import type { AccountVenue } from '../../src/venue/account.ts';
 import { tradingRoutes } from '../../src/venue/routes.ts';
+import { routeNames, venueRoutes } from '../../src/wire/routes.ts';
+import type { VenueRoute } from '../../src/wire/routes.ts';
 import { tradingVenue } from '../../src/venue/trading.ts';
 import { resolve } from '../house/rooms.ts';
 import { importsOf, tokenize } from '../house/tokens.ts';
@@ -80,6 +82,12 @@ const calls = (venue: AccountVenue): Readonly<Record<keyof AccountVenue, Observa
 const GUARDED = /withdraw|whitelist|approval|deposit|transfer|enterprise|user-tokens/u;
 
 describe('the client of the daemon', () => {
+  it('may call no route that the table marks for it by mistake', () => {
+    const marked: readonly VenueRoute[] = routeNames.map((name) => venueRoutes[name]);
+    const wrong = marked.filter(({ desk, path }) => desk !== undefined && GUARDED.test(path));
+    expect(wrong).toEqual([]);
+  });
+
   it('reaches no withdrawal, whitelist or approval route: what arrives at the socket shows it', async () => {
     const server = await recorder(http('200 OK', '{}'));
     const transport = client(server.url, { routes: tradingRoutes(everything, SELL) });
@@ -156,9 +164,9 @@ describe('the client of the daemon', () => {
     walk('src/app/commands/run.ts');
 
     expect(seen).toContain('src/venue/trading.ts');
-    expect([...seen].filter((file) => /commands\/account-|app\/account-|venue\/account/u.test(file))).toEqual(
-      [],
-    );
+    expect(
+      [...seen].filter((file) => /commands\/account\/|cli\/account-|venue\/account/u.test(file)),
+    ).toEqual([]);
   });
 });
 

@@ -23,7 +23,7 @@ import { Ledger } from '../ledger/ledger.ts';
 import type { LedgerRow } from '../ledger/leg.ts';
 import type { LedgerQuery } from '../ledger/ledger.ts';
 import { Limits } from './venue-limits.ts';
-import type { LimitedRoute } from './venue-limits.ts';
+import type { LimitedRoute } from '../../wire/routes.ts';
 import type { ListedCurrency } from './listing.ts';
 import { Market } from '../market/market.ts';
 import type { RateOptions, RiskModeText, VenueOptions } from '../options/options.ts';

@@ -1,5 +1,6 @@
 import { SECOND_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
+import type { LimitedRoute } from '../../wire/routes.ts';
 import type { VenueOptions } from '../options/options.ts';
 
 /** At most `count` admissions in any window of `windowMs`: a log of the last ones, not an average. */
@@ -27,9 +28,6 @@ export class SlidingWindow {
     return this.log.every((at) => at + this.windowMs <= now);
   }
 }
-
-export type LimitedRoute =
-  'quote' | 'order' | 'transactions' | 'balances' | 'openOrders' | 'doneOrders' | 'positions';
 
 /** A window that shuts for a while after a request too many. */
 class Gate {

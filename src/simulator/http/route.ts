@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { readBody } from '../../wire/message.ts';
 import type { PlainBody } from '../../wire/plain.ts';
+import type { VenueRoute } from '../../wire/routes.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { LimitedRoute } from '../exchange/venue-limits.ts';
 import { assumed, Written } from './reply.ts';
 import type { Refusal, Reply } from './reply.ts';
 
@@ -22,40 +21,41 @@ export interface Call {
   readonly plain?: PlainBody | undefined;
 }
 
-export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  readonly path: string;
-  /** Counts against this limit. */
-  readonly limit?: LimitedRoute | undefined;
-  /** `spec`: in the interface specification. `extra`: a capability that the venue may not have. */
-  readonly kind: 'spec' | 'extra';
-  readonly access: 'token' | 'open';
-  /** One sentence for people who read the interface. */
-  readonly summary?: string | undefined;
-  /**
-   * The schema that `answer` reads the body with. Strictness (unknown fields, text where a number belongs) and the OpenAPI
-   * document go by it; a route without one takes no body.
-   */
-  readonly body?: z.ZodType | undefined;
-  /** As `body`, for the parameters after the question mark. */
-  readonly query?: z.ZodType | undefined;
-  /** Shape of the good answer, with its status; the OpenAPI document goes by it. */
-  readonly reply?: { readonly status: 200 | 201; readonly schema: z.ZodType } | undefined;
-  /** The answer as plain JSON. */
-  readonly answer: (exchange: Exchange, call: Call) => Reply<object>;
+/** A route of the venue with what the simulated venue answers, as plain JSON. */
+export interface Route extends VenueRoute {
+  readonly answer: Answer;
 }
 
-/** In the interface specification. */
-export const spec = { kind: 'spec', access: 'token' } as const;
-/** Beyond it: a capability that the venue may not have. */
-export const extra = { kind: 'extra', access: 'token' } as const;
+export type Answer = (exchange: Exchange, call: Call) => Reply<object>;
 
-export const whole = z
-  .string()
-  .regex(/^\d{1,15}$/u, { error: 'expected a whole number' })
-  .transform(Number);
-export const time = whole.transform(instant);
-/** Text that is one of a few words of a path or a query. */
+/** What a route answers with a part of its request that was checked. */
+type AnswerTo<T> = (exchange: Exchange, asked: T, call: Call) => Reply<object>;
+
+/** Checks the parameters of the path first; what does not fit is refused. */
+export const withPath =
+  <T>(schema: z.ZodType<T>, answer: AnswerTo<T>): Answer =>
+  (exchange, call) => {
+    const path = readAs(schema, () => call.params);
+    return path.ok ? answer(exchange, path.value, call) : path;
+  };
+
+/** Checks the parameters after the question mark first. */
+export const withQuery =
+  <T>(schema: z.ZodType<T>, answer: AnswerTo<T>): Answer =>
+  (exchange, call) => {
+    const query = readAs(schema, () => call.query);
+    return query.ok ? answer(exchange, query.value, call) : query;
+  };
+
+/** Checks the body first. */
+export const withBody =
+  <T>(schema: z.ZodType<T>, answer: AnswerTo<T>): Answer =>
+  (exchange, call) => {
+    const body = bodyAs(schema, call);
+    return body.ok ? answer(exchange, body.value, call) : body;
+  };
+
+/** Text that is one of a few words of a path. */
 export const id = z.string().min(1).max(128);
 
 /** Who asks: the account, and the user whose token it is. */
@@ -71,7 +71,7 @@ export const bodyAs = <T>(
 ): { readonly ok: true; readonly value: T } | Refusal => readAs(schema, () => readBody(body));
 
 /** Checks what came in; a refusal in words when it is not what the route takes. */
-export function readAs<T>(
+function readAs<T>(
   schema: z.ZodType<T>,
   read: () => unknown,
 ): { readonly ok: true; readonly value: T } | Refusal {
