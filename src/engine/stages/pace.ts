@@ -7,7 +7,7 @@ import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
 import { mergeMapMaybe } from '../maybe-async.ts';
 import { deadlineOf } from '../rate-limit/rate-limiter.ts';
-import type { Permit } from '../rate-limit/rate-limiter.ts';
+import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
 import { sizeNow } from './size.ts';
 
 /** Requests that wait longer than this for other requests pause the desk. */
@@ -26,9 +26,12 @@ export function pace(
     if (item.stage === 'stopped') return item;
     const { strategy, intent } = item.slice;
     const deadline = deadlineOf(desk.ports.clock, intent.deadline);
-    return desk.rateLimiter.take({ route: 'quote', priority: 'quote', key: strategy, deadline, until }).pipe(
+    const wish: Wish = { route: 'quote', priority: 'quote', key: strategy, deadline, until };
+    const permit = desk.rateLimiter.takeAtOnce(wish);
+    if (permit !== undefined) return permitted(desk, item, permit);
+    return desk.rateLimiter.take(wish).pipe(
       defaultIfEmpty(undefined),
-      map((permit) => (permit === undefined ? refused(desk, item) : permitted(desk, item, permit))),
+      map((later) => (later === undefined ? refused(desk, item) : permitted(desk, item, later))),
     );
   });
 }
