@@ -94,7 +94,14 @@ const isNoOutcome = ({ on }: Wait): boolean => on !== 'outcome';
 
 /** Emits what `look` finds: now, or at the first change at which it finds something. */
 const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined): Observable<T> =>
-  watch(changed$, look).pipe(filter((found) => found !== undefined));
+  defer(() => {
+    const found = look();
+    if (found !== undefined) return of(found);
+    return changed$.pipe(
+      map(() => look()),
+      filter((later) => later !== undefined),
+    );
+  });
 
 /**
  * What traded after its slice had ended, at once or as soon as it turns up: a strategy that waits for its next time must not decide
