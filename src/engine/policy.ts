@@ -3,10 +3,26 @@ import type { Trust } from '../core/cycle/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';
 import type { StatedRates } from '../core/rates.ts';
-import type { ContinuityOptions } from './time/continuity.ts';
 import type { FootprintOptions } from './market/footprint.ts';
 import type { PaceOptions } from './rate-limit/rate-limiter.ts';
-import type { SkewOptions } from './time/clock-skew.ts';
+
+/** Bounds on how far our clock and the venue's may differ. No decision to trade rests on it, records and days do. */
+export interface SkewOptions {
+  /** From here on the operator is told. */
+  readonly warnMs: number;
+  /** From here on a desk does not start. */
+  readonly refuseMs: number;
+}
+
+/** When time counts as broken. All in milliseconds. */
+export interface ContinuityOptions {
+  /** Between two looks. */
+  readonly everyMs: number;
+  /** The wall clock may gain or lose so much against the monotonic one. */
+  readonly divergenceMs: number;
+  /** A look may come late by so much. */
+  readonly lateMs: number;
+}
 
 /**
  * How a desk behaves: the config, checked and with its units. All times in milliseconds. What is done every so often is

@@ -20,7 +20,7 @@ import {
 import type { Observable } from 'rxjs';
 import type { StoppedRecord } from '../core/record.ts';
 import { closingRead, closingReadDue } from './account/closing-read.ts';
-import { watchClocks } from './time/continuity.ts';
+import { watchClocks } from './time/watch-clocks.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Desk } from './desk.ts';
 import { SOON_AFTER_START_MS } from './state/engine-state.ts';

@@ -2,17 +2,24 @@ import { NO_BOOKS } from '../../core/cycle/account-audit.ts';
 import type { Books } from '../../core/cycle/account-audit.ts';
 import type { Doubt } from '../../core/cycle/doubts.ts';
 import { IdMap } from '../../core/id-map.ts';
-import type { Money } from '../../core/money.ts';
+import type { Money, Quantity } from '../../core/money.ts';
 import { NO_LEDGER } from '../../core/cycle/reconcile.ts';
 import type { Ledger } from '../../core/cycle/reconcile.ts';
 import type { FillRecord } from '../../core/record.ts';
 import { after } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
 import type { Clock } from '../ports.ts';
-import type { Transfer } from './transfers.ts';
 
 /** Fills of this process of which the time is known. */
 const BOOKED_MAX = 1_000;
+
+/** A deposit or a withdrawal. */
+export interface Transfer {
+  readonly at: Instant;
+  readonly currency: string;
+  /** Signed: negative leaves the account. */
+  readonly amount: Quantity;
+}
 
 /** What this process has seen of the account. The journal holds none of it: a new process reads the account again. */
 export class AccountState {

@@ -9,7 +9,7 @@ import type { Anchor, Difference } from '../../core/cycle/reconcile.ts';
 import type { FillRecord, RecordBody } from '../../core/record.ts';
 import { DAY_MS, HOUR_MS, instant } from '../../core/time.ts';
 import { PAGE } from './read-account.ts';
-import type { WholeAccount } from './watch-account.ts';
+import type { WholeAccount } from './read-account.ts';
 import { fillFromEvidence } from '../attempt/booking.ts';
 import { changesBy, changesOf } from '../../core/cycle/balance-changes.ts';
 import type { Desk } from '../desk.ts';

@@ -3,15 +3,19 @@ import type { Quantity } from '../../core/money.ts';
 import type { Debt } from '../../core/risk/settling.ts';
 import { DAY_MS, instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
-import type { EngineState } from '../state/engine-state.ts';
-
-type Books = Pick<EngineState, 'balances' | 'owedSince' | 'formerDebts'>;
-
 /** A debt as it was: the most that was owed at a time, and when it came up. Once it is paid back, when that was. */
 export interface FormerDebt {
   readonly since: Instant;
   readonly most: Quantity;
   readonly endedAt?: Instant | undefined;
+}
+
+interface Balances {
+  readonly balances: ReadonlyMap<string, Quantity> | undefined;
+  /** Since when, at the earliest, each balance is below zero. */
+  readonly owedSince: Map<string, Instant>;
+  /** The newest debt of each currency, paid back or not. */
+  readonly formerDebts: Map<string, FormerDebt>;
 }
 
 /** What comes up within this time after a debt was paid back, and is no more than this share of it, is interest on it. */
@@ -30,7 +34,7 @@ export interface DebtChange {
  * last moment at which it was known not to be. Interest that is charged after a debt was paid back belongs to that debt: it has
  * no grace period of its own.
  */
-export function noteDebts({ balances, owedSince, formerDebts }: Books, change: DebtChange): void {
+export function noteDebts({ balances, owedSince, formerDebts }: Balances, change: DebtChange): void {
   for (const currency of owedSince.keys()) {
     if (balances?.get(currency)?.lt(0) === true) continue;
     const former = formerDebts.get(currency);
@@ -64,7 +68,7 @@ export function noteDebts({ balances, owedSince, formerDebts }: Books, change: D
 export function debtsOf({
   balances,
   owedSince,
-}: Pick<EngineState, 'balances' | 'owedSince'>): ReadonlyMap<string, Debt> {
+}: Pick<Balances, 'balances' | 'owedSince'>): ReadonlyMap<string, Debt> {
   const debts = new Map<string, Debt>();
   if (balances === undefined) return debts;
   for (const [currency, balance] of balances)

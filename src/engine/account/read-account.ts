@@ -1,6 +1,8 @@
 import { EMPTY, defer, expand, last, map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { joinPages } from '../../core/cycle/account-audit.ts';
+import type { Books } from '../../core/cycle/account-audit.ts';
+import type { WholeRead } from '../../core/cycle/doubts.ts';
 import { VenueError } from '../../core/errors.ts';
 import { heldSince } from '../../core/cycle/reconcile.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, after, instant } from '../../core/time.ts';
@@ -24,6 +26,12 @@ export interface AccountRead {
   /** It shows everything after this, in the venue's time. */
   readonly from: Instant;
   readonly rows: readonly Transaction[];
+}
+
+/** A whole read with the trades of this desk in it. */
+export interface WholeAccount extends AccountRead, WholeRead {
+  /** What the reads before it showed. */
+  readonly known: Books;
 }
 
 interface Progress {

@@ -1,17 +1,8 @@
 import { add } from '../../core/money.ts';
-import type { Money, Quantity } from '../../core/money.ts';
+import type { Money } from '../../core/money.ts';
 import { HOUR_MS } from '../../core/time.ts';
-import type { Instant } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
-
-/** A deposit or a withdrawal. */
-export interface Transfer {
-  readonly at: Instant;
-  readonly currency: string;
-  /** Signed: negative leaves the account. */
-  readonly amount: Quantity;
-}
 
 /** The venue makes a valuation hourly; one of more than two hours ago is not used. */
 const KEPT_MS = 3 * HOUR_MS;

@@ -17,7 +17,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { audit } from '../../core/cycle/account-audit.ts';
-import type { Audit, Books } from '../../core/cycle/account-audit.ts';
+import type { Audit } from '../../core/cycle/account-audit.ts';
 import { adoptable, judge, notedRows } from '../../core/cycle/doubts.ts';
 import type { Doubt, WholeRead } from '../../core/cycle/doubts.ts';
 import { VenueError } from '../../core/errors.ts';
@@ -31,7 +31,7 @@ import { MINUTE_MS, after, isoOf } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import { earliestStamp, readAccount } from './read-account.ts';
-import type { AccountRead } from './read-account.ts';
+import type { AccountRead, WholeAccount } from './read-account.ts';
 import { keepBalances } from './balances.ts';
 import { executedTwice, halt, haltRecord } from './halt.ts';
 import { adoptedFill, fillFromEvidence } from '../attempt/booking.ts';
@@ -324,12 +324,6 @@ function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit):
   const ids = rows.slice(0, 20).join(', ');
   desk.observer.alert('history_changed', { rows: ids, count: rows.length });
   return halt(desk, `the account shows another past than before: rows ${ids}`);
-}
-
-/** A whole read with the trades of this desk in it. */
-export interface WholeAccount extends AccountRead, WholeRead {
-  /** What the reads before it showed. */
-  readonly known: Books;
 }
 
 /** Doubts that this read ends: by a trade of theirs, or by proof that there is none. */

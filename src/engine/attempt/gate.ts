@@ -2,7 +2,7 @@ import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'r
 import type { Observable } from 'rxjs';
 import { deskRefusal } from '../../core/risk/controls.ts';
 import { lastResendStart } from '../../core/cycle/cycle.ts';
-import type { CycleEvent, QuoteLife, Next, Phase } from '../../core/cycle/cycle.ts';
+import type { CycleEvent, Next, Phase } from '../../core/cycle/cycle.ts';
 import { lastOrderStart } from '../../core/cycle/doubts.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { holding, price } from '../../core/money.ts';
@@ -15,9 +15,11 @@ import type { Desk } from '../desk.ts';
 import type { Sized } from '../stage-types.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
+import { Approval } from './approval.ts';
+import type { Approved } from './approval.ts';
 import type { Sending } from './send-order.ts';
 import { quoteSufficed, quoteWasTooShort } from './short-quotes.ts';
-import type { ShortQuotes } from './short-quotes.ts';
+import type { ShortQuotes } from './quote-failures.ts';
 import { canPay, leftOfSlice } from '../stages/size.ts';
 import { keepOf, tacticFault } from './tactics.ts';
 
@@ -32,28 +34,6 @@ export interface Gated extends Sending {
   /** The order that may leave now; set by the gate alone. */
   approved: Approved | undefined;
 }
-
-/** One copy of an order that may leave in this tick. Nothing but this module makes one, and `sendOrder` takes nothing else. */
-class Approval {
-  readonly quote: Quote;
-  readonly life: QuoteLife;
-  readonly #permit: Permit;
-  /** How often the order has left, this one counted. */
-  readonly copies: number;
-
-  constructor({ quote, life }: Pick<Quoted, 'quote' | 'life'>, permit: Permit, copies: number) {
-    this.quote = quote;
-    this.life = life;
-    this.#permit = permit;
-    this.copies = copies;
-  }
-
-  /** The answer has come, or never will. */
-  settle(): void {
-    this.#permit.settle();
-  }
-}
-export type Approved = Approval;
 
 /** Why an order does not leave. */
 export interface Refused {

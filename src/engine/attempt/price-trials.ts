@@ -1,7 +1,8 @@
 import { MINUTE_MS, SECOND_MS, after } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
+import type { Ports } from '../ports.ts';
+import type { EngineState } from '../state/engine-state.ts';
 
-import type { Desk } from '../desk.ts';
 /** From the pause to the first trial; each one that fails doubles the wait for the next. */
 const FIRST_MS = 5 * SECOND_MS;
 const MOST_MS = MINUTE_MS;
@@ -50,7 +51,15 @@ export class PriceTrials {
 }
 
 /** One line a parent that is paused until prices agree. */
-export const pricePauseWords = ({ state, priceTrials, ports }: Desk): readonly string[] =>
+export const pricePauseWords = ({
+  state,
+  priceTrials,
+  ports,
+}: {
+  readonly state: EngineState;
+  readonly priceTrials: PriceTrials;
+  readonly ports: Pick<Ports, 'clock'>;
+}): readonly string[] =>
   [...state.totals.data.pricePauses].map((parent) => {
     const dueAt = priceTrials.dueAt(parent);
     const leftMs = dueAt === undefined ? 0 : Math.max(0, dueAt - ports.clock.monotonic());

@@ -1,13 +1,5 @@
 import type { Desk } from '../desk.ts';
-
-/** Quotes of a pair, in a row, whose life was too short for an order. */
-export interface ShortQuotes {
-  readonly count: number;
-  /** Life of the newest of them, milliseconds. */
-  readonly lifeMs: number;
-  /** Life that an order would have needed: from asking for the quote to the gate, and `order_margin`. */
-  readonly needsMs: number;
-}
+import type { ShortQuotes } from './quote-failures.ts';
 
 /** Quotes in a row after which the operator is told, once. */
 export const SHORT_QUOTES_MAX = 3;

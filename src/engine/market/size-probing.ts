@@ -24,21 +24,19 @@ import {
 import type { Observable } from 'rxjs';
 import { classifyQuote } from '../../core/cycle/answer.ts';
 import type { QuoteMeaning } from '../../core/cycle/answer.ts';
-import { impactCurve, ladderShares, sizeWithin } from '../../core/risk/impact-curve.ts';
-import type { Round, Rung } from '../../core/risk/impact-curve.ts';
+import { ladderShares } from '../../core/risk/impact-curve.ts';
+import type { Rung } from '../../core/risk/impact-curve.ts';
 import { cost, ratio, roundDown, scale } from '../../core/money.ts';
-import type { Money, Ratio } from '../../core/money.ts';
 import { MINUTE_MS, SECOND_MS } from '../../core/time.ts';
-import type { Monotonic } from '../../core/time.ts';
-import type { QuoteRequest, Side, Size } from '../../core/venue.ts';
+import type { QuoteRequest, Size } from '../../core/venue.ts';
 import type { LadderWish } from '../../strategy/kernel.ts';
 import { maximumRecord } from '../attempt/learnt-maximum.ts';
 import { halt } from '../account/halt.ts';
 import type { Desk } from '../desk.ts';
+import { freshRounds } from './size-probes.ts';
 
 /** A curve is learnt from so many rounds, and from none that are older. */
 const ROUNDS_KEPT = 5;
-const ROUND_AGE_MS = 10 * MINUTE_MS;
 /** Between two rounds of one ladder; longer after one that brought no prices. */
 const ROUND_GAP_MS = 15 * SECOND_MS;
 const FAILED_GAP_MS = MINUTE_MS;
@@ -51,37 +49,6 @@ const QUIET_MS = 3 * SECOND_MS;
 const LOOK_MS = SECOND_MS;
 const RARE_LOOK_MS = MINUTE_MS;
 const IDLE_LOOK_MS = 200;
-
-interface Learnt {
-  readonly rounds: { readonly at: Monotonic; readonly round: Round }[];
-  nextAt: number;
-}
-
-/** What is known of the impact of size, by pair and side. Not kept over a restart: it is learnt again. */
-export class SizeProbes {
-  readonly #learnt = new Map<string, Learnt>();
-
-  of(pair: string, side: Side): Learnt {
-    const key = `${side} ${pair}`;
-    const known = this.#learnt.get(key) ?? { rounds: [], nextAt: 0 };
-    this.#learnt.set(key, known);
-    return known;
-  }
-
-  /** The largest piece, in quote currency, that costs at most `most` more than a small one; `undefined` when that is not known. */
-  pieceWithin(
-    pair: string,
-    side: Side,
-    { most, now }: { readonly most: Ratio; readonly now: Monotonic },
-  ): Money | undefined {
-    const fresh = freshRounds(this.of(pair, side), now);
-    const curve = impactCurve(fresh, side);
-    return curve === undefined ? undefined : sizeWithin(curve, most);
-  }
-}
-
-const freshRounds = ({ rounds }: Learnt, now: Monotonic): readonly Round[] =>
-  rounds.filter(({ at }) => now - at <= ROUND_AGE_MS).map(({ round }) => round);
 
 /**
  * Probes the sizes of ladders while the limit of quotes is idle. A probe has no client id, so that it can never be

@@ -17,7 +17,7 @@ import {
 import type { Observable } from 'rxjs';
 import type { ControlRecord, RecordBody } from '../../core/record.ts';
 import { after, DAY_MS, isoOf } from '../../core/time.ts';
-import { untilTime } from '../time/continuity.ts';
+import { untilTime } from '../time/watch-clocks.ts';
 import type { Desk } from '../desk.ts';
 import { overrides } from './overrides.ts';
 import type { Command } from '../ports.ts';

@@ -9,7 +9,7 @@ import { isNothing, isPieceCut } from '../../core/risk/sizing.ts';
 import type { Monotonic } from '../../core/time.ts';
 import { executedTwice, haltRecord } from '../account/halt.ts';
 import { afterFill, circuitBreakers } from '../operator/circuit-breakers.ts';
-import { untilTime } from '../time/continuity.ts';
+import { untilTime } from '../time/watch-clocks.ts';
 import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
@@ -38,13 +38,6 @@ export function record(
       }, 1),
       mergeMap(({ after }) => after?.()?.pipe(takeUntil(drain$)) ?? EMPTY),
     );
-}
-
-/** Failures in a row to get a quote of a pair. */
-export interface QuoteFailures {
-  readonly count: number;
-  readonly since: Monotonic;
-  readonly last: Monotonic;
 }
 
 /** What an end comes to. */

@@ -21,7 +21,7 @@ import { duesOf, earliest } from '../../core/risk/settling.ts';
 import { after } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { SliceOutcome, Wait, Wake } from '../../core/wake.ts';
-import { untilTime } from '../time/continuity.ts';
+import { untilTime } from '../time/watch-clocks.ts';
 import { debtsOf } from '../account/debts.ts';
 import type { Desk } from '../desk.ts';
 import type { StrategyRun } from '../state/engine-state.ts';

@@ -2,20 +2,8 @@ import { isoOf, after, spanText } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
 import type { Desk } from '../desk.ts';
+import type { ClockBack } from './continuity.ts';
 import type { StrategyRun } from '../state/engine-state.ts';
-
-/**
- * The wall clock shows an earlier time than it has shown before, in this process or when the newest record was written. What
- * waits for a time of day waits that much longer: it is told, and waited for. No time is reckoned anew, because nobody
- * but a person knows which of the two times was right.
- */
-export interface ClockBack {
-  /** The time that the clock had shown before. Once it shows that again nothing waits longer than planned. */
-  readonly until: Instant;
-  /** When it went back, by the time that it shows since. */
-  readonly at: Instant;
-  readonly backMs: number;
-}
 
 /** Strategies and slices that are told of one by one. */
 const LINES_MAX = 20;

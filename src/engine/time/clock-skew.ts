@@ -2,14 +2,6 @@ import { OperatorError } from '../../core/errors.ts';
 import { instant, isoOf, spanText } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 
-/** Bounds on how far our clock and the venue's may differ. No decision to trade rests on it, records and days do. */
-export interface SkewOptions {
-  /** From here on the operator is told. */
-  readonly warnMs: number;
-  /** From here on a desk does not start. */
-  readonly refuseMs: number;
-}
-
 const skewOf = ({ ports }: Desk): number => ports.venue.skewMs?.() ?? 0;
 
 /** Tells the operator when the clocks come to differ by too much, once each time. */

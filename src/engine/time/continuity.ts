@@ -1,31 +1,7 @@
-import {
-  defer,
-  distinctUntilChanged,
-  ignoreElements,
-  of,
-  repeat,
-  startWith,
-  switchMap,
-  take,
-  tap,
-  timer,
-} from 'rxjs';
-import type { Observable } from 'rxjs';
-import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
+import { MINUTE_MS } from '../../core/time.ts';
 import type { Instant, Monotonic } from '../../core/time.ts';
-import type { Desk } from '../desk.ts';
+import type { ContinuityOptions } from '../policy.ts';
 import type { Clock } from '../ports.ts';
-import { skewTeller } from './clock-skew.ts';
-
-/** When time counts as broken. All in milliseconds. */
-export interface ContinuityOptions {
-  /** Between two looks. */
-  readonly everyMs: number;
-  /** The wall clock may gain or lose so much against the monotonic one. */
-  readonly divergenceMs: number;
-  /** A look may come late by so much. */
-  readonly lateMs: number;
-}
 
 /** What is wrong with time, in figures. */
 export interface Break {
@@ -90,42 +66,14 @@ export class Continuity {
 }
 
 /**
- * Looks at the clocks for as long as it is subscribed. After a break the account is read soon, and everybody who waits for
- * a time of the wall clock reckons anew. Never emits.
+ * The wall clock shows an earlier time than it has shown before, in this process or when the newest record was written. What
+ * waits for a time of day waits that much longer: it is told, and waited for. No time is reckoned anew, because nobody
+ * but a person knows which of the two times was right.
  */
-export function watchClocks(desk: Desk): Observable<never> {
-  return defer(() => {
-    let known = desk.continuity.look();
-    const tellSkew = skewTeller(desk);
-    return timer(desk.policy.continuity.everyMs, desk.ports.clock.scheduler).pipe(
-      tap(() => {
-        tellSkew();
-        const count = desk.continuity.look();
-        if (count === known) return;
-        known = count;
-        desk.account.isHinted = true;
-        desk.changed$.next();
-      }),
-      repeat(),
-      ignoreElements(),
-    );
-  });
-}
-
-/** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. Long waits go in pieces, as in `waitUntil`. */
-export function untilTime(desk: Desk, at: Instant): Observable<void> {
-  const { clock } = desk.ports;
-  const isPast = (): boolean => at <= clock.wall();
-  const wait$ = defer(() =>
-    isPast()
-      ? of(undefined)
-      : timer(Math.min(at - clock.wall(), clock.pieceMs ?? HOUR_MS), clock.scheduler).pipe(ignoreElements()),
-  ).pipe(repeat(), take(1));
-  if (desk.breaks$ === undefined) return wait$;
-  const breaks$ = desk.breaks$;
-  return defer(() => breaks$.pipe(startWith(desk.continuity.count))).pipe(
-    distinctUntilChanged(),
-    switchMap(() => wait$),
-    take(1),
-  );
+export interface ClockBack {
+  /** The time that the clock had shown before. Once it shows that again nothing waits longer than planned. */
+  readonly until: Instant;
+  /** When it went back, by the time that it shows since. */
+  readonly at: Instant;
+  readonly backMs: number;
 }

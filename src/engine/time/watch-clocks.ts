@@ -1,0 +1,58 @@
+import {
+  defer,
+  distinctUntilChanged,
+  ignoreElements,
+  of,
+  repeat,
+  startWith,
+  switchMap,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { HOUR_MS } from '../../core/time.ts';
+import type { Instant } from '../../core/time.ts';
+import type { Desk } from '../desk.ts';
+import { skewTeller } from './clock-skew.ts';
+
+/**
+ * Looks at the clocks for as long as it is subscribed. After a break the account is read soon, and everybody who waits for
+ * a time of the wall clock reckons anew. Never emits.
+ */
+export function watchClocks(desk: Desk): Observable<never> {
+  return defer(() => {
+    let known = desk.continuity.look();
+    const tellSkew = skewTeller(desk);
+    return timer(desk.policy.continuity.everyMs, desk.ports.clock.scheduler).pipe(
+      tap(() => {
+        tellSkew();
+        const count = desk.continuity.look();
+        if (count === known) return;
+        known = count;
+        desk.account.isHinted = true;
+        desk.changed$.next();
+      }),
+      repeat(),
+      ignoreElements(),
+    );
+  });
+}
+
+/** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. Long waits go in pieces, as in `waitUntil`. */
+export function untilTime(desk: Desk, at: Instant): Observable<void> {
+  const { clock } = desk.ports;
+  const isPast = (): boolean => at <= clock.wall();
+  const wait$ = defer(() =>
+    isPast()
+      ? of(undefined)
+      : timer(Math.min(at - clock.wall(), clock.pieceMs ?? HOUR_MS), clock.scheduler).pipe(ignoreElements()),
+  ).pipe(repeat(), take(1));
+  if (desk.breaks$ === undefined) return wait$;
+  const breaks$ = desk.breaks$;
+  return defer(() => breaks$.pipe(startWith(desk.continuity.count))).pipe(
+    distinctUntilChanged(),
+    switchMap(() => wait$),
+    take(1),
+  );
+}
