@@ -1,4 +1,4 @@
-import type { Limits } from '../core/risk/controls.ts';
+import type { Limits } from '../core/risk/limits.ts';
 import type { Trust } from '../core/cycle/cycle.ts';
 import type { Minimum } from '../core/instrument.ts';
 import type { Money, Quantity, Ratio } from '../core/money.ts';

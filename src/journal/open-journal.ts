@@ -2,7 +2,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Journal } from './journal.ts';
 import { memoryJournal } from './memory.ts';
 import { sqliteJournal } from './sqlite/sqlite.ts';
-import type { SqliteOptions } from './sqlite/sqlite.ts';
+import type { SqliteOptions } from './sqlite/sqlite-options.ts';
 
 /**
  * Opens the journal that a config names: `sqlite:./var/journal.db` (relative to the working folder) or `memory:`.

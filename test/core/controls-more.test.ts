@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { refusal } from '../../src/core/risk/controls.ts';
-import type { Limits, Proposal, RiskContext } from '../../src/core/risk/controls.ts';
+import type { Limits, Proposal, RiskContext } from '../../src/core/risk/limits.ts';
 import { isClosedAt, weekdays } from '../../src/core/hours.ts';
 import { money, price, quantity, ratio } from '../../src/core/money.ts';
 import { reasons } from '../../src/core/reasons.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { refusal, worstPrice } from '../../src/core/risk/controls.ts';
-import type { Limits, Proposal, RiskContext } from '../../src/core/risk/controls.ts';
+import type { Limits, Proposal, RiskContext } from '../../src/core/risk/limits.ts';
 import { money, price, quantity, ratio, text } from '../../src/core/money.ts';
 import { instant } from '../../src/core/time.ts';
 import type { Side } from '../../src/core/venue.ts';

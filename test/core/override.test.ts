@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Limits } from '../../src/core/risk/controls.ts';
+import type { Limits } from '../../src/core/risk/limits.ts';
 import { money, quantity, ratio } from '../../src/core/money.ts';
 import { concerns, loosened, overridable } from '../../src/core/risk/override.ts';
 import type { OverrideRecord } from '../../src/core/record.ts';

@@ -3,6 +3,7 @@ import { canonicalValue } from '../../src/journal/format/canonical.ts';
 import type { StoredRecord } from '../../src/core/record.ts';
 import { pack } from '../../src/core/pack.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
+import { savedOf } from '../../src/engine/state/snapshot.ts';
 import type { KeptState, StatePort } from '../../src/engine/ports.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { stateIn, stateText } from '../../src/journal/sidecar/snapshot-file.ts';
@@ -18,9 +19,9 @@ export function foldOf(records: Iterable<StoredRecord>): EngineState {
  * All of a state as one text: equal for equal states, however their members are sorted, and whether a record that came from
  * the disk leaves a member out or one that was just written has it as `undefined`.
  */
-export const wordsOf = (state: Pick<EngineState, 'saved'>): string =>
+export const wordsOf = (state: EngineState): string =>
   canonicalValue(
-    JSON.parse(pack(state.saved()), (_, value: unknown) =>
+    JSON.parse(pack(savedOf(state)), (_, value: unknown) =>
       isDeepStrictEqual(value, { $u: 1 }) ? undefined : value,
     ),
   );

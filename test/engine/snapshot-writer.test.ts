@@ -5,8 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { pack, unpack } from '../../src/core/pack.ts';
 import { instant, MINUTE_MS } from '../../src/core/time.ts';
 import { EngineState } from '../../src/engine/state/engine-state.ts';
+import { restoreInto, savedOf } from '../../src/engine/state/snapshot.ts';
 import { STATE_FORMAT } from '../../src/engine/state/snapshot-writer.ts';
-import type { SavedState } from '../../src/engine/state/snapshot-writer.ts';
+import type { SavedState } from '../../src/engine/state/snapshot.ts';
 import { sha256 } from '../../src/journal/proof/link.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { memoryJournal } from '../../src/journal/memory.ts';
@@ -73,7 +74,7 @@ describe('a state that is kept', () => {
       fc.property(fc.nat(all.length), (count) => {
         const half = foldOf(all.slice(0, count));
         const state = new EngineState();
-        state.restore(unpack(pack(half.saved())) as SavedState);
+        restoreInto(state, unpack(pack(savedOf(half))) as SavedState);
         expect(wordsOf(state)).toBe(wordsOf(half));
         for (const record of all.slice(count)) state.apply(record);
         expect(wordsOf(state)).toBe(whole);
@@ -89,7 +90,7 @@ describe('a state that is kept', () => {
     for (const record of journal.read()) {
       state.apply(record);
       const again = new EngineState();
-      again.restore(unpack(pack(state.saved())) as SavedState);
+      restoreInto(again, unpack(pack(savedOf(state))) as SavedState);
       expect(wordsOf(again)).toBe(wordsOf(state));
     }
   });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { networkName } from '../../src/journal/sqlite/filesystem-place.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { aFill, aFolder, appendNow, failureOf, thrownBy } from './records.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Journal } from '../../src/journal/journal.ts';
 import { GENESIS, link } from '../../src/journal/proof/chain.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import { aFill, aFolder, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
 
 function aJournalFile(): string {

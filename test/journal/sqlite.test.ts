@@ -6,7 +6,7 @@ import { after } from '../../src/core/time.ts';
 import { SCHEMA_VERSION, makeDurable } from '../../src/journal/sqlite/database.ts';
 import type { Journal } from '../../src/journal/journal.ts';
 import { sqliteJournal } from '../../src/journal/sqlite/sqlite.ts';
-import type { SqliteOptions } from '../../src/journal/sqlite/sqlite.ts';
+import type { SqliteOptions } from '../../src/journal/sqlite/sqlite-options.ts';
 import { describeJournal } from './describe-journal.ts';
 import { NINE, aFill, aFolder, appendNow, everyKind, failureOf, thrownBy } from './records.ts';
 

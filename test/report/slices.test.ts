@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { instant } from '../../src/core/time.ts';
-import type { SliceFacts } from '../../src/report/figures/facts.ts';
+import type { SliceFacts } from '../../src/report/figures/slices.ts';
 import { Slices } from '../../src/report/figures/slices.ts';
 
 const aSlice = (slice: number, attempts: number): SliceFacts => ({

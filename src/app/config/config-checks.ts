@@ -10,8 +10,8 @@ import type { RawConfig } from './config-schema.ts';
 import type { Mode } from './config-values.ts';
 import type { ReadOptions } from './files.ts';
 import type { FileProblem } from './problems.ts';
-import type { Secret } from './secret.ts';
 import type { YamlDocument } from './yaml.ts';
+import type { GivenToken } from './credential.ts';
 
 export interface ConfigOptions extends ReadOptions {
   /** Time of the start, for `{started_at}`. */
@@ -24,12 +24,6 @@ export interface CheckContext extends ConfigOptions {
   readonly mode: Mode;
   /** Folder of the config file. */
   readonly folder: string;
-}
-
-/** The token of a config with its origin. */
-export interface GivenToken {
-  readonly token: Secret;
-  readonly source: TokenSource;
 }
 
 /** What is checked here, read without judging: other settings may be wrong, and all problems are told at once. */

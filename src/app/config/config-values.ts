@@ -11,7 +11,7 @@ import type { Side } from '../../core/venue.ts';
 import type { FootprintOptions } from '../../engine/market/footprint.ts';
 import type { Role } from '../../operate/access.ts';
 import type { VenueOptions } from '../../simulator/options/options.ts';
-import type { GivenToken } from './config-checks.ts';
+import type { GivenToken } from './credential.ts';
 
 import type { RawConfig } from './config-schema.ts';
 import type { TokenSource } from './credential.ts';

@@ -124,3 +124,9 @@ function readPrivate(path: string, forbidden: number): Read {
     if (handle !== undefined) closeSync(handle);
   }
 }
+
+/** The token of a config with its origin. */
+export interface GivenToken {
+  readonly token: Secret;
+  readonly source: TokenSource;
+}

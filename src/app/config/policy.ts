@@ -1,5 +1,5 @@
 import { splitPair } from '../../core/pairs.ts';
-import type { Limits } from '../../core/risk/controls.ts';
+import type { Limits } from '../../core/risk/limits.ts';
 import { digest } from '../../core/ids.ts';
 import type { Policy } from '../../engine/policy.ts';
 import type { Config } from './config.ts';

@@ -1,108 +1,11 @@
-import { duplicateRefusal, repeatRefusal, capRefusal } from './repeat-limits.ts';
-import type { Caps, Repeats } from './repeat-limits.ts';
 import { isClosedAt } from '../hours.ts';
-import type { ClosedHours } from '../hours.ts';
 import { add, isNear, least, ratio, scale, slippageBps } from '../money.ts';
-import type { Money, Price, Quantity, Ratio } from '../money.ts';
+import type { Price } from '../money.ts';
+import type { Side } from '../venue.ts';
+import type { Limits, Proposal, RiskContext } from './limits.ts';
 import { stop } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
-import type { Instant } from '../time.ts';
-import type { Side } from '../venue.ts';
-
-/** The limits of a desk. What is `undefined` does not limit; in live mode the config leaves nothing undefined that matters. */
-export interface Limits {
-  /** Currency of the notional limits. */
-  readonly currency: string;
-  readonly orderNotionalMax: Money | undefined;
-  readonly dayNotionalMax: Money | undefined;
-  /** In the currency of the limits, by pair. */
-  readonly pairDayNotionalMax?: ReadonlyMap<string, Money> | undefined;
-  /** Base quantity by pair. */
-  readonly orderQuantityMax: ReadonlyMap<string, Quantity>;
-  /** Furthest that a quote may be from the reference price. */
-  readonly collarBps: Ratio;
-  /** Quotes of a parent in a row outside the collar that pause it. */
-  readonly collarDiscardsMax?: number | undefined;
-  /** Furthest that a quote may be from the reference price when the slice was decided, against us. */
-  readonly driftBpsMax: Ratio | undefined;
-  /** Furthest that two sources of the reference price may be apart. */
-  readonly referenceGapBpsMax?: Ratio | undefined;
-  readonly openDoubtsMax: number;
-  /** `undefined`: every pair. */
-  readonly pairs: ReadonlySet<string> | undefined;
-  readonly sides: ReadonlySet<Side>;
-  /** Slices of one pair with an order in any minute. */
-  readonly minuteExecutionsMax?: number | undefined;
-  /** Slices of one parent with an order; `undefined`: as many as it plans, or 50 when it has no plan. */
-  readonly parentExecutionsMax?: number | undefined;
-  /** Orders of two parents that look the same are at least this far apart, milliseconds. */
-  readonly duplicateMs?: number | undefined;
-  /** Least balance that an order may leave, by currency. */
-  readonly positionMin?: ReadonlyMap<string, Quantity> | undefined;
-  /** Largest balance that an order may lead to, by currency. */
-  readonly positionMax?: ReadonlyMap<string, Quantity> | undefined;
-  /** Cost of a parent against its arrival price that pauses it. */
-  readonly shortfallBpsMax?: Ratio | undefined;
-  /** Cost of all fills of one UTC day against their decision prices, fees included, that halts the desk. */
-  readonly dayCostMax?: Money | undefined;
-  /** Orders that the venue did not fill, in a row and in one pair, after which its slices wait four times as long. */
-  readonly rejectsMax?: number | undefined;
-  /** Answers in a row and in one pair that could not be used, after which the pair is paused. */
-  readonly malformedMax?: number | undefined;
-  /** When nothing trades. */
-  readonly closedHours?: readonly ClosedHours[] | undefined;
-}
-
-/** What an attempt would do, at its worst or as quoted. */
-export interface Proposal {
-  readonly pair: string;
-  readonly side: Side;
-  /** Base currency. */
-  readonly quantity: Quantity;
-  readonly price: Price;
-  /** In the currency of the limits; `undefined` while no rate converts it. */
-  readonly notional: Money | undefined;
-  /** Why it could not be converted, in words. */
-  readonly notionalWhy?: string | undefined;
-  readonly limit: Price | undefined;
-  readonly reference: Price;
-  readonly decisionPrice: Price | undefined;
-}
-
-/** Balance of a currency after the order and everything under way, at worst; `undefined` when it is not known. */
-export interface Position {
-  readonly currency: string;
-  readonly after: Quantity | undefined;
-}
-
-/** What the gate looks at besides the proposal: totals are folds of the journal, doubts counted as filled at worst. */
-export interface RiskContext {
-  readonly control: 'active' | 'paused' | 'reducing' | 'halted';
-  readonly isStopping: boolean;
-  readonly at: Instant;
-  /** Why the parent or the pair is paused. */
-  readonly pausedWhy: string | undefined;
-  /** How long the account has not been read, when that is too long: `limit` and `value` in words. */
-  readonly blind: { readonly limit: string; readonly value: string } | undefined;
-  readonly openDoubts: number;
-  /** Doubts of this pair. */
-  readonly pairDoubts: number;
-  /** Doubts at worst, in the currency of the limits. */
-  readonly doubtNotional: Money;
-  /** Traded today and under way, without this attempt, in the currency of the limits. */
-  readonly dayNotional: Money;
-  /** The same, of this pair. */
-  readonly pairDayNotional: Money;
-  /** How far apart two fresh sources of the reference price are; `undefined` when there is one. */
-  readonly referenceGapBps: Ratio | undefined;
-  /** The order brings a balance that is below zero nearer to zero, and not above. */
-  readonly isReducing: boolean;
-  /** The currency that the order pays with, and the one that it brings. */
-  readonly gives: Position;
-  readonly gets: Position;
-  readonly repeats: Repeats;
-  readonly caps: Caps;
-}
+import { capRefusal, duplicateRefusal, repeatRefusal } from './repeat-limits.ts';
 
 /** Why the desk as a whole starts nothing now. A desk that only reduces looks at each order. */
 export function deskRefusal({

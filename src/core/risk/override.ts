@@ -1,4 +1,4 @@
-import type { Limits } from './controls.ts';
+import type { Limits } from './limits.ts';
 import { money, quantity, ratio } from '../money.ts';
 import type { AnyAmount } from '../money.ts';
 import type { OverrideRecord } from '../record.ts';

@@ -1,40 +1,8 @@
-import type { Limits, Proposal, RiskContext } from './controls.ts';
+import type { Limits, Proposal, RiskContext } from './limits.ts';
 import { add, ratio, scale } from '../money.ts';
-import type { Quantity } from '../money.ts';
 import { stop } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { isoOf } from '../time.ts';
-import type { Instant } from '../time.ts';
-
-/** Orders that left before, as the throttles count them: pieces of one slice are one execution. */
-export interface Repeats {
-  /** The client id of this attempt was used before. */
-  readonly isReused: boolean;
-  /** A like order of another parent: its client id. */
-  readonly twin: string | undefined;
-  /** Other slices of the pair with an order in the last minute. */
-  readonly inMinute: number;
-  /** Other slices of the parent with an order, since a person last re-armed the desk. */
-  readonly ofParent: number;
-  /** Slices that the parent plans; `undefined` when it has no plan. */
-  readonly planned: number | undefined;
-  /** Until when the gap of an earlier slice of the parent with an order lasts. */
-  readonly gapUntil: Instant | undefined;
-}
-
-/** Sizes in the unit of the intent: base quantity, or amount of quote currency. */
-export interface Caps {
-  /** Size of this order. */
-  readonly asked: Quantity;
-  /** Traded and under way for the parent, without this order. */
-  readonly parentDone: Quantity;
-  /** All that the parent may trade; `undefined` when it is not known. */
-  readonly parentMax: Quantity | undefined;
-  /** Decided size of the slice, and what the plan says it is; `undefined` when there is no plan. */
-  readonly slice: Quantity;
-  readonly slicePlanned: Quantity | undefined;
-}
-
 /** Executions of a parent that has no plan. */
 const UNPLANNED_MAX = 50;
 /** How much more than planned a slice may be. */

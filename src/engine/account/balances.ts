@@ -14,6 +14,14 @@ import { fillFromEvidence } from '../attempt/booking.ts';
 import { changesBy, changesOf } from '../../core/cycle/balance-changes.ts';
 import type { Desk } from '../desk.ts';
 import { noteTransfers } from './transfers.ts';
+import type { TransfersContext } from './transfers.ts';
+
+/** The parts of a desk that this file uses. */
+export type BalancesContext = Pick<
+  Desk,
+  'control' | 'instruments' | 'journal' | 'observer' | 'policy' | 'rateLimiter' | 'state'
+> &
+  TransfersContext;
 
 /**
  * Balances that did not change are written again after this long, so that a restart need not read far back. Those of an
@@ -30,7 +38,7 @@ interface Told {
 }
 
 /** Writes balances that are new: what the venue booked, and own fills that it has not booked yet. */
-export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> {
+export function keepBalances(desk: BalancesContext, read: WholeAccount): Observable<never> {
   const { venue } = desk.ports;
   noteTransfers(desk, read.rows);
   const told = balancesOf(read.rows);
@@ -87,7 +95,7 @@ export function keepBalances(desk: Desk, read: WholeAccount): Observable<never> 
  * Deposits and withdrawals may have moved a balance although no read shows them: it leaves out what is not done, and what
  * began before it. They are asked for when a difference would count.
  */
-function slowRows(desk: Desk, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
+function slowRows(desk: BalancesContext, { at, startedAt }: WholeAccount): Observable<WholeAccount['rows']> {
   if (!isDue(desk.account.ledger, startedAt)) return of([]);
   const asked = desk.ports.venue.transactions({
     from: instant(at - Math.min(desk.policy.historyMs, SLOW_MS)),
@@ -120,7 +128,7 @@ const AGREED: Compared = { isPending: false, bodies: [] };
 
 /** Holds what the venue tells of the balances against what is known, moved by the rows that it has shown since. */
 function compared(
-  desk: Desk,
+  desk: BalancesContext,
   read: WholeAccount,
   {
     booked,
@@ -159,7 +167,7 @@ const inWords = ({ currency, expected, told }: Difference): string =>
   `limit=${expected} ${currency} value=${told} ${currency}`;
 
 /** Balances of the journal, as an earlier process left them: rows after them must explain what has changed meanwhile. */
-function inherited({ state }: Desk): ReadonlyMap<string, Anchor> {
+function inherited({ state }: BalancesContext): ReadonlyMap<string, Anchor> {
   const { lastBalances, filledIds, bookedFrom } = state;
   if (lastBalances === undefined) return new Map();
   const booked = new Set(filledIds.keys().slice(0, bookedFrom));
@@ -177,11 +185,11 @@ function inherited({ state }: Desk): ReadonlyMap<string, Anchor> {
 }
 
 /** Fills of the last minutes that no read has shown whole: what the venue tells of the balances lacks them, or a part of them. */
-const unshown = ({ state }: Desk, { at }: WholeAccount): readonly FillRecord[] =>
+const unshown = ({ state }: BalancesContext, { at }: WholeAccount): readonly FillRecord[] =>
   state.recentFills(at).filter(({ client_order_id: id }) => state.unshown.has(id));
 
 /** Currencies that an order under way may have moved, or a fill whose rows are not all there yet. */
-function underWayIn(desk: Desk, read: WholeAccount): ReadonlySet<string> {
+function underWayIn(desk: BalancesContext, read: WholeAccount): ReadonlySet<string> {
   const { state } = desk;
   const currencies = new Set<string>();
   for (const { intent } of state.attempts.values()) currencies.add(intent.base).add(intent.quote);
@@ -190,7 +198,7 @@ function underWayIn(desk: Desk, read: WholeAccount): ReadonlySet<string> {
 }
 
 function merged(
-  desk: Desk,
+  desk: BalancesContext,
   told: ReadonlyMap<string, Quantity>,
   read: WholeAccount,
 ): ReadonlyMap<string, Quantity> {

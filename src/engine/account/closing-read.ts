@@ -3,15 +3,18 @@ import type { Observable } from 'rxjs';
 import { after } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
 import { readOnce } from './watch-account.ts';
-import type { Desk } from '../desk.ts';
 import { record } from '../stages/record.ts';
 import { learnVenue } from '../operator/recover.ts';
+import type { RecoverContext } from '../operator/recover.ts';
+
+/** The parts of a desk that this file uses. */
+export type ClosingReadContext = RecoverContext;
 
 /** The closing read is tried for so long after the first instant at which it counts. */
 const TRIED_FOR_MS = 60_000;
 
 /** When a whole read of the account must begin to show all of the last fills; `undefined` when one has, or nothing was filled. */
-export function closingReadDue({ account, policy }: Desk): Monotonic | undefined {
+export function closingReadDue({ account, policy }: ClosingReadContext): Monotonic | undefined {
   const { lastFillAt, wholeReadAt } = account;
   if (lastFillAt === undefined) return undefined;
   const due = after(lastFillAt, policy.inDoubt.bookingMarginMs);
@@ -23,7 +26,7 @@ export function closingReadDue({ account, policy }: Desk): Monotonic | undefined
  * What it shows is compared, corrected and halted upon as ever. Emits `closing` when it has to wait. Completes also when the read
  * cannot be had in time: `closingReadDue` then still tells when it was due.
  */
-export function closingRead(desk: Desk): Observable<'closing'> {
+export function closingRead(desk: ClosingReadContext): Observable<'closing'> {
   return defer(() => {
     const { clock, journal } = desk.ports;
     const due = closingReadDue(desk);
@@ -53,7 +56,7 @@ export function closingRead(desk: Desk): Observable<'closing'> {
 }
 
 /** What the desk waits for before it stops, for people. */
-export function closingWords(desk: Desk): readonly string[] {
+export function closingWords(desk: ClosingReadContext): readonly string[] {
   const due = desk.account.isClosing ? closingReadDue(desk) : undefined;
   if (due === undefined) return [];
   const seconds = Math.ceil((due - desk.ports.clock.monotonic()) / 1_000);
@@ -62,7 +65,7 @@ export function closingWords(desk: Desk): readonly string[] {
 }
 
 /** Why the closing read could not be had, or not yet; `undefined` when it could, or the desk needs none. */
-export const unconfirmedWords = (desk: Desk): string | undefined =>
+export const unconfirmedWords = (desk: ClosingReadContext): string | undefined =>
   !desk.account.isClosing || closingReadDue(desk) === undefined
     ? undefined
     : `the account did not confirm the last fills: ${desk.account.readFault ?? 'no read finished in time'}; the next start reads it again`;

@@ -11,6 +11,12 @@ import type { Desk } from '../desk.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 import { watch } from '../watch.ts';
 
+/** The parts of a desk that this file uses. */
+export type DoubtAlertsContext = Pick<
+  Desk,
+  'account' | 'changed$' | 'observer' | 'policy' | 'ports' | 'state'
+>;
+
 /** The ages at which an operator hears of a doubt, once each. */
 const STAGES: readonly { readonly ageMs: number; readonly alert: Alert }[] = [
   { ageMs: 15 * SECOND_MS, alert: 'doubt_15s' },
@@ -33,7 +39,7 @@ export interface DoubtFacts {
 }
 
 /** What is known of a doubt, for alerts, the status and the list of doubts. */
-export function doubtFacts(desk: Desk, { intent, doubt, since }: OpenAttempt): DoubtFacts {
+export function doubtFacts(desk: DoubtAlertsContext, { intent, doubt, since }: OpenAttempt): DoubtFacts {
   const phase = desk.account.doubts.get(intent.client_order_id);
   const { clock } = desk.ports;
   const isProvable = phase !== undefined && phase.proof.proves !== 'nothing';
@@ -53,7 +59,7 @@ export function doubtFacts(desk: Desk, { intent, doubt, since }: OpenAttempt): D
  * Tells the operator how old a doubt has become, each age once, also across restarts: what an earlier process was alive for
  * it has told. Never emits.
  */
-export function watchDoubts(desk: Desk): Observable<never> {
+export function watchDoubts(desk: DoubtAlertsContext): Observable<never> {
   const { clock } = desk.ports;
   const told = new Map<string, number>();
   const toldBefore = ({ doubt }: OpenAttempt): number =>

@@ -8,20 +8,23 @@ import type { Desk } from '../desk.ts';
 import type { AttemptEnd, OperatorResolution } from '../attempt/execute.ts';
 import type { Command } from '../ports.ts';
 
+/** The parts of a desk that this file uses. */
+export type ResolutionContext = Pick<Desk, 'account' | 'journal' | 'limitDay' | 'ports' | 'state'>;
+
 type Resolve = Command & { readonly do: 'resolve' };
 
 /**
  * Doubts that a person ends: the only way out when the account never tells. What a person may not say is answered and
  * changes nothing. A trade that turns up after all is booked whatever was said, and halts the desk.
  */
-export const resolutions = (desk: Desk): Observable<AttemptEnd> =>
+export const resolutions = (desk: ResolutionContext): Observable<AttemptEnd> =>
   desk.ports.operator$.pipe(
     filter((command) => command.do === 'resolve'),
     mergeMap((command) => defer(() => resolve(desk, command))),
   );
 
 /** What a fill lacks of its order never traded, says a person: it counts as filled no longer. */
-function resolveMissing(desk: Desk, command: Resolve): Observable<never> {
+function resolveMissing(desk: ResolutionContext, command: Resolve): Observable<never> {
   const { clientOrderId, verdict, by, why } = command;
   const fault = missingFault(command);
   if (fault !== undefined) {
@@ -37,7 +40,7 @@ function resolveMissing(desk: Desk, command: Resolve): Observable<never> {
   );
 }
 
-function resolve(desk: Desk, command: Resolve): Observable<AttemptEnd> {
+function resolve(desk: ResolutionContext, command: Resolve): Observable<AttemptEnd> {
   const { clientOrderId, verdict, figures, by, why } = command;
   const { clock } = desk.ports;
   const open = desk.state.attempts.get(clientOrderId);

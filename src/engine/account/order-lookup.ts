@@ -9,6 +9,12 @@ import type { Desk } from '../desk.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
 
+/** The parts of a desk that this file uses. */
+export type LookupContext = Pick<
+  Desk,
+  'account' | 'instruments' | 'limitDay' | 'observer' | 'ports' | 'rateLimiter' | 'state'
+>;
+
 /** Between two rounds of look-ups while something is in doubt. */
 const LOOKUP_MS = 2_000;
 
@@ -16,7 +22,7 @@ const LOOKUP_MS = 2_000;
  * Asks the venue for the orders of attempts in doubt, where it has that route. Only a fill counts: that the venue knows no
  * such order, or calls it canceled, proves nothing by itself, and leaves the proof to the account's transactions.
  */
-export function watchLookups(desk: Desk): Observable<AttemptEnd> {
+export function watchLookups(desk: LookupContext): Observable<AttemptEnd> {
   if (desk.ports.venue.lookup === undefined) return EMPTY;
   return timer(LOOKUP_MS, desk.ports.clock.scheduler).pipe(
     concatMap(() => from(desk.state.doubts)),
@@ -25,7 +31,7 @@ export function watchLookups(desk: Desk): Observable<AttemptEnd> {
   );
 }
 
-function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
+function lookUp(desk: LookupContext, open: OpenAttempt): Observable<AttemptEnd> {
   const { lookup } = desk.ports.venue;
   const { intent } = open;
   if (lookup === undefined) return EMPTY;
@@ -67,7 +73,11 @@ function lookUp(desk: Desk, open: OpenAttempt): Observable<AttemptEnd> {
   );
 }
 
-const isWhole = (desk: Desk, { intent, quote }: OpenAttempt, { filled, filledAmount }: Order): boolean =>
+const isWhole = (
+  desk: LookupContext,
+  { intent, quote }: OpenAttempt,
+  { filled, filledAmount }: Order,
+): boolean =>
   extentOf(
     { intent, quoted: quotedIn(quote), precisions: desk.instruments.precisions(intent.pair) },
     { quantity: filled, amount: filledAmount },

@@ -11,6 +11,9 @@ import type { Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 
+/** The parts of a desk that this file uses. */
+export type ReadAccountContext = Pick<Desk, 'account' | 'policy' | 'ports' | 'rateLimiter' | 'state'>;
+
 export const PAGE = 1000;
 /** A read whose pages do not fit together begins anew this often; then it has failed. */
 const RESTARTS_MAX = 2;
@@ -46,7 +49,7 @@ interface Progress {
  *
  * - Errors: `VenueError` when a page did not come, or the pages never fit together.
  */
-export function readAccount(desk: Desk): Observable<AccountRead> {
+export function readAccount(desk: ReadAccountContext): Observable<AccountRead> {
   return defer(() => {
     const { clock, venue } = desk.ports;
     let at = clock.wall();
@@ -99,7 +102,7 @@ const unsteady = (): VenueError =>
  * own clock: where ours is ahead, or was when the journal was written, it goes back by as much, or by the most that is
  * believed when nothing tells, or what was read last lies in the future.
  */
-function beginning({ state, policy, account, ports }: Desk, at: Instant): Instant {
+function beginning({ state, policy, account, ports }: ReadAccountContext, at: Instant): Instant {
   const { ledger, newestRowAt, readUntil } = account;
   // An order whose answer is awaited is a doubt or ended by the next read. Counting it, a busy desk, which always has one, would
   // read an hour at every read, and never come to its end.
@@ -130,7 +133,7 @@ const STAMPS_MS = 2 * SECOND_MS;
  * No trade of this attempt can be stamped before this: by the venue's own stamp of its quote, or by when it was begun and how far
  * the venue's clock is ahead. `undefined` where nothing tells of that.
  */
-export function earliestStamp(desk: Desk, { since, quote }: OpenAttempt): Instant | undefined {
+export function earliestStamp(desk: ReadAccountContext, { since, quote }: OpenAttempt): Instant | undefined {
   if (quote?.quoted_at !== undefined) return after(quote.quoted_at, -STAMPS_MS);
   const skewMs = desk.ports.venue.skewMs?.();
   return skewMs === undefined

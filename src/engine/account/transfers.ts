@@ -4,13 +4,16 @@ import { HOUR_MS } from '../../core/time.ts';
 import type { Transaction } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
 
+/** The parts of a desk that this file uses. */
+export type TransfersContext = Pick<Desk, 'account' | 'ports' | 'rates'>;
+
 /** The venue makes a valuation hourly; one of more than two hours ago is not used. */
 const KEPT_MS = 3 * HOUR_MS;
 /** The oldest are forgotten first. */
 const TRANSFERS_MAX = 1_000;
 
 /** Keeps the deposits and withdrawals that a read of the account showed. */
-export function noteTransfers({ account, ports }: Desk, rows: readonly Transaction[]): void {
+export function noteTransfers({ account, ports }: TransfersContext, rows: readonly Transaction[]): void {
   const { transfers } = account;
   const oldest = ports.clock.wall() - KEPT_MS;
   for (const [id, { at }] of transfers) if (at < oldest) transfers.delete(id);
@@ -22,7 +25,7 @@ export function noteTransfers({ account, ports }: Desk, rows: readonly Transacti
 }
 
 /** The newest valuation of the venue with what came into the account and left it since then, USD: it makes one an hour. */
-export function currentValuation(desk: Desk): Money | undefined {
+export function currentValuation(desk: TransfersContext): Money | undefined {
   const { valuation, transfers } = desk.account;
   if (valuation === undefined) return undefined;
   let { usd } = valuation;

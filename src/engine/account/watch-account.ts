@@ -40,6 +40,15 @@ import type { Unshown } from '../state/strategy-run.ts';
 import type { AttemptEnd } from '../attempt/execute.ts';
 import { trustOf } from '../policy.ts';
 import { watch } from '../watch.ts';
+import type { ReadAccountContext } from './read-account.ts';
+import type { BalancesContext } from './balances.ts';
+import type { BookingContext } from '../attempt/booking.ts';
+
+/** The parts of a desk that this file uses. */
+export type AccountWatchContext = Pick<Desk, 'changed$' | 'limitDay' | 'mark'> &
+  BalancesContext &
+  BookingContext &
+  ReadAccountContext;
 
 /** From the beginning of a read that failed to the next, and at least `SOON_MS` from its end. */
 const RETRY_MS = 10_000;
@@ -52,7 +61,7 @@ const HINT_MS = 1_000;
  * account's feed. Emits how doubts ended; books fills that the journal does not know; keeps the balances. A failed read
  * proves nothing and is tried again.
  */
-export function watchAccount(desk: Desk): Observable<AttemptEnd> {
+export function watchAccount(desk: AccountWatchContext): Observable<AttemptEnd> {
   const { ports } = desk;
   const waitMs$ = watch(desk.changed$, () => untilNextRead(desk)).pipe(distinctUntilChanged());
   // From the beginning of a read to that of the next: one of many pages takes as long by itself.
@@ -86,7 +95,7 @@ export function watchAccount(desk: Desk): Observable<AttemptEnd> {
 }
 
 /** Trades of the account that are not of this desk: told once, with every read that shows new ones. */
-function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): void {
+function tellForeign(desk: AccountWatchContext, { rows, from, known, trades }: WholeAccount): void {
   const before = desk.account.readFrom;
   desk.account.readFrom = from;
   // The first read shows what was there before this process: nobody can tell what of it is new.
@@ -108,7 +117,7 @@ function tellForeign(desk: Desk, { rows, from, known, trades }: WholeAccount): v
 }
 
 /** However many hints come, the rate limiter keeps the account's reads within the limit of their route. */
-function untilNextRead(desk: Desk): number {
+function untilNextRead(desk: AccountWatchContext): number {
   const { inDoubt, accountPollMs } = desk.policy;
   const ms = desk.state.hasDoubts() || desk.account.booking.size > 0 ? inDoubt.pollMs : accountPollMs;
   return desk.account.isHinted ? Math.min(ms, HINT_MS) : ms;
@@ -118,7 +127,11 @@ function untilNextRead(desk: Desk): number {
  * How long to wait for the next read, milliseconds, so that one begins at the first instant at which it counts towards the proof of a
  * doubt: a read shortly before that would hold it back, because the route has a limit. `lastAt`: when the last one began.
  */
-function untilCountingRead({ account, ports }: Desk, pollMs: number, lastAt: Monotonic): number {
+function untilCountingRead(
+  { account, ports }: AccountWatchContext,
+  pollMs: number,
+  lastAt: Monotonic,
+): number {
   const now = ports.clock.monotonic();
   let first: Monotonic | undefined;
   for (const { proof } of account.doubts.values())
@@ -133,7 +146,7 @@ function untilCountingRead({ account, ports }: Desk, pollMs: number, lastAt: Mon
 }
 
 /** One read and what it means. Empty after a failure, which proves nothing. */
-export function readOnce(desk: Desk): Observable<AttemptEnd> {
+export function readOnce(desk: AccountWatchContext): Observable<AttemptEnd> {
   const { clock } = desk.ports;
   return defer(() => {
     const retryAt = after(clock.monotonic(), RETRY_MS);
@@ -155,7 +168,7 @@ export function readOnce(desk: Desk): Observable<AttemptEnd> {
 }
 
 /** What a whole read means: fills first, so that the balances that follow include them; then what it proves absent. */
-function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
+function digest(desk: AccountWatchContext, read: AccountRead): Observable<AttemptEnd> {
   return defer(() => {
     desk.observer.accountRead(read.rows.length);
     desk.account.lastReadAt = read.startedAt;
@@ -206,7 +219,7 @@ function digest(desk: Desk, read: AccountRead): Observable<AttemptEnd> {
 }
 
 /** Finds the order of a fill by its order id, for rows that lack their client id. Made when the first such row asks. */
-function ordersOf({ state }: Desk): (orderId: string) => KnownOrder | undefined {
+function ordersOf({ state }: AccountWatchContext): (orderId: string) => KnownOrder | undefined {
   let orders: Map<string, KnownOrder> | undefined;
   return (orderId) => {
     orders ??= new Map(
@@ -225,7 +238,7 @@ function ordersOf({ state }: Desk): (orderId: string) => KnownOrder | undefined 
  * Compares what was booked with what the account shows, whoever proved it and however long ago. The account has the last word.
  * What it shows counts before anything is sized again.
  */
-function compare(desk: Desk, read: WholeAccount): Observable<never> {
+function compare(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
   const { state, observer } = desk;
   const bodies: RecordBody[] = [];
   /** Written first: a journal that keeps only the beginning of what follows must not know the trade and trade on. */
@@ -275,7 +288,7 @@ function compare(desk: Desk, read: WholeAccount): Observable<never> {
 }
 
 /** Fills that a read may say something of: those it has rows of, and those of the last minutes that it should have. */
-function compared({ state }: Desk, { trades, at }: WholeAccount): readonly Unshown[] {
+function compared({ state }: AccountWatchContext, { trades, at }: WholeAccount): readonly Unshown[] {
   const recent = new Set(state.recentFills(at).map(({ client_order_id: id }) => id));
   const waiting = [...state.unshown.values()].filter(
     ({ fill: { client_order_id: id } }) => recent.has(id) && !trades.has(id),
@@ -292,7 +305,7 @@ const isIn = (doubtful: WholeRead['doubtful'], currency: string): boolean =>
   doubtful !== undefined && doubtful !== 'all' && doubtful.has(currency);
 
 /** A fill that the account should have shown: told once. */
-function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
+function tellUnbooked(desk: AccountWatchContext, fill: FillRecord): readonly RecordBody[] {
   const { client_order_id: id, order_id: orderId, pair } = fill;
   if (desk.account.unbooked.has(id)) return [];
   desk.account.unbooked.add(id);
@@ -305,7 +318,7 @@ function tellUnbooked(desk: Desk, fill: FillRecord): readonly RecordBody[] {
 }
 
 /** The venue executed more for an order than it was for: told with each read that shows more, and the desk halts. */
-function tellTwice(desk: Desk, id: string, why: string): readonly RecordBody[] {
+function tellTwice(desk: AccountWatchContext, id: string, why: string): readonly RecordBody[] {
   const key = `${id} ${why}`;
   // A person who arms the desk again has seen it.
   if (desk.account.executedTwice.has(key)) return [];
@@ -316,7 +329,10 @@ function tellTwice(desk: Desk, id: string, why: string): readonly RecordBody[] {
 }
 
 /** Tells what is wrong with a read, and halts when the past is another than it was. */
-function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit): Observable<never> {
+function report(
+  desk: AccountWatchContext,
+  { changed, gone, isCut, stayed, isGivenUp }: Audit,
+): Observable<never> {
   for (const hole of stayed) desk.observer.alert('account_hole', { ...hole });
   if (isGivenUp) desk.observer.alert('balances_unchecked');
   const rows = changed.length > 0 ? changed : isCut ? gone : [];
@@ -327,7 +343,7 @@ function report(desk: Desk, { changed, gone, isCut, stayed, isGivenUp }: Audit):
 }
 
 /** Doubts that this read ends: by a trade of theirs, or by proof that there is none. */
-function resolved(desk: Desk, read: WholeAccount): readonly AttemptEnd[] {
+function resolved(desk: AccountWatchContext, read: WholeAccount): readonly AttemptEnd[] {
   const ends: AttemptEnd[] = [];
   for (const open of desk.state.doubts) {
     const { intent } = open;
@@ -372,7 +388,7 @@ const hasMoved = (before: Doubt, now: Doubt): boolean =>
   now.proof.proves !== before.proof.proves;
 
 /** Shows a row that could be the trade of a doubt, once. */
-function tellTwin({ account, observer }: Desk, clientOrderId: string, row: Transaction): void {
+function tellTwin({ account, observer }: AccountWatchContext, clientOrderId: string, row: Transaction): void {
   const { ambiguousTrades } = account;
   const key = `${clientOrderId} ${row.id}`;
   if (ambiguousTrades.has(key)) return;
@@ -399,7 +415,7 @@ const TWINS_MAX = 1_000;
  * Books trades with an id of ours that the journal does not know, and halts unless the operator allowed it. One that was
  * proven absent and has traded after all always halts: the venue did not keep its word.
  */
-function adopt(desk: Desk, read: WholeAccount): Observable<never> {
+function adopt(desk: AccountWatchContext, read: WholeAccount): Observable<never> {
   const { unknown, waiting, isBreach } = adoptable(read.trades, desk.state);
   const ids = [...unknown, ...waiting].map(({ clientId }) => clientId).join(', ');
   const why = `the account shows trades that the journal does not know: ${ids}`;
@@ -419,7 +435,7 @@ function adopt(desk: Desk, read: WholeAccount): Observable<never> {
 }
 
 /** A pause that outlasts the margin for booking, and a read after it. */
-const untilBooked = ({ ports, policy }: Desk, why: string): RecordBody => ({
+const untilBooked = ({ ports, policy }: AccountWatchContext, why: string): RecordBody => ({
   kind: 'control',
   state: 'paused',
   by: 'tranche',

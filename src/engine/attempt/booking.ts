@@ -23,6 +23,9 @@ import type { Desk } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { OpenAttempt } from '../state/engine-state.ts';
 
+/** The parts of a desk that this file uses. */
+export type BookingContext = Pick<Desk, 'instruments' | 'policy' | 'rates' | 'state'>;
+
 /** Fill records, from the three places where proof of a trade comes from. */
 
 const named = (
@@ -163,7 +166,7 @@ const withoutMissing = ({ notional_usd: whole }: IntentRecord, { notional_usd: m
   text(greatest(subtract(money(whole), money(missing)), NO_MONEY));
 
 /** From the account's transactions, for an id of ours that the journal does not know: named by what the id itself says. */
-export function adoptedFill(desk: Desk, trade: TradeEvidence, now: Instant): FillRecord {
+export function adoptedFill(desk: BookingContext, trade: TradeEvidence, now: Instant): FillRecord {
   const id = parseClientId(trade.clientId);
   const known = desk.instruments.pair(trade.pair);
   const [base, quote] = 'problem' in known ? ['', ''] : [known.base, known.quote];

@@ -12,9 +12,10 @@ import type { Money, Quantity } from '../../core/money.ts';
 import { missingOf } from '../../core/cycle/order-extent.ts';
 import type { FillRecord, IntentRecord, Missing, ResolvedRecord } from '../../core/record.ts';
 import { fillFromOrder } from './booking.ts';
+import type { BookingContext } from './booking.ts';
 import type { Desk } from '../desk.ts';
 import { passGate, passResendGate } from './gate.ts';
-import type { Gated } from './gate.ts';
+import type { GateContext, Gated } from './gate.ts';
 import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
 import { isAsync, mergeMapMaybe, toObservable } from '../maybe-async.ts';
@@ -23,6 +24,9 @@ import type { Permit } from '../rate-limit/rate-limiter.ts';
 import type { CommandAnswer } from '../ports.ts';
 import { trustOf } from '../policy.ts';
 import { sendOrder, whileWriting } from './send-order.ts';
+
+/** The parts of a desk that this file uses. */
+export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials'> & BookingContext & GateContext;
 
 /** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
 export interface OperatorResolution {
@@ -56,7 +60,7 @@ export type AttemptEnd = { readonly word?: OperatorResolution | undefined } & (
 
 /** Runs one attempt a permitted item: asks for a quote, makes the intent durable meanwhile, checks, executes. */
 export function execute(
-  desk: Desk,
+  desk: ExecuteContext,
   drain$: Observable<unknown>,
 ): OperatorFunction<Paced | Stopped, AttemptEnd | Stopped> {
   const trust = trustOf(desk.policy);
@@ -100,6 +104,7 @@ const QUOTING: Phase = { state: 'quoting' };
 
 /** One attempt. */
 interface Run extends Gated {
+  readonly desk: ExecuteContext;
   readonly trust: Trust;
   /** To ask for the quote. */
   readonly permit: Permit;
@@ -162,7 +167,7 @@ function askForQuote({ desk, intent, request, item, permit }: Run): Observable<C
   });
 }
 
-function intentOf(desk: Desk, item: Sized): IntentRecord {
+function intentOf(desk: ExecuteContext, item: Sized): IntentRecord {
   const { slice, instrument, size } = item;
   const { parent, slice: number, pair, side } = slice.intent;
   const intent: { -readonly [K in keyof IntentRecord]: IntentRecord[K] } = {

@@ -17,17 +17,26 @@ import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
 import { Approval } from './approval.ts';
 import type { Approved } from './approval.ts';
-import type { Sending } from './send-order.ts';
+import type { SendOrderContext, Sending } from './send-order.ts';
 import { quoteSufficed, quoteWasTooShort } from './short-quotes.ts';
 import type { ShortQuotes } from './quote-failures.ts';
 import { canPay, leftOfSlice } from '../stages/size.ts';
 import { keepOf, tacticFault } from './tactics.ts';
+import type { ShortQuotesContext } from './short-quotes.ts';
+import type { SizeContext } from '../stages/size.ts';
+
+/** The parts of a desk that this file uses. */
+export type GateContext = Pick<Desk, 'continuity' | 'leaving' | 'quoteIds'> &
+  SendOrderContext &
+  ShortQuotesContext &
+  SizeContext;
 
 type Quoted = Phase & { readonly state: 'quoted' };
 type Resending = Phase & { readonly state: 'resending' };
 
 /** What the gate needs to know of an attempt. */
 export interface Gated extends Sending {
+  readonly desk: GateContext;
   readonly item: Sized;
   /** No order is let go any more once this is over. */
   readonly until: NonNullable<Wish['until']>;
@@ -121,7 +130,7 @@ export function passResendGate(run: Gated, phase: Resending): Observable<CycleEv
 
 /** Whether another copy may leave now. The attempt itself, its price and its limits are what they were. */
 function approveResend(
-  { desk, breaks }: Sending,
+  { desk, breaks }: Gated,
   phase: Resending,
   permit: Permit,
 ): Approved | { readonly detail: string } {
@@ -145,7 +154,7 @@ const stoppedBy = ({ reason, detail, next }: Refused): CycleEvent => ({
 });
 
 /** The order would not reach the venue while its quote certainly lives. */
-function lateRefusal({ quote: { lifeMs }, life }: Quoted, { ports, policy }: Desk): Refused {
+function lateRefusal({ quote: { lifeMs }, life }: Quoted, { ports, policy }: GateContext): Refused {
   const needsMs = Math.ceil(ports.clock.monotonic() - life.askedAt + policy.orderMarginMs);
   if (needsMs <= lifeMs)
     return {
@@ -160,7 +169,7 @@ function lateRefusal({ quote: { lifeMs }, life }: Quoted, { ports, policy }: Des
 }
 
 /** A quote id must be new, and no life longer than what a crash would be waited out for. */
-function quoteFault({ policy, quoteIds }: Desk, { quoteId, lifeMs }: Quote): Refused | undefined {
+function quoteFault({ policy, quoteIds }: GateContext, { quoteId, lifeMs }: Quote): Refused | undefined {
   if (lifeMs > policy.inDoubt.lifeMaxMs) return again('quote_mismatch', `a life of ${lifeMs} ms`);
   return quoteIds.has(quoteId) ? again('quote_reused', quoteId) : undefined;
 }
@@ -203,7 +212,7 @@ function refusalOf(
 }
 
 function tellUse(
-  { observer, state }: Desk,
+  { observer, state }: GateContext,
   { override = '', client_order_id, parent, slice }: IntentRecord,
 ): void {
   const known = state.overrides.get(override);
@@ -223,7 +232,7 @@ function tellUse(
 
 /** What was true when the attempt was sized and may not be any more: its time, its price, its slice. */
 function staleFault(
-  desk: Desk,
+  desk: GateContext,
   { slice, size, reference: known }: Sized,
   reference: ReferencePrice | undefined,
 ): Refused | undefined {

@@ -18,6 +18,9 @@ import type { FillRecord, IntentRecord, RecordBody } from '../../core/record.ts'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 
+/** The parts of a desk that this file uses. */
+export type MaximumContext = Pick<Desk, 'ports' | 'rates' | 'state'>;
+
 /** How much below the venue's maximum a piece stays: its USD rate is not ours. */
 const SHARE = ratio('0.98');
 /** A maximum of a stressed minute must not cut slices for ever: the whole size is asked for again after this long. */
@@ -32,7 +35,11 @@ const RAISE = ratio('1.5');
  * The largest piece in quote currency, as told within `ageMs`. The venue counts its maximum in USD: it is converted by our rate
  * and by the venue's own, and the smaller counts.
  */
-export function maximumOf(desk: Desk, { pair, quote }: Instrument, ageMs = AGE_MS): Money | undefined {
+export function maximumOf(
+  desk: MaximumContext,
+  { pair, quote }: Instrument,
+  ageMs = AGE_MS,
+): Money | undefined {
   const known = desk.state.maximums.get(pair);
   if (known === undefined || desk.ports.clock.wall() - known.at > ageMs) return undefined;
   const allowed = scale(known.usd, SHARE);
@@ -82,7 +89,7 @@ const RATE_DIGITS = 12;
  * once what was told has held for a while; if that is too much the venue says so, and nothing but a quote was asked for. One above what was told proves it wrong, and counts in its place.
  */
 export function raisedMaximum(
-  desk: Desk,
+  desk: MaximumContext,
   { pair, quote, amount }: FillRecord,
   { cuts }: IntentRecord,
 ): readonly RecordBody[] {

@@ -11,9 +11,12 @@ import type { Approved } from './approval.ts';
 import { toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 
+/** The parts of a desk that this file uses. */
+export type SendOrderContext = Pick<Desk, 'journal' | 'observer' | 'policy' | 'ports' | 'rateLimiter'>;
+
 /** What sending an order needs to know of its attempt. */
 export interface Sending {
-  readonly desk: Desk;
+  readonly desk: SendOrderContext;
   readonly intent: IntentRecord;
   readonly request: QuoteRequest;
   readonly drain$: Observable<unknown>;

@@ -21,10 +21,14 @@ import type { KnownPrices } from '../../core/risk/tactics.ts';
 import type { Desk } from '../desk.ts';
 import type { OpenSlice } from '../state/engine-state.ts';
 import { overridesFor } from '../operator/overrides.ts';
+import type { OverridesContext } from '../operator/overrides.ts';
+
+/** The parts of a desk that this file uses. */
+export type TacticsContext = Pick<Desk, 'footprint' | 'sizeProbes'> & OverridesContext;
 
 /** The prices that the tactics of a slice are held against, with `mid` as the price of the moment. */
 export function knownPrices(
-  desk: Desk,
+  desk: TacticsContext,
   { parent, decision_price: decision }: IntentText,
   mid: Price,
 ): KnownPrices {
@@ -37,7 +41,7 @@ export function knownPrices(
 
 /** Why a quote, or a price that one may come at, is too dear for the tactics of the slice. */
 export const tacticFault = (
-  desk: Desk,
+  desk: TacticsContext,
   { intent }: OpenSlice,
   { price: each, mid }: { readonly price: Price; readonly mid: Price },
 ): Refusal | undefined =>
@@ -46,14 +50,18 @@ export const tacticFault = (
     : tacticRefusal(intent.tactics, { side: intent.side, price: each }, knownPrices(desk, intent, mid));
 
 /** What must stay of a currency: the reserve of the desk, or that of the strategy when it is larger. */
-export function keepOf(desk: Desk, { tactics }: IntentText, currency: string): Quantity | undefined {
+export function keepOf(
+  desk: TacticsContext,
+  { tactics }: IntentText,
+  currency: string,
+): Quantity | undefined {
   const ofDesk = desk.policy.keep?.get(currency);
   if (tactics?.keep === undefined) return ofDesk;
   return greatest(quantity(tactics.keep), ofDesk ?? NO_QUANTITY);
 }
 
 /** The floor of the balance that an order of the slice pays from, or that of an override that waits for the order when it is lower. */
-export function floorOf(desk: Desk, slice: OpenSlice, currency: string): Quantity | undefined {
+export function floorOf(desk: TacticsContext, slice: OpenSlice, currency: string): Quantity | undefined {
   const floor = desk.policy.limits.positionMin?.get(currency);
   if (floor === undefined) return undefined;
   const lowered = overridesFor(desk, slice, undefined).map(({ limits }) => limits.positionMin?.get(currency));
@@ -64,19 +72,23 @@ export function floorOf(desk: Desk, slice: OpenSlice, currency: string): Quantit
 const TURNS = 10_000;
 
 /** How long a slice waits after a quote that did not suit, milliseconds: longer where too few quotes of the pair trade. */
-export const waitOf = (desk: Desk, { intent, attempts }: OpenSlice): number =>
+export const waitOf = (desk: TacticsContext, { intent, attempts }: OpenSlice): number =>
   requoteMs(intent.tactics, desk.policy.retry.requoteMs, intent.slice * TURNS + attempts) *
   desk.footprint.slowdown(intent.pair);
 
 /** Between two pieces that tactics made of a slice, milliseconds: the price has to recover. */
-export const pauseOf = ({ policy }: Desk, { intent, attempts }: OpenSlice): number =>
+export const pauseOf = ({ policy }: TacticsContext, { intent, attempts }: OpenSlice): number =>
   requoteMs(intent.tactics, policy.retry.requoteMs, intent.slice * TURNS + attempts);
 
 /** A piece takes about so long, milliseconds: no slice is cut into more than its time allows. */
 const PIECE_MS = 5_000;
 
 /** The largest piece that costs little more than a small one, quote currency; `undefined`: the slice goes out whole. */
-export function pieceOf(desk: Desk, { intent, decidedAt }: OpenSlice, mid: Price): Money | undefined {
+export function pieceOf(
+  desk: TacticsContext,
+  { intent, decidedAt }: OpenSlice,
+  mid: Price,
+): Money | undefined {
   const { pair, side, tactics, deadline, by, size } = intent;
   if (tactics?.impact_bps === undefined) return undefined;
   const most = ratio(tactics.impact_bps);

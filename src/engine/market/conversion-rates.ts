@@ -4,8 +4,23 @@ import { counted } from '../../core/money.ts';
 import type { Money, Quantity } from '../../core/money.ts';
 import { HOUR_MS } from '../../core/time.ts';
 import type { Monotonic } from '../../core/time.ts';
-import type { Desk } from '../desk.ts';
+import type { Observer } from '../observer.ts';
+import type { Policy } from '../policy.ts';
+import type { Ports } from '../ports.ts';
+import type { RunningStrategies } from '../state/running-strategies.ts';
+import type { Instruments } from './instruments.ts';
+import type { References } from './reference-prices.ts';
 import type { StrategySource } from '../state/strategy-source.ts';
+
+/** What rates rest on. */
+interface RatesContext {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly observer: Observer;
+  readonly references: References;
+  readonly instruments: Instruments;
+  readonly strategies: RunningStrategies;
+}
 
 const NOTHING_STATED: StatedRates = new Map();
 
@@ -14,14 +29,14 @@ const TOLD_MS = HOUR_MS;
 
 /** The one place that converts between currencies: limits, values of the account and the maxima of the venue. */
 export class Rates {
-  readonly #desk: Desk;
+  readonly #desk: RatesContext;
   readonly #pairs = new Map<string, readonly string[] | undefined>();
   readonly #told = new Map<string, Monotonic>();
   /** Stated rates that the market contradicted when its price was last known. */
   readonly #contradicted = new Map<string, Contradiction>();
   readonly #source: RateSource;
 
-  constructor(desk: Desk) {
+  constructor(desk: RatesContext) {
     this.#desk = desk;
     const { references, policy } = desk;
     this.#source = {
@@ -125,7 +140,7 @@ const contradicted = ({ currency, stated, market, by, limitBps }: Contradiction)
   `the config states ${stated} usd for ${currency}, the market says ${market} (${by}), further apart than ${limitBps} bps`;
 
 /** Currencies that strategies trade: their prices are known anyway. */
-function traded(desk: Desk): readonly string[] {
+function traded(desk: RatesContext): readonly string[] {
   const known = between.get(desk.strategies.sources);
   if (known !== undefined) return known;
   const all = new Set<string>();

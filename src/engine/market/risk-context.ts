@@ -1,5 +1,5 @@
-import type { Position, Proposal, RiskContext } from '../../core/risk/controls.ts';
-import type { Caps, Repeats } from '../../core/risk/repeat-limits.ts';
+import type { Position, Proposal, RiskContext } from '../../core/risk/limits.ts';
+import type { Caps, Repeats } from '../../core/risk/limits.ts';
 import {
   add,
   counted,
@@ -30,6 +30,23 @@ import type { Plan } from '../state/strategy-plan.ts';
 import { doneOf, leftOrder } from '../state/totals.ts';
 import type { LeftOrder, ParentTotals } from '../state/totals.ts';
 
+/** The parts of a desk that this file uses. */
+export type RiskContextSource = Pick<
+  Desk,
+  | 'account'
+  | 'control'
+  | 'instruments'
+  | 'isStopping'
+  | 'leaving'
+  | 'limitDay'
+  | 'policy'
+  | 'ports'
+  | 'priceTrials'
+  | 'references'
+  | 'state'
+  | 'strategies'
+>;
+
 /** What an attempt would do, and which it is. */
 export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
   readonly slice: OpenSlice;
@@ -41,11 +58,12 @@ export interface Trial extends Pick<Proposal, 'quantity' | 'price'> {
 }
 
 /** Everything that the limits are held against, for one attempt at this moment. */
-export const riskContextOf = (desk: Desk, trial: Trial): RiskContext => new DeskWorld(desk, trial);
+export const riskContextOf = (desk: RiskContextSource, trial: Trial): RiskContext =>
+  new DeskWorld(desk, trial);
 
 /** Figures are added up when a limit looks at them: most desks have few limits, and every attempt under way counts in a sum. */
 class DeskWorld implements RiskContext {
-  readonly #desk: Desk;
+  readonly #desk: RiskContextSource;
   readonly #trial: Trial;
   readonly #today: Instant;
   readonly #doubts: Doubts;
@@ -54,7 +72,7 @@ class DeskWorld implements RiskContext {
   readonly repeats: Repeats;
   readonly caps: Caps;
 
-  constructor(desk: Desk, trial: Trial) {
+  constructor(desk: RiskContextSource, trial: Trial) {
     const { control } = desk;
     const plan = desk.strategies.plan(trial.slice.strategy);
     const known = desk.state.totals.parent(trial.slice.intent.parent);
@@ -152,7 +170,7 @@ interface Brought {
 }
 
 /** The currency that a trial adds to, and how much. */
-function broughtBy(desk: Desk, { slice, quantity: bought, amount }: Trial): Brought {
+function broughtBy(desk: RiskContextSource, { slice, quantity: bought, amount }: Trial): Brought {
   const { pair, side } = slice.intent;
   const { base, quote } = desk.instruments.of(pair);
   return side === 'buy' ? { brings: base, brought: bought } : { brings: quote, brought: amount };
@@ -167,7 +185,7 @@ interface Doubts {
 const NO_DOUBTS: Doubts = { open: 0, ofPair: 0, notional: NO_MONEY };
 
 /** Attempts whose outcome is unknown, without the one that asks, and fills that lack a part. */
-function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
+function doubtsOf(desk: RiskContextSource, { slice, clientId }: Trial): Doubts {
   const { attempts, lacking } = desk.state;
   if (attempts.size === 0 && lacking.size === 0) return NO_DOUBTS;
   let doubts = NO_DOUBTS;
@@ -189,13 +207,13 @@ function doubtsOf(desk: Desk, { slice, clientId }: Trial): Doubts {
 }
 
 /** Why nothing more is started for the strategy of a slice. */
-const notRunWhy = (desk: Desk, slice: OpenSlice): string | undefined =>
+const notRunWhy = (desk: RiskContextSource, slice: OpenSlice): string | undefined =>
   desk.strategies.isRun(slice)
     ? desk.state.totals.strategyPausedWhy(slice.strategy)
     : `strategy ${slice.strategy} is not run any more`;
 
 /** Nothing starts on what was true too long ago: the account must have been read whole. */
-export function blindness(desk: Desk): RiskContext['blind'] {
+export function blindness(desk: RiskContextSource): RiskContext['blind'] {
   const { accountAgeMaxMs } = desk.policy;
   if (accountAgeMaxMs === undefined) return undefined;
   const ageMs = desk.ports.clock.monotonic() - (desk.account.lastReadAt ?? Number.NEGATIVE_INFINITY);
@@ -206,13 +224,18 @@ export function blindness(desk: Desk): RiskContext['blind'] {
 
 const unasked = (currency: string): Position => ({ currency, after: undefined });
 
-function givenPosition(desk: Desk, currency: string, paid: Quantity, except: string | undefined): Position {
+function givenPosition(
+  desk: RiskContextSource,
+  currency: string,
+  paid: Quantity,
+  except: string | undefined,
+): Position {
   const available = desk.state.available(currency, except);
   return { currency, after: available && subtract(available, paid) };
 }
 
 function gottenPosition(
-  desk: Desk,
+  desk: RiskContextSource,
   currency: string,
   brought: Quantity,
   except: string | undefined,
@@ -242,14 +265,14 @@ function incoming(intent: IntentRecord, currency: string, collarBps: ReturnType<
 }
 
 /** A balance below zero comes nearer to zero, and does not pass it. */
-function isReducing(desk: Desk, { clientId }: Trial, { brings, brought }: Brought): boolean {
+function isReducing(desk: RiskContextSource, { clientId }: Trial, { brings, brought }: Brought): boolean {
   const { after: sum } = gottenPosition(desk, brings, brought, clientId);
   const borrowed = negate(desk.state.balances?.get(brings) ?? NO_QUANTITY);
   return borrowed.gt(0) && sum?.lte(0) === true;
 }
 
 /** Orders that left in the last minute, those whose record is not written yet included. */
-function recentOrders(desk: Desk, now: Instant): readonly LeftOrder[] {
+function recentOrders(desk: RiskContextSource, now: Instant): readonly LeftOrder[] {
   const known = desk.state.totals.ordersSince(after(now, -MINUTE_MS));
   if (desk.leaving.size === 0) return known;
   const ids = new Set(known.map((order) => order.clientId));
@@ -263,7 +286,7 @@ interface Before {
   readonly planned: number | undefined;
 }
 
-function repeatsOf(desk: Desk, trial: Trial, { at, known, planned }: Before): Repeats {
+function repeatsOf(desk: RiskContextSource, trial: Trial, { at, known, planned }: Before): Repeats {
   const { slice, clientId } = trial;
   const { parent, slice: number, pair } = slice.intent;
   const { filledIds, closedIds } = desk.state;
@@ -297,7 +320,7 @@ function isTwin(order: LeftOrder, { slice, size }: Trial): boolean {
 
 /** Other slices of the parent with an order, those whose record is not written yet included. */
 function othersExecuted(
-  desk: Desk,
+  desk: RiskContextSource,
   { parent, slice }: Pick<OpenSlice['intent'], 'parent' | 'slice'>,
   known: ParentTotals['slices'] = NO_SLICES,
 ): number {
@@ -313,7 +336,7 @@ function othersExecuted(
 const NO_SLICES: ParentTotals['slices'] = new ParentSlices();
 
 function capsOf(
-  desk: Desk,
+  desk: RiskContextSource,
   { slice, size, clientId }: Trial,
   { known, plan }: { readonly known: ParentTotals | undefined; readonly plan: Plan | undefined },
 ): Caps {

@@ -35,6 +35,23 @@ import { halt } from '../account/halt.ts';
 import type { Desk } from '../desk.ts';
 import { freshRounds } from './size-probes.ts';
 
+/** The parts of a desk that this file uses. */
+export type SizeProbingContext = Pick<
+  Desk,
+  | 'control'
+  | 'footprint'
+  | 'instruments'
+  | 'isStopping'
+  | 'journal'
+  | 'observer'
+  | 'ports'
+  | 'rateLimiter'
+  | 'references'
+  | 'sizeProbes'
+  | 'state'
+  | 'strategies'
+>;
+
 /** A curve is learnt from so many rounds, and from none that are older. */
 const ROUNDS_KEPT = 5;
 /** Between two rounds of one ladder; longer after one that brought no prices. */
@@ -54,7 +71,7 @@ const IDLE_LOOK_MS = 200;
  * Probes the sizes of ladders while the limit of quotes is idle. A probe has no client id, so that it can never be
  * executed; it takes one place of an otherwise empty window, and none shortly before something is planned. Never emits.
  */
-export function probeSizes(desk: Desk): Observable<never> {
+export function probeSizes(desk: SizeProbingContext): Observable<never> {
   const { clock, strategies } = desk.ports;
   return defer(() => {
     // A reload may bring a ladder to a desk that had none.
@@ -66,12 +83,14 @@ export function probeSizes(desk: Desk): Observable<never> {
   }).pipe(ignoreElements(), repeat());
 }
 
-const wishesOf = ({ strategies }: Desk): readonly { readonly id: string; readonly wish: LadderWish }[] =>
+const wishesOf = ({
+  strategies,
+}: SizeProbingContext): readonly { readonly id: string; readonly wish: LadderWish }[] =>
   [...strategies.sources].flatMap(([id, { bound }]) =>
     bound.ladder === undefined ? [] : [{ id, wish: bound.ladder }],
   );
 
-function isDue(desk: Desk, strategy: string, { pair, side }: LadderWish): boolean {
+function isDue(desk: SizeProbingContext, strategy: string, { pair, side }: LadderWish): boolean {
   const { clock } = desk.ports;
   const life = desk.state.lives.get(strategy);
   if (life === undefined || life.finished !== undefined || life.state === undefined) return false;
@@ -84,7 +103,7 @@ function isDue(desk: Desk, strategy: string, { pair, side }: LadderWish): boolea
 }
 
 /** Asks for each size in turn; keeps the round when all of them were priced in time. */
-function climb(desk: Desk, wish: LadderWish): Observable<never> {
+function climb(desk: SizeProbingContext, wish: LadderWish): Observable<never> {
   const { clock } = desk.ports;
   const { pair, side } = wish;
   const known = desk.sizeProbes.of(pair, side);
@@ -107,7 +126,7 @@ function climb(desk: Desk, wish: LadderWish): Observable<never> {
 }
 
 /** The sizes of a ladder, the smallest first; those below the minimum are left out, and a ladder of one is none. */
-function sizesOf(desk: Desk, { pair, size, probes }: LadderWish): readonly Size[] {
+function sizesOf(desk: SizeProbingContext, { pair, size, probes }: LadderWish): readonly Size[] {
   const { basePrecision, quotePrecision, minimum } = desk.instruments.of(pair);
   const sizes = ladderShares[probes].flatMap((part): readonly Size[] => {
     if (size.by === 'quantity') {
@@ -121,14 +140,14 @@ function sizesOf(desk: Desk, { pair, size, probes }: LadderWish): readonly Size[
 }
 
 /** Emits once, when nothing else wants a quote. */
-const whenIdle = (desk: Desk): Observable<unknown> =>
+const whenIdle = (desk: SizeProbingContext): Observable<unknown> =>
   interval(IDLE_LOOK_MS, desk.ports.clock.scheduler).pipe(
     startWith(undefined),
     filter(() => isIdle(desk)),
     take(1),
   );
 
-function isIdle(desk: Desk): boolean {
+function isIdle(desk: SizeProbingContext): boolean {
   if (desk.control !== 'active' || desk.isStopping || !desk.rateLimiter.isIdle('quote')) return false;
   const now = desk.ports.clock.wall();
   for (const life of desk.state.lives.values()) {
@@ -141,7 +160,7 @@ function isIdle(desk: Desk): boolean {
   return true;
 }
 
-function probe(desk: Desk, request: QuoteRequest): Observable<Rung | undefined> {
+function probe(desk: SizeProbingContext, request: QuoteRequest): Observable<Rung | undefined> {
   const { clock, venue } = desk.ports;
   const { pair } = request;
   const instrument = desk.instruments.of(pair);
@@ -167,7 +186,11 @@ function probe(desk: Desk, request: QuoteRequest): Observable<Rung | undefined> 
 }
 
 /** What a probe brought. What the venue says besides counts as if a slice had asked. */
-function heed(desk: Desk, { pair, size }: QuoteRequest, meaning: QuoteMeaning): Observable<Rung | undefined> {
+function heed(
+  desk: SizeProbingContext,
+  { pair, size }: QuoteRequest,
+  meaning: QuoteMeaning,
+): Observable<Rung | undefined> {
   switch (meaning.means) {
     case 'quote': {
       const { quantity, price } = meaning.quote;

@@ -1,4 +1,4 @@
-import type { Limits } from '../../core/risk/controls.ts';
+import type { Limits } from '../../core/risk/limits.ts';
 import { unitOf } from '../../core/instrument.ts';
 import { add, holding, money, quantity, subtract } from '../../core/money.ts';
 import type { Reason } from '../../core/reasons.ts';
@@ -10,6 +10,11 @@ import type { OpenSlice } from '../state/engine-state.ts';
 import { dayLimits } from './overrides.ts';
 import { COLLAR, costOf, MALFORMED, shortfallBps } from '../state/totals.ts';
 import type { ParentTotals } from '../state/totals.ts';
+import type { OverridesContext } from './overrides.ts';
+
+/** The parts of a desk that this file uses. */
+export type CircuitBreakersContext = Pick<Desk, 'control' | 'observer' | 'priceTrials' | 'strategies'> &
+  OverridesContext;
 
 /** What a bad end calls for beyond its slice: pauses of a parent, a pair or the desk, and halts. */
 
@@ -32,7 +37,11 @@ const TOLD: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /** Records to be written with the end of an attempt that did not trade, or of a try that asked for no quote. */
-export function circuitBreakers(desk: Desk, { intent }: OpenSlice, end: BadEnd): readonly RecordBody[] {
+export function circuitBreakers(
+  desk: CircuitBreakersContext,
+  { intent }: OpenSlice,
+  end: BadEnd,
+): readonly RecordBody[] {
   const { reason, detail } = end;
   const { totals } = desk.state;
   const { parent, pair } = intent;
@@ -72,7 +81,7 @@ export function circuitBreakers(desk: Desk, { intent }: OpenSlice, end: BadEnd):
  * Whether quotes of a parent have been outside the collar often enough and for long enough. No reference price is older than
  * `reference.max_age`, so that they have disagreed with at least two of them: one absurd price does not pause a parent.
  */
-function haveDisagreed({ state, policy, ports }: Desk, parent: string): boolean {
+function haveDisagreed({ state, policy, ports }: CircuitBreakersContext, parent: string): boolean {
   const known = state.totals.parent(parent);
   const collars = (known?.collars ?? 0) + 1;
   const now = ports.clock.wall();
@@ -82,7 +91,7 @@ function haveDisagreed({ state, policy, ports }: Desk, parent: string): boolean 
 }
 
 /** Ends a pause of a parent that is there because prices disagreed; a pause that a person made stays. */
-function resumeParent(desk: Desk, parent: string, detail: string): readonly RecordBody[] {
+function resumeParent(desk: CircuitBreakersContext, parent: string, detail: string): readonly RecordBody[] {
   if (!desk.state.totals.isPricePaused(parent)) return [];
   desk.priceTrials.end(parent);
   desk.observer.alert('parent_resumed', { parent, detail });
@@ -90,7 +99,7 @@ function resumeParent(desk: Desk, parent: string, detail: string): readonly Reco
 }
 
 /** Records to be written with a fill: what the books say once it is in them. */
-export function afterFill(desk: Desk, fill: FillRecord): readonly RecordBody[] {
+export function afterFill(desk: CircuitBreakersContext, fill: FillRecord): readonly RecordBody[] {
   if (fill.source === 'transactions' || fill.source === 'lookup') tellLate(desk, fill);
   if (desk.state.filledIds.has(fill.client_order_id)) return [];
   const known = desk.state.totals.parent(fill.parent);
@@ -112,7 +121,7 @@ export function afterFill(desk: Desk, fill: FillRecord): readonly RecordBody[] {
 const REPORT_MS = 5 * SECOND_MS;
 
 /** A fill is reported when it is known; one that became known late is told of by itself. */
-function tellLate(desk: Desk, { client_order_id, executed_at }: FillRecord): void {
+function tellLate(desk: CircuitBreakersContext, { client_order_id, executed_at }: FillRecord): void {
   const lateMs = desk.ports.clock.wall() - executed_at;
   if (lateMs > REPORT_MS) desk.observer.alert('fill_reported_late', { client_order_id, late_ms: lateMs });
 }
@@ -125,7 +134,11 @@ const withFill = (known: ParentTotals, fill: FillRecord): ParentTotals => ({
 });
 
 /** More than the parent or the slice was to trade: by more than a unit of the currency, this is a bug or a broken venue. */
-function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined): BadEnd | undefined {
+function capBroken(
+  desk: CircuitBreakersContext,
+  fill: FillRecord,
+  known: ParentTotals | undefined,
+): BadEnd | undefined {
   const slice = desk.state.slices.get(sliceKey(fill.parent, fill.slice));
   if (slice === undefined) return undefined;
   const { intent } = slice;
@@ -146,7 +159,7 @@ function capBroken(desk: Desk, fill: FillRecord, known: ParentTotals | undefined
 }
 
 /** Orders are refused before they exceed the day; fills that have exceeded it all the same are a matter for a person. */
-function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
+function dayBroken(desk: CircuitBreakersContext, fill: FillRecord): BadEnd | undefined {
   const limits: Limits = dayLimits(desk, desk.state.slices.get(sliceKey(fill.parent, fill.slice)));
   const today = desk.limitDay.now();
   const { dayNotionalMax, dayCostMax } = limits;
@@ -174,13 +187,13 @@ function dayBroken(desk: Desk, fill: FillRecord): BadEnd | undefined {
 /** In words for the journal: the code first, so that it can be looked for. */
 const words = ({ reason, detail }: BadEnd): string => `${reason}: ${detail}`;
 
-function pauseParent(desk: Desk, parent: string, end: BadEnd): ControlRecord {
+function pauseParent(desk: CircuitBreakersContext, parent: string, end: BadEnd): ControlRecord {
   desk.observer.alert('parent_paused', { parent, ...end });
   return { kind: 'control', state: 'paused', parent, by: 'tranche', why: words(end) };
 }
 
 /** A pause that ends by itself is not enough: this one waits for a person. */
-const pauseDesk = (desk: Desk, end: BadEnd): readonly RecordBody[] =>
+const pauseDesk = (desk: CircuitBreakersContext, end: BadEnd): readonly RecordBody[] =>
   desk.control === 'active' || (desk.control === 'paused' && desk.state.controlUntil !== undefined)
     ? [{ kind: 'control', state: 'paused', by: 'tranche', why: words(end) }]
     : [];

@@ -23,6 +23,13 @@ import { overrides } from './overrides.ts';
 import type { Command } from '../ports.ts';
 import { scopeOf } from '../state/totals.ts';
 import { watch } from '../watch.ts';
+import type { OverridesContext } from './overrides.ts';
+import type { WatchClocksContext } from '../time/watch-clocks.ts';
+
+/** The parts of a desk that this file uses. */
+export type CommandContext = Pick<Desk, 'control' | 'controlWhy' | 'killSwitch' | 'strategies'> &
+  OverridesContext &
+  WatchClocksContext;
 
 type Control = Command & { readonly do: 'pause' | 'resume' | 'halt' | 'rearm' };
 const isControl = (command: Command): command is Control =>
@@ -30,7 +37,7 @@ const isControl = (command: Command): command is Control =>
 type Rearm = Command & { readonly do: 'rearm' };
 
 /** Commands of the operator, and a halt file that somebody left, become part of the record. Never emits. */
-export function operate(desk: Desk): Observable<never> {
+export function operate(desk: CommandContext): Observable<never> {
   const commands = desk.ports.operator$.pipe(
     filter(isControl),
     mergeMap((command) => defer(() => obey(desk, command))),
@@ -42,7 +49,7 @@ export function operate(desk: Desk): Observable<never> {
 }
 
 /** Latches a halt in the tick of the command, whether or not the journal can take it yet. */
-export const halts = (desk: Desk): Observable<unknown> =>
+export const halts = (desk: CommandContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command) => command.do === 'halt'),
     tap((command) => {
@@ -51,12 +58,15 @@ export const halts = (desk: Desk): Observable<unknown> =>
   );
 
 /** Memory first: called in the tick of the command. Whoever left the file said more than a signal can. */
-export function setKillSwitch(desk: Desk, { by, why, isKill }: Command & { readonly do: 'halt' }): void {
+export function setKillSwitch(
+  desk: CommandContext,
+  { by, why, isKill }: Command & { readonly do: 'halt' },
+): void {
   desk.killSwitch.look();
   desk.killSwitch.set({ level: isKill === true ? 'kill' : 'halt', by, why });
 }
 
-function obey(desk: Desk, command: Control): Observable<unknown> {
+function obey(desk: CommandContext, command: Control): Observable<unknown> {
   switch (command.do) {
     case 'halt':
       setKillSwitch(desk, command);
@@ -70,7 +80,10 @@ function obey(desk: Desk, command: Control): Observable<unknown> {
 }
 
 /** Pauses or resumes what the command names, and says what came of it. */
-function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): Observable<unknown> {
+function turn(
+  desk: CommandContext,
+  command: Command & { readonly do: 'pause' | 'resume' },
+): Observable<unknown> {
   const fault = turnFault(desk, command);
   if (fault !== undefined) {
     command.answer?.({ isDone: false, says: fault });
@@ -96,7 +109,7 @@ function turn(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }
 }
 
 /** Ends a pause that was given an end, also one that a process before this one was told of. */
-function resumeInTime(desk: Desk): Observable<unknown> {
+function resumeInTime(desk: CommandContext): Observable<unknown> {
   return watch(desk.changed$, () => desk.state.controlUntil).pipe(
     distinctUntilChanged(),
     switchMap((until) => (until === undefined ? EMPTY : untilTime(desk, until).pipe(map(() => until)))),
@@ -114,7 +127,10 @@ function resumeInTime(desk: Desk): Observable<unknown> {
 const PAUSE_MAX_MS = 366 * DAY_MS;
 
 /** Why it cannot be paused or resumed, in words; `undefined` when it can. */
-function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resume' }): string | undefined {
+function turnFault(
+  desk: CommandContext,
+  command: Command & { readonly do: 'pause' | 'resume' },
+): string | undefined {
   const { slices, totals } = desk.state;
   const { parent, pair, strategy } = command;
   if ([parent, pair, strategy].filter((one) => one !== undefined).length > 1)
@@ -156,7 +172,7 @@ function turnFault(desk: Desk, command: Command & { readonly do: 'pause' | 'resu
  */
 const LOOK_MS = 1_000;
 
-function watchLatch(desk: Desk): Observable<unknown> {
+function watchLatch(desk: CommandContext): Observable<unknown> {
   if (!desk.killSwitch.isWatched) return EMPTY;
   return timer(LOOK_MS, desk.ports.clock.scheduler).pipe(
     mergeMap(() => {
@@ -170,13 +186,13 @@ function watchLatch(desk: Desk): Observable<unknown> {
 }
 
 /** Brings the journal up to what the kill switch says. */
-export function noteHalt(desk: Desk): Observable<unknown> {
+export function noteHalt(desk: CommandContext): Observable<unknown> {
   const body = haltNote(desk);
   return body === undefined ? EMPTY : desk.journal.append([body]);
 }
 
 /** What the journal does not say yet of the halt that holds. */
-export function haltNote(desk: Desk): ControlRecord | undefined {
+export function haltNote(desk: CommandContext): ControlRecord | undefined {
   const { state } = desk;
   const { halt } = desk.killSwitch;
   if (halt === undefined) return undefined;
@@ -187,11 +203,11 @@ export function haltNote(desk: Desk): ControlRecord | undefined {
 }
 
 /** Ids of orders whose outcome is unknown or still awaited. */
-const openOrders = (desk: Desk): readonly string[] => [...desk.state.attempts.keys()];
+const openOrders = (desk: CommandContext): readonly string[] => [...desk.state.attempts.keys()];
 
 /** Why the desk may not be armed again like this, in words; `undefined` when it may. */
 export function rearmFault(
-  desk: Desk,
+  desk: CommandContext,
   { by, why, withOpenDoubts }: Pick<Rearm, 'by' | 'why'> & { readonly withOpenDoubts?: boolean | undefined },
 ): string | undefined {
   if (by.trim() === '') return 'name the person who re-arms the desk';
@@ -203,12 +219,12 @@ export function rearmFault(
 }
 
 /** The record that arms the desk again: who, why, and with which doubts open. */
-export function rearmRecord(desk: Desk, { by, why }: Pick<Rearm, 'by' | 'why'>): RecordBody {
+export function rearmRecord(desk: CommandContext, { by, why }: Pick<Rearm, 'by' | 'why'>): RecordBody {
   const doubts = openOrders(desk);
   return { kind: 'control', state: 'active', by, why, ...(doubts.length === 0 ? {} : { doubts }) };
 }
 
-function rearm(desk: Desk, command: Rearm): Observable<unknown> {
+function rearm(desk: CommandContext, command: Rearm): Observable<unknown> {
   const answer = (isDone: boolean, says: string): void => {
     command.answer?.({ isDone, says });
   };

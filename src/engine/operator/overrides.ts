@@ -1,6 +1,6 @@
 import { EMPTY, filter, mergeMap, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Limits } from '../../core/risk/controls.ts';
+import type { Limits } from '../../core/risk/limits.ts';
 import { OVERRIDE_MAX_MINUTES, concerns, loosened, overrideFault } from '../../core/risk/override.ts';
 import type { OverriddenOrder } from '../../core/risk/override.ts';
 import type { OverrideRecord } from '../../core/record.ts';
@@ -11,6 +11,12 @@ import type { OpenSlice } from '../state/engine-state.ts';
 import type { Override } from '../state/override-state.ts';
 import type { Command } from '../ports.ts';
 
+/** The parts of a desk that this file uses. */
+export type OverridesContext = Pick<
+  Desk,
+  'changed$' | 'instruments' | 'journal' | 'limitDay' | 'policy' | 'ports' | 'proposals' | 'state'
+>;
+
 type Propose = Command & { readonly do: 'propose' };
 type Approve = Command & { readonly do: 'approve' };
 
@@ -18,13 +24,13 @@ type Approve = Command & { readonly do: 'approve' };
  * Overrides of a limit for one order: one person proposes, another approves, the journal knows both. Each is used once at
  * the most, by the attempt whose intent names it, and none outlives its minutes or the process.
  */
-export const overrides = (desk: Desk): Observable<unknown> =>
+export const overrides = (desk: OverridesContext): Observable<unknown> =>
   desk.ports.operator$.pipe(
     filter((command) => command.do === 'propose' || command.do === 'approve'),
     mergeMap((command) => (command.do === 'propose' ? propose(desk, command) : approve(desk, command))),
   );
 
-function propose(desk: Desk, command: Propose): Observable<unknown> {
+function propose(desk: OverridesContext, command: Propose): Observable<unknown> {
   const fault = overrideFault(command) ?? targetFault(desk, command);
   if (fault !== undefined) {
     command.answer({ isDone: false, says: fault });
@@ -60,7 +66,7 @@ function propose(desk: Desk, command: Propose): Observable<unknown> {
 }
 
 /** What is named must be there: a wrong id must not lie in wait. */
-function targetFault(desk: Desk, { parent, pair }: Propose): string | undefined {
+function targetFault(desk: OverridesContext, { parent, pair }: Propose): string | undefined {
   if (pair !== undefined && 'problem' in desk.instruments.pair(pair))
     return `the account has no pair ${pair}`;
   return parent === undefined || desk.state.totals.parent(parent) !== undefined
@@ -68,7 +74,7 @@ function targetFault(desk: Desk, { parent, pair }: Propose): string | undefined 
     : `there is no parent ${parent} yet`;
 }
 
-function approve(desk: Desk, command: Approve): Observable<unknown> {
+function approve(desk: OverridesContext, command: Approve): Observable<unknown> {
   const { override: id, by, why } = command;
   const known = desk.state.overrides.get(id);
   const fault = approveFault(desk, known, command);
@@ -85,7 +91,7 @@ function approve(desk: Desk, command: Approve): Observable<unknown> {
 }
 
 function approveFault(
-  desk: Desk,
+  desk: OverridesContext,
   known: Override | undefined,
   { override: id, by, why, token }: Approve,
 ): string | undefined {
@@ -107,7 +113,7 @@ const sameName = (a: string, b: string): boolean => a.trim().toLowerCase() === b
  * By either clock: the steady one stands still while the machine sleeps. Nobody remembers how long one of an earlier process
  * has lasted: it is over.
  */
-export function isOver(desk: Desk, id: string): boolean {
+export function isOver(desk: OverridesContext, id: string): boolean {
   const { clock } = desk.ports;
   const until = desk.proposals.get(id)?.until ?? Number.NEGATIVE_INFINITY;
   const expiresAt = desk.state.overrides.get(id)?.proposal.expires_at ?? Number.NEGATIVE_INFINITY;
@@ -115,7 +121,7 @@ export function isOver(desk: Desk, id: string): boolean {
 }
 
 /** Before the venue could be asked, and of a pair that it does not list any more, the currencies are not known. */
-const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
+const orderOf = (desk: OverridesContext, { intent }: OpenSlice): OverriddenOrder => {
   const { parent, slice, pair, side } = intent;
   const known = desk.instruments.pair(pair);
   const { base, quote } = 'problem' in known ? { base: '', quote: '' } : known;
@@ -124,7 +130,7 @@ const orderOf = (desk: Desk, { intent }: OpenSlice): OverriddenOrder => {
 
 /** The approved overrides that this order may use, each with the limits that it leads to. */
 export function* overridesFor(
-  desk: Desk,
+  desk: OverridesContext,
   slice: OpenSlice,
   clientId: string | undefined,
 ): Generator<{ readonly id: string; readonly limits: Limits }> {
@@ -139,7 +145,7 @@ export function* overridesFor(
 }
 
 /** Limits that the totals of the day are held against: what was overridden today was meant to exceed them. */
-export function dayLimits(desk: Desk, slice: OpenSlice | undefined): Limits {
+export function dayLimits(desk: OverridesContext, slice: OpenSlice | undefined): Limits {
   let { limits } = desk.policy;
   if (slice === undefined || desk.state.overrides.isEmpty) return limits;
   const order = orderOf(desk, slice);

@@ -31,6 +31,23 @@ import { firstSteps } from '../stages/decide.ts';
 import { beginnings, planFor, tellKept, unknownPairs } from './reload.ts';
 import { skewRefusal } from '../time/clock-skew.ts';
 import { resolutions } from '../account/operator-resolutions.ts';
+import type { ResolutionContext } from '../account/operator-resolutions.ts';
+import type { RecordContext } from '../stages/record.ts';
+import type { ClockBackContext } from '../time/clock-back.ts';
+import type { CommandContext } from './operator-commands.ts';
+import type { ReloadContext } from './reload.ts';
+import type { DecideContext } from '../stages/decide.ts';
+import type { AccountWatchContext } from '../account/watch-account.ts';
+
+/** The parts of a desk that this file uses. */
+export type RecoverContext = Pick<Desk, 'requestsKnownSince' | 'snapshotWriter'> &
+  AccountWatchContext &
+  ClockBackContext &
+  CommandContext &
+  DecideContext &
+  RecordContext &
+  ReloadContext &
+  ResolutionContext;
 
 /**
  * Start-up is recovery: the journal becomes the state, attempts that a dead process left open become doubts (`takeOver`),
@@ -39,7 +56,7 @@ import { resolutions } from '../account/operator-resolutions.ts';
  *
  * - Errors: `OperatorError` when a strategy cannot run.
  */
-export function recover(desk: Desk): Observable<never> {
+export function recover(desk: RecoverContext): Observable<never> {
   const steps = concat(
     defer(() => learnVenue(desk)),
     defer(() => checkPairs(desk)),
@@ -77,7 +94,7 @@ const OTHER_ACCOUNT = [
  * - Errors: `OperatorError` when the journal belongs to another account.
  */
 export function takeOver(
-  desk: Desk,
+  desk: RecoverContext,
   { rearm, accountChanged, withOpenDoubts }: TakeOverOptions = {},
 ): Observable<never> {
   const { state, policy, ports } = desk;
@@ -165,14 +182,14 @@ export function takeOver(
 }
 
 /** From here on requests are noted for the next process. */
-function beginRequestLog({ state, ports, requestsKnownSince }: Desk): void {
+function beginRequestLog({ state, ports, requestsKnownSince }: RecoverContext): void {
   const boot = ports.clock.boot?.();
   if (boot !== undefined && state.startSeq !== undefined)
     ports.requestLog?.begin(state.startSeq, requestsKnownSince ?? boot);
 }
 
 /** A halt of an earlier process holds on; one that the file alone knows of is written down. */
-function heldBack(desk: Desk): readonly RecordBody[] {
+function heldBack(desk: RecoverContext): readonly RecordBody[] {
   const { state, killSwitch } = desk;
   const { controlBy: by, controlWhy: why } = state;
   if (state.control === 'halted')
@@ -182,7 +199,7 @@ function heldBack(desk: Desk): readonly RecordBody[] {
 }
 
 /** Why the desk must not trade before a person has looked; `undefined` when nothing is odd. */
-function suspicionOf({ state, policy, ports, observer }: Desk): string | undefined {
+function suspicionOf({ state, policy, ports, observer }: RecoverContext): string | undefined {
   const { oddity } = ports.journal;
   if (oddity?.what === 'no_anchor') observer.warn(oddity.why);
   if (oddity?.what === 'rolled_back') {
@@ -213,7 +230,7 @@ function causesOf(deaths: readonly Death[]): string {
  * a moment ago, since probes and reads leave no record; where each request was noted, just by those. What it sent last may still
  * be on its way.
  */
-function holdBack(desk: Desk): void {
+function holdBack(desk: RecoverContext): void {
   const { state, rateLimiter, policy, ports, observer } = desk;
   if (state.lastRecordAt === undefined) return;
   let longestMs = 0;
@@ -249,7 +266,7 @@ function holdBack(desk: Desk): void {
 const LAST_REQUEST_MS = 1_000;
 
 /** Asks what the account can access. Tries for as long as it takes: without it nothing can be sized. */
-export function learnVenue(desk: Desk): Observable<never> {
+export function learnVenue(desk: RecoverContext): Observable<never> {
   const { venue } = desk.ports;
   const read = <T>(source: Observable<T>): Observable<T> =>
     desk.rateLimiter
@@ -277,7 +294,7 @@ function noSuchRoute(error: unknown): Observable<never> {
   return throwError(() => error);
 }
 
-function backOff(desk: Desk, error: unknown, count: number): Observable<unknown> {
+function backOff(desk: RecoverContext, error: unknown, count: number): Observable<unknown> {
   if (!(error instanceof VenueError)) return throwError(() => error);
   if (error.code === 'unauthorised') {
     return throwError(
@@ -295,7 +312,7 @@ function backOff(desk: Desk, error: unknown, count: number): Observable<unknown>
 }
 
 /** Every pair of every strategy must be one that the account can access. */
-function checkPairs(desk: Desk): Observable<never> {
+function checkPairs(desk: RecoverContext): Observable<never> {
   const [first] = unknownPairs(desk, [...desk.strategies.sources.values()]);
   return first === undefined ? EMPTY : throwError(() => new OperatorError('config', first));
 }
@@ -304,7 +321,7 @@ function checkPairs(desk: Desk): Observable<never> {
  * Begins the strategies that this journal has not seen; those it has seen go on where they were. One that was edited while its
  * parent runs goes on with the text it began with, as it would have without the restart.
  */
-function beginLives(desk: Desk): Observable<never> {
+function beginLives(desk: RecoverContext): Observable<never> {
   const { begin, changes, run, faults } = planFor(desk, [...desk.strategies.sources.values()], []);
   // What goes on with its old text may trade a pair that no file names any more.
   const [fault] = [...faults, ...unknownPairs(desk, run)];
@@ -320,7 +337,7 @@ function beginLives(desk: Desk): Observable<never> {
 }
 
 /** The first whole read of the account, before the first quote: again until one comes through. */
-function sweep(desk: Desk): Observable<never> {
+function sweep(desk: RecoverContext): Observable<never> {
   return defer(() => readOnce(desk)).pipe(
     record(desk, EMPTY),
     ignoreElements(),

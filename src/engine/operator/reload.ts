@@ -9,6 +9,20 @@ import { differences, planChange } from './reload-plan.ts';
 import type { Change, Planned } from './reload-plan.ts';
 import type { StrategySource } from '../state/strategy-source.ts';
 
+/** The parts of a desk that this file uses. */
+export type ReloadContext = Pick<
+  Desk,
+  | 'instruments'
+  | 'journal'
+  | 'lastReloadReport'
+  | 'observer'
+  | 'policy'
+  | 'ports'
+  | 'rates'
+  | 'state'
+  | 'strategies'
+>;
+
 /** An editor writes a file in several steps: what it left is read when it has been quiet for this long. */
 const QUIET_MS = SECOND_MS;
 
@@ -23,7 +37,7 @@ const isReload = (command: Command): command is Reload => command.do === 'reload
  * Reloads of those who cannot be told to ask again. Who listens from the first moment keeps what comes before the desk trades: it is
  * done as soon as there are lives to compare the files with.
  */
-export const patientReloads = ({ ports }: Desk): Observable<Reload> =>
+export const patientReloads = ({ ports }: ReloadContext): Observable<Reload> =>
   ports.operator$.pipe(
     filter(isReload),
     filter(({ isPatient }) => isPatient === true),
@@ -31,7 +45,7 @@ export const patientReloads = ({ ports }: Desk): Observable<Reload> =>
   );
 
 /** Reads the strategies again when a person says so, or when their files have changed and somebody watches them. Never emits. */
-export function reloads(desk: Desk, patient: Observable<Reload>): Observable<never> {
+export function reloads(desk: ReloadContext, patient: Observable<Reload>): Observable<never> {
   const { operator$, strategies, clock } = desk.ports;
   const told = operator$.pipe(
     filter(isReload),
@@ -48,7 +62,7 @@ export function reloads(desk: Desk, patient: Observable<Reload>): Observable<nev
   );
 }
 
-function reload(desk: Desk, command: Reload): Observable<unknown> {
+function reload(desk: ReloadContext, command: Reload): Observable<unknown> {
   const read = desk.ports.strategies?.read();
   if (read === undefined)
     return answered(command, { isDone: false, says: 'this desk cannot reload its strategies' });
@@ -82,7 +96,7 @@ function reload(desk: Desk, command: Reload): Observable<unknown> {
 }
 
 /** A watched folder says the same again with every file in it that is touched: what was refused is told once. */
-function isSaid(desk: Desk, { by }: Reload, { changes }: Planned): boolean {
+function isSaid(desk: ReloadContext, { by }: Reload, { changes }: Planned): boolean {
   const words = JSON.stringify(changes);
   const isAgain =
     by === 'tranche' && changes.every(({ what }) => what === 'kept') && desk.lastReloadReport === words;
@@ -91,7 +105,11 @@ function isSaid(desk: Desk, { by }: Reload, { changes }: Planned): boolean {
 }
 
 /** Strategies as the files say it, against what is run and begun here. */
-export const planFor = (desk: Desk, sources: readonly StrategySource[], off: readonly string[]): Planned =>
+export const planFor = (
+  desk: ReloadContext,
+  sources: readonly StrategySource[],
+  off: readonly string[],
+): Planned =>
   planChange(
     {
       running: desk.strategies.sources,
@@ -104,7 +122,7 @@ export const planFor = (desk: Desk, sources: readonly StrategySource[], off: rea
   );
 
 /** The record, and with it the lives that begin: all or nothing. Until it is durable nobody wakes what changed. */
-function apply(desk: Desk, planned: Planned, record: ReloadRecord): Observable<unknown> {
+function apply(desk: ReloadContext, planned: Planned, record: ReloadRecord): Observable<unknown> {
   desk.strategies.run(planned.run);
   return desk.journal.append([record, ...beginnings(desk, planned.begin)]).pipe(
     tap(() => {
@@ -114,7 +132,7 @@ function apply(desk: Desk, planned: Planned, record: ReloadRecord): Observable<u
 }
 
 /** Records of the lives that begin now. */
-export const beginnings = (desk: Desk, sources: readonly StrategySource[]): readonly RecordBody[] =>
+export const beginnings = (desk: ReloadContext, sources: readonly StrategySource[]): readonly RecordBody[] =>
   sources.map(({ id, kind, hash, document }) => ({
     kind: 'strategy',
     strategy: id,
@@ -125,13 +143,13 @@ export const beginnings = (desk: Desk, sources: readonly StrategySource[]): read
   }));
 
 /** Tells of running lives that keep their text although their file says something else. */
-export function tellKept(desk: Desk, changes: readonly Change[]): void {
+export function tellKept(desk: ReloadContext, changes: readonly Change[]): void {
   for (const { strategy, what, why } of changes)
     if (what === 'kept') desk.observer.alert('strategy_kept', { strategy, why: why ?? '' });
 }
 
 /** Pairs that the account cannot access, in words. */
-export const unknownPairs = (desk: Desk, sources: readonly StrategySource[]): readonly string[] =>
+export const unknownPairs = (desk: ReloadContext, sources: readonly StrategySource[]): readonly string[] =>
   sources.flatMap(({ id, bound }) =>
     bound.pairs.flatMap((pair) => {
       const known = desk.instruments.pair(pair);
@@ -141,7 +159,7 @@ export const unknownPairs = (desk: Desk, sources: readonly StrategySource[]): re
   );
 
 /** A desk whose limits are in another currency needs a rate: without one every trade would be refused. */
-function unknownRate({ policy, rates }: Desk, quote: string): string | undefined {
+function unknownRate({ policy, rates }: ReloadContext, quote: string): string | undefined {
   const { currency, orderNotionalMax, dayNotionalMax } = policy.limits;
   if (orderNotionalMax === undefined && dayNotionalMax === undefined) return undefined;
   return rates.pairs(quote, currency) === undefined
@@ -150,7 +168,7 @@ function unknownRate({ policy, rates }: Desk, quote: string): string | undefined
 }
 
 /** Everything runs on as it did: told, and written down unless it was only asked for. */
-function refused(desk: Desk, command: Reload, problems: string): Observable<unknown> {
+function refused(desk: ReloadContext, command: Reload, problems: string): Observable<unknown> {
   command.answer?.({ isDone: false, says: `nothing was changed:\n${problems}` });
   if (command.isDryRun === true) return EMPTY;
   const isAgain = command.by === 'tranche' && desk.lastReloadReport === problems;
@@ -186,7 +204,7 @@ const WORDS: Readonly<Record<Change['what'], string>> = {
 
 /** The difference, for people: a line each strategy, and under it what its text says now. */
 function wordsOf(
-  desk: Desk,
+  desk: ReloadContext,
   { changes }: Planned,
   sources: readonly StrategySource[],
   notes: readonly string[],

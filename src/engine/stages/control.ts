@@ -1,7 +1,7 @@
 import { map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import { refusal } from '../../core/risk/controls.ts';
-import type { Limits, Proposal } from '../../core/risk/controls.ts';
+import type { Limits, Proposal } from '../../core/risk/limits.ts';
 import { stop } from '../../core/risk/refusal.ts';
 import type { Refusal } from '../../core/risk/refusal.ts';
 import type { Next } from '../../core/cycle/cycle.ts';
@@ -14,14 +14,19 @@ import type { Sized, Stopped } from '../stage-types.ts';
 import { overridesFor } from '../operator/overrides.ts';
 import { riskContextOf } from '../market/risk-context.ts';
 import type { Trial } from '../market/risk-context.ts';
+import type { OverridesContext } from '../operator/overrides.ts';
+import type { RiskContextSource } from '../market/risk-context.ts';
+
+/** The parts of a desk that this file uses. */
+export type ControlContext = Pick<Desk, 'rates'> & OverridesContext & RiskContextSource;
 
 /** Checks the limits before anything is asked of the venue. The gate checks them again with the quote in hand. */
-export function control(desk: Desk): OperatorFunction<Sized | Stopped, Sized | Stopped> {
+export function control(desk: ControlContext): OperatorFunction<Sized | Stopped, Sized | Stopped> {
   return map((item) => controlled(desk, item));
 }
 
 /** One item against the limits, as they are at this moment. */
-export function controlled(desk: Desk, item: Sized | Stopped): Sized | Stopped {
+export function controlled(desk: ControlContext, item: Sized | Stopped): Sized | Stopped {
   if (item.stage === 'stopped') return item;
   if (item.slice.intent.side === 'sell' && !desk.policy.isSellingOn) {
     return stopped(item.slice, 'selling_off', 'venue.sell_path is not set', { do: 'stop' });
@@ -58,7 +63,7 @@ interface Figures extends Pick<Proposal, 'price' | 'quantity' | 'notional'> {
 }
 
 /** Why the item may not go ahead with these figures; `undefined` when it may. What cannot be looked at refuses. */
-export function refuses(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
+export function refuses(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
   const refused = held(desk, item, figures);
   if (refused === undefined || item.override === undefined || figures.clientId === undefined) return refused;
   for (const { id, limits } of overridesFor(desk, item.slice, figures.clientId))
@@ -67,7 +72,7 @@ export function refuses(desk: Desk, item: Sized, figures: Figures): Refusal | un
 }
 
 /** Holds the figures against the limits. */
-function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
+function held(desk: ControlContext, item: Sized, figures: Figures): Refusal | undefined {
   const { slice, size } = item;
   const { pair, side, decision_price: decision } = slice.intent;
   try {
@@ -103,7 +108,7 @@ function held(desk: Desk, item: Sized, figures: Figures): Refusal | undefined {
  * Reasons that time may cure are tried again until the slice is over; the others end it. What other attempts hold back
  * comes free when they end. More executions or more quantity than planned is no matter of the market: the desk halts.
  */
-export function nextAfter(desk: Desk, reason: Reason): Next {
+export function nextAfter(desk: ControlContext, reason: Reason): Next {
   switch (reason) {
     case 'pair_not_allowed':
     case 'side_not_allowed':

@@ -15,6 +15,14 @@ import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
 import { IDLE_WAKES_MAX } from '../operator/spin-guard.ts';
 import type { StrategyWake } from './triggers.ts';
+import type { DeskViewContext } from '../state/desk-view.ts';
+
+/** The parts of a desk that this file uses. */
+export type DecideContext = Pick<
+  Desk,
+  'changed$' | 'isStopping' | 'journal' | 'observer' | 'policy' | 'rateLimiter' | 'spins' | 'strategies'
+> &
+  DeskViewContext;
 
 /** A valuation of the venue older than this says nothing about now. It is made hourly. */
 const VALUATION_AGE_MS = 2 * HOUR_MS;
@@ -30,7 +38,7 @@ export interface Stepped {
  * Runs the kernel of the strategy that woke, writes the wake down with all that came of it, and emits the new slices, then that the
  * strategy has stepped. Whatever a wake leads to, it leaves one line in the journal before anything happens.
  */
-export function decide(desk: Desk): OperatorFunction<StrategyWake, OpenSlice | Stepped> {
+export function decide(desk: DecideContext): OperatorFunction<StrategyWake, OpenSlice | Stepped> {
   // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
   const deciding = new Map<StrategyRun, Wake>();
   return mergeMapMaybe(({ strategy, wake, isAtOnce }) => {
@@ -55,7 +63,7 @@ export function decide(desk: Desk): OperatorFunction<StrategyWake, OpenSlice | S
 }
 
 /** `undefined` where nothing that the account showed is still being written. */
-const whenTakenIn = (desk: Desk): MaybeAsync<unknown> =>
+const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
   desk.journal.isTakingIn
     ? desk.changed$.pipe(
         filter(() => !desk.journal.isTakingIn),
@@ -65,7 +73,7 @@ const whenTakenIn = (desk: Desk): MaybeAsync<unknown> =>
 
 /** Answers what the strategy wants, once it is written. Empty where it does not step. */
 function takeStep(
-  desk: Desk,
+  desk: DecideContext,
   woken: Woken & Pick<StrategyWake, 'isAtOnce'>,
 ): MaybeAsync<readonly IntentText[]> {
   // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
@@ -89,7 +97,7 @@ const hearsOfTradeFirst = ({ life, wake }: Woken): boolean =>
   life.waits.every(({ on }) => on !== 'outcome');
 
 /** The first steps of lives that have just begun, in one append. What they want goes on with everything else that is open. */
-export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Observable<unknown> {
+export function firstSteps(desk: DecideContext, sources: readonly StrategySource[]): Observable<unknown> {
   const wake: Wake = { on: 'start', at: desk.ports.clock.wall() };
   const bodies = sources.flatMap((source): readonly RecordBody[] => {
     const life = desk.state.lives.get(source.id);
@@ -99,7 +107,7 @@ export function firstSteps(desk: Desk, sources: readonly StrategySource[]): Obse
   return bodies.length === 0 ? EMPTY : desk.journal.append(bodies);
 }
 
-function openSlice(desk: Desk, intent: IntentText): OpenSlice {
+function openSlice(desk: DecideContext, intent: IntentText): OpenSlice {
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   invariant(slice !== undefined, () => `slice ${intent.parent}/${intent.slice} was just decided`);
   return slice;
@@ -109,7 +117,7 @@ function openSlice(desk: Desk, intent: IntentText): OpenSlice {
  * Waits for what the kernel wants to look at: fresh prices, the venue's terms of credit, and its valuation where that is
  * checked against.
  */
-function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): MaybeAsync<void> {
+function prepare(desk: DecideContext, { bound }: StrategySource, wake: Wake): MaybeAsync<void> {
   if (wake.on === 'outcome' || wake.on === 'start') return undefined;
   const { needsTerms, needsValuation } = bound;
   const pairs = needsValuation ? withHoldings(desk, bound.pairs) : bound.pairs;
@@ -124,7 +132,7 @@ function prepare(desk: Desk, { bound }: StrategySource, wake: Wake): MaybeAsync<
  * Everything that the account holds is valued when it is checked against the venue's own figure, which is in USD. What the
  * strategy prices in a pair of its own may have none in USD.
  */
-function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
+function withHoldings(desk: DecideContext, known: readonly string[]): readonly string[] {
   const isPriced = (currency: string): boolean =>
     known.some((each) => {
       const pair = desk.instruments.pair(each);
@@ -140,7 +148,7 @@ function withHoldings(desk: Desk, known: readonly string[]): readonly string[] {
 }
 
 /** Asks for the valuation, unless it is fresh. */
-function refreshValuation(desk: Desk): MaybeAsync<void> {
+function refreshValuation(desk: DecideContext): MaybeAsync<void> {
   const { clock, venue } = desk.ports;
   const known = desk.account.valuation;
   if (known !== undefined && clock.monotonic() - known.readAt < VALUATION_POLL_MS) return undefined;
@@ -176,7 +184,7 @@ interface Woken {
  * journal was restored from an older state, the strategy is told of the trade first: steps are pure, so one that is
  * not written down has not happened. What it waits for then fires again.
  */
-function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
+function wakeRecord(desk: DecideContext, woken: Woken): WakeRecord {
   const step = stepOf(desk, woken);
   const { source, life, wake } = woken;
   for (const { leg, slice } of step.missed ?? NONE) {
@@ -195,7 +203,7 @@ function wakeRecord(desk: Desk, woken: Woken): WakeRecord {
   return recordOf(desk, woken, step);
 }
 
-const parentOf = (desk: Desk, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
+const parentOf = (desk: DecideContext, { source, life }: Omit<Woken, 'wake'>, leg: string): string =>
   parentId(desk.policy.desk, source.id, life.hash, runOf(life), leg);
 
 /** Names the run of a life. One wake after another is mostly of the same. */
@@ -205,14 +213,14 @@ function runOf({ begunAt }: StrategyRun): string {
 }
 let lastRun = { begunAt: 0, run: '0' };
 
-function stepOf(desk: Desk, { source, life, wake }: Woken): Step<unknown> {
+function stepOf(desk: DecideContext, { source, life, wake }: Woken): Step<unknown> {
   const view = new DeskView(desk);
   return wake.on === 'start'
     ? source.bound.start(life.begunAt, view)
     : source.bound.step(life.state, wake, { begunAt: life.begunAt, view });
 }
 
-function recordOf(desk: Desk, woken: Woken, step: Step<unknown>): WakeRecord {
+function recordOf(desk: DecideContext, woken: Woken, step: Step<unknown>): WakeRecord {
   const { source, life, wake } = woken;
   if (step.fault !== undefined) return failedRecord(life, wake, step.fault);
   const record: Writable<WakeRecord> = {
@@ -253,7 +261,7 @@ const failedRecord = (life: StrategyRun, { on }: Wake, fault: string): WakeRecor
 
 /** The record of a step that decides nothing again and again says so, beside what the strategy says. */
 function withSpin(
-  desk: Desk,
+  desk: DecideContext,
   { life, isAtOnce }: Pick<Woken, 'life'> & Pick<StrategyWake, 'isAtOnce'>,
   record: WakeRecord,
 ): WakeRecord {
@@ -275,7 +283,7 @@ const isIdle = ({ on, intents, missed, finished, reason }: WakeRecord): boolean 
   reason !== 'strategy_failed';
 
 /** With the pause of a strategy whose step failed, in the same append: it must not be woken again before it is written. */
-function withPause(desk: Desk, record: WakeRecord): readonly RecordBody[] {
+function withPause(desk: DecideContext, record: WakeRecord): readonly RecordBody[] {
   const { strategy, reason, note } = record;
   if (reason === 'same_failure') desk.observer.alert('strategy_blocked', { strategy, why: note ?? '' });
   if (reason !== 'strategy_failed') return [record];
@@ -309,7 +317,7 @@ function detailOf(wake: Wake): WakeRecord['detail'] {
   }
 }
 
-function intentText(desk: Desk, woken: Omit<Woken, 'wake'>, intent: Intent): IntentText {
+function intentText(desk: DecideContext, woken: Omit<Woken, 'wake'>, intent: Intent): IntentText {
   const { leg, slice, pair, side, size, limit, tactics, deadline } = intent;
   const parent = parentOf(desk, woken, leg);
   const { by } = size;

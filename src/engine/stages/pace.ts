@@ -9,6 +9,10 @@ import { mergeMapMaybe } from '../maybe-async.ts';
 import { deadlineOf } from '../rate-limit/rate-limiter.ts';
 import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
 import { sizeNow } from './size.ts';
+import type { SizeContext } from './size.ts';
+
+/** The parts of a desk that this file uses. */
+export type PaceContext = Pick<Desk, 'observer' | 'rateLimiter'> & SizeContext;
 
 /** Requests that wait longer than this for other requests pause the desk. */
 const MESSAGE_WAIT_MS = MINUTE_MS;
@@ -18,7 +22,7 @@ const MESSAGE_WAIT_MS = MINUTE_MS;
  * to wait is sized and checked anew: prices, funds and limits may have changed meanwhile.
  */
 export function pace(
-  desk: Desk,
+  desk: PaceContext,
   drain$: Observable<unknown>,
 ): OperatorFunction<Sized | Stopped, Paced | Stopped> {
   const until = { isOver: () => desk.isStopping, over$: drain$ };
@@ -36,12 +40,12 @@ export function pace(
   });
 }
 
-const refused = (desk: Desk, { slice }: Sized): Stopped =>
+const refused = (desk: PaceContext, { slice }: Sized): Stopped =>
   stopped(slice, desk.isStopping ? 'shutdown' : 'deadline', 'no quote request could go in time', {
     do: 'again',
   });
 
-function permitted(desk: Desk, item: Sized, permit: Permit): Paced | Stopped {
+function permitted(desk: PaceContext, item: Sized, permit: Permit): Paced | Stopped {
   const longestMs = desk.policy.messageWaitMaxMs ?? MESSAGE_WAIT_MS;
   if (permit.queuedMs > longestMs) {
     permit.giveBack();

@@ -21,13 +21,24 @@ import { raisedMaximum, toldMaximum } from '../attempt/learnt-maximum.ts';
 import { leftOfSlice } from './size.ts';
 import { pauseOf, waitOf } from '../attempt/tactics.ts';
 import { COLLAR } from '../state/totals.ts';
+import type { MaximumContext } from '../attempt/learnt-maximum.ts';
+import type { CircuitBreakersContext } from '../operator/circuit-breakers.ts';
+import type { TacticsContext } from '../attempt/tactics.ts';
+import type { WatchClocksContext } from '../time/watch-clocks.ts';
+
+/** The parts of a desk that this file uses. */
+export type RecordContext = Pick<Desk, 'closing' | 'failures' | 'pts' | 'rateLimiter' | 'references'> &
+  CircuitBreakersContext &
+  MaximumContext &
+  TacticsContext &
+  WatchClocksContext;
 
 /**
  * Makes ends durable, in order, and says what each slice does next: emits the slice when it is tried again, after a
  * wait that suits the reason. A slice that ends wakes its strategy through the state.
  */
 export function record(
-  desk: Desk,
+  desk: RecordContext,
   drain$: Observable<unknown>,
 ): OperatorFunction<AttemptEnd | Stopped, OpenSlice> {
   return (ends) =>
@@ -48,7 +59,7 @@ interface Ending {
   readonly after?: (() => Observable<OpenSlice> | undefined) | undefined;
 }
 
-function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
+function endingOf(desk: RecordContext, end: AttemptEnd | Stopped): Ending {
   if ('stage' in end)
     return settle(desk, end.slice, { reason: end.reason, next: end.next, detail: end.detail, bodies: [] });
   const { intent } = end;
@@ -73,7 +84,7 @@ function endingOf(desk: Desk, end: AttemptEnd | Stopped): Ending {
 }
 
 /** What a read found before something showed that the order traded: it proves the contrary no more. */
-const isOutdated = ({ account }: Desk, end: AttemptEnd): boolean =>
+const isOutdated = ({ account }: RecordContext, end: AttemptEnd): boolean =>
   end.word === undefined &&
   account.doubts.get(end.intent.client_order_id)?.proof.proves === 'nothing' &&
   (end.end === 'closed' || (end.end === 'doubt' && end.phase.proof.proves !== 'nothing'));
@@ -86,7 +97,7 @@ const became: Readonly<Record<AttemptEnd['end'], string>> = {
 
 const wordOf = ({ word }: AttemptEnd): readonly RecordBody[] => (word === undefined ? [] : [word.record]);
 
-function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
+function attemptEnding(desk: RecordContext, end: AttemptEnd): Ending {
   const { intent } = end;
   const slice = desk.state.slices.get(sliceKey(intent.parent, intent.slice));
   switch (end.end) {
@@ -127,7 +138,7 @@ function attemptEnding(desk: Desk, end: AttemptEnd): Ending {
 
 /** What became of an attempt; of a doubt, how far its proof has come. */
 export function attemptRecord(
-  { ports: { clock } }: Desk,
+  { ports: { clock } }: RecordContext,
   { client_order_id }: IntentRecord,
   { result, reason, detail, proof }: Why & Pick<AttemptRecord, 'result'> & { readonly proof?: Proof },
 ): AttemptRecord {
@@ -144,7 +155,11 @@ export function attemptRecord(
 }
 
 /** Books a fill. The slice goes on when this was a piece of it, and ends when it is whole or was cut for lack of funds. */
-function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & { end: 'filled' }): Ending {
+function settleFill(
+  desk: RecordContext,
+  slice: OpenSlice | undefined,
+  end: AttemptEnd & { end: 'filled' },
+): Ending {
   const { fill, intent, differs } = end;
   const isTwice = end.isMore === true && desk.control !== 'halted';
   const bodies: RecordBody[] = [
@@ -179,7 +194,11 @@ function settleFill(desk: Desk, slice: OpenSlice | undefined, end: AttemptEnd & 
 }
 
 /** A fill that is not what was quoted is booked as stated; nothing more is started until a person has looked at it. */
-function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs = ''): readonly RecordBody[] {
+function pauseRecord(
+  desk: RecordContext,
+  { client_order_id: id }: IntentRecord,
+  differs = '',
+): readonly RecordBody[] {
   const { control, controlUntil } = desk.state;
   // A pause that ends by itself would let the desk go on before anybody has looked.
   if (control === 'halted' || (control === 'paused' && controlUntil === undefined)) return [];
@@ -188,7 +207,7 @@ function pauseRecord(desk: Desk, { client_order_id: id }: IntentRecord, differs 
 }
 
 /** Less than one unit of the currency's precision is left: an amount filled by quantity cannot be hit exactly. */
-function isDust(desk: Desk, slice: Traded): boolean {
+function isDust(desk: RecordContext, slice: Traded): boolean {
   const left = leftOfSlice(slice);
   const { basePrecision, quotePrecision } = desk.instruments.precisions(slice.intent.pair);
   return left.by === 'quantity'
@@ -205,7 +224,7 @@ interface Turn {
 }
 
 /** After an attempt that did not trade: again later, or the end of the slice. */
-function settle(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: Turn): Ending {
+function settle(desk: RecordContext, slice: OpenSlice, { reason, detail, next, bodies }: Turn): Ending {
   if (COLLAR.has(reason)) desk.references.renew(slice.intent.pair);
   const braked = [...bodies, ...circuitBreakers(desk, slice, { reason, detail })];
   if (next.do === 'halt') {
@@ -234,13 +253,18 @@ function settle(desk: Desk, slice: OpenSlice, { reason, detail, next, bodies }: 
   return { bodies: braked, after: () => (isStale ? merge(desk.pts.poll(), retry()) : retry()) };
 }
 
-function retryAt(desk: Desk, slice: OpenSlice, waitMs: number, reason?: Reason): Observable<OpenSlice> {
+function retryAt(
+  desk: RecordContext,
+  slice: OpenSlice,
+  waitMs: number,
+  reason?: Reason,
+): Observable<OpenSlice> {
   if (reason !== undefined) desk.observer.retried(reason);
   return timer(waitMs, desk.ports.clock.scheduler).pipe(map(() => slice));
 }
 
 /** Ends a slice at its deadline, unless something else ended it before. */
-export function expireLater(desk: Desk, slice: OpenSlice, why: Why): Observable<never> {
+export function expireLater(desk: RecordContext, slice: OpenSlice, why: Why): Observable<never> {
   return concat(
     untilTime(desk, slice.intent.deadline).pipe(mergeMap(() => EMPTY)),
     defer(() => {
@@ -293,7 +317,12 @@ type Traded = Pick<
  * How long to wait before the next try, milliseconds; `undefined` when the pair has been without quotes for longer than
  * its budget. Failures of the venue back off with full jitter; a price that did not suit is asked for again soon.
  */
-function waitFor(desk: Desk, slice: OpenSlice, reason: Reason, told: number | undefined): number | undefined {
+function waitFor(
+  desk: RecordContext,
+  slice: OpenSlice,
+  reason: Reason,
+  told: number | undefined,
+): number | undefined {
   const { pair } = slice.intent;
   const { retry } = desk.policy;
   const now = desk.ports.clock.monotonic();
@@ -322,7 +351,7 @@ const REJECTS_MAX = 3;
 /** After so many quotes in a row outside the collar the waits do not grow any more. */
 const COLLAR_DOUBLINGS_MAX = 4;
 
-function slowedBy(desk: Desk, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
+function slowedBy(desk: RecordContext, { intent: { parent, pair } }: OpenSlice, reason: Reason): number {
   if (COLLAR.has(reason))
     return 2 ** Math.min(COLLAR_DOUBLINGS_MAX, desk.state.totals.parent(parent)?.collars ?? 0);
   if (reason !== 'order_canceled' && reason !== 'order_refused') return 1;
@@ -365,7 +394,7 @@ const QUOTED: ReadonlySet<Reason> = new Set<Reason>([
 const FAILURES_TOLD = 3;
 
 /** Counts a failure of a pair; returns how many came before. One after a long time without is a new beginning. */
-function failed(desk: Desk, pair: string, now: Monotonic): number {
+function failed(desk: RecordContext, pair: string, now: Monotonic): number {
   const known = desk.failures.get(pair);
   const isOld = known === undefined || now - known.last > 4 * desk.policy.retry.capMs;
   const row = isOld ? { count: 0, since: now } : known;

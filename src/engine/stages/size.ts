@@ -32,9 +32,18 @@ import { mergeMapMaybe } from '../maybe-async.ts';
 import { CRUMBS_AGE_MS, maximumOf } from '../attempt/learnt-maximum.ts';
 import { floorOf, keepOf, knownPrices, pieceOf } from '../attempt/tactics.ts';
 import { watch } from '../watch.ts';
+import type { TacticsContext } from '../attempt/tactics.ts';
+import type { MaximumContext } from '../attempt/learnt-maximum.ts';
+import type { ControlContext } from './control.ts';
+
+/** The parts of a desk that this file uses. */
+export type SizeContext = Pick<Desk, 'pts'> & ControlContext & MaximumContext & TacticsContext;
 
 /** Cuts each slice to what may be asked for now. Waits for a reference price: without one nothing trades. */
-export function size(desk: Desk, drain$: Observable<unknown>): OperatorFunction<OpenSlice, Sized | Stopped> {
+export function size(
+  desk: SizeContext,
+  drain$: Observable<unknown>,
+): OperatorFunction<OpenSlice, Sized | Stopped> {
   return mergeMapMaybe((slice) => {
     const { pair } = slice.intent;
     const refused = deskRefusal(desk);
@@ -57,7 +66,7 @@ const awaitsTerms = (item: Sized | Stopped): boolean =>
   item.stage === 'stopped' && item.reason === 'pts_unknown';
 
 /** Sizes the slice once the terms of credit were read, or half of the time that it has left is over. */
-function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> {
+function sizeOnTerms(desk: SizeContext, slice: OpenSlice): Observable<Sized | Stopped> {
   const { clock } = desk.ports;
   const mostMs = Math.max(0, (slice.intent.deadline - clock.wall()) / 2);
   const pending$ = watch(desk.changed$, () => desk.pts.isPending()).pipe(distinctUntilChanged());
@@ -65,7 +74,7 @@ function sizeOnTerms(desk: Desk, slice: OpenSlice): Observable<Sized | Stopped> 
 }
 
 /** The pair, and those that convert its quote currency into that of the limits. */
-const pricedPairs = (desk: Desk, pair: string): readonly string[] => [
+const pricedPairs = (desk: SizeContext, pair: string): readonly string[] => [
   pair,
   ...(desk.rates.pairs(desk.instruments.of(pair).quote, desk.policy.limits.currency) ?? []),
 ];
@@ -88,7 +97,7 @@ export const leftOfSlice = ({
 
 /** Sizes a slice by what is known at this moment. */
 export function sizeNow(
-  desk: Desk,
+  desk: SizeContext,
   slice: OpenSlice,
   { isFinal = false }: { readonly isFinal?: boolean } = {},
 ): Sized | Stopped {
@@ -144,7 +153,7 @@ export function sizeNow(
 }
 
 /** A maximum that leaves only crumbs is believed for a minute: it may be an odd answer, and is asked for again. */
-function sizeWithin(desk: Desk, question: SizingQuestion): ReturnType<typeof sizeSlice> {
+function sizeWithin(desk: SizeContext, question: SizingQuestion): ReturnType<typeof sizeSlice> {
   const sized = sizeSlice(question);
   const isOdd =
     'reason' in sized &&
@@ -158,7 +167,12 @@ const tighter = (side: Side, worst: Price): Price =>
   side === 'buy' ? roundDown(worst, 12) : roundUp(worst, 12);
 
 /** The order at its dearest, in the currency of the limits. */
-function worstNotional(desk: Desk, { quote }: Instrument, what: Size, dearest: Price): Money | undefined {
+function worstNotional(
+  desk: SizeContext,
+  { quote }: Instrument,
+  what: Size,
+  dearest: Price,
+): Money | undefined {
   const amount = what.by === 'amount' ? what.amount : cost(dearest, what.quantity);
   const worth = desk.rates.convert(quote, holding(amount), desk.policy.limits.currency);
   return worth === undefined ? undefined : roundUp(worth, 8);
@@ -174,7 +188,7 @@ const NEVER: SizingQuestion['pts'] = {
 };
 
 /** What is known of credit in `pays` for an order of the pair. `except` names an attempt not to count. */
-function creditOf(desk: Desk, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
+function creditOf(desk: SizeContext, pair: string, pays: string, except?: string): SizingQuestion['pts'] {
   const { use } = desk.policy.pts;
   if (use === 'never') return NEVER;
   return {
@@ -199,7 +213,10 @@ export interface Payment {
 }
 
 /** Whether the account can pay now, credit included as far as mode, cap and carry allow, everything under way counted. */
-export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, keep }: Payment): boolean {
+export function canPay(
+  desk: SizeContext,
+  { instrument, side, needs, worst, clientId, keep }: Payment,
+): boolean {
   const { pair, base, quote } = instrument;
   const pays = side === 'buy' ? quote : base;
   const available = desk.state.available(pays, clientId);
@@ -223,7 +240,7 @@ export function canPay(desk: Desk, { instrument, side, needs, worst, clientId, k
  * What may still be borrowed of `currency` under `pts.max_credit`, what attempts under way may borrow counted; `undefined`
  * without a cap. Nothing when it cannot be valued.
  */
-function creditLeft(desk: Desk, currency: string, except?: string): Quantity | undefined {
+function creditLeft(desk: SizeContext, currency: string, except?: string): Quantity | undefined {
   const cap = desk.policy.pts.creditMax;
   if (cap === undefined) return undefined;
   const { state } = desk;

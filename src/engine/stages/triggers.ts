@@ -28,6 +28,14 @@ import type { StrategyRun } from '../state/engine-state.ts';
 import type { Lookout } from '../ports.ts';
 import { AT_ONCE_MS } from '../operator/spin-guard.ts';
 import { watch } from '../watch.ts';
+import type { WatchClocksContext } from '../time/watch-clocks.ts';
+
+/** The parts of a desk that this file uses. */
+export type TriggersContext = Pick<
+  Desk,
+  'instruments' | 'journal' | 'pts' | 'references' | 'spins' | 'state' | 'strategies'
+> &
+  WatchClocksContext;
 
 /** A wake of one strategy. */
 export interface StrategyWake {
@@ -38,13 +46,13 @@ export interface StrategyWake {
 }
 
 /** Each time a strategy's id arrives its waits are armed anew; the first that comes true is its next wake. */
-export const wakes = (desk: Desk, armed$: Observable<string>): Observable<StrategyWake> =>
+export const wakes = (desk: TriggersContext, armed$: Observable<string>): Observable<StrategyWake> =>
   armed$.pipe(
     groupBy((strategy) => strategy),
     mergeMap((armings$) => armings$.pipe(switchMap((strategy) => nextWake(desk, strategy)))),
   );
 
-function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
+function nextWake(desk: TriggersContext, strategy: string): Observable<StrategyWake> {
   const life = desk.state.lives.get(strategy);
   if (life === undefined || life.finished !== undefined || !desk.strategies.isRun(life)) return EMPTY;
   const isPaused = (): boolean => desk.state.totals.strategyPausedWhy(strategy) !== undefined;
@@ -60,7 +68,7 @@ function nextWake(desk: Desk, strategy: string): Observable<StrategyWake> {
 /** A wait that came true, before it is known whose it is. */
 type Fired = Omit<StrategyWake, 'strategy'>;
 
-function firstWake(desk: Desk, life: StrategyRun): Observable<StrategyWake> {
+function firstWake(desk: TriggersContext, life: StrategyRun): Observable<StrategyWake> {
   const { strategy, waits, state } = life;
   const { clock } = desk.ports;
   if (state === undefined) return of({ strategy, wake: { on: 'start', at: clock.wall() }, isAtOnce: false });
@@ -107,19 +115,23 @@ const whenFound = <T>(changed$: Observable<unknown>, look: () => T | undefined):
  * What traded after its slice had ended, at once or as soon as it turns up: a strategy that waits for its next time must not decide
  * anything before it has heard of it.
  */
-const whenLate = (desk: Desk, strategy: string): Observable<Fired> =>
+const whenLate = (desk: TriggersContext, strategy: string): Observable<Fired> =>
   whenFound(desk.changed$, () => desk.state.lives.get(strategy)?.late[0]).pipe(
     map((outcome) => outcomeFired(desk, outcome)),
   );
 
-const whenEnded = (desk: Desk, strategy: string, wait: Wait & { on: 'outcome' }): Observable<Fired> =>
+const whenEnded = (
+  desk: TriggersContext,
+  strategy: string,
+  wait: Wait & { on: 'outcome' },
+): Observable<Fired> =>
   whenFound(desk.changed$, () =>
     desk.state.lives
       .get(strategy)
       ?.outcomes.find(({ leg, slice }) => leg === wait.leg && slice === wait.slice),
   ).pipe(map((outcome) => outcomeFired(desk, outcome)));
 
-const outcomeFired = (desk: Desk, outcome: SliceOutcome): Fired => ({
+const outcomeFired = (desk: TriggersContext, outcome: SliceOutcome): Fired => ({
   wake: { on: 'outcome', at: desk.ports.clock.wall(), outcome },
   isAtOnce: false,
 });
@@ -133,7 +145,7 @@ interface Arming {
 }
 
 /** Emits when `wait` comes true. */
-function when(desk: Desk, wait: Wait, arming: Arming): Observable<Fired> {
+function when(desk: TriggersContext, wait: Wait, arming: Arming): Observable<Fired> {
   if (wait.on === 'outcome') return whenEnded(desk, arming.strategy, wait);
   if (wait.on !== 'at')
     return untilTime(desk, wait.notBefore).pipe(mergeMap(() => whenCondition(desk, wait, arming)));
@@ -148,7 +160,7 @@ function when(desk: Desk, wait: Wait, arming: Arming): Observable<Fired> {
 
 /** Looks at a condition now, and whenever it may have come true. */
 function whenCondition(
-  desk: Desk,
+  desk: TriggersContext,
   wait: Exclude<Wait, { on: 'at' | 'outcome' }>,
   { soon, isHeld }: Arming,
 ): Observable<Fired> {
@@ -165,7 +177,7 @@ function whenCondition(
   return merge(fired$, looked$);
 }
 
-function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Observable<Wake> {
+function whenSo(desk: TriggersContext, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Observable<Wake> {
   switch (wait.on) {
     case 'price':
       return whenPriced(desk, wait);
@@ -181,7 +193,7 @@ function whenSo(desk: Desk, wait: Exclude<Wait, { on: 'at' | 'outcome' }>): Obse
 }
 
 /** Watches the price of the pair, and looks at every new one. A price that is stale says nothing. */
-function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): Observable<Wake> {
+function whenPriced({ references, ports }: TriggersContext, wait: Wait & { on: 'price' }): Observable<Wake> {
   const { pair, is, level } = wait;
   const bound = price(level);
   const news = references.changed$.pipe(filter((changed) => changed.pair === pair));
@@ -197,7 +209,7 @@ function whenPriced({ references, ports }: Desk, wait: Wait & { on: 'price' }): 
 
 /** Looks at the balance whenever records were applied. One that is not known yet says nothing. */
 const whenReceived = (
-  { changed$, state, ports }: Desk,
+  { changed$, state, ports }: TriggersContext,
   { currency, above }: Wait & { on: 'inflow' },
 ): Observable<Wake> => {
   const floor = quantity(above);
@@ -208,7 +220,7 @@ const whenReceived = (
 };
 
 /** Looks at the balances and at what the operator said, now and whenever records were applied. */
-const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
+const whenLifted = (desk: TriggersContext, { held, since }: Wait & { on: 'lifted' }): Observable<Wake> => {
   const amounts = Object.entries(held).map(([currency, amount]) => [currency, quantity(amount)] as const);
   return whenFound(desk.changed$, () => {
     const { balances } = desk.state;
@@ -225,7 +237,7 @@ const whenLifted = (desk: Desk, { held, since }: Wait & { on: 'lifted' }): Obser
  * Works out when the first debt is to be closed, anew whenever balances or the venue's terms may have changed, and waits
  * for that instant alone.
  */
-function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
+function whenOwed(desk: TriggersContext, wait: Wait & { on: 'debt' }): Observable<Wake> {
   const pairs = wait.pairs.map((pair) => desk.instruments.of(pair));
   const { beforeGraceMs, carryBpsMax, leadMs, modes, pieces } = wait;
   const rule = {
@@ -252,7 +264,7 @@ function whenOwed(desk: Desk, wait: Wait & { on: 'debt' }): Observable<Wake> {
 }
 
 /** Watches the prices of the portfolio, and looks now and whenever a price or a balance has changed. */
-function whenAdrift(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> {
+function whenAdrift(desk: TriggersContext, wait: Wait & { on: 'drift' }): Observable<Wake> {
   const { references, changed$, ports } = desk;
   const pairs = Object.keys(wait.targets)
     .filter((currency) => currency !== wait.cash)
@@ -268,7 +280,7 @@ function whenAdrift(desk: Desk, wait: Wait & { on: 'drift' }): Observable<Wake> 
 
 /** What a drift is waited for with: once now, and again whenever a balance of the portfolio has changed. */
 function drifting(
-  { changed$, state }: Desk,
+  { changed$, state }: TriggersContext,
   wait: Wait & { on: 'drift' },
   pairs: readonly string[],
 ): Observable<Lookout> {
@@ -287,17 +299,17 @@ function drifting(
 }
 
 /** Largest drift of the portfolio now; `undefined` while balances or a price are unknown. */
-export function driftNow(desk: Desk, wait: Wait & { on: 'drift' }): Ratio | undefined {
+export function driftNow(desk: TriggersContext, wait: Wait & { on: 'drift' }): Ratio | undefined {
   const known = knownOf(desk);
   return known && driftOf(wait, known);
 }
 
-function isAdriftNow(desk: Desk, wait: Wait & { on: 'drift' }): boolean {
+function isAdriftNow(desk: TriggersContext, wait: Wait & { on: 'drift' }): boolean {
   const known = knownOf(desk);
   return known !== undefined && hasDrifted(wait, known);
 }
 
-function knownOf({ state, references }: Desk): Parameters<typeof hasDrifted>[1] | undefined {
+function knownOf({ state, references }: TriggersContext): Parameters<typeof hasDrifted>[1] | undefined {
   const { balances } = state;
   return balances && { holdings: balances, midOf: (pair) => references.get(pair)?.mid };
 }

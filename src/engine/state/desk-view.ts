@@ -11,6 +11,10 @@ import type { View } from '../../strategy/kernel.ts';
 import { debtsOf } from '../account/debts.ts';
 import type { Desk } from '../desk.ts';
 import { currentValuation } from '../account/transfers.ts';
+import type { TransfersContext } from '../account/transfers.ts';
+
+/** The parts of a desk that this file uses. */
+export type DeskViewContext = Pick<Desk, 'instruments' | 'pts' | 'references' | 'state'> & TransfersContext;
 
 const NOTHING_HELD: ReadonlyMap<string, Quantity> = new Map();
 const UNIT = price('1');
@@ -18,9 +22,9 @@ const UNIT = price('1');
 /** What kernels see of a desk, for one step: most look at little of it. */
 export class DeskView implements View {
   readonly at: Instant;
-  readonly #desk: Desk;
+  readonly #desk: DeskViewContext;
 
-  constructor(desk: Desk) {
+  constructor(desk: DeskViewContext) {
     this.at = desk.ports.clock.wall();
     this.#desk = desk;
   }

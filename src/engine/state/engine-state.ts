@@ -41,8 +41,6 @@ import type {
   Unshown,
 } from './strategy-run.ts';
 import { Overrides } from './override-state.ts';
-import { restoreInto, savedOf } from './snapshot.ts';
-import type { SavedState } from './snapshot.ts';
 import { scopeOf, Totals } from './totals.ts';
 
 export { sliceKey } from './strategy-run.ts';
@@ -71,7 +69,7 @@ export const isRealFill = (body: RecordBody): boolean => body.kind === 'fill' &&
 
 /**
  * Everything the engine knows, as a fold of the journal: the same `apply` rebuilds it at start and keeps it current
- * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: `saved` has all.
+ * afterwards, so that what is in memory cannot differ from what would be rebuilt. No field hides behind a `#`: a snapshot has all.
  */
 export class EngineState {
   readonly lives = new Map<string, StrategyRun>();
@@ -238,15 +236,6 @@ export class EngineState {
         if (body.state === 'active' && body.by !== 'tranche') this.deaths = [];
         break;
     }
-  }
-
-  /** All that was folded, as plain data: a picture of the moment only until the next record. */
-  saved(): SavedState {
-    return savedOf(this);
-  }
-
-  restore(saved: SavedState): void {
-    restoreInto(this, saved);
   }
 
   /** Which of `filledIds` is the first that was booked after the balances were written last. */

@@ -3,9 +3,8 @@ import type { StoredRecord } from '../../core/record.ts';
 import type { Observer } from '../observer.ts';
 import type { KeptState, Ports } from '../ports.ts';
 import type { EngineState } from './engine-state.ts';
+import { restoreInto, savedOf } from './snapshot.ts';
 import type { SavedState } from './snapshot.ts';
-
-export type { SavedState } from './snapshot.ts';
 
 /**
  * Number of the shape and the meaning of what is kept. Goes up whenever a fold changes: a state of another number is left
@@ -60,7 +59,7 @@ export class SnapshotWriter {
       // Its text is the very one that this version wrote: the port has compared its checksum.
       const kept = unpack(found.text) as Kept; // oxlint-disable-line typescript/no-unsafe-type-assertion -- this class wrote it
       if (kept.observer !== undefined) observer.kept?.restore(kept.observer);
-      state.restore(kept.desk);
+      restoreInto(state, kept.desk);
     } catch (error) {
       return String(error);
     }
@@ -109,4 +108,4 @@ export class SnapshotWriter {
 
 /** All that was folded, as text. */
 export const packed = ({ state, observer }: Pick<SnapshotContext, 'state' | 'observer'>): string =>
-  pack({ desk: state.saved(), observer: observer.kept?.save() } satisfies Kept);
+  pack({ desk: savedOf(state), observer: observer.kept?.save() } satisfies Kept);

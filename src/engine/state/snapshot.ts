@@ -8,7 +8,7 @@ type Field = {
 }[keyof EngineState];
 type Plain<T> = T extends IdMap<infer V> ? Map<string, V> : T;
 
-/** The fields of a `EngineState` as plain data, those of its totals among them. */
+/** The fields of an `EngineState` as plain data, those of its totals among them. */
 export type SavedState = {
   readonly [K in Exclude<Field, 'totals' | 'overrides' | 'doubts' | 'bookedSince' | 'bookedFrom'>]: Plain<
     EngineState[K]
@@ -19,6 +19,7 @@ export type SavedState = {
   readonly overrides: OverridesData;
 };
 
+/** All that was folded, as plain data: a picture of the moment only until the next record. */
 export function savedOf(state: EngineState): SavedState {
   const fields = Object.entries(state).map(([name, value]: [string, unknown]) => [
     name,
@@ -32,6 +33,7 @@ export function savedOf(state: EngineState): SavedState {
   };
 }
 
+/** Puts what `savedOf` returned into an empty state. */
 export function restoreInto(state: EngineState, { totals, overrides, ...fields }: SavedState): void {
   if (!(totals.days instanceof Map && overrides.known instanceof Map)) throw new TypeError('not a state');
   Object.assign(state, fields, {

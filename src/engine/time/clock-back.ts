@@ -1,27 +1,38 @@
 import { isoOf, after, spanText } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Wait } from '../../core/wake.ts';
-import type { Desk } from '../desk.ts';
+import type { Observer } from '../observer.ts';
+import type { Policy } from '../policy.ts';
+import type { Ports } from '../ports.ts';
 import type { ClockBack } from './continuity.ts';
-import type { StrategyRun } from '../state/engine-state.ts';
+import type { EngineState, StrategyRun } from '../state/engine-state.ts';
+
+/** The parts of a desk that this file uses. The desk imports it, so that it names their types itself. */
+export interface ClockBackContext {
+  readonly ports: Ports;
+  readonly policy: Policy;
+  readonly observer: Observer;
+  readonly state: EngineState;
+  clockBack: ClockBack | undefined;
+}
 
 /** Strategies and slices that are told of one by one. */
 const LINES_MAX = 20;
 
 /** The clock has just gone back by so much. */
-export function clockWentBack(desk: Desk, backMs: number): void {
+export function clockWentBack(desk: ClockBackContext, backMs: number): void {
   note(desk, after(desk.ports.clock.wall(), backMs));
 }
 
 /** At start: the clock may show an earlier time than the newest record of the journal. */
-export function checkClock(desk: Desk): void {
+export function checkClock(desk: ClockBackContext): void {
   const { newestRecordAt } = desk.state;
   const now = desk.ports.clock.wall();
   if (newestRecordAt !== undefined && newestRecordAt - now > desk.policy.continuity.divergenceMs)
     note(desk, newestRecordAt);
 }
 
-function note(desk: Desk, until: Instant): void {
+function note(desk: ClockBackContext, until: Instant): void {
   const known = clockBackOf(desk);
   const at = desk.ports.clock.wall();
   const latest = known !== undefined && known.until > until ? known.until : until;
@@ -35,19 +46,19 @@ function note(desk: Desk, until: Instant): void {
 }
 
 /** What is known of a clock that went back; `undefined` once it shows again what it had shown before. */
-function clockBackOf({ clockBack, ports }: Desk): ClockBack | undefined {
+function clockBackOf({ clockBack, ports }: ClockBackContext): ClockBack | undefined {
   return clockBack !== undefined && clockBack.until > ports.clock.wall() ? clockBack : undefined;
 }
 
 /** How far the clock went back, and what waits for what and for how long because of it. Empty when it did not. */
-export function clockBackWords(desk: Desk): readonly string[] {
+export function clockBackWords(desk: ClockBackContext): readonly string[] {
   const back = clockBackOf(desk);
   if (back === undefined) return [];
   const head = `the clock went back ${spanText(back.backMs)}, to ${isoOf(back.at)}: times until ${isoOf(back.until)} come a second time`;
   return [head, ...waitingLines(desk)];
 }
 
-function waitingLines(desk: Desk): readonly string[] {
+function waitingLines(desk: ClockBackContext): readonly string[] {
   const now = desk.ports.clock.wall();
   const line = (who: string, until: Instant): string =>
     `${who} waits until ${isoOf(until)} (${spanText(until - now)} left)`;

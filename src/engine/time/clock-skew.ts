@@ -2,10 +2,13 @@ import { OperatorError } from '../../core/errors.ts';
 import { instant, isoOf, spanText } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 
-const skewOf = ({ ports }: Desk): number => ports.venue.skewMs?.() ?? 0;
+/** The parts of a desk that this file uses. */
+export type ClockSkewContext = Pick<Desk, 'observer' | 'policy' | 'ports'>;
+
+const skewOf = ({ ports }: ClockSkewContext): number => ports.venue.skewMs?.() ?? 0;
 
 /** Tells the operator when the clocks come to differ by too much, once each time. */
-export function skewTeller(desk: Desk): () => void {
+export function skewTeller(desk: ClockSkewContext): () => void {
   let isTold = false;
   return () => {
     const skewMs = skewOf(desk);
@@ -16,7 +19,7 @@ export function skewTeller(desk: Desk): () => void {
 }
 
 /** Why a desk cannot start by this clock; `undefined` when it can. */
-export function skewRefusal(desk: Desk): OperatorError | undefined {
+export function skewRefusal(desk: ClockSkewContext): OperatorError | undefined {
   const skewMs = skewOf(desk);
   if (Math.abs(skewMs) <= desk.policy.skew.refuseMs) return undefined;
   const way = skewMs > 0 ? 'behind' : 'ahead of';

@@ -15,12 +15,17 @@ import { HOUR_MS } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import type { Desk } from '../desk.ts';
 import { skewTeller } from './clock-skew.ts';
+import type { ClockSkewContext } from './clock-skew.ts';
+
+/** The parts of a desk that this file uses. */
+export type WatchClocksContext = Pick<Desk, 'account' | 'breaks$' | 'changed$' | 'continuity'> &
+  ClockSkewContext;
 
 /**
  * Looks at the clocks for as long as it is subscribed. After a break the account is read soon, and everybody who waits for
  * a time of the wall clock reckons anew. Never emits.
  */
-export function watchClocks(desk: Desk): Observable<never> {
+export function watchClocks(desk: WatchClocksContext): Observable<never> {
   return defer(() => {
     let known = desk.continuity.look();
     const tellSkew = skewTeller(desk);
@@ -40,7 +45,7 @@ export function watchClocks(desk: Desk): Observable<never> {
 }
 
 /** Emits once it is `at` on the wall clock, also when that is set, or sleeps past it. Long waits go in pieces, as in `waitUntil`. */
-export function untilTime(desk: Desk, at: Instant): Observable<void> {
+export function untilTime(desk: WatchClocksContext, at: Instant): Observable<void> {
   const { clock } = desk.ports;
   const isPast = (): boolean => at <= clock.wall();
   const wait$ = defer(() =>

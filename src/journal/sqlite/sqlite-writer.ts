@@ -6,7 +6,7 @@ import { tie } from '../proof/chain.ts';
 import type { Head, Line } from '../proof/chain.ts';
 import { headMover } from './database.ts';
 import { faultOf, isNoRoom } from './sqlite-errors.ts';
-import type { SqliteOptions } from './sqlite.ts';
+import type { SqliteOptions } from './sqlite-options.ts';
 import { headOf } from '../proof/verify-file.ts';
 
 /** Writes a journal. */

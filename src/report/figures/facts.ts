@@ -4,10 +4,8 @@ import type {
   BalancesRecord,
   FillRecord,
   IntentRecord,
-  IntentText,
   MissedSlice,
   QuoteRecord,
-  SliceRecord,
   StartedRecord,
   StrategyRecord,
 } from '../../core/record.ts';
@@ -71,18 +69,6 @@ export interface ParentFacts {
 export interface MissedFacts extends MissedSlice {
   /** When it was seen that its time was over. */
   readonly at: Instant;
-}
-
-export interface SliceFacts {
-  readonly slice: number;
-  /** When it was due: its slot, or what began it. */
-  readonly slot: Instant;
-  /** When it was decided. */
-  readonly at: Instant;
-  readonly intent: IntentText;
-  attempts: number;
-  /** `undefined` while it is open. */
-  end: { readonly at: Instant; readonly body: SliceRecord } | undefined;
 }
 
 export interface FillFacts {

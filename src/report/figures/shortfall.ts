@@ -21,7 +21,8 @@ import { instant } from '../../core/time.ts';
 import type { Instant } from '../../core/time.ts';
 import { arrivalPricesOf } from './arrival-price.ts';
 import { nearestWhole, withFourDecimals } from './digits.ts';
-import type { FillFacts, ParentFacts, SliceFacts } from './facts.ts';
+import type { FillFacts, ParentFacts } from './facts.ts';
+import type { SliceFacts } from './slices.ts';
 import { isUnderWay } from './legs.ts';
 import type { PriceBook, Seen } from './prices.ts';
 

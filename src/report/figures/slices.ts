@@ -1,4 +1,5 @@
-import type { SliceFacts } from './facts.ts';
+import type { IntentText, SliceRecord } from '../../core/record.ts';
+import type { Instant } from '../../core/time.ts';
 
 /** Slices of a parent by their number, in the order in which they were decided. Most parents have but one. */
 export class Slices {
@@ -32,4 +33,16 @@ export class Slices {
     if (this.#places !== undefined) return this.#places.get(slice);
     return this.#all[0]?.slice === slice ? 0 : undefined;
   }
+}
+
+export interface SliceFacts {
+  readonly slice: number;
+  /** When it was due: its slot, or what began it. */
+  readonly slot: Instant;
+  /** When it was decided. */
+  readonly at: Instant;
+  readonly intent: IntentText;
+  attempts: number;
+  /** `undefined` while it is open. */
+  end: { readonly at: Instant; readonly body: SliceRecord } | undefined;
 }

@@ -1,6 +1,6 @@
 import { approximate } from '../../core/money.ts';
 import { fixed } from '../figures/digits.ts';
-import type { SliceFacts } from '../figures/facts.ts';
+import type { SliceFacts } from '../figures/slices.ts';
 import type { Figures, Group } from '../figures/figures.ts';
 import { grouped, markup } from './markup.ts';
 import type { Markup } from './markup.ts';

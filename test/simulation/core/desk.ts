@@ -1,6 +1,6 @@
 import { classifyOrder, classifyQuote } from '../../../src/core/cycle/answer.ts';
 import { deskRefusal } from '../../../src/core/risk/controls.ts';
-import type { RiskContext as Limited } from '../../../src/core/risk/controls.ts';
+import type { RiskContext as Limited } from '../../../src/core/risk/limits.ts';
 import type { Refusal } from '../../../src/core/risk/refusal.ts';
 import { follow } from '../../../src/core/cycle/cycle.ts';
 import type { CycleEvent, Next, Phase } from '../../../src/core/cycle/cycle.ts';

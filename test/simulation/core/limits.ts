@@ -1,5 +1,5 @@
 import { deskRefusal, refusal } from '../../../src/core/risk/controls.ts';
-import type { RiskContext as Limited } from '../../../src/core/risk/controls.ts';
+import type { RiskContext as Limited } from '../../../src/core/risk/limits.ts';
 import { NO_QUANTITY, add, money, price } from '../../../src/core/money.ts';
 import type { Money, Price, Quantity } from '../../../src/core/money.ts';
 import type { Refusal } from '../../../src/core/risk/refusal.ts';

@@ -1,5 +1,5 @@
 import { parentId } from '../../../src/core/ids.ts';
-import type { Limits } from '../../../src/core/risk/controls.ts';
+import type { Limits } from '../../../src/core/risk/limits.ts';
 import type { Trust } from '../../../src/core/cycle/cycle.ts';
 import { money, ratio } from '../../../src/core/money.ts';
 import type { Side } from '../../../src/core/venue.ts';

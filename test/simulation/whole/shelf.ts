@@ -1,6 +1,7 @@
 import { unpack } from '../../../src/core/pack.ts';
 import { EngineState } from '../../../src/engine/state/engine-state.ts';
-import type { SavedState } from '../../../src/engine/state/snapshot-writer.ts';
+import { restoreInto } from '../../../src/engine/state/snapshot.ts';
+import type { SavedState } from '../../../src/engine/state/snapshot.ts';
 import type { KeptState, StatePort } from '../../../src/engine/ports.ts';
 import type { Line } from '../../../src/journal/proof/chain.ts';
 import { readLines } from '../../../src/journal/proof/chain.ts';
@@ -40,6 +41,6 @@ export function isTrue({ seq, text }: KeptState, lines: readonly Line[]): boolea
   const folded = new EngineState();
   for (const record of readLines('disk', lines.slice(0, seq))) folded.apply(record);
   const kept = new EngineState();
-  kept.restore((unpack(text) as { readonly desk: SavedState }).desk);
+  restoreInto(kept, (unpack(text) as { readonly desk: SavedState }).desk);
   return wordsOf(kept) === wordsOf(folded);
 }
