@@ -16,6 +16,7 @@ import type { BookingContext } from './booking.ts';
 import type { Desk } from '../desk.ts';
 import { passGate, passResendGate } from './gate.ts';
 import type { GateContext, Gated } from './gate.ts';
+import type { SendOrderContext, Sending } from './send-order.ts';
 import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
 import { isAsync, mergeMapMaybe, toObservable } from '../maybe-async.ts';
@@ -26,7 +27,10 @@ import { trustOf } from '../policy.ts';
 import { sendOrder, whileWriting } from './send-order.ts';
 
 /** The parts of a desk that this file uses. */
-export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials'> & BookingContext & GateContext;
+export type ExecuteContext = Pick<Desk, 'controlWhy' | 'priceTrials'> &
+  BookingContext &
+  GateContext &
+  SendOrderContext;
 
 /** A person's word about a doubt: goes into the journal before what follows from it, and is answered afterwards. */
 export interface OperatorResolution {
@@ -103,7 +107,7 @@ export function execute(
 const QUOTING: Phase = { state: 'quoting' };
 
 /** One attempt. */
-interface Run extends Gated {
+interface Run extends Gated, Sending {
   readonly desk: ExecuteContext;
   readonly trust: Trust;
   /** To ask for the quote. */

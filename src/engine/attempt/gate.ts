@@ -2,7 +2,7 @@ import { concat, defaultIfEmpty, ignoreElements, map, takeUntil, timer } from 'r
 import type { Observable } from 'rxjs';
 import { deskRefusal } from '../../core/risk/controls.ts';
 import { lastResendStart } from '../../core/cycle/cycle.ts';
-import type { CycleEvent, Next, Phase } from '../../core/cycle/cycle.ts';
+import type { CycleEvent, Next, Phase, QuoteLife } from '../../core/cycle/cycle.ts';
 import { lastOrderStart } from '../../core/cycle/doubts.ts';
 import type { ReferencePrice } from '../../core/reference-price.ts';
 import { holding, price } from '../../core/money.ts';
@@ -15,9 +15,6 @@ import type { Desk } from '../desk.ts';
 import type { Sized } from '../stage-types.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit, Wish } from '../rate-limit/rate-limiter.ts';
-import { Approval } from './approval.ts';
-import type { Approved } from './approval.ts';
-import type { SendOrderContext, Sending } from './send-order.ts';
 import { quoteSufficed, quoteWasTooShort } from './short-quotes.ts';
 import type { ShortQuotes } from './quote-failures.ts';
 import { canPay, leftOfSlice } from '../stages/size.ts';
@@ -26,8 +23,7 @@ import type { ShortQuotesContext } from './short-quotes.ts';
 import type { SizeContext } from '../stages/size.ts';
 
 /** The parts of a desk that this file uses. */
-export type GateContext = Pick<Desk, 'continuity' | 'leaving' | 'quoteIds'> &
-  SendOrderContext &
+export type GateContext = Pick<Desk, 'continuity' | 'leaving' | 'quoteIds' | 'rateLimiter'> &
   ShortQuotesContext &
   SizeContext;
 
@@ -35,14 +31,44 @@ type Quoted = Phase & { readonly state: 'quoted' };
 type Resending = Phase & { readonly state: 'resending' };
 
 /** What the gate needs to know of an attempt. */
-export interface Gated extends Sending {
+export interface Gated {
   readonly desk: GateContext;
   readonly item: Sized;
+  readonly intent: IntentRecord;
+  readonly drain$: Observable<unknown>;
+  /** Breaks of time before the quote was asked for. */
+  readonly breaks: number;
   /** No order is let go any more once this is over. */
   readonly until: NonNullable<Wish['until']>;
   /** The order that may leave now; set by the gate alone. */
   approved: Approved | undefined;
 }
+
+/** One copy of an order that may leave in this tick. Nothing but this module makes one, and `sendOrder` takes nothing else. */
+class Approval {
+  readonly quote: Quote;
+  readonly life: QuoteLife;
+  readonly #permit: Permit;
+  /** How often the order has left, this one counted. */
+  readonly copies: number;
+
+  constructor(
+    { quote, life }: { readonly quote: Quote; readonly life: QuoteLife },
+    permit: Permit,
+    copies: number,
+  ) {
+    this.quote = quote;
+    this.life = life;
+    this.#permit = permit;
+    this.copies = copies;
+  }
+
+  /** The answer has come, or never will. */
+  settle(): void {
+    this.#permit.settle();
+  }
+}
+export type Approved = Approval;
 
 /** Why an order does not leave. */
 export interface Refused {

@@ -7,7 +7,7 @@ import { text } from '../../core/money.ts';
 import type { IntentRecord, QuoteRecord } from '../../core/record.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
-import type { Approved } from './approval.ts';
+import type { Approved } from './gate.ts';
 import { toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 
