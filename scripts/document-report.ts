@@ -15,26 +15,35 @@ interface Shape {
   readonly enum?: readonly string[];
 }
 
-/** What each part is, in the order in which they are told. */
+/** What each part describes, in the order of the page. */
 const PARTS: Readonly<Record<string, string>> = {
-  sums: 'Costs of many parents',
   costs: 'Costs of one parent: `parents[].costs`',
-  quoting: 'Quotes',
+  sums: 'Costs of several parents: the sums of all fields of [costs](#costs), and',
+  quoting: 'Quotes and orders',
   fills: 'Fills',
-  group: 'A group: `groups[]`',
-  parent: 'A parent: `parents[]`',
-  slice: 'A slice: `parents[].slices[]`',
-  portfolio: 'A portfolio: `portfolios[]`',
-  valuation: 'A portfolio at a moment: `start`, `end`',
-  course: 'A portfolio from point to point: `course`',
-  backtest: 'How a backtest was made: `backtest`',
-  bootstrap: 'Intervals of a backtest: `bootstrap`',
+  group: 'Parents of one strategy, pair and side: `groups[]`',
+  parent: 'One parent: `parents[]`',
+  slice: 'One slice: `parents[].slices[]`',
+  portfolio: 'One portfolio: `portfolios[]`',
+  valuation: 'A portfolio at one moment: `start`, `end`',
+  course: 'A portfolio over time: `course`',
+  backtest: 'Settings and result of a backtest: `backtest`',
+  bootstrap: 'Confidence intervals of a backtest: `bootstrap`',
 };
+const STATISTICS = `### statistics
+
+Summary of measurements, in the unit of the field: \`count\` (integer), \`mean\`, \`median\` (the ⌈n/2⌉-th smallest), \`p95\` (the
+⌈0.95·n⌉-th smallest), \`max\` (numbers; the mean is rounded to the nearest of three decimals).`;
+const STATISTIC_FIELDS = 'count,mean,median,p95,max';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 const partOf = ({ $ref }: Shape): string => ($ref ?? '').replace('#/$defs/', '');
 
+const isStatistics = ({ properties = {} }: Shape): boolean =>
+  Object.keys(properties).join(',') === STATISTIC_FIELDS;
+
 function typeOf(field: Shape): string {
+  if (isStatistics(field)) return '[statistics](#statistics)';
   if (field.$ref !== undefined) return `[${partOf(field)}](#${partOf(field)})`;
   if (field.items !== undefined) return `list of ${typeOf(field.items)}`;
   if (field.enum !== undefined) return field.enum.map((value) => `\`${value}\``).join(', ');
@@ -42,7 +51,7 @@ function typeOf(field: Shape): string {
   return field.type ?? 'any';
 }
 
-/** One row a field, those below it after it. */
+/** One row a field, followed by the rows of the fields inside it. */
 function rows(shape: Shape, prefix = ''): readonly string[] {
   const { properties = {}, additionalProperties: other } = shape;
   const named = Object.entries(properties).flatMap(([name, field]) => {
@@ -50,34 +59,42 @@ function rows(shape: Shape, prefix = ''): readonly string[] {
     const path = `${prefix}${name}`;
     return [
       `| \`${path}\`${isSure ? '' : ' ?'} | ${typeOf(field)} | ${cell(field.description ?? '')} |`,
-      ...(field.items === undefined ? rows(field, `${path}.`) : rows(field.items, `${path}[].`)),
+      ...(isStatistics(field) ? [] : rowsInside(field, path)),
     ];
   });
   if (typeof other !== 'object') return named;
   return [...named, `| \`${prefix}*\` | ${typeOf(other)} | ${cell(other.description ?? '')} |`];
 }
 
-const tableOf = (shape: Shape): string =>
-  ['| field | type | what it is |', '| --- | --- | --- |', ...rows(shape)].join('\n');
+const rowsInside = (field: Shape, path: string): readonly string[] =>
+  field.items === undefined ? rows(field, `${path}.`) : rows(field.items, `${path}[].`);
+
+const tableOf = (lines: readonly string[]): string =>
+  ['| field | type | description |', '| --- | --- | --- |', ...lines].join('\n');
 
 /** The tables of the report and of each of its named parts. */
 export function reportTables(): string {
   const schema = jsonSchema('report') as Shape;
   const parts = schema.$defs ?? {};
-  const untold = Object.keys(parts).filter((name) => PARTS[name] === undefined);
-  if (untold.length > 0)
-    throw new Error(`scripts/document-report.ts does not tell what ${untold.join(', ')} is`);
+  const missing = Object.keys(parts).filter((name) => PARTS[name] === undefined);
+  if (missing.length > 0)
+    throw new Error(`scripts/document-report.ts does not describe ${missing.join(', ')}`);
+  const costs = new Set(rows(parts['costs'] ?? {}));
+  const linesOf = (name: string): readonly string[] =>
+    rows(parts[name] ?? {}).filter((line) => name !== 'sums' || !costs.has(line));
   return [
-    tableOf(schema),
-    ...Object.entries(PARTS).map(([name, what]) => `### ${name}\n\n${what}\n\n${tableOf(parts[name] ?? {})}`),
+    tableOf(rows(schema)),
+    ...Object.entries(PARTS).map(([name, what]) => `### ${name}\n\n${what}\n\n${tableOf(linesOf(name))}`),
+    STATISTICS,
   ].join('\n\n');
 }
 
-/** `page` with the tables between their marks. */
+/** `page` with the tables between their marks. The formatter would pad every cell to the widest one. */
 export function withReportTables(page: string): string {
   const marks = /(<!-- fields: report -->\n)[^]*?(<!-- \/fields -->)/u;
   if (!marks.test(page)) throw new Error('docs/report.md has no place for its tables');
-  return page.replace(marks, (_, from: string, to: string) => `${from}\n${reportTables()}\n\n${to}`);
+  const tables = `<!-- prettier-ignore-start -->\n\n${reportTables()}\n\n<!-- prettier-ignore-end -->`;
+  return page.replace(marks, (_, from: string, to: string) => `${from}${tables}\n${to}`);
 }
 
 if (import.meta.main) {

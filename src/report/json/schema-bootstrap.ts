@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { count, list } from './schema-parts.ts';
 
-/** Figures that a bootstrap is made of, in the order in which they are shown. */
+/** Figures of a bootstrap, in the order of the report. */
 export const bootstrapFigures = {
   cost_bps: 'implementation shortfall',
   delay_bps: 'delay',
@@ -23,12 +23,14 @@ const nine = z.number();
 const figure = z.strictObject({
   figure: z
     .enum(Object.keys(bootstrapFigures) as [BootstrapFigure, ...BootstrapFigure[]]) // oxlint-disable-line typescript/no-unsafe-type-assertion -- keys of a constant
-    .describe('Which one. Costs: positive is bad; bps of what was planned, slippage_bps of what was traded'),
-  resamples: count.describe('Resamples that have it: one in which nothing was decided has no cost'),
-  history: nine.optional().describe('The same of the tape itself'),
+    .describe(
+      'Name. Costs: positive is bad; basis points of the planned value, `slippage_bps` of the traded value',
+    ),
+  resamples: count.describe('Resamples that have the figure: one without a decision has no cost'),
+  history: nine.optional().describe('The figure of the unchanged history'),
   history_rank: nine
     .optional()
-    .describe('Share of the resamples below that, equal ones by half; a fraction, nine digits'),
+    .describe('Share of the resamples below `history`, ties counted by half; a fraction, nine digits'),
   mean: nine.describe('Mean over the resamples, nine digits'),
   median: nine.describe('Median'),
   standard_error: nine.describe('Standard deviation over the resamples, n − 1'),
@@ -42,15 +44,15 @@ const figure = z.strictObject({
 
 export const bootstrap = z
   .strictObject({
-    resamples: count.describe('How often history was drawn anew and the strategies run over it'),
-    asked: count.optional().describe('How often it was asked for, where it was stopped before'),
+    resamples: count.describe('Resamples that ran'),
+    asked: count.optional().describe('Resamples requested, if the run was stopped early'),
     block_ms: count.describe('Length of a block, ms'),
-    blocks: z.number().describe('Blocks of that length that the window holds, one decimal'),
-    trend: z.enum(['kept', 'removed']).describe('Whether resamples have the mean return of the window'),
+    blocks: z.number().describe('Number of such blocks in the window, one decimal'),
+    trend: z.enum(['kept', 'removed']).describe('Whether resamples keep the mean return of the window'),
     seed: z.string().describe('The same seed gives the same resamples'),
-    level: z.number().describe('What low and high hold between them, a fraction'),
-    figures: list(figure).describe('Each figure that two resamples have'),
-    notes: list(z.string()).describe('What the intervals say and what they do not'),
+    level: z.number().describe('Confidence level between `low` and `high`, a fraction'),
+    figures: list(figure).describe('Figures that at least two resamples have'),
+    notes: list(z.string()).describe('What the intervals state and do not state'),
   })
   .meta({ id: 'bootstrap' });
 export type BootstrapFacts = z.output<typeof bootstrap>;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Spread } from '../figures/quoting.ts';
 
 /**
- * Pieces of the shape of `report.json`. Every field says what it is: its unit, its sign, its formula. `docs/report.md` and
- * `config/schema/report.schema.json` are made of these words.
+ * Parts of the schema of `report.json`. Every description states unit, sign and formula. `docs/report.md` and
+ * `config/schema/report.schema.json` are generated from these descriptions.
  */
 
 export const amount = z
@@ -33,9 +33,9 @@ export const spreadOf = (unit: string): z.ZodType<Spread> =>
   });
 const partBps = (part: string): typeof bps => bps.describe(`${part} / paper, basis points; positive is bad`);
 
-/** Named parts: the schema and the documentation tell each of them once. */
+/** Named parts: the schema and the documentation describe each of them once. */
 const costFields = z.strictObject({
-  paper: amount.describe('Q·P_d, what the basis points of the shortfall are of; quote currency'),
+  paper: amount.describe('Q·P_d, the base of the shortfall in basis points; quote currency'),
   delay: amount.describe('s·Q·(P_a − P_d); quote currency, positive is bad'),
   trading: amount.describe(
     's·(Σ amount_i − F·P_a) = timing + execution, exactly; quote currency, positive is bad',
@@ -58,10 +58,10 @@ const costFields = z.strictObject({
       total: partBps('total'),
     })
     .optional()
-    .describe('Each of them of `paper`; left out when that is 0'),
+    .describe('Each cost as a fraction of `paper`; omitted if `paper` is 0'),
   arrival_slippage_bps: bps
     .optional()
-    .describe('trading / (F·P_a), basis points; positive is bad, fees not counted'),
+    .describe('trading / (F·P_a), basis points, without fees; positive is bad'),
   all_in_bps: bps.optional().describe('(trading + fees) / (F·P_a), basis points; positive is bad'),
 });
 
@@ -69,20 +69,20 @@ export const costs = costFields.meta({ id: 'costs' });
 
 export const sums = costFields
   .extend({
-    parents: count.describe('Parents in all'),
-    without_price: count.describe('Parents that are not in these sums: no price at their arrival'),
-    missed_slices: count.describe('Slices that ended with something untraded'),
-    passed_slots: count.optional().describe('Slots that passed without a try'),
+    parents: count.describe('Number of parents'),
+    without_price: count.describe('Parents excluded from the sums because they have no arrival price'),
+    missed_slices: count.describe('Slices that ended with a remainder'),
+    passed_slots: count.optional().describe('Slots that passed without an attempt'),
     passed_without_price: count
       .optional()
-      .describe('Those of them that are not in `passed_cost`: their time, size or price is not known'),
+      .describe('Slots excluded from `passed_cost` because their time, size or price is unknown'),
     passed_cost: amount
       .optional()
       .describe(
-        'Σ s·u·(P_later − m(slot)), what they were planned to trade and came to cost later; quote currency, positive is bad. Inside trading and opportunity, not besides',
+        'Σ s·u·(P_later − m(slot)), the later cost of what these slots planned to trade; quote currency, positive is bad. Part of trading and opportunity',
       ),
     missed_cost: amount.describe(
-      'Σ s·u·(P_later − d_k), what was untraded then and came to cost later; quote currency, positive is bad. Inside trading and opportunity, not besides',
+      'Σ s·u·(P_later − d_k), the later cost of the remainders; quote currency, positive is bad. Part of trading and opportunity',
     ),
   })
   .meta({ id: 'sums' });
@@ -90,54 +90,52 @@ export const sums = costFields
 const markOut = z.strictObject({
   minutes: count.describe('τ, minutes after the fill'),
   fills: count.describe(
-    'Fills with a price that long after them, newer than the fill, of bars no longer than τ',
+    'Fills with a price at τ that is newer than the fill and from a bar no longer than τ',
   ),
   bps: bps
     .optional()
     .describe(
-      'Σ s·(q_i·m(t_i + τ) − amount_i) / Σ amount_i, basis points: POSITIVE IS GOOD. Left out without prices',
+      'Σ s·(q_i·m(t_i + τ) − amount_i) / Σ amount_i, basis points: POSITIVE IS GOOD. Omitted without prices',
     ),
 });
 
 export const fills = z
   .strictObject({
-    fills: count.describe('Fills in all'),
+    fills: count.describe('Number of fills'),
     spread_bps: bps
       .optional()
       .describe(
-        'Σ s·(amount_i − q_i·m_i) / Σ q_i·m_i: half of the spread paid, basis points; positive is bad',
+        'Σ s·(amount_i − q_i·m_i) / Σ q_i·m_i: half of the spread paid, weighted by notional, basis points; positive is bad',
       ),
     spread_bps_of_fills: spreadOf('basis points, four decimals')
       .optional()
-      .describe('The same of each fill, each counted once'),
-    mark_outs: list(markOut).describe('Where the price went after the fills'),
+      .describe('Distribution over the fills, each counted once; basis points, four decimals'),
+    mark_outs: list(markOut).describe('Price moves after the fills'),
   })
   .meta({ id: 'fills' });
 
 export const quoting = z
   .strictObject({
-    requests: count.describe('Times that a price was asked for a slice'),
-    quotes: count.describe('Firm quotes that came and were what was asked for'),
-    orders: count.describe('Orders that left'),
-    fills: count.describe('Orders that traded'),
-    rejected: count.describe('Orders that the venue did not fill'),
-    doubts: count.describe('Orders whose outcome was unknown for a while'),
-    open: count.describe('Orders whose outcome is still unknown'),
-    expired: count.describe('Quotes that were wanted and had no time left for an order'),
-    response_ratio: ratio.optional().describe('quotes / requests, a fraction of six decimals'),
-    hit_ratio: ratio.optional().describe('orders / quotes, a fraction of six decimals'),
-    fill_ratio: ratio.optional().describe('fills / (orders − open), a fraction of six decimals'),
-    expiry_miss_ratio: ratio.optional().describe('expired / (expired + orders), a fraction of six decimals'),
+    requests: count.describe('Quote requests'),
+    quotes: count.describe('Firm quotes received that matched their request'),
+    orders: count.describe('Orders sent'),
+    fills: count.describe('Orders filled'),
+    rejected: count.describe('Orders that the venue rejected'),
+    doubts: count.describe('Orders that were in doubt for a time'),
+    open: count.describe('Orders still in doubt'),
+    expired: count.describe('Acceptable quotes with too little time left to send an order'),
+    response_ratio: ratio.optional().describe('quotes / requests, a fraction, six decimals'),
+    hit_ratio: ratio.optional().describe('orders / quotes, a fraction, six decimals'),
+    fill_ratio: ratio.optional().describe('fills / (orders − open), a fraction, six decimals'),
+    expiry_miss_ratio: ratio.optional().describe('expired / (expired + orders), a fraction, six decimals'),
     attempts_per_fill: ratio.optional().describe('requests / fills, six decimals'),
-    quote_age_ms: spreadOf('ms')
-      .optional()
-      .describe('From the arrival of the quote to the first byte of the order, ms'),
-    quote_life_ms: spreadOf('ms').optional().describe('From the making of these quotes to their end, ms'),
+    quote_age_ms: spreadOf('ms').optional().describe('Age of the quote at the first byte of the order, ms'),
+    quote_life_ms: spreadOf('ms').optional().describe('Validity of these quotes, from issue to expiry, ms'),
     refusals: list(
       z.strictObject({
-        reason: z.string().describe('Code of the reason'),
-        attempts: count.describe('Attempts that it ended'),
+        reason: z.string().describe('Reason code'),
+        attempts: count.describe('Attempts that ended for it'),
       }),
-    ).describe('Attempts that did not trade, by reason, most first'),
+    ).describe('Attempts that did not trade, by reason, most frequent first'),
   })
   .meta({ id: 'quoting' });
