@@ -2,21 +2,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { format, resolveConfig } from 'prettier';
-import { alerts } from '../src/core/alerts.ts';
 import { modes, steps } from '../test/reliability/modes.ts';
 import type { Mode } from '../test/reliability/modes.ts';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-/** The first sentence: the page of the runbook has the rest. */
-const first = (text: string): string => text.split(/(?<=[.!?])\s/u)[0] ?? '';
+const nameOf = (file: string): string => file.replace(/^test\//u, '').replace(/(?:\.slow)?\.test\.ts$/u, '');
 
 function rowOf({ row, what, tests, alert }: Mode): string {
-  const proof = tests.length === 0 ? '**open**' : tests.map(([file, name]) => `[${name}](../${file})`).join('; ');
-  const told =
-    typeof alert === 'string'
-      ? `[\`${alert}\`](runbook.md#${alert}) | ${cell(first(alerts[alert].runbook))}`
-      : `none | ${cell(alert.none)}`;
-  return `| ${row} | ${cell(what)} | ${cell(proof)} | ${told} |`;
+  const files = [...new Set(tests.map(([file]) => file))];
+  const proof = files.length === 0 ? '**open**' : files.map((file) => `[${nameOf(file)}](../${file})`).join(', ');
+  const answer = typeof alert === 'string' ? `[\`${alert}\`](runbook.md#${alert})` : cell(alert.none);
+  return `| ${row} | ${cell(what)} | ${answer} | ${proof} |`;
 } // prettier-ignore
 
 /** All rows, a table for each step. */
@@ -25,7 +21,7 @@ function modesTable(): string {
     .map(([title, from], i) => {
       const to = steps[i + 1]?.[1] ?? Number.POSITIVE_INFINITY;
       const rows = modes.filter(({ row }) => row >= from && row < to).map(rowOf);
-      const head = ['| # | what goes wrong | test | alert | what to do, or what happens |', '| --- | --- | --- | --- | --- |']; // prettier-ignore
+      const head = ['| # | failure | alert, or what happens | tests |', '| --- | --- | --- | --- |'];
       return [`### ${title}`, '', ...head, ...rows].join('\n');
     })
     .join('\n\n');
@@ -33,10 +29,14 @@ function modesTable(): string {
 
 const MARKS = /(<!-- modes -->\n)[^]*?(<!-- \/modes -->)/u;
 
-/** `page` with the tables between its marks, laid out as all pages are. */
+/** `page` with the tables between its marks, formatted like all pages; the formatter would pad every cell of the tables. */
 export async function withModes(page: string): Promise<string> {
   if (!MARKS.test(page)) throw new Error('docs/reliability.md has no place for its table');
-  const whole = page.replace(MARKS, (_, from: string, to: string) => `${from}\n${modesTable()}\n\n${to}`);
+  const whole = page.replace(
+    MARKS,
+    (_, from: string, to: string) =>
+      `${from}<!-- prettier-ignore-start -->\n\n${modesTable()}\n\n<!-- prettier-ignore-end -->\n${to}`,
+  );
   return await format(whole, { ...(await resolveConfig('docs/reliability.md')), parser: 'markdown' });
 }
 
