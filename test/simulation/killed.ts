@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import type { Killed } from './kill.ts';
 import { mutants } from './mutants.ts';
-import { seedText } from './scenario.ts';
 
 /** What killed each mutant when it was last played, and the table of it in docs/simulation.md. */
 
@@ -30,24 +29,29 @@ export function record({ mutant, by }: Killed): void {
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
+/** The rules of B and C are the negated names of their mutants: the name says enough. */
+const ruleOf = (name: string, rule: string): string =>
+  rule.replace(/^not: /u, '').replaceAll(' ', '-') === name ? '' : rule;
+
 export function mutantsTable(): string {
   const known = deaths();
   const rows = mutants.map(({ name, rule, killedBy, layerOff }) => {
     const death = known[name];
-    const how = death === undefined ? '**lives** | | ' : `${death.invariant} | \`${seedText(death.seed)}\` | ${death.seed}`;
-    return `| ${killedBy} | \`${name}\` | ${cell(rule)}${layerOff === undefined ? '' : ` (also off: ${cell(layerOff)})`} | ${how} |`;
+    const how = death === undefined ? '**lives** | ' : `${death.invariant} | ${death.seed}`;
+    const text = [ruleOf(name, rule), layerOff === undefined ? '' : `(also off: ${layerOff})`].filter((part) => part !== '');
+    return `| ${killedBy} | \`${name}\` | ${cell(text.join(' '))} | ${how} |`;
   }); // prettier-ignore
-  return [
-    `| | broken | the rule | seen as | by seed | seeds needed |`,
-    '| --- | --- | --- | --- | --- | ---: |',
-    ...rows,
-  ].join('\n');
+  return ['| | mutant | rule | breaks | at seed |', '| --- | --- | --- | --- | ---: |', ...rows].join('\n');
 }
 
-/** `page` with the table between its marks, laid out as all pages are. */
+/** `page` with the table between its marks, formatted like all pages; the formatter would pad every cell of the table. */
 export async function withMutants(page: string): Promise<string> {
   if (!MARKS.test(page)) throw new Error('docs/simulation.md has no place for its table');
-  const whole = page.replace(MARKS, (_, from: string, to: string) => `${from}\n${mutantsTable()}\n\n${to}`);
+  const whole = page.replace(
+    MARKS,
+    (_, from: string, to: string) =>
+      `${from}<!-- prettier-ignore-start -->\n\n${mutantsTable()}\n\n<!-- prettier-ignore-end -->\n${to}`,
+  );
   return await format(whole, { ...(await resolveConfig('docs/simulation.md')), parser: 'markdown' });
 }
 
