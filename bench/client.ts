@@ -15,6 +15,7 @@ import { tradingRoutes } from '../src/venue/routes.ts';
 import { tradingVenue } from '../src/venue/trading.ts';
 import { quoteRequestBody } from '../src/wire/quote.ts';
 import { median, table } from './measure.ts';
+import { toObservable } from '../src/engine/maybe-async.ts';
 
 const TARGET = 0.7;
 const ROUNDS = 9;
@@ -54,7 +55,7 @@ const contestants: Record<Contestant, () => Promise<void>> = {
     if (!reply.body.includes('buy_price')) throw new Error('not the quote');
   },
   'trading.quote': async () => {
-    const answer = await firstValueFrom(venue.quote(request));
+    const answer = await firstValueFrom(toObservable(venue.quote(request)));
     if (answer.kind !== 'quote' || !answer.quote.price.eq('60001.75')) throw new Error('not the quote');
   },
 };

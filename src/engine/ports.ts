@@ -48,7 +48,7 @@ export interface Random {
 }
 
 /**
- * The trading venue, as far as trading needs it. All calls are cold: nothing happens before `subscribe`. Unsubscribing
+ * The trading venue, as far as trading needs it. All Observables are cold: nothing happens before `subscribe`. Unsubscribing
  * closes the exchange; an order whose subscription ended early is a doubt for the caller.
  *
  * - Reads error with `VenueError`, `applied: 'no'`.
@@ -56,14 +56,18 @@ export interface Random {
  * - Source of all routes: the venue's interface specification, "Endpoints".
  */
 export interface VenuePort {
-  /** Asks for an executable price. Moves no money. Never errors: failures are answers. `POST /v1/quote`. */
-  quote(request: QuoteRequest): Observable<QuoteAnswer>;
+  /**
+   * Asks for an executable price. Moves no money. Never errors: failures are answers. A venue without a network answers at once.
+   * `POST /v1/quote`.
+   */
+  quote(request: QuoteRequest): MaybeAsync<QuoteAnswer>;
 
   /**
    * Executes a quote. Moves money. The first byte leaves in the tick of `subscribe`. Never errors: failures are answers,
-   * and everything but a well-formed answer may have traded. `POST /v1/orders/buy`, or the configured sell path.
+   * and everything but a well-formed answer may have traded. A venue without a network answers at once.
+   * `POST /v1/orders/buy`, or the configured sell path.
    */
-  order(request: OrderRequest): Observable<OrderAnswer>;
+  order(request: OrderRequest): MaybeAsync<OrderAnswer>;
 
   /** Closes the way of orders until the process ends: what has not left never leaves. Reads go on. */
   readonly shut?: (() => void) | undefined;

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import { VenueError } from '../core/errors.ts';
 import type { ReferencePrice } from '../core/reference-price.ts';
 import type { Order, OrderAnswer, OrderRequest, QuoteAnswer, QuoteRequest, RiskMode } from '../core/venue.ts';
+import type { MaybeAsync } from '../engine/maybe-async.ts';
 import type { Clock, MarketPort, VenuePort } from '../engine/ports.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { LimitedRoute } from '../wire/routes.ts';
@@ -93,8 +94,8 @@ export function inProcessMarket(
 }
 
 /** Half the way there, the exchange's work, half the way back. */
-function travelled<T>(clock: Clock, latencyMs: number, work: () => T): Observable<T> {
-  if (latencyMs === 0) return defer(() => of(work()));
+function travelled<T>(clock: Clock, latencyMs: number, work: () => T): MaybeAsync<T> {
+  if (latencyMs === 0) return work();
   const half = latencyMs / 2;
   return timer(half, clock.scheduler).pipe(
     map(work),

@@ -7,6 +7,7 @@ import type { FillRecord } from '../core/record.ts';
 import type { Instant } from '../core/time.ts';
 import type { OrderAnswer, OrderRequest, Quote, Side, Transaction } from '../core/venue.ts';
 import type { Clock, VenuePort } from '../engine/ports.ts';
+import { andThen } from '../engine/maybe-async.ts';
 
 export interface DryRunOptions {
   readonly clock: Clock;
@@ -62,13 +63,12 @@ export function dryRunVenue(venue: VenuePort, { clock, past }: DryRunOptions): V
   return {
     ...venue,
     quote: (request) =>
-      venue.quote(request).pipe(
-        tap((answer) => {
-          if (answer.kind !== 'quote' || request.clientId === undefined) return;
-          quotes.set(answer.quote.quoteId, answer.quote);
-          if (quotes.size > QUOTES_MAX) quotes.delete(quotes.keys().next().value ?? '');
-        }),
-      ),
+      andThen(venue.quote(request), (answer) => {
+        if (answer.kind !== 'quote' || request.clientId === undefined) return answer;
+        quotes.set(answer.quote.quoteId, answer.quote);
+        if (quotes.size > QUOTES_MAX) quotes.delete(quotes.keys().next().value ?? '');
+        return answer;
+      }),
     order: (request) => defer(() => of(execute(request))),
     shut() {
       isShut = true;

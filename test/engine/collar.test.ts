@@ -10,6 +10,7 @@ import { inProcessMarket } from '../../src/simulator/port.ts';
 import { START, aBench, aTwap, nextProcess } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** What happens to the price of each quote; 1: nothing. */
 type Factor = (request: QuoteRequest, at: number) => string;
@@ -20,7 +21,7 @@ const pricing =
   (venue: VenuePort, clock: { now(): number }): VenuePort => ({
     ...venue,
     quote: (request) =>
-      venue.quote(request).pipe(
+      toObservable(venue.quote(request)).pipe(
         map((answer) => {
           const by = factor(request, clock.now() - START);
           if (by === '1' || answer.kind !== 'quote') return answer;

@@ -7,6 +7,7 @@ import type { Transaction } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** One slice whose order is answered with silence. `seen` changes what the account shows. */
 function aDoubt(
@@ -21,7 +22,10 @@ function aDoubt(
       order: (request) =>
         orders++ > 0
           ? venue.order(request)
-          : concat(isProcessed ? venue.order(request).pipe(mergeMap(() => EMPTY)) : EMPTY, NEVER),
+          : concat(
+              isProcessed ? toObservable(venue.order(request)).pipe(mergeMap(() => EMPTY)) : EMPTY,
+              NEVER,
+            ),
       transactions: (query) => venue.transactions(query).pipe(map((rows) => seen(rows, () => bench))),
     }),
   });
@@ -118,7 +122,9 @@ describe('balances', () => {
       wrap: (venue): VenuePort => ({
         ...venue,
         order: (request) =>
-          venue.order(request).pipe(switchMap((answer) => timer(5_000, bench.clock).pipe(map(() => answer)))),
+          toObservable(venue.order(request)).pipe(
+            switchMap((answer) => timer(5_000, bench.clock).pipe(map(() => answer))),
+          ),
       }),
       policy: { accountPollMs: 61_000 },
     });

@@ -11,6 +11,7 @@ import type {
 } from '../../src/core/venue.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import type { VirtualClock } from '../../src/engine/time/virtual-clock.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** What can happen to an order between us and the exchange. */
 export const orderFaults = {
@@ -57,12 +58,15 @@ export const faultyVenue =
     quote: (request) =>
       defer(() => {
         const instead = faults.quote?.(request);
-        return instead === undefined ? venue.quote(request) : of(instead).pipe(delay(10, clock));
+        return instead === undefined
+          ? toObservable(venue.quote(request))
+          : of(instead).pipe(delay(10, clock));
       }),
     order: (request) =>
       defer(() => {
         const fault = faults.order?.(request);
-        return fault === undefined ? venue.order(request) : faulty(fault, venue.order(request), clock);
+        const answer$ = defer(() => toObservable(venue.order(request)));
+        return fault === undefined ? answer$ : faulty(fault, answer$, clock);
       }),
     transactions: (query) =>
       venue.transactions(query).pipe(

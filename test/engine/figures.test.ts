@@ -6,6 +6,7 @@ import { MINUTE_MS, SECOND_MS, after } from '../../src/core/time.ts';
 import type { Order, Transaction } from '../../src/core/venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 const twap = aTwap('t', { slices: 2, duration: 'PT20M' });
 const isTrade = ({ clientId: id }: Transaction): boolean => id !== undefined;
@@ -24,11 +25,9 @@ function aDesk({
     wrap: (venue) => ({
       ...venue,
       order: (request) =>
-        venue
-          .order(request)
-          .pipe(
-            map((answer) => (answer.kind === 'order' ? { ...answer, order: told(answer.order) } : answer)),
-          ),
+        toObservable(venue.order(request)).pipe(
+          map((answer) => (answer.kind === 'order' ? { ...answer, order: told(answer.order) } : answer)),
+        ),
       transactions: (query) => venue.transactions(query).pipe(map((rows) => shown(rows, () => bench))),
     }),
     observer: { alert: (alert) => alerts.push(alert) },

@@ -59,8 +59,8 @@ function watchedVenue(venue: VenuePort, at: Watch): VenuePort {
     });
   return {
     ...venue,
-    quote: (request) => told('quote', () => venue.quote(request)),
-    order: (request) => told('order', () => venue.order(request)),
+    quote: (request) => told('quote', () => toObservable(venue.quote(request))),
+    order: (request) => told('order', () => toObservable(venue.order(request))),
     transactions: (query) => told('read', () => venue.transactions(query)),
   };
 }
@@ -387,7 +387,7 @@ describe('a pause', () => {
       quoteLatencyMs: 500,
       wrap: (venue) => ({
         ...venue,
-        order: (request) => defer(() => (points.push('order'), venue.order(request))),
+        order: (request) => defer(() => (points.push('order'), toObservable(venue.order(request)))),
       }),
     });
     bench.start();

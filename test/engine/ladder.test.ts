@@ -10,6 +10,7 @@ import { dryRunVenue } from '../../src/venue/dry-run.ts';
 import { aBench, aStrategy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, ledgerTrades } from './oracle.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** Slices of 600 000 usd; a quote costs ten basis points more at a million, with the square root of its size. */
 const MARKET = {
@@ -56,7 +57,7 @@ function ran(
       const isLadder = request.clientId === undefined && request.size.by === 'quantity';
       if (isLadder && request.size.by === 'quantity')
         probes.push({ at: clock.now() - START, size: text(request.size.quantity) });
-      const asked = venue.quote(request);
+      const asked = toObservable(venue.quote(request));
       return isLadder ? asked.pipe(map((given) => answer?.(request) ?? given)) : asked;
     },
   });

@@ -5,6 +5,7 @@ import { SECOND_MS, after } from '../../src/core/time.ts';
 import type { Order, OrderAnswer } from '../../src/core/venue.ts';
 import { START, aBench, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** A desk whose first answer is lost, and which may look its order up; the account shows nothing for a while. */
 function aDesk(share: string): Bench {
@@ -16,7 +17,7 @@ function aDesk(share: string): Bench {
       order: (request) =>
         told === undefined
           ? concat(
-              venue.order(request).pipe(
+              toObservable(venue.order(request)).pipe(
                 map((answer: OrderAnswer) => {
                   if (answer.kind === 'order') told = answer.order;
                 }),

@@ -79,8 +79,8 @@ export function mortalVenue(venue: VenuePort, life: Life, inFlight: 'arrives' | 
     });
   return {
     ...venue,
-    quote: (request) => sent(venue.quote(request)),
-    order: (request) => sent(venue.order(request)),
+    quote: (request) => sent(toObservable(venue.quote(request))),
+    order: (request) => sent(toObservable(venue.order(request))),
     transactions: (query) => sent(venue.transactions(query)),
   };
 }

@@ -13,6 +13,7 @@ import { inProcessMarket } from '../../src/simulator/port.ts';
 import { frozen } from '../journal/frozen.ts';
 import { START, aBench, aStrategy, aTwap } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** One trade that an order is booked as: its share of the order, and how long after the order it shows. */
 interface Part {
@@ -76,7 +77,7 @@ function aDesk(script: Script, over: Partial<BenchOptions> = {}): Watched {
       order: (request) => {
         script.target ??= request.clientId;
         return script.isLost === true && script.target === request.clientId
-          ? concat(venue.order(request).pipe(ignoreElements()), NEVER)
+          ? concat(toObservable(venue.order(request)).pipe(ignoreElements()), NEVER)
           : venue.order(request);
       },
       transactions: (query) =>

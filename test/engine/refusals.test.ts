@@ -9,6 +9,7 @@ import { faultyVenue } from './faulty-venue.ts';
 import { aBench, aPolicy, aTwap, START } from './harness.ts';
 import type { Bench, BenchOptions } from './harness.ts';
 import { executedTotal, faultsOf, fillsOf, ledgerTrades } from './oracle.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** One slice that may be tried for an hour. */
 const patient = (over: Record<string, unknown> = {}): BenchOptions['strategies'][number] =>
@@ -183,7 +184,7 @@ describe('an answer to a quote request', () => {
       wrap: (venue) => ({
         ...venue,
         quote: (request) =>
-          venue.quote(request).pipe(
+          toObservable(venue.quote(request)).pipe(
             map((answer) => {
               if (request.clientId === undefined || answer.kind !== 'quote') return answer;
               first ??= answer;
@@ -233,7 +234,7 @@ describe('a quote', () => {
       venue: { quoteLifeMs: 1_500 },
       wrap: (venue, clock) => ({
         ...venue,
-        order: (request) => venue.order(request).pipe(delay(5 * SECOND_MS, clock)),
+        order: (request) => toObservable(venue.order(request)).pipe(delay(5 * SECOND_MS, clock)),
       }),
     });
     bench.start();
@@ -282,13 +283,11 @@ describe('a quote', () => {
       wrap: (venue) => ({
         ...venue,
         quote: (request) =>
-          venue
-            .quote(request)
-            .pipe(
-              map((answer) =>
-                answer.kind === 'quote' ? { ...answer, quote: { ...answer.quote, lifeMs } } : answer,
-              ),
+          toObservable(venue.quote(request)).pipe(
+            map((answer) =>
+              answer.kind === 'quote' ? { ...answer, quote: { ...answer.quote, lifeMs } } : answer,
             ),
+          ),
       }),
       observer: {
         alert: (alert, facts) => {
@@ -483,15 +482,13 @@ describe('a fill', () => {
       wrap: (venue) => ({
         ...venue,
         order: (request) =>
-          venue
-            .order(request)
-            .pipe(
-              map((answer) =>
-                answer.kind === 'order'
-                  ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
-                  : answer,
-              ),
+          toObservable(venue.order(request)).pipe(
+            map((answer) =>
+              answer.kind === 'order'
+                ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
+                : answer,
             ),
+          ),
       }),
     });
     bench.start();
@@ -510,15 +507,13 @@ describe('a fill', () => {
       wrap: (venue) => ({
         ...venue,
         order: (request) =>
-          venue
-            .order(request)
-            .pipe(
-              map((answer) =>
-                answer.kind === 'order'
-                  ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
-                  : answer,
-              ),
+          toObservable(venue.order(request)).pipe(
+            map((answer) =>
+              answer.kind === 'order'
+                ? { ...answer, order: { ...answer.order, filled: quantity('0.2') } }
+                : answer,
             ),
+          ),
       }),
     });
     bench.start();
@@ -537,7 +532,7 @@ describe('a fill', () => {
       wrap: (venue) => ({
         ...venue,
         order: (request) =>
-          venue.order(request).pipe(
+          toObservable(venue.order(request)).pipe(
             map((answer) =>
               answer.kind === 'order'
                 ? {

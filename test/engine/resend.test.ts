@@ -7,6 +7,7 @@ import type { OrderAnswer, OrderRequest } from '../../src/core/venue.ts';
 import { START, aBench, aPolicy, aTwap } from './harness.ts';
 import type { Bench } from './harness.ts';
 import { executedTotal, faultsOf } from './oracle.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 const twap = aTwap('t', { slices: 1, duration: 'PT10M' });
 const RESENDS = { inDoubt: { ...aPolicy().inDoubt, resend: 'same_quote' } } as const;
@@ -34,7 +35,7 @@ function aSender(
         defer(() => {
           copies.push({ at: clock.now(), request });
           flights.most = Math.max(flights.most, ++flights.now);
-          return answer(copies.length, venue.order(request), () => bench);
+          return answer(copies.length, toObservable(venue.order(request)), () => bench);
         }).pipe(finalize(() => flights.now--)),
     }),
   });
@@ -119,7 +120,7 @@ describe('an order that is met with silence', () => {
         order: (request) =>
           defer(() => {
             again.push({ at: clock.now(), request });
-            return venue.order(request);
+            return toObservable(venue.order(request));
           }),
       }),
     });

@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import { map, of, toArray } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { RunHelpers } from 'rxjs/internal/testing/TestScheduler';
 import { describe, expect, it } from 'vitest';
-import { whileWriting } from '../../src/engine/attempt/send-order.ts';
+import { whileWriting as writing } from '../../src/engine/attempt/send-order.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
+import type { MaybeAsync } from '../../src/engine/maybe-async.ts';
+
+const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): Observable<T> =>
+  toObservable(writing(request, write));
 
 /** Draws `run` in marbles; returns what differs from its expectations. */
 function differences(run: (helpers: RunHelpers) => void): readonly unknown[] {
@@ -21,6 +27,8 @@ describe('a request whose record is written while it is under way', () => {
       expectObservable(whileWriting(cold('---a|'), () => cold('-w|'))).toBe('----(a|)');
       expectObservable(whileWriting(cold('-a|'), () => cold('-----w|'))).toBe('------(a|)');
       expectObservable(whileWriting(of('a'), () => 'written')).toBe('(a|)');
+      expectObservable(whileWriting('a', () => cold('---w|'))).toBe('---(a|)');
+      expect(writing('a', () => 'written')).toBe('a');
     });
     expect(found).toEqual([]);
   });

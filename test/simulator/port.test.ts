@@ -12,6 +12,7 @@ import type { VenueInput } from '../../src/simulator/options/options.ts';
 import { inProcessMarket, inProcessVenue } from '../../src/simulator/port.ts';
 import type { PortOptions } from '../../src/simulator/port.ts';
 import { aRequest, DESK, later, quantityOf, START, still } from './world.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 function aPort(input: VenueInput = {}, options: Partial<PortOptions> = {}) {
   const clock = new VirtualClock(START);
@@ -44,33 +45,38 @@ const orderOf = (answer: QuoteAnswer, clientId = 'c-1') => {
 describe('the exchange as a port', () => {
   it('answers in the same tick without latency', () => {
     const { venue } = aPort();
-    const quoted = now(venue.quote(aRequest({ clientId: 'c-1' })));
-    const ordered = now(venue.order(orderOf(quoted)));
+    const quoted = now(toObservable(venue.quote(aRequest({ clientId: 'c-1' }))));
+    const ordered = now(toObservable(venue.order(orderOf(quoted))));
     expect(ordered).toMatchObject({ kind: 'order', status: 201, order: { status: 'Done', clientId: 'c-1' } });
     expect(now(venue.transactions({ from: instant(0), limit: 1_000 }))).toHaveLength(5);
   });
 
-  it('does nothing before it is subscribed to', () => {
+  it('answers at once without latency; with latency an order does nothing before it is subscribed to', () => {
     const { venue, exchange } = aPort();
-    const order = venue.order(orderOf(now(venue.quote(aRequest({ clientId: 'c-1' })))));
-    expect(exchange.ledger.rows(DESK)).toHaveLength(3);
-    now(order);
+    expect(venue.quote(aRequest({ clientId: 'c-1' }))).toMatchObject({ kind: 'quote' });
+    const slow = aPort({}, { orderLatencyMs: 60 });
+    slow.venue.order(orderOf(now(toObservable(slow.venue.quote(aRequest({ clientId: 'c-1' }))))));
+    slow.clock.run(instant(slow.clock.wall() + 1_000));
+    expect(slow.exchange.ledger.rows(DESK)).toHaveLength(3);
+    venue.order(orderOf(now(toObservable(venue.quote(aRequest({ clientId: 'c-2' }))))));
     expect(exchange.ledger.rows(DESK)).toHaveLength(5);
   });
 
   it('takes its latency, works half way through it, and the life of a quote begins there', () => {
     const { venue, clock, exchange } = aPort({}, { quoteLatencyMs: 40, orderLatencyMs: 60 });
     const quotes: [number, QuoteAnswer][] = [];
-    venue
-      .quote(aRequest({ clientId: 'c-1' }))
-      .subscribe((answer) => quotes.push([clock.wall() - START, answer]));
+    toObservable(venue.quote(aRequest({ clientId: 'c-1' }))).subscribe((answer) =>
+      quotes.push([clock.wall() - START, answer]),
+    );
     clock.run(later(1_000));
     const [[arrived, answer] = [0, { kind: 'lost', sent: false, why: 'no answer' } as QuoteAnswer]] = quotes;
     expect(arrived).toBe(40);
     expect(quoteIn(answer).quotedAt).toBe(later(20));
 
     const orders: [number, OrderAnswer['kind']][] = [];
-    venue.order(orderOf(answer)).subscribe(({ kind }) => orders.push([clock.wall() - START, kind]));
+    toObservable(venue.order(orderOf(answer))).subscribe(({ kind }) =>
+      orders.push([clock.wall() - START, kind]),
+    );
     clock.run(later(1_031));
     expect(exchange.ledger.rows(DESK)).toHaveLength(5);
     expect(orders).toEqual([]);
@@ -80,7 +86,10 @@ describe('the exchange as a port', () => {
 
   it('gives refusals of quotes and orders as answers, never as errors', () => {
     const { venue } = aPort();
-    expect(now(venue.quote(aRequest({ pair: 'nope' })))).toMatchObject({ kind: 'error', status: 422 });
+    expect(now(toObservable(venue.quote(aRequest({ pair: 'nope' }))))).toMatchObject({
+      kind: 'error',
+      status: 422,
+    });
     const order = {
       pair: 'btcusd',
       side: 'buy' as const,
@@ -88,7 +97,7 @@ describe('the exchange as a port', () => {
       size: quantityOf('1'),
       clientId: 'c',
     };
-    expect(now(venue.order(order))).toEqual({
+    expect(now(toObservable(venue.order(order)))).toEqual({
       kind: 'error',
       status: 422,
       error: 'quote not found',
@@ -98,13 +107,17 @@ describe('the exchange as a port', () => {
 
   it('keeps the limits of the venue', () => {
     const { venue, clock } = aPort();
-    const statuses = Array.from({ length: 11 }, () => now(venue.quote(aRequest())).kind);
+    const statuses = Array.from({ length: 11 }, () => now(toObservable(venue.quote(aRequest()))).kind);
     expect(statuses.filter((kind) => kind === 'quote')).toHaveLength(10);
-    expect(now(venue.quote(aRequest()))).toMatchObject({ kind: 'error', status: 429, retryAfterMs: 10_000 });
+    expect(now(toObservable(venue.quote(aRequest())))).toMatchObject({
+      kind: 'error',
+      status: 429,
+      retryAfterMs: 10_000,
+    });
     clock.run(later(9_999));
-    expect(now(venue.quote(aRequest())).kind).toBe('error');
+    expect(now(toObservable(venue.quote(aRequest()))).kind).toBe('error');
     clock.run(later(10_000));
-    expect(now(venue.quote(aRequest())).kind).toBe('quote');
+    expect(now(toObservable(venue.quote(aRequest()))).kind).toBe('quote');
   });
 
   it('gives refusals of reads as errors that moved no money', () => {
@@ -142,7 +155,7 @@ describe('the exchange as a port', () => {
 
   it('offers the capabilities, or none of them', () => {
     const { venue } = aPort();
-    now(venue.order(orderOf(now(venue.quote(aRequest({ clientId: 'c-1' }))))));
+    now(toObservable(venue.order(orderOf(now(toObservable(venue.quote(aRequest({ clientId: 'c-1' }))))))));
     expect(venue.lookup === undefined ? undefined : now(venue.lookup('c-1'))).toMatchObject({
       clientId: 'c-1',
       status: 'Done',

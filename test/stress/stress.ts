@@ -7,6 +7,7 @@ import type { StrategySource } from '../../src/engine/desk.ts';
 import type { VenuePort } from '../../src/engine/ports.ts';
 import { START, aBench, aTwap } from '../engine/harness.ts';
 import { books, overExecuted } from '../engine/oracle.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /**
  * Twice the peak that a desk has seen (RTS 6 Art. 10), through the whole engine on virtual time, against an exchange that keeps
@@ -79,9 +80,9 @@ class Wire {
         this.#quotes.push(at);
         while ((this.#quotes[0] ?? at) <= at - SECOND_MS) this.#quotes.shift();
         this.quotesInSecond = Math.max(this.quotesInSecond, this.#quotes.length);
-        return told(venue.quote(request));
+        return told(toObservable(venue.quote(request)));
       },
-      order: (request) => told(venue.order(request)),
+      order: (request) => told(toObservable(venue.order(request))),
       transactions: (query) => told(venue.transactions(query)),
     };
   }

@@ -16,6 +16,7 @@ import { resolve } from '../house/rooms.ts';
 import { importsOf, tokenize } from '../house/tokens.ts';
 import { client, http, rawServer } from './servers.ts';
 import type { RawServer } from './servers.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 const everything = { balances: true, pairs: true, orderLookup: true } as const;
 const SELL = '/v1/orders/sell';
@@ -101,9 +102,9 @@ describe('the client of the daemon', () => {
     const size = { by: 'quantity', quantity: quantity('1') } as const;
     const order = { pair: 'btcusd', quoteId: 'q', size, clientId: 'tr-1' } as const;
     const reachable: readonly Observable<unknown>[] = [
-      trading.quote({ pair: 'btcusd', side: 'buy', size, clientId: 'tr-1' }),
-      trading.order({ ...order, side: 'buy' }),
-      trading.order({ ...order, side: 'sell' }),
+      toObservable(trading.quote({ pair: 'btcusd', side: 'buy', size, clientId: 'tr-1' })),
+      toObservable(trading.order({ ...order, side: 'buy' })),
+      toObservable(trading.order({ ...order, side: 'sell' })),
       trading.transactions({ from: instant(0), limit: 1 }),
       trading.currencies(),
       trading.fundingRates(),

@@ -11,6 +11,7 @@ import { venueOptions } from '../../src/simulator/options/options.ts';
 import { inProcessVenue } from '../../src/simulator/port.ts';
 import { dryRunVenue } from '../../src/venue/dry-run.ts';
 import { START } from '../engine/harness.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 interface World {
   readonly real: Exchange;
@@ -28,10 +29,12 @@ async function aWorld(past: readonly FillRecord[] = []): Promise<World> {
     real,
     dry,
     async trade(side, size, clientId) {
-      const answer = await firstValueFrom(dry.quote({ pair: 'btcusd', side, size, clientId }));
+      const answer = await firstValueFrom(toObservable(dry.quote({ pair: 'btcusd', side, size, clientId })));
       if (answer.kind !== 'quote') throw new Error(`no quote: ${JSON.stringify(answer)}`);
       const { quoteId } = answer.quote;
-      const ordered = await firstValueFrom(dry.order({ pair: 'btcusd', side, size, quoteId, clientId }));
+      const ordered = await firstValueFrom(
+        toObservable(dry.order({ pair: 'btcusd', side, size, quoteId, clientId })),
+      );
       if (ordered.kind !== 'order') throw new Error(`no fill: ${JSON.stringify(ordered)}`);
       return text(ordered.order.filledAmount);
     },
@@ -75,11 +78,11 @@ describe('a dry run', () => {
   it('executes a quote once', async () => {
     const world = await aWorld();
     const request = { pair: 'btcusd', side: 'buy', size: one, clientId: 'a' } as const;
-    const quoted = await firstValueFrom(world.dry.quote(request));
+    const quoted = await firstValueFrom(toObservable(world.dry.quote(request)));
     if (quoted.kind !== 'quote') throw new Error('no quote');
     const order = { ...request, quoteId: quoted.quote.quoteId };
-    await firstValueFrom(world.dry.order(order));
-    expect(await firstValueFrom(world.dry.order(order))).toEqual({
+    await firstValueFrom(toObservable(world.dry.order(order)));
+    expect(await firstValueFrom(toObservable(world.dry.order(order)))).toEqual({
       kind: 'lost',
       sent: false,
       why: 'unknown quote',

@@ -6,6 +6,7 @@ import { tickerMarket } from '../../src/venue/socket-ticker.ts';
 import { tradingVenue } from '../../src/venue/trading.ts';
 import { aVenue } from '../simulator/client.ts';
 import { client, systemClock } from './servers.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 /** Both sides of the interface were written from the same specification: here they meet. */
 describe('the venue client and the simulated venue', () => {
@@ -24,10 +25,14 @@ describe('the venue client and the simulated venue', () => {
 
     for (const side of ['buy', 'sell'] as const) {
       const clientId = `tr-${side}`;
-      const answer = await firstValueFrom(venue.quote({ pair: 'btcusd', side, size, clientId }));
+      const answer = await firstValueFrom(
+        toObservable(venue.quote({ pair: 'btcusd', side, size, clientId })),
+      );
       if (answer.kind !== 'quote') throw new Error(JSON.stringify(answer));
       const { quoteId } = answer.quote;
-      const order = await firstValueFrom(venue.order({ pair: 'btcusd', side, quoteId, size, clientId }));
+      const order = await firstValueFrom(
+        toObservable(venue.order({ pair: 'btcusd', side, quoteId, size, clientId })),
+      );
       expect(order).toMatchObject({ kind: 'order', order: { side, clientId, quoteId, status: 'Done' } });
       expect(order.kind === 'order' && text(order.order.filled)).toBe('0.1');
       expect(await firstValueFrom(venue.lookup?.(clientId) ?? EMPTY)).toMatchObject({ clientId });

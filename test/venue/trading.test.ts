@@ -9,6 +9,7 @@ import { tradingVenue } from '../../src/venue/trading.ts';
 import type { TradingOptions } from '../../src/venue/trading.ts';
 import { answering, client, http, rawServer, TOKEN } from './servers.ts';
 import type { RawServer } from './servers.ts';
+import { toObservable } from '../../src/engine/maybe-async.ts';
 
 const all = { balances: true, pairs: true, orderLookup: true };
 const extras: [string, readonly string[]][] = [];
@@ -49,7 +50,9 @@ const bodyOf = (server: RawServer): string => server.received().split('\r\n\r\n'
 describe('a quote', () => {
   it('is asked for and read to the last digit', async () => {
     const server = await answering(http('201 Created', quoteText));
-    const answer = await firstValueFrom(venue(server.url).quote({ ...buy, clientId: 'tr-abcd' }));
+    const answer = await firstValueFrom(
+      toObservable(venue(server.url).quote({ ...buy, clientId: 'tr-abcd' })),
+    );
     expect(bodyOf(server)).toBe(
       '{"pair":"btcusd","side":"buy","quantity":0.100000000000000001,"client_quote_id":"tr-abcd"}',
     );
@@ -67,7 +70,7 @@ describe('a quote', () => {
   it('can be asked for by amount, and without an id', async () => {
     const server = await answering(http('201 Created', quoteText));
     const size = { by: 'amount', amount: money('1234567890123456789.01') } as const;
-    await firstValueFrom(venue(server.url).quote({ pair: 'btcusd', side: 'sell', size }));
+    await firstValueFrom(toObservable(venue(server.url).quote({ pair: 'btcusd', side: 'sell', size })));
     expect(bodyOf(server)).toBe('{"pair":"btcusd","side":"sell","amount":1234567890123456789.01}');
   });
 
@@ -75,7 +78,7 @@ describe('a quote', () => {
     const server = await answering(
       http('201 Created', quoteText.replace('}', ',"fees":0,"venue_note":{"a":1}}')),
     );
-    expect(await firstValueFrom(venue(server.url).quote(buy))).toMatchObject({ kind: 'quote' });
+    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toMatchObject({ kind: 'quote' });
     expect(extras).toEqual([['quote', ['fees', 'venue_note']]]);
   });
 
@@ -87,7 +90,7 @@ describe('a quote', () => {
   ])('is refused in the words of the venue: %s', async (status, body) => {
     const server = await answering(http(status, body));
     const { error } = JSON.parse(body) as { error: string };
-    expect(await firstValueFrom(venue(server.url).quote(buy))).toEqual({
+    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toEqual({
       kind: 'error',
       status: Number(status.slice(0, 3)),
       error,
@@ -97,7 +100,7 @@ describe('a quote', () => {
 
   it('says how long to wait after a 429', async () => {
     const server = await answering(http('429 Too Many Requests', '{"error":"slow down"}', 'retry-after: 10'));
-    expect(await firstValueFrom(venue(server.url).quote(buy))).toMatchObject({
+    expect(await firstValueFrom(toObservable(venue(server.url).quote(buy)))).toMatchObject({
       kind: 'error',
       status: 429,
       retryAfterMs: 10_000,
@@ -124,7 +127,7 @@ describe('a quote', () => {
     ],
   ])('is garbled when it is %s', async (_, status, body, code) => {
     const server = await answering(http(status, body));
-    const answer = await firstValueFrom(venue(server.url).quote(buy));
+    const answer = await firstValueFrom(toObservable(venue(server.url).quote(buy)));
     expect(answer).toMatchObject({ kind: 'garbled', status: code });
     expect(JSON.stringify(answer)).not.toContain('\\u001b');
   });
@@ -132,9 +135,7 @@ describe('a quote', () => {
   it('answers once and completes, also when the call is lost', async () => {
     const server = await rawServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
     const answers = await lastValueFrom(
-      venue(server.url)
-        .quote({ ...buy, clientId: 'tr-abcd' })
-        .pipe(toArray()),
+      toObservable(venue(server.url).quote({ ...buy, clientId: 'tr-abcd' })).pipe(toArray()),
     );
     expect(answers).toMatchObject([{ kind: 'lost', sent: true }]);
   });
@@ -144,10 +145,10 @@ describe('a quote', () => {
       socket.on('data', () => socket.write(http('201 Created', quoteText))),
     );
     const port = venue(server.url);
-    await firstValueFrom(port.quote(buy));
+    await firstValueFrom(toObservable(port.quote(buy)));
     expect(server.connections()).toBe(1);
     await sleep(20); // until the connection of the probe is free again
-    await firstValueFrom(port.quote({ ...buy, clientId: 'tr-abcd' }));
+    await firstValueFrom(toObservable(port.quote({ ...buy, clientId: 'tr-abcd' })));
     await expect.poll(() => server.connections()).toBe(2);
   });
 });
@@ -155,7 +156,7 @@ describe('a quote', () => {
 describe('an order', () => {
   it('is sent and read to the last digit', async () => {
     const server = await answering(http('201 Created', orderText));
-    const answer = await firstValueFrom(venue(server.url).order(take));
+    const answer = await firstValueFrom(toObservable(venue(server.url).order(take)));
     expect(server.received()).toMatch(/^POST \/v1\/orders\/buy HTTP/u);
     expect(bodyOf(server)).toBe(
       '{"currency_pair":"btcusd","quote_id":"q-1","quantity":0.100000000000000001,"client_order_id":"tr-abcd"}',
@@ -178,14 +179,14 @@ describe('an order', () => {
 
   it('sells by the configured path', async () => {
     const server = await answering(http('200 OK', orderText));
-    await firstValueFrom(venue(server.url).order({ ...take, side: 'sell' }));
+    await firstValueFrom(toObservable(venue(server.url).order({ ...take, side: 'sell' })));
     expect(server.received()).toMatch(/^POST \/v1\/orders\/sell HTTP/u);
   });
 
   it('never leaves as a sale while selling is off', async () => {
     const server = await answering(http('200 OK', orderText));
     const answer = await firstValueFrom(
-      venue(server.url, { sellPath: undefined }).order({ ...take, side: 'sell' }),
+      toObservable(venue(server.url, { sellPath: undefined }).order({ ...take, side: 'sell' })),
     );
     expect(answer).toEqual({ kind: 'lost', sent: false, why: 'selling is off: set venue.sell_path' });
     expect(server.connections()).toBe(0);
@@ -194,7 +195,7 @@ describe('an order', () => {
   it('is lost without having been sent when there is no connection', async () => {
     const server = await rawServer(() => undefined);
     const tls = venue(server.url.replace('http:', 'https:'));
-    expect(await firstValueFrom(tls.order(take))).toEqual({
+    expect(await firstValueFrom(toObservable(tls.order(take)))).toEqual({
       kind: 'lost',
       sent: false,
       why: 'connect: no connection in time',
@@ -203,7 +204,7 @@ describe('an order', () => {
 
   it('is lost and may have traded when the answer does not come', async () => {
     const server = await rawServer(() => undefined);
-    expect(await firstValueFrom(venue(server.url).order(take))).toEqual({
+    expect(await firstValueFrom(toObservable(venue(server.url).order(take)))).toEqual({
       kind: 'lost',
       sent: true,
       why: 'timeout: no answer in time',
@@ -218,12 +219,15 @@ describe('an order', () => {
     ['an {error} that claims success', http('201 Created', '{"error":"internal"}'), 201],
   ])('is garbled by %s', async (_, bytes, status) => {
     const server = await answering(bytes);
-    expect(await firstValueFrom(venue(server.url).order(take))).toMatchObject({ kind: 'garbled', status });
+    expect(await firstValueFrom(toObservable(venue(server.url).order(take)))).toMatchObject({
+      kind: 'garbled',
+      status,
+    });
   });
 
   it('gives the words of the venue without the token in them', async () => {
     const server = await answering(http('400 Bad Request', JSON.stringify({ error: `bad ${TOKEN}\n!` })));
-    expect(await firstValueFrom(venue(server.url).order(take))).toMatchObject({
+    expect(await firstValueFrom(toObservable(venue(server.url).order(take)))).toMatchObject({
       kind: 'error',
       status: 400,
       error: 'bad [token]\uFFFD!',

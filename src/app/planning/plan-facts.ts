@@ -4,6 +4,7 @@ import { OperatorError, VenueError } from '../../core/errors.ts';
 import { approximate, isAmountText, middle, price, quantity, slippageBps } from '../../core/money.ts';
 import type { Quantity } from '../../core/money.ts';
 import type { Quote } from '../../core/venue.ts';
+import { toObservable } from '../../engine/maybe-async.ts';
 import type { VenuePort } from '../../engine/ports.ts';
 import type { KnownPrice, PlanFacts } from '../../planning/plan.ts';
 import { listCurrencies } from '../../simulator/exchange/listing.ts';
@@ -151,7 +152,7 @@ async function quoted(
 ): Promise<KnownPrice | undefined> {
   const ask = async (side: 'buy' | 'sell'): Promise<Quote | undefined> => {
     const size = { by: 'amount', amount: reference.probeNotional.amount } as const;
-    const answer = await firstValueFrom(venue.quote({ pair, side, size }));
+    const answer = await firstValueFrom(toObservable(venue.quote({ pair, side, size })));
     return answer.kind === 'quote' ? answer.quote : undefined;
   };
   const [buy, sell] = [await ask('buy'), await ask('sell')];

@@ -1,4 +1,4 @@
-import { finalize, map } from 'rxjs';
+import { finalize } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { classifyQuote } from '../../core/cycle/answer.ts';
 import { follow } from '../../core/cycle/cycle.ts';
@@ -19,7 +19,7 @@ import type { GateContext, Gated } from './gate.ts';
 import type { SendOrderContext, Sending } from './send-order.ts';
 import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
-import { isAsync, mergeMapMaybe, toObservable } from '../maybe-async.ts';
+import { andThen, isAsync, mergeMapMaybe, toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit } from '../rate-limit/rate-limiter.ts';
 import type { CommandAnswer } from '../ports.ts';
@@ -149,22 +149,20 @@ function effectOf(run: Run, phase: Exclude<Phase, Final>): MaybeAsync<CycleEvent
 }
 
 /** The request leaves first; the intent becomes durable while it is under way. Both must be done before anything follows. */
-function askForQuote({ desk, intent, request, item, permit }: Run): Observable<CycleEvent> {
+function askForQuote({ desk, intent, request, item, permit }: Run): MaybeAsync<CycleEvent> {
   const { clock, venue } = desk.ports;
   const askedAt = clock.monotonic();
-  const answer$ = venue.quote(request).pipe(
-    map((answer): CycleEvent => {
-      permit.settle();
-      const at = clock.monotonic();
-      const meaning = classifyQuote(request, answer, item.instrument);
-      const result =
-        meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
-      desk.observer.quoted(request.pair, result, at - askedAt);
-      desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
-      return { on: 'quote_answer', meaning, askedAt, at };
-    }),
-  );
-  return whileWriting(answer$, () => {
+  const answer = andThen(venue.quote(request), (one): CycleEvent => {
+    permit.settle();
+    const at = clock.monotonic();
+    const meaning = classifyQuote(request, one, item.instrument);
+    const result =
+      meaning.means === 'quote' ? 'quote' : meaning.means === 'smaller' ? 'too_large' : meaning.reason;
+    desk.observer.quoted(request.pair, result, at - askedAt);
+    desk.footprint.asked(request.pair, 'slice', meaning.means === 'quote');
+    return { on: 'quote_answer', meaning, askedAt, at };
+  });
+  return whileWriting(answer, () => {
     // Stamped after the request has left: the quote is not older than that.
     const boot = clock.boot?.();
     return desk.journal.write([boot === undefined ? intent : { ...intent, boot }]);

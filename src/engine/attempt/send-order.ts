@@ -1,5 +1,5 @@
 import { defaultIfEmpty, defer, forkJoin, map, of, take, throwIfEmpty, timeout } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { classifyOrder } from '../../core/cycle/answer.ts';
 import type { CycleEvent } from '../../core/cycle/cycle.ts';
 import { answerWaitMs } from '../../core/cycle/doubts.ts';
@@ -8,7 +8,7 @@ import type { IntentRecord, QuoteRecord } from '../../core/record.ts';
 import type { OrderAnswer, OrderRequest, Quote, QuoteRequest } from '../../core/venue.ts';
 import type { Desk } from '../desk.ts';
 import type { Approved } from './gate.ts';
-import { toObservable } from '../maybe-async.ts';
+import { andThen, isAsync, toObservable } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 
 /** The parts of a desk that this file uses. */
@@ -25,20 +25,21 @@ export interface Sending {
 }
 
 /**
- * Subscribes to a request, so that it leaves first, and writes a record while it is under way. Emits the answer once both are
- * done.
+ * Subscribes to a request, so that it leaves first, and writes a record while it is under way. The answer, once both are done.
  */
-export const whileWriting = <T>(request$: Observable<T>, write: () => MaybeAsync<unknown>): Observable<T> =>
-  forkJoin([request$, defer(() => toObservable(write()))]).pipe(
-    map(([answer]) => answer),
-    throwIfEmpty(() => new Error('invariant broken: a request or a write ended without an answer')),
-  );
+export const whileWriting = <T>(request: MaybeAsync<T>, write: () => MaybeAsync<unknown>): MaybeAsync<T> =>
+  isAsync(request)
+    ? forkJoin([request, defer(() => toObservable(write()))]).pipe(
+        map(([answer]) => answer),
+        throwIfEmpty(() => new Error('invariant broken: a request or a write ended without an answer')),
+      )
+    : andThen(write(), () => request);
 
 /**
  * Sends the order that the gate approved, and writes down which quote it was for while the answer is under way. Whatever ends the
  * wait closes the exchange as well: there are never two copies in flight.
  */
-export function sendOrder(run: Sending, approved: Approved): Observable<CycleEvent> {
+export function sendOrder(run: Sending, approved: Approved): MaybeAsync<CycleEvent> {
   const { quote, life, copies } = approved;
   const { desk, intent, request } = run;
   const { orderTimeoutMs, inDoubt } = desk.policy;
@@ -54,29 +55,34 @@ export function sendOrder(run: Sending, approved: Approved): Observable<CycleEve
     clientId: intent.client_order_id,
   };
   const waitMs = answerWaitMs(life, { sentAt, orderTimeoutMs, bookingMarginMs: inDoubt.bookingMarginMs });
-  const answer$ = venue.order(order).pipe(
-    timeout({
-      first: waitMs,
-      scheduler: clock.scheduler,
-      with: () => of(lost(`no answer in ${Math.round(waitMs)} ms`)),
-    }),
-    take(1),
-    defaultIfEmpty(lost('no answer')),
-    map((answer): CycleEvent => {
-      approved.settle();
-      const at = clock.monotonic();
-      const meaning = classifyOrder(order, quote, answer);
-      desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
-      if (answer.kind === 'error' && answer.status === 429)
-        desk.rateLimiter.block('order', answer.retryAfterMs ?? 2_000);
-      return { on: 'order_answer', meaning, at };
-    }),
-  );
+  const answer = andThen(inTime(venue.order(order), clock.scheduler, waitMs), (one): CycleEvent => {
+    approved.settle();
+    const at = clock.monotonic();
+    const meaning = classifyOrder(order, quote, one);
+    desk.observer.ordered(request.pair, meaning.means, at - sentAt, sentAt - receivedAt);
+    if (one.kind === 'error' && one.status === 429)
+      desk.rateLimiter.block('order', one.retryAfterMs ?? 2_000);
+    return { on: 'order_answer', meaning, at };
+  });
   // Only the first copy is noted.
-  return whileWriting(answer$, () =>
+  return whileWriting(answer, () =>
     copies > 1 ? undefined : desk.journal.write([quoteRecord(intent, quote, sentAt - receivedAt)]),
   );
 }
+
+/** The first answer; one that does not come in time is lost. */
+const inTime = (
+  answer: MaybeAsync<OrderAnswer>,
+  scheduler: SchedulerLike,
+  waitMs: number,
+): MaybeAsync<OrderAnswer> =>
+  isAsync(answer)
+    ? answer.pipe(
+        timeout({ first: waitMs, scheduler, with: () => of(lost(`no answer in ${Math.round(waitMs)} ms`)) }),
+        take(1),
+        defaultIfEmpty(lost('no answer')),
+      )
+    : answer;
 
 const lost = (why: string): OrderAnswer => ({ kind: 'lost', sent: true, why });
 

@@ -35,6 +35,7 @@ import type { Observer } from '../observer.ts';
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts';
 import type { Policy } from '../policy.ts';
 import type { Lookout, Ports } from '../ports.ts';
+import { toObservable } from '../maybe-async.ts';
 
 interface Wiring {
   readonly ports: Ports;
@@ -278,7 +279,7 @@ export class References {
         }
         observer.paced('quote', 'quote', permit.waitedMs);
         const askedAt = ports.clock.monotonic();
-        return ports.venue.quote(request).pipe(
+        return toObservable(ports.venue.quote(request)).pipe(
           finalize(() => {
             permit.settle();
           }),

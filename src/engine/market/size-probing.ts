@@ -33,6 +33,7 @@ import type { LadderWish } from '../../strategy/kernel.ts';
 import { maximumRecord } from '../attempt/learnt-maximum.ts';
 import { halt } from '../account/halt.ts';
 import type { Desk } from '../desk.ts';
+import { toObservable } from '../maybe-async.ts';
 import { freshRounds } from './size-probes.ts';
 
 /** The parts of a desk that this file uses. */
@@ -168,7 +169,7 @@ function probe(desk: SizeProbingContext, request: QuoteRequest): Observable<Rung
     mergeMap((permit) => {
       desk.observer.paced('quote', 'probe', permit.waitedMs);
       const askedAt = clock.monotonic();
-      return venue.quote(request).pipe(
+      return toObservable(venue.quote(request)).pipe(
         finalize(() => {
           permit.settle();
         }),

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { firstValueFrom } from 'rxjs';
-import type { Observable } from 'rxjs';
 import { exitCodes, OperatorError, VenueError } from '../../../core/errors.ts';
+import { toObservable } from '../../../engine/maybe-async.ts';
+import type { MaybeAsync } from '../../../engine/maybe-async.ts';
 import type { Clock, Random } from '../../../engine/ports.ts';
 import { accountRoutes, accountVenue } from '../../../venue/account.ts';
 import type { AccountVenue } from '../../../venue/account.ts';
@@ -74,7 +75,8 @@ export async function withAccount(
 }
 
 /** The answer of a call. */
-export const answerOf = async <T>(call$: Observable<T>): Promise<T> => await firstValueFrom(call$);
+export const answerOf = async <T>(call: MaybeAsync<T>): Promise<T> =>
+  await firstValueFrom(toObservable(call));
 
 /** What went wrong, for the operator; what a lost answer leaves open is said in so many words. */
 function explainFailure(error: VenueError, baseUrl: string): string {
