@@ -19,7 +19,7 @@ import type { GateContext, Gated } from './gate.ts';
 import type { SendOrderContext, Sending } from './send-order.ts';
 import { stopped } from '../stage-types.ts';
 import type { Paced, Sized, Stopped } from '../stage-types.ts';
-import { andThen, isAsync, mergeMapMaybe, toObservable } from '../maybe-async.ts';
+import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import type { Permit } from '../rate-limit/rate-limiter.ts';
 import type { CommandAnswer } from '../ports.ts';
@@ -95,12 +95,14 @@ export function execute(
       approved: undefined,
       permit,
     };
-    return toObservable(runFrom(run, QUOTING)).pipe(
-      finalize(() => {
-        desk.leaving.delete(clientOrderId);
-        permit.settle();
-      }),
-    );
+    const release = (): void => {
+      desk.leaving.delete(clientOrderId);
+      permit.settle();
+    };
+    const end = runFrom(run, QUOTING);
+    if (isAsync(end)) return end.pipe(finalize(release));
+    release();
+    return end;
   }, desk.policy.cyclesMax);
 }
 

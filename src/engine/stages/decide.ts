@@ -1,4 +1,4 @@
-import { EMPTY, catchError, concat, defer, filter, finalize, from, map, mergeMap, of, take } from 'rxjs';
+import { EMPTY, catchError, filter, finalize, map, mergeAll, mergeMap, of, take } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { VenueError, invariant } from '../../core/errors.ts';
 import { parentId } from '../../core/ids.ts';
@@ -10,7 +10,7 @@ import type { Step } from '../../strategy/kernel.ts';
 import type { Desk, StrategySource } from '../desk.ts';
 import { sliceKey } from '../state/engine-state.ts';
 import type { StrategyRun, OpenSlice } from '../state/engine-state.ts';
-import { andThen, mergeMapMaybe, toObservable } from '../maybe-async.ts';
+import { andThen, isAsync, mergeMapMaybe } from '../maybe-async.ts';
 import type { MaybeAsync } from '../maybe-async.ts';
 import { DeskView } from '../state/desk-view.ts';
 import { IDLE_WAKES_MAX } from '../operator/spin-guard.ts';
@@ -34,32 +34,34 @@ export interface Stepped {
   readonly stepped: string;
 }
 
+type Decided = OpenSlice | Stepped;
+
 /**
  * Runs the kernel of the strategy that woke, writes the wake down with all that came of it, and emits the new slices, then that the
  * strategy has stepped. Whatever a wake leads to, it leaves one line in the journal before anything happens.
  */
-export function decide(desk: DecideContext): OperatorFunction<StrategyWake, OpenSlice | Stepped> {
+export function decide(desk: DecideContext): OperatorFunction<StrategyWake, Decided> {
   // Woken, and the step not written yet: a reload arms what it names anew, and the same would wake it once more.
   const deciding = new Map<StrategyRun, Wake>();
-  return mergeMapMaybe(({ strategy, wake, isAtOnce }) => {
+  const stepOn = ({ strategy, wake, isAtOnce }: StrategyWake): MaybeAsync<readonly Decided[]> => {
     const source = desk.strategies.sources.get(strategy);
     const life = desk.state.lives.get(strategy);
-    if (source === undefined || life === undefined || deciding.has(life)) return EMPTY;
+    if (source === undefined || life === undefined || deciding.has(life)) return NONE;
     deciding.set(life, wake);
     const release = (): void => {
       if (deciding.get(life) === wake) deciding.delete(life);
     };
     const ready = andThen(prepare(desk, source, wake), () => whenTakenIn(desk));
     const intents = andThen(ready, () => takeStep(desk, { source, life, wake, isAtOnce }));
-    const stepped = defer(() => {
+    const decided = andThen(intents, (wanted) => {
       release();
-      return of({ stepped: strategy });
+      return wanted === undefined
+        ? NONE
+        : [...wanted.map((intent) => openSlice(desk, intent)), { stepped: strategy }];
     });
-    return toObservable(intents).pipe(
-      mergeMap((decided) => concat(from(decided).pipe(map((intent) => openSlice(desk, intent))), stepped)),
-      finalize(release),
-    );
-  });
+    return isAsync(decided) ? decided.pipe(finalize(release)) : decided;
+  };
+  return (woken$) => woken$.pipe(mergeMapMaybe(stepOn), mergeAll());
 }
 
 /** `undefined` where nothing that the account showed is still being written. */
@@ -71,14 +73,14 @@ const whenTakenIn = (desk: DecideContext): MaybeAsync<unknown> =>
       )
     : undefined;
 
-/** Answers what the strategy wants, once it is written. Empty where it does not step. */
+/** Answers what the strategy wants, once it is written; `undefined` where the strategy is not run any more. */
 function takeStep(
   desk: DecideContext,
   woken: Woken & Pick<StrategyWake, 'isAtOnce'>,
-): MaybeAsync<readonly IntentText[]> {
+): MaybeAsync<readonly IntentText[] | undefined> {
   // The strategies may have been read again meanwhile: who woke is not run any more, or another life has the same text by now.
   const isSame = desk.state.lives.get(woken.life.strategy) === woken.life;
-  if (desk.isStopping || !isSame || !desk.strategies.isRun(woken.life)) return EMPTY;
+  if (desk.isStopping || !isSame || !desk.strategies.isRun(woken.life)) return undefined;
   // Paused since it was armed: the waker arms it again, and holds it until it is resumed.
   if (desk.state.totals.strategyPausedWhy(woken.life.strategy) !== undefined) return NONE;
   if (hearsOfTradeFirst(woken)) return NONE;
