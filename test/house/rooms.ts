@@ -49,7 +49,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // The venue, simulated: a pure exchange and a server around it.
   simulator: {
-    parts: ['core', 'wire', 'engine/ports.ts'],
+    parts: ['core', 'wire', 'engine/ports.ts', 'engine/maybe-async.ts'],
     packages: {
       rxjs: simulatorEdge, zod: ['options/options.ts', 'options/options-account.ts', 'options/options-parts.ts', 'options/options-feeds.ts',
       'options/options-booking.ts', 'faults/faults.ts', ...simulatorEdge], fastify: ['http/server.ts', 'http/routes.ts'], ws: ['feeds/feeds.ts'],
@@ -59,7 +59,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   // The venue, for real.
   venue: {
-    parts: ['core', 'wire', 'engine/ports.ts'],
+    parts: ['core', 'wire', 'engine/ports.ts', 'engine/maybe-async.ts'],
     packages: { rxjs: anywhere, zod: anywhere, undici: anywhere, ws: ['socket.ts'], 'node:buffer': anywhere, 'node:stream': anywhere, 'node:http': ['socket.ts'], 'node:net': ['origin.ts'], 'node:dns': ['origin.ts'] },
   },
   // Records, hash chain, drivers, exports.
