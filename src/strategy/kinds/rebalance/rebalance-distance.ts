@@ -54,15 +54,17 @@ export function towardsTargets(turn: readonly Due[], markets: Markets): readonly
     const market = markets.market(asset);
     if (market === undefined || isBridge(asset, basis)) return one;
     const paid = one.bridge?.currency ?? basis.cash;
-    const after = (move: Money): ReadonlyMap<string, Money> =>
-      new Map([...worths, [asset, add(worthOf(asset), move)], [paid, subtract(worthOf(paid), move)]]);
     const signed = (move: Money): Money => (one.side === 'sell' ? negate(move) : move);
-    const whole = cost(market.each, one.due);
-    const before = distanceOf(worths, value, targets);
-    const isFurther = distanceOf(after(signed(whole)), value, targets).gt(before);
-    const gap = signed(subtract(scale(value, targets.get(asset) ?? NOTHING), worthOf(asset)));
-    const due = isFurther ? least(one.due, quantityWorth(greatest(gap, NO_MONEY), market)) : one.due;
-    for (const [currency, worth] of after(signed(cost(market.each, due)))) worths.set(currency, worth);
+    const gapOf = (currency: string): Money =>
+      subtract(scale(value, targets.get(currency) ?? NOTHING), worthOf(currency));
+    const [gap, paidGap] = [gapOf(asset), gapOf(paid)];
+    // What moves from one currency into the other changes no other distance.
+    const whole = signed(cost(market.each, one.due));
+    const before = add(size(gap), size(paidGap));
+    const isFurther = add(size(subtract(gap, whole)), size(add(paidGap, whole))).gt(before);
+    const due = isFurther ? least(one.due, quantityWorth(greatest(signed(gap), NO_MONEY), market)) : one.due;
+    const move = signed(cost(market.each, due));
+    worths.set(asset, add(worthOf(asset), move)).set(paid, subtract(worthOf(paid), move));
     return { ...one, due };
   });
 }
