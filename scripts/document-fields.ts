@@ -49,19 +49,36 @@ function rows(shape: Shape, prefix = ''): string[] {
   });
 }
 
-/** The table of a kind. */
-export function fieldTable(kind: string): string {
+/** Kinds whose tables describe the fields that other kinds share with them. */
+const SHARED = ['twap', 'recurring'] as const;
+
+function rowsOf(kind: string): readonly string[] {
   const params = strategies.get(kind)?.params;
   if (params === undefined) throw new Error(`there is no kind ${kind}`);
-  const shape = z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }) as Shape;
-  return ['| field | default | meaning |', '| --- | --- | --- |', ...rows(shape)].join('\n');
+  return rows(z.toJSONSchema(params, { io: 'input', unrepresentable: 'any' }) as Shape);
 }
 
-/** `page` with the table of `kind` between its marks. */
+const nameOf = (row: string): string => row.split(' ')[1] ?? '';
+
+/** The table of a kind: its own fields, then by name those that the page of another kind describes in the same words. */
+export function fieldTable(kind: string): string {
+  const bases = SHARED.slice(0, SHARED.findIndex((base) => base === kind) >>> 0);
+  let own = rowsOf(kind);
+  const links = bases.flatMap((base) => {
+    const described = new Set(rowsOf(base));
+    const shared = own.filter((row) => described.has(row)).map(nameOf);
+    own = own.filter((row) => !described.has(row));
+    return shared.length === 0 ? [] : [`As in [${base}](${base}.md#fields): ${shared.join(', ')}.`];
+  });
+  return [['| field | default | meaning |', '| --- | --- | --- |', ...own].join('\n'), ...links].join('\n\n');
+}
+
+/** `page` with the table of `kind` between its marks. The formatter would pad every cell to the widest one. */
 export function withTable(page: string, kind: string): string {
   const marks = new RegExp(`(<!-- fields: ${kind} -->\n)[^]*?(<!-- /fields -->)`, 'u');
   if (!marks.test(page)) throw new Error(`docs/strategies/${kind}.md has no place for its table`);
-  return page.replace(marks, (_, from: string, to: string) => `${from}\n${fieldTable(kind)}\n\n${to}`);
+  const table = `<!-- prettier-ignore-start -->\n\n${fieldTable(kind)}\n\n<!-- prettier-ignore-end -->`;
+  return page.replace(marks, (_, from: string, to: string) => `${from}${table}\n${to}`);
 }
 
 if (import.meta.main) {
