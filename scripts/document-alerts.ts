@@ -6,7 +6,7 @@ import type { AlertKind } from '../src/core/alerts.ts';
 
 const INTRODUCTION = `# Runbook
 
-Every alert that Tranche raises. Each writes a line to the log with its id as \`alert\`, and increments
+Every alert of Tranche. An alert writes a log line with its id as \`alert\`, and increments
 \`tranche_alerts_total{alert, severity}\`. \`critical\` pages someone, \`warning\` needs a look the same day, \`info\` is for
 information. Generated from \`src/core/alerts.ts\` by \`npm run docs\`.
 `;

@@ -1,4 +1,4 @@
-/** Writes docs/controls.md: every control, its settings as the schema says them, and what it is called in the rules. */
+/** Writes docs/controls.md: every control, its settings from the schema, and its name in the rules. */
 import { writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { z } from 'zod';
@@ -35,32 +35,32 @@ type Row = readonly [
 
 // prettier-ignore
 const rows: readonly Row[] = [
-  ['Pause, halt, kill', '', 'gate, transport', 'nothing new; latched', ['paused', 'halted'], 'halted', '(c)(1), (d)', 'Art. 12', 'Kill switch'],
+  ['Pause, halt, kill', '', 'gate, transport', 'starts nothing; persists until lifted', ['paused', 'halted'], 'halted', '(c)(1), (d)', 'Art. 12', 'Kill switch'],
   ['Order value', 'max_order_notional', 'plan, gate', 'slice ends', ['order_notional', 'no_usd_rate'], 'limit_refused', '(c)(1)(ii) size', '15(1)(b)', 'Max order value'],
   ['Order volume', 'max_order_quantity', 'plan, gate', 'slice ends', ['order_quantity'], 'limit_refused', '(c)(1)(ii) size', '15(1)(c)', 'Max order size'],
-  ['Price collar', 'collar_bps, max_collar_discards', 'gate', 'discard and ask again; half a minute of them: parent paused until prices agree', ['collar', 'collar_far', 'parent_paused'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
+  ['Price collar', 'collar_bps, max_collar_discards', 'gate', 'discards the quote and requests another; after half a minute the parent pauses until prices agree', ['collar', 'collar_far', 'parent_paused'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
   ['Price drift', 'max_drift_bps', 'plan, gate', 'parent paused', ['price_drift', 'limit_price'], 'parent_paused', '(c)(1)(ii) price', '15(1)(a)', 'Price tolerance'],
   ['Reference price', 'reference.max_age, max_reference_gap_bps', 'plan, gate', 'no trade', ['no_reference', 'stale_reference', 'references_disagree'], 'limit_refused', 'erroneous orders', '15(1)(a)', 'Market data reasonability'],
-  ['Messages', 'pacing.quotes_per_second, pacing.orders_per_second, pacing.max_wait', 'pacer', 'wait; too long: desk paused', ['message_throttle'], 'messages_throttled', '', '15(1)(d)', 'Message throttle'],
-  ['Repeated execution', 'max_executions_per_minute, max_executions_per_parent', 'plan, gate', 'halt until a person re-arms', ['repeated_execution'], 'limit_breached', 'duplicates', '15(3)', 'Repeated automated execution'],
+  ['Messages', 'pacing.quotes_per_second, pacing.orders_per_second, pacing.max_wait', 'rate limiter', 'waits; pauses the desk after too long a wait', ['message_throttle'], 'messages_throttled', '', '15(1)(d)', 'Message throttle'],
+  ['Repeated execution', 'max_executions_per_minute, max_executions_per_parent', 'plan, gate', 'halt', ['repeated_execution'], 'limit_breached', 'duplicates', '15(3)', 'Repeated automated execution'],
   ['One order a slice gap', '', 'plan, gate', 'waits for the end of the gap', ['slice_gap'], undefined, 'duplicates', '15(3)', 'Repeated automated execution'],
-  ['Duplicate orders', 'duplicate_window', 'plan, gate', 'refused; again later', ['duplicate_order', 'reused_key'], undefined, '(c)(1)(ii) duplicative', '15(1)', ''],
+  ['Duplicate orders', 'duplicate_window', 'plan, gate', 'refused; retried later', ['duplicate_order', 'reused_key'], undefined, '(c)(1)(ii) duplicative', '15(1)', ''],
   ['Parent and slice caps', '', 'plan, gate, after each fill', 'halt', ['parent_cap', 'slice_cap'], 'limit_breached', '(c)(1)(i)', '15(4)', 'Intraday position'],
-  ['Day value', 'max_day_notional, max_pair_day_notional', 'plan, gate, after each fill', 'would exceed: refused; has exceeded: halt', ['day_notional', 'pair_day_notional'], 'limit_breached', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
+  ['Day value', 'max_day_notional, max_pair_day_notional', 'plan, gate, after each fill', 'refused before it is exceeded; halt if it was exceeded', ['day_notional', 'pair_day_notional'], 'limit_breached', '(c)(1)(i) credit', '15(4)', 'Credit limit'],
   ['Positions', 'min_position, max_position', 'plan, gate', 'refused', ['position_floor', 'position_ceiling'], 'limit_refused', '(c)(1)(i)', '15(4)', 'Intraday position limit'],
   ['Open doubts', 'max_open_doubts', 'plan, gate', 'no new orders', ['open_doubts', 'doubt_notional'], 'doubt_open', 'capital aggregate', '15(2)', ''],
-  ['Rejects and errors', 'max_rejects, max_malformed', 'after each answer', 'waits four times as long; pair paused; 401: halt', ['reject_streak', 'malformed_streak', 'unauthorised'], 'pair_paused', '', '16', ''],
+  ['Rejects and errors', 'max_rejects, max_malformed', 'after each answer', 'waits four times as long; pauses the pair; 401 halts', ['reject_streak', 'malformed_streak', 'unauthorised'], 'pair_paused', '', '16', ''],
   ['Shortfall', 'max_shortfall_bps', 'after each fill', 'parent paused', ['shortfall'], 'parent_paused', '', '16', 'Post-trade limit'],
   ['Day cost', 'max_day_cost', 'after each fill', 'halt', ['day_cost'], 'limit_breached', '', '16', 'Post-trade limit'],
   ['Pairs, sides, hours', 'pairs, sides, restricted_hours', 'plan, gate', 'refused', ['pair_not_allowed', 'side_not_allowed', 'selling_off', 'restricted_hours'], undefined, '(c)(2)(ii)', '15(5)', 'Restricted list'],
   ['Reducing', '', 'plan, gate', 'refused, unless the order repays a borrowed balance', ['reducing'], undefined, '(c)(2)(ii)', '15(5)', ''],
-  ['Late fill reports', '', 'after each fill', 'told by itself after 5 s', [], 'fill_reported_late', '(c)(2)(iv)', '16', 'Drop copy'],
-  ['Own records and the venue', 'balance_difference', 'each read of the account', 'a difference that lasts for a minute: halt', ['balance_difference'], 'balance_difference', '(e) review', '17', 'Drop-copy reconciliation'],
-  ['Connectivity', 'max_account_age', 'plan, gate', 'nothing starts until the account is read again', ['account_stale'], 'account_unreadable', '', '12, 14', 'Cancel on disconnect'],
+  ['Late fill reports', '', 'after each fill', 'alert after 5 s', [], 'fill_reported_late', '(c)(2)(iv)', '16', 'Drop copy'],
+  ['Reconciliation with the venue', 'balance_difference', 'each read of the account', 'halt after a minute of difference', ['balance_difference'], 'balance_difference', '(e) review', '17', 'Drop-copy reconciliation'],
+  ['Connectivity', 'max_account_age', 'plan, gate', 'starts nothing until the account is read again', ['account_stale'], 'account_unreadable', '', '12, 14', 'Cancel on disconnect'],
   ['Override', '', 'control plane', 'one limit, one order, 15 minutes, two people', [], 'override_used', '', '15(6)', ''],
-  ['Authorised users', 'operate.tokens', 'control plane', 'refused and told', [], 'access_refused', '(c)(2)(iii)', '15(5), 18', 'Access control'],
-  ['Stress test', '', '`npm run stress`, CI, yearly', 'twice the peak of the last six months: nothing twice, nothing lost, no limit of the venue broken', [], undefined, '', 'Art. 10', 'Stress test'],
-  ['Self-assessment', '', '`tranche journal assess`, yearly', 'limits, breaches, halts, doubts, overrides and peaks of the journal, seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],
+  ['Authorised users', 'operate.tokens', 'control plane', 'refused, with an alert', [], 'access_refused', '(c)(2)(iii)', '15(5), 18', 'Access control'],
+  ['Stress test', '', '`npm run stress`, CI, yearly', 'drives twice the peak of the last six months: nothing executes twice, nothing is lost, no limit of the venue is exceeded', [], undefined, '', 'Art. 10', 'Stress test'],
+  ['Self-assessment', '', '`tranche journal assess`, yearly', 'reports limits, breaches, halts, doubts, overrides and peaks of the journal, and seeds of the simulation', [], undefined, '(e) annual review', 'Art. 9', ''],
   ['A control that fails', '', 'plan, gate', 'refused', ['control_failed'], 'limit_refused', '', '', ''],
 ];
 
@@ -90,7 +90,7 @@ const shapeOf = (): Shape => z.toJSONSchema(configSchema, { io: 'input', unrepre
 export const settings = (): readonly string[] =>
   Object.keys(shapeOf().properties?.['controls']?.properties ?? {});
 
-/** What the schema says of a setting. */
+/** The description of a setting in the schema. */
 export function meaning(key: string): string {
   const [part = '', name = ''] = key.includes('.') ? key.split('.') : ['controls', key];
   const shape = shapeOf().properties?.[part];
@@ -102,16 +102,19 @@ export function meaning(key: string): string {
 
 const INTRODUCTION = `# Controls
 
-What no order gets past. Every limit is checked when a slice is planned and again in the gate, with the quote in hand, against
-totals that are rebuilt from the journal; an order whose outcome is unknown counts as filled at its worst. A refusal carries a
-reason code and \`limit=… value=…\`, also on the record of its slice. A check that throws refuses. The rules named here bind
-broker-dealers and investment firms; they are a yardstick and familiar names. Pieces of one slice are one execution.
-In live mode \`max_order_notional\`, \`max_day_notional\`, \`max_order_quantity\` of each pair, \`collar_bps\`, \`pairs\`, \`sides\` and, to
-sell, \`min_position\` have no default. Balances are held against the rows of the account at every read, each minute
-and every ten seconds in doubt; fills against their rows as well (\`fill_differs\`, \`fill_unbooked\`, \`fill_adopted\`). A balance may
-differ while an order in its currency is under way. What an order is worth in the currency of the limits says the price of a pair of the two
-currencies, either way round, no older than \`reference.max_age\`; else \`rates\` of the config; else two pairs that meet in a currency which the desk
-trades. Where nothing can tell it the desk does not start. Generated by \`npm run docs\`.
+The desk checks every limit when it plans a slice and again in the gate, with the quote, against totals rebuilt from the journal.
+
+- An order in doubt counts as filled at its worst. A check that throws refuses.
+- A refusal has a reason code and \`limit=… value=…\`, also in the record of its slice.
+- The pieces of a slice are one execution.
+- In live mode \`max_order_notional\`, \`max_day_notional\`, \`max_order_quantity\` of each pair, \`collar_bps\`, \`pairs\`, \`sides\` and, to
+  sell, \`min_position\` have no default.
+- The desk compares balances and fills with the rows of the account at every read, each minute and every ten seconds in doubt
+  (\`fill_differs\`, \`fill_unbooked\`, \`fill_adopted\`). A balance may differ while an order in its currency is open.
+- The value of an order in the currency of the limits uses the price of a pair of the two currencies, in either direction, no older than
+  \`reference.max_age\`; else \`rates\` of the config; else two traded pairs with a common currency. Without a source the desk does not start.
+
+The rules in the last columns bind broker-dealers and investment firms; they serve as a yardstick. Generated by \`npm run docs\`.
 `;
 
 const code = (words: readonly string[]): string => words.map((word) => `\`${word}\``).join(' ');
@@ -130,7 +133,7 @@ export function page(): string {
   );
   return [
     INTRODUCTION,
-    [head, ruler, ...table, ''].join('\n'),
+    ['<!-- prettier-ignore -->', head, ruler, ...table, ''].join('\n'),
     `## Settings\n\n${told.join('\n')}\n`,
     `## Reasons\n\n${codes.join('\n')}\n`,
   ].join('\n');
