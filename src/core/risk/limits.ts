@@ -104,7 +104,7 @@ export interface Repeats {
   readonly isReused: boolean;
   /** A like order of another parent: its client id. */
   readonly twin: string | undefined;
-  /** Other slices of the pair with an order in the last minute. */
+  /** Other slices of the pair with an order in the last minute; counted only where a limit asks for it. */
   readonly inMinute: number;
   /** Other slices of the parent with an order, since a person last re-armed the desk. */
   readonly ofParent: number;

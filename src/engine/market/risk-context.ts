@@ -290,20 +290,20 @@ function repeatsOf(desk: RiskContextSource, trial: Trial, { at, known, planned }
   const { slice, clientId } = trial;
   const { parent, slice: number, pair } = slice.intent;
   const { filledIds, closedIds } = desk.state;
-  const since = after(at, -(desk.policy.limits.duplicateMs ?? 0));
+  const { duplicateMs = 0, minuteExecutionsMax } = desk.policy.limits;
+  const since = after(at, -duplicateMs);
   let twin: string | undefined;
-  let others: Set<string> | undefined;
+  const others = new Set<string>();
   for (const order of recentOrders(desk, at)) {
     if (order.clientId === clientId || order.pair !== pair) continue;
     if (twin === undefined && order.at > since && isTwin(order, trial)) twin = order.clientId;
-    if (order.parent === parent && order.slice === number) continue;
-    others ??= new Set();
+    if (minuteExecutionsMax === undefined || (order.parent === parent && order.slice === number)) continue;
     others.add(sliceKey(order.parent, order.slice));
   }
   return {
     isReused: clientId !== undefined && (filledIds.has(clientId) || closedIds.has(clientId)),
     twin,
-    inMinute: others?.size ?? 0,
+    inMinute: others.size,
     ofParent: othersExecuted(desk, slice.intent, known?.slices),
     planned,
     gapUntil: known?.slices.lastGap(number),
