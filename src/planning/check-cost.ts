@@ -84,7 +84,7 @@ export function checkCost(strategies: readonly PlannedStrategy[], facts: PlanFac
       check: 'cost',
       verdict: 'not_done',
       strategy: id,
-      says: `what it costs needs a price of ${pairs.join(', ')}: give --price ${pairs[0] ?? ''}=…`,
+      says: `its cost needs a price of ${pairs.join(', ')}: give --price ${pairs[0] ?? ''}=…`,
     }));
   for (const { strategy, bps } of costs) {
     const most = limits.shortfallBpsMax;
@@ -93,8 +93,8 @@ export function checkCost(strategies: readonly PlannedStrategy[], facts: PlanFac
       check: 'cost',
       verdict: 'refused',
       strategy,
-      says: `it is expected to cost ${round(bps)} bps, above controls.max_shortfall_bps of ${text(most)}, which pauses it`,
-      fix: 'more and smaller slices, or a longer window',
+      says: `its expected cost of ${round(bps)} bps is above controls.max_shortfall_bps of ${text(most)}: the desk would pause it`,
+      fix: 'use more and smaller slices, or a longer window',
     });
   }
   found.push(...dayCosts(strategies, facts, costs));
@@ -122,8 +122,8 @@ function dayCosts(
       {
         check: 'cost',
         verdict: 'refused',
-        says: `${day} (UTC) is expected to cost ${figure(total)} ${facts.limits.currency}, above controls.max_day_cost of ${figure(most)}, which halts the desk`,
-        fix: 'spread it over more days, or over more and smaller slices',
+        says: `the expected cost of ${day} (UTC), ${figure(total)} ${facts.limits.currency}, is above controls.max_day_cost of ${figure(most)}: the desk would halt`,
+        fix: 'spread the orders over more days, or use more and smaller slices',
       },
     ];
   });

@@ -14,7 +14,7 @@ export function checkDays(strategies: readonly PlannedStrategy[], facts: PlanFac
   const found: Check[] = [...unpriced].map((pair) => ({
     check: 'day',
     verdict: 'not_done',
-    says: `what ${pair} adds to controls.max_day_notional needs its price: give --price ${pair}=…`,
+    says: `the share of ${pair} in controls.max_day_notional needs its price: give --price ${pair}=…`,
   }));
   const priced = slices.flatMap(({ slice, notional }) =>
     notional === undefined ? [] : [{ slice, notional }],
@@ -54,8 +54,8 @@ export function checkDays(strategies: readonly PlannedStrategy[], facts: PlanFac
 
 const soFar = (traded: PlanFacts['traded']): string =>
   traded === undefined
-    ? 'no journal tells what has traded today'
-    : `${figure(traded.total)} that has traded today is counted`;
+    ? 'without a journal, trades of today are unknown'
+    : `this includes ${figure(traded.total)} traded today`;
 
 interface Bound {
   readonly setting: string;
@@ -84,7 +84,7 @@ function beyond(
       verdict: 'refused',
       strategy: shares.length === 1 ? largest?.id : undefined,
       says: `${day} (UTC) adds up to ${figure(total)} ${unit} at worst${before.gt(0) ? `, ${figure(before)} of it traded already` : ''}, above controls.${setting} of ${figure(most)} ${unit}`,
-      fix: `take ${figure(subtract(total, most))} ${unit} off that day (${largest?.id ?? ''} has the most of it, ${figure(largest?.share ?? total)}), or spread it over ${days} days`,
+      fix: `trade ${figure(subtract(total, most))} ${unit} less on that day (largest: ${largest?.id ?? ''} with ${figure(largest?.share ?? total)}), or spread it over ${days} days`,
     },
   ];
 }

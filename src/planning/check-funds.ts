@@ -29,7 +29,7 @@ interface Projection {
 export function checkFunds(strategies: readonly PlannedStrategy[], facts: PlanFacts): readonly Check[] {
   if (!strategies.some(({ slices, ceiling }) => slices.length > 0 || ceiling !== undefined))
     return [
-      { check: 'funds', verdict: 'note', says: 'no size is known beforehand, so funds cannot be projected' },
+      { check: 'funds', verdict: 'note', says: 'no size is known in advance, so funds cannot be projected' },
     ];
   const { funds } = facts;
   if ('missing' in funds) {
@@ -42,7 +42,7 @@ export function checkFunds(strategies: readonly PlannedStrategy[], facts: PlanFa
   const unpriced: readonly Check[] = [...projected.unpriced].map((pair) => ({
     check: 'funds',
     verdict: 'not_done',
-    says: `what ${pair} takes or brings is left out: give --price ${pair}=…`,
+    says: `trades of ${pair} are not included: give --price ${pair}=…`,
   }));
   const isOnCredit = facts.pts.use === 'when_enabled';
   const short = projected.below.filter(
@@ -54,16 +54,14 @@ export function checkFunds(strategies: readonly PlannedStrategy[], facts: PlanFa
     check: 'funds',
     verdict: 'refused',
     strategy: one.strategy,
-    says: `${one.currency} rises above controls.max_position by as much as ${figure(one.missing)}, first at ${isoOf(one.first)}`,
+    says: `${one.currency} exceeds controls.max_position by up to ${figure(one.missing)}, first at ${isoOf(one.first)}`,
     fix: `buy ${figure(one.missing)} ${one.currency} less`,
   }));
   const changing = strategies.filter(
     ({ slices, ceiling, pairs }) => slices.length === 0 && ceiling === undefined && pairs.length > 0,
   );
   const unknown =
-    changing.length === 0
-      ? ''
-      : `; what ${changing.map(({ id }) => id).join(', ')} will want is not known yet`;
+    changing.length === 0 ? '' : `; trades of ${changing.map(({ id }) => id).join(', ')} are not known yet`;
   const ok: Check = {
     check: 'funds',
     verdict: 'ok',
@@ -177,7 +175,7 @@ function settlement(
       {
         check: 'settlement',
         verdict: 'ok',
-        says: 'pts.use is never: every trade is paid from own funds, and nothing is owed after it',
+        says: 'pts.use is never: own funds pay for every trade, so no debt results',
       },
     ];
   if (owed.size === 0)
@@ -185,7 +183,7 @@ function settlement(
       {
         check: 'settlement',
         verdict: 'ok',
-        says: 'own funds pay for every slice: no credit is needed, so nothing is left to settle',
+        says: 'own funds pay for every slice: no credit is needed',
       },
     ];
   const what = [...owed].map(([currency, amount]) => `${figure(amount)} ${currency}`).join(', ');
@@ -204,13 +202,13 @@ function settlement(
       {
         check: 'settlement',
         verdict: 'refused',
-        says: `it would owe ${what}, ${figure(total)} ${creditMax.currency}, above pts.max_credit of ${figure(creditMax.amount)}`,
+        says: `the debt would be ${what}, ${figure(total)} ${creditMax.currency}, above pts.max_credit of ${figure(creditMax.amount)}`,
         fix: `bring ${figure(subtract(total, creditMax.amount))} ${creditMax.currency}, or trade that much less`,
       },
     ];
   }
   const closes = strategies.some(({ kind }) => kind === 'settle');
-  const says = `it would owe as much as ${what} on credit, where the risk mode of the pair is Enabled then; ${closes ? 'a settle strategy closes it' : 'no strategy of kind settle closes it before interest begins'}`;
+  const says = `the debt could reach ${what} if the risk mode of the pair is Enabled; ${closes ? 'a settle strategy closes it' : 'no settle strategy closes it before interest accrues'}`;
   return [{ check: 'settlement', verdict: 'note', says }];
 }
 

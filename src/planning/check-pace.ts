@@ -51,7 +51,7 @@ export function checkPace(strategies: readonly PlannedStrategy[], facts: PlanFac
   const peak = peakOf(times);
   if (peak === undefined) return [];
   const { pacing } = facts;
-  const allowed = `${pacing.quotesPerSecond} quotes and ${pacing.ordersPerSecond} orders may leave in a second`;
+  const allowed = `${pacing.quotesPerSecond} quotes and ${pacing.ordersPerSecond} orders are allowed in a second`;
   const when = `${peak.count} ${peak.count === 1 ? 'slice is' : 'slices are'} due in one second at the peak (${isoOf(instant(Math.floor(peak.at)))})`;
   const waits = waitsOf(times, pacing);
   const longest = waits.reduce((a, b) => Math.max(a, b), 0);
@@ -60,7 +60,7 @@ export function checkPace(strategies: readonly PlannedStrategy[], facts: PlanFac
   if (longest > mostMs || late > 0) {
     const why =
       longest > mostMs
-        ? `the last would wait ${seconds(longest)} for its order; beyond pacing.max_wait of ${seconds(pacing.waitMaxMs)}, of which a plan may use 80 %, the desk pauses`
+        ? `the last would wait ${seconds(longest)} for its order; the desk pauses after pacing.max_wait of ${seconds(pacing.waitMaxMs)}, and a plan may use 80 % of it`
         : `${late} of them would wait beyond their own time`;
     return [
       {
@@ -152,7 +152,7 @@ function fixOf(
     isGood(0, { ...pacing, ordersPerSecond: n }),
   );
   if (orders !== undefined) fixes.push(`set pacing.orders_per_second: ${orders}`);
-  return fixes.length === 0 ? 'trade less often: they do not fit into a day' : fixes.join(', or ');
+  return fixes.length === 0 ? 'trade less often: the slices do not fit into a day' : fixes.join(', or ');
 }
 const DAY_SECONDS = 86_400;
 

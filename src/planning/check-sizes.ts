@@ -69,7 +69,7 @@ export function checkMinimum(strategies: readonly PlannedStrategy[], facts: Plan
         says: `its smallest slice is ${figure(smallest)} ${unit}, below the venue's minimum of ${text(bound)} ${unit}`,
         fix:
           most < 1
-            ? `make each slice at least ${text(bound)} ${unit}: the whole is less than one`
+            ? `increase the total: it is less than one slice of ${text(bound)} ${unit}`
             : `slices: ${most}, or fewer`,
       });
     }

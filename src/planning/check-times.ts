@@ -13,7 +13,7 @@ export const checkWindows = (strategies: readonly PlannedStrategy[], { now }: Pl
       check: 'window',
       verdict: 'note',
       strategy: id,
-      says: `its window is over: ${passed === 1 ? 'its slot lies' : `all of its ${passed} slots lie`} before ${isoOf(now)}. If it has not traded in this journal it never will`,
+      says: `its window is over: ${passed === 1 ? 'its slot lies' : `all of its ${passed} slots lie`} before ${isoOf(now)}. If it has not traded in this journal, it never will`,
       fix: 'a later start_time',
     }));
 
@@ -48,7 +48,7 @@ function closedSlots({ id, slices, zone }: PlannedStrategy, { limits }: PlanFact
       says: `${lost.length} of ${open.length} slices lie wholly in controls.restricted_hours, the first at ${isoOf(first?.at ?? instant(0))}`,
       fix:
         shiftMs === undefined || begin === undefined
-          ? 'shorten its window: no start within a week keeps all of it open'
+          ? 'shorten its window: no start within a week avoids all closed hours'
           : `start it ${shiftMs / MINUTE_MS} minutes later, at ${localMinute(after(begin, shiftMs), zone)}`,
     },
   ];
@@ -83,7 +83,7 @@ function closedTimes({ id, slices, times }: PlannedStrategy): readonly Check[] {
   const counts = [...kinds].map(([why, of]) => `${why} ${of.length}`).join(', ');
   const says =
     closed.length === all.length
-      ? `every one of its ${all.length} times is closed: ${counts}`
+      ? `all of its ${all.length} times are closed: ${counts}`
       : `${closed.length} of its ${all.length} times ${closed.length === 1 ? 'is' : 'are'} closed: ${counts}`;
   return [{ check: 'hours', verdict: 'note', strategy: id, says }];
 }
@@ -147,7 +147,7 @@ function told({ at, byMs }: Change, zone: string, times: readonly Instant[]): Ch
   const says =
     byMs > 0
       ? `the clocks of ${zone} go forward ${minutes} minutes at ${isoOf(at)} (${clock}): local times in the gap run right after it, ${near.length} at that moment`
-      : `the clocks of ${zone} go back ${minutes} minutes at ${isoOf(at)} (${clock}): ${near.length} ${near.length === 1 ? 'slot lies' : 'slots lie'} in the part of the day that comes twice; each local time of a calendar runs once`;
+      : `the clocks of ${zone} go back ${minutes} minutes at ${isoOf(at)} (${clock}): ${near.length} ${near.length === 1 ? 'slot lies' : 'slots lie'} in the repeated hour; each local time of a calendar runs once`;
   return { check: 'clock_changes', verdict: near.length > 0 ? 'note' : 'ok', says };
 }
 

@@ -39,9 +39,7 @@ export function atMostOneOf<Plan extends object>(
 /** No name may stand twice in a list. */
 export const atMostOnce = (names: readonly string[], field: string): Problem[] =>
   names.flatMap((name, n) =>
-    names.indexOf(name) === n
-      ? []
-      : [{ path: [field, n], message: `${name} stands there twice: remove one` }],
+    names.indexOf(name) === n ? [] : [{ path: [field, n], message: `${name} is listed twice: remove one` }],
   );
 
 /** Two fields for one size, the first counted in the base currency of the pair, the second in its quote currency. */
@@ -66,7 +64,7 @@ export function checkUnits<Plan extends { readonly pair: string }>(
     const given = currencyOf(plan[field]);
     if (given === undefined || given === expected) return [];
     const hint = given === other ? `; for ${given} write ${instead}` : '';
-    const message = `${field} of ${plan.pair} is counted in ${expected}, not ${given}${hint}`;
+    const message = `${field} of ${plan.pair} must be in ${expected}, not ${given}${hint}`;
     return [{ path: [field, 'currency'], message }];
   });
 }

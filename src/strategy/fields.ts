@@ -4,7 +4,7 @@ import { checkZone, parseDuration, parseTime } from '../core/time.ts';
 
 /** Fields that strategies and the config share. Messages are for the operator: what is wrong, what to write instead. */
 
-const bareNumber = 'write amounts in quotes, such as "1.5": a bare YAML number has already lost digits';
+const bareNumber = 'write amounts in quotes, such as "1.5": a bare YAML number may lose digits';
 
 export const decimalText = z
   .string({

@@ -86,7 +86,7 @@ continuous: true
     expect(out).toContain('no time is known beforehand: it acts when its condition holds');
     expect(out).toContain('when a sell lacks something, all buys for cash are cut by as much');
     expect(out).toContain('  no trade borrows\n');
-    expect(out).toContain('no size is known beforehand, so funds cannot be projected');
+    expect(out).toContain('no size is known in advance, so funds cannot be projected');
   });
 
   it('are written as a calendar that keeps the names of its events', async () => {

@@ -98,7 +98,7 @@ slices: 2
     expect(ofCheck(refused, 'pace')).toMatchObject([{ verdict: 'refused' }]);
     const [{ says, fix } = { says: '', fix: '' }] = ofCheck(refused, 'pace');
     expect(says).toMatch(
-      /^600 slices are due in one second at the peak \(2026-11-23T09:00:00\.000Z\); 8 quotes and 2 orders may leave in a second: the last would wait 300\.\d s/u,
+      /^600 slices are due in one second at the peak \(2026-11-23T09:00:00\.000Z\); 8 quotes and 2 orders are allowed in a second: the last would wait 300\.\d s/u,
     );
     const page = readFileSync(join(repo, 'docs/plan.md'), 'utf8');
     expect(page).toContain(says);
@@ -173,7 +173,7 @@ slices: 2
       'day',
       {
         says: '2026-11-23 (UTC) adds up to 60600 usd at worst, above controls.max_day_notional of 50000 usd',
-        fix: expect.stringMatching(/^take 10600 usd off that day .*, or spread it over 2 days$/u) as string,
+        fix: expect.stringMatching(/^trade 10600 usd less on that day .*, or spread it over 2 days$/u) as string,
       },
     ],
     [
@@ -220,7 +220,7 @@ slices: 2
       { strategies: twap(), config: 'controls: { max_position: { btc: "25.5" } }\n' },
       'funds',
       {
-        says: 'btc rises above controls.max_position by as much as 0.5, first at 2026-11-23T09:30:00.000Z',
+        says: 'btc exceeds controls.max_position by up to 0.5, first at 2026-11-23T09:30:00.000Z',
         fix: 'buy 0.5 btc less',
       },
     ],
@@ -233,14 +233,14 @@ slices: 2
       'cost',
       {
         strategy: 'one',
-        says: 'it is expected to cost 31.23 bps, above controls.max_shortfall_bps of 20, which pauses it',
+        says: 'its expected cost of 31.23 bps is above controls.max_shortfall_bps of 20: the desk would pause it',
       },
     ],
     [
       'a cost of a day above what halts the desk',
       { strategies: twap(), config: 'controls: { max_day_cost: { amount: "10", currency: usd } }\n' },
       'cost',
-      { says: expect.stringContaining('above controls.max_day_cost of 10, which halts the desk') as string },
+      { says: expect.stringContaining('above controls.max_day_cost of 10: the desk would halt') as string },
     ],
   ])('refuses %s', async (_what, world, name, expected) => {
     const ran = await aDesk(world).plan('--json');

@@ -310,12 +310,12 @@ describe('the check of a limit document', () => {
     [
       { total_quantity: { amount: '1', currency: 'usd' } },
       {},
-      'total_quantity.currency: total_quantity of btcusd is counted in btc, not usd; for usd write total_notional',
+      'total_quantity.currency: total_quantity of btcusd must be in btc, not usd; for usd write total_notional',
     ],
     [
       { max_slice_quantity: { amount: '1', currency: 'usd' } },
       {},
-      'max_slice_quantity.currency: max_slice_quantity of btcusd is counted in btc, not usd; for usd write max_slice_notional',
+      'max_slice_quantity.currency: max_slice_quantity of btcusd must be in btc, not usd; for usd write max_slice_notional',
     ],
     [
       { max_slice_notional: { amount: '1', currency: 'usd' } },
@@ -325,7 +325,7 @@ describe('the check of a limit document', () => {
     [
       { total_quantity: undefined, total_notional: { amount: '1', currency: 'usd' } },
       {},
-      'max_slice_quantity: the pieces of a total_notional are counted in quote currency: write max_slice_notional',
+      'max_slice_quantity: the pieces of a total_notional must be in quote currency: write max_slice_notional',
     ],
     [
       { start_time: '2026-12-01T09:00:00Z', good_til: '2026-12-01T09:00:00Z' },
@@ -336,7 +336,7 @@ describe('the check of a limit document', () => {
     [
       { max_slice_quantity: { amount: '0.00001', currency: 'btc' } },
       {},
-      'max_slice_quantity.amount: more than 10000 pieces: allow larger ones',
+      'max_slice_quantity.amount: more than 10000 pieces: allow larger pieces',
     ],
     [
       {},

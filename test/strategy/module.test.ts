@@ -324,10 +324,10 @@ describe('the check of a module', () => {
   });
 
   it('wants one total, in the currency that all its pairs share', () => {
-    expect(problems(counter, { ...PLAN, total_quantity: undefined })[0]).toMatch(/^module: give total_quantity or total_notional/u);
+    expect(problems(counter, { ...PLAN, total_quantity: undefined })[0]).toMatch(/^module: give either total_quantity or total_notional/u);
     expect(problems(counter, { ...PLAN, total_notional: { amount: '1', currency: 'usd' } })[0]).toMatch(/^total_notional: give/u);
     expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'ethusd'] })).toEqual([
-      'total_quantity.currency: ethusd is counted in eth, not btc',
+      'total_quantity.currency: the total of ethusd must be in eth, not btc',
     ]);
     expect(problems(counter, { ...PLAN, pairs: ['btcusd', 'btcusd'] })).toEqual(['pairs.1: btcusd is listed twice']);
   }); // prettier-ignore

@@ -146,10 +146,10 @@ describe('a currency without a pair against cash', () => {
 
   it.each<readonly [object, string, string]>([
     [{ doge: 'btc' }, 'doge', 'not among target_weights'],
-    [{ sol: 'usd' }, 'sol', 'remove it from via'],
-    [{ sol: 'sol' }, 'sol', 'besides sol'],
-    [{ sol: 'eth' }, 'sol', 'besides sol'],
-    [{ sol: 'btc', btc: 'sol' }, 'sol', 'no pair against usd itself'],
+    [{ sol: 'usd' }, 'sol', 'from via'],
+    [{ sol: 'sol' }, 'sol', 'than sol'],
+    [{ sol: 'eth' }, 'sol', 'than sol'],
+    [{ sol: 'btc', btc: 'sol' }, 'sol', 'no pair against usd'],
   ])('with via %j is refused', (via, asset, message) => {
     const problems = rebalance.bind({ ...VIA, via }).check(aWorld());
     expect(problems[0]?.path).toEqual(['via', asset]);

@@ -375,7 +375,7 @@ describe('a rebalance document', () => {
     ],
     [
       { target_weights: { btc: '0.7', usd: '0.4' } },
-      'target_weights: the weights sum to 1.1, not 1: take 0.1 away',
+      'target_weights: the weights sum to 1.1, not 1: subtract 0.1',
     ],
     [{ target_weights: { usd: '1' } }, 'target_weights: name at least one currency besides usd'],
     [{ continuous: undefined }, ': give schedule, or continuous: true'],
@@ -383,7 +383,7 @@ describe('a rebalance document', () => {
     [{ schedule: { cron: '0 9 * * *' } }, 'continuous: give either schedule or continuous: true, not both'],
     [
       { min_trade_notional: { amount: '1', currency: 'btc' } },
-      'min_trade_notional.currency: min_trade_notional is counted in the cash currency: write usd',
+      'min_trade_notional.currency: min_trade_notional must be in the cash currency: write usd',
     ],
     [
       { end_time: '2026-12-01T09:00:00Z', duration: 'P1D' },

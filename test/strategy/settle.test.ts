@@ -317,13 +317,13 @@ describe('the check of a settle document', () => {
   it.each<readonly [object, string]>([
     [
       { before_grace_ends: undefined },
-      ': say when positions are closed: give before_grace_ends, max_carry_bps or close_in_modes',
+      ': closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
     ],
-    [{ pairs: ['btcusd', 'btcusd'] }, 'pairs.1: btcusd stands there twice: remove one'],
+    [{ pairs: ['btcusd', 'btcusd'] }, 'pairs.1: btcusd is listed twice: remove one'],
     [{ interval: 'PT0.1S' }, 'interval: the interval is at least a second: PT1S'],
     [
       { pairs: ['btcusd', 'btceur'], max_slice_notional: { amount: '10', currency: 'usd' } },
-      'pairs.1: max_slice_notional is in usd, btceur is quoted in eur: give it a document of its own',
+      'pairs.1: max_slice_notional is in usd, btceur is quoted in eur: use a separate document for it',
     ],
     [
       { pairs: ['btcusd'], max_slice_notional: { amount: '9', currency: 'usd' } },

@@ -231,7 +231,7 @@ describe('a shortfall document', () => {
   it('with a pace in another currency than its total says in which', () => {
     const impact = { bps: 3, per_hour: { amount: '8', currency: 'usd' } };
     expect(messagesOf(shortfall, plan({ impact }))).toEqual([
-      'impact.per_hour.currency: per_hour is held against the total, which is in btc, not usd: write it in btc',
+      'impact.per_hour.currency: per_hour must be in the currency of the total, btc, not usd',
     ]);
   });
 

@@ -366,11 +366,11 @@ describe('the check of a sweep document', () => {
     [{ ...SELL, pair: 'ethusd' }, 'pair: ethusd is not a pair of btc and usd: write btcusd or usdbtc'],
     [
       { ...SELL, keep: { amount: '1', currency: 'usd' } },
-      'keep.currency: keep is counted in btc here, not usd',
+      'keep.currency: keep must be in btc, not usd',
     ],
     [
       { ...SELL, min_trade_notional: { amount: '1', currency: 'btc' } },
-      'min_trade_notional.currency: min_trade_notional is counted in usd here, not btc',
+      'min_trade_notional.currency: min_trade_notional must be in usd, not btc',
     ],
     [
       { ...BUY, max_slice_notional: { amount: '9', currency: 'usd' } },

@@ -80,7 +80,7 @@ describe.each(Object.keys(documents))('the tactics of a %s', (kind) => {
       'min_trade_notional.currency: min_trade_notional of a buy of btcusd is in usd, the quote currency, not btc',
     ]);
     expect(messages(kind, { patience: { requote: 'PT30M' } })[0]).toMatch(
-      /^patience\.requote: a slice lasts \d+ s: it would never ask for a second quote/u,
+      /^patience\.requote: a slice lasts \d+ s: it would never request a second quote/u,
     );
   });
 

@@ -62,15 +62,15 @@ describe('a twap document', () => {
   it.each([
     [
       { total_quantity: { amount: '1', currency: 'usd' } },
-      'total_quantity.currency: total_quantity of btcusd is counted in btc, not usd; for usd write total_notional',
+      'total_quantity.currency: total_quantity of btcusd must be in btc, not usd; for usd write total_notional',
     ],
     [
       { total_quantity: undefined, total_notional: { amount: '1', currency: 'btc' } },
-      'total_notional.currency: total_notional of btcusd is counted in usd, not btc; for btc write total_quantity',
+      'total_notional.currency: total_notional of btcusd must be in usd, not btc; for btc write total_quantity',
     ],
     [
       { total_quantity: { amount: '1', currency: 'eth' } },
-      'total_quantity.currency: total_quantity of btcusd is counted in btc, not eth',
+      'total_quantity.currency: total_quantity of btcusd must be in btc, not eth',
     ],
   ])('with a total in a wrong currency says in which it is counted', (over, message) => {
     expect(messages(over)).toEqual([message]);
@@ -115,7 +115,7 @@ describe('slices against the minimum of the venue', () => {
   it('are allowed down to the minimum itself', () => {
     expect(messages({ slices: 10 }, minimum)).toEqual([]);
     expect(messages({ slices: 11 }, minimum)).toEqual([
-      "slices: 1 btc in 11 slices is less than the venue's minimum of 0.1 btc each; at most 10 slices are possible",
+      "slices: 1 btc in 11 slices is below the venue's minimum of 0.1 btc each; at most 10 slices are possible",
     ]);
   });
 

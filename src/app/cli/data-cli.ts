@@ -84,7 +84,7 @@ const pairOption = () =>
   new Option('--pair <pair>', 'pair of the files, such as btcusd (default: from the file)').argParser(
     (text): string => {
       if (/^[a-z0-9]{2,24}$/u.test(text)) return text;
-      throw new InvalidArgumentError('write it in small letters, such as btcusd');
+      throw new InvalidArgumentError('write it in lower case, such as btcusd');
     },
   );
 const formatOption = () =>

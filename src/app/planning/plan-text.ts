@@ -67,7 +67,7 @@ function strategyLines(strategy: PlannedStrategy, plan: ToldPlan, isBrief: boole
     strategy.ceiling === undefined &&
     strategy.passed + strategy.beyond === 0 &&
     strategy.standing !== 'finished'
-      ? ['  no time is known beforehand: it acts when its condition holds']
+      ? ['  no time is known in advance: it trades when its condition holds']
       : []),
   ];
 }
@@ -117,24 +117,22 @@ function summaryLines(strategy: PlannedStrategy, plan: ToldPlan): readonly strin
     );
   }
   const looks = strategy.times.filter(({ closed }) => closed === undefined).length;
-  if (looks > 0)
-    lines.push(`looks ${count(looks, 'time')}; what it then wants depends on the account and on prices`);
+  if (looks > 0) lines.push(`checks ${count(looks, 'time')}; its trades depend on the account and on prices`);
   if (ceiling !== undefined) {
     const at = ceiling.limit === undefined ? '' : ` at ${text(ceiling.limit)} or better`;
-    lines.push(`up to ${sizeText(ceiling, plan)}, ${ceiling.side}${at}, at times that the market decides`);
+    lines.push(`up to ${sizeText(ceiling, plan)}, ${ceiling.side}${at}, when the market allows`);
   }
   if (strategy.standing !== undefined) lines.push(STANDING[strategy.standing]);
   if (passed > 0) lines.push(`${count(passed, 'slot')} before ${seconds(plan.from)} UTC are over`);
   if (beyond > 0) lines.push(`${count(beyond, 'slot')} come after these ${plan.days} days`);
   lines.push(...notes);
-  if (isCut) lines.push('more times follow than are looked at: plan fewer days');
+  if (isCut) lines.push('there are more times than the plan covers: plan fewer days');
   return lines;
 }
 
 const STANDING = {
-  running: 'it is running: planned from when it began; what a slice missed or was cut changes the later ones',
-  edited:
-    'another text of it is running, and keeps its plan until it ends: planned is the new text, as if it began now',
+  running: 'it is running: planned from its start; missed or cut slices change the later ones',
+  edited: 'another version of it is running until its end: this plans the new version as if it started now',
   finished: 'it has finished in this journal and does not run again; to repeat it, give it a new id',
 } as const;
 

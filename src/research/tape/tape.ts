@@ -56,7 +56,7 @@ export function tapeOf({
   readonly columns: Columns;
 }): Tape {
   if (!PAIR.test(pair))
-    throw new OperatorError('data', `"${pair}" is not a pair: write it in small letters, such as btcusd`);
+    throw new OperatorError('data', `"${pair}" is not a pair: write it in lower case, such as btcusd`);
   const fault = faultIn(columns, barMs);
   if (fault !== undefined)
     throw new OperatorError('data', `the tape of ${pair}: row ${fault.row + 1}: ${fault.why}`);

@@ -132,11 +132,11 @@ export function checkHours(
 ): void {
   for (const [i, { from, to }] of schedule.blackouts.entries()) {
     if (!isAfter(to, from)) {
-      refuse(['blackouts', i, 'to'], 'to must be later than from: this span would never stop anything');
+      refuse(['blackouts', i, 'to'], 'to must be later than from: the span is empty');
     }
   }
   for (const [i, { from, to }] of schedule.quiet_hours.entries()) {
-    if (from === to) refuse(['quiet_hours', i, 'to'], 'from and to are the same time: nothing says how long');
+    if (from === to) refuse(['quiet_hours', i, 'to'], 'from and to are the same time: the span is empty');
   }
 }
 

@@ -78,10 +78,10 @@ function checkDue({ cron, every, first }: Omit<Raw, 'misfire'>, refuse: Refuse):
   if (every !== undefined && first === undefined)
     refuse([], 'every needs first: its first time, such as "2026-12-01T09:00:00[Europe/London]"');
   if (cron !== undefined && first !== undefined && every === undefined)
-    refuse(['first'], 'first belongs to every: cron says its times by itself');
+    refuse(['first'], 'first belongs to every: remove it, or replace cron with every');
   if (cron === undefined) return;
   try {
-    if (nextWall(cron, 0) === undefined) refuse(['cron'], 'this expression never comes true');
+    if (nextWall(cron, 0) === undefined) refuse(['cron'], 'this expression matches no time');
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.replace(/^CronPattern: /u, '') : '';
     refuse(['cron'], `not a cron expression, such as "0 9 * * 1-5": ${why}`);

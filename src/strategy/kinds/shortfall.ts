@@ -35,7 +35,7 @@ const params = z.lazy(() =>
     impact: z
       .strictObject({
         bps: plainNumber
-          .min(0.001, { error: 'expected at least 0.001: without impact there is nothing to wait for' })
+          .min(0.001, { error: 'expected at least 0.001: without impact there is no reason to wait' })
           .max(10_000)
           .describe('Cost of trading at the rate per_hour against the undisturbed price, basis points'),
         per_hour: amountOf(
@@ -73,7 +73,7 @@ function checkPace({ impact, ...plan }: Params): readonly Problem[] {
   return [
     {
       path: ['impact', 'per_hour', 'currency'],
-      message: `per_hour is held against the total, which is in ${expected}, not ${given}: write it in ${expected}`,
+      message: `per_hour must be in the currency of the total, ${expected}, not ${given}`,
     },
   ];
 }

@@ -48,7 +48,7 @@ export function learnShares(
   const empty = traded.findIndex((volume) => volume === 0);
   if (empty !== -1)
     return {
-      why: `nothing was traded ${nameOf(empty, division)}, and a slice of nothing cannot be: take fewer parts`,
+      why: `nothing was traded ${nameOf(empty, division)}, and a slice must not be empty: use fewer parts`,
     };
   return { millionths: rounded([...traded].map((volume, part) => volume / (lookedMs[part] ?? 1))) };
 }

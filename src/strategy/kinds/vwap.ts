@@ -22,9 +22,7 @@ const profile = z
           .describe('Period of the weights: a day, the same every day, or a week from Monday'),
         weights: z
           .array(
-            plainNumber
-              .gt(0, { error: 'expected a weight above zero: a slice of nothing cannot be traded' })
-              .max(1e12),
+            plainNumber.gt(0, { error: 'expected a weight above zero: a slice must not be empty' }).max(1e12),
           )
           .describe(
             'Volume of each part of the period, midnight first: positive numbers; only their ratios count. For a day, 24 weights are hours and 48 half hours; any number that divides 1440 works. For a week, 168 weights are hours; any number that divides 10080 works',
@@ -66,7 +64,7 @@ function checkLength(plan: Params): readonly Problem[] {
   // An end without a start has its own problem.
   if (plan.duration === undefined && startMs === undefined) return [];
   if (durationMsOf(plan, startMs ?? 0) <= WINDOW_DAYS_MAX * DAY_MS) return [];
-  const message = `a window of more than ${WINDOW_DAYS_MAX} days: cut it into several strategies`;
+  const message = `a window of more than ${WINDOW_DAYS_MAX} days: split it into several strategies`;
   return [{ path: [plan.duration === undefined ? 'end_time' : 'duration'], message }];
 }
 

@@ -159,7 +159,7 @@ export function checkTactics(
   if (requote !== undefined && parseDuration(requote) >= sliceMs) {
     problems.push({
       path: ['patience', 'requote'],
-      message: `a slice lasts ${sliceMs / 1000} s: it would never ask for a second quote; write less, or max_quotes: 1`,
+      message: `a slice lasts ${sliceMs / 1000} s: it would never request a second quote; write a shorter time, or max_quotes: 1`,
     });
   }
   return problems;

@@ -277,7 +277,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
     ...checkTactics(plan, world, parseDuration(plan.interval)),
   ];
   if (plan.max_slice_quantity !== undefined && plan.total_notional !== undefined) {
-    const message = 'the pieces of a total_notional are counted in quote currency: write max_slice_notional';
+    const message = 'the pieces of a total_notional must be in quote currency: write max_slice_notional';
     problems.push({ path: ['max_slice_quantity'], message });
   }
   if (problems.length > 0) return problems;
@@ -327,7 +327,9 @@ function checkPieces(plan: Params, known: Precisions): readonly Problem[] {
   if (largest === undefined) return [];
   const pieces = largest.isZero() ? Number.POSITIVE_INFINITY : piecesOf(totalOf(plan), largest);
   if (pieces <= PIECES_MAX) return [];
-  return [{ path: [fieldOf(plan), 'amount'], message: `more than ${PIECES_MAX} pieces: allow larger ones` }];
+  return [
+    { path: [fieldOf(plan), 'amount'], message: `more than ${PIECES_MAX} pieces: allow larger pieces` },
+  ];
 }
 
 /** A piece below the venue's minimum is refused here, with the smallest largest piece that would do. */

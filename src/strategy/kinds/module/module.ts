@@ -84,7 +84,8 @@ function kernelIn(exported: unknown): AnyKernel | string {
 function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
   const { total_quantity: inBase, total_notional: inQuote, pairs } = plan;
   if ((inBase === undefined) === (inQuote === undefined)) {
-    const message = 'give total_quantity or total_notional, one of them: the most that the module may trade';
+    const message =
+      'give either total_quantity or total_notional: the largest total that the module may trade';
     return [{ path: [inBase === undefined ? 'module' : 'total_notional'], message }];
   }
   return pairs.flatMap((pair, i): readonly Problem[] => {
@@ -96,7 +97,12 @@ function checkPlan(plan: ModulePlan, world: CheckWorld): readonly Problem[] {
     const field = inBase === undefined ? 'total_notional' : 'total_quantity';
     return unit === meant
       ? checkDecimals({ ...plan, pair }, { base: 'total_quantity', quote: 'total_notional' }, { world })
-      : [{ path: [field, 'currency'], message: `${pair} is counted in ${meant}, not ${unit ?? ''}` }];
+      : [
+          {
+            path: [field, 'currency'],
+            message: `the total of ${pair} must be in ${meant}, not ${unit ?? ''}`,
+          },
+        ];
   });
 }
 

@@ -202,8 +202,8 @@ export const rebalance = defineStrategy<Params, State>({
 
   slots: () => [],
   notes: (plan) => [
-    `a trade is tried for ${plan.leg_timeout} at most; what it lacks is decided anew at the next look`,
-    'when a sell lacks something, all buys for cash are cut by as much; a buy whose price has moved stops at its target',
+    `a trade may be tried for at most ${plan.leg_timeout}; the next check decides its remainder anew`,
+    'if a sell trades less, all buys for cash are cut by as much; a buy stops at its target if its price has moved',
     `no trade borrows${plan.cash_buffer === undefined ? '' : `, and none spends the buffer of ${plan.cash_buffer.amount} ${plan.cash_buffer.currency}`}`,
   ],
   occurrences: ({ schedule }, from, count) =>
@@ -430,7 +430,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   );
   if (!sum.eq(ONE)) {
     const away = subtract(ONE, sum);
-    const fix = away.gt(0) ? `add ${text(away)}` : `take ${text(size(away))} away`;
+    const fix = away.gt(0) ? `add ${text(away)}` : `subtract ${text(size(away))}`;
     problems.push({ path: ['target_weights'], message: `the weights sum to ${text(sum)}, not 1: ${fix}` });
   }
   if (assetsOf(plan).length === 0) {
@@ -448,17 +448,17 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   if (plan.min_trade_notional.currency !== plan.cash) {
     problems.push({
       path: ['min_trade_notional', 'currency'],
-      message: `min_trade_notional is counted in the cash currency: write ${plan.cash}`,
+      message: `min_trade_notional must be in the cash currency: write ${plan.cash}`,
     });
   }
   if (plan.cash_buffer !== undefined && plan.cash_buffer.currency !== plan.cash) {
     problems.push({
       path: ['cash_buffer', 'currency'],
-      message: `cash_buffer is counted in the cash currency: write ${plan.cash}`,
+      message: `cash_buffer must be in the cash currency: write ${plan.cash}`,
     });
   }
   if (plan.hours !== undefined && plan.schedule !== undefined) {
-    problems.push({ path: ['hours'], message: 'hours are for continuous: write them within schedule' });
+    problems.push({ path: ['hours'], message: 'hours apply to continuous: put closed times into schedule' });
   }
   if (plan.end_time !== undefined && plan.duration !== undefined) {
     problems.push({ path: ['duration'], message: 'give either end_time or duration, not both: remove one' });
@@ -487,13 +487,16 @@ function checkVia(plan: Params): readonly Problem[] {
     if (!assets.includes(asset))
       return [{ path, message: `${asset} is not among target_weights: remove it here, or give it a weight` }];
     if (bridge === plan.cash)
-      return [{ path, message: `${asset} has a pair against ${bridge} then: remove it from via` }];
+      return [{ path, message: `${bridge} is the cash currency: remove ${asset} from via` }];
     if (bridge === asset || !assets.includes(bridge))
       return [
-        { path, message: `write a currency among target_weights besides ${asset}; a weight of "0" will do` },
+        {
+          path,
+          message: `name another currency of target_weights than ${asset}; it may have a weight of "0"`,
+        },
       ];
     if (plan.via[bridge] !== undefined)
-      return [{ path, message: `${bridge} has no pair against ${plan.cash} itself: write one that has` }];
+      return [{ path, message: `${bridge} has no pair against ${plan.cash}: name a currency that has one` }];
     return [];
   });
 }

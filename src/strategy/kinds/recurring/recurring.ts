@@ -512,7 +512,7 @@ function checkTimes(plan: Params): readonly Problem[] {
     return [
       {
         path: ['schedule'],
-        message: `every time of the schedule is closed; ${when}. Move the time or what closes it`,
+        message: `every time of the schedule is closed; ${when}. Change the time or the closed hours`,
       },
     ];
   }
@@ -521,7 +521,7 @@ function checkTimes(plan: Params): readonly Problem[] {
   return [
     {
       path: ['window'],
-      message: `the window is longer than the ${gapMs / 1000} s from one occurrence to the next: write at most PT${gapMs / 1000}S`,
+      message: `the window is longer than the ${gapMs / 1000} s between two occurrences: write at most PT${gapMs / 1000}S`,
     },
   ];
 }
@@ -537,7 +537,7 @@ function checkMinimum(plan: Params, world: CheckWorld): readonly Problem[] {
   const fix =
     most < 1
       ? `every occurrence is below the venue's minimum of ${text(minimum)} ${unit}`
-      : `${text(eachOf(plan))} ${unit} in ${plan.slices} slices is less than the venue's minimum of ${text(minimum)} ${unit} each: write slices: ${most} or fewer`;
+      : `${text(eachOf(plan))} ${unit} in ${plan.slices} slices is below the venue's minimum of ${text(minimum)} ${unit} each: write slices: ${most} or fewer`;
   const field = plan.each_quantity === undefined ? 'each_notional' : 'each_quantity';
   return [{ path: most < 1 ? [field] : ['slices'], message: fix }];
 }

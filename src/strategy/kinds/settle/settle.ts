@@ -106,7 +106,7 @@ function check(plan: Params, world: CheckWorld): readonly Problem[] {
   if (grace === undefined && carry === undefined && modes.length === 0)
     problems.push({
       path: [],
-      message: 'say when positions are closed: give before_grace_ends, max_carry_bps or close_in_modes',
+      message: 'closing times are missing: give before_grace_ends, max_carry_bps or close_in_modes',
     });
   if (parseDuration(plan.interval) < SECOND_MS)
     problems.push({ path: ['interval'], message: 'the interval is at least a second: PT1S' });
@@ -118,7 +118,7 @@ function checkPieces({ pairs, max_slice_notional: largest }: Params, world: Chec
   return pairs.flatMap((pair, n): readonly Problem[] => {
     const quote = world.currencies(pair)?.quote;
     if (quote !== undefined && quote !== largest.currency) {
-      const message = `max_slice_notional is in ${largest.currency}, ${pair} is quoted in ${quote}: give it a document of its own`;
+      const message = `max_slice_notional is in ${largest.currency}, ${pair} is quoted in ${quote}: use a separate document for it`;
       return [{ path: ['pairs', n], message }];
     }
     const { notional } = world.minimum(pair);

@@ -444,7 +444,7 @@ function checkCurrencies(plan: Params, quote: string): readonly Problem[] {
   return cases.flatMap(([field, expected]) => {
     const given = plan[field]?.currency;
     if (given === undefined || given === expected) return [];
-    return [{ path: [field, 'currency'], message: `${field} is counted in ${expected} here, not ${given}` }];
+    return [{ path: [field, 'currency'], message: `${field} must be in ${expected}, not ${given}` }];
   });
 }
 
