@@ -173,7 +173,9 @@ slices: 2
       'day',
       {
         says: '2026-11-23 (UTC) adds up to 60600 usd at worst, above controls.max_day_notional of 50000 usd',
-        fix: expect.stringMatching(/^trade 10600 usd less on that day .*, or spread it over 2 days$/u) as string,
+        fix: expect.stringMatching(
+          /^trade 10600 usd less on that day .*, or spread it over 2 days$/u,
+        ) as string,
       },
     ],
     [

@@ -364,10 +364,7 @@ describe('the check of a sweep document', () => {
   it.each<readonly [object, string]>([
     [{ ...SELL, to: 'btc' }, 'to: from and to are both btc: name two currencies'],
     [{ ...SELL, pair: 'ethusd' }, 'pair: ethusd is not a pair of btc and usd: write btcusd or usdbtc'],
-    [
-      { ...SELL, keep: { amount: '1', currency: 'usd' } },
-      'keep.currency: keep must be in btc, not usd',
-    ],
+    [{ ...SELL, keep: { amount: '1', currency: 'usd' } }, 'keep.currency: keep must be in btc, not usd'],
     [
       { ...SELL, min_trade_notional: { amount: '1', currency: 'btc' } },
       'min_trade_notional.currency: min_trade_notional must be in usd, not btc',

@@ -461,8 +461,8 @@ function checkMinimum(
   const bound = `the venue's minimum of ${text(minimum)} ${unit}`;
   const wrong =
     smallest === undefined
-      ? `${text(total)} ${unit} in ${slices} slices is less than ${bound} each`
-      : `the smallest of ${slices} slices is ${text(roundDown(scale(minimum, fraction(smallest, shareMin)), 8))} ${unit}, less than ${bound}`;
+      ? `${text(total)} ${unit} in ${slices} slices is below ${bound} each`
+      : `the smallest of ${slices} slices is ${text(roundDown(scale(minimum, fraction(smallest, shareMin)), 8))} ${unit}, below ${bound}`;
   const fix = `at most ${feasible} slices are possible${field === 'interval' ? `, so write slices: ${feasible} instead` : ''}`;
   const other = smallest === undefined || hint === undefined ? '' : `; ${hint}`;
   return [{ path: [field], message: `${wrong}; ${fix}${other}` }];
